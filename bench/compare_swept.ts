@@ -5,6 +5,7 @@
  *
  * @module
  */
+import { refusalOf } from "../kernels/capability.ts";
 import type { Problem, Stencil } from "../kernels/stencils/stencil.ts";
 import { classic } from "../kernels/traversals/classic.ts";
 import { combine } from "../kernels/traversals/combine.ts";
@@ -156,7 +157,9 @@ function* candidatesOf(
   problem: Problem,
   limits: DeviceLimits,
 ): Generator<Candidate> {
-  const all = traversals.filter(({ refuse }) => refuse(problem) === undefined).flatMap((traversal) =>
+  const all = traversals.filter((traversal) => refusalOf(traversal, problem) === undefined).flatMap((
+    traversal,
+  ) =>
     [...combine(traversal.parameterLists(problem, limits))].map((parameters) => ({ traversal, parameters }))
   );
   const place = ({ parameters: { points = 0, threads = 0 } }: Candidate): number => {

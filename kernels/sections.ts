@@ -5,6 +5,7 @@
  *
  * @module
  */
+import type { Refusal } from "./capability.ts";
 import type { Layout } from "./layout.ts";
 import type { Grid } from "./stencils/stencil.ts";
 import type { DeviceLimits } from "./traversals/traversal.ts";
@@ -52,7 +53,7 @@ export function sectionsOf(
   const least = Math.min(isWindow ? wish : span, total) - 1;
   const count = Math.ceil((total - least) / (most - least));
   if (!(most > least)) {
-    throw new RangeError(`Cannot cut a level: ${whyUncut(layout, { span, wish }, limits!)}`);
+    throw new RangeError(`Cannot cut a level: ${whyUncut(layout, { span, wish }, limits!)?.message}`);
   }
   const common = Math.max(least, Math.min(wish - 1, Math.floor((count * most - total) / (count - 1))));
   const size = Math.ceil((total + (count - 1) * common) / count);
@@ -69,31 +70,35 @@ export function whyUncut(
   layout: Layout,
   { span, wish = span }: SectionNeeds,
   limits: SectionLimits,
-): string | undefined {
+): Refusal | undefined {
   const { windowBytes } = limits, isWindow = windowBytes !== undefined;
   const total = slicesOf(layout), most = mostSlices(layout, limits);
   const together = Math.min(isWindow ? wish : span, total);
   const limit = limits.maxBufferSize < limits.maxStorageBufferBindingSize
     ? "maxBufferSize"
     : "maxStorageBufferBindingSize";
+  const beyond = (found: string): Refusal => ({
+    kind: "limits",
+    message: `${found}, ${limit} is ${limits[limit]}`,
+  });
   if (total <= most) return undefined;
   const bytes = 4 * layout.slice * together;
   if (isWindow) {
-    return together < most
-      ? undefined
-      : `${bytes} bytes in the ${together} slices of a level that a passage touches at once, ` +
-        `a window of ${windowBytes} bytes holds ${Math.max(0, most)}`;
+    if (together < most) return undefined;
+    const found = `${bytes} bytes in the ${together} slices of a level that a passage touches at once`;
+    return {
+      kind: "window",
+      message: `${found}, a window of ${windowBytes} bytes holds ${Math.max(0, most)}`,
+    };
   }
   if (together > most) {
     const what = together === total ? "one time level" : `the ${together} slices that a dispatch touches`;
-    return `${together === total ? 4 * layout.length : bytes} bytes in ${what}, ${limit} is ${limits[limit]}`;
+    return beyond(`${together === total ? 4 * layout.length : bytes} bytes in ${what}`);
   }
   const sections = Math.ceil((total - together + 1) / (most - together + 1));
   if (total + (sections - 1) * (together - 1) <= 2 * total) return undefined;
-  return `sections with ${
-    together - 1
-  } slices in common would take more than twice the memory: ${bytes} bytes lie ` +
-    `together, ${limit} is ${limits[limit]}`;
+  const common = `sections with ${together - 1} slices in common`;
+  return beyond(`${common} would take more than twice the memory: ${bytes} bytes lie together`);
 }
 
 /** Part of a section's array as a layout of its own: its grid is the slices of the range. */

@@ -1,5 +1,12 @@
 import { alongAxes, type Problem } from "../stencils/stencil.ts";
-import { type LineProblem, refuseSweep } from "../traversals/line.ts";
+import {
+  type Capabilities,
+  EVERYTHING,
+  type NeedyProblem,
+  type Refusal,
+  wrongParameters,
+} from "../capability.ts";
+import { canSweep, SWEEP } from "../traversals/line.ts";
 import { type Parameters, refuseOthers } from "../traversals/traversal.ts";
 import { reachOf, valuesMoved } from "../update.ts";
 import {
@@ -23,10 +30,12 @@ export type CpuShape = { readonly strip: number } | DiamondShape | NodeShape;
  */
 export interface CpuTraversal {
   readonly name: string;
+  /** What it can do, compared with what problems need in `../capability.ts`. */
+  readonly capabilities: Capabilities;
   /** The parameters to try, in no order; fused ones only where the engine has relaxed SIMD. */
   candidates(problem: Problem, workers: number, engine: { readonly fuses: boolean }): Parameters[];
   /** Why these parameters cannot run; undefined if they can. */
-  infeasible(problem: Problem, parameters: Parameters): string | undefined;
+  infeasible(problem: Problem, parameters: Parameters): Refusal | undefined;
   /** What feasible parameters ask of the CPU. */
   demand(problem: Problem, parameters: Parameters, workers: number): CpuDemand;
   /** What the workers are given; undefined where they choose for themselves. */
@@ -44,16 +53,17 @@ const STRIPS = [8, 16, 32, 0];
 /** One round per level, in strips along y. */
 const stepwise: CpuTraversal = {
   name: "stepwise",
+  capabilities: EVERYTHING,
   candidates(problem, _, { fuses }) {
     // workers cannot share a line's only row
-    if (isSwept(problem)) return [];
+    if (canSweep(problem)) return [];
     const { grid: [, ny] } = problem;
     return STRIPS.filter((strip) => strip < ny).flatMap((strip) => eachFused({ strip }, fuses));
   },
   infeasible: (_, { strip, fused, ...others }) =>
     strip === undefined || (Number.isSafeInteger(strip) && strip >= 0)
       ? refuseFused(fused) ?? refuseOthers(["strip", "fused"], others)
-      : `strips must have a whole number of rows, not ${strip}`,
+      : wrongParameters(`strips must have a whole number of rows, not ${strip}`),
   demand({ grid: [nx, ny, nz], stencil: { update } }, { strip = 0, fused }, workers) {
     const rows = strip > 0 ? Math.min(strip, ny) : ny, strips = Math.ceil(ny / rows);
     const { x, y } = reachOf(update), reused = reusedSlices(update);
@@ -80,6 +90,7 @@ const TILE_ROWS = [8, 16, 32, 64], BLOCKS = [4, 8];
 /** Many steps per pass: diamonds along y and time, a wavefront along x. */
 const diamondWavefront: CpuTraversal = {
   name: "diamond-wavefront",
+  capabilities: EVERYTHING,
   candidates(problem, workers, { fuses }) {
     const { grid: [, ny], steps, stencil: { update } } = problem;
     const reach = Math.max(1, reachOf(update).y);
@@ -99,7 +110,7 @@ const diamondWavefront: CpuTraversal = {
     const shape = diamondShape(parameters);
     if (shape === undefined) {
       const found = [parameters.tiles, parameters.levels, parameters.block].join(", ");
-      return `tiles, levels and block must be whole numbers from 1 up, not ${found}`;
+      return wrongParameters(`tiles, levels and block must be whole numbers from 1 up, not ${found}`);
     }
     const [alongX, alongY] = alongAxes(boundary);
     const { x, y } = reachOf(stencil.update);
@@ -136,10 +147,10 @@ function diamondShape({ tiles, levels, block }: Parameters): DiamondShape | unde
 /** A line, one row after the other, of which each worker makes a piece. */
 const classic: CpuTraversal = {
   name: "classic",
-  candidates: (problem) => isSwept(problem) ? [{}] : [],
   // one step at a time takes any ends, those of a rank's part too
-  infeasible: (problem, parameters) =>
-    refuseOthers([], parameters) ?? (problem.stencil.dimensions === 1 ? undefined : refuseSweep(problem)),
+  capabilities: { ...EVERYTHING, cannot: { dimensions: "it sweeps one dimension, 1x1xN" } },
+  candidates: (problem) => canSweep(problem) ? [{}] : [],
+  infeasible: (_, parameters) => refuseOthers([], parameters),
   demand: (problem, _, workers) => lineDemand(problem, workers, { tasks: workers, stepsPerMeeting: 1 }),
   shape: () => undefined,
 };
@@ -150,16 +161,17 @@ const NODE_POINTS = [1024, 2048, 4096];
 /** A line by the swept rule: many rows between two meetings, in nodes of several sizes up to one node per worker. */
 const swept: CpuTraversal = {
   name: "swept",
+  capabilities: SWEEP,
   candidates(problem, workers) {
-    if (!isSwept(problem)) return [];
+    if (!canSweep(problem)) return [];
     const perWorker = Math.floor(problem.grid[2] / workers);
     const nodes = [...NODE_POINTS.filter((points) => points < perWorker), perWorker];
     return nodes.filter((points) => points >= 8).map((points) => ({ points }));
   },
-  infeasible: (problem, { points, ...others }) =>
+  infeasible: (_, { points, ...others }) =>
     points === undefined || (Number.isSafeInteger(points) && points >= 1)
-      ? refuseOthers(["points"], others) ?? refuseSweep(problem)
-      : `nodes must have a whole number of points from 1 up, not ${points}`,
+      ? refuseOthers(["points"], others)
+      : wrongParameters(`nodes must have a whole number of points from 1 up, not ${points}`),
   demand(problem, { points }, workers) {
     if (points === undefined) return classic.demand(problem, {}, workers);
     // workers meet after half of a node's diamond
@@ -170,14 +182,9 @@ const swept: CpuTraversal = {
 };
 
 /** How workers visit a grid where nothing was chosen: a line classic, any other stepwise in strips that suit its slices. */
-export function usualShape(problem: LineProblem, sliceBytes: number): CpuShape {
-  if (isSwept(problem)) return { points: 0 };
+export function usualShape(problem: NeedyProblem, sliceBytes: number): CpuShape {
+  if (canSweep(problem)) return { points: 0 };
   return { strip: usualStrip(reachOf(problem.stencil.update).x, sliceBytes) };
-}
-
-/** Whether a problem is a line that can be swept. */
-function isSwept(problem: LineProblem): boolean {
-  return refuseSweep(problem) === undefined;
 }
 
 /** What a line asks for. It fits the caches: nothing needs to come from memory, so that it has no roof. */
@@ -204,8 +211,10 @@ function eachFused(parameters: Parameters, fuses: boolean): Parameters[] {
   return fuses ? [parameters, { ...parameters, fused: 1 }] : [parameters];
 }
 
-function refuseFused(fused: number | undefined): string | undefined {
-  return fused === undefined || fused === 0 || fused === 1 ? undefined : `fused must be 0 or 1, not ${fused}`;
+function refuseFused(fused: number | undefined): Refusal | undefined {
+  return fused === undefined || fused === 0 || fused === 1
+    ? undefined
+    : wrongParameters(`fused must be 0 or 1, not ${fused}`);
 }
 
 export const CPU_TRAVERSALS: readonly CpuTraversal[] = [stepwise, diamondWavefront, classic, swept];

@@ -27,6 +27,7 @@
  *
  * @module
  */
+import { type Refusal, wrongParameters } from "../capability.ts";
 import type { CpuOrder, CpuRun, Surroundings, Visit } from "./cpu_order.ts";
 
 export interface DiamondShape {
@@ -41,9 +42,9 @@ export interface DiamondShape {
 export function refuseDiamonds(
   { grid: [nx, ny], boundaries, reach: [sx, sy] }: Surroundings,
   { tiles, band }: DiamondShape,
-): string | undefined {
+): Refusal | undefined {
   const wraps = wrapsOf(boundaries);
-  if (tiles > ny) return `${tiles} tiles along y: the grid has ${ny} rows`;
+  if (tiles > ny) return wrongParameters(`${tiles} tiles along y: the grid has ${ny} rows`);
   const { even, odd } = cutsOf(ny, tiles, wraps[1]);
   if (even.length + odd.length > 0) {
     const cuts = [...even, ...odd].sort((a, b) => a - b);
@@ -52,11 +53,13 @@ export function refuseDiamonds(
     else gaps.push(cuts[0]!, ny - cuts.at(-1)!);
     const narrowest = Math.min(...gaps);
     if (narrowest < sy * band) {
-      return `${band} levels narrow half a tile by ${sy * band} rows: it has ${narrowest}`;
+      return wrongParameters(`${band} levels narrow half a tile by ${sy * band} rows: it has ${narrowest}`);
     }
   }
   const open = 2 * sx * 2 * band;
-  if (wraps[0] && open > nx) return `the wave leaves ${open} slices open at the seam: the grid has ${nx}`;
+  if (wraps[0] && open > nx) {
+    return wrongParameters(`the wave leaves ${open} slices open at the seam: the grid has ${nx}`);
+  }
   return undefined;
 }
 

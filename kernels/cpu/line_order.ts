@@ -10,7 +10,8 @@
  *
  * @module
  */
-import { hasInsulatedEnds, type LineProblem, lineShape, madeBy, refuseSweep } from "../traversals/line.ts";
+import { type NeedyProblem, refusalOf } from "../capability.ts";
+import { hasInsulatedEnds, lineShape, madeBy, SWEEP } from "../traversals/line.ts";
 import { planesOf, reachOf } from "../update.ts";
 import { type Lanes, layLanes } from "../wasm/lanes.ts";
 
@@ -38,9 +39,9 @@ export interface LineWork {
  *
  * @throws {RangeError} if the problem is no line that can be swept
  */
-export function lineWork(problem: LineProblem, { points }: NodeShape, workers: number): LineWork {
-  const reason = refuseSweep(problem);
-  if (reason !== undefined) throw new RangeError(`Cannot compute the field as a line: ${reason}`);
+export function lineWork(problem: NeedyProblem, { points }: NodeShape, workers: number): LineWork {
+  const refusal = refusalOf({ capabilities: SWEEP }, problem);
+  if (refusal !== undefined) throw new RangeError(`Cannot compute the field as a line: ${refusal.message}`);
   const { grid: [, , length], stencil: { update } } = problem, { reach } = lineShape(update);
   const line = {
     reach,

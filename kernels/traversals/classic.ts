@@ -5,6 +5,7 @@
  *
  * @module
  */
+import type { NeedyProblem } from "../capability.ts";
 import { type Layout, layOut } from "../layout.ts";
 import type { Problem } from "../stencils/stencil.ts";
 import { expressionsOf, planesOf, reachOf, tapsOf, valuesMoved } from "../update.ts";
@@ -18,7 +19,7 @@ import {
 } from "../wgsl/declare.ts";
 import { wgsl } from "../wgsl/template.ts";
 import { updateWriter } from "../wgsl/write_update.ts";
-import { hasInsulatedEnds, type LineProblem, refuseLine } from "./line.ts";
+import { hasInsulatedEnds, LINE } from "./line.ts";
 import { planSteps, storeValues } from "./stepwise.ts";
 import type { Shader } from "./storage.ts";
 import type { ParametersOf, Traversal } from "./traversal.ts";
@@ -31,7 +32,7 @@ export const classic: Traversal = {
   name: "classic",
   title: "a line of points, one dispatch a sub-step",
   dimensions: 1,
-  refuse: refuseLine,
+  capabilities: LINE,
   parameterLists({ grid: [, , nz] }, limits) {
     const most = Math.min(1024, limits.maxComputeWorkgroupSizeX, Math.max(32, 2 * nz - 1));
     return { threads: powersOfTwo(32, most), points: [1, 2, 4] };
@@ -73,7 +74,7 @@ export const classic: Traversal = {
 } satisfies Traversal<ClassicParameters>;
 
 /** A line with pads, which these traversals do not read. */
-export function lineLayout({ grid, stencil: { update } }: LineProblem): Layout {
+export function lineLayout({ grid, stencil: { update } }: NeedyProblem): Layout {
   return layOut(grid, { pad: [0, 0, reachOf(update).z], planes: planesOf(update) });
 }
 

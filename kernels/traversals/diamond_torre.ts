@@ -24,8 +24,9 @@
  *
  * @module
  */
-import { describeBoundary, isAllZero, type Problem } from "../stencils/stencil.ts";
-import { onlyExpression, reachOf, readsPrevious, tapsOf, type Update } from "../update.ts";
+import { AMONG_ZEROS, capabilities, wrongParameters } from "../capability.ts";
+import type { Problem } from "../stencils/stencil.ts";
+import { reachOf, readsPrevious, tapsOf, type Update } from "../update.ts";
 import { planTorres, remainderWorkgroups } from "./torre_plan.ts";
 import {
   MAX_BANDS,
@@ -44,7 +45,7 @@ import {
   type TorreParameters,
   type TorreShape,
 } from "./torre_shape.ts";
-import { strayTaps, sumsOf } from "./torre_sums.ts";
+import { sumsOf } from "./torre_sums.ts";
 import { needsOf } from "./torre_visit.ts";
 import type { Traversal } from "./traversal.ts";
 import { exceededLimit } from "./workgroup_limits.ts";
@@ -68,29 +69,37 @@ const LATE = [0.78, 2.15] as const;
 /** Lookahead that puts every load at the start of its tier. */
 const EARLIEST = 99;
 
+const ONE_FIELD = "a torre's registers hold one field";
+
 /** Torres: the tile's size, the torre's height and how the kernel is written are to choose. */
 export const diamondTorre: Traversal = {
   name: "diamond-torre",
   title: "torres of diamond tiles: many time steps in one pass over memory",
   dimensions: 3,
   writing: ["chunk", "unroll", "lookahead"],
-  refuse({ stencil, boundary }) {
-    if (!isAllZero(boundary)) {
-      const found = describeBoundary(boundary);
-      return `torres advance from one end of x to the other through zeros: the boundary is ${found}`;
-    }
-    if (onlyExpression(stencil.update) === undefined) {
-      return "the update has several fields, sub-steps or materials: a torre's registers hold one field";
-    }
-    const taps = tapsOf(stencil.update);
-    if (taps.some(({ ago, offset }) => ago === 1 && offset.some((d) => d !== 0))) {
-      return "the update reads a neighbour at t − 1: a torre keeps that level of the cell itself only";
-    }
-    if (strayTaps(onlyExpression(stencil.update)!).length > 0) {
-      return "a tap is off the z axis and in no sum of its own column: threads exchange only values of their columns";
-    }
-    if (reachOf(stencil.update).diamond === 0) return "no tap reaches along x or y: there is nothing to tile";
-  },
+  capabilities: capabilities(
+    [
+      "window",
+      "dimensions",
+      "grid",
+      "previous",
+      "slanted-taps",
+      "sideways-taps",
+      "shared-sub-steps",
+      "early-fields",
+    ],
+    {
+      boundary: "torres advance from one end of x to the other through zeros",
+      fields: ONE_FIELD,
+      "sub-steps": ONE_FIELD,
+      materials: ONE_FIELD,
+      signal: "a torre's tiers are many steps of one dispatch, which has one signal",
+      "previous-neighbours": "a torre keeps that level of the cell itself only",
+      "diagonal-taps": "torres cannot read it",
+      reach: "there is nothing to tile",
+    },
+    { boundaries: AMONG_ZEROS },
+  ),
   parameterLists(problem, { maxComputeWorkgroupStorageSize: mostBytes }) {
     const { update } = problem.stencil;
     /** The first is the usual: it must not be one that a long row leaves no workgroup memory for. */
@@ -118,46 +127,59 @@ export const diamondTorre: Traversal = {
   infeasible(problem, parameters, limits) {
     const { dts, nt, bands = 1, zPerThread, threads, chunk, unroll, lookahead } = parameters;
     const nz = problem.grid[2], lanes = threads * zPerThread;
-    if (lanes < nz) return `${threads} threads with ${zPerThread} along z each do not cover ${nz} cells`;
+    if (lanes < nz) {
+      return wrongParameters(`${threads} threads with ${zPerThread} along z each do not cover ${nz} cells`);
+    }
     const least = Math.ceil(nz / zPerThread);
     if (threads !== least && threads !== Math.ceil(least / 32) * 32) {
-      return `${threads} threads are more than ${nz} cells along z need`;
+      return wrongParameters(`${threads} threads are more than ${nz} cells along z need`);
     }
     if (unroll !== 1 && unroll % 2 !== 0) {
-      return `unroll ${unroll} is odd: the two arrays would not swap back`;
+      return wrongParameters(`unroll ${unroll} is odd: the two arrays would not swap back`);
     }
     const keepsSums = sumsOf(problem.stencil.update) !== undefined;
     if (lookahead === TIER_AHEAD && (unroll !== 1 || keepsSums)) {
-      return `lookahead ${lookahead}: a tier is loaded during the one before with unroll 1 and without sums only`;
+      return wrongParameters(
+        `lookahead ${lookahead}: a tier is loaded during the one before with unroll 1 and without sums only`,
+      );
     }
     if (lookahead === RESTING && (unroll === 1 || keepsSums)) {
-      return `lookahead ${lookahead}: values rest in workgroup memory with unroll above 1 and without sums only`;
+      return wrongParameters(
+        `lookahead ${lookahead}: values rest in workgroup memory with unroll above 1 and without sums only`,
+      );
     }
     if (unroll === 1 && ![EARLIEST, TIER_AHEAD].includes(lookahead) && !keepsSums) {
-      return `lookahead ${lookahead} has no effect with unroll 1: every load is at the start of its tier`;
+      return wrongParameters(
+        `lookahead ${lookahead} has no effect with unroll 1: every load is at the start of its tier`,
+      );
     }
     if (limits.windowBytes !== undefined && unroll !== 1) {
-      return `unroll ${unroll}: a passage through a window has tiers of one step, so that any number of steps is one`;
+      return wrongParameters(
+        `unroll ${unroll}: a passage through a window has tiers of one step, so that any number of steps is one`,
+      );
     }
-    if (nt % unroll !== 0) return `Nt ${nt} is not a multiple of unroll ${unroll}`;
+    if (nt % unroll !== 0) return wrongParameters(`Nt ${nt} is not a multiple of unroll ${unroll}`);
     const slope = reachOf(problem.stencil.update).diamond, width = 2 * slope * dts;
     const usable = bands === 1 ? 1 : usableBands(problem, parameters, { slope, width });
     if (bands > 1 && bands >= 2 * usable) {
-      return `${bands} bands are too many: at most ${usable} can run at once`;
+      return wrongParameters(`${bands} bands are too many: at most ${usable} can run at once`);
     }
     const shape = shapeOf(problem, parameters);
     if (lookahead === RESTING && shape.resting.length === 0) {
-      return `lookahead ${lookahead} has no effect: no value of so small a tile has to wait`;
+      return wrongParameters(`lookahead ${lookahead} has no effect: no value of so small a tile has to wait`);
     }
     const { exchanged, written: inTier } = workOf(problem, parameters, shape);
     if (chunk > exchanged && chunk !== 2) {
-      return exchanged === shape.cells
-        ? `a chunk of ${chunk} is more than the tile's ${exchanged} cells`
-        : `a chunk of ${chunk} is more than the ${exchanged} places that a tier exchanges`;
+      const most = exchanged === shape.cells
+        ? `the tile's ${exchanged} cells`
+        : `the ${exchanged} places that a tier exchanges`;
+      return wrongParameters(`a chunk of ${chunk} is more than ${most}`);
     }
     const tooLong = 40_000, written = unroll * inTier;
     if (written > tooLong) {
-      return `${written} operations in the loop's body, more than the ${tooLong} that compile in time`;
+      return wrongParameters(
+        `${written} operations in the loop's body, more than the ${tooLong} that compile in time`,
+      );
     }
     return exceededLimit(limits, {
       layout: shape.layout,

@@ -11,11 +11,18 @@
  * @module
  */
 import type { Tap } from "../expression.ts";
-import { alongAxes, type Problem, type Stencil } from "../stencils/stencil.ts";
+import {
+  type Capabilities,
+  capabilities,
+  type NeedyProblem,
+  type Refusal,
+  refusalOf,
+  WITHOUT_ZERO_ENDS,
+  wrongParameters,
+} from "../capability.ts";
+import { alongAxes, type Problem } from "../stencils/stencil.ts";
 import { remembered } from "../remembered.ts";
-import { type Assignment, reachOf, readsPrevious, readsSignal, tapsOf, type Update } from "../update.ts";
-
-export type LineProblem = Pick<Problem, "grid" | "boundary"> & { readonly stencil: Pick<Stencil, "update"> };
+import { type Assignment, tapsOf, type Update } from "../update.ts";
 
 /** A tap as seen from the row that is made: points along z, and how many rows earlier the value was made. */
 type RowTap = Readonly<Record<"offset" | "back", number>>;
@@ -32,38 +39,60 @@ interface LineShape {
   readonly rows: number;
 }
 
-/** Why a problem is not a line with insulated or periodic ends; undefined if it is. */
-export function refuseLine(
-  { grid: [nx, ny, nz], boundary, stencil: { update } }: LineProblem,
-): string | undefined {
-  if (nx !== 1 || ny !== 1) return "it sweeps one dimension: the grid must be 1x1xN";
-  const { z: reach } = reachOf(update);
-  if (nz <= reach) return `a line must be longer than its taps reach, ${reach} points: it has ${nz}`;
-  if (alongAxes(boundary)[2] === "zero") return "ends must be insulated or periodic: the boundary is zero";
-  if (tapsOf(update).some(({ offset: [x, y] }) => x !== 0 || y !== 0)) return "a tap is not on the line";
+/** What a line's traversals can do, one step at a time. */
+export const LINE: Capabilities = capabilities(
+  [
+    "fields",
+    "sub-steps",
+    "materials",
+    "signal",
+    "previous-neighbours",
+    "previous",
+    "diagonal-taps",
+    "slanted-taps",
+    "reach",
+    "shared-sub-steps",
+    "early-fields",
+  ],
+  {
+    window: "lines do not pass through a window",
+    dimensions: "it sweeps one dimension, 1x1xN",
+    grid: "a line must be longer than its taps reach",
+    boundary: "ends of a line must be insulated or periodic",
+    "sideways-taps": "it sweeps one dimension",
+  },
+  { boundaries: WITHOUT_ZERO_ENDS },
+);
+
+const PLAIN_ROWS = "rows of materials or signals are not swept";
+
+/** What the swept rule can do, of what a line's traversals can. */
+export const SWEEP: Capabilities = capabilities(
+  ["fields", "sub-steps", "diagonal-taps", "slanted-taps", "reach"],
+  {
+    window: "lines do not pass through a window",
+    dimensions: "it sweeps one dimension, 1x1xN",
+    grid: "a line must be longer than its taps reach",
+    boundary: "ends of a line must be insulated or periodic",
+    "sideways-taps": "it sweeps one dimension",
+    materials: PLAIN_ROWS,
+    signal: PLAIN_ROWS,
+    "previous-neighbours": "only a step's own rows are kept",
+    previous: "only a step's own rows are kept",
+    "shared-sub-steps": "every sub-step must make one field, and every field once",
+    "early-fields": "only what a step makes last is kept for the next",
+  },
+  { boundaries: WITHOUT_ZERO_ENDS },
+);
+
+/** Whether a problem can be swept. */
+export function canSweep(problem: NeedyProblem): boolean {
+  return refusalOf({ capabilities: SWEEP }, problem) === undefined;
 }
 
 /** Whether the ends of a line are insulated; else they are periodic. */
 export function hasInsulatedEnds({ boundary }: Pick<Problem, "boundary">): boolean {
   return alongAxes(boundary)[2] === "insulated";
-}
-
-/** Why a problem cannot be swept; undefined if it can. */
-export function refuseSweep(problem: LineProblem): string | undefined {
-  const { update } = problem.stencil;
-  const reason = refuseLine(problem);
-  if (reason !== undefined) return reason;
-  if (update.materials.length > 0 || readsSignal(update)) return "rows of materials or signals are not swept";
-  if (readsPrevious(update)) return "a row two steps ago is read: only a step's own rows are kept";
-  const made = update.substeps.flatMap((substep) => substep.map(({ field }) => field));
-  if (made.length !== update.substeps.length || new Set(made).size !== update.fields.length) {
-    return "every sub-step must make one field, and every field once";
-  }
-  const last = made.at(-1);
-  const early = update.substeps.flatMap(tapsOf).find(({ plane, ago }) => ago === 0 && plane !== last);
-  if (early !== undefined) {
-    return `field ${update.fields[early.plane]} is read from the step before, but not made last`;
-  }
 }
 
 export function rowTap(update: Update, index: number, { plane, ago, offset: [, , offset] }: Tap): RowTap {
@@ -76,7 +105,7 @@ export function madeBy(update: Update, index: number): Assignment {
   return update.substeps.at(index)![0]!;
 }
 
-/** The shape of an update that {@linkcode refuseSweep} accepts. */
+/** The shape of an update that can be swept. */
 export const lineShape: (update: Update) => LineShape = remembered(findShape);
 
 function findShape(update: Update): LineShape {
@@ -91,9 +120,9 @@ function findShape(update: Update): LineShape {
 }
 
 /** Why a line cannot be cut into nodes that are `pitch` points apart; names the nearest lengths that can. */
-export function refusePoints(points: number, pitch: number): string | undefined {
+export function refusePoints(points: number, pitch: number): Refusal | undefined {
   if (points % pitch === 0) return undefined;
   const below = Math.floor(points / pitch) * pitch;
   const nearest = below === 0 ? `length is ${pitch}` : `lengths are ${below} and ${below + pitch}`;
-  return `${points} points do not divide into nodes of ${pitch}: the nearest ${nearest}`;
+  return wrongParameters(`${points} points do not divide into nodes of ${pitch}: the nearest ${nearest}`);
 }

@@ -5,15 +5,39 @@
  * @module
  */
 import type { Expression } from "../expression.ts";
-import { isAllZero, type Problem } from "../stencils/stencil.ts";
+import { AMONG_ZEROS, type Capabilities, capabilities } from "../capability.ts";
 import { remembered } from "../remembered.ts";
-import { onlyExpression, readsPrevious, readsSignal, type Update } from "../update.ts";
+import { onlyExpression, type Update } from "../update.ts";
 
-/** Whether several steps can go in one pass: between them no neighbour needs what a march replaces. */
-export function canBeDeep({ stencil: { update }, boundary }: Problem): boolean {
-  return onlyExpression(update) !== undefined && !readsPrevious(update) && !readsSignal(update) &&
-    isAllZero(boundary);
-}
+const REPLACED = "several steps go in one pass only where no neighbour needs what a march replaces";
+const ONE_FIELD = "several steps go in one pass only of one field in one sub-step";
+
+/** What several steps in one pass can do: of what a march can, less. */
+export const DEEP: { readonly capabilities: Capabilities } = {
+  capabilities: capabilities(
+    [
+      "window",
+      "dimensions",
+      "grid",
+      "diagonal-taps",
+      "slanted-taps",
+      "sideways-taps",
+      "reach",
+      "shared-sub-steps",
+      "early-fields",
+    ],
+    {
+      boundary: "several steps go in one pass only among zeros",
+      fields: ONE_FIELD,
+      "sub-steps": ONE_FIELD,
+      materials: "several steps go in one pass only without materials",
+      signal: "several steps go in one pass only without a signal",
+      "previous-neighbours": REPLACED,
+      previous: REPLACED,
+    },
+    { boundaries: AMONG_ZEROS },
+  ),
+};
 
 /** Threads that cover z in a whole number of workgroups, each with one more at either end. */
 export function rimmedThreads(nz: number): number[] {

@@ -11,12 +11,13 @@
  * @module
  */
 import { type Tap, tapsIn } from "../expression.ts";
+import { capabilities, refusalOf, wrongParameters } from "../capability.ts";
 import { sectionsOf } from "../sections.ts";
-import { alongAxes, isAllZero, type Problem } from "../stencils/stencil.ts";
+import { isAllZero, type Problem } from "../stencils/stencil.ts";
 import { remembered } from "../remembered.ts";
-import { expressionsOf, reachOf, stepReach, tapsOf, type Update } from "../update.ts";
-import { canBeDeep, repeated, rimmedThreads, rowsOf } from "./march_depth.ts";
-import { isKept, queuesOf } from "./march_queues.ts";
+import { reachOf, stepReach, tapsOf, type Update } from "../update.ts";
+import { DEEP, repeated, rimmedThreads, rowsOf } from "./march_depth.ts";
+import { queuesOf } from "./march_queues.ts";
 import { marchShader, type MarchShape, tilesOf } from "./march_shader.ts";
 import { planSteps, stepwiseLayout } from "./stepwise.ts";
 import type { GpuPlan, ParametersOf, Traversal } from "./traversal.ts";
@@ -26,6 +27,10 @@ import { exceededLimit, powersOfTwo } from "./workgroup_limits.ts";
 type MarchParameters = ParametersOf<
   "zPerThread" | "threadsZ" | "threadsY" | "pieces" | "tile" | "ahead" | "depth"
 >;
+
+/** Around the grid nothing but zeros, or the grid again. */
+const EXCEPT_INSULATED = ["zero", "periodic"] as const;
+const WITHOUT_INSULATED = [EXCEPT_INSULATED, EXCEPT_INSULATED, EXCEPT_INSULATED] as const;
 
 /** How much of what neighbours read, too, they read so much later that a full cache has lost it (models/roofline.ts). */
 const DRIFT = 0.59;
@@ -37,23 +42,39 @@ const SECTOR_BYTES = 32;
 export const marching: Traversal = {
   name: "marching",
   title: "workgroups march along x, the axis in registers, all sub-steps or several steps in one pass",
-  refuse({ stencil: { update }, boundary }) {
-    if (alongAxes(boundary).includes("insulated") && update.substeps.length > 1) {
-      return "several sub-steps and insulated ends: what the first computes beyond the ends would not be mirrored";
-    }
-    const taps = tapsOf(update);
-    const off = ({ offset }: { offset: readonly number[] }): boolean => offset.some((d) => d !== 0);
-    if (taps.some((tap) => tap.ago === 1 && off(tap))) {
-      return "the update reads a neighbour at t − 1: a march may have overwritten it";
-    }
-    if (update.substeps.length > 1 && taps.some(({ ago }) => ago === 1)) {
-      return "several sub-steps and a tap at t − 1: that level is overwritten too early";
-    }
-    const outside = tapsIn(expressionsOf(update), isKept);
-    if (outside.some(({ offset: [x, y, z] }) => x !== 0 && (y !== 0 || z !== 0))) {
-      return "a tap is off the x axis and in no partial sum of its slice: no register holds it";
-    }
-  },
+  capabilities: capabilities(
+    [
+      "dimensions",
+      "grid",
+      "fields",
+      "sub-steps",
+      "materials",
+      "signal",
+      "previous",
+      "diagonal-taps",
+      "sideways-taps",
+      "reach",
+      "shared-sub-steps",
+      "early-fields",
+    ],
+    {
+      window: "marches do not pass through a window",
+      "previous-neighbours": "a march may have overwritten it",
+      "slanted-taps": "no register holds it",
+    },
+    {
+      where: {
+        "sub-steps": {
+          boundaries: WITHOUT_INSULATED,
+          cannot: {
+            boundary:
+              "several sub-steps and insulated ends: what the first computes beyond them would not be mirrored",
+            previous: "with several sub-steps that level is overwritten too early",
+          },
+        },
+      },
+    },
+  ),
   parameterLists(problem, limits) {
     const [nx, ny, nz] = problem.grid;
     const { maxComputeWorkgroupSizeX: mostZ, maxComputeWorkgroupSizeY: mostY } = limits;
@@ -65,7 +86,7 @@ export const marching: Traversal = {
       tile: [0, 1],
       ahead: [0, 1],
     };
-    if (!canBeDeep(problem)) return alone;
+    if (refusalOf(DEEP, problem) !== undefined) return alone;
     const threadsZ = rimmedThreads(nz).filter((threads) => threads <= Math.min(256, mostZ));
     const threadsY = threadsZ.flatMap(rowsOf).filter((rows) => rows >= 4 && rows <= Math.min(32, mostY));
     return {
@@ -77,37 +98,49 @@ export const marching: Traversal = {
   },
   infeasible(problem, parameters, limits) {
     const { zPerThread = 1, threadsZ, threadsY, tile, ahead = 0, depth = 1 } = parameters;
-    if (depth > 1 && !canBeDeep(problem)) {
-      return `depth ${depth}: only steps of one field that read F(t) alone, among zeros, can pass together`;
-    }
+    const shallow = depth > 1 ? refusalOf(DEEP, problem) : undefined;
+    if (shallow !== undefined) return { ...shallow, message: `depth ${depth}: ${shallow.message}` };
     // Where there is a choice, each depth has shapes of its own. Life, 512³, two steps: 456 Gcells/s, with a tile 323,
     // without loads ahead 410 (H100, 2026-11-22).
     if (parameters.depth === 1 && !(isPower(threadsZ) && isPower(threadsY))) {
-      return `${threadsZ}x${threadsY} threads: single steps have no rim, and take powers of two`;
+      return wrongParameters(
+        `${threadsZ}x${threadsY} threads: single steps have no rim, and take powers of two`,
+      );
     }
     const threads = threadsZ * threadsY;
     if (depth > 1 && threads < 0.9 * 2 ** Math.ceil(Math.log2(threads))) {
-      return `${threadsZ}x${threadsY} threads: several steps a pass take workgroups that nearly fill a power of two`;
+      return wrongParameters(
+        `${threadsZ}x${threadsY} threads: several steps a pass take workgroups that nearly fill a power of two`,
+      );
     }
     if (depth > 1 && (tile === 1 || ahead === 0)) {
-      return "several steps a pass: a tile of loaded values costs more rim than it saves, and loads ahead always gain";
+      return wrongParameters(
+        "several steps a pass: a tile of loaded values costs more rim than it saves, and loads ahead always gain",
+      );
     }
     const shape = shapeOf(problem, parameters);
-    if (limits.windowBytes !== undefined) return "marches do not pass through a window";
     const { haloY, haloZ, rimY, rimZ } = shape;
     if (threadsZ <= 2 * haloZ || threadsY <= 2 * haloY) {
-      return `all of the ${threadsZ}x${threadsY} threads lie in the rim (${haloZ} along z, ${haloY} along y)`;
+      return wrongParameters(
+        `all of the ${threadsZ}x${threadsY} threads lie in the rim (${haloZ} along z, ${haloY} along y)`,
+      );
     }
     if (threadsZ < rimZ || threadsY < rimY) {
-      return `${threadsZ}x${threadsY} threads are too few to load a rim (${rimZ} along z, ${rimY} along y)`;
+      return wrongParameters(
+        `${threadsZ}x${threadsY} threads are too few to load a rim (${rimZ} along z, ${rimY} along y)`,
+      );
     }
     if (threadsZ > 8 && (threadsZ / 4 - 2 * haloZ) * zPerThread >= problem.grid[2]) {
-      return `${threadsZ} threads of ${zPerThread} cells are more than ${problem.grid[2]} cells along z need`;
+      return wrongParameters(
+        `${threadsZ} threads of ${zPerThread} cells are more than ${problem.grid[2]} cells along z need`,
+      );
     }
     const needed = registersOf(shape) * threadsZ * threadsY;
-    if (needed > REGISTERS) return `${needed} registers in a workgroup: a multiprocessor has ${REGISTERS}`;
+    if (needed > REGISTERS) {
+      return wrongParameters(`${needed} registers in a workgroup: a multiprocessor has ${REGISTERS}`);
+    }
     if (tile === 1 && !shape.keepsNow) {
-      return "a tile has no use: no tap reads a neighbour in the slice";
+      return wrongParameters("a tile has no use: no tap reads a neighbour in the slice");
     }
     return exceededLimit(limits, {
       layout: stepwiseLayout(problem),

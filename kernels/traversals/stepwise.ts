@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { AMONG_ZEROS, EVERYTHING } from "../capability.ts";
 import { type Layout, layOut } from "../layout.ts";
 import {
   layoutWithin,
@@ -16,7 +17,6 @@ import {
   alongAxes,
   type AxisBoundaries,
   cellsOf,
-  describeBoundary,
   imageOf,
   isAllZero,
   type Problem,
@@ -25,7 +25,6 @@ import {
   expressionsOf,
   planesOf,
   reachOf,
-  readsSignal,
   stepReach,
   type Substep,
   tapsOf,
@@ -48,19 +47,22 @@ type StepwiseParameters = ParametersOf<"threadsZ" | "threadsY" | "threadsX">;
 export const stepwise: Traversal = {
   name: "stepwise",
   title: "one dispatch a time step, one thread a cell",
-  refuse: () => undefined,
+  capabilities: {
+    ...EVERYTHING,
+    where: {
+      window: {
+        boundaries: AMONG_ZEROS,
+        cannot: {
+          boundary: "only a grid among zeros passes through a window",
+          "sub-steps": "one sub-step passes through a window",
+          signal: "without a signal alone it passes through a window",
+        },
+      },
+    },
+  },
   parameterLists: ({ grid }, limits) => workgroupShapes(grid, limits),
   infeasible(problem, { threadsZ, threadsY, threadsX }, limits) {
     const shape = [threadsZ, threadsY, threadsX] as const, layout = stepwiseLayout(problem);
-    const { stencil: { update }, boundary } = problem;
-    if (limits.windowBytes !== undefined && !isAllZero(boundary)) {
-      return `only a grid with a zero boundary passes through a window: the boundary is ${
-        describeBoundary(boundary)
-      }`;
-    }
-    if (limits.windowBytes !== undefined && (update.substeps.length > 1 || readsSignal(update))) {
-      return "an equation with several sub-steps or a signal does not pass through a window";
-    }
     return exceededLimit(limits, {
       layout,
       ...(limits.windowBytes === undefined ? stepNeeds(problem) : passageNeeds(problem, layout, limits)),

@@ -25,7 +25,8 @@ import type { Update } from "../update.ts";
 import { linearWorkgroups, strides } from "../wgsl/declare.ts";
 import { wgsl } from "../wgsl/template.ts";
 import { lineLayout } from "./classic.ts";
-import { lineShape, refusePoints, refuseSweep } from "./line.ts";
+import { type Refusal, wrongParameters } from "../capability.ts";
+import { lineShape, refusePoints, SWEEP } from "./line.ts";
 import { SCRATCH_BINDING, type Shader } from "./storage.ts";
 import type { Demand, DeviceLimits, Dispatch, ParametersOf, Traversal } from "./traversal.ts";
 import { exceededLimit, powersOfTwo } from "./workgroup_limits.ts";
@@ -63,7 +64,7 @@ export interface SweepingWay {
   /** Points a thread to try. */
   pointsToTry(update: Update): readonly number[];
   /** Why no thread can sweep this number of points; undefined if it can. @default {it can} */
-  refuse?(update: Update, perThread: number): string | undefined;
+  refuse?(update: Update, perThread: number): Refusal | undefined;
   /** Rows that are made as one piece, and pieces that a triangle has at least. */
   pieces(update: Update, perThread: number): Readonly<Record<"rows" | "least", number>>;
   /** Values that a node stores for the next phases: its edges and its flat. */
@@ -88,7 +89,7 @@ export function sweeping(way: SweepingWay): Traversal<SweptParameters> {
     name: way.name,
     title: way.title,
     dimensions: 1,
-    refuse: refuseSweep,
+    capabilities: SWEEP,
     parameterLists: ({ stencil: { update } }, limits) => ({
       threads: sweptThreads(limits),
       points: way.pointsToTry(update),
@@ -103,10 +104,12 @@ export function sweeping(way: SweepingWay): Traversal<SweptParameters> {
       const reason = way.refuse?.(update, perThread);
       if (reason !== undefined) return reason;
       const dispatch = `${steps} steps a dispatch`;
-      if (steps > most) return `${dispatch}: a node of ${points} points can make at most ${most}`;
-      if (steps % unit !== 0) return `${dispatch}: they must be a multiple of ${unit}`;
+      if (steps > most) {
+        return wrongParameters(`${dispatch}: a node of ${points} points can make at most ${most}`);
+      }
+      if (steps % unit !== 0) return wrongParameters(`${dispatch}: they must be a multiple of ${unit}`);
       if (steps < pieces.least * unit) {
-        return `${dispatch}: a node has at least ${pieces.least} levels of ${unit} steps`;
+        return wrongParameters(`${dispatch}: a node has at least ${pieces.least} levels of ${unit} steps`);
       }
       return refusePoints(nz, pitch) ?? exceededLimit(limits, {
         layout: lineLayout(problem),

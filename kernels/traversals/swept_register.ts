@@ -28,6 +28,7 @@ import { expressionsOf, operationsOf, type Update } from "../update.ts";
 import { declareLevels, strides } from "../wgsl/declare.ts";
 import { wgsl } from "../wgsl/template.ts";
 import { updateWriter } from "../wgsl/write_update.ts";
+import { type Refusal, wrongParameters } from "../capability.ts";
 import { lineLayout } from "./classic.ts";
 import { hasInsulatedEnds, lineShape, madeBy, rowTap } from "./line.ts";
 import { beginNode, declarePhase, type Nodes, type PhaseKind, sweeping } from "./swept_plan.ts";
@@ -63,11 +64,15 @@ export const sweptRegister: Traversal = sweeping({
 });
 
 /** Why a thread cannot sweep a lozenge of `points` points; undefined if it can. */
-function refuseLozenge(update: Update, points: number): string | undefined {
+function refuseLozenge(update: Update, points: number): Refusal | undefined {
   const { reach, substeps } = lineShape(update);
   const least = 2 * reach * substeps, updates = updatesOf(update, points);
-  if (points % least !== 0) return `${points} points a thread: they must be a multiple of ${least}`;
-  if (updates > MOST_UPDATES) return `${updates} updates between two barriers: at most ${MOST_UPDATES}`;
+  if (points % least !== 0) {
+    return wrongParameters(`${points} points a thread: they must be a multiple of ${least}`);
+  }
+  if (updates > MOST_UPDATES) {
+    return wrongParameters(`${updates} updates between two barriers: at most ${MOST_UPDATES}`);
+  }
 }
 
 /** P²/2r: updates of a lozenge. */

@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { type Capabilities, type Refusal, wrongParameters } from "../capability.ts";
 import type { SectionLimits } from "../sections.ts";
 import type { Problem } from "../stencils/stencil.ts";
 import type { Shader, Storage } from "./storage.ts";
@@ -12,10 +13,10 @@ import type { Shader, Storage } from "./storage.ts";
 export type Parameters = Readonly<Record<string, number>>;
 
 /** Why there are parameters that a traversal does not have; undefined where it has all of them. */
-export function refuseOthers(names: readonly string[], parameters: Parameters): string | undefined {
+export function refuseOthers(names: readonly string[], parameters: Parameters): Refusal | undefined {
   const other = Object.keys(parameters).find((name) => !names.includes(name));
   const but = names.length === 0 ? "" : ` but ${names.join(", ")}`;
-  return other === undefined ? undefined : `wanted no parameters${but}: found ${other}`;
+  return other === undefined ? undefined : wrongParameters(`wanted no parameters${but}: found ${other}`);
 }
 
 /** The same with a traversal's own names. */
@@ -143,12 +144,12 @@ export interface Traversal<Values extends Parameters = Parameters> {
   readonly dimensions?: 1 | 3;
   /** Parameters that only say how the kernel is written: of their values the first mostly do best. @default {none} */
   readonly writing?: readonly string[];
-  /** Why it cannot run the problem with any parameters; undefined where it can. */
-  refuse(problem: Problem): string | undefined;
+  /** What it can do, compared with what problems need in `../capability.ts`. */
+  readonly capabilities: Capabilities;
   /** The values to try of each parameter, for this problem, on a device with these limits. */
   parameterLists(problem: Problem, limits: DeviceLimits): Readonly<Record<string, readonly number[]>>;
   /** Why these values cannot run; undefined where they can. Nothing needs compiling to know. */
-  infeasible(problem: Problem, parameters: Values, limits: DeviceLimits): string | undefined;
+  infeasible(problem: Problem, parameters: Values, limits: DeviceLimits): Refusal | undefined;
   /** Points from one node of a line to the next, of which the line must have a whole number. @default {1} */
   pitch?(problem: Problem, parameters: Values): number;
   demand(problem: Problem, parameters: Values): Demand;

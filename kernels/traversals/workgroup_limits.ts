@@ -3,6 +3,7 @@
  *
  * @module
  */
+import type { Refusal } from "../capability.ts";
 import type { Layout } from "../layout.ts";
 import { whyUncut } from "../sections.ts";
 import type { Grid } from "../stencils/stencil.ts";
@@ -25,7 +26,7 @@ export interface Claim {
 }
 
 /** The first limit that the claim exceeds, with what is wanted and what there is; undefined if it fits. */
-export function exceededLimit(limits: DeviceLimits, claim: Claim): string | undefined {
+export function exceededLimit(limits: DeviceLimits, claim: Claim): Refusal | undefined {
   const [x, y, z] = claim.workgroup;
   const uncut = whyUncut(claim.layout, { wish: claim.wish, span: claim.span ?? Infinity }, limits);
   if (uncut !== undefined) return uncut;
@@ -34,7 +35,7 @@ export function exceededLimit(limits: DeviceLimits, claim: Claim): string | unde
   const exceeded = CLAIMED.findIndex(([limit], i) => wanted[i]! > limits[limit]);
   if (exceeded < 0) return undefined;
   const [limit, what] = CLAIMED[exceeded]!;
-  return `${wanted[exceeded]} ${what}, ${limit} is ${limits[limit]}`;
+  return { kind: "limits", message: `${wanted[exceeded]} ${what}, ${limit} is ${limits[limit]}` };
 }
 
 /** What is claimed, in the order of the checks. */

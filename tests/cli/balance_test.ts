@@ -56,7 +56,7 @@ testOnGpu("balance prints the iterations, and verifies what it settled for", asy
 testOnGpu("what cannot be balanced is refused", async () => {
   const torre = [...SMALL, "--traversal", "diamond-torre", "--boundary", "periodic"];
   await assertRefused("balance", [
-    [torre, "Cannot balance: diamond-torre: torres advance"],
+    [torre, "Cannot balance: diamond-torre: the boundary is periodic: torres advance"],
     [["--stencil", "heat-1d", "--grid", "2048"], "at least 2 slices"],
   ]);
 });

@@ -211,7 +211,7 @@ Deno.test("tune refuses what is wrong before any work, and writes nothing", () =
       ],
       [
         ["--grid", "300x64x64", "--device-memory", "1MiB", "--boundary", "periodic", ...out],
-        "stepwise on a grid of 300x64x64: only a grid with a zero boundary passes through a window",
+        "stepwise: the boundary is periodic: only a grid among zeros passes through a window",
       ],
       [
         ["--grid", "30x512x512", "--device-memory", "1MiB", ...out],

@@ -8,13 +8,14 @@ import {
   assertThrows,
 } from "@std/assert";
 import fc from "fast-check";
+import { refusalOf } from "../../kernels/capability.ts";
 import { runReference } from "../../kernels/reference.ts";
 import { FOURIER_LIMIT_1D, heat1d } from "../../kernels/stencils/heat_1d.ts";
 import { ks, ksTimeStepLimit } from "../../kernels/stencils/ks.ts";
 import { imageOf, type Problem, type Stencil } from "../../kernels/stencils/stencil.ts";
 import { wave } from "../../kernels/stencils/wave.ts";
 import { traversalNamed } from "../../kernels/traversals/all.ts";
-import { lineShape, refusePoints, refuseSweep } from "../../kernels/traversals/line.ts";
+import { lineShape, refusePoints, SWEEP } from "../../kernels/traversals/line.ts";
 import { nodesOf } from "../../kernels/traversals/swept_plan.ts";
 import { linearWorkgroups } from "../../kernels/wgsl/declare.ts";
 import type { Parameters } from "../../kernels/traversals/traversal.ts";
@@ -141,41 +142,45 @@ Deno.test("rows of the equations: sub-steps, reach, edge, rows kept", () => {
 Deno.test("each traversal refuses the dimensions it cannot sweep, as data", () => {
   const cube: Problem = { stencil: wave(2), grid: [8, 8, 8], boundary: "zero", steps: 4 };
   for (const name of ["classic", "swept", "swept-register"]) {
-    assertEquals(traversalNamed(name).refuse(cube), "it sweeps one dimension: the grid must be 1x1xN", name);
-    assertEquals(traversalNamed(name).refuse(lineOf(heat1d(), 2048)), undefined, name);
+    assertEquals(refusalOf(traversalNamed(name), cube), {
+      kind: "dimensions",
+      message: "the grid is 8x8x8: it sweeps one dimension, 1x1xN",
+    }, name);
+    assertEquals(refusalOf(traversalNamed(name), lineOf(heat1d(), 2048)), undefined, name);
     assertStringIncludes(
-      traversalNamed(name).refuse({ ...lineOf(heat1d(), 64), boundary: "zero" })!,
+      refusalOf(traversalNamed(name), { ...lineOf(heat1d(), 64), boundary: "zero" })!.message,
       "insulated",
     );
   }
-  assert(traversalNamed("diamond-torre").refuse(lineOf(ks(5), 2048)) !== undefined);
+  assert(refusalOf(traversalNamed("diamond-torre"), lineOf(ks(5), 2048)) !== undefined);
   // fused sub-steps hold zeros beyond the grid, not its mirror image
   assertStringIncludes(
-    traversalNamed("marching").refuse({ ...lineOf(ks(5), 2048), boundary: "insulated" })!,
+    refusalOf(traversalNamed("marching"), { ...lineOf(ks(5), 2048), boundary: "insulated" })!.message,
     "insulated",
   );
   assertStringIncludes(
-    refuseSweep({
+    refusalOf({ capabilities: SWEEP }, {
       ...lineOf(wave(2), 64),
       stencil: heat1d(),
       boundary: "zero",
-    })!,
-    "ends must be",
+    })!.message,
+    "ends of a line must be",
   );
 });
 
 Deno.test("a number of points that no node fits is answered with the nearest", () => {
   assertEquals(refusePoints(2048, 512), undefined);
   assertEquals(
-    refusePoints(2049, 512),
+    refusePoints(2049, 512)?.message,
     "2049 points do not divide into nodes of 512: the nearest lengths are 2048 and 2560",
   );
   assertEquals(
-    refusePoints(100, 512),
+    refusePoints(100, 512)?.message,
     "100 points do not divide into nodes of 512: the nearest length is 512",
   );
   const { infeasible } = traversalNamed("swept-register");
-  const why = (parameters: Parameters) => infeasible(lineOf(heat1d(), 2048), parameters, H100_LIMITS);
+  const why = (parameters: Parameters) =>
+    infeasible(lineOf(heat1d(), 2048), parameters, H100_LIMITS)?.message;
   assertEquals(why({ threads: 64, points: 8, steps: 256 }), undefined);
   assertEquals(
     why({ threads: 64, points: 8, steps: 512 }),
@@ -187,7 +192,7 @@ Deno.test("a number of points that no node fits is answered with the nearest", (
   );
   assertStringIncludes(why({ threads: 64, points: 64, steps: 32 })!, "2048 updates between two barriers");
   assertStringIncludes(
-    infeasible(lineOf(heat1d(), 2 ** 14), { threads: 512, points: 16, steps: 4096 }, H100_LIMITS)!,
+    infeasible(lineOf(heat1d(), 2 ** 14), { threads: 512, points: 16, steps: 4096 }, H100_LIMITS)!.message,
     "bytes of workgroup memory",
   );
 });

@@ -5,6 +5,7 @@
  * @module
  */
 import { assert, assertEquals, assertLess } from "@std/assert";
+import { refusalOf } from "../../kernels/capability.ts";
 import { type Ago, constant, type Expression, SIGNAL, tap } from "../../kernels/expression.ts";
 import { equation } from "../../kernels/equation.ts";
 import { add, formula, multiply, subtract } from "../../kernels/operations.ts";
@@ -188,7 +189,7 @@ interface Outcome {
 async function runBoth(gpu: GpuDevice, oracleCase: OracleCase, kind: InitialField): Promise<Outcome> {
   const { traversal, stencil, grid, parameters, runs, boundary = "zero", sections = 1 } = oracleCase;
   const problem: Problem = { stencil, grid, boundary, steps: Math.max(...runs) };
-  assertEquals(traversal.refuse(problem), undefined);
+  assertEquals(refusalOf(traversal, problem), undefined);
   assertEquals(traversal.infeasible(problem, parameters, gpu.limits), undefined);
   const plan = sections === 1
     ? traversal.plan(problem, parameters, gpu.limits)

@@ -5,6 +5,7 @@
  * @module
  */
 import { assert, assertEquals, assertLess } from "@std/assert";
+import { refusalOf } from "../../kernels/capability.ts";
 import { type Boundaries, cellsOf, type Grid, type Problem } from "../../kernels/stencils/stencil.ts";
 import { wave, WAVE_ORDERS } from "../../kernels/stencils/wave.ts";
 import { diamondTorre } from "../../kernels/traversals/diamond_torre.ts";
@@ -93,8 +94,11 @@ for (const way of WAYS) {
 Deno.test("diamond-torre refuses other boundaries than zeros, with the reason", () => {
   for (const boundary of ["periodic", ["zero", "zero", "insulated"]] as const) {
     assertEquals(
-      diamondTorre.refuse({ stencil: wave(2), grid: GRID, boundary, steps: 1 }),
-      `torres advance from one end of x to the other through zeros: the boundary is ${boundary}`,
+      refusalOf(diamondTorre, { stencil: wave(2), grid: GRID, boundary }),
+      {
+        kind: "boundary",
+        message: `the boundary is ${boundary}: torres advance from one end of x to the other through zeros`,
+      },
     );
   }
 });

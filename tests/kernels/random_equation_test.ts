@@ -5,6 +5,7 @@
  * @module
  */
 import { assert, assertEquals } from "@std/assert";
+import { refusalOf } from "../../kernels/capability.ts";
 import { NativeLoops } from "../../bench/native_loops.ts";
 import { hashBits, isPlainLoop } from "../../bench/write_c.ts";
 import { CPU_TRAVERSALS } from "../../kernels/cpu/cpu_traversals.ts";
@@ -110,7 +111,7 @@ Deno.test({
 
 for (const kind of KINDS) {
   const problem = problemOf(kind), { stencil, grid, boundary } = problem;
-  const willing = TRAVERSALS.filter((traversal) => traversal.refuse(problem) === undefined);
+  const willing = TRAVERSALS.filter((traversal) => refusalOf(traversal, problem) === undefined);
   const names = willing.map(({ name }) => name).join(", ");
   testOnGpu(`${stencil.title}, ${boundary}: ${names}`, async (gpu) => {
     const random = randomNumbers(kind.seed);

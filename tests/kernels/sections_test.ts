@@ -31,7 +31,7 @@ Deno.test("sections are few, fit, and hold all slices that must lie together", (
       const bytes = 4 * (most * layout.slice + layout.pad[2]);
       const limits = { maxStorageBufferBindingSize: bytes, maxBufferSize: 2 * bytes };
       const total = nx + 2 * padX, together = Math.min(span, total);
-      if (together > most) return assert(whyUncut(layout, { span }, limits)!.includes(`is ${bytes}`));
+      if (together > most) return assert(whyUncut(layout, { span }, limits)!.message.includes(`is ${bytes}`));
       const sections = sectionsOf(layout, { span, wish: span + more }, limits);
       assertEquals(sections.length, total <= most ? 1 : Math.ceil((total - span + 1) / (most - span + 1)));
       const slices = sections.reduce(

@@ -8,6 +8,7 @@
  * @module
  */
 import { assert, assertEquals } from "@std/assert";
+import { refusalOf } from "../../kernels/capability.ts";
 import { runReference } from "../../kernels/reference.ts";
 import type { Boundary, Problem, Stencil } from "../../kernels/stencils/stencil.ts";
 import { traversalNamed } from "../../kernels/traversals/all.ts";
@@ -41,7 +42,7 @@ async function assertBits(
   for (const [points, steps] of Object.entries(runs)) {
     const grid = [1, 1, Number(points)] as const;
     const problem: Problem = { stencil, grid, boundary, steps: Math.max(...steps) };
-    assertEquals(traversal.refuse(problem), undefined);
+    assertEquals(refusalOf(traversal, problem), undefined);
     assertEquals(traversal.infeasible(problem, parameters, gpu.limits), undefined);
     using field = await GpuField.create(gpu, problem, traversal.plan(problem, parameters));
     await field.initialise({ kind: "binary", seed: SEED });

@@ -64,7 +64,7 @@ Deno.test("in three dimensions what is left out says why, and what has a candida
   ]);
   assertEquals(
     found[0]?.reason,
-    "torres advance from one end of x to the other through zeros: the boundary is periodic",
+    "the boundary is periodic: torres advance from one end of x to the other through zeros",
   );
 });
 

@@ -1,4 +1,5 @@
 import { assert, assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
+import { refusalOf } from "../../kernels/capability.ts";
 import * as fc from "fast-check";
 import { elastic } from "../../kernels/stencils/elastic.ts";
 import { heat } from "../../kernels/stencils/heat.ts";
@@ -98,7 +99,7 @@ function whyNot(
     return "a share is thinner than its ghost zone";
   }
   const part = partOf(problem, share, "gpu"), traversal = traversalNamed(name);
-  return traversal.refuse(part) ?? traversal.infeasible(part, parameters, limits!);
+  return (refusalOf(traversal, part) ?? traversal.infeasible(part, parameters, limits!))?.message;
 }
 
 Deno.test("the profile's own device and problem: its configuration, unchanged", () => {
@@ -330,7 +331,7 @@ Deno.test("smaller limits: other values, another entry, or the default, but noth
     undefined,
   ]);
   assertStringIncludes(choice.passedOver[0]!.reason, "torres advance");
-  assertStringIncludes(choice.message, "passed over: torres advance");
+  assertStringIncludes(choice.message, "passed over: the boundary is periodic: torres advance");
 });
 
 Deno.test("what cannot run is passed over for the next nearest, as often as it takes", () => {

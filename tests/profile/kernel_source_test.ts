@@ -1,4 +1,5 @@
 import { assertEquals, assertMatch, assertNotEquals } from "@std/assert";
+import { refusalOf } from "../../kernels/capability.ts";
 import { wave } from "../../kernels/stencils/wave.ts";
 import type { Problem } from "../../kernels/stencils/stencil.ts";
 import { TRAVERSALS as ALL } from "../../kernels/traversals/all.ts";
@@ -10,7 +11,7 @@ import { H100_LIMITS } from "../h100_limits.ts";
 const PROBLEM: Problem = { stencil: wave(2), grid: [12, 8, 8], boundary: "zero", steps: 8 };
 
 /** Traversals with two values of each parameter: a small space. */
-const TRAVERSALS = ALL.filter(({ refuse }) => refuse(PROBLEM) === undefined).map((traversal): Traversal => ({
+const TRAVERSALS = ALL.filter((one) => refusalOf(one, PROBLEM) === undefined).map((traversal): Traversal => ({
   ...traversal,
   parameterLists: (problem, limits) => {
     const lists = Object.entries(traversal.parameterLists(problem, limits));

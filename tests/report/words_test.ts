@@ -1,4 +1,5 @@
 import { assert, assertEquals, assertNotEquals } from "@std/assert";
+import { refusalOf } from "../../kernels/capability.ts";
 import { EQUATIONS } from "../../kernels/stencils/all.ts";
 import { BOUNDARIES, type Problem } from "../../kernels/stencils/stencil.ts";
 import { CPU_TRAVERSALS } from "../../kernels/cpu/cpu_traversals.ts";
@@ -19,7 +20,7 @@ const PROBLEMS = EQUATIONS.map(({ variant, create }): Problem => {
 /** The values of every parameter of every traversal, of the GPU and the CPU: `series name` and its values. */
 function allParameters(): { series: string; name: string; values: readonly number[] }[] {
   const ofGpu = TRAVERSALS.flatMap((traversal) => {
-    const suited = PROBLEMS.filter((problem) => traversal.refuse(problem) === undefined);
+    const suited = PROBLEMS.filter((problem) => refusalOf(traversal, problem) === undefined);
     assert(suited.length > 0, `no equation for ${traversal.name}`);
     return suited.flatMap((problem) =>
       Object.entries(traversal.parameterLists(problem, DEVICE.gpu!.limits))

@@ -1,4 +1,5 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import { refusalOf } from "../../kernels/capability.ts";
 import { cellsOf, type Problem } from "../../kernels/stencils/stencil.ts";
 import { heat1d } from "../../kernels/stencils/heat_1d.ts";
 import { ks } from "../../kernels/stencils/ks.ts";
@@ -111,7 +112,7 @@ Deno.test("what the limits forbid is counted, with an example", () => {
 
 /** Six feasible combinations of a traversal's parameters, where they are not too rare to be found. */
 function drawFeasible(traversal: Traversal, problem: Problem, draw: () => number): Parameters[] {
-  if (traversal.refuse(problem) !== undefined) return [];
+  if (refusalOf(traversal, problem) !== undefined) return [];
   const lists = Object.entries(traversal.parameterLists(problem, H100_LIMITS));
   const found: Parameters[] = [];
   for (let tries = 0; tries < 4000 && found.length < 6; tries++) {

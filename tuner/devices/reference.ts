@@ -165,13 +165,13 @@ export const REFERENCE_SHAPE: Parameters = { threadsZ: 64, threadsY: 4, threadsX
 
 /** 64x4x1, or the largest workgroup that the device allows. */
 function stepwiseShape({ limits }: Pick<GpuDevice, "limits">, problem: Problem): Parameters {
-  const reason = stepwise.infeasible(problem, REFERENCE_SHAPE, limits);
-  if (reason === undefined) return REFERENCE_SHAPE;
+  const refusal = stepwise.infeasible(problem, REFERENCE_SHAPE, limits);
+  if (refusal === undefined) return REFERENCE_SHAPE;
   const sizeOf = (shape: Parameters): number => Object.values(shape).reduce((product, n) => product * n);
   const [largest] = [...combine(stepwise.parameterLists(problem, limits))]
     .filter((shape) => stepwise.infeasible(problem, shape, limits) === undefined)
     .sort((a, b) => sizeOf(b) - sizeOf(a));
-  if (largest === undefined) throw new RunFailure("limits", reason);
+  if (largest === undefined) throw new RunFailure("limits", refusal.message);
   return largest;
 }
 

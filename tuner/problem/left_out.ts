@@ -1,3 +1,4 @@
+import { refusalOf } from "../../kernels/capability.ts";
 import type { Problem } from "../../kernels/stencils/stencil.ts";
 import { traversalNamed } from "../../kernels/traversals/all.ts";
 import type { DeviceLimits, Traversal } from "../../kernels/traversals/traversal.ts";
@@ -7,7 +8,7 @@ import type { Space } from "../search/space.ts";
 /** Whether any of the traversals has a configuration for a problem. */
 export function canRun(problem: Problem, traversals: readonly Traversal[], limits: DeviceLimits): boolean {
   return traversals.some((traversal) =>
-    traversal.refuse(problem) === undefined &&
+    refusalOf(traversal, problem, limits) === undefined &&
     [...combine(traversal.parameterLists(problem, limits))].some((parameters) =>
       traversal.infeasible(problem, parameters, limits) === undefined
     )
@@ -31,7 +32,7 @@ export function describeCut(
         const pitch = traversal.pitch?.(problem, parameters) ?? 1;
         const length = round(points / pitch) * pitch;
         const other: Problem = { ...problem, grid: [1, 1, length] };
-        const works = length > 0 && traversal.refuse(other) === undefined &&
+        const works = length > 0 && refusalOf(traversal, other, limits) === undefined &&
           traversal.infeasible(other, parameters, limits) === undefined;
         return works ? [length] : [];
       })

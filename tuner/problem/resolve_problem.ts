@@ -1,3 +1,4 @@
+import { refusalOf } from "../../kernels/capability.ts";
 import { MAX_WORKERS } from "../configuration.ts";
 import {
   type Boundaries,
@@ -92,7 +93,7 @@ export function resolveProblem(
   const passage = isLong && wish.steps === undefined ? stepwise.passageSteps!(wished, {}, gpu.limits) : 0;
   const problem: Problem = { ...wished, steps: Math.max(steps, Math.min(MAX_STEPS, passage)) };
   const { cpuWorkers = isWindow ? 0 : defaultWorkers(device) } = wish;
-  const refuse = refusalOf(action);
+  const refuse = refuserOf(action);
   if (steps > MAX_STEPS) refuse(`at most ${MAX_STEPS} steps are wanted`, `${steps}`);
   if (!(Number.isInteger(cpuWorkers) && cpuWorkers >= 0 && cpuWorkers <= MAX_WORKERS)) {
     refuse(`a whole number of CPU workers from 0 to ${MAX_WORKERS} is wanted`, `${cpuWorkers}`);
@@ -141,7 +142,7 @@ export function wantedBoundary(stencil: Stencil): string {
  * @throws {RequestError} saying what is wanted and what was found
  */
 export function checkProblem(action: string, problem: Problem): void {
-  const refuse = refusalOf(action);
+  const refuse = refuserOf(action);
   if (typeof problem !== "object" || problem === null) refuse("a problem is wanted", describeValue(problem));
   const { stencil, grid, steps, boundary } = problem;
   checkDefinition(action, stencil);
@@ -177,7 +178,7 @@ function checkDefinition(action: string, stencil: Stencil): void {
 }
 
 /** Throws the error of a request. */
-function refusalOf(action: string): (wanted: string, found: string) => never {
+function refuserOf(action: string): (wanted: string, found: string) => never {
   return (wanted, found) => {
     throw new RequestError(`Cannot ${action}: ${wanted}: found ${found}`);
   };
@@ -191,7 +192,7 @@ export function misfitOf(problem: Problem, limits: DeviceLimits | undefined): st
     return bytes > most ? `${found}: WebAssembly holds two of at most ${formatBytes(most)}` : undefined;
   }
   const why = whyUncut(layout, stepNeeds(problem), limits);
-  return why && `${found}: ${why}`;
+  return why && `${found}: ${why.message}`;
 }
 
 /** What a window may take, where a result and its reference are more than that. */
@@ -221,15 +222,15 @@ export function whyNone(
   traversals: readonly Traversal[],
   limits: DeviceLimits,
 ): string | undefined {
-  const willing = traversals.filter((traversal) => traversal.refuse(problem) === undefined);
+  const willing = traversals.filter((traversal) => refusalOf(traversal, problem, limits) === undefined);
   const [first = traversals[0]!] = willing;
   const named = (willing.length > 0 ? willing : traversals).map(({ name }) => name).join(", ");
-  if (willing.length === 0) return `${named}: ${first.refuse(problem)}`;
+  if (willing.length === 0) return `${named}: ${refusalOf(first, problem, limits)?.message}`;
   if (canRun(problem, willing, limits)) return undefined;
   if (problem.stencil.dimensions === 1) return `${named} ${describeCut(problem, willing, limits)}`;
   const [parameters] = combine(first.parameterLists(problem, limits));
   const why = parameters === undefined
     ? "no parameters suit the grid"
-    : first.infeasible(problem, parameters, limits);
+    : first.infeasible(problem, parameters, limits)?.message;
   return `${first.name} on a grid of ${problem.grid.join("x")}: ${why}`;
 }

@@ -1,3 +1,4 @@
+import { type Refusal, refusalOf, wrongParameters } from "../../kernels/capability.ts";
 import { formatPlural } from "../format.ts";
 import type { Problem } from "../../kernels/stencils/stencil.ts";
 import { stepReach } from "../../kernels/update.ts";
@@ -50,14 +51,14 @@ export function adaptConfiguration(configuration: Configuration, target: AdaptTa
   const traversal = TRAVERSALS.find(({ name }) => name === configuration.traversal);
   if (traversal === undefined) return { reason: `there is no traversal ${configuration.traversal}` };
   const part = partOf(problem, share, "gpu");
-  const refused = traversal.refuse(part);
-  if (refused !== undefined) return { reason: refused };
+  const refused = refusalOf(traversal, part);
+  if (refused !== undefined) return { reason: refused.message };
   const lists = traversal.parameterLists(part, limits);
   const parameters = Object.fromEntries(
     Object.entries(configuration.parameters).filter(([name]) => Object.hasOwn(lists, name)),
   );
   const why = whyNot(traversal, part, parameters, limits);
-  if (why !== undefined) return { reason: why };
+  if (why !== undefined) return { reason: why.message };
   return {
     configuration: { traversal: traversal.name, parameters, share },
     changes: [...changes, ...describeChanges(configuration.parameters, parameters)],
@@ -156,17 +157,20 @@ export function whyNot(
   problem: Problem,
   parameters: Parameters,
   limits: DeviceLimits,
-): string | undefined {
+): Refusal | undefined {
   const isWhole = (value: number): boolean => Number.isInteger(value) && value >= 0 && value <= LARGEST_VALUE;
   const odd = Object.entries(parameters).find(([, value]) => !isWhole(value));
   const known = Object.keys(traversal.parameterLists(problem, limits));
   const reason = refuseOthers(known, parameters) ??
-    (odd && `${odd[0]} must be a whole number from 0 to ${LARGEST_VALUE}, it is ${odd[1]}`) ??
+    (odd &&
+      wrongParameters(`${odd[0]} must be a whole number from 0 to ${LARGEST_VALUE}, it is ${odd[1]}`)) ??
     traversal.infeasible(problem, parameters, limits);
   if (reason !== undefined) return reason;
   const missing = known.filter((name) => parameters[name] === undefined && !mayLack(traversal.name, name));
   if (missing.length === 0) return undefined;
-  return `the profile has no value of ${missing.join(", ")}, and ${traversal.name} has no default`;
+  return wrongParameters(
+    `the profile has no value of ${missing.join(", ")}, and ${traversal.name} has no default`,
+  );
 }
 
 /** What differs, in words. */

@@ -1,3 +1,4 @@
+import { refusalOf } from "../../kernels/capability.ts";
 import { cpuTraversalNamed } from "../../kernels/cpu/cpu_traversals.ts";
 import { cellsOf, type Problem } from "../../kernels/stencils/stencil.ts";
 import { TRAVERSALS } from "../../kernels/traversals/all.ts";
@@ -26,8 +27,9 @@ export function predictionOf(
   device: DeviceModel,
 ): Prediction | { readonly reason: string } {
   if (cpuWorkers !== undefined) {
-    const why = cpuTraversalNamed(name)?.infeasible(problem, parameters);
-    if (why !== undefined) return { reason: `${name}: ${why}` };
+    const known = cpuTraversalNamed(name);
+    const why = known && (refusalOf(known, problem) ?? known.infeasible(problem, parameters));
+    if (why !== undefined) return { reason: `${name}: ${why.message}` };
     const candidate = cpuCandidate(problem, { traversal: name, parameters, cpuWorkers });
     return candidate === undefined
       ? { reason: `the CPU has no traversal ${name} any more` }
@@ -35,7 +37,7 @@ export function predictionOf(
   }
   const traversal = TRAVERSALS.find((one) => one.name === name);
   if (traversal === undefined) return { reason: `there is no traversal ${name} any more` };
-  const odd = traversal.refuse(problem) ?? oddValue(traversal, problem, parameters);
+  const odd = refusalOf(traversal, problem)?.message ?? oddValue(traversal, problem, parameters);
   if (odd !== undefined) return { reason: `${name}: ${odd}` };
   const demand = traversal.demand(problem, parameters);
   const predicted = predictRate(demand, device, { cells: cellsOf(problem.grid) });

@@ -1,3 +1,4 @@
+import { refusalOf } from "../../kernels/capability.ts";
 import { cellsOf, fieldBytes, type Problem } from "../../kernels/stencils/stencil.ts";
 import type { Demand, DeviceLimits, Parameters, Traversal } from "../../kernels/traversals/traversal.ts";
 import { combine } from "../../kernels/traversals/combine.ts";
@@ -85,9 +86,9 @@ export function feasible(problem: Problem, { traversals, limits, device }: Space
   const { mostLoopInstructions = Infinity, mostWorkgroupBytes = Infinity } = device;
   let combinations = 0;
   for (const traversal of traversals) {
-    const reason = traversal.refuse(problem);
-    if (reason !== undefined) {
-      refused.push({ traversal: traversal.name, reason });
+    const refusal = refusalOf(traversal, problem, limits);
+    if (refusal !== undefined) {
+      refused.push({ traversal: traversal.name, reason: refusal.message });
       continue;
     }
     let count = 0, example = "", limit = "";
@@ -100,12 +101,12 @@ export function feasible(problem: Problem, { traversals, limits, device }: Space
         demand === undefined || loopInstructions > mostLoopInstructions || workgroupBytes > mostWorkgroupBytes
       ) {
         count++;
-        const reason = why ?? "a driver in software takes too long to compile it: " +
+        const reason = why?.message ?? "a driver in software takes too long to compile it: " +
             (loopInstructions > mostLoopInstructions
               ? `a loop of ${loopInstructions} instructions`
               : `${workgroupBytes} bytes of workgroup memory`);
         // what the device does not allow says more than what parameters do not go together
-        if (limit === "" && namesLimit(reason)) limit = reason;
+        if (limit === "" && why !== undefined && why.kind !== "parameters") limit = reason;
         example ||= reason;
         continue;
       }
@@ -119,11 +120,6 @@ export function feasible(problem: Problem, { traversals, limits, device }: Space
     if (count > 0) infeasible.push({ traversal: traversal.name, count, example: limit || example });
   }
   return { candidates, refused, combinations, infeasible };
-}
-
-/** Whether a reason compares with the device's limits, or its window. */
-function namesLimit(reason: string): boolean {
-  return reason.includes(", max") || reason.includes(", a window of ");
 }
 
 /** A passage through the window that the limits give; undefined where all lies on the device. */

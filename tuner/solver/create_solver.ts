@@ -1,3 +1,4 @@
+import { refusalOf } from "../../kernels/capability.ts";
 import type { Layout } from "../../kernels/layout.ts";
 import type { Problem } from "../../kernels/stencils/stencil.ts";
 import { compareShader, copyShader } from "../../kernels/wgsl/fields.ts";
@@ -252,11 +253,10 @@ function checkParameters(
   { limits }: GpuDevice,
 ): void {
   const traversal = traversalNamed(name), part = partOf(problem, share, "gpu");
-  const reason = traversal.refuse(part) ?? whyNot(traversal, part, parameters, limits);
-  if (reason === undefined) return;
-  const isLimit = Object.keys(limits).some((limit) => reason.includes(limit));
-  const advice = isLimit ? "; requestDevice's requiredLimits may have more" : "";
-  throw new SolverError("limits", `Cannot create the solver: ${name}: ${reason}${advice}`);
+  const refusal = refusalOf(traversal, part) ?? whyNot(traversal, part, parameters, limits);
+  if (refusal === undefined) return;
+  const advice = refusal.kind === "limits" ? "; requestDevice's requiredLimits may have more" : "";
+  throw new SolverError("limits", `Cannot create the solver: ${name}: ${refusal.message}${advice}`);
 }
 
 function checkBuffers(

@@ -140,7 +140,7 @@ Deno.test("what is no line is refused, not computed wrongly", async () => {
   await assertRejects(
     () => pool.load({ update: wave(2).update, layout: cube, boundary: "insulated", shape: { points: 4 } }),
     RangeError,
-    "Cannot compute the field as a line: it sweeps one dimension: the grid must be 1x1xN",
+    "Cannot compute the field as a line: the grid is 4x4x4: it sweeps one dimension, 1x1xN",
   );
   const field = await pool.load({ update: wave(2).update, layout: cube, boundary: "insulated" });
   assert(await field.run({ steps: 1 }) > 0);

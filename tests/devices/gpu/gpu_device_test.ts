@@ -84,7 +84,10 @@ testOnGpu("workgroups beyond the device's limits fail, and are infeasible before
   const tooMany = `${HEADER}@compute @workgroup_size(${most + 1}) fn main() { now[0] = 1.0f; }`;
   assertEquals((await failureOf(gpu, planOf(tooMany))).reason, "compile");
   const shape = { threadsZ: most, threadsY: 2, threadsX: 1 };
-  assertStringIncludes(stepwise.infeasible(PROBLEM, shape, gpu.limits)!, "maxComputeInvocationsPerWorkgroup");
+  assertStringIncludes(
+    stepwise.infeasible(PROBLEM, shape, gpu.limits)!.message,
+    "maxComputeInvocationsPerWorkgroup",
+  );
   // Deno 2.9.6 does not check the size of workgroup memory: only this stands before undefined behaviour
   const tile = { zPerThread: 4, threadsZ: 8, threadsY: 200, pieces: 1, tile: 1 };
   const limits = {
@@ -93,7 +96,7 @@ testOnGpu("workgroups beyond the device's limits fail, and are infeasible before
     maxComputeWorkgroupSizeY: 2048,
     maxComputeWorkgroupStorageSize: Math.min(bytes, 49152),
   };
-  assertStringIncludes(marching.infeasible(PROBLEM, tile, limits)!, "maxComputeWorkgroupStorageSize");
+  assertStringIncludes(marching.infeasible(PROBLEM, tile, limits)!.message, "maxComputeWorkgroupStorageSize");
   await assertUsable(gpu);
 });
 

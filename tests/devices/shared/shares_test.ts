@@ -57,7 +57,7 @@ Deno.test("the CPU alone refuses what none of its traversals is, and on a grid t
     refuseCpuPart(on, { traversal, parameters, share: { ...share, cpuSlices: on.grid[0] } });
   assertEquals(why("stepwise"), undefined);
   assertEquals(why("marching"), "the CPU has no traversal marching");
-  assertEquals(why("swept"), "it sweeps one dimension: the grid must be 1x1xN");
+  assertEquals(why("swept"), "the grid is 8x8x8: it sweeps one dimension, 1x1xN");
   const line: Problem = { stencil: heat1d(), grid: [1, 1, 80], boundary: "insulated", steps: 4 };
   assertEquals([why("swept", line), why("classic", line)], [undefined, undefined]);
   // parameters that a traversal does not have; of earlier profiles some may be missing
@@ -72,6 +72,6 @@ Deno.test("the CPU alone refuses what none of its traversals is, and on a grid t
   assertEquals(why("swept", line, { points: 0 }), points);
   assertEquals(why("classic", line, { points: 8 }), "wanted no parameters: found points");
   const part: Problem = { ...line, boundary: "zero" };
-  assertEquals(why("swept", part), "ends must be insulated or periodic: the boundary is zero");
+  assertEquals(why("swept", part), "the boundary is zero: ends of a line must be insulated or periodic");
   assertEquals(why("classic", part), undefined);
 });

@@ -144,8 +144,11 @@ Deno.test("a grid that diamonds fit exactly is not refused, and one row or slice
   const shape = { tiles: 3, band: 2, block: 1 };
   const run = { grid: [16, 24], boundaries: ["periodic", "periodic"], reach: [2, 2] } as const;
   assertEquals(refuseDiamonds(run, shape), undefined);
-  assertStringIncludes(refuseDiamonds({ ...run, grid: [15, 24] }, shape)!, "16 slices open at the seam");
-  assertStringIncludes(refuseDiamonds({ ...run, grid: [16, 23] }, shape)!, "4 rows: it has 3");
+  assertStringIncludes(
+    refuseDiamonds({ ...run, grid: [15, 24] }, shape)!.message,
+    "16 slices open at the seam",
+  );
+  assertStringIncludes(refuseDiamonds({ ...run, grid: [16, 23] }, shape)!.message, "4 rows: it has 3");
   const game = { ...run, reaches: [[2, 2]], steps: 5, parts: 2, ghost: [false, false], seed: 3 } as const;
   play(game, (one) => diamondOrder(one, shape));
   for (const grid of [[15, 30], [16, 22]] as const) {

@@ -1,3 +1,4 @@
+import { refusalOf } from "../../../kernels/capability.ts";
 import type { Pattern } from "../../../kernels/initial_field.ts";
 import type { Layout } from "../../../kernels/layout.ts";
 import { type Section, WINDOW_SECTIONS } from "../../../kernels/sections.ts";
@@ -90,8 +91,9 @@ export class WindowedField implements Disposable {
     },
   ): Promise<WindowedField> {
     const traversal = traversalNamed(name), limits = { ...gpu.limits, windowBytes };
-    const reason = traversal.refuse(problem) ?? traversal.infeasible(problem, parameters, limits);
-    if (reason !== undefined) throw new RunFailure("limits", reason);
+    const refusal = refusalOf(traversal, problem, limits) ??
+      traversal.infeasible(problem, parameters, limits);
+    if (refusal !== undefined) throw new RunFailure("limits", refusal.message);
     const plan = traversal.plan(problem, parameters, limits), sections = plan.storage.sections!;
     const { pipelines, compileNs } = await compilePlan(gpu, plan);
     await onCompiled?.(plan);

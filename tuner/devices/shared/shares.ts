@@ -1,3 +1,4 @@
+import { refusalOf } from "../../../kernels/capability.ts";
 import { cpuTraversalNamed } from "../../../kernels/cpu/cpu_traversals.ts";
 import type { Problem } from "../../../kernels/stencils/stencil.ts";
 import { ghostWidths } from "../../../kernels/update.ts";
@@ -50,7 +51,8 @@ export function refuseCpuPart(problem: Problem, configuration: Configuration): s
   const { traversal, parameters } = sharesOf(configuration).find(({ device }) => device === "cpu")!;
   const order = cpuTraversalNamed(traversal);
   if (order === undefined) return `the CPU has no traversal ${traversal}`;
-  return order.infeasible(partOf(problem, configuration.share, "cpu"), parameters);
+  const part = partOf(problem, configuration.share, "cpu");
+  return (refusalOf(order, part) ?? order.infeasible(part, parameters))?.message;
 }
 
 /**
@@ -153,8 +155,8 @@ const OPENERS: Readonly<Record<DeviceKind, Opener>> = {
       return new WindowPartField(await WindowedField.open(gpu, part, window), place, gpu.isSoftware);
     }
     const traversal = traversalNamed(name);
-    const reason = traversal.refuse(part) ?? traversal.infeasible(part, parameters, gpu.limits);
-    if (reason !== undefined) throw new RunFailure("limits", reason);
+    const refusal = refusalOf(traversal, part) ?? traversal.infeasible(part, parameters, gpu.limits);
+    if (refusal !== undefined) throw new RunFailure("limits", refusal.message);
     const plan = traversal.plan(part, parameters, gpu.limits);
     const field = await GpuField.create(gpu, part, plan, {
       memory: gpuMemory,
