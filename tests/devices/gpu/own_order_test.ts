@@ -67,6 +67,10 @@ for (const [name, problem] of Object.entries(PROBLEMS)) {
       assertEquals([maxError, notFinite], [0, 0], `after ${steps} steps`);
       await assertSame(own, plain, `after ${steps} steps`);
     }
+    const begun = own.begin(2);
+    own.level(0); // copies of the field before the steps are not taken for those after
+    await Promise.all([(await begun).finish(), plain.run(2)]);
+    await assertSame(own, plain, "after copies were asked for on the way");
     assert(await own.isFinite());
     using entered = await fieldOf(gpu, problem), left = await fieldOf(gpu, problem, plain.plan);
     await entered.copyFrom(plain);

@@ -42,7 +42,7 @@ interface Exchange {
   readonly outgoing: readonly GPUBuffer[];
 }
 
-/** The two time levels of a problem's field in a plan's layout, and what runs on them. */
+/** The two time levels of a problem's field in a plan's storage, and what runs on them. */
 export class GpuField implements Disposable {
   readonly problem: Problem;
   readonly plan: GpuPlan;
@@ -158,10 +158,8 @@ export class GpuField implements Disposable {
     { storage: { layout, sections } }: GpuPlan,
   ): Promise<void> {
     for (const each of sections ?? [{ layout }]) await compileFill(this.device, problem, each.layout, kind);
-    if (sections !== undefined) return;
-    if (this.plan.storage.sections === undefined) {
-      await compileCompare(this.device, layout, this.plan.storage.layout);
-    }
+    const own = this.plan.storage;
+    if ((sections ?? own.sections) === undefined) await compileCompare(this.device, layout, own.layout);
   }
 
   /** Sets both time levels, pads too, and the time step. Whatever uses the field next waits for it. */
@@ -192,8 +190,9 @@ export class GpuField implements Disposable {
 
   /** The same, without waiting for its end: the device goes on with it once it is done with what it was given before. */
   async begin(steps: number, repetitions = 1): Promise<Submission> {
-    this.#order?.advance();
     const submission = await this.#dispatcher.begin(this.#listsOf(steps, repetitions));
+    // only now: who asked for copies meanwhile had those of before
+    this.#order?.advance();
     this.#step += steps * repetitions;
     return submission;
   }
