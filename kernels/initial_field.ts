@@ -4,7 +4,6 @@
  *
  * @module
  */
-import type { Grid, Stencil } from "./stencils/stencil.ts";
 import { DEFAULT_RANGE, type Update, type ValueRange } from "./update.ts";
 
 /**
@@ -26,16 +25,22 @@ export interface Start {
   readonly seed: number;
 }
 
+/** What says how fields start: a stencil. */
+interface Starting {
+  readonly update: Pick<Update, "fields" | "ranges">;
+  readonly initialField?: InitialField;
+}
+
 export const INITIAL_FIELDS: readonly InitialField[] = ["noise", "integers", "binary"];
 
 /** What the initial values of a field lie between. */
-export function rangeOf({ update, initialField = "noise" }: Stencil, field: number): ValueRange {
+export function rangeOf({ update, initialField = "noise" }: Starting, field: number): ValueRange {
   if (initialField === "noise") return update.ranges?.[field] ?? DEFAULT_RANGE;
   return initialField === "binary" ? [0, 1] : [-4, 3];
 }
 
 /** Largest |value| of the initial fields; 1 where all are 0. */
-export function amplitudeOf(stencil: Stencil): number {
+export function amplitudeOf(stencil: Starting): number {
   return Math.max(...stencil.update.fields.flatMap((_, field) => rangeOf(stencil, field)).map(Math.abs)) || 1;
 }
 
@@ -67,7 +72,7 @@ export const HASH = {
 } as const;
 
 /** The 32-bit hash of a cell; the same arithmetic stands in the WGSL of `kernels/wgsl/fields.ts`. */
-export function hashCell([x, y, z]: Grid, seed: number): number {
+export function hashCell([x, y, z]: readonly [number, number, number], seed: number): number {
   return mix((Math.imul(x, HASH.x) + Math.imul(y, HASH.y) + Math.imul(z, HASH.z) + seed) | 0);
 }
 

@@ -8,7 +8,6 @@
 import type { Refusal } from "./capability.ts";
 import type { Layout } from "./layout.ts";
 import type { Grid } from "./stencils/stencil.ts";
-import type { DeviceLimits } from "./traversals/traversal.ts";
 
 /** Slices from the first on, up to but without the second. */
 export type SliceRange = readonly [from: number, to: number];
@@ -35,11 +34,18 @@ export interface SectionNeeds {
 /** Buffers of each level that a window consists of: one section is computed while others are moved. */
 export const WINDOW_SECTIONS = 2;
 
-/** The limits that decide how many slices fit a section. */
-export type SectionLimits = Pick<
-  DeviceLimits,
-  "maxStorageBufferBindingSize" | "maxBufferSize" | "windowBytes"
->;
+/** The limits that decide how many slices fit a section; names and units as in the WebGPU specification. */
+export interface SectionLimits {
+  /** Bytes of one array that a shader reads or writes. */
+  readonly maxStorageBufferBindingSize: number;
+  /** Bytes of one buffer. */
+  readonly maxBufferSize: number;
+  /**
+   * Bytes that both levels may take on the device together, where the host holds them and the device no more than a
+   * window: not one of WebGPU's limits.
+   */
+  readonly windowBytes?: number;
+}
 
 /** The sections of a level: one where it fits a binding, or no limits are given; else as few as possible. */
 export function sectionsOf(

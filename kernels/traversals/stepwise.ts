@@ -6,13 +6,7 @@
  */
 import { AMONG_ZEROS, EVERYTHING } from "../capability.ts";
 import { type Layout, layOut } from "../layout.ts";
-import {
-  layoutWithin,
-  type Section,
-  type SectionLimits,
-  type SectionNeeds,
-  sectionsOf,
-} from "../sections.ts";
+import { layoutWithin, type Section, type SectionLimits, sectionsOf } from "../sections.ts";
 import {
   alongAxes,
   type AxisBoundaries,
@@ -35,7 +29,7 @@ import { declareLayout, declareLevels, declareTime, elementOf, plus, timeUniform
 import { declareWrap, wrapWorkgroups } from "../wgsl/wrap_pads.ts";
 import { wgsl } from "../wgsl/template.ts";
 import { updateWriter } from "../wgsl/write_update.ts";
-import { passageNeeds, planPassage } from "./window_passage.ts";
+import { passageNeeds, planPassage, stepNeeds } from "./window_passage.ts";
 import { copyShaders, type Level, SectionWork } from "./section_work.ts";
 import type { Shader } from "./storage.ts";
 import type { Dispatch, GpuPlan, ParametersOf, Traversal } from "./traversal.ts";
@@ -99,7 +93,17 @@ export const stepwise: Traversal = {
   plan(problem, { threadsZ, threadsY, threadsX }, limits) {
     const shape = [threadsZ, threadsY, threadsX] as const;
     const label = `stepwise ${shape.join("x")}`, layout = stepwiseLayout(problem);
-    if (limits?.windowBytes !== undefined) return planPassage({ label, problem, layout, limits, shape });
+    if (limits?.windowBytes !== undefined) {
+      const shaders = stepShaders(problem, layout, shape, true);
+      return planPassage({
+        label,
+        problem,
+        layout,
+        limits,
+        shaders,
+        workgroupsOf: (part) => workgroupsOf(part, shape),
+      });
+    }
     return planSteps({
       label,
       problem,
@@ -121,13 +125,8 @@ export function stepwiseLayout({ grid, boundary, stencil: { update } }: Problem)
   });
 }
 
-/** Slices that a dispatch touches at least: one with what its taps reach. */
-export function stepNeeds({ stencil: { update } }: Pick<Problem, "stencil">): SectionNeeds {
-  return { span: 2 * stepReach(update).x + 1 };
-}
-
 /** Workgroups of a dispatch of {@linkcode stepShaders}. */
-export function workgroupsOf(
+function workgroupsOf(
   { grid: [nx, ny, nz] }: Problem,
   [threadsZ, threadsY, threadsX]: Dispatch["workgroups"],
 ): Dispatch["workgroups"] {

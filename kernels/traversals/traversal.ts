@@ -23,11 +23,7 @@ export function refuseOthers(names: readonly string[], parameters: Parameters): 
 export type ParametersOf<Name extends string> = Readonly<Record<Name, number>>;
 
 /** The limits of a GPU that decide what can run; names and units as in the WebGPU specification. */
-export interface DeviceLimits {
-  /** Bytes of one array that a shader reads or writes. */
-  readonly maxStorageBufferBindingSize: number;
-  /** Bytes of one buffer. */
-  readonly maxBufferSize: number;
+export interface DeviceLimits extends SectionLimits {
   /** Bytes of workgroup memory. */
   readonly maxComputeWorkgroupStorageSize: number;
   /** Threads of a workgroup. */
@@ -40,11 +36,6 @@ export interface DeviceLimits {
   readonly maxComputeWorkgroupSizeZ: number;
   /** Workgroups of a dispatch along each dimension. */
   readonly maxComputeWorkgroupsPerDimension: number;
-  /**
-   * Bytes that both levels may take on the device together, where the host holds them and the device no more than a
-   * window: not one of WebGPU's limits.
-   */
-  readonly windowBytes?: number;
 }
 
 /** What a configuration asks of the device, known before anything is compiled; the models' input. */

@@ -12,8 +12,13 @@ import type { Layout } from "../layout.ts";
 import { mostSlices, type SectionLimits, type SectionNeeds, sectionsOf } from "../sections.ts";
 import type { Problem } from "../stencils/stencil.ts";
 import { stepReach } from "../update.ts";
-import { stepNeeds, stepShaders, workgroupsOf } from "./stepwise.ts";
+import type { Shader } from "./storage.ts";
 import type { Dispatch, GpuPlan } from "./traversal.ts";
+
+/** Slices that a dispatch touches at least: one with what its taps reach. */
+export function stepNeeds({ stencil: { update } }: Pick<Problem, "stencil">): SectionNeeds {
+  return { span: 2 * stepReach(update).x + 1 };
+}
 
 /** Slices that a passage touches at once, and its steps. */
 export function passageNeeds(
@@ -26,14 +31,15 @@ export function passageNeeds(
   return { ...stepNeeds(problem), wish: reach * (steps + 2) + 1, steps };
 }
 
-/** The plan of such passages, with workgroups of this shape. */
+/** The plan of such passages, by the shaders of a step in a window. */
 export function planPassage(
-  { label, problem, layout, limits, shape }: {
+  { label, problem, layout, limits, shaders, workgroupsOf }: {
     label: string;
     problem: Problem;
     layout: Layout;
     limits: SectionLimits;
-    shape: Dispatch["workgroups"];
+    shaders: readonly Shader[];
+    workgroupsOf(part: Problem): Dispatch["workgroups"];
   },
 ): GpuPlan {
   const { grid: [nx, ny, nz], stencil: { update } } = problem, reach = stepReach(update).x;
@@ -42,7 +48,7 @@ export function planPassage(
     label,
     storage: { layout, sections },
     passageSteps: needs.steps,
-    shaders: stepShaders(problem, layout, shape, true),
+    shaders,
     dispatches(steps, start) {
       const list: Dispatch[] = [];
       for (const [section, { slices: [first] }] of [...sections.entries()].reverse()) {
@@ -52,7 +58,7 @@ export function planPassage(
           const from = section === 0 ? 0 : Math.min(nx, Math.max(0, first + shift));
           const to = next === undefined ? nx : Math.min(nx, Math.max(0, next + shift));
           if (from >= to) continue;
-          const workgroups = workgroupsOf({ ...problem, grid: [to - from, ny, nz] }, shape);
+          const workgroups = workgroupsOf({ ...problem, grid: [to - from, ny, nz] });
           const uniforms = [from, to, first + layout.pad[0]];
           list.push({ shader: 0, workgroups, flipped: (start + step) % 2 === 1, uniforms, section });
         }
