@@ -47,16 +47,27 @@ export const classic: Traversal = {
   },
   demand(problem, { threads, points }) {
     const { update } = problem.stencil;
-    const taps = update.substeps.flatMap(tapsOf).length;
-    const values = valuesMoved(update);
+    const substeps = update.substeps.length, taps = update.substeps.flatMap(tapsOf).length / substeps;
+    const values = valuesMoved(update), [, , nz] = problem.grid;
+    const workgroups = Math.ceil(nz / (threads * points));
     return {
       bytesPerUpdate: 4 * values,
-      registersPerThread: 24 + 8 * points,
+      registers: { plain: 24 + 8 * points },
       threadsPerWorkgroup: threads,
       workgroupBytes: 0,
-      workgroupsPerDispatch: Math.ceil(problem.grid[2] / (threads * points)),
-      dispatchesPerStep: update.substeps.length,
-      cachedReadsPerUpdate: taps - values + update.fields.length + 1,
+      workgroupsPerDispatch: workgroups,
+      rounds: {
+        instructions: 3 * taps + 2,
+        barriers: 0,
+        rows: taps + 1,
+        exchanges: 0,
+        waits: { waitNs: 1 },
+        nearWaits: 1,
+        nearBytes: 4 * values,
+        cells: nz / (workgroups * points * substeps),
+        busyThreads: Math.min(threads, nz),
+        dispatches: [{ count: substeps, workgroups, rounds: points }],
+      },
     };
   },
   plan(problem, parameters) {

@@ -50,21 +50,11 @@ import { needsOf } from "./torre_visit.ts";
 import type { Traversal } from "./traversal.ts";
 import { exceededLimit } from "./workgroup_limits.ts";
 
-/**
- * Registers per value with two tiers in the loop's body: where F and G swap instead of being moved, and where there is F
- * alone; and how many fewer registers each value at rest takes, where they are fullest. Fitted with leave one out on 34
- * grids (H100, 2026-11-23).
- */
-const SWAPPED = 7 / 8, REPEATED = 1.1, SPARED = 1 / 3;
-
 /** Values a thread with 1 z may hold: with more than that, no GPU's registers come near to being enough. */
 const MOST_HELD = 330;
 
 /** Of tiles to try: with larger ones no update's values fit a thread's registers. */
 const LARGEST_DTS = 12;
-
-/** How often a tier waits for memory: with all loads at its start, and with loads spread over it. */
-const LATE = [0.78, 2.15] as const;
 
 /** Lookahead that puts every load at the start of its tier. */
 const EARLIEST = 99;
@@ -201,7 +191,9 @@ export const diamondTorre: Traversal = {
     const work = workOf(problem, parameters, shape);
     const values = heldBy(problem.stencil.update, dts) + (lookahead === TIER_AHEAD ? work.loaded : 0);
     const previous = readsPrevious(problem.stencil.update);
-    const held = values * (unroll === 1 ? 1 : previous ? SWAPPED : REPEATED) - SPARED * shape.resting.length;
+    // two tiers in the loop's body swap F and G instead of moving them, and repeat F where there is no G
+    const kind = unroll === 1 ? "plain" : previous ? "swapped" : "repeated";
+    const isSpread = unroll !== 1 && lookahead !== EARLIEST;
     const ends = 2 * cells * (previous ? 2 : 1);
     const tiers = Math.max(1, Math.min(nt, problem.steps));
     const [nx] = problem.grid;
@@ -215,19 +207,21 @@ export const diamondTorre: Traversal = {
     const waveCount = waves.reduce((sum, { waves }) => sum + waves, 0);
     return {
       bytesPerUpdate: 4 * (moved - corner) / cells,
-      registersPerThread: zPerThread * held + chunk + 20,
+      registers: {
+        plain: chunk + 20,
+        [kind]: zPerThread * values + (kind === "plain" ? chunk + 20 : 0),
+        resting: zPerThread * shape.resting.length,
+      },
       threadsPerWorkgroup: threads,
       workgroupBytes: exchangeBytes(shape, parameters),
       workgroupsPerDispatch: row * stages * problem.steps / tiers / waveCount,
-      dispatchesPerStep: waveCount / problem.steps,
-      exchangesPerUpdate: work.exchanges / (cells * zPerThread),
       loopInstructions: unroll * work.instructions,
       rounds: {
         instructions: work.instructions,
         barriers: Math.ceil(work.exchanged / shape.perChunk),
         rows: work.moved,
         exchanges: zPerThread * work.exchanges,
-        waits: lookahead === TIER_AHEAD ? 0 : unroll === 1 || lookahead === EARLIEST ? LATE[0] : LATE[1],
+        waits: lookahead === TIER_AHEAD ? {} : isSpread ? { spreadWaitNs: 1 } : { tierWaitNs: 1 },
         nearWaits: 0,
         nearBytes: 4 * moved / cells,
         cells: cells * problem.grid[2],

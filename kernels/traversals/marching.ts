@@ -19,7 +19,7 @@ import { reachOf, stepReach, tapsOf, type Update } from "../update.ts";
 import { DEEP, repeated, rimmedThreads, rowsOf } from "./march_depth.ts";
 import { queuesOf } from "./march_queues.ts";
 import { marchShader, type MarchShape, tilesOf } from "./march_shader.ts";
-import { planSteps, stepwiseLayout } from "./stepwise.ts";
+import { planSteps, rowsAcross, stepwiseLayout } from "./stepwise.ts";
 import type { GpuPlan, ParametersOf, Traversal } from "./traversal.ts";
 import { exceededLimit, powersOfTwo } from "./workgroup_limits.ts";
 
@@ -31,12 +31,6 @@ type MarchParameters = ParametersOf<
 /** Around the grid nothing but zeros, or the grid again. */
 const EXCEPT_INSULATED = ["zero", "periodic"] as const;
 const WITHOUT_INSULATED = [EXCEPT_INSULATED, EXCEPT_INSULATED, EXCEPT_INSULATED] as const;
-
-/** How much of what neighbours read, too, they read so much later that a full cache has lost it (models/roofline.ts). */
-const DRIFT = 0.59;
-
-/** What caches move at once. */
-const SECTOR_BYTES = 32;
 
 /** One dispatch a step; the workgroup's shape, the pieces of the march, and the tile are to choose. */
 export const marching: Traversal = {
@@ -154,58 +148,46 @@ export const marching: Traversal = {
     const shape = shapeOf(problem, parameters);
     const { update, zPerThread, threadsZ, threadsY, isTiled, ahead, slices, queues, depth } = shape;
     const { fill, operations, haloY, haloZ, rimY, rimZ } = shape;
-    const { arrays, neighbours, reads, cached, tiled } = readsOf(update, zPerThread, isTiled, ahead);
+    const { arrays, neighbours, reads, tiled } = readsOf(update, zPerThread, isTiled, ahead);
     const workgroups = workgroupsOf(problem, shape);
     const [across, along] = workgroups, threads = threadsZ * threadsY;
     const [, ny, nz] = problem.grid;
     const computed = across * threadsZ * zPerThread * along * threadsY / (ny * nz);
     const { y, z } = reachOf(update);
-    // pieces of rows that a SIMD group covers
-    const rows = 32 % threadsZ === 0 || threadsZ % 32 === 0 ? Math.max(1, 32 / threadsZ) : 1 + 31 / threadsZ;
+    const { pieces, part, ends } = rowsAcross(threadsZ, Math.min(threadsZ * zPerThread, nz), z);
     // what else a tile's threads load, and what of a slice neighbours read, too
     const rim = isTiled ? (threadsZ + 2 * rimZ) * (threadsY + 2 * rimY) / threads - 1 : 0;
     const loads = arrays + rim + (isTiled ? 0 : reads), stored = update.fields.length;
     const isDeep = haloY > 0 || haloZ > 0;
     const shared = isDeep ? (computed - 1) * arrays : neighbours * 2 * y / threadsY;
-    const rowBytes = 4 * Math.min(threadsZ * zPerThread, nz);
-    const part = SECTOR_BYTES / rowBytes;
-    const ends = isDeep ? 0 : 2 * neighbours * SECTOR_BYTES * Math.ceil(4 * z / SECTOR_BYTES) / rowBytes;
-    // where queues are only filled, a round takes half as long
-    const round = slices + queues.warmUp / 2;
     const total = workgroups.reduce((a, b) => a * b);
     const count = 1 / depth, isAlone = isAllZero(problem.boundary);
     return {
       bytesPerUpdate: 4 * (arrays + stored) / depth,
-      // What a march reads before its first cell, another one reads, too. Then rows of other workgroups, or the tile's
-      // rim, for which most threads wait unless it is loaded ahead.
-      extraBytesPerUpdate: 2.7 * fill / slices +
-        (isTiled ? (ahead === 0 ? 2.2 : 0.9) * y : 1.2 * y / threadsY),
-      registersPerThread: registersOf(shape) + (depth > 1 ? MASKS : 0),
+      registers: { plain: registersOf(shape), masks: depth > 1 ? 1 : 0 },
       threadsPerWorkgroup: threads,
       workgroupBytes: tileBytes(shape),
       workgroupsPerDispatch: total,
-      dispatchesPerStep: (isAlone ? 1 : 2) / depth,
-      exchangesPerUpdate: computed * tiled / zPerThread / depth,
-      cachedReadsPerUpdate: cached * computed * (0.7 + 2.4 / zPerThread) / depth,
-      warmUp: queues.warmUp / slices,
       rounds: {
         instructions: 2 * (loads + stored) + zPerThread * (operations + fill) + tiled,
         barriers: shape.tiles.filter(({ length }) => length > 0).length,
-        rows: (loads + stored) * rows,
+        rows: (loads + stored) * pieces,
         exchanges: zPerThread * tiled,
-        waits: ahead === 0 ? 1 : 0,
+        waits: { waitNs: ahead === 0 ? 1 : 0 },
         nearWaits: 1,
         nearBytes: 4 / depth *
-          (computed * (arrays * (1 + part) + fill / slices + shared + ends) + stored * (1 + part)),
-        cells: depth * problem.grid[0] * ny * nz / (total * round),
+          (computed * (arrays * (1 + part) + fill / slices + shared + (isDeep ? 0 : neighbours * ends)) +
+            stored * (1 + part)),
+        cells: depth * problem.grid[0] * ny * nz / (total * slices),
         busyThreads: threads,
         again: {
-          bytesPerUpdate: 4 * (fill / slices + DRIFT * shared) / depth,
+          // filling its queues, a march reads slices of the one before it
+          bytesPerUpdate: { before: 4 * fill / slices / depth, drift: 4 * shared / depth },
           workgroups: across * along,
           workgroupBytes: 8 * threads * zPerThread * slices,
         },
         dispatches: [
-          { count, workgroups: total, rounds: round },
+          { count, workgroups: total, rounds: slices, fills: queues.warmUp },
           ...(isAlone ? [] : [{ count, workgroups: 0, rounds: 0 }]),
         ],
       },
@@ -303,12 +285,6 @@ const partsOf = remembered((update: Update, zPerThread: number, isTiled: boolean
 /** Registers of a multiprocessor: a workgroup that needs more spills, and what a march spills it moves every slice. */
 const REGISTERS = 65_536;
 
-/**
- * Registers of what tells the steps of a pass which values lie in the grid. Of heat four workgroups of 256 threads with 2
- * cells run at the same time, not five, and two of 512 threads with 4 cells (34 grids, H100, 2026-11-22).
- */
-const MASKS = 7;
-
 function registersOf({ zPerThread, held }: Shape): number {
   return 24 + zPerThread * held;
 }
@@ -327,7 +303,7 @@ const readsOf = remembered((
   zPerThread: number,
   isTiled: boolean,
   ahead: number,
-): Record<"arrays" | "neighbours" | "reads" | "cached" | "tiled", number> => {
+): Record<"arrays" | "neighbours" | "reads" | "tiled", number> => {
   const { queues: { sums } } = partsOf(update, zPerThread, isTiled, ahead);
   const cached = new Map<string, Set<string>>();
   const tiled = new Set<string>();
@@ -351,7 +327,6 @@ const readsOf = remembered((
       tapsOf(update).filter(({ ago, offset: [, y, z] }) => ago === 0 && (y !== 0 || z !== 0)).map(arrayOf),
     ).size,
     reads: [...cached.values()].reduce((sum, { size }) => sum + size, 0),
-    cached: Math.hypot(...[...cached.values()].map(({ size }) => 1 + size)),
     tiled: tiled.size,
   };
 });

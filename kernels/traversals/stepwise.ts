@@ -15,16 +15,7 @@ import {
   isAllZero,
   type Problem,
 } from "../stencils/stencil.ts";
-import {
-  expressionsOf,
-  planesOf,
-  reachOf,
-  stepReach,
-  type Substep,
-  tapsOf,
-  type Update,
-  valuesMoved,
-} from "../update.ts";
+import { expressionsOf, planesOf, reachOf, stepReach, type Substep, tapsOf, valuesMoved } from "../update.ts";
 import { declareLayout, declareLevels, declareTime, elementOf, plus, timeUniforms } from "../wgsl/declare.ts";
 import { declareWrap, wrapWorkgroups } from "../wgsl/wrap_pads.ts";
 import { wgsl } from "../wgsl/template.ts";
@@ -67,26 +58,43 @@ export const stepwise: Traversal = {
   },
   demand(problem, { threadsZ, threadsY, threadsX }) {
     const { update } = problem.stencil;
-    const values = valuesMoved(update), threads = threadsZ * threadsY * threadsX;
-    const groups = workgroupsOf(problem, [threadsZ, threadsY, threadsX]).reduce((a, b) => a * b);
-    // threads beyond the grid take half the time of others (402 shapes on 22 grids, H100, 2026-11-22)
-    const idle = Math.sqrt(groups * threads / cellsOf(problem.grid));
+    const substeps = update.substeps.length, cells = cellsOf(problem.grid), [, , nz] = problem.grid;
+    const shape = workgroupsOf(problem, [threadsZ, threadsY, threadsX]);
+    const threads = threadsZ * threadsY * threadsX, workgroups = shape.reduce((a, b) => a * b);
+    const moved = valuesMoved(update), taps = update.substeps.flatMap(tapsOf).length;
     const { x, y, z } = reachOf(update);
+    const { pieces, part } = rowsAcross(threadsZ, Math.min(threadsZ, nz), z);
+    const stored = update.fields.length;
     return {
-      bytesPerUpdate: 4 * values,
-      // What a workgroup reads of the cells around it comes from further away: slices, rows (the further these lie, the
-      // less is in the nearest cache), and lines of memory at the ends of rows. Several slices of a workgroup gained
-      // nothing (64×2×8: 135 where 128×2×1 has 159, order 4), 1,024 threads cost up to 14%. Of the 391 shapes recorded of
-      // orders 2 to 8 and heat on 22 grids, it orders 14% of the pairs wrongly that differ by 5%, and the shape that it
-      // takes is 1.0% slower than the best on average (H100, 2026-11-22).
-      extraBytesPerUpdate: 4 * values * (idle - 1) + 1.5 * x + 0.2 * (threadsX - 1) + 0.2 * y * y / threadsY +
-        (z > 0 ? 64 / threadsZ : 0) + threads / 768,
-      registersPerThread: 32,
+      bytesPerUpdate: 4 * moved,
+      registers: { plain: 32 },
       threadsPerWorkgroup: threads,
       workgroupBytes: 0,
-      workgroupsPerDispatch: groups,
-      dispatchesPerStep: update.substeps.length * (isAllZero(problem.boundary) ? 1 : 2),
-      cachedReadsPerUpdate: cachedReads(update) * Math.sqrt(idle),
+      workgroupsPerDispatch: workgroups,
+      rounds: {
+        instructions: (3 * taps + 2 * stored) / substeps,
+        barriers: 0,
+        rows: moved * pieces / substeps,
+        hits: (taps + stored - moved) * pieces / substeps,
+        exchanges: 0,
+        // many small workgroups wait, so that others compute meanwhile
+        waits: {},
+        nearWaits: 1,
+        nearBytes: 4 * moved * (1 + part),
+        cells: cells / (workgroups * substeps),
+        busyThreads: cells / workgroups,
+        strays: {
+          sliceBytes: x,
+          rowBytes: y * y / threadsY,
+          endBytes: z > 0 ? 1 / threadsZ : 0,
+          layerBytes: threadsX - 1,
+          threadBytes: threads,
+        },
+        dispatches: [
+          { count: substeps, workgroups, rounds: 1 },
+          ...(isAllZero(problem.boundary) ? [] : [{ count: substeps, workgroups: 0, rounds: 0 }]),
+        ],
+      },
     };
   },
   passageSteps: (problem, _, limits) => passageNeeds(problem, stepwiseLayout(problem), limits).steps,
@@ -170,19 +178,24 @@ export function stepShaders(
   });
 }
 
+/** What the caches move at once. */
+const SECTOR_BYTES = 32;
+
 /**
- * Reads per update that the caches should serve. The time they take grows with the square of the reads of one array,
- * and adds up over arrays: the root of the sum of squares stands for all.
+ * Of workgroups with so many threads along z, and so many cells: the pieces of rows that a SIMD group covers; what of a row
+ * is moved beside its values, since caches move sectors; and what lies beyond the ends of its rows, as parts of a row.
  */
-function cachedReads(update: Update): number {
-  const reads = new Map<string, number>();
-  update.substeps.forEach((substep, i) => {
-    for (const { plane, ago } of tapsOf(substep)) {
-      const array = `${i} ${plane} ${ago}`;
-      reads.set(array, (reads.get(array) ?? 0) + 1);
-    }
-  });
-  return Math.hypot(...[...reads.values()].filter((count) => count > 1));
+export function rowsAcross(
+  threadsZ: number,
+  cells: number,
+  reach: number,
+): Record<"pieces" | "part" | "ends", number> {
+  const isWhole = 32 % threadsZ === 0 || threadsZ % 32 === 0, sector = SECTOR_BYTES / (4 * cells);
+  return {
+    pieces: isWhole ? Math.max(1, 32 / threadsZ) : 1 + 31 / threadsZ,
+    part: sector,
+    ends: 2 * sector * Math.ceil(4 * reach / SECTOR_BYTES),
+  };
 }
 
 /** Lines that store a sub-step's values; all are computed before the first is stored. */

@@ -32,12 +32,11 @@ export const swept: Traversal = sweeping({
   storedValues: (update, { rows, flat }) => 2 * rows * lineShape(update).edge + flat,
   demand(update, { points, perThread }) {
     const { reach, rows, substeps } = lineShape(update);
-    const taps = update.substeps.flatMap(tapsOf).length;
+    const taps = update.substeps.flatMap(tapsOf).length / substeps;
     return {
-      registersPerThread: 20 + perThread * (2 * reach + 2),
+      registers: { plain: 20 + perThread * (2 * reach + 2) },
       workgroupBytes: 4 * rows * (points + 2 * reach),
-      // half of the threads wait while the rows of a triangle shrink
-      exchangesPerUpdate: 2 * (taps + substeps),
+      round: { rows: 1, instructions: perThread * (3 * taps + 2), exchanges: perThread * (taps + 1) },
     };
   },
   rowsAbove: () => 1,

@@ -28,7 +28,7 @@ import { lineLayout } from "./classic.ts";
 import { type Refusal, wrongParameters } from "../capability.ts";
 import { lineShape, refusePoints, SWEEP } from "./line.ts";
 import { SCRATCH_BINDING, type Shader } from "./storage.ts";
-import type { Demand, DeviceLimits, Dispatch, ParametersOf, Traversal } from "./traversal.ts";
+import type { Demand, DeviceLimits, Dispatch, ParametersOf, Rounds, Traversal } from "./traversal.ts";
 import { exceededLimit, powersOfTwo } from "./workgroup_limits.ts";
 
 /** The parameters of all ways to sweep: threads a workgroup, points a thread, steps a dispatch. */
@@ -72,7 +72,10 @@ export interface SweepingWay {
   demand(
     update: Update,
     nodes: Nodes,
-  ): Pick<Demand, "registersPerThread" | "workgroupBytes" | "exchangesPerUpdate" | "loopInstructions">;
+  ): Pick<Demand, "registers" | "workgroupBytes" | "loopInstructions"> & {
+    /** Rows of a node that a round makes, and what it takes of a thread. */
+    readonly round: Pick<Rounds, "instructions" | "exchanges"> & { readonly rows: number };
+  };
   /** Of nodes with flats: rows that a phase makes above row (p + 1)·h − 1. */
   rowsAbove(update: Update, perThread: number): number;
   /** Whether flats come from a phase −1 before the first, which makes nothing else. */
@@ -123,13 +126,26 @@ export function sweeping(way: SweepingWay): Traversal<SweptParameters> {
     demand(problem, parameters) {
       const { update } = problem.stencil, { steps } = parameters;
       const nodes = nodesOf(problem, parameters);
+      const { round: { rows, ...round }, ...demand } = way.demand(update, nodes);
+      // for each hexagon, all that is stored is written and read
+      const moved = 2 * way.storedValues(update, nodes), rounds = 2 * nodes.rows / rows;
       return {
-        ...way.demand(update, nodes),
-        // for each hexagon, all that is stored is written and read
-        bytesPerUpdate: 4 * 2 * way.storedValues(update, nodes) / (nodes.pitch * steps),
+        ...demand,
+        bytesPerUpdate: 4 * moved / (nodes.pitch * steps),
         threadsPerWorkgroup: nodes.threads,
         workgroupsPerDispatch: nodes.count,
-        dispatchesPerStep: 1 / steps,
+        rounds: {
+          ...round,
+          barriers: 1,
+          rows: moved / (nodes.threads * rounds),
+          waits: { waitNs: 1 / rounds },
+          nearWaits: 0,
+          nearBytes: 4 * moved / (nodes.pitch * steps),
+          cells: nodes.pitch * steps / rounds,
+          // those outside the diamond pass by
+          busyThreads: nodes.threads,
+          dispatches: [{ count: 1 / steps, workgroups: nodes.count, rounds }],
+        },
       };
     },
     plan(problem, parameters) {

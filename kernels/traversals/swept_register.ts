@@ -49,13 +49,14 @@ export const sweptRegister: Traversal = sweeping({
   storedValues: (update, { threads, perThread }) => 2 * threads * edgeValues(update, perThread),
   demand(update, { threads, perThread: points }) {
     const { substeps } = lineShape(update);
-    const edge = edgeValues(update, points), updates = updatesOf(update, points);
+    const edge = edgeValues(update, points);
+    const instructions = updatesOf(update, points) * operationsOf(update) / substeps;
     return {
-      registersPerThread: 24 + 2 * edge + 2 * points,
+      registers: { plain: 24 + 2 * edge + 2 * points },
       // the exchanged edges, twice, and the store
       workgroupBytes: 4 * 3 * threads * edge,
-      exchangesPerUpdate: 2 * edge * substeps / updates,
-      loopInstructions: updates * operationsOf(update) / substeps,
+      loopInstructions: instructions,
+      round: { rows: lozengeRows(update, points), instructions, exchanges: 2 * edge },
     };
   },
   rowsAbove: lozengeRows,

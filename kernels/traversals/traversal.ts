@@ -38,32 +38,31 @@ export interface DeviceLimits extends SectionLimits {
   readonly maxComputeWorkgroupsPerDimension: number;
 }
 
+/** How much of some kinds of work there is; a GPU's record has a price for each (models/gpu_record.ts). */
+type Counts<Kind extends string> = Readonly<Partial<Record<Kind, number>>>;
+
 /** What a configuration asks of the device, known before anything is compiled; the models' input. */
 export interface Demand {
   /** Bytes read from and written to device memory per cell update, at best (every value moved once). */
   readonly bytesPerUpdate: number;
-  /** Values that a thread keeps alive at once, in 32-bit registers, estimated. */
-  readonly registersPerThread: number;
+  /**
+   * Values that a thread keeps alive at once: plain ones; with two tiers in the loop's body, those that swap places and
+   * those that are repeated; those that rest in workgroup memory; and 1 if steps are masked where they leave the grid.
+   */
+  readonly registers: Counts<"plain" | "swapped" | "repeated" | "resting" | "masks">;
   readonly threadsPerWorkgroup: number;
   readonly workgroupBytes: number;
   /** Workgroups that one dispatch can run at the same time. */
   readonly workgroupsPerDispatch: number;
-  readonly dispatchesPerStep: number;
-  /** Reads and writes of workgroup memory per cell update, a vector counted once. @default {0} */
-  readonly exchangesPerUpdate?: number;
-  /** Reads per update that the caches should serve: of a stepwise kernel, every tap. @default {0} */
-  readonly cachedReadsPerUpdate?: number;
-  /** Bytes moved beyond `bytesPerUpdate`, estimated; no part of the roof. @default {0} */
-  readonly extraBytesPerUpdate?: number;
-  /** Rounds of a thread's loop that only load, per round that computes. @default {0} */
-  readonly warmUp?: number;
   /** Instructions in the innermost loop, roughly. @default {0} */
   readonly loopInstructions?: number;
-  /** Of workgroups that compute in rounds, a barrier after each part of a round. @default {none do} */
-  readonly rounds?: Rounds;
+  readonly rounds: Rounds;
 }
 
-/** The rounds of long workgroups: the tiers of torres, the slices of marches. */
+/**
+ * Workgroups compute in rounds, with barriers between them: the tiers of torres, the slices of marches, the rows of swept
+ * nodes. A workgroup of plain steps has one round.
+ */
 export interface Rounds {
   /** Instructions of a thread, and barriers, in a round. */
   readonly instructions: number;
@@ -71,21 +70,39 @@ export interface Rounds {
   /** Rows of values in the device's memory that a SIMD group reads and writes in a round, and values in workgroup memory. */
   readonly rows: number;
   readonly exchanges: number;
-  /** How many times a round waits for the device's memory, and for the cache before it. */
-  readonly waits: number;
+  /** Rows that a SIMD group reads again from the nearest cache. @default {0} */
+  readonly hits?: number;
+  /**
+   * How many times a round waits for the device's memory: for the values of a cell or slice, for all of a tier at its
+   * start, for those of a tier one by one; and how many times for the cache before it.
+   */
+  readonly waits: Counts<"waitNs" | "tierWaitNs" | "spreadWaitNs">;
   readonly nearWaits: number;
   /** Bytes per update between the nearest caches and the one of the whole device. */
   readonly nearBytes: number;
+  /** What makes values come from further away than the nearest cache. @default {nothing} */
+  readonly strays?: Counts<"sliceBytes" | "rowBytes" | "endBytes" | "layerBytes" | "threadBytes">;
   /** Cells that a workgroup updates in a round, and how many of its threads have any. */
   readonly cells: number;
   readonly busyThreads: number;
-  /** What several workgroups read: bytes per update, and after how many workgroups at least, of `workgroupBytes` each. */
-  readonly again?: Readonly<Record<"bytesPerUpdate" | "workgroups" | "workgroupBytes", number>>;
-  /** Dispatches of a step that are alike: how many, the workgroups of each, and the rounds of each of those. */
+  /**
+   * What several workgroups read: bytes per update, before their first cells or side by side, and after how many
+   * workgroups at least, of `workgroupBytes` each.
+   */
+  readonly again?: {
+    readonly bytesPerUpdate: Counts<"before" | "drift">;
+    readonly workgroups: number;
+    readonly workgroupBytes: number;
+  };
+  /**
+   * Dispatches of a step that are alike: how many, the workgroups of each, the rounds of each of those, and before them
+   * rounds that only load.
+   */
   readonly dispatches: readonly {
     readonly count: number;
     readonly workgroups: number;
     readonly rounds: number;
+    readonly fills?: number;
   }[];
 }
 

@@ -327,7 +327,7 @@ Deno.test("the demand counts what the shader does", () => {
     const demand = diamondTorre.demand(PROBLEM, parameters);
     const { exchanges, loads, stores } = readBody(parameters);
     const cells = (4 * dts) ** 2 / 2;
-    assertEquals(demand.exchangesPerUpdate, exchanges / (cells * zPerThread));
+    assertEquals(demand.rounds.exchanges, zPerThread * exchanges);
     // a row's torres load the corner between them once; the ends of a torre come on top
     const moved = loads + stores - 2 * 2 ** 2;
     assertLess(4 * moved / cells, demand.bytesPerUpdate);

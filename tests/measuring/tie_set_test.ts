@@ -161,11 +161,22 @@ Deno.test("without blocks those tie whose interval reaches the fastest one's", (
 
 const DEMAND: Demand = {
   bytesPerUpdate: 12,
-  registersPerThread: 10,
+  registers: { plain: 10 },
   threadsPerWorkgroup: 64,
   workgroupBytes: 0,
   workgroupsPerDispatch: 100,
-  dispatchesPerStep: 1,
+  rounds: {
+    instructions: 10,
+    barriers: 0,
+    rows: 3,
+    exchanges: 0,
+    waits: {},
+    nearWaits: 0,
+    nearBytes: 12,
+    cells: 64,
+    busyThreads: 64,
+    dispatches: [{ count: 1, workgroups: 100, rounds: 1 }],
+  },
 };
 
 const DEMANDS: Readonly<Record<string, Demand>> = {

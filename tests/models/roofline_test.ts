@@ -2,7 +2,7 @@ import { assert, assertAlmostEquals, assertEquals } from "@std/assert";
 import { cellsOf, type Problem } from "../../kernels/stencils/stencil.ts";
 import { wave } from "../../kernels/stencils/wave.ts";
 import { traversalNamed } from "../../kernels/traversals/all.ts";
-import { torreLocality } from "../../models/locality.ts";
+import { H100 as RECORD } from "../../models/gpu_record.ts";
 import type { Demand } from "../../kernels/traversals/traversal.ts";
 import { type DeviceModel, predictRate, registerPressure, roofOf } from "../../models/roofline.ts";
 import { parseJournal } from "../../tuner/profile/journal_format.ts";
@@ -14,34 +14,11 @@ const H100: DeviceModel = { copyBytesPerSecond: 2995e9 };
 const GRID = [384, 5280, 256] as const;
 const CELLS = GRID[0] * GRID[1] * GRID[2];
 
-interface Torre {
-  /** Reach along each axis. */
-  s: number;
-  dts: number;
-  /** Cells of z a thread. */
-  z: 1 | 2;
-  nt?: number;
-  levels?: 1 | 2;
-}
-
-/** What a torre asks for, counted as the generated kernel does it. */
-function torre({ s, dts, z, nt = 96, levels = 2 }: Torre): Demand {
-  const w = 2 * s * dts;
-  const cells = w * w / 2;
-  const loads = 2 * s * s * (2 * dts + 1);
-  const threads = GRID[2] / z;
-  const stages = (2 * (GRID[0] + s * nt)) / w;
-  const operations = 4 + 7 * s;
-  return {
-    bytesPerUpdate: 4 / torreLocality(dts, nt, { levelsRead: levels }),
-    registersPerThread: z * (levels * cells + loads) + 30,
-    threadsPerWorkgroup: threads,
-    workgroupBytes: 2 * 4 * 4 * (GRID[2] + 2 * s),
-    workgroupsPerDispatch: Math.ceil(GRID[1] / w),
-    dispatchesPerStep: stages / nt,
-    exchangesPerUpdate: (1 + 2 * Math.ceil(s / z)) / z,
-    loopInstructions: 2 * (cells * (z * operations + 1 + 2 * Math.ceil(s / z)) + 2 * loads),
-  };
+/** What a torre of order 2 asks for. */
+function torre({ dts, zPerThread, ...others }: { dts: number; zPerThread: 1 | 2; threads?: number }): Demand {
+  const problem: Problem = { stencil: wave(2), grid: GRID, boundary: "zero", steps: 96 };
+  const usual = { nt: 96, bands: 1, threads: GRID[2] / zPerThread, chunk: 8, unroll: 2, lookahead: 99 };
+  return traversalNamed("diamond-torre").demand(problem, { ...usual, dts, zPerThread, ...others });
 }
 
 /** What stepwise asks for. */
@@ -116,7 +93,7 @@ Deno.test("roofline is within two fifths of most of what was measured on the H10
 });
 
 Deno.test("registers lie in four parts: of nine SIMD groups one part holds three, which get 168 registers a thread", () => {
-  const asked = { ...torre({ s: 1, dts: 3, z: 1 }), registersPerThread: 168 };
+  const asked = { ...torre({ dts: 3, zPerThread: 1 }), registers: { plain: 168 } };
   const pressure = (threadsPerWorkgroup: number): number =>
     registerPressure({ ...asked, threadsPerWorkgroup }, H100);
   assertEquals([256, 257, 288, 384].map(pressure), [168 / 255, 1, 1, 1]);
@@ -135,13 +112,12 @@ Deno.test("threads of a torre that have no cells cost time", () => {
 });
 
 Deno.test("roofline drops a torre that spills: 308 Gcells/s where DTS = 6 with 1 z reached 803", () => {
-  const spilling = torre({ s: 1, dts: 6, z: 2 });
-  assert(gcells(spilling) < 0.5 * gcells(torre({ s: 1, dts: 6, z: 1 })));
-  // with more registers the first would be faster, a smaller tile would not
-  const unlimited: DeviceModel = { ...H100, registersPerThreadLimit: 1e4, registersPerMultiprocessor: 1e7 };
-  const fitting = torre({ s: 1, dts: 5, z: 1 });
-  assert(gcells(spilling, unlimited) > 1.2 * gcells(spilling));
-  assert(gcells(fitting, unlimited) < 1.2 * gcells(fitting));
+  const spilling = torre({ dts: 6, zPerThread: 2 });
+  assert(gcells(spilling) < 0.7 * gcells(torre({ dts: 6, zPerThread: 1 })));
+  // with more registers, of which more workgroups fit, it would gain more than a torre that does not spill
+  const record = { ...RECORD, registersPerThread: 1e4, registersPerMultiprocessor: 1e7 };
+  const gain = (demand: Demand): number => gcells(demand, { ...H100, record }) / gcells(demand);
+  assert(gain(spilling) > 1.3 * gain(torre({ dts: 5, zPerThread: 1 })));
 });
 
 Deno.test("roofline sees stepwise fall further below its roof with every order", () => {
@@ -156,16 +132,30 @@ Deno.test("roofline is bandwidth over traffic", () => {
 });
 
 Deno.test("each penalty lowers the rate, none lifts it above the roof", () => {
-  const control: Demand = torre({ s: 1, dts: 4, z: 1 });
+  const control: Demand = torre({ dts: 4, zPerThread: 1 });
+  const { rounds } = control, [dispatch] = rounds.dispatches;
+  const again = { bytesPerUpdate: { drift: 4 }, workgroups: 1e4, workgroupBytes: 1e6 };
   const deviations: Partial<Demand>[] = [
-    { extraBytesPerUpdate: 1 },
-    { registersPerThread: 400 },
-    { threadsPerWorkgroup: 250 },
+    { bytesPerUpdate: 8 },
+    { registers: { plain: 400 } },
+    { threadsPerWorkgroup: 264 },
     { threadsPerWorkgroup: 1024 },
-    { workgroupsPerDispatch: 60 },
-    { dispatchesPerStep: 100 },
-    { exchangesPerUpdate: 9 },
-    { cachedReadsPerUpdate: 9 },
+    { workgroupBytes: 100_000 },
+    { loopInstructions: 20_000 },
+    ...[
+      { instructions: 2 * rounds.instructions },
+      { barriers: 2 * rounds.barriers },
+      { rows: 2 * rounds.rows },
+      { exchanges: 2 * rounds.exchanges },
+      { hits: rounds.rows },
+      { waits: { spreadWaitNs: 1 } },
+      { nearWaits: 2 },
+      { nearBytes: 3 * rounds.nearBytes },
+      { strays: { sliceBytes: 2 } },
+      { again },
+      { dispatches: [...rounds.dispatches, { count: 1, workgroups: 0, rounds: 0 }] },
+      { dispatches: rounds.dispatches.with(0, { ...dispatch!, fills: 10 }) },
+    ].map((changed) => ({ rounds: { ...rounds, ...changed } })),
   ];
   const rate = gcells(control);
   assert(rate * 1e9 < roofOf(control, H100.copyBytesPerSecond));
@@ -177,7 +167,7 @@ Deno.test("each penalty lowers the rate, none lifts it above the roof", () => {
 
 Deno.test("roofline stays positive and finite for a slow device and a tiny grid", () => {
   const tiny = predictRate(
-    { ...stepwise(1), workgroupsPerDispatch: 1, threadsPerWorkgroup: 1 },
+    stepwise(1),
     { copyBytesPerSecond: 8e9 },
     { cells: 1 },
   );

@@ -18,8 +18,8 @@ for (const name of ["wave_order_2", "wave_order_4", "heat_delta_1"]) {
     const samples = replayCandidates(space!).flatMap((one): Sample[] => {
       const { traversal, parameters, demand, predicted, recorded: { rate } } = one;
       const { loopInstructions = 0, workgroupBytes = 0 } = demand!;
-      const isTried = loopInstructions <= model.mostLoopInstructions! &&
-        workgroupBytes <= model.mostWorkgroupBytes!;
+      const isTried = loopInstructions <= model.record!.mostLoopInstructions! &&
+        workgroupBytes <= model.record!.mostWorkgroupBytes!;
       if (rate === undefined || !isTried) return [];
       return [{
         traversal,

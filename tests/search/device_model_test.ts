@@ -1,6 +1,8 @@
 import { assert, assertEquals } from "@std/assert";
 import { deviceModelOf } from "../../tuner/search/device_model.ts";
 import { life } from "../../kernels/stencils/life.ts";
+import { wave } from "../../kernels/stencils/wave.ts";
+import { diamondTorre } from "../../kernels/traversals/diamond_torre.ts";
 import { marching } from "../../kernels/traversals/marching.ts";
 import { predictRate } from "../../models/roofline.ts";
 import { PROFILE } from "../profile/sample_profile.ts";
@@ -29,17 +31,21 @@ Deno.test("in software a march has few pieces and no tiles: cores are few, and b
 
 Deno.test("in software, vectors are short, few workgroups are enough, and nothing spills", () => {
   const software = deviceModelOf({ gpu: { ...gpu!, isFallback: true }, cpu: { ...cpu, cores: 2 } }, 1e10);
-  const torre = {
-    bytesPerUpdate: 4,
-    registersPerThread: 600,
-    threadsPerWorkgroup: 16,
-    workgroupBytes: 1024,
-    workgroupsPerDispatch: 8,
-    dispatchesPerStep: 0.1,
+  const problem = { stencil: wave(2), grid: [48, 48, 64], boundary: "zero", steps: 24 } as const;
+  const parameters = {
+    dts: 2,
+    nt: 8,
+    bands: 1,
+    zPerThread: 4,
+    threads: 16,
+    chunk: 4,
+    unroll: 1,
+    lookahead: 99,
   };
+  const torre = { ...diamondTorre.demand(problem, parameters), registers: { plain: 600 } };
   const rate = (threadsPerWorkgroup: number, device = software): number =>
     predictRate({ ...torre, threadsPerWorkgroup }, device, { cells: 1e6 });
-  const small = { ...torre, registersPerThread: 1 };
+  const small = { ...torre, registers: { plain: 1 } };
   assertEquals(predictRate(small, software, { cells: 1e6 }), predictRate(torre, software, { cells: 1e6 }));
   assert(rate(16) > 0.9 * rate(32)); // half a vector of a GPU, two whole ones here
   assert(rate(16, { copyBytesPerSecond: 1e10 }) < 0.2 * rate(16));

@@ -7,7 +7,7 @@
 import { wave } from "../../kernels/stencils/wave.ts";
 import { cellsOf } from "../../kernels/stencils/stencil.ts";
 import { TRAVERSALS } from "../../kernels/traversals/all.ts";
-import { predictRate } from "../../models/roofline.ts";
+import { predictRate, registersOf } from "../../models/roofline.ts";
 import { chooseConfigurations } from "../../tuner/replay/choose_configurations.ts";
 import type { ReplayCandidate } from "../../tuner/replay/replay_candidates.ts";
 import { seededRandom } from "../../tuner/measuring/seeded_random.ts";
@@ -43,7 +43,7 @@ export function syntheticSpace(
   return rankCandidates(
     chooseConfigurations(candidates, { limit: count, seed }).map((candidate, i) => {
       const { traversal: { name }, parameters, demand, predicted } = candidate;
-      const real = { ...demand, registersPerThread: registers * demand.registersPerThread };
+      const real = { ...demand, registers: { plain: registers * registersOf(demand) } };
       let logRate = Math.log(predictRate(real, DEVICE, { cells: cellsOf(PROBLEM.grid) }));
       const entries = Object.entries(parameters);
       logRate += factor(name, 0.2);

@@ -26,6 +26,7 @@
  */
 import { mean, sampleVariance } from "npm:simple-statistics@^7.12.0";
 import type { Demand } from "../../kernels/traversals/traversal.ts";
+import { registersOf } from "../../models/roofline.ts";
 import type { Configuration, Measurement } from "../configuration.ts";
 import { configurationKey } from "../configuration_key.ts";
 import { studentQuantile } from "./statistics.ts";
@@ -180,8 +181,8 @@ export function orderTies(
   const placed = ties.map((tie) => {
     const demand = demandOf(tie.configuration), key = configurationKey(tie.configuration);
     if (demand === undefined) return { tie, key, bytes: Infinity, instructions: -tie.cellsPerSecond };
-    const { registersPerThread, threadsPerWorkgroup, workgroupBytes, loopInstructions = 0 } = demand;
-    const bytes = 4 * registersPerThread * threadsPerWorkgroup + workgroupBytes;
+    const { threadsPerWorkgroup, workgroupBytes, loopInstructions = 0 } = demand;
+    const bytes = 4 * registersOf(demand) * threadsPerWorkgroup + workgroupBytes;
     return { tie, key, bytes, instructions: loopInstructions };
   });
   // the difference of two unknown ones is not a number, and decides nothing

@@ -2,6 +2,7 @@ import { cellsOf, type Grid, type Problem, type Stencil } from "../../kernels/st
 import { planesOf, reachOf } from "../../kernels/update.ts";
 import { stepwise } from "../../kernels/traversals/stepwise.ts";
 import type { DeviceLimits } from "../../kernels/traversals/traversal.ts";
+import { H100 } from "../../models/gpu_record.ts";
 import { predictRate } from "../../models/roofline.ts";
 import type { DeviceDescription, GpuDescription } from "../devices/device.ts";
 import { REFERENCE_SHAPE } from "../devices/reference.ts";
@@ -63,10 +64,13 @@ export function withSuitedSteps(
   return { ...problem, steps: factor * problem.steps };
 }
 
+/** The widest torres (W) of which two for each multiprocessor lie side by side in the default grid. */
+const WIDEST = 20;
+
 /**
  * The default grid: too large for the caches and small enough for the memory. Its z is one small workgroup of a torre; a
- * multiprocessor holds several of them. Its y is long, as torres side by side fill a GPU: a row has 5280 / W of them, at
- * least two for each of an H100's 132 multiprocessors up to W = 20. Its x takes the rest of a buffer binding, pads
+ * multiprocessor holds several of them. Its y is long, as torres side by side fill a GPU: at least two for each
+ * multiprocessor up to {@linkcode WIDEST} (5,280 cells on an H100). Its x takes the rest of a buffer binding, pads
  * included. A line has 2²⁰ points, the largest in the paper on the swept rule; on a CPU 2¹⁴. A GPU in software is given
  * little work, so that dozens of configurations are tried in a minute.
  *
@@ -89,8 +93,9 @@ export function defaultGrid(
   const { x: reach } = reachOf(stencil.update);
   const z = Math.min(128, limits.maxComputeInvocationsPerWorkgroup);
   const cells = limits.maxStorageBufferBindingSize / 4 / planes;
-  let y = 5280;
-  while (y > 660 && cells / ((y + 64) * (z + 32)) < 128) y /= 2;
+  const longest = 2 * WIDEST * H100.multiprocessors;
+  let y = longest;
+  while (y > longest / 8 && cells / ((y + 64) * (z + 32)) < 128) y /= 2;
   // pads along x of the torres worth trying: W is 16 cells at most, and 5 more steps of the slope on each side
   const slices = Math.floor(cells / ((y + 64) * (z + 32))) - 2 * (16 + 5 * reach);
   const x = Math.floor(slices / 2 ** halvings / 8) * 8;

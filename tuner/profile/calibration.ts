@@ -1,6 +1,7 @@
 import { cellsOf, type Problem } from "../../kernels/stencils/stencil.ts";
 import { TRAVERSALS } from "../../kernels/traversals/all.ts";
-import { GaussianProcess } from "../../models/gaussian_process.ts";
+import { type Corrections, H100 } from "../../models/gpu_record.ts";
+import { type Covariance, GaussianProcess } from "../../models/gaussian_process.ts";
 import { type DeviceModel, registerPressure } from "../../models/roofline.ts";
 import { traversalKey } from "../configuration_key.ts";
 import { partOf } from "../devices/shared/shares.ts";
@@ -16,32 +17,6 @@ export interface Sample extends Prediction {
   readonly problem: Problem;
   readonly cellsPerSecond: number;
 }
-
-/**
- * How much logarithms of rates over predictions vary, and those of one configuration from run to run; by how much the rate
- * of what was never measured may lie below its prediction. These and the lengths fit 136 recorded problems of an H100, each
- * predicted from the others (`deno task replay`, 2026-11-22).
- */
-const VARIATION = 0.2, NOISE = 0.02, UNKNOWN = 1.2;
-
-/** The part of the variation that changes abruptly from one configuration to the next. */
-const ABRUPT = 0.5;
-
-/** How far apart configurations are that have little in common, in powers of two; of registers as a part of all. */
-const LENGTHS = {
-  parameter: 1.2,
-  row: 4,
-  cells: 5,
-  workgroups: 2.4,
-  instructions: 0.8,
-  registers: 0.4,
-};
-
-/**
- * With SAFE_PRESSURE, a part of its registers, no kernel was much slower than predicted. Above it, and above the pressure of
- * every kernel that was measured to be as fast as others (AS_FAST), the expected rate falls by e^(RISK × excess).
- */
-const SAFE_PRESSURE = 0.5, RISK = 2, AS_FAST = 0.8;
 
 /** Measurements of an entry that a profile keeps to predict from. */
 const MOST_POINTS = 60;
@@ -71,12 +46,14 @@ export class Calibration {
   readonly #kinds = new Map<string, Kind>();
   readonly #means = new WeakMap<Prediction, { readonly problem: Problem; readonly mean: number }>();
   readonly #device: DeviceModel;
+  readonly #its: Corrections;
   /** Of the GPU's kinds. */
   readonly #level: number;
 
   /** @param samples those of each problem that say most first */
   constructor(samples: readonly Sample[], device: DeviceModel) {
     this.#device = device;
+    this.#its = (device.record ?? H100).corrections;
     for (const [kind, some] of Map.groupBy(thinned(samples), kindOf)) {
       const { writing = [] } = TRAVERSALS.find(({ name }) => name === kind) ?? {};
       const names = new Map(
@@ -90,15 +67,15 @@ export class Calibration {
       const observations = some.map((one, i) => ({
         point: this.#pointOf(one, one.problem, names),
         value: errors[i]! - level,
-        noise: NOISE,
+        noise: this.#its.noise,
       }));
-      const asFast = some.filter((_, i) => errors[i]! > level + Math.log(AS_FAST));
-      const pressure = Math.max(SAFE_PRESSURE, ...asFast.map((one) => this.#pressureOf(one)));
+      const asFast = some.filter((_, i) => errors[i]! > level + Math.log(this.#its.asFast));
+      const pressure = Math.max(this.#its.safePressure, ...asFast.map((one) => this.#pressureOf(one)));
       this.#kinds.set(kind, {
         names,
         level,
         pressure,
-        process: new GaussianProcess(observations, covariance),
+        process: new GaussianProcess(observations, covarianceOf(this.#its)),
       });
     }
     const levels = [...this.#kinds].flatMap(([kind, { level }]) => kind.startsWith(CPU) ? [] : [level]);
@@ -121,9 +98,10 @@ export class Calibration {
 
   #meanOf(candidate: Prediction, problem: Problem): number {
     const known = this.#knownOf(candidate), predicted = Math.log(candidate.predicted);
-    const risk = RISK * Math.max(0, this.#pressureOf(candidate) - (known?.pressure ?? SAFE_PRESSURE));
+    const { risk: perPressure, safePressure, unknown } = this.#its;
+    const risk = perPressure * Math.max(0, this.#pressureOf(candidate) - (known?.pressure ?? safePressure));
     // of what was never measured nothing good is expected
-    if (known === undefined) return predicted + this.#level - UNKNOWN - risk;
+    if (known === undefined) return predicted + this.#level - unknown - risk;
     return predicted + known.level - risk +
       known.process.mean(this.#pointOf(candidate, problem, known.names));
   }
@@ -131,8 +109,11 @@ export class Calibration {
   /** Its standard deviation. */
   deviation(candidate: Prediction, problem: Problem): number {
     const known = this.#knownOf(candidate);
-    if (known === undefined) return VARIATION;
-    return Math.hypot(known.process.deviation(this.#pointOf(candidate, problem, known.names)), NOISE);
+    if (known === undefined) return this.#its.variation;
+    return Math.hypot(
+      known.process.deviation(this.#pointOf(candidate, problem, known.names)),
+      this.#its.noise,
+    );
   }
 
   /**
@@ -152,18 +133,19 @@ export class Calibration {
   }
 
   #pointOf({ parameters, demand }: Prediction, { grid }: Problem, names: Kind["names"]): Float64Array {
+    const { lengths } = this.#its;
     const point = [...names].map(([name, values]) => {
       const value = parameters[name] ?? 0;
       const place = values?.filter((other) => other < value).length ?? Math.log2(1 + value);
-      return place / LENGTHS.parameter;
+      return place / lengths.parameter;
     });
-    point.push(Math.log2(grid[2]) / LENGTHS.row, Math.log2(cellsOf(grid)) / LENGTHS.cells);
+    point.push(Math.log2(grid[2]) / lengths.row, Math.log2(cellsOf(grid)) / lengths.cells);
     if (demand !== undefined) {
       const { workgroupsPerDispatch, loopInstructions = 0 } = demand;
       point.push(
-        Math.log2(workgroupsPerDispatch) / LENGTHS.workgroups,
-        Math.log2(1 + loopInstructions) / LENGTHS.instructions,
-        this.#pressureOf({ demand }) / LENGTHS.registers,
+        Math.log2(workgroupsPerDispatch) / lengths.workgroups,
+        Math.log2(1 + loopInstructions) / lengths.instructions,
+        this.#pressureOf({ demand }) / lengths.registers,
       );
     }
     return Float64Array.from(point);
@@ -171,15 +153,16 @@ export class Calibration {
 }
 
 /** Of the errors of two predictions. */
-function covariance(a: Float64Array, b: Float64Array): number {
-  let squares = 0;
-  for (let i = 0; i < a.length; i++) {
-    const difference = a[i]! - b[i]!;
-    squares += difference * difference;
-  }
-  return VARIATION ** 2 *
-    ((1 - ABRUPT) * Math.exp(-squares / 2) +
-      ABRUPT * Math.exp(-Math.sqrt(squares) / 3));
+function covarianceOf({ variation, abrupt }: Corrections): Covariance {
+  return (a, b) => {
+    let squares = 0;
+    for (let i = 0; i < a.length; i++) {
+      const difference = a[i]! - b[i]!;
+      squares += difference * difference;
+    }
+    return variation ** 2 *
+      ((1 - abrupt) * Math.exp(-squares / 2) + abrupt * Math.exp(-Math.sqrt(squares) / 3));
+  };
 }
 
 /** How kinds of the CPU's configurations begin. */

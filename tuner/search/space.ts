@@ -83,7 +83,7 @@ export function feasible(problem: Problem, { traversals, limits, device }: Space
   const infeasible: Space["infeasible"][number][] = [];
   const candidates: Candidate[] = [];
   const cells = cellsOf(problem.grid);
-  const { mostLoopInstructions = Infinity, mostWorkgroupBytes = Infinity } = device;
+  const { mostLoopInstructions = Infinity, mostWorkgroupBytes = Infinity } = device.record ?? {};
   let combinations = 0;
   for (const traversal of traversals) {
     const refusal = refusalOf(traversal, problem, limits);
