@@ -9,7 +9,7 @@ import { traversalNamed } from "../../../kernels/traversals/all.ts";
 import type { Parameters } from "../../../kernels/traversals/traversal.ts";
 import { GpuDevice } from "../../../tuner/devices/gpu/gpu_device.ts";
 import { makeReference, stateLevels, verificationOf } from "../../../tuner/devices/reference.ts";
-import { CpuPartField } from "../../../tuner/devices/shared/part_field.ts";
+import { CpuPartField } from "../../../tuner/devices/shared/cpu_part_field.ts";
 import { SharedField } from "../../../tuner/devices/shared/shared_field.ts";
 import { CpuPool } from "../../../tuner/devices/cpu/wasm_workers.ts";
 import type { Configuration, Share } from "../../../tuner/configuration.ts";

@@ -76,6 +76,11 @@ export class CpuField {
     return this.#host.memory.view(this.#arrays[1], this.layout.length);
   }
 
+  /** Time steps since the initial state. */
+  get step(): number {
+    return this.#step;
+  }
+
   /** All slices of F(t) (`ago` = 0) or F(t−1). */
   level(ago: 0 | 1): SliceCells {
     return { cells: ago === 0 ? this.current : this.previous, layout: this.layout, slice: 0 };

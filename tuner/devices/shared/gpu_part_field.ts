@@ -38,6 +38,10 @@ export class GpuPartField implements PartField {
 
   constructor(readonly onGpu: GpuField, readonly place: Place) {}
 
+  get step(): number {
+    return this.onGpu.step;
+  }
+
   get compileNs(): number {
     return this.onGpu.compileNs;
   }

@@ -2,11 +2,10 @@ import type { Pattern } from "../../../kernels/initial_field.ts";
 import type { Grid } from "../../../kernels/stencils/stencil.ts";
 import type { Box, RankPart } from "../../../models/rank_part.ts";
 import type { DeviceKind } from "../../shares.ts";
-import { type Comparison, joinComparisons, type SliceCells } from "../comparison.ts";
-import type { CpuField } from "../cpu/cpu_field.ts";
+import type { Comparison } from "../comparison.ts";
 import type { GpuField } from "../gpu/gpu_field.ts";
-import { type Reference, stateLevels } from "../reference.ts";
-import { copyPiece, piecesOf } from "./boxes.ts";
+import type { Reference } from "../reference.ts";
+import { piecesOf } from "./boxes.ts";
 
 /** What a field is set to, and at which time step. */
 export interface FieldStart {
@@ -47,6 +46,8 @@ export interface RoundOptions {
 export interface PartField extends Disposable {
   readonly place: Place;
   readonly device: DeviceKind;
+  /** Time steps since the initial state. */
+  readonly step: number;
   /** Host time to write and compile its code. */
   readonly compileNs: number;
   /** Whose clock measures its steps. */
@@ -74,75 +75,9 @@ export function ownSlices({ part: { own, before } }: Place) {
   return { slice: before[0], slices: own.size[0], referenceSlice: own.low[0] };
 }
 
-/** A round of steps on cells that the host reaches: boxes are packed when they are asked for. */
-export function hostRound(
-  running: Promise<number>,
-  groups: readonly (readonly Box[])[],
-  sliceOf: () => (ago: 0 | 1, x: number) => SliceCells,
-): Round {
-  running.catch(() => {}); // thrown by `finish`
-  const packed = (boxes: readonly Box[]) =>
-    piecesOf(boxes).map((piece) => {
-      const cells = new Float32Array(piece.cells);
-      copyPiece(piece, sliceOf(), cells, "pack");
-      return cells;
-    });
-  return { finish: () => running, pieces: () => groups.map(packed), release() {} };
-}
-
 /** Where a part's cell (0, 0, 0) lies in the whole grid. */
 export function firstOf({ part: { own: { low }, before } }: Place): Grid {
   return [low[0] - before[0], low[1] - before[1], low[2] - before[2]];
-}
-
-/** A part that workers compute. */
-export class CpuPartField implements PartField {
-  readonly device = "cpu";
-  /** The workers' clock is as good as a device's. */
-  readonly clock = "device";
-  readonly isWarm = false;
-
-  /** @param compileNs host time to write and compile its code */
-  constructor(readonly field: CpuField, readonly place: Place, readonly compileNs: number) {}
-
-  async initialise({ kind, ...start }: FieldStart): Promise<void> {
-    await this.field.setInitial(kind, { ...start, first: firstOf(this.place), whole: this.place.whole });
-  }
-
-  begin(steps: number, { pack = [], repetitions = 1 }: RoundOptions = {}): Promise<Round> {
-    const { part: { before: [low], after: [high] } } = this.place;
-    const ghost = { low: low > 0, high: high > 0 };
-    const all = steps * repetitions;
-    const running = all === 0 ? Promise.resolve(0) : this.field.run({ steps: all, ghost });
-    return Promise.resolve(hostRound(running, pack, () => this.#sliceOf()));
-  }
-
-  unpack(boxes: readonly Box[], pieces: readonly Float32Array<ArrayBuffer>[]): Promise<void> {
-    piecesOf(boxes).forEach((piece, i) => copyPiece(piece, this.#sliceOf(), pieces[i]!, "unpack"));
-    return Promise.resolve();
-  }
-
-  settle(): Promise<void> {
-    return Promise.resolve();
-  }
-
-  async compare(reference: Reference): Promise<Comparison> {
-    const parts: Comparison[] = [], slices = ownSlices(this.place);
-    for (const ago of stateLevels(reference.problem)) {
-      parts.push(await reference.compareCpu(this.field, { ago, ...slices }));
-    }
-    return joinComparisons(parts);
-  }
-
-  #sliceOf(): (ago: 0 | 1, x: number) => SliceCells {
-    const { current, previous, layout } = this.field, levels = [current, previous] as const;
-    return (ago, slice) => ({ cells: levels[ago], layout, slice });
-  }
-
-  [Symbol.dispose](): void {
-    // the memory is free at once; a pool that has ended needs no word
-    this.field.dispose().catch(() => {});
-  }
 }
 
 /** Cells that cross to the host or back at once, 64 MiB: a large field is never there as a whole. */

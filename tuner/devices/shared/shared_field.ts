@@ -33,7 +33,6 @@ export class SharedField implements Disposable {
   /** The devices' parts, in the order of their slices. */
   readonly parts: readonly PartField[];
   readonly #share: Share;
-  #step = 0;
 
   private constructor(problem: Problem, share: Share, parts: readonly PartField[]) {
     this.problem = problem;
@@ -67,12 +66,11 @@ export class SharedField implements Disposable {
 
   /** Time steps since the initial state. */
   get step(): number {
-    return this.#step;
+    return this.parts[0]!.step;
   }
 
   /** Sets both levels of all parts, ghost zones too, and the time step. */
   async initialise(start: FieldStart): Promise<void> {
-    this.#step = start.step ?? 0;
     for (const part of this.parts) await part.initialise(start);
   }
 
@@ -88,31 +86,16 @@ export class SharedField implements Disposable {
     const times = alone === undefined
       ? await this.#runRounds(steps, repetitions)
       : timesAlone(alone, await (await alone.begin(steps, { repetitions })).finish());
-    this.#step += steps * repetitions;
     const wallNs = (performance.now() - started) * 1e6;
     return { wallNs, timeNs: alone === undefined ? wallNs : times.computeNs + times.gpuNs, ...times };
   }
 
   /** The same without waiting for its end, though a device alone has all of it: see {@linkcode PartField.begin}. */
   async begin(steps: number, repetitions = 1): Promise<Submission> {
-    const { alone } = this;
-    if (alone === undefined) {
-      const run = this.run(steps, repetitions);
-      run.catch(() => {}); // thrown by `finish`
-      return { finish: async () => (await run).timeNs };
-    }
-    const round = await alone.begin(steps, { repetitions });
-    this.#step += steps * repetitions;
-    return round;
-  }
-
-  /** Takes over all cells and the time step of another field of the problem, if one GPU has both alone; or does nothing. */
-  async copyOnGpu(other: SharedField): Promise<boolean> {
-    const [own, others] = [this.alone?.onGpu, other.alone?.onGpu];
-    if (own === undefined || others === undefined) return false;
-    this.#step = other.step;
-    await own.copyFrom(others);
-    return true;
+    if (this.alone !== undefined) return await this.alone.begin(steps, { repetitions });
+    const run = this.run(steps, repetitions);
+    run.catch(() => {}); // thrown by `finish`
+    return { finish: async () => (await run).timeNs };
   }
 
   /** Compares all own cells of all parts, every level of the state, with the reference at the same time step. */

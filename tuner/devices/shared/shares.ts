@@ -14,8 +14,9 @@ import type { GpuDevice } from "../gpu/gpu_device.ts";
 import { GpuField } from "../gpu/gpu_field.ts";
 import { WindowedField } from "../gpu/windowed_field.ts";
 import { RunFailure } from "../run_failure.ts";
+import { CpuPartField } from "./cpu_part_field.ts";
 import { GpuPartField } from "./gpu_part_field.ts";
-import { CpuPartField, type PartField, type Place } from "./part_field.ts";
+import type { PartField, Place } from "./part_field.ts";
 import { WindowPartField } from "./window_part_field.ts";
 
 export interface ShareOptions {

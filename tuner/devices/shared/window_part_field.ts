@@ -1,20 +1,12 @@
-import type { Box } from "../../../models/rank_part.ts";
 import type { Comparison, SliceCells } from "../comparison.ts";
 import type { WindowedField } from "../gpu/windowed_field.ts";
 import { type Reference, stateLevels } from "../reference.ts";
 import { RunFailure } from "../run_failure.ts";
-import { copyPiece, piecesOf } from "./boxes.ts";
-import {
-  type FieldStart,
-  hostRound,
-  type PartField,
-  type Place,
-  type Round,
-  type RoundOptions,
-} from "./part_field.ts";
+import { HostPartField } from "./host_part_field.ts";
+import type { FieldStart, PartField, Place } from "./part_field.ts";
 
 /** A whole grid that the host holds and that passes through a window of the GPU's memory. */
-export class WindowPartField implements PartField {
+export class WindowPartField extends HostPartField implements PartField {
   readonly device = "gpu";
   /** The host moves slices while the GPU computes. */
   readonly clock = "host";
@@ -24,7 +16,13 @@ export class WindowPartField implements PartField {
     readonly place: Place,
     /** Whether the GPU is one in software. */
     readonly isWarm: boolean,
-  ) {}
+  ) {
+    super();
+  }
+
+  get step(): number {
+    return this.field.step;
+  }
 
   get compileNs(): number {
     return this.field.compileNs;
@@ -32,19 +30,6 @@ export class WindowPartField implements PartField {
 
   async initialise(start: FieldStart): Promise<void> {
     await this.field.initialise(start);
-  }
-
-  begin(steps: number, { pack = [], repetitions = 1 }: RoundOptions = {}): Promise<Round> {
-    return Promise.resolve(hostRound(this.#run(steps, repetitions), pack, () => this.#sliceOf));
-  }
-
-  unpack(boxes: readonly Box[], pieces: readonly Float32Array<ArrayBuffer>[]): Promise<void> {
-    piecesOf(boxes).forEach((piece, i) => copyPiece(piece, this.#sliceOf, pieces[i]!, "unpack"));
-    return Promise.resolve();
-  }
-
-  settle(): Promise<void> {
-    return Promise.resolve();
   }
 
   compare({ window, problem }: Reference): Promise<Comparison> {
@@ -57,13 +42,14 @@ export class WindowPartField implements PartField {
     this.field[Symbol.dispose]();
   }
 
-  #sliceOf = (ago: 0 | 1, x: number): SliceCells => {
-    return { cells: this.field.slice(ago, x), layout: this.field.sliceLayout, slice: 0 };
-  };
-
-  async #run(steps: number, repetitions: number): Promise<number> {
+  protected async run(steps: number, repetitions: number): Promise<number> {
     let timeNs = 0;
     for (let i = 0; i < repetitions; i++) timeNs += await this.field.run(steps);
     return timeNs;
+  }
+
+  protected slices(): (ago: 0 | 1, x: number) => SliceCells {
+    const { field } = this;
+    return (ago, x) => ({ cells: field.slice(ago, x), layout: field.sliceLayout, slice: 0 });
   }
 }
