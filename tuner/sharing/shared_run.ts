@@ -33,7 +33,7 @@ interface ShareTimes extends Omit<SharedSample, keyof SharePoint> {
 
 /** Rounds timed together: ROUNDS at most, and fewer where they last longer than BATCH together. */
 const ROUNDS = 4, BATCH_NS = 200e6;
-/** Batches are repeated until the times of both devices stay within this part, and for so long at most. */
+/** Batches are repeated until the times of both devices differ by no more than STEADY, and for UNSTEADY_NS at most. */
 const STEADY = 0.03, UNSTEADY_NS = 400e6;
 /** A time that no clock resolves. */
 const LEAST_NS = 1000;

@@ -17,16 +17,16 @@ export interface SharedTimes extends RoundTimes {
 }
 
 /**
- * One grid on the GPU and the CPU together (B2R, §3.2–3.5). The CPU computes slices x < `cpuSlices`, the GPU the
- * others, both at the same time.
+ * A grid in parts: on one device alone, or on the GPU and the CPU together (B2R, §3.2–3.5), both at the same time. The
+ * CPU then computes slices x < `cpuSlices`, the GPU the others.
  *
  * **Ghost zones.** Where the shares meet, each carries R·S slices of the other's: S is the reach of a full step
  * along x, R the number of steps between two exchanges. Every step makes S of these slices invalid, from the outside
  * in, so that after R steps a share's own slices are still right. The CPU leaves the invalid ones out (Eq. 2); the
  * GPU runs an unmodified plan over its own slices and the ghost zone, with zeros beyond, and what it computes in
- * the ghost zone is thrown away (Eq. 3). The shares meet once, at x = `cpuSlices`. Where x
- * is periodic they meet at the ends of the grid too: each share then has a ghost zone at both ends. What the
- * shares exchange after R steps, and what hides behind what: `shared_rounds.ts`.
+ * the ghost zone is thrown away (Eq. 3). The shares meet once, at x = `cpuSlices`. Where x is periodic they meet at the
+ * ends of the grid too: each share then has a ghost zone at both ends. What the shares exchange after R steps, and what
+ * hides behind what: `shared_rounds.ts`.
  */
 export class SharedField implements Disposable {
   readonly problem: Problem;
