@@ -1,3 +1,5 @@
+import { addRow, dot, type Factor, solve, solveLower } from "./cholesky.ts";
+
 /** A covariance between two points. */
 export type Covariance = (a: Float64Array, b: Float64Array) => number;
 
@@ -16,8 +18,8 @@ export interface Observation {
 export class GaussianProcess {
   readonly #points: readonly Float64Array[];
   readonly #covariance: Covariance;
-  /** Rows of the Cholesky factor of the covariance matrix. */
-  readonly #factor: Float64Array[] = [];
+  /** Of the covariance matrix. */
+  readonly #factor: Factor = [];
   readonly #weights: Float64Array;
 
   constructor(observations: readonly Observation[], covariance: Covariance) {
@@ -27,16 +29,9 @@ export class GaussianProcess {
       const row = new Float64Array(i + 1);
       for (let j = 0; j <= i; j++) row[j] = covariance(point, this.#points[j]!);
       row[i]! += noise * noise;
-      for (let j = 0; j < i; j++) row[j] = (row[j]! - dot(row, this.#factor[j]!, j)) / this.#factor[j]![j]!;
-      row[i] = Math.sqrt(Math.max(row[i]! - dot(row, row, i), Number.EPSILON));
-      this.#factor.push(row);
+      addRow(this.#factor, row, Number.EPSILON);
     });
-    const weights = this.#solve(Float64Array.from(observations, ({ value }) => value));
-    for (let i = weights.length - 1; i >= 0; i--) {
-      weights[i]! /= this.#factor[i]![i]!;
-      for (let j = 0; j < i; j++) weights[j]! -= this.#factor[i]![j]! * weights[i]!;
-    }
-    this.#weights = weights;
+    this.#weights = solve(this.#factor, Float64Array.from(observations, ({ value }) => value));
   }
 
   /** What is expected at a point. */
@@ -50,24 +45,8 @@ export class GaussianProcess {
 
   /** Standard deviation of the value at a point, without noise. */
   deviation(point: Float64Array): number {
-    const known = this.#solve(Float64Array.from(this.#points, (other) => this.#covariance(point, other)));
+    const covariances = Float64Array.from(this.#points, (other) => this.#covariance(point, other));
+    const known = solveLower(this.#factor, covariances);
     return Math.sqrt(Math.max(0, this.#covariance(point, point) - dot(known, known, known.length)));
   }
-
-  /** Solves with the Cholesky factor, in place. */
-  #solve(values: Float64Array): Float64Array {
-    this.#factor.forEach((row, i) => values[i] = (values[i]! - dot(row, values, i)) / row[i]!);
-    return values;
-  }
-}
-
-/** The product of the first few elements. */
-function dot(a: Float64Array, b: Float64Array, count: number): number {
-  let even = 0, odd = 0, i = 0;
-  // two sums, since an addition waits for the one before
-  for (; i + 1 < count; i += 2) {
-    even += a[i]! * b[i]!;
-    odd += a[i + 1]! * b[i + 1]!;
-  }
-  return i < count ? even + odd + a[i]! * b[i]! : even + odd;
 }

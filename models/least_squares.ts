@@ -1,3 +1,5 @@
+import { addRow, type Factor, solve } from "./cholesky.ts";
+
 /** One measurement: how much of each kind of work took how long. */
 interface CostSample {
   /** Units of each kind of work, >= 0; 1 for what every measurement has once. */
@@ -60,23 +62,13 @@ export function fitCosts(samples: readonly CostSample[]): CostFit {
 
 /** Solves (AᵀA) x = Aᵀ1 for the columns that are used; undefined where the rows do not distinguish them. */
 function solveNormal(rows: readonly (readonly number[])[], used: readonly number[]): number[] | undefined {
-  const n = used.length;
-  const matrix = used.map((i) => [
-    ...used.map((j) => rows.reduce((sum, row) => sum + row[i]! * row[j]!, 0)),
-    rows.reduce((sum, row) => sum + row[i]!, 0),
-  ]);
-  // AᵀA is positive semidefinite: the elimination needs no pivots
-  for (let column = 0; column < n; column++) {
-    const top = matrix[column]!;
+  const factor: Factor = [];
+  for (const i of used) {
+    const products = used.map((j) => rows.reduce((sum, row) => sum + row[i]! * row[j]!, 0));
     // columns are scaled to 1: what is left of one that others explain is rounding
-    if (Math.abs(top[column]!) < 1e-12) return undefined;
-    for (let row = 0; row < n; row++) {
-      if (row === column) continue;
-      const factor = matrix[row]![column]! / top[column]!;
-      for (let k = column; k <= n; k++) matrix[row]![k]! -= factor * top[k]!;
-    }
+    if (addRow(factor, Float64Array.from(products), 0) < 1e-12) return undefined;
   }
-  return matrix.map((row, i) => row[n]! / row[i]!);
+  return [...solve(factor, Float64Array.from(used, (i) => rows.reduce((sum, row) => sum + row[i]!, 0)))];
 }
 
 function dot(a: readonly number[], b: readonly number[]): number {

@@ -1,3 +1,4 @@
+import { addRow, dot, type Factor, solveLower } from "../../models/cholesky.ts";
 import { type Kernel, LatticeCovariance, type ProcessInputs } from "./lattice_kernel.ts";
 import { residualVariance } from "./lattice_process.ts";
 
@@ -78,27 +79,18 @@ export function logLikelihood(
   covariance: LatticeCovariance,
   residuals: Float64Array,
 ): number {
-  /** Rows of the covariance matrix, turned into those of its Cholesky factor. */
-  const rows = Array.from(residuals, (_, i) => covariance.row(i, kernel));
-  /** The residuals, each less what those before it explain, in deviations. */
-  const surprises = residuals.slice();
-  let logDeterminant = 0, squares = 0;
-  rows.forEach((row, i) => {
-    let variance = row[i]! + kernel.noise;
-    for (let j = 0; j < i; j++) {
-      const other = rows[j]!;
-      let sum = row[j]!;
-      for (let k = 0; k < j; k++) sum -= row[k]! * other[k]!;
-      row[j] = sum / other[j]!;
-      surprises[i]! -= row[j]! * surprises[j]!;
-      variance -= row[j]! ** 2;
-    }
+  const factor: Factor = [];
+  let logDeterminant = 0;
+  for (const i of residuals.keys()) {
+    const row = covariance.row(i, kernel);
+    row[i]! += kernel.noise;
     // what is explained to the last digit may come out below the noise
-    row[i] = Math.sqrt(Math.max(variance, kernel.noise));
-    surprises[i]! /= row[i]!;
-    squares += surprises[i]! ** 2;
+    addRow(factor, row, kernel.noise);
     logDeterminant += Math.log(row[i]!);
-  });
+  }
+  /** The residuals, each less what those before it explain, in deviations. */
+  const surprises = solveLower(factor, residuals.slice());
+  const squares = dot(surprises, surprises, surprises.length);
   const { scale, weight } = residualVariance(squares, residuals.length);
   return -logDeterminant - weight / 2 * Math.log(scale);
 }
