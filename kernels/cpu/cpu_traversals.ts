@@ -2,6 +2,7 @@ import { alongAxes, type Problem } from "../stencils/stencil.ts";
 import {
   type Capabilities,
   EVERYTHING,
+  NEEDS,
   type NeedyProblem,
   type Refusal,
   wrongParameters,
@@ -148,7 +149,10 @@ function diamondShape({ tiles, levels, block }: Parameters): DiamondShape | unde
 const classic: CpuTraversal = {
   name: "classic",
   // one step at a time takes any ends, those of a rank's part too
-  capabilities: { ...EVERYTHING, cannot: { dimensions: "it sweeps one dimension, 1x1xN" } },
+  capabilities: {
+    can: NEEDS.filter((need) => need !== "dimensions"),
+    cannot: { dimensions: "it sweeps one dimension, 1x1xN" },
+  },
   candidates: (problem) => canSweep(problem) ? [{}] : [],
   infeasible: (_, parameters) => refuseOthers([], parameters),
   demand: (problem, _, workers) => lineDemand(problem, workers, { tasks: workers, stepsPerMeeting: 1 }),

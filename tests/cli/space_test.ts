@@ -1,7 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { wave } from "../../kernels/stencils/wave.ts";
 import { stepwise } from "../../kernels/traversals/stepwise.ts";
-import { renderSpace, spaceRecord } from "../../tuner/cli/space.ts";
+import { renderAnswers, renderSpace, spaceRecord, whichCan } from "../../tuner/cli/space.ts";
 import { layOut } from "../../tuner/cli/terminal.ts";
 import type { Candidate, Space } from "../../tuner/search/space.ts";
 import { DEVICE } from "../profile/sample_profile.ts";
@@ -73,6 +73,37 @@ Deno.test("the space as a record survives JSON", () => {
   assertEquals(JSON.parse(JSON.stringify(record)), record);
   assertEquals(record.candidates[0]?.predictedCellsPerSecond, 50e9);
   assertEquals([record.problem.order, record.problem.steps, record.combinations], [4, 12, 1234]);
+});
+
+Deno.test("--why says of each traversal of both devices whether it can run the problem, or why not", async () => {
+  const { code, stdout, stderr } = await runTask("space", [
+    "--stencil",
+    "elastic",
+    "--grid",
+    "24x20x16",
+    "--why",
+    "--json",
+  ]);
+  assertEquals([code, stderr], [0, ""]);
+  const { traversals } = JSON.parse(stdout) as { traversals: ReturnType<typeof whichCan> };
+  const kinds = traversals.map(({ device, traversal, refusal }) =>
+    `${device} ${traversal}: ${refusal?.kind ?? "yes"}`
+  );
+  assertEquals(kinds, [
+    "gpu stepwise: yes",
+    "gpu marching: yes",
+    "gpu diamond-torre: fields",
+    "gpu classic: dimensions",
+    "gpu swept: dimensions",
+    "gpu swept-register: dimensions",
+    "cpu stepwise: yes",
+    "cpu diamond-wavefront: yes",
+    "cpu classic: dimensions",
+    "cpu swept: dimensions",
+  ]);
+  const text = layOut(renderAnswers(PROBLEM, whichCan(PROBLEM)), Infinity);
+  assert(/GPU +diamond-torre +no: the boundary is periodic: torres advance/.test(text), text);
+  assert(/CPU +stepwise +yes/.test(text), text);
 });
 
 Deno.test("the task space prints one JSON document", async () => {

@@ -1,4 +1,7 @@
+import { type Refusal, refusalOf } from "../../kernels/capability.ts";
+import { CPU_TRAVERSALS } from "../../kernels/cpu/cpu_traversals.ts";
 import type { Problem } from "../../kernels/stencils/stencil.ts";
+import { TRAVERSALS } from "../../kernels/traversals/all.ts";
 import type { DeviceLimits } from "../../kernels/traversals/traversal.ts";
 import { leftOut } from "../problem/left_out.ts";
 import { suitedSpace } from "../problem/suited_space.ts";
@@ -19,8 +22,12 @@ const ROWS = 30;
 
 const { gpu: _, ...LISTED } = PROBLEM;
 
+const WHY = {
+  help: "say which traversals of the GPU and the CPU can run the problem, and why others cannot",
+};
+
 /** The options of `space`: those of `tune` that say which problem. */
-export const OPTIONS = { ...LISTED, ...DEVICE_MEMORY, json: COMMON.json } as const;
+export const OPTIONS = { ...LISTED, ...DEVICE_MEMORY, why: WHY, json: COMMON.json } as const;
 
 /** Predicts with an assumed copy bandwidth: the rates can be compared, not believed. */
 export const run = command({
@@ -29,9 +36,52 @@ export const run = command({
   options: OPTIONS,
 }, async (options) => {
   const resolved = await resolveOptions("list the space", options), limits = resolved.device.gpu?.limits;
+  if (options.why === true) {
+    const answers = whichCan(resolved.problem, limits);
+    return print(
+      options.json
+        ? { problem: describeProblem(resolved.problem), traversals: answers }
+        : renderAnswers(resolved.problem, answers),
+    );
+  }
   const { problem, space } = suitedSpace(resolved, ASSUMED_BYTES_PER_SECOND);
   print(options.json ? spaceRecord(problem, space) : renderSpace(problem, space, limits));
 });
+
+/** Whether a traversal of a device can run a problem with some parameters; if not, why. */
+interface Answer {
+  readonly device: "gpu" | "cpu";
+  readonly traversal: string;
+  readonly refusal: Refusal | null;
+}
+
+/** The answers of all traversals; a window is the GPU's alone. */
+export function whichCan(problem: Problem, limits?: DeviceLimits): Answer[] {
+  const gpu = TRAVERSALS.map((one) => ({
+    one,
+    device: "gpu" as const,
+    refusal: refusalOf(one, problem, limits),
+  }));
+  const cpu = CPU_TRAVERSALS.map((one) => ({
+    one,
+    device: "cpu" as const,
+    refusal: refusalOf(one, problem),
+  }));
+  return [...gpu, ...cpu].map(({ one: { name }, device, refusal = null }) => ({
+    device,
+    traversal: name,
+    refusal,
+  }));
+}
+
+export function renderAnswers(problem: Problem, answers: readonly Answer[]): Line[] {
+  const rows = answers.map(({ device, traversal, refusal }) => [
+    device.toUpperCase(),
+    traversal,
+    refusal === null ? "yes" : `no: ${refusal.message}`,
+  ]);
+  return [describeWork(problem), "", { rows, indent: "  " }];
+}
 
 export function spaceRecord(problem: Problem, space: Space) {
   return {
