@@ -8,8 +8,14 @@
  * @module
  */
 import { tapsIn } from "./expression.ts";
-import { alongAxes, BOUNDARIES, type Boundary, describeBoundary, type Problem } from "./stencils/stencil.ts";
-import type { Stencil } from "./stencils/stencil.ts";
+import {
+  alongAxes,
+  BOUNDARIES,
+  type Boundary,
+  describeBoundary,
+  type Problem,
+  type Stencil,
+} from "./stencils/stencil.ts";
 import { remembered } from "./remembered.ts";
 import { isKept } from "./traversals/march_queues.ts";
 import { strayTaps } from "./traversals/torre_sums.ts";
@@ -114,7 +120,6 @@ const needsOfUpdate = remembered((update: Update): ReadonlyMap<Need, string> => 
   const { fields, materials, substeps } = update, taps = tapsOf(update), expressions = expressionsOf(update);
   const made = substeps.flatMap((substep) => substep.map(({ field }) => field));
   const early = taps.find(({ plane, ago }) => ago === 0 && plane < fields.length && plane !== made.at(-1));
-  const isAny = taps.map(({ ago, offset: [x, y, z] }) => ({ ago, x, y, z }));
   const found: readonly (readonly [Need, boolean, string])[] = [
     ["fields", fields.length > 1, `the equation has ${fields.length} fields`],
     ["sub-steps", made.length > 1 && substeps.length > 1, `a step has ${substeps.length} sub-steps`],
@@ -122,7 +127,7 @@ const needsOfUpdate = remembered((update: Update): ReadonlyMap<Need, string> => 
     ["signal", readsSignal(update), "the equation has a signal"],
     [
       "previous-neighbours",
-      isAny.some(({ ago, x, y, z }) => ago === 1 && (x !== 0 || y !== 0 || z !== 0)),
+      taps.some(({ ago, offset: [x, y, z] }) => ago === 1 && (x !== 0 || y !== 0 || z !== 0)),
       "the update reads a neighbour at t − 1",
     ],
     ["previous", readsPrevious(update), "the update reads a value at t − 1"],
@@ -136,7 +141,7 @@ const needsOfUpdate = remembered((update: Update): ReadonlyMap<Need, string> => 
       tapsIn(expressions, isKept).some(({ offset: [x, y, z] }) => x !== 0 && (y !== 0 || z !== 0)),
       "a tap off the x axis is in no sum of its slice",
     ],
-    ["sideways-taps", isAny.some(({ x, y }) => x !== 0 || y !== 0), "a tap is not on the line"],
+    ["sideways-taps", taps.some(({ offset: [x, y] }) => x !== 0 || y !== 0), "a tap is not on the line"],
     ["reach", reachOf(update).diamond === 0, "no tap reaches along x or y"],
     [
       "shared-sub-steps",

@@ -39,8 +39,8 @@ export const stepwise: Traversal = {
         boundaries: AMONG_ZEROS,
         cannot: {
           boundary: "only a grid among zeros passes through a window",
-          "sub-steps": "one sub-step passes through a window",
-          signal: "without a signal alone it passes through a window",
+          "sub-steps": "only steps of one sub-step pass through a window",
+          signal: "only an equation without one passes through a window",
         },
       },
     },
