@@ -13,8 +13,14 @@ import { evaluateOn } from "../tuner/measuring/evaluate.ts";
 import { candidatesOf, modelOf } from "../tuner/sharing/balance.ts";
 import { ITERATIONS, periodsFor, searchPeriods } from "../tuner/sharing/search_periods.ts";
 import { isOver, shareConfiguration, type SharingOptions } from "../tuner/sharing/shared_run.ts";
-import { type BalanceContext, headLines, headRecord, numbers } from "../tuner/cli/balance_report.ts";
-import { SHARED, shareDevices } from "../tuner/cli/balance.ts";
+import {
+  type BalanceContext,
+  headLines,
+  headRecord,
+  numbers,
+  SHARED,
+  shareDevices,
+} from "../tuner/cli/balance.ts";
 import { endWith } from "../tuner/cli/main.ts";
 import { count, type Options, type Reader, whole } from "../tuner/cli/options.ts";
 import { command } from "../tuner/cli/parse_options.ts";

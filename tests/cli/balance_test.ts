@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import { wave } from "../../kernels/stencils/wave.ts";
-import { type BalanceContext, differenceOf, renderBalance } from "../../tuner/cli/balance_report.ts";
+import { type BalanceContext, differenceOf, renderBalance } from "../../tuner/cli/balance.ts";
 import type { Balance } from "../../tuner/sharing/balance.ts";
 import { layOut } from "../../tuner/cli/terminal.ts";
 import { DEVICE } from "../profile/sample_profile.ts";

@@ -7,7 +7,7 @@ import { WAVE_ORDERS } from "../../kernels/stencils/wave.ts";
 import { describeConfiguration, describeProfileProblem, kernelNameOf } from "../../tuner/profile/describe.ts";
 import { describeProblem } from "../../tuner/profile/profile_problem.ts";
 import { junitOf, markdownOf } from "../../tuner/qualify/formats.ts";
-import type { EntryResult, Qualification } from "../../tuner/qualify/qualification.ts";
+import type { EntryResult, Qualification } from "../../tuner/qualify/verdict.ts";
 import { titleOf } from "../../tuner/replay/replay_space.ts";
 import { buildReport } from "../../tuner/report/page.ts";
 import { ENTRY, PROFILE } from "./sample_profile.ts";

@@ -13,7 +13,7 @@ import { mergeProfiles } from "../../tuner/profile/merge.ts";
 import type { Profile } from "../../tuner/profile/schema.ts";
 import { testOnGpu } from "../test_on_gpu.ts";
 import { miscompiled } from "../devices/miscompiled.ts";
-import { answerOf } from "../../tuner/qualify/qualification.ts";
+import { answerOf } from "../../tuner/qualify/verdict.ts";
 import type { Behaviour } from "../measuring/fake_runner.ts";
 import { DEVICE } from "../profile/sample_profile.ts";
 import {

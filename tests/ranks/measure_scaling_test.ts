@@ -1,7 +1,6 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { life } from "../../kernels/stencils/life.ts";
-import { drawScaling } from "../../tuner/cli/scaling_chart.ts";
-import { renderScaling } from "../../tuner/cli/scaling.ts";
+import { drawScaling, renderScaling } from "../../tuner/cli/scaling.ts";
 import { layOut } from "../../tuner/cli/terminal.ts";
 import { CpuPool } from "../../tuner/devices/cpu/wasm_workers.ts";
 import { chooseForRank } from "../../tuner/ranks/create_rank_solver.ts";

@@ -1,23 +1,28 @@
-import type { Problem } from "../../kernels/stencils/stencil.ts";
-import { balance } from "../sharing/balance.ts";
-import { DeviceSession } from "../devices/session.ts";
-import { type Configuration, MAX_WORKERS, type Measurement } from "../configuration.ts";
-import { deviceFailed } from "../devices/device_error.ts";
-import type { ResolvedProblem } from "../problem/resolve_problem.ts";
+import { cellsOf, type Problem } from "../../kernels/stencils/stencil.ts";
 import { TRAVERSALS } from "../../kernels/traversals/all.ts";
+import type { BalanceIteration } from "../../models/balance.ts";
+import { type Configuration, MAX_WORKERS, type Measurement } from "../configuration.ts";
+import type { DeviceDescription } from "../devices/device.ts";
+import { deviceFailed } from "../devices/device_error.ts";
+import { DeviceSession } from "../devices/session.ts";
+import { formatChange, formatCount, formatDuration, formatPercent, formatRate } from "../format.ts";
 import { evaluateOn } from "../measuring/evaluate.ts";
-import type { SharingOptions } from "../sharing/shared_run.ts";
+import { RequestError } from "../problem/request_error.ts";
 import { usableSpace } from "../problem/suited_space.ts";
+import { describeConfiguration, describeCpu, describeGpu } from "../profile/describe.ts";
+import { describeProblem } from "../profile/profile_problem.ts";
+import { describeCostModel } from "../profile/schema.ts";
 import { cpuCandidates } from "../search/cpu_space.ts";
 import { onGpuAlone } from "../search/space.ts";
+import { type Balance, balance } from "../sharing/balance.ts";
+import type { SharingOptions } from "../sharing/shared_run.ts";
 import { AttendedRun } from "./attended_run.ts";
-import { type BalanceContext, balanceRecord, renderBalance } from "./balance_report.ts";
-import { EXIT } from "./report_error.ts";
 import { COMMON, type Options, type Values, whole } from "./options.ts";
 import { command } from "./parse_options.ts";
-import { print } from "./terminal.ts";
 import { PROBLEM, resolveOptions } from "./problem_options.ts";
-import { RequestError } from "../problem/request_error.ts";
+import { EXIT } from "./report_error.ts";
+import { describeModel, describeWork } from "./summary.ts";
+import { type Line, print, type Table } from "./terminal.ts";
 
 const { noGpu: _, traversal, ...BALANCED } = PROBLEM;
 
@@ -69,17 +74,28 @@ export const run = command(
     }),
 );
 
-/** Both devices, each measured alone. */
-interface SharedDevices {
-  readonly sharing: SharingOptions;
-  readonly context: BalanceContext;
-  readonly attended: AttendedRun;
+/** What is said first of both devices. */
+export interface BalanceContext {
+  readonly problem: Problem;
+  readonly device: DeviceDescription;
+  /** The devices alone, verified; undefined where one failed. */
+  readonly gpuAlone?: Measurement | undefined;
+  readonly cpuAlone?: Measurement | undefined;
 }
 
-/** Opens the devices, measures each alone, and has them share the grid; returns the exit code. */
+/**
+ * Opens the devices, verifies and times each with the whole grid, in the best predicted way (the CPU in that of each of
+ * its traversals), and has them share the grid; returns the exit code.
+ */
 export async function shareDevices(
   options: Values<typeof SHARED>,
-  share: (devices: SharedDevices) => Promise<number>,
+  share: (
+    devices: {
+      readonly sharing: SharingOptions;
+      readonly context: BalanceContext;
+      readonly attended: AttendedRun;
+    },
+  ) => Promise<number>,
 ): Promise<number> {
   const request = await resolveOptions("balance", { ...options, traversal: [options.traversal] });
   const { device, problem: { grid }, cpuWorkers } = request;
@@ -93,13 +109,23 @@ export async function shareDevices(
   }
   using attended = new AttendedRun(options);
   using session = new DeviceSession({ device });
+  const { progress, signal } = attended;
   const onBoth = async (): Promise<number> => {
-    const { problem, configuration } = await bestPredicted({ request, session });
-    attended.progress.update({ stage: "reference", done: 0, total: 0 });
+    const { problem, space } = usableSpace("balance", request, await session.copyBytesPerSecond());
+    const [best] = space.candidates.toSorted((a, b) => b.predicted - a.predicted);
+    const configuration = onGpuAlone(best!, problem);
+    const measure = async (stage: string, configuration: Configuration): Promise<Measurement[]> => {
+      progress.update({ stage, done: 0, total: 0 });
+      const evaluation = await evaluateOn(session, configuration, { problem });
+      return "measurement" in evaluation ? [evaluation.measurement] : [];
+    };
+    progress.update({ stage: "reference", done: 0, total: 0 });
     await session.open(problem, cpuWorkers);
-    const context = await measureAlone(problem, configuration, { request, attended, session });
-    if (attended.signal.aborted) return attended.exitCode;
-    const { gpuAlone, cpuAlone } = context;
+    const [gpuAlone] = await measure("GPU alone", configuration), onCpu: Measurement[] = [];
+    const ways = Map.groupBy(cpuCandidates(problem, cpuWorkers), ({ traversal }) => traversal.name);
+    for (const [best] of ways.values()) onCpu.push(...await measure("CPU alone", best!.configuration));
+    const [cpuAlone] = onCpu.toSorted((a, b) => b.cellsPerSecond - a.cellsPerSecond);
+    if (signal.aborted) return attended.exitCode;
     const sharing = {
       session,
       problem,
@@ -107,40 +133,93 @@ export async function shareDevices(
       cpuWorkers: cpuAlone?.configuration.share.cpuWorkers ?? cpuWorkers,
       cpu: cpuAlone?.configuration,
       alone: { cpu: cpuAlone?.cellsPerSecond, gpu: gpuAlone?.cellsPerSecond },
-      signal: attended.signal,
+      signal,
     };
-    return await share({ sharing, context, attended });
+    return await share({ sharing, context: { problem, device, gpuAlone, cpuAlone }, attended });
   };
   return await onBoth().catch(deviceFailed("The devices failed"));
 }
 
-interface BalanceSetup {
-  readonly request: ResolvedProblem;
-  readonly attended: AttendedRun;
-  readonly session: DeviceSession;
+/** How much longer the CPU takes than the GPU, as a part of the longer time. */
+export function differenceOf({ cpuTimeNs, gpuTimeNs }: BalanceIteration): number {
+  const longer = Math.max(cpuTimeNs, gpuTimeNs);
+  return longer === 0 ? 0 : (cpuTimeNs - gpuTimeNs) / longer;
 }
 
-/** The problem with the steps that suit the GPU, and the best predicted configuration of the traversal asked for. */
-async function bestPredicted({ request, session }: Omit<BalanceSetup, "attended">) {
-  const { problem, space } = usableSpace("balance", request, await session.copyBytesPerSecond());
-  const [best] = space.candidates.toSorted((a, b) => b.predicted - a.predicted);
-  return { problem, configuration: onGpuAlone(best!, problem) };
+/** The combined rate over the sum of the two alone; null where one of the three is not known. */
+function partOfSum({ gpuAlone, cpuAlone }: BalanceContext, best: Measurement | undefined): number | null {
+  if (gpuAlone === undefined || cpuAlone === undefined || best === undefined) return null;
+  return best.cellsPerSecond / (gpuAlone.cellsPerSecond + cpuAlone.cellsPerSecond);
 }
 
-/** Verifies and times each device with the whole grid; the CPU in the best predicted of each of its traversals. */
-async function measureAlone(
-  problem: Problem,
-  configuration: Configuration,
-  { request: { device, cpuWorkers }, attended: { progress }, session }: BalanceSetup,
-): Promise<BalanceContext> {
-  const measure = async (stage: string, configuration: Configuration): Promise<Measurement[]> => {
-    progress.update({ stage, done: 0, total: 0 });
-    const evaluation = await evaluateOn(session, configuration, { problem });
-    return "measurement" in evaluation ? [evaluation.measurement] : [];
+function balanceRecord(
+  { best, iterations, settled, message, costModel, evaluations }: Balance,
+  context: BalanceContext,
+) {
+  return {
+    ...headRecord(context),
+    iterations: iterations.map((one, i) => ({ iteration: i + 1, ...one, difference: differenceOf(one) })),
+    settled,
+    message,
+    together: best ?? null,
+    partOfSum: partOfSum(context, best),
+    failures: evaluations.filter((evaluation) => "failure" in evaluation),
+    costModel: costModel === undefined ? null : describeCostModel(costModel),
   };
-  const [gpuAlone] = await measure("GPU alone", configuration), onCpu: Measurement[] = [];
-  const ways = Map.groupBy(cpuCandidates(problem, cpuWorkers), ({ traversal }) => traversal.name);
-  for (const [best] of ways.values()) onCpu.push(...await measure("CPU alone", best!.configuration));
-  const [cpuAlone] = onCpu.toSorted((a, b) => b.cellsPerSecond - a.cellsPerSecond);
-  return { problem, device, gpuAlone, cpuAlone };
+}
+
+/** What every record begins with. */
+export function headRecord({ problem, device, gpuAlone, cpuAlone }: BalanceContext) {
+  const alone = { gpuAlone: gpuAlone ?? null, cpuAlone: cpuAlone ?? null };
+  return { device, problem: describeProblem(problem), ...alone };
+}
+
+/** A table of numbers. */
+export function numbers(header: readonly string[], rows: readonly (readonly string[])[]): Table {
+  return { rows: [header, ...rows], right: header.map((_, i) => i), indent: "  " };
+}
+
+/** A balance for people: the iterations as B2R's Fig. 5a shows them, then the outcome. */
+export function renderBalance(result: Balance, context: BalanceContext): Line[] {
+  const { best, iterations, settled, message, costModel, evaluations } = result;
+  const header = ["iteration", "R", "CPU slices", "GPU slices", "CPU time", "GPU time", "difference"];
+  const rows = iterations.map((one, i) => [
+    `${i + 1}`,
+    `${one.exchangeEvery}`,
+    `${one.cpuSlices}`,
+    `${one.gpuSlices}`,
+    formatDuration(one.cpuTimeNs),
+    formatDuration(one.gpuTimeNs),
+    formatChange(differenceOf(one)),
+  ]);
+  const part = partOfSum(context, best);
+  const failures = evaluations.flatMap((evaluation) => "failure" in evaluation ? [evaluation.failure] : []);
+  return [
+    ...headLines(context),
+    "",
+    ...(costModel === undefined ? [] : [describeModel(costModel), ""]),
+    ...(rows.length === 0 ? [] : ["Time of R steps:", numbers(header, rows), ""]),
+    `${settled ? "Settled" : "Not settled"}: ${message}`,
+    ...failures.map(({ reason, message }) => `Failed: ${reason}: ${message}`),
+    ...(best === undefined ? [] : [
+      `Together: ${formatRate(best.cellsPerSecond)}, verified against ${best.verification.against}` +
+      (part === null ? "" : `; ${formatPercent(part)} of the sum of both alone`),
+      `  ${describeConfiguration(best.configuration)}`,
+    ]),
+  ];
+}
+
+/** What every report begins with. */
+export function headLines({ problem, device, gpuAlone, cpuAlone }: BalanceContext): string[] {
+  const alone = (measurement: Measurement | undefined): string =>
+    measurement === undefined
+      ? "failed"
+      : `${formatRate(measurement.cellsPerSecond)}, ${describeConfiguration(measurement.configuration)}`;
+  return [
+    describeWork(problem, ` (${formatCount(cellsOf(problem.grid))} cells)`),
+    `GPU alone: ${alone(gpuAlone)}`,
+    `  ${describeGpu(device.gpu)}`,
+    `CPU alone: ${alone(cpuAlone)}`,
+    `  ${describeCpu(device.cpu)}`,
+  ];
 }

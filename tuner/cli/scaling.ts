@@ -1,3 +1,4 @@
+import * as Plot from "@observablehq/plot";
 import type { Problem } from "../../kernels/stencils/stencil.ts";
 import { formatDuration, formatFactor, formatPercent, formatPlural } from "../format.ts";
 import { medianError } from "../../models/shared_fit.ts";
@@ -6,11 +7,11 @@ import { chooseForRank } from "../ranks/create_rank_solver.ts";
 import { measureScaling, type Scaling, type ScalingPoint } from "../ranks/measure_scaling.ts";
 import type { OpenedDevice } from "../ranks/open_rank_device.ts";
 import type { World } from "../ranks/world.ts";
+import { drawSvg } from "../report/chart.ts";
 import { onRanks } from "./on_ranks.ts";
 import { file, type Options, type Values } from "./options.ts";
 import { writeText } from "./read_inputs.ts";
 import { EXIT } from "./report_error.ts";
-import { drawScaling } from "./scaling_chart.ts";
 import { RANK_OPTIONS, type RankWork, requestOf, workOf } from "./solve.ts";
 import { describeWork } from "./summary.ts";
 import { type Line, print, type Table } from "./terminal.ts";
@@ -115,4 +116,49 @@ function tableOf(points: readonly ScalingPoint[], gain: string, gains: readonly 
   ]);
   const header = ["ranks", "grid", "parts", "R", "predicted", "measured", gain];
   return { rows: [header, ...rows], right: [0, 3, 4, 5, 6], indent: "  " };
+}
+
+const INK = "#1f2937", ACCENT = "#c2410c";
+
+/**
+ * The time of a step over R, over the ranks of a growing grid, and of one that stays (B2R, Fig. 6 to 11): a line where it
+ * is predicted, dots where it was measured.
+ */
+export function drawScaling({ periods, weak, strong }: Scaling): string {
+  const ranks = (point: ScalingPoint): number => point.ranks;
+  const all = [
+    {
+      title: "R, steps between exchanges",
+      x: (point: ScalingPoint): number => point.exchangeEvery,
+      points: periods,
+    },
+    { title: "ranks, the grid grows with them", x: ranks, points: weak },
+    { title: "ranks, the grid stays", x: ranks, points: strong },
+  ];
+  const panels = all.filter(({ points }) => points.length > 0);
+  const data = panels.flatMap(({ title, x, points }) =>
+    points.map((point) => ({ title, x: x(point), ...point }))
+  );
+  const ms = (timeNs: number): number => timeNs / 1e6;
+  const at = { fx: "title", x: "x" } as const;
+  return drawSvg("Time of a step: predicted (line) and measured (dots)", {
+    width: 320 * panels.length,
+    height: 300,
+    marginLeft: 55,
+    marginBottom: 40,
+    insetTop: 8,
+    fx: { label: null, domain: panels.map(({ title }) => title) },
+    x: { type: "log", base: 2, label: null, tickFormat: "~g", ticks: 6 },
+    y: { type: "log", label: "↑ ms a step: line predicted, dots measured", grid: true, tickFormat: "~g" },
+    marks: [
+      Plot.frame({ stroke: "#d1d5db" }),
+      Plot.line(data, { ...at, y: ({ predictedNs }) => ms(predictedNs), stroke: INK, strokeWidth: 2 }),
+      Plot.dot(data.filter(({ measuredNs }) => measuredNs !== null), {
+        ...at,
+        y: ({ measuredNs }) => ms(measuredNs!),
+        fill: ACCENT,
+        r: 5,
+      }),
+    ],
+  });
 }

@@ -20,7 +20,7 @@ import {
   describeProfileProblem,
 } from "../profile/describe.ts";
 import type { ProfileDevice } from "../profile/schema.ts";
-import { type Answer, type EntryResult, isPassing, type Qualification } from "./qualification.ts";
+import { type Answer, type EntryResult, isPassing, type Qualification } from "./verdict.ts";
 
 /** The verdict in short: `slower by 67%`. */
 export function describeVerdict({ verdict, ratio }: EntryResult): string {

@@ -5,25 +5,12 @@ import { checkProfile, type Profile } from "../profile/schema.ts";
 import { isFailure } from "../devices/run_failure.ts";
 import { DeviceSession, type Session } from "../devices/session.ts";
 import { noteOf } from "./comparability.ts";
-import { answerOf, type EntryResult, type Qualification } from "./qualification.ts";
-import {
-  attempt,
-  type AttemptOptions,
-  configurationsOf,
-  expectedNs,
-  notRun,
-  type Others,
-  type Trial,
-  trialsOf,
-  verifyOthers,
-  withOthers,
-} from "./trial.ts";
-import { checkTolerance, judgedInterval } from "./verdict.ts";
+import { type AttemptOptions, configurationsOf, type Trial, trialsOf } from "./trial.ts";
+import { answerOf, checkTolerance, type EntryResult, judgedInterval, type Qualification } from "./verdict.ts";
 import { describeDevice } from "./formats.ts";
 import { uses } from "../shares.ts";
 
-export type { Answer, EntryResult, Qualification, Verdict } from "./qualification.ts";
-export type { Rate, RateVerdict } from "./verdict.ts";
+export type { Answer, EntryResult, Qualification, Rate, RateVerdict, Verdict } from "./verdict.ts";
 
 /** How far a qualification has come. */
 export interface QualifyProgress {
@@ -139,18 +126,14 @@ export async function qualifyOn(
     slowdown: signal?.aborted ? 1 : await slowdownOf(session, trials, profile),
     signal,
   };
-  const findings: Finding[] = [];
   for (const [done, trial] of trials.entries()) {
     onProgress?.({ stage: "measure", done, total: trials.length });
-    const result = signal?.aborted
-      ? notRun(trial, "interrupted")
-      : await attempt(trial, run, trials.length - done);
+    trial.result = await trial.attempt(run, trials.length - done);
     // while the reference is there
-    const others = result.verification === null ? undefined : await verifyOthers(trial, run);
-    findings.push({ trial, result, others });
+    if (trial.result.verification !== null) await trial.verifyOthers(run);
   }
-  await measureAgain(findings, run, onProgress);
-  const results = findings.map(({ result, others }) => others ? withOthers(result, others) : result);
+  await measureAgain(trials, run, onProgress);
+  const results = trials.map(({ outcome }) => outcome);
   const answer = answerOf(results);
   const isCompared = results.some(({ leastCellsPerSecond }) => leastCellsPerSecond !== null);
   return {
@@ -181,38 +164,30 @@ async function slowdownOf(session: Session, trials: readonly Trial[], { device }
   }
 }
 
-/** An entry, and what is known of it so far. */
-interface Finding {
-  readonly trial: Trial;
-  result: EntryResult;
-  /** Undefined where the chosen configuration itself gave no right result. */
-  readonly others: Others | undefined;
-}
-
 /**
  * Measures again what came out slower, in turns with pauses: other programs slow a device down for a while, and nothing
  * speeds it up. So the fastest of the measurements counts; of the results the worst, for one that is wrong only now and
  * then is wrong.
  */
 async function measureAgain(
-  findings: readonly Finding[],
+  trials: readonly Trial[],
   run: AttemptOptions,
   onProgress: QualifyOptions["onProgress"],
 ): Promise<void> {
   const { session, deadlineNs, signal } = run;
   for (let round = 1; round < SOFTWARE_ATTEMPTS; round++) {
-    const again = findings.filter(({ trial, result }) => {
+    const again = trials.filter((trial) => {
+      const { result } = trial;
       const most = trial.isNoisy && !isHopeless(result) ? SOFTWARE_ATTEMPTS : HARDWARE_ATTEMPTS;
-      const isInTime = session.now() + expectedNs(trial.entry, 1) < deadlineNs;
+      const isInTime = session.now() + trial.expectedNs(run) < deadlineNs;
       return result.verdict === "slower" && round < most && isInTime;
     });
     if (again.length === 0 || signal?.aborted) return;
     await session.pause(Math.min(PAUSE_NS * round, LONGEST_PAUSE_NS), signal);
-    for (const [done, finding] of again.entries()) {
+    for (const [done, trial] of again.entries()) {
       if (signal?.aborted) return;
       onProgress?.({ stage: "again", done, total: again.length });
-      const later = await attempt(finding.trial, run, again.length - done);
-      finding.result = worseOrFaster(finding.result, later);
+      trial.result = worseOrFaster(trial.result, await trial.attempt(run, again.length - done));
     }
   }
 }
