@@ -3,30 +3,19 @@
  *
  * @module
  */
-import type { Parameters } from "../kernels/traversals/traversal.ts";
 import type { Configuration } from "./configuration.ts";
 import { isShared } from "./shares.ts";
 
 /** A text that is equal for equal configurations only. */
 export function configurationKey({ traversal, parameters, share }: Configuration): string {
-  const { cpuSlices, gpuSlices, exchangeEvery, cpuWorkers, cpu, deviceMemory } = share;
-  return JSON.stringify([
-    traversal,
-    sorted(parameters),
-    cpuSlices,
-    gpuSlices,
-    exchangeEvery,
-    cpuWorkers,
-    ...(deviceMemory === undefined ? [] : [`window ${deviceMemory}`]),
-    ...(cpu === undefined ? [] : [cpu.traversal, sorted(cpu.parameters)]),
-  ]);
+  return orderless([traversal, parameters, share]);
 }
 
 /** A text that is equal for equal traversals with equal parameters only. */
 export function traversalKey(
   { traversal, parameters }: Pick<Configuration, "traversal" | "parameters">,
 ): string {
-  return JSON.stringify([traversal, sorted(parameters)]);
+  return orderless([traversal, parameters]);
 }
 
 /** Whether one device computes alone and stepwise, which on a line is called classic. */
@@ -34,6 +23,10 @@ export function isStepwise({ traversal, share }: Configuration): boolean {
   return (traversal === "stepwise" || traversal === "classic") && !isShared(share);
 }
 
-function sorted(parameters: Parameters): (readonly [name: string, value: number])[] {
-  return Object.entries(parameters).sort(([a], [b]) => a < b ? -1 : 1);
+/** JSON in which the order of names makes no difference, nor does one without a value. */
+function orderless(value: unknown): string {
+  return JSON.stringify(value, (_, one) => {
+    if (typeof one !== "object" || Array.isArray(one)) return one;
+    return Object.entries(one).filter(([, part]) => part !== undefined).sort(([a], [b]) => a < b ? -1 : 1);
+  });
 }

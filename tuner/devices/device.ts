@@ -92,18 +92,27 @@ export function adapterInfoOf<Info extends Partial<AdapterInfo>>(
   return adapterInfos.get(device) as Info | undefined;
 }
 
+/** Of each limit that kernels need, what `of` says. */
+export function everyLimit<T>(
+  of: (name: LimitName) => T,
+): Readonly<Record<LimitName, T>> {
+  return {
+    maxStorageBufferBindingSize: of("maxStorageBufferBindingSize"),
+    maxBufferSize: of("maxBufferSize"),
+    maxComputeWorkgroupStorageSize: of("maxComputeWorkgroupStorageSize"),
+    maxComputeInvocationsPerWorkgroup: of("maxComputeInvocationsPerWorkgroup"),
+    maxComputeWorkgroupSizeX: of("maxComputeWorkgroupSizeX"),
+    maxComputeWorkgroupSizeY: of("maxComputeWorkgroupSizeY"),
+    maxComputeWorkgroupSizeZ: of("maxComputeWorkgroupSizeZ"),
+    maxComputeWorkgroupsPerDimension: of("maxComputeWorkgroupsPerDimension"),
+  };
+}
+
+type LimitName = Exclude<keyof DeviceLimits, "windowBytes">;
+
 /** The limits that kernels need, of whatever has them. */
 export function limitsOf(limits: DeviceLimits): DeviceLimits {
-  return {
-    maxStorageBufferBindingSize: limits.maxStorageBufferBindingSize,
-    maxBufferSize: limits.maxBufferSize,
-    maxComputeWorkgroupStorageSize: limits.maxComputeWorkgroupStorageSize,
-    maxComputeInvocationsPerWorkgroup: limits.maxComputeInvocationsPerWorkgroup,
-    maxComputeWorkgroupSizeX: limits.maxComputeWorkgroupSizeX,
-    maxComputeWorkgroupSizeY: limits.maxComputeWorkgroupSizeY,
-    maxComputeWorkgroupSizeZ: limits.maxComputeWorkgroupSizeZ,
-    maxComputeWorkgroupsPerDimension: limits.maxComputeWorkgroupsPerDimension,
-  };
+  return everyLimit((name) => limits[name]);
 }
 
 /**

@@ -1,9 +1,9 @@
 import type { Configuration, FailureReason, Measurement } from "../configuration.ts";
+import { everyLimit } from "../devices/device.ts";
 import { overlappingTies } from "../measuring/tie_set.ts";
 import { summarize } from "../measuring/statistics.ts";
 import { formatPlural } from "../format.ts";
 import type { JournalRecord } from "../profile/journal_format.ts";
-import { everyLimit } from "../profile/odd_value.ts";
 import { ProfileError } from "../profile/profile_error.ts";
 import {
   checkProfile,
@@ -208,7 +208,7 @@ function deviceNamed(name: string | null, source: string): ProfileDevice {
       device: "unknown",
       description: name,
       isFallback: false,
-      limits: everyLimit(0),
+      limits: everyLimit(() => 0),
       features: [],
       timestampQuery: false,
     },

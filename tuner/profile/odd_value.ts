@@ -1,21 +1,9 @@
 import type { Problem } from "../../kernels/stencils/stencil.ts";
 import type { DeviceLimits, Parameters, Traversal } from "../../kernels/traversals/traversal.ts";
-
-export function everyLimit<T>(value: T): Readonly<Record<Exclude<keyof DeviceLimits, "windowBytes">, T>> {
-  return {
-    maxStorageBufferBindingSize: value,
-    maxBufferSize: value,
-    maxComputeWorkgroupStorageSize: value,
-    maxComputeInvocationsPerWorkgroup: value,
-    maxComputeWorkgroupSizeX: value,
-    maxComputeWorkgroupSizeY: value,
-    maxComputeWorkgroupSizeZ: value,
-    maxComputeWorkgroupsPerDimension: value,
-  };
-}
+import { everyLimit } from "../devices/device.ts";
 
 /** Limits that no device reaches: what cannot run with them cannot run anywhere. */
-export const ANY_DEVICE: DeviceLimits = everyLimit(2 ** 40);
+export const ANY_DEVICE: DeviceLimits = everyLimit(() => 2 ** 40);
 
 /** A parameter further than this factor beyond all that a search would try was not found by one. */
 const FAR_BEYOND = 4;

@@ -1,11 +1,11 @@
 import * as z from "npm:zod@^4.6.0";
 import { type Definition, hashOf, stencilOf } from "../../kernels/definition.ts";
 import type { Configuration, Verification } from "../configuration.ts";
+import { everyLimit } from "../devices/device.ts";
 import { describeValue } from "../format.ts";
 import type { SharedCosts } from "../../models/shared_step.ts";
 import { checkRecord, parseJson } from "./check_record.ts";
 import { recordedCosts } from "./former_files.ts";
-import { everyLimit } from "./odd_value.ts";
 import { ProfileError, reasonOf } from "./profile_error.ts";
 import type {
   DeviceEntries,
@@ -61,7 +61,7 @@ const gpu = record<NonNullable<ProfileDevice["gpu"]>>({
   description: text,
   isFallback: flag,
   // some drivers say 2⁶⁴ − 1, beyond the whole numbers that JSON's readers agree on
-  limits: record(everyLimit(notNegative)),
+  limits: record(everyLimit(() => notNegative)),
   features: z.array(text, "a list of names"),
   timestampQuery: flag,
 });
