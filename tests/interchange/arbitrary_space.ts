@@ -10,8 +10,6 @@ import {
   type RecordedSpace,
   SPACE_FAILURES,
   type SpaceRecord,
-  type SpaceText,
-  type SpaceWriting,
 } from "../../tuner/interchange/recorded_space.ts";
 
 /** Parts of an evaluation's cost. */
@@ -161,7 +159,7 @@ export async function readWhole(bytes: Uint8Array | string) {
 }
 
 /** Writes a space, and what was said of it. */
-export function written(pieces: SpaceText): { text: string } & SpaceWriting {
+export function written<Writing>(pieces: Generator<string, Writing>): { text: string } & Writing {
   let text = "", next = pieces.next();
   for (; !next.done; next = pieces.next()) text += next.value;
   return { text, ...next.value };

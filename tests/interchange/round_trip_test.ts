@@ -2,10 +2,8 @@ import { assert, assertEquals, assertStringIncludes, assertThrows } from "@std/a
 import fc from "fast-check";
 import { importFacetSpace, spaceOfEntry } from "../../tuner/interchange/facet_space.ts";
 import { importForeignSpace } from "../../tuner/interchange/foreign_import.ts";
-import { writeKernelTuner } from "../../tuner/interchange/kernel_tuner.ts";
 import { SPACE_FORMATS, writeSpace } from "../../tuner/interchange/read_space.ts";
 import type { JsonObject, RecordedSpace, SpaceRecord } from "../../tuner/interchange/recorded_space.ts";
-import { writeT4 } from "../../tuner/interchange/t4.ts";
 import { entryRecords } from "../../tuner/profile/entry_records.ts";
 import { type JournalRecord, parseJournal } from "../../tuner/profile/journal_format.ts";
 import { ProfileError } from "../../tuner/profile/profile_error.ts";
@@ -25,7 +23,7 @@ function fixture(name: string): { profile: Profile; records: readonly JournalRec
 
 Deno.test("T4 written and read again is the same space, and nothing is said to be lost", async () => {
   const property = fc.asyncProperty(arbitrarySpace("any-t4-metadata"), async (space) => {
-    const { text, notCarried } = written(writeT4(space));
+    const { text, notCarried } = written(writeSpace(space, "t4"));
     const { space: again, notes } = await read(text);
     assertEquals(again, space);
     assertEquals([notCarried, notes], [[], []]);
@@ -50,7 +48,7 @@ Deno.test("a space is written while its records come: none waits for the others"
       }
     },
   };
-  const pieces = writeT4({ ...space, records: counted });
+  const pieces = writeSpace({ ...space, records: counted }, "t4");
   pieces.next();
   pieces.next();
   assertEquals(taken, 1);
@@ -60,9 +58,9 @@ Deno.test("a cache through T4 is the same cache", async () => {
   const property = fc.asyncProperty(arbitraryCache(), async (cache) => {
     const first = await read(JSON.stringify(cache));
     assertEquals(first.notes, []);
-    const t4 = written(writeT4(first.space));
+    const t4 = written(writeSpace(first.space, "t4"));
     const middle = await read(t4.text);
-    const last = written(writeKernelTuner(middle.space));
+    const last = written(writeSpace(middle.space, "kernel-tuner"));
     assertEquals([t4.notCarried, middle.notes, last.notCarried], [[], [], []]);
     assertEquals(JSON.parse(last.text), cache);
     // Kernel Tuner takes a file for closed that ends so
@@ -73,7 +71,7 @@ Deno.test("a cache through T4 is the same cache", async () => {
 
 Deno.test("T4 through a cache loses only what the list says", async () => {
   const property = fc.asyncProperty(arbitrarySpace("t4"), async (space) => {
-    const { text, notCarried } = written(writeKernelTuner(space));
+    const { text, notCarried } = written(writeSpace(space, "kernel-tuner"));
     const { space: again } = await read(text);
     const says = (word: string): boolean => notCarried.some((line) => line.includes(word));
     const last = new Map(space.records.map((record) => [JSON.stringify(record.values), record]));
@@ -130,10 +128,10 @@ Deno.test("T4 through a profile is the same T4, but for what the list says", asy
   const { profile, records } = fixture("wave");
   const space = (of: Profile, journal: readonly JournalRecord[]): RecordedSpace =>
     spaceOfEntry(of, of.entries[0]!, entryRecords(of, of.entries[0]!, journal)).space;
-  const { text: first } = written(writeT4(space(profile, records)));
+  const { text: first } = written(writeSpace(space(profile, records), "t4"));
   const imported = importFacetSpace((await read(first)).space, { source: "t4", run: "r" });
   const journal = [...imported.journal];
-  const { text: second } = written(writeT4(space(imported.profile, journal)));
+  const { text: second } = written(writeSpace(space(imported.profile, journal), "t4"));
   assertEquals(second, first);
 });
 

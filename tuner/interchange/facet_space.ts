@@ -132,33 +132,24 @@ function sortedValues(values: readonly ParameterValue[]): ParameterValue[] {
 
 function recordOf(evaluation: Evaluation, problem: ProfileProblem, names: readonly string[]): SpaceRecord {
   const own = valuesOf(configurationOf(evaluation));
-  const common = { values: names.map((name) => own[name] ?? null), timestamp: evaluation.at };
+  const values = names.map((name) => own[name] ?? null);
   const whole = { name: OWN, value: JSON.stringify(evaluation), unit: "" };
+  const common = { values, timestamp: evaluation.at, timeMs: null, timesMs: [], overheadMs: {} };
   if (evaluation.kind === "failure") {
-    const { reason } = evaluation.failure;
-    return {
-      ...common,
-      failure: FAILURE_OF[reason],
-      timeMs: null,
-      timesMs: [],
-      overheadMs: {},
-      measurements: [whole],
-      correctness: reason === "incorrect" ? 0 : 1,
-    };
+    const { reason } = evaluation.failure, correctness = reason === "incorrect" ? 0 : 1;
+    return { ...common, failure: FAILURE_OF[reason], measurements: [whole], correctness };
   }
   const { cellsPerSecond, samples, compileNs } = evaluation.measurement;
   const [x, y, z] = problem.grid;
   const timeOf = (rate: number): number => x * y * z * problem.steps / rate * 1e3;
   const timeMs = timeOf(cellsPerSecond), timesMs = samples.map(timeOf);
+  const benchmark = timesMs.reduce((sum, time) => sum + time, 0);
   return {
     ...common,
     failure: null,
     timeMs,
     timesMs,
-    overheadMs: {
-      ...(compileNs === 0 ? {} : { compile: compileNs / 1e6 }),
-      benchmark: timesMs.reduce((sum, time) => sum + time, 0),
-    },
+    overheadMs: { ...(compileNs !== 0 && { compile: compileNs / 1e6 }), benchmark },
     measurements: [
       { name: "time", value: timeMs, unit: "ms" },
       { name: "cells_per_second", value: cellsPerSecond, unit: "cells/s" },
@@ -259,6 +250,8 @@ export function journalOf(
   };
 }
 
-export function fieldsBeside({ other: { cacheHeader, t4Metadata } }: RecordedSpace): string[] {
+export function fieldsBeside(
+  { other: { cacheHeader, t4Metadata } }: Pick<RecordedSpace, "other">,
+): string[] {
   return Object.keys({ ...cacheHeader, ...t4Metadata });
 }

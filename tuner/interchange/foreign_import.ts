@@ -1,6 +1,5 @@
 import type { Configuration, FailureReason, Measurement } from "../configuration.ts";
 import { everyLimit } from "../devices/device.ts";
-import { overlappingTies } from "../measuring/tie_set.ts";
 import { summarize } from "../measuring/statistics.ts";
 import { formatPlural } from "../format.ts";
 import type { JournalRecord } from "../profile/journal_format.ts";
@@ -93,8 +92,7 @@ export function importForeignSpace(space: RecordedSpace, options: ForeignOptions
     const failure = { reason: REASON_OF[record.failure], message: `${record.failure}, as ${source} says` };
     return { kind: "failure", ...made, configuration, failure };
   };
-  const found = survey(space.records, evaluationOf);
-  const { ranked, count, failed, timeless } = found;
+  const { ranked, count, failed, timeless, losses } = survey(space, evaluationOf);
   const [best] = ranked;
   if (best === undefined) {
     throw new ProfileError(`Cannot import ${source}: wanted a configuration with a time, found none`);
@@ -104,12 +102,9 @@ export function importForeignSpace(space: RecordedSpace, options: ForeignOptions
     problem,
     configuration,
     result: { cellsPerSecond, confidence95, samples, roofFraction: null, speedupOverStepwise: null },
-    tieSet: overlappingTies(ranked)
-      .map(({ configuration, cellsPerSecond, confidence95 }) => ({
-        configuration,
-        cellsPerSecond,
-        confidence95,
-      })),
+    tieSet: ranked.map(({ configuration, cellsPerSecond, confidence95 }) => {
+      return { configuration, cellsPerSecond, confidence95 };
+    }),
     balance: [],
     verification,
     search: { strategy: "imported", seed: 0, spaceSize: count, evaluated: count, failed, elapsedMs: 0 },
@@ -122,35 +117,28 @@ export function importForeignSpace(space: RecordedSpace, options: ForeignOptions
       evaluationOf,
     ),
     records: count - timeless,
-    notCarried: [...notes, ...lossesOf(space, found)],
+    notCarried: [...notes, ...losses],
   };
-}
-
-/** What all records together say. */
-interface Survey {
-  /** The fastest and others that may tie with it, the fastest first. */
-  readonly ranked: Measurement[];
-  readonly count: number;
-  /** Failures by reason. */
-  readonly failed: Readonly<Record<string, number>>;
-  readonly timeless: number;
-  /** Records that ran, and whose correctness is not 1. */
-  readonly wrong: number;
-  /** Whether there is a time beside those of single runs. */
-  readonly differs: boolean;
-  /** Parts of costs, and names of measurements. */
-  readonly parts: ReadonlySet<string>;
-  readonly names: ReadonlySet<string>;
 }
 
 /** Measurements that are kept at least before those that cannot tie with the fastest are dropped. */
 const KEPT = 1000;
 
+/**
+ * What all records together say: the fastest and others that may tie with it, the fastest first; how many there are, how
+ * many failed, by reason, and how many have no time; and what cannot be carried over.
+ */
 function survey(
-  records: RecordedSpace["records"],
+  { records, objectives, ...space }: RecordedSpace,
   evaluationOf: (record: SpaceRecord) => JournalRecord | undefined,
-): Survey {
-  const parts = new Set<string>(), names = new Set<string>(), failed: Record<string, number> = {};
+): {
+  ranked: Measurement[];
+  count: number;
+  failed: Readonly<Record<string, number>>;
+  timeless: number;
+  losses: string[];
+} {
+  const found = { parts: new Set<string>(), names: new Set<string>() }, failed: Record<string, number> = {};
   let ranked: Measurement[] = [], best: Measurement | undefined, kept = KEPT;
   const drop = (): void => {
     ranked = ranked.filter(({ confidence95 }) => confidence95[1] >= best!.confidence95[0]);
@@ -164,8 +152,8 @@ function survey(
     else if (timeMs === null) timeless++;
     if (failure === null && correctness !== 1) wrong++;
     differs ||= timeMs !== null && timesMs.length > 0;
-    for (const part of Object.keys(overheadMs)) parts.add(part);
-    for (const { name } of measurements) names.add(name);
+    for (const part of Object.keys(overheadMs)) found.parts.add(part);
+    for (const { name } of measurements) found.names.add(name);
     if (made?.kind !== "measurement") continue;
     const { measurement } = made;
     if (best === undefined || measurement.cellsPerSecond > best.cellsPerSecond) best = measurement;
@@ -175,7 +163,25 @@ function survey(
   }
   drop();
   ranked.sort((a, b) => b.cellsPerSecond - a.cellsPerSecond);
-  return { ranked, count, failed, timeless, wrong, differs, parts, names };
+  const fields = fieldsBeside(space), firstOf = (some: readonly string[]) => some.slice(0, 8).join(", ");
+  const names = [...found.names].filter((name) => name !== "time");
+  const parts = [...found.parts].filter((part) => part !== "compile");
+  const losses: readonly (string | false)[] = [
+    "the verification: Facet did not compare these results with anything",
+    "the device but for its name: its limits stand as 0, its bandwidth as not measured",
+    "boundary and precision of the problem: they stand as unknown and f32",
+    "the parameters' lists of values: those that were evaluated are carried",
+    differs &&
+    "the time that the tool took as the result (often the mean): the profile has the median of the runs",
+    failed.runtime !== undefined && "failures at run time: the journal has them as device-lost",
+    timeless > 0 && `${formatPlural(timeless, "record")} without a time`,
+    wrong > 0 && `the correctness of ${formatPlural(wrong, "record")}, which is not 1`,
+    names.length > 0 && `other measurements: ${firstOf(names)}`,
+    parts.length > 0 && `what else an evaluation cost: ${parts.join(", ")}`,
+    fields.length > 0 && `fields beside the records: ${firstOf(fields)}`,
+    `${objectives}` !== "time" && `the objective ${objectives.join(", ")}: the profile's is time`,
+  ];
+  return { ranked, count, failed, timeless, losses: losses.filter((line) => line !== false) };
 }
 
 /** The problem's size as a grid; a text or more than three numbers are none. */
@@ -233,31 +239,6 @@ function measurementOf(record: SpaceRecord, configuration: Configuration, cells:
     verification: { maxError: 0, bound: 0, against: AGAINST },
     compileNs: (record.overheadMs.compile ?? 0) * 1e6,
   };
-}
-
-function lossesOf(
-  space: RecordedSpace,
-  { timeless, differs, wrong, failed, ...found }: Survey,
-): string[] {
-  const fields = fieldsBeside(space), { objectives } = space;
-  const names = [...found.names].filter((name) => name !== "time");
-  const parts = [...found.parts].filter((part) => part !== "compile");
-  return [
-    "the verification: Facet did not compare these results with anything",
-    "the device but for its name: its limits stand as 0, its bandwidth as not measured",
-    "boundary and precision of the problem: they stand as unknown and f32",
-    "the parameters' lists of values: those that were evaluated are carried",
-    ...(differs
-      ? ["the time that the tool took as the result (often the mean): the profile has the median of the runs"]
-      : []),
-    ...(failed.runtime !== undefined ? ["failures at run time: the journal has them as device-lost"] : []),
-    ...(timeless > 0 ? [`${formatPlural(timeless, "record")} without a time`] : []),
-    ...(wrong > 0 ? [`the correctness of ${formatPlural(wrong, "record")}, which is not 1`] : []),
-    ...(names.length > 0 ? [`other measurements: ${names.slice(0, 8).join(", ")}`] : []),
-    ...(parts.length > 0 ? [`what else an evaluation cost: ${parts.join(", ")}`] : []),
-    ...(fields.length > 0 ? [`fields beside the records: ${fields.slice(0, 8).join(", ")}`] : []),
-    ...(`${objectives}` === "time" ? [] : [`the objective ${objectives.join(", ")}: the profile's is time`]),
-  ];
 }
 
 /**

@@ -38,12 +38,11 @@ import {
   type ParameterValue,
   type RecordedSpace,
   type SpaceFailure,
-  type SpaceFrame,
   type SpaceMeasurement,
   type SpaceParameter,
   type SpaceReader,
   type SpaceRecord,
-  type SpaceText,
+  type SpaceWriter,
 } from "./recorded_space.ts";
 
 /** What Kernel Tuner writes in place of a result, and the failure it stands for. */
@@ -89,122 +88,111 @@ const headerSchema = z.looseObject({
 /** A record's key, with the colon after it. */
 const KEY = /^\s*"[^"\\]*(?:\\.[^"\\]*)*"\s*:/;
 
-export class CacheReader implements SpaceReader {
-  readonly #source: string;
-  readonly #list: RecordList;
-  readonly #header: z.infer<typeof headerSchema>;
-  readonly #parameters: readonly SpaceParameter[];
+/**
+ * Reads a Kernel Tuner cache.
+ *
+ * @throws {ProfileError} in one line: where in the file, what was wanted, what was found
+ */
+export function readCache(list: RecordList, source: string): SpaceReader {
+  const remarks = new Remarks();
+  const header = matchSchema(headerSchema, parsePython(list.head, source, remarks), source);
+  const parameters = readParameters(header, source), names = new Set(parameters.map(({ name }) => name));
   /** What each parameter is listed to be, and everything that it is. */
-  readonly #values: readonly {
-    readonly listed: ReadonlySet<ParameterValue>;
-    readonly all: Set<ParameterValue>;
-  }[];
-  readonly #names: ReadonlySet<string>;
-  readonly #objectives: readonly string[];
-  readonly #schema;
-  readonly #remarks = new Remarks();
-
-  /** @throws {ProfileError} in one line: where in the file, what was wanted, what was found */
-  constructor(list: RecordList, source: string) {
-    [this.#source, this.#list] = [source, list];
-    this.#header = matchSchema(headerSchema, parsePython(list.head, source, this.#remarks), source);
-    this.#parameters = readParameters(this.#header, source);
-    this.#values = this.#parameters.map(({ values }) => ({ listed: new Set(values), all: new Set(values) }));
-    this.#names = new Set(this.#parameters.map(({ name }) => name));
-    this.#objectives = [this.#header.objective ?? "time"].flat();
-    this.#schema = z.object({
-      ...costSchemas(TIMING_FIELDS),
-      times: timesSchema,
-      timestamp: nameSchema.nullish(),
-      ...Object.fromEntries(this.#parameters.map(({ name }) => [name, parameterValueSchema])),
-    });
-  }
-
-  read(index: number): SpaceRecord {
-    const place = `${this.#source}: record ${index + 1}`, text = this.#list.textOf(index);
-    const startOf = () => {
-      const { line, column } = this.#list.placeOf(index);
-      return { line, column: column - 1 };
-    };
-    // as a list: the engine keeps the keys of objects for long
-    const key = KEY.exec(text)?.[0], rest = text.slice(key?.length);
-    const record = key === undefined ? `{${text}}` : `[${key.slice(0, -1)},${rest}]`;
-    const entry = parsePython(record, place, this.#remarks, startOf);
-    if (!Array.isArray(entry)) throw fault(place, "a key and an object", text);
-    const [name, data] = entry as [string, unknown];
-    const where = `${this.#source}: cache[${JSON.stringify(name.slice(0, 80))}]`;
-    matchSchema(this.#schema, data, where);
-    const fields = data as JsonObject;
-    const values = this.#parameters.map(({ name }) => fields[name] as ParameterValue);
-    const ownKey = pythonKey(values);
-    if (name !== ownKey && !sameKey(name, values)) {
-      throw fault(where, `the key ${JSON.stringify(ownKey.slice(0, 80))} of its values`, name);
-    }
-    if (values.some((value, i) => !this.#values[i]!.listed.has(value))) {
-      this.#remarks.count("record", "with values that tune_params does not list");
-      values.forEach((value, i) => this.#values[i]!.all.add(value));
-    }
-    const measurements: SpaceMeasurement[] = [];
-    let failure: SpaceFailure | null = null;
-    for (const [name, value] of Object.entries(fields)) {
-      if (this.#names.has(name) || RECORD_FIELDS.has(name)) continue;
-      wantFinite(value, `${where}.${name.slice(0, 80)}`);
-      measurements.push({ name, value, unit: unitOf(name) });
-      const error = ERROR_CONFIGS.get(value);
-      if (error && failure !== "compile" && failure !== "constraints") failure = error;
-    }
-    for (const objective of this.#objectives) {
-      const value = fields[objective];
-      if (failure === null && typeof value === "string") {
-        throw fault(`${where}.${objective}`, `a number or one of ${[...ERROR_CONFIGS.keys()]}`, value);
+  const columns = parameters.map(({ values }) => ({ listed: new Set(values), all: new Set(values) }));
+  const objectives = [header.objective ?? "time"].flat();
+  const schema = z.object({
+    ...costSchemas(TIMING_FIELDS),
+    times: timesSchema,
+    timestamp: nameSchema.nullish(),
+    ...Object.fromEntries(parameters.map(({ name }) => [name, parameterValueSchema])),
+  });
+  return {
+    read(index) {
+      const place = `${source}: record ${index + 1}`, text = list.textOf(index);
+      const startOf = () => {
+        const { line, column } = list.placeOf(index);
+        return { line, column: column - 1 };
+      };
+      // as a list: the engine keeps the keys of objects for long
+      const key = KEY.exec(text)?.[0], rest = text.slice(key?.length);
+      const record = key === undefined ? `{${text}}` : `[${key.slice(0, -1)},${rest}]`;
+      const entry = parsePython(record, place, remarks, startOf);
+      if (!Array.isArray(entry)) throw fault(place, "a key and an object", text);
+      const [name, data] = entry as [string, unknown];
+      const where = `${source}: cache[${JSON.stringify(name.slice(0, 80))}]`;
+      matchSchema(schema, data, where);
+      const fields = data as JsonObject;
+      const values = parameters.map(({ name }) => fields[name] as ParameterValue);
+      const ownKey = pythonKey(values);
+      if (name !== ownKey && !sameKey(name, values)) {
+        throw fault(where, `the key ${JSON.stringify(ownKey.slice(0, 80))} of its values`, name);
       }
-    }
-    const time = fields.time ?? null;
-    if (time === FAILED_TIME && failure === null) {
-      failure = "runtime";
-      const what = "with the time 1e20, as old Kernel Tuners wrote a failure: read as failed";
-      this.#remarks.count("record", what);
-    }
-    const isTimed = failure === null && time !== null;
-    if (failure === null && !isTimed && this.#objectives[0] === "time") {
-      this.#remarks.count("record", "with neither a time nor a failure");
-    }
-    return {
-      values,
-      failure,
-      timeMs: isTimed ? wantTime(time, `${where}.time`) : null,
-      timesMs: fields.times as number[] | undefined ?? [],
-      overheadMs: costsOf(fields, TIMING_FIELDS),
-      measurements,
-      timestamp: fields.timestamp as string | undefined ?? null,
-      // Kernel Tuner takes a wrong result for a failure to run, and always writes 1 into its T4 files
-      correctness: 1,
-      ...(name === ownKey ? {} : { key: name }),
-    };
-  }
-
-  end(): SpaceFrame {
-    const { device_name, kernel_name, problem_size, facet, t4_metadata, ...rest } = this.#header;
-    for (const field of ["tune_params_keys", "tune_params", "cache", "objective"]) delete rest[field];
-    return {
-      space: {
-        kernel: kernel_name,
-        device: device_name,
-        problemSize: (problem_size ?? null) as JsonValue,
-        objectives: this.#objectives,
-        parameters: this.#parameters.map(({ name }, i) => ({ name, values: [...this.#values[i]!.all] })),
-        facet: (facet ?? null) as JsonValue,
-        other: {
-          cacheHeader: rest as JsonObject,
-          t4Metadata: objectSchema.safeParse(t4_metadata).data ?? {},
+      if (values.some((value, i) => !columns[i]!.listed.has(value))) {
+        remarks.count("record", "with values that tune_params does not list");
+        values.forEach((value, i) => columns[i]!.all.add(value));
+      }
+      const measurements: SpaceMeasurement[] = [];
+      let failure: SpaceFailure | null = null;
+      for (const [name, value] of Object.entries(fields)) {
+        if (names.has(name) || RECORD_FIELDS.has(name)) continue;
+        wantFinite(value, `${where}.${name.slice(0, 80)}`);
+        measurements.push({ name, value, unit: unitOf(name) });
+        const error = ERROR_CONFIGS.get(value);
+        if (error && failure !== "compile" && failure !== "constraints") failure = error;
+      }
+      for (const objective of objectives) {
+        const value = fields[objective];
+        if (failure === null && typeof value === "string") {
+          throw fault(`${where}.${objective}`, `a number or one of ${[...ERROR_CONFIGS.keys()]}`, value);
+        }
+      }
+      const time = fields.time ?? null;
+      if (time === FAILED_TIME && failure === null) {
+        failure = "runtime";
+        remarks.count("record", "with the time 1e20, as old Kernel Tuners wrote a failure: read as failed");
+      }
+      const isTimed = failure === null && time !== null;
+      if (failure === null && !isTimed && objectives[0] === "time") {
+        remarks.count("record", "with neither a time nor a failure");
+      }
+      return {
+        values,
+        failure,
+        timeMs: isTimed ? wantTime(time, `${where}.time`) : null,
+        timesMs: fields.times as number[] | undefined ?? [],
+        overheadMs: costsOf(fields, TIMING_FIELDS),
+        measurements,
+        timestamp: fields.timestamp as string | undefined ?? null,
+        // Kernel Tuner takes a wrong result for a failure to run, and always writes 1 into its T4 files
+        correctness: 1,
+        ...(name === ownKey ? {} : { key: name }),
+      };
+    },
+    end() {
+      const { device_name, kernel_name, problem_size, facet, t4_metadata, ...cacheHeader } = header;
+      for (const field of ["tune_params_keys", "tune_params", "cache", "objective"]) {
+        delete cacheHeader[field];
+      }
+      return {
+        space: {
+          kernel: kernel_name,
+          device: device_name,
+          problemSize: (problem_size ?? null) as JsonValue,
+          objectives,
+          parameters: parameters.map(({ name }, i) => ({ name, values: [...columns[i]!.all] })),
+          facet: (facet ?? null) as JsonValue,
+          other: {
+            cacheHeader: cacheHeader as unknown as JsonObject,
+            t4Metadata: objectSchema.safeParse(t4_metadata).data ?? {},
+          },
         },
-      },
-      notes: [
-        ...(this.#list.isTorn ? ["the last record was cut off while it was written: left out"] : []),
-        ...this.#remarks.lines(),
-      ],
-    };
-  }
+        notes: [
+          ...(list.isTorn ? ["the last record was cut off while it was written: left out"] : []),
+          ...remarks.lines(),
+        ],
+      };
+    },
+  };
 }
 
 /** A measurement's unit, as Kernel Tuner's own T4 writer has it. */
@@ -278,7 +266,7 @@ const ERROR_OF: Readonly<Record<SpaceFailure, string>> = {
  *
  * @throws {ProfileError} if there is no parameter, or one has the name of a field of Kernel Tuner's own
  */
-export function* writeKernelTuner(space: RecordedSpace): SpaceText {
+export function writeKernelTuner(space: RecordedSpace): SpaceWriter {
   const { parameters, objectives } = space;
   const lost = new Remarks();
   const names = new Set(parameters.map(({ name }) => name));
@@ -289,8 +277,7 @@ export function* writeKernelTuner(space: RecordedSpace): SpaceText {
       `Cannot write a Kernel Tuner cache: wanted parameters, named unlike its own fields, found ${found}`,
     );
   }
-  const unknown = (["device", "kernel"] as const).filter((what) => space[what] === null);
-  const header = {
+  const header = JSON.stringify({
     ...space.other.cacheHeader,
     device_name: space.device ?? "unknown",
     kernel_name: space.kernel ?? "unknown",
@@ -300,18 +287,20 @@ export function* writeKernelTuner(space: RecordedSpace): SpaceText {
     objective: objectives.length === 1 ? objectives[0] : objectives,
     ...(space.facet === null ? {} : { facet: space.facet }),
     ...(Object.keys(space.other.t4Metadata).length === 0 ? {} : { t4_metadata: space.other.t4Metadata }),
+  });
+  return {
+    head: `${header.slice(0, -1)},\n"cache": {\n`,
+    textOf(record) {
+      const fields = JSON.stringify(cacheRecord(record, { space, names, lost }));
+      return `${JSON.stringify(record.key ?? pythonKey(record.values))}: ${fields}`;
+    },
+    end: "}\n}\n",
+    notCarried() {
+      const missing = (["device", "kernel"] as const).filter((what) => space[what] === null)
+        .map((what) => `that the ${what}'s name is not known: it is written as "unknown"`);
+      return [...missing, ...lost.lines()];
+    },
   };
-  yield `${JSON.stringify(header).slice(0, -1)},\n"cache": {\n`;
-  let records = 0, failed = 0;
-  for (const record of space.records) {
-    const fields = cacheRecord(record, { space, names, lost });
-    const key = JSON.stringify(record.key ?? pythonKey(record.values));
-    if (record.failure !== null) failed++;
-    yield `${records++ === 0 ? "" : ",\n"}${key}: ${JSON.stringify(fields)}`;
-  }
-  yield "}\n}\n";
-  const missing = unknown.map((what) => `that the ${what}'s name is not known: it is written as "unknown"`);
-  return { records, failed, notCarried: [...missing, ...lost.lines()] };
 }
 
 /** A record's fields, in Kernel Tuner's order. */

@@ -1,15 +1,31 @@
 import { crc32 } from "node:zlib";
 import { formatPlural } from "../format.ts";
-import { CacheReader, pythonKey, writeKernelTuner } from "./kernel_tuner.ts";
+import { pythonKey, readCache, writeKernelTuner } from "./kernel_tuner.ts";
 import { RecordList } from "./record_list.ts";
-import type { RecordedSpace, SpaceFrame, SpaceReader, SpaceRecord, SpaceText } from "./recorded_space.ts";
-import { T4Reader, writeT4 } from "./t4.ts";
+import type { RecordedSpace, SpaceRecord } from "./recorded_space.ts";
+import { readT4, writeT4 } from "./t4.ts";
 
 export const SPACE_FORMATS = ["t4", "kernel-tuner"] as const;
 export type SpaceFormat = typeof SPACE_FORMATS[number];
 
-export function writeSpace(space: RecordedSpace, format: SpaceFormat): SpaceText {
-  return format === "t4" ? writeT4(space) : writeKernelTuner(space);
+/**
+ * Writes a space, piece by piece.
+ *
+ * @returns how many records it has and how many of them failed, and what is not in the text, one line each
+ */
+export function* writeSpace(
+  space: RecordedSpace,
+  format: SpaceFormat,
+): Generator<string, { records: number; failed: number; notCarried: readonly string[] }> {
+  const writer = format === "t4" ? writeT4(space) : writeKernelTuner(space);
+  yield writer.head;
+  let records = 0, failed = 0;
+  for (const record of space.records) {
+    if (record.failure !== null) failed++;
+    yield `${records++ === 0 ? "" : ",\n"}${writer.textOf(record)}`;
+  }
+  yield writer.end;
+  return { records, failed, notCarried: writer.notCarried() };
 }
 
 /**
@@ -24,9 +40,9 @@ export function writeSpace(space: RecordedSpace, format: SpaceFormat): SpaceText
 export function readSpace(
   bytes: Uint8Array,
   source: string,
-): { space: RecordedSpace; notes: SpaceFrame["notes"]; format: SpaceFormat } {
+): { space: RecordedSpace; notes: readonly string[]; format: SpaceFormat } {
   const list = new RecordList(bytes, source), isCache = list.name === "cache";
-  const reader: SpaceReader = isCache ? new CacheReader(list, source) : new T4Reader(list, source);
+  const reader = (isCache ? readCache : readT4)(list, source);
   /** A hash table of the last record of each key, as 1 more than its index: keys themselves need too much memory. */
   const last = new Int32Array(2 ** Math.ceil(Math.log2(2 * list.length + 2))),
     hashes = new Int32Array(last.length);

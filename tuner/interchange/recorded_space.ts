@@ -93,13 +93,6 @@ export interface RecordedSpace {
   readonly other: { readonly cacheHeader: JsonObject; readonly t4Metadata: JsonObject };
 }
 
-/** What there is beside the records. */
-export interface SpaceFrame {
-  readonly space: Omit<RecordedSpace, "records">;
-  /** What could not be carried over, or was mended (a record cut off at the end), one line each. */
-  readonly notes: readonly string[];
-}
-
 /** Reads the records of a file. */
 export interface SpaceReader {
   /**
@@ -108,20 +101,21 @@ export interface SpaceReader {
    * @throws {ProfileError} in one line: where in the file, what was wanted, what was found
    */
   read(index: number): SpaceRecord;
-  /** What there is beside the records, once all were read; from then on their values are those of all parameters. */
-  end(): SpaceFrame;
+  /**
+   * What there is beside the records, once all were read (from then on their values are those of all parameters); and what
+   * could not be carried over, or was mended (a record cut off at the end), one line each.
+   */
+  end(): { readonly space: Omit<RecordedSpace, "records">; readonly notes: readonly string[] };
 }
 
-export interface SpaceWriting {
-  /** Records of the space, and how many of them failed. */
-  readonly records: number;
-  readonly failed: number;
-  /** What of the space is not in the text, one line each; empty where everything could be carried over. */
-  readonly notCarried: readonly string[];
+/** What a format makes of a space: the text before its records, of each of them, and after them. */
+export interface SpaceWriter {
+  readonly head: string;
+  textOf(record: SpaceRecord): string;
+  readonly end: string;
+  /** What of the space is not in the text, one line each; once all records were written. */
+  notCarried(): readonly string[];
 }
-
-/** A file's text, piece by piece. */
-export type SpaceText = Generator<string, SpaceWriting>;
 
 /** A configuration for messages, as `block_size_x=128 tile=2`; parameters without a meaning are left out. */
 export function describeRecord(

@@ -30,16 +30,13 @@ import {
 } from "./read_json.ts";
 import type { RecordList } from "./record_list.ts";
 import {
-  type JsonObject,
   type JsonValue,
   type ParameterValue,
   type RecordedSpace,
   SPACE_FAILURES,
-  type SpaceFrame,
   type SpaceMeasurement,
   type SpaceReader,
-  type SpaceRecord,
-  type SpaceText,
+  type SpaceWriter,
 } from "./recorded_space.ts";
 
 /** Version of the schema that is read and written. */
@@ -105,177 +102,148 @@ const UNIT_MS: ReadonlyMap<string, number> = new Map([
   ["nanoseconds", 1e-6],
 ]);
 
-export class T4Reader implements SpaceReader {
-  readonly #source: string;
-  readonly #list: RecordList;
-  readonly #metadata: JsonObject;
-  readonly #timesUnitMs: number;
-  readonly #carried: z.infer<typeof carriedSchema> | undefined;
-  /** The parameters' values, in the order in which they first occur. */
-  readonly #parameters = new Map<string, Set<ParameterValue>>();
-  /** How many results have each of them. */
-  readonly #having = new Map<string, number>();
-  readonly #strays: Set<string>;
-  readonly #remarks = new Remarks();
-  #objectives: readonly string[] | undefined;
-  #hasTimes = false;
-
-  /** @throws {ProfileError} in one line: where in the file, what was wanted, what was found */
-  constructor(list: RecordList, source: string) {
-    [this.#source, this.#list] = [source, list];
-    const data = matchSchema(fileSchema, parsePython(list.head, source, this.#remarks), source);
-    const { metadata = {}, results: _, schema_version: __, ...rest } = data;
-    this.#metadata = metadata;
-    this.#strays = new Set(Object.keys(rest));
-    const { timeunit: unit = "ms", recorded_space: carried } = metadata;
-    const place = `${source}: metadata.timeunit`;
-    const factor = UNIT_MS.get(matchSchema(nameSchema, unit, place).toLowerCase());
-    if (factor === undefined) throw fault(place, `one of ${[...UNIT_MS.keys()].join(", ")}`, unit);
-    this.#timesUnitMs = factor;
-    this.#carried = carried === undefined
-      ? undefined
-      : matchSchema(carriedSchema, carried, `${source}: metadata.recorded_space`);
-    for (const { name, values } of this.#carried?.parameters ?? []) {
-      for (const value of values) this.#place(name, value);
-    }
+/**
+ * Reads T4 results.
+ *
+ * @throws {ProfileError} in one line: where in the file, what was wanted, what was found
+ */
+export function readT4(list: RecordList, source: string): SpaceReader {
+  const remarks = new Remarks();
+  const { metadata = {}, results: _, schema_version: __, ...rest } = matchSchema(
+    fileSchema,
+    parsePython(list.head, source, remarks),
+    source,
+  );
+  const { timeunit, recorded_space, facet = null, ...t4Metadata } = metadata;
+  const place = `${source}: metadata.timeunit`, unit = timeunit === undefined ? "ms" : timeunit;
+  const timesUnitMs = UNIT_MS.get(matchSchema(nameSchema, unit, place).toLowerCase());
+  if (timesUnitMs === undefined) throw fault(place, `one of ${[...UNIT_MS.keys()].join(", ")}`, unit);
+  const carried = recorded_space === undefined
+    ? undefined
+    : matchSchema(carriedSchema, recorded_space, `${source}: metadata.recorded_space`);
+  /** The parameters' values, in the order in which they first occur, and how many results have each parameter. */
+  const parameters = new Map<string, Set<ParameterValue>>(), having = new Map<string, number>();
+  const addValue = (name: string, value: ParameterValue): void => {
+    parameters.set(name, (parameters.get(name) ?? new Set()).add(value));
+  };
+  for (const { name, values } of carried?.parameters ?? []) {
+    for (const value of values) addValue(name, value);
   }
-
-  read(index: number): SpaceRecord {
-    const where = `${this.#source}: results[${index}]`, startOf = () => this.#list.placeOf(index);
-    const data = parsePython(this.#list.textOf(index), where, this.#remarks, startOf);
-    const result = matchSchema(resultSchema, data, where);
-    const { configuration, objectives, times, invalidity, timestamp, correctness, cache_key: key } = result;
-    this.#noteStrays(result, resultSchema.shape, "results[].");
-    this.#noteStrays(times, timesOfResult.shape, "results[].times.");
-    if (Object.values(configuration).includes(null)) {
-      this.#remarks.count("result", "with a parameter that is null: read as one that does not apply");
-    }
-    if (typeof times.compilation_time === "number") {
-      if (typeof times.compilation === "number") {
-        throw fault(`${where}: times`, "one time of compilation", times);
-      }
-      this.#remarks.count("time", "named times.compilation_time: read as times.compilation");
-    }
-    const measurements = this.#measurements(result.measurements, where);
-    const failure = invalidity === "correct" ? null : invalidity;
-    const time = measurements.find(({ name }) => name === "time")?.value ?? null;
-    // Kernel Tuner writes "" for the time of a configuration that failed
-    const isTimed = failure === null && time !== null && time !== "";
-    this.#objectives ??= objectives;
-    if (objectives !== undefined && objectives.join() !== this.#objectives!.join()) {
-      const wanted = `${JSON.stringify(this.#objectives)} as in the results before`;
-      throw fault(`${where}.objectives`, wanted, objectives);
-    }
-    const timesMs = (times.runtimes ?? []).map((time) => time * this.#timesUnitMs);
-    const overheadMs = costsOf(times, TIMES_FIELDS, this.#timesUnitMs);
-    this.#hasTimes ||= timesMs.length > 0 || Object.values(overheadMs).some((time) => time > 0);
-    for (const [name, value] of Object.entries(configuration)) {
-      this.#place(name, value);
-      this.#having.set(name, (this.#having.get(name) ?? 0) + 1);
-    }
-    const given = new Map(Object.entries(configuration));
-    return {
-      values: [...this.#parameters.keys()].map((name) => given.get(name) ?? null),
-      failure,
-      timeMs: isTimed ? wantTime(time, `${where}: measurements: the time`) : null,
-      timesMs,
-      overheadMs,
-      measurements,
-      timestamp: timestamp ?? null,
-      correctness,
-      ...(key === undefined ? {} : { key }),
-    };
-  }
-
+  const strays = new Set(Object.keys(rest));
   /** Notes the fields that no record has a place for. */
-  #noteStrays(fields: object, known: object, prefix: string): void {
+  const noteStrays = (fields: object, known: object, prefix: string): void => {
     for (const name of Object.keys(fields)) {
-      if (!Object.hasOwn(known, name)) this.#strays.add(`${prefix}${name.slice(0, 60)}`);
+      if (!Object.hasOwn(known, name)) strays.add(`${prefix}${name.slice(0, 60)}`);
     }
-  }
-
-  #measurements(list: z.infer<typeof resultSchema>["measurements"], where: string): SpaceMeasurement[] {
-    return list.map(({ name, value, unit: given }, i) => {
-      const at = `${where}: measurements[${i}]`,
-        unit = given ?? "",
-        measured = wantFinite(value, `${at}.value`);
-      if (list.findIndex((other) => other.name === name) < i) {
-        throw fault(`${at}.name`, "a name of its own", name);
+  };
+  let objectives: readonly string[] | undefined, hasTimes = false;
+  return {
+    read(index) {
+      const where = `${source}: results[${index}]`;
+      const data = parsePython(list.textOf(index), where, remarks, () => list.placeOf(index));
+      const result = matchSchema(resultSchema, data, where);
+      const { configuration, times, invalidity, timestamp, correctness, cache_key: key } = result;
+      noteStrays(result, resultSchema.shape, "results[].");
+      noteStrays(times, timesOfResult.shape, "results[].times.");
+      if (Object.values(configuration).includes(null)) {
+        remarks.count("result", "with a parameter that is null: read as one that does not apply");
       }
-      if (name !== "time" || typeof measured !== "number") return { name, value: measured, unit };
-      if (unit === "") {
-        this.#remarks.count("measured time", "without a unit: read as milliseconds");
-        return { name, value: measured, unit };
+      if (typeof times.compilation_time === "number") {
+        if (typeof times.compilation === "number") {
+          throw fault(`${where}: times`, "one time of compilation", times);
+        }
+        remarks.count("time", "named times.compilation_time: read as times.compilation");
       }
-      const factor = UNIT_MS.get(unit.toLowerCase());
-      if (factor === undefined) throw fault(`${at}.unit`, "a unit of time as ms", unit);
-      if (factor !== 1) this.#remarks.count("measured time", `in ${unit}: read as milliseconds`);
-      return { name, value: measured * factor, unit: "ms" };
-    });
-  }
+      const measurements = measurementsOf(result.measurements, where, remarks);
+      const failure = invalidity === "correct" ? null : invalidity;
+      const time = measurements.find(({ name }) => name === "time")?.value ?? null;
+      // Kernel Tuner writes "" for the time of a configuration that failed
+      const isTimed = failure === null && time !== null && time !== "";
+      objectives ??= result.objectives;
+      if (result.objectives !== undefined && result.objectives.join() !== objectives!.join()) {
+        const wanted = `${JSON.stringify(objectives)} as in the results before`;
+        throw fault(`${where}.objectives`, wanted, result.objectives);
+      }
+      const timesMs = (times.runtimes ?? []).map((time) => time * timesUnitMs);
+      const overheadMs = costsOf(times, TIMES_FIELDS, timesUnitMs);
+      hasTimes ||= timesMs.length > 0 || Object.values(overheadMs).some((time) => time > 0);
+      for (const [name, value] of Object.entries(configuration)) {
+        addValue(name, value);
+        having.set(name, (having.get(name) ?? 0) + 1);
+      }
+      const given = new Map(Object.entries(configuration));
+      return {
+        values: [...parameters.keys()].map((name) => given.get(name) ?? null),
+        failure,
+        timeMs: isTimed ? wantTime(time, `${where}: measurements: the time`) : null,
+        timesMs,
+        overheadMs,
+        measurements,
+        timestamp: timestamp ?? null,
+        correctness,
+        ...(key === undefined ? {} : { key }),
+      };
+    },
+    end() {
+      for (const name of parameters.keys()) {
+        if ((having.get(name) ?? 0) < list.length) addValue(name, null);
+      }
+      const { kernel_name = null, device_name = null, problem_size = null, cache_header = {} } = carried ??
+        {};
+      return {
+        space: {
+          kernel: kernel_name,
+          device: device_name,
+          problemSize: problem_size as JsonValue,
+          objectives: objectives ?? ["time"],
+          parameters: Array.from(parameters, ([name, values]) => ({ name, values: [...values] })),
+          facet,
+          other: { cacheHeader: cache_header, t4Metadata },
+        },
+        notes: [
+          ...(strays.size > 0
+            ? [`fields that T4 does not define: ${[...strays].slice(0, 10).join(", ")}`]
+            : []),
+          ...(timeunit === undefined && hasTimes
+            ? ["the unit of times, which the file does not say: read as milliseconds"]
+            : []),
+          ...(timesUnitMs === 1 ? [] : [`times in ${timeunit} were read as milliseconds`]),
+          ...remarks.lines(),
+        ],
+      };
+    },
+  };
+}
 
-  #place(name: string, value: ParameterValue): void {
-    let values = this.#parameters.get(name);
-    if (values === undefined) this.#parameters.set(name, values = new Set());
-    values.add(value);
-  }
-
-  end(): SpaceFrame {
-    for (const name of this.#parameters.keys()) {
-      if ((this.#having.get(name) ?? 0) < this.#list.length) this.#place(name, null);
+/** Measurements with their times in milliseconds. */
+function measurementsOf(
+  list: z.infer<typeof resultSchema>["measurements"],
+  where: string,
+  remarks: Remarks,
+): SpaceMeasurement[] {
+  return list.map(({ name, value: found, unit: given }, i) => {
+    const at = `${where}: measurements[${i}]`, unit = given ?? "", value = wantFinite(found, `${at}.value`);
+    if (list.findIndex((other) => other.name === name) < i) {
+      throw fault(`${at}.name`, "a name of its own", name);
     }
-    const { timeunit, recorded_space: _, facet = null, ...t4Metadata } = this.#metadata;
-    const strays = [...this.#strays];
-    const { kernel_name = null, device_name = null, problem_size = null, cache_header = {} } =
-      this.#carried ?? {};
-    return {
-      space: {
-        kernel: kernel_name,
-        device: device_name,
-        problemSize: problem_size as JsonValue,
-        objectives: this.#objectives ?? ["time"],
-        parameters: Array.from(this.#parameters, ([name, values]) => ({ name, values: [...values] })),
-        facet,
-        other: { cacheHeader: cache_header, t4Metadata },
-      },
-      notes: [
-        ...(strays.length > 0 ? [`fields that T4 does not define: ${strays.slice(0, 10).join(", ")}`] : []),
-        ...(timeunit === undefined && this.#hasTimes
-          ? ["the unit of times, which the file does not say: read as milliseconds"]
-          : []),
-        ...(this.#timesUnitMs === 1 ? [] : [`times in ${timeunit} were read as milliseconds`]),
-        ...this.#remarks.lines(),
-      ],
-    };
-  }
+    if (name !== "time" || typeof value !== "number") return { name, value, unit };
+    if (unit === "") {
+      remarks.count("measured time", "without a unit: read as milliseconds");
+      return { name, value, unit };
+    }
+    const factor = UNIT_MS.get(unit.toLowerCase());
+    if (factor === undefined) throw fault(`${at}.unit`, "a unit of time as ms", unit);
+    if (factor !== 1) remarks.count("measured time", `in ${unit}: read as milliseconds`);
+    return { name, value: value * factor, unit: "ms" };
+  });
 }
 
 /**
  * Writes T4 results, a result a line. What T4 has no place for (kernel, device, problem size, values to try)
- * goes under `metadata.recorded_space`, where {@linkcode T4Reader} finds it again and other readers pass it over.
+ * goes under `metadata.recorded_space`, where {@linkcode readT4} finds it again and other readers pass it over.
  */
-export function* writeT4(space: RecordedSpace): SpaceText {
-  const { parameters, objectives } = space;
+export function writeT4({ parameters, objectives, ...space }: RecordedSpace): SpaceWriter {
   const parts = TIMES_FIELDS.filter(([field]) => field !== "compilation_time");
-  const resultOf = (record: SpaceRecord): string => {
-    const { values, failure, timesMs, overheadMs, measurements, timestamp, correctness, key } = record;
-    return JSON.stringify({
-      ...(timestamp === null ? {} : { timestamp }),
-      configuration: Object.fromEntries(
-        parameters.flatMap(({ name }, i) => (values[i] ?? null) === null ? [] : [[name, values[i]!]]),
-      ),
-      objectives,
-      // JSON leaves out what is undefined
-      times: {
-        ...Object.fromEntries(parts.map(([field, part]) => [field, overheadMs[part]])),
-        runtimes: timesMs,
-      },
-      invalidity: failure ?? "correct",
-      correctness,
-      measurements,
-      cache_key: key,
-    });
-  };
   const head = JSON.stringify({
     schema_version: T4_VERSION,
     metadata: {
@@ -291,20 +259,36 @@ export function* writeT4(space: RecordedSpace): SpaceText {
       },
     },
   });
-  let records = 0, failed = 0;
   const odd = new Set<string>();
-  yield `${head.slice(0, -1)},"results":[\n`;
-  for (const record of space.records) {
-    for (const { name, value } of record.measurements) if (isOutsideSchema(value)) odd.add(name);
-    if (record.failure !== null) failed++;
-    yield (records++ === 0 ? "" : ",\n") + resultOf(record);
-  }
-  yield `\n]}\n`;
-  const names = [...odd];
-  const shown = names.slice(0, 5).join(", ") + (names.length > 5 ? ` and ${names.length - 5} more` : "");
-  const outside =
-    `measurements that are neither numbers, texts nor lists, which T4's schema does not foresee: ${shown}`;
-  return { records, failed, notCarried: names.length === 0 ? [] : [outside] };
+  return {
+    head: `${head.slice(0, -1)},"results":[\n`,
+    textOf({ values, failure, timesMs, overheadMs, measurements, timestamp, correctness, key }) {
+      for (const { name, value } of measurements) if (isOutsideSchema(value)) odd.add(name);
+      return JSON.stringify({
+        ...(timestamp === null ? {} : { timestamp }),
+        configuration: Object.fromEntries(
+          parameters.flatMap(({ name }, i) => (values[i] ?? null) === null ? [] : [[name, values[i]!]]),
+        ),
+        objectives,
+        // JSON leaves out what is undefined
+        times: {
+          ...Object.fromEntries(parts.map(([field, part]) => [field, overheadMs[part]])),
+          runtimes: timesMs,
+        },
+        invalidity: failure ?? "correct",
+        correctness,
+        measurements,
+        cache_key: key,
+      });
+    },
+    end: "\n]}\n",
+    notCarried() {
+      const names = [...odd], more = names.length > 5 ? ` and ${names.length - 5} more` : "";
+      const what =
+        "measurements that are neither numbers, texts nor lists, which T4's schema does not foresee";
+      return names.length === 0 ? [] : [`${what}: ${names.slice(0, 5).join(", ")}${more}`];
+    },
+  };
 }
 
 /** Whether T4's schema has no such value: its readers may refuse it. */
