@@ -88,7 +88,7 @@ export async function measureAccuracy(
   /** The newest level of a field after the steps; materials that act as sources are 0. */
   const run = async (start?: Values): Promise<Float32Array> => {
     // every run begins at time 0 again
-    await field.setInitial("noise", { seed: 1 });
+    await field.initialise({ kind: "noise", seed: 1 });
     for (let plane = 0; plane < planesOf(update); plane++) {
       forEachCell((i, index) => {
         const [now, before] = plane >= fields.length
@@ -125,7 +125,7 @@ export async function measureAccuracy(
   // the sum between insulated ends counts these half
   const weightOf = (i: number): number => boundary === "insulated" && (i === 0 || i === CELLS - 1) ? 0.5 : 1;
   const total = (cells: Float32Array): number => squares(cells, (value, i) => weightOf(i) * value);
-  await field.setInitial("noise", { seed: 1 });
+  await field.initialise({ kind: "noise", seed: 1 });
   const begin = total(field.current.map((value) => value + 0.5));
   const sum = Math.abs(total(await run()) - begin);
   await field.dispose();

@@ -108,7 +108,7 @@ async function compareOnGrid({ stencil, grid, one, all, timeMs }: {
   ): Promise<CpuField> => {
     const shape = order?.shape(parameters), fused = parameters.fused === 1;
     const field = await pool.load({ update, layout, boundary: "zero", shape, fused });
-    await field.setInitial("noise", { seed: 0 });
+    await field.initialise({ kind: "noise", seed: 0 });
     return field;
   };
   const copyBytesPerSecond = await measureCpuCopy(
@@ -119,7 +119,7 @@ async function compareOnGrid({ stencil, grid, one, all, timeMs }: {
   const usual = await load(all);
   await usual.run({ steps: 2 });
   const steps = 2 * Math.ceil(Math.max(LEAST_STEPS / 2, SAMPLE_NS / await usual.run({ steps: 2 })));
-  await usual.setInitial("noise", { seed: 0 });
+  await usual.initialise({ kind: "noise", seed: 0 });
   const problem: Problem = { stencil, grid, boundary: "zero", steps };
   const search = { pool: all, problem, copyBytesPerSecond };
   const contenders: Partial<Record<Way, Contender>> = {}, fields: Partial<Record<Way, CpuField>> = {};
@@ -140,7 +140,7 @@ async function compareOnGrid({ stencil, grid, one, all, timeMs }: {
     join("one", await load(one));
     // one core takes as long for fewer steps; an even number brings each sample back to the same arrays
     const oneSteps = Math.min(steps, 2 * Math.ceil(SAMPLE_NS / await fields.one!.run({ steps: 2 })));
-    await fields.one!.setInitial("noise", { seed: 0 });
+    await fields.one!.initialise({ kind: "noise", seed: 0 });
     const stepsOf = (way: Way): number => ["c", "one"].includes(way) ? oneSteps : steps;
     // C last: a field that does not fit is refused before there is a process to end
     const c = isPlainLoop(update) ? await NativeLoops.create({ update, layout }) : undefined;
@@ -171,7 +171,7 @@ async function compareOnGrid({ stencil, grid, one, all, timeMs }: {
       if (field === undefined) return true; // fused by the compiler as it likes
       const slices = { ago: 0, slice: 0, slices: grid[0] } as const;
       const { maxError, maxValue, notFinite } = await field.compare(
-        usual.level(0),
+        usual.slices()(0, 0),
         slices,
       );
       const bound = chosen[way]?.fused === 1
@@ -183,7 +183,7 @@ async function compareOnGrid({ stencil, grid, one, all, timeMs }: {
     for (const way of ways) {
       if (stepsOf(way) === steps && !await isRight(way)) wrong.push(way);
     }
-    await usual.setInitial("noise", { seed: 0 });
+    await usual.initialise({ kind: "noise", seed: 0 });
     await usual.run({ steps: oneSteps * turns });
     for (const way of ["c", "one"] as const) {
       if (contenders[way] !== undefined && oneSteps < steps && !await isRight(way)) wrong.push(way);

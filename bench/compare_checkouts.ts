@@ -56,7 +56,7 @@ async function open(way: string): Promise<() => Promise<number>> {
   const pool = await Pool.create({ workers });
   const order = shape === undefined ? {} : { shape: JSON.parse(shape) };
   const field = await pool.load({ ...await equationOf(root), boundary: "zero", ...order });
-  await field.setInitial("noise", { seed: 0 });
+  await field.initialise({ kind: "noise", seed: 0 });
   return () => field.run({ steps: STEPS });
 }
 

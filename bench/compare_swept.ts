@@ -18,7 +18,7 @@ import { GpuField } from "../tuner/devices/gpu/gpu_field.ts";
 import { ClockGauge } from "../tuner/devices/gpu/clock_gauge.ts";
 import { DEVICE_BATCH_NS, STEADY_BATCH_NS } from "../tuner/devices/gpu/gpu_clock.ts";
 import { gauged } from "../tuner/devices/runners.ts";
-import { makeReference, refute, verificationOf } from "../tuner/devices/reference.ts";
+import { makeReference, refute, stateLevels, verificationOf } from "../tuner/devices/reference.ts";
 import { isFailure } from "../tuner/devices/run_failure.ts";
 import { median } from "../tuner/measuring/statistics.ts";
 import { steadySampler } from "../tuner/measuring/steady_sampler.ts";
@@ -119,7 +119,10 @@ export async function compareSwept(
     for (const one of finalistsOf(found)) {
       await one.field.initialise(reference.start);
       await one.field.run(verifiedSteps);
-      const difference = await reference.compareGpu(one.field, { slice: 0, slices: 1, referenceSlice: 0 });
+      const difference = await one.field.compare(reference.onGpu!, {
+        levels: stateLevels(problem),
+        slices: 1,
+      });
       const verification = verificationOf(difference, reference);
       const failure = refute(verification);
       if (failure === undefined) finalists.push({ ...one, verification });

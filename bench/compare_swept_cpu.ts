@@ -58,7 +58,7 @@ export async function compareSweptOnCpu(
     for (const { parameters: { points = 0 } } of configurations) {
       const field = await pool.load({ update, layout, boundary, shape: { points } });
       fields.push(field);
-      await field.setInitial("noise", { seed: 1 });
+      await field.initialise({ kind: "noise", seed: 1 });
     }
     const samples = await takeTurns(
       fields.map((field) => async () => await field.run({ steps }) / steps),

@@ -122,7 +122,7 @@ async function measureRound(
   const load = async ({ one, parameters }: Way) => {
     const shape = one.shape(parameters), fused = parameters.fused === 1;
     const field = await pool.load({ update, layout, boundary: "zero", shape, fused });
-    await field.setInitial("noise", { seed: 0 });
+    await field.initialise({ kind: "noise", seed: 0 });
     return field;
   };
   const isKept = 8 * layout.length * ways.length < MOST_BYTES;

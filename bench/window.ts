@@ -59,9 +59,9 @@ function report(name: string, timeNs: number): number {
 function differing(): number {
   let count = 0;
   for (const [i, x] of COMPARED.entries()) {
-    const cells = field.slice(0, x);
+    const { cells, layout } = field.slices()(0, x);
     for (let y = 0; y < ny; y++) {
-      const row = indexOf(field.sliceLayout, [0, y, 0]);
+      const row = indexOf(layout, [0, y, 0]);
       for (let z = 0; z < nz; z++) count += Number(cells[row + z] !== expected[i]![y * nz + z]);
     }
   }

@@ -4,6 +4,7 @@
  *
  * @module
  */
+import type { Offset } from "./expression.ts";
 import { DEFAULT_RANGE, type Update, type ValueRange } from "./update.ts";
 
 /**
@@ -23,6 +24,24 @@ export interface Start {
   readonly kind: InitialField;
   /** Whole number that selects the values. */
   readonly seed: number;
+}
+
+/** What a field is set to, and at which time step. */
+export interface FieldStart {
+  /** Which pattern. */
+  readonly kind: Pattern;
+  /** Whole number that selects the values. */
+  readonly seed: number;
+  /** Time steps before it. @default {0} */
+  readonly step?: number;
+}
+
+/** The same of a field that is a part of a grid. */
+export interface PartStart extends FieldStart {
+  /** Where the field's cell (0, 0, 0) lies in the whole grid. @default {there too} */
+  readonly first?: Offset;
+  /** Cells of the whole grid, where it repeats beyond them. @default {the field's own} */
+  readonly whole?: Offset;
 }
 
 /** What says how fields start: a stencil. */

@@ -158,7 +158,7 @@ export class SimulatedSession implements Session {
     const { time } = this;
     const { cpuCellsPerSecond = 1e9 } = this.#simulation;
     const load: (source: { layout: { grid: Problem["grid"] } }) => unknown = ({ layout: { grid } }) => ({
-      setInitial: () => Promise.resolve(),
+      initialise: () => Promise.resolve(),
       run({ steps }: { steps: number }) {
         const timeNs = cellsOf(grid) * steps / cpuCellsPerSecond * 1e9;
         time.nowNs += timeNs;

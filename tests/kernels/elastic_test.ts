@@ -184,7 +184,7 @@ async function assertCpuEquals(
   const { update } = stencil, planes = planesOf(update);
   const layout = layOut(grid, { pad: [2, 2, 2], planes });
   const field = await pool.load({ update, layout, boundary });
-  await field.setInitial(kind, { seed: 3 });
+  await field.initialise({ kind, seed: 3 });
   await field.run({ steps: 1 });
   await field.run({ steps: steps - 1 });
   const start = initialLevel({ grid, stencil }, { kind, seed: 3 });

@@ -76,7 +76,7 @@ for (const delta of HEAT_DELTAS) {
       try {
         const layout = layOut(grid, { pad: [delta, delta, delta] });
         const field = await pool.load({ update, layout, boundary });
-        await field.setInitial("noise", { seed: 5 });
+        await field.initialise({ kind: "noise", seed: 5 });
         await field.run({ steps });
         const start = initialCells(grid, "noise", 5);
         const expected =

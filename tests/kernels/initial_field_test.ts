@@ -121,7 +121,7 @@ Deno.test("a part's values on the CPU are those of its cells in the whole grid, 
   const pool = await CpuPool.create({ workers: 1 });
   const layout = layOut(PART_GRID, { pad: [1, 1, 1] });
   const field = await pool.load({ update: wave(2).update, layout, boundary: "zero" });
-  await field.setInitial(PART.kind, PART);
+  await field.initialise(PART);
   for (const level of [field.current, field.previous]) assertEquals(gatherCells(level, layout), partCells());
   pool.dispose();
 });

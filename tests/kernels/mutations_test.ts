@@ -20,7 +20,7 @@ import type { GpuPlan, Parameters, Traversal } from "../../kernels/traversals/tr
 import type { Failure } from "../../tuner/configuration.ts";
 import type { GpuDevice } from "../../tuner/devices/gpu/gpu_device.ts";
 import { GpuField } from "../../tuner/devices/gpu/gpu_field.ts";
-import { makeReference, refute, verificationOf } from "../../tuner/devices/reference.ts";
+import { makeReference, refute, stateLevels, verificationOf } from "../../tuner/devices/reference.ts";
 import { testOnGpu } from "../test_on_gpu.ts";
 
 const GRID: Grid = [19, 11, 13];
@@ -35,8 +35,8 @@ async function refutePlan(gpu: GpuDevice, problem: Problem, plan: GpuPlan): Prom
     using field = await GpuField.create(gpu, problem, plan);
     await field.initialise(reference.start);
     await field.run(problem.steps);
-    const whole = { slice: 0, slices: problem.grid[0], referenceSlice: 0 };
-    return refute(verificationOf(await reference.compareGpu(field, whole), reference));
+    const comparison = await field.compare(reference.onGpu!, { levels: stateLevels(problem) });
+    return refute(verificationOf(comparison, reference));
   } finally {
     reference.dispose();
   }

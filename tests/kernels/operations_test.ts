@@ -104,7 +104,7 @@ async function onCpu(
   const pool = await CpuPool.create({ workers: 1 });
   const layout = layOut(grid, { pad: [1, 1, 1] });
   const field = await pool.load({ update, layout, boundary: "zero" });
-  await field.setInitial("noise", { seed });
+  await field.initialise({ kind: "noise", seed });
   await field.run({ steps });
   const cells = field.current.slice();
   pool.dispose();

@@ -69,7 +69,7 @@ Deno.test("random equations survive JSON, and workers compute them bit for bit l
     });
     for (const { traversal, parameters } of THOROUGH ? ways : [ways[kind.seed % ways.length]!]) {
       const field = await pool.load({ update, layout, boundary, shape: traversal.shape(parameters) });
-      await field.setInitial("noise", { seed: 1 });
+      await field.initialise({ kind: "noise", seed: 1 });
       await field.run({ steps: STEPS });
       const what = `${stencil.title}, ${boundary}, ${traversal.name}`;
       for (const level of readsPrevious(update) ? ["current", "previous"] as const : ["current"] as const) {

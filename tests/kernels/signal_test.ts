@@ -131,7 +131,7 @@ Deno.test("a signal in every traversal of the CPU that accepts it equals an f64 
       if (traversal.infeasible(problem, parameters) !== undefined) continue;
       const layout = layOut(grid, { pad: isLine ? [0, 0, 1] : [1, 1, 1] });
       const field = await pool.load({ update, layout, boundary, shape: traversal.shape(parameters) });
-      await field.setInitial("noise", { seed: SEED });
+      await field.initialise({ kind: "noise", seed: SEED });
       await field.run({ steps: STEPS });
       assertLess(worst(problem, gatherCells(field.current, layout)), 1e-5, traversal.name);
       await field.dispose();

@@ -10,7 +10,7 @@ import { probeCpu } from "../../tuner/tune/cpu_stage.ts";
 function slowPool(stepNs: number): { pool: Pick<CpuPool, "workers" | "load">; runs: number[] } {
   const runs: number[] = [];
   const field = {
-    setInitial: () => Promise.resolve(),
+    initialise: () => Promise.resolve(),
     run: ({ steps }: { steps: number }) => {
       runs.push(steps);
       return Promise.resolve(steps * stepNs);

@@ -7,6 +7,17 @@ export interface SliceCells {
   readonly slice: number;
 }
 
+/** Says where a slice of F(t) (`ago` = 0) or F(t−1) lies in the host's memory. */
+export type SliceOf = (ago: 0 | 1, x: number) => SliceCells;
+
+/** Slices of a field's level. */
+export interface FieldSlices {
+  /** 0: F(t), 1: F(t−1). */
+  readonly ago: 0 | 1;
+  readonly slice: number;
+  readonly slices: number;
+}
+
 /** How two fields differ, on whatever device. */
 export interface Comparison {
   readonly maxError: number;

@@ -3,26 +3,23 @@ import { hashOf } from "../../kernels/definition.ts";
 import { cellsOf, type Grid, type Problem, shortBoundary } from "../../kernels/stencils/stencil.ts";
 import { planesOf, readsPrevious } from "../../kernels/update.ts";
 import { stepwise } from "../../kernels/traversals/stepwise.ts";
-import type { GpuPlan, Parameters } from "../../kernels/traversals/traversal.ts";
+import type { Parameters } from "../../kernels/traversals/traversal.ts";
 import { errorBound } from "../../models/error_bound.ts";
 import type { Failure, Verification } from "../configuration.ts";
 import { combine } from "../../kernels/traversals/combine.ts";
 import { type CpuField, cpuLayoutOf } from "./cpu/cpu_field.ts";
 import type { GpuDevice } from "./gpu/gpu_device.ts";
-import { compareSlices, type Comparison, joinComparisons } from "./comparison.ts";
+import { compareSlices, type Comparison, joinComparisons, type SliceCells } from "./comparison.ts";
 import { GpuField } from "./gpu/gpu_field.ts";
 import { WindowedField } from "./gpu/windowed_field.ts";
 import { CpuPool } from "./cpu/wasm_workers.ts";
 import { oracleOf, oracleProblem } from "./oracle.ts";
 import { RunFailure, UnstableProblem } from "./run_failure.ts";
 
-/** Slices of one level of a field, and where they lie in the reference. */
-export interface ComparedLevel {
-  /** 0: the newest level, 1: the one before. */
-  readonly ago: 0 | 1;
-  readonly slice: number;
+/** Cells that begin with slice x of the grid, and how many slices they are. */
+interface ReadSlices extends SliceCells {
+  readonly x: number;
   readonly slices: number;
-  readonly referenceSlice: number;
 }
 
 /**
@@ -35,12 +32,10 @@ export interface Reference {
   readonly start: Start;
   /** How it was computed, as a {@linkcode Verification} says it. */
   readonly against: string;
-  /** It, where the host holds it. */
-  readonly window?: WindowedField;
-  /** Compiles what a field's start and {@linkcode compareGpu} will run, before there is the field. */
-  prepareGpu?(problem: Problem, plan: GpuPlan): Promise<void>;
-  compareGpu(field: GpuField, slices: Omit<ComparedLevel, "ago">): Promise<Comparison>;
-  compareCpu(field: CpuField, slices: ComparedLevel): Promise<Comparison>;
+  /** It, where it lies on a GPU as a whole: fields there are compared with it there. */
+  readonly onGpu?: GpuField;
+  /** Slices of a level in the host's memory, a piece at a time. */
+  slices(ago: 0 | 1, first: number, slices: number): AsyncIterable<ReadSlices> | Iterable<ReadSlices>;
   dispose(): void;
 }
 
@@ -106,16 +101,8 @@ async function gpuReference(gpu: GpuDevice, problem: Problem, start: Start): Pro
     problem,
     start,
     against: `gpu ${field.plan.label}`,
-    prepareGpu: (part, plan) => field.compileComparison(start.kind, part, plan),
-    compareGpu: (result, slices) => result.compare(field, { levels: stateLevels(problem), ...slices }),
-    compareCpu: async (result, { ago, slice, slices, referenceSlice }) => {
-      const comparisons: Comparison[] = [];
-      for await (const piece of field.readSlices(ago, referenceSlice, slices)) {
-        const range = { ago, slice: slice + piece.x - referenceSlice, slices: piece.slices };
-        comparisons.push(await result.compare(piece, range));
-      }
-      return joinComparisons(comparisons);
-    },
+    onGpu: field,
+    slices: (ago, first, slices) => field.readSlices(ago, first, slices),
     dispose: () => field[Symbol.dispose](),
   };
 }
@@ -135,14 +122,13 @@ async function windowReference(
   } finally {
     window[Symbol.dispose](); // the host keeps the levels
   }
-  const elsewhere = () => Promise.reject(new RunFailure("limits", "the reference is not on this GPU"));
+  const sliceOf = window.slices();
   return {
     problem,
     start,
     against: `gpu ${window.plan.label} through a window`,
-    window,
-    compareGpu: elsewhere,
-    compareCpu: elsewhere,
+    slices: (ago, first, slices) =>
+      Array.from({ length: slices }, (_, i) => ({ ...sliceOf(ago, first + i), x: first + i, slices: 1 })),
     dispose: () => {},
   };
 }
@@ -219,11 +205,11 @@ async function cpuReference(problem: Problem, start: Start, oracleOperations: nu
     const oracle = oracleOf(small, start);
     await running;
     const [slices] = problem.grid, last = { ago: 0, slice: 0, slices } as const;
-    const { notFinite } = await field.compare(field.level(1), last);
+    const sliceOf = field.slices(), { notFinite } = await field.compare(sliceOf(1, 0), last);
     if (notFinite > 0) throw new UnstableProblem(problem);
     await checkCpu(pool, small, start, oracle);
     // what the workers that compute results share with these: the memory outlives its pool
-    const levels = stateLevels(problem).map((ago) => field.level(ago));
+    const levels = stateLevels(problem).map((ago) => sliceOf(ago, 0));
     const [nx] = problem.grid, [checkedSlices] = small.grid;
     const isChecked = small.steps === problem.steps && checkedSlices === nx;
     const extent = `${small.steps} of ${problem.steps} steps on ${checkedSlices} of ${nx} slices`;
@@ -231,9 +217,7 @@ async function cpuReference(problem: Problem, start: Start, oracleOperations: nu
       problem,
       start,
       against: isChecked ? "oracle f32" : `one CPU worker, checked by oracle f32: ${extent}`,
-      compareGpu: () => Promise.reject(new RunFailure("limits", "the reference is not on this GPU")),
-      compareCpu: (result, { referenceSlice, ...slices }) =>
-        result.compare({ ...levels[slices.ago]!, slice: referenceSlice }, slices),
+      slices: (ago, first, slices) => [{ ...levels[ago]!, slice: first, x: first, slices }],
       dispose: () => levels.splice(0),
     };
   } finally {
@@ -247,7 +231,7 @@ export async function startOnCpu(
   { kind, seed }: Start,
 ): Promise<CpuField> {
   const field = await pool.load({ update: stencil.update, layout: cpuLayoutOf({ stencil, grid }), boundary });
-  await field.setInitial(kind, { seed });
+  await field.initialise({ kind, seed });
   return field;
 }
 
@@ -261,7 +245,7 @@ async function checkCpu(
   const field = await startOnCpu(pool, problem, start);
   await field.run({ steps: problem.steps });
   for (const ago of stateLevels(problem)) {
-    const { maxError, notFinite } = compareSlices(field.level(ago), oracle[ago], problem.grid[0]);
+    const { maxError, notFinite } = compareSlices(field.slices()(ago, 0), oracle[ago], problem.grid[0]);
     if (maxError > 0 || notFinite > 0) {
       const found = `differs from oracle f32 by ${maxError} after ${problem.steps} steps`;
       throw new RunFailure("incorrect", `the CPU's kernel ${found}`);

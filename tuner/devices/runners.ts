@@ -36,7 +36,7 @@ export async function prepare(
     gpuMemory,
     configuration,
     async onCompiled(part, plan) {
-      await reference.prepareGpu?.(part, plan);
+      await reference.onGpu?.compileComparison(reference.start.kind, part, plan);
       await onCompiled?.();
     },
   });

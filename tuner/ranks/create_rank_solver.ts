@@ -17,7 +17,7 @@ import type { World } from "./world.ts";
 
 export { openWorld } from "./mpi_world.ts";
 export { type DeviceWishes, type OpenedDevice, openRankDevice, type RankDevice } from "./open_rank_device.ts";
-export type { FieldStart as RankStart } from "../devices/shared/part_field.ts";
+export type { FieldStart as RankStart } from "../../kernels/initial_field.ts";
 export type { RankCells, RankRun, RankSolver } from "./rank_solver.ts";
 export type { Message, World } from "./world.ts";
 export type { Extent, Parts } from "../../models/decomposition.ts";

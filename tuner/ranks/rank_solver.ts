@@ -1,3 +1,4 @@
+import type { FieldStart } from "../../kernels/initial_field.ts";
 import { cellsOf, type Problem } from "../../kernels/stencils/stencil.ts";
 import { placed } from "../../kernels/update.ts";
 import type { Axis, Extent } from "../../models/decomposition.ts";
@@ -16,13 +17,7 @@ import { stateLevels } from "../devices/reference.ts";
 import { type CellRange, checked, checkSteps, rangeOf } from "../solver/cells.ts";
 import type { CellsOptions } from "../solver/solver.ts";
 import { piecesOf } from "../devices/shared/boxes.ts";
-import {
-  type FieldStart,
-  type PartField,
-  readBox,
-  writeBox,
-  writeSlices,
-} from "../devices/shared/part_field.ts";
+import { type PartField, readBox, writeBox, writeSlices } from "../devices/shared/part_field.ts";
 import { makeParts } from "../devices/shared/shares.ts";
 import type { RankDevice } from "./open_rank_device.ts";
 import type { World } from "./world.ts";

@@ -13,12 +13,12 @@ Deno.test("workers compare every cell of the slices asked for, and of no others"
   const layout = layOut([7, 4, 5], { pad: [x, y, z], planes: planesOf(update) });
   const pools = await Promise.all([1, 3, 9].map((workers) => CpuPool.create({ workers })));
   const expected = await pools[0]!.load({ update, layout, boundary: "zero" });
-  await expected.setInitial("noise", { seed: 4 });
+  await expected.initialise({ kind: "noise", seed: 4 });
   for (const pool of pools) {
     const field = await pool.load({ update, layout, boundary: "zero" });
-    await field.setInitial("noise", { seed: 4 });
+    await field.initialise({ kind: "noise", seed: 4 });
     const compare = (slice: number, slices: number) =>
-      field.compare({ ...expected.level(1), slice }, { ago: 1, slice, slices });
+      field.compare(expected.slices()(1, slice), { ago: 1, slice, slices });
     const same = await compare(0, 7);
     assertEquals([same.maxError, same.notFinite, same.cells], [0, 0, 7 * planesOf(update) * 20]);
     assert(same.maxValue > 0.9 && same.maxValue <= 1, `${same.maxValue}`);

@@ -39,7 +39,7 @@ async function run(
   const { update } = stencil, { x, y, z } = reachOf(update);
   const layout = layOut(grid, { pad: [x, y, z], planes: planesOf(update) });
   const field = await pool.load({ update, layout, boundary, shape, workers });
-  await field.setInitial(stencil.initialField ?? "noise", { seed: 1 });
+  await field.initialise({ kind: stencil.initialField ?? "noise", seed: 1 });
   await field.run({ steps: Math.floor(steps / 3) });
   await field.run({ steps: steps - Math.floor(steps / 3) });
   const levels = [field.current, field.previous].map((level) => bits(gatherCells(level, layout)));
@@ -143,7 +143,7 @@ Deno.test("fused products are exact on whole numbers, and elsewhere differ from 
     const oracle = runReference({ current: initial, previous: initial }, { update, grid, boundary, steps });
     for (const shape of [{ strip: 3 }, { tiles: 2, band: 1, block: 2 }]) {
       const field = await pool.load({ update, layout, boundary, shape, fused: true });
-      await field.setInitial(kind, { seed: 1 });
+      await field.initialise({ kind, seed: 1 });
       await field.run({ steps });
       const current = gatherCells(field.current, layout);
       if (kind === "integers") assertEquals(bits(current), bits(oracle.current));

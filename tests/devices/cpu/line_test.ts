@@ -34,7 +34,7 @@ async function assertEqualsOracle(
   const kind = stencil.initialField ?? "noise";
   const field = await pool.load({ update, layout, boundary, shape: { points: nodePoints } });
   try {
-    await field.setInitial(kind, { seed: SEED });
+    await field.initialise({ kind, seed: SEED });
     const last = update.substeps.at(-1)![0]!.field;
     let previous = initialCells({ grid, stencil }, { kind, seed: SEED });
     let current = initialCells({ grid, stencil }, { kind, seed: SEED });

@@ -71,7 +71,7 @@ async function assertEqualsOracle(
 ): Promise<void> {
   const layout = layoutOf(grid, update);
   const field = await pool.load({ update, layout, boundary });
-  await field.setInitial(kind, { seed: 5 });
+  await field.initialise({ kind, seed: 5 });
   for (const steps of runs) await field.run({ steps });
   const initial = initialCells(kind, grid, 5);
   const steps = runs.reduce((sum, n) => sum + n, 0);
@@ -186,7 +186,7 @@ async function runShare(
   const part: Grid = [ghosts[0] + own + ghosts[1], grid[1], grid[2]];
   const layout = layoutOf(part, update);
   const field = await pool.load({ update, layout, boundary: ["zero", boundary, boundary] });
-  await field.setInitial("integers", { seed: 3, first: [first - ghosts[0], 0, 0], whole: grid });
+  await field.initialise({ kind: "integers", seed: 3, first: [first - ghosts[0], 0, 0], whole: grid });
   await field.run({ steps, ghost: { low: ghosts[0] > 0, high: ghosts[1] > 0 } });
   const share = bits(dense(field.current, layout, [ghosts[0], ghosts[0] + own]));
   await field.dispose();
@@ -274,7 +274,7 @@ Deno.test("the zero frame stays zero, and run gives the time", async () => {
   const update = wave(6).update, layout = layoutOf([5, 6, 7], update);
   const pool = await CpuPool.create({ workers: 2 });
   const field = await pool.load({ update, layout, boundary: "zero" });
-  await field.setInitial("noise");
+  await field.initialise({ kind: "noise", seed: 0 });
   const timeNs = await field.run({ steps: 5 });
   assert(timeNs > 0 && timeNs < 1e9, `${timeNs} ns`);
   for (const level of [field.current, field.previous]) {
@@ -290,8 +290,8 @@ Deno.test("memory is reused, and fields side by side do not touch", async () => 
   const load = (): Promise<CpuField> => pool.load({ update, layout, boundary: "zero" });
   const first = await load(), second = await load();
   const bytes = second.current.buffer.byteLength;
-  await first.setInitial("noise", { seed: 1 });
-  await second.setInitial("noise", { seed: 2 });
+  await first.initialise({ kind: "noise", seed: 1 });
+  await second.initialise({ kind: "noise", seed: 2 });
   const before = bits(second.current);
   await first.run({ steps: 4 });
   assertEquals(bits(second.current), before);
@@ -299,7 +299,7 @@ Deno.test("memory is reused, and fields side by side do not touch", async () => 
   for (let i = 0; i < 5; i++) {
     const field = await load();
     assert(field.current.every((value) => value === 0), "a new field starts at zero");
-    await field.setInitial("noise");
+    await field.initialise({ kind: "noise", seed: 0 });
     await field.dispose();
     await field.dispose();
   }

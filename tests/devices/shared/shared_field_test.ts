@@ -9,7 +9,8 @@ import { traversalNamed } from "../../../kernels/traversals/all.ts";
 import type { Parameters } from "../../../kernels/traversals/traversal.ts";
 import { GpuDevice } from "../../../tuner/devices/gpu/gpu_device.ts";
 import { makeReference, stateLevels, verificationOf } from "../../../tuner/devices/reference.ts";
-import { CpuPartField } from "../../../tuner/devices/shared/cpu_part_field.ts";
+import { CpuField } from "../../../tuner/devices/cpu/cpu_field.ts";
+import { HostPartField } from "../../../tuner/devices/shared/host_part_field.ts";
 import { SharedField } from "../../../tuner/devices/shared/shared_field.ts";
 import { CpuPool } from "../../../tuner/devices/cpu/wasm_workers.ts";
 import type { Configuration, Share } from "../../../tuner/configuration.ts";
@@ -288,8 +289,8 @@ testCases("a share of 0 leaves its device out, whatever R", [
 ]);
 
 /** The workers' part, which is the first. */
-function cpuPartOf({ parts: [first] }: SharedField): CpuPartField {
-  assert(first instanceof CpuPartField);
+function cpuPartOf({ parts: [first] }: SharedField): HostPartField<CpuField> {
+  assert(first instanceof HostPartField && first.field instanceof CpuField);
   return first;
 }
 

@@ -1,21 +1,16 @@
-import type { Pattern } from "../../../kernels/initial_field.ts";
+import type { PartStart } from "../../../kernels/initial_field.ts";
 import { type Layout, layOut } from "../../../kernels/layout.ts";
-import type { Grid, Problem } from "../../../kernels/stencils/stencil.ts";
+import type { Problem } from "../../../kernels/stencils/stencil.ts";
 import { planesOf, reachOf, signalAt, stepReach } from "../../../kernels/update.ts";
-import { type Comparison, joinComparisons, type SliceCells } from "../comparison.ts";
+import {
+  type Comparison,
+  type FieldSlices,
+  joinComparisons,
+  type SliceCells,
+  type SliceOf,
+} from "../comparison.ts";
 import type { CpuMemory } from "./cpu_memory.ts";
 import type { ArrayPair, Command, Done, LoadCommand } from "./cpu_commands.ts";
-
-interface InitialOptions {
-  /** @default {0} */
-  seed?: number;
-  /** Where the field's cell (0, 0, 0) lies in the whole grid. @default {there too} */
-  first?: Grid;
-  /** Cells of the whole grid, where it repeats beyond them. @default {the field's own} */
-  whole?: Grid;
-  /** The time step. @default {0} */
-  step?: number;
-}
 
 interface RunOptions {
   readonly steps: number;
@@ -26,13 +21,6 @@ interface RunOptions {
    * @default {neither}
    */
   readonly ghost?: { readonly low?: boolean; readonly high?: boolean };
-}
-
-interface FieldSlices {
-  /** 0: F(t), 1: F(t−1). */
-  readonly ago: 0 | 1;
-  readonly slice: number;
-  readonly slices: number;
 }
 
 /** What a field needs of the pool. */
@@ -81,15 +69,17 @@ export class CpuField {
     return this.#step;
   }
 
-  /** All slices of F(t) (`ago` = 0) or F(t−1). */
-  level(ago: 0 | 1): SliceCells {
-    return { cells: ago === 0 ? this.current : this.previous, layout: this.layout, slice: 0 };
+  /** Both levels, as they lie now. */
+  slices(): SliceOf {
+    const { current, previous, layout } = this, levels = [current, previous] as const;
+    return (ago, slice) => ({ cells: levels[ago], layout, slice });
   }
 
   /** Sets both time levels to the same initial values, and the materials. */
-  async setInitial(initial: Pattern, options: InitialOptions = {}): Promise<void> {
-    const { seed = 0, first = [0, 0, 0], whole = this.layout.grid, step = 0 } = options,
-      { field } = this.#load;
+  async initialise(
+    { kind: initial, seed, first = [0, 0, 0], whole = this.layout.grid, step = 0 }: PartStart,
+  ): Promise<void> {
+    const { field } = this.#load;
     this.#step = step;
     await this.#host.send(() => ({ kind: "initial", field, initial, seed, first, whole }));
   }

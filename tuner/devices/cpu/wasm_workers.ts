@@ -63,7 +63,7 @@ interface Pending {
  * const pool = await CpuPool.create({ workers: 2 });
  * const layout = layOut([8, 8, 8], { pad: [1, 1, 1] });
  * const field = await pool.load({ update: wave(2).update, layout, boundary: "zero" });
- * await field.setInitial("noise");
+ * await field.initialise({ kind: "noise", seed: 0 });
  * assert(await field.run({ steps: 5 }) > 0);
  * pool.dispose();
  * ```

@@ -1,5 +1,5 @@
-import type { Pattern } from "../../../kernels/initial_field.ts";
-import { cellsOf, type Grid, type Problem } from "../../../kernels/stencils/stencil.ts";
+import type { PartStart, Pattern } from "../../../kernels/initial_field.ts";
+import { cellsOf, type Problem } from "../../../kernels/stencils/stencil.ts";
 import type { Dispatch, GpuPlan } from "../../../kernels/traversals/traversal.ts";
 import { linearWorkgroups } from "../../../kernels/wgsl/declare.ts";
 import { readsSignal } from "../../../kernels/update.ts";
@@ -11,18 +11,6 @@ import { Dispatcher, type DispatchResources } from "./gpu_dispatcher.ts";
 import { compileCompare, compileFill, compilePlan } from "./gpu_pipelines.ts";
 import { OwnOrder } from "./own_order.ts";
 import { Uniforms } from "./gpu_uniforms.ts";
-
-/** Where a field starts and which part of the whole grid it is. */
-interface InitialState {
-  readonly kind: Pattern;
-  readonly seed: number;
-  /** Where the field's cell (0, 0, 0) lies in the whole grid. @default {there too} */
-  readonly first?: Grid;
-  /** Cells of the whole grid, where it repeats beyond them. @default {the field's own} */
-  readonly whole?: Grid;
-  /** The time step. @default {0} */
-  readonly step?: number;
-}
 
 /** Cell updates whose dispatches are listed at once, some 0.2 s of an H100, and steps at most; lists that are kept. */
 const LONG_UPDATES = 120e9, LONG_STEPS = 10_000, MOST_LISTS = 8;
@@ -163,7 +151,7 @@ export class GpuField implements Disposable {
   }
 
   /** Sets both time levels, pads too, and the time step. Whatever uses the field next waits for it. */
-  async initialise({ kind, seed, first = [0, 0, 0], whole, step = 0 }: InitialState): Promise<void> {
+  async initialise({ kind, seed, first = [0, 0, 0], whole, step = 0 }: PartStart): Promise<void> {
     const { layout: { grid } } = this.plan.storage;
     this.#step = step;
     const arrays = this.#canonical();

@@ -1,12 +1,19 @@
 import { refusalOf } from "../../../kernels/capability.ts";
-import type { Pattern } from "../../../kernels/initial_field.ts";
+import type { PartStart } from "../../../kernels/initial_field.ts";
 import type { Layout } from "../../../kernels/layout.ts";
 import { type Section, WINDOW_SECTIONS } from "../../../kernels/sections.ts";
 import type { Problem } from "../../../kernels/stencils/stencil.ts";
 import { traversalNamed } from "../../../kernels/traversals/all.ts";
 import type { Dispatch, GpuPlan, Parameters } from "../../../kernels/traversals/traversal.ts";
 import { linearWorkgroups } from "../../../kernels/wgsl/declare.ts";
-import { compareSlices, type Comparison, joinComparisons } from "../comparison.ts";
+import {
+  compareSlices,
+  type Comparison,
+  type FieldSlices,
+  joinComparisons,
+  type SliceCells,
+  type SliceOf,
+} from "../comparison.ts";
 import { RunFailure } from "../run_failure.ts";
 import { type LevelArrays, ownMemory, type SectionArrays } from "./field_memory.ts";
 import type { GpuDevice, Recorder, Submission } from "./gpu_device.ts";
@@ -43,7 +50,7 @@ export class WindowedField implements Disposable {
   readonly plan: GpuPlan;
   /** Host time from shader text to pipelines. */
   readonly compileNs: number;
-  readonly sliceLayout: Layout;
+  readonly #sliceLayout: Layout;
   readonly #gpu: GpuDevice;
   readonly #problem: Problem;
   readonly #resources: Resources;
@@ -68,7 +75,7 @@ export class WindowedField implements Disposable {
     this.#resources = resources;
     this.#first = padY * pitch;
     const cells = slice - 2 * this.#first, origin = layout.origin - padX * slice - this.#first;
-    this.sliceLayout = { ...layout, pad: [0, 0, padZ], slice: cells, origin };
+    this.#sliceLayout = { ...layout, pad: [0, 0, padZ], slice: cells, origin };
     const level = () => Array.from({ length: nx + 2 * padX }, () => new Float32Array(cells));
     this.#levels = [level(), level()];
     const arrays = plan.storage.sections!.map((_, section) => this.#slotOf(section));
@@ -118,13 +125,13 @@ export class WindowedField implements Disposable {
 
   /** Sets both levels, pads too, and the time step. */
   async initialise(
-    { kind, seed, step = 0 }: { readonly kind: Pattern; readonly seed: number; readonly step?: number },
+    { kind, seed, first = [0, 0, 0], whole = this.#problem.grid, step = 0 }: PartStart,
   ): Promise<void> {
     const { uniforms } = this.#resources;
     this.#step = step;
     for (const [section, { layout, x, slices: [from, to] }] of this.#sections.entries()) {
       const fill = await compileFill(this.#gpu, this.#problem, layout, kind);
-      const [slot] = await uniforms.place([[seed, x, 0, 0, ...this.#problem.grid]]);
+      const [slot] = await uniforms.place([[seed, x + first[0], first[1], first[2], ...whole]]);
       const on = this.#slotOf(section).map((array) => [array]), workgroups = linearWorkgroups(layout.length);
       const record: Recorder = (encoder, timestamps) =>
         uniforms.dispatch(encoder, fill, { on, slot, workgroups, pass: timestamps() });
@@ -134,39 +141,32 @@ export class WindowedField implements Disposable {
     }
   }
 
-  /** Advances the field, as many steps a passage as the plan can; returns nanoseconds by the host's clock. */
-  async run(steps: number): Promise<number> {
+  /** Advances the field by runs, as many steps a passage as the plan can; returns nanoseconds by the host's clock. */
+  async run(steps: number, repetitions = 1): Promise<number> {
     const started = performance.now();
-    for (let done = 0; done < steps;) {
-      const count = Math.min(this.plan.passageSteps!, steps - done);
-      await this.#passage(this.plan.dispatches(count, this.#step));
-      this.#step += count;
-      done += count;
+    for (let i = 0; i < repetitions; i++) {
+      for (let done = 0; done < steps;) {
+        const count = Math.min(this.plan.passageSteps!, steps - done);
+        await this.#passage(this.plan.dispatches(count, this.#step));
+        this.#step += count;
+        done += count;
+      }
     }
     return (performance.now() - started) * 1e6;
   }
 
-  /** The cells of a slice, of F(t) (`ago` = 0) or F(t−1). */
-  slice(ago: 0 | 1, x: number): Float32Array<ArrayBuffer> {
-    return this.#levels[((this.#step + ago) % 2) as 0 | 1][x + this.plan.storage.layout.pad[0]]!;
+  /** Both levels, as they lie now. */
+  slices(): SliceOf {
+    const { pad: [pad] } = this.plan.storage.layout, layout = this.#sliceLayout, step = this.#step;
+    return (ago, x) => ({ cells: this.#levels[(step + ago) % 2 as 0 | 1][x + pad]!, layout, slice: 0 });
   }
 
-  /** Compares levels with a reference's at the same time step, on the host. */
-  compare(reference: WindowedField, levels: readonly (0 | 1)[]): Comparison {
-    const [nx] = this.#problem.grid;
-    const sliceOf = (field: WindowedField, ago: 0 | 1, x: number) => ({
-      cells: field.slice(ago, x),
-      layout: field.sliceLayout,
-      slice: 0,
-    });
-    return joinComparisons(
-      levels.flatMap((ago) =>
-        Array.from(
-          { length: nx },
-          (_, x) => compareSlices(sliceOf(this, ago, x), sliceOf(reference, ago, x), 1),
-        )
-      ),
-    );
+  /** Compares slices of a level with others, on the host. */
+  compare(expected: SliceCells, { ago, slice, slices }: FieldSlices): Comparison {
+    const sliceOf = this.slices();
+    return joinComparisons(Array.from({ length: slices }, (_, i) => {
+      return compareSlices(sliceOf(ago, slice + i), { ...expected, slice: expected.slice + i }, 1);
+    }));
   }
 
   [Symbol.dispose](): void {
@@ -224,7 +224,7 @@ export class WindowedField implements Disposable {
     const { layout: { slice, pad: [padX] } } = this.plan.storage,
       { slices: [from, to] } = this.#sections[section]!;
     const end = this.#sections[section + 1]?.slices[0] ?? to;
-    const cut = inTwo ? Math.max(from, end - Math.ceil(TICK_BYTES / (8 * this.sliceLayout.slice))) : end;
+    const cut = inTwo ? Math.max(from, end - Math.ceil(TICK_BYTES / (8 * this.#sliceLayout.slice))) : end;
     const handOver = (begin: number, until: number): void =>
       this.#slotOf(section).forEach((array, level) => {
         for (let x = begin; x < until; x++) {
@@ -265,7 +265,7 @@ export class WindowedField implements Disposable {
     this.#levels.forEach((level, i) => {
       for (let x = from; x < to; x++) {
         const place = slice * ((to - from) * i + x - from) + this.#first;
-        const range = this.#gpu.mapped(staged, 4 * place, 4 * this.sliceLayout.slice);
+        const range = this.#gpu.mapped(staged, 4 * place, 4 * this.#sliceLayout.slice);
         level[x + padX]!.set(new Float32Array(range));
       }
     });

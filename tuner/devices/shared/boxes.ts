@@ -1,6 +1,6 @@
 import { indexOf } from "../../../kernels/layout.ts";
 import { type Box, cellsIn } from "../../../models/rank_part.ts";
-import type { SliceCells } from "../comparison.ts";
+import type { SliceOf } from "../comparison.ts";
 
 /** Cells of a box that lie together in a piece; counted plane by plane, then x, y, z. */
 export interface Run {
@@ -51,7 +51,7 @@ const SHORT_ROW = 32;
  */
 export function copyPiece(
   { runs }: Piece,
-  sliceOf: (ago: 0 | 1, x: number) => SliceCells,
+  sliceOf: SliceOf,
   cells: Float32Array,
   direction: "pack" | "unpack",
 ): void {

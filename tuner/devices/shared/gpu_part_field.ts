@@ -1,3 +1,4 @@
+import type { FieldStart } from "../../../kernels/initial_field.ts";
 import type { Layout } from "../../../kernels/layout.ts";
 import { linearWorkgroups } from "../../../kernels/wgsl/declare.ts";
 import { packShader } from "../../../kernels/wgsl/pack_box.ts";
@@ -7,10 +8,10 @@ import type { LevelPart } from "../gpu/field_memory.ts";
 import type { GpuField, Recorded } from "../gpu/gpu_field.ts";
 import { compile, type Pipeline } from "../gpu/gpu_pipelines.ts";
 import { UNIFORM_STRIDE } from "../gpu/gpu_uniforms.ts";
-import type { Reference } from "../reference.ts";
+import { type Reference, stateLevels } from "../reference.ts";
+import { RunFailure } from "../run_failure.ts";
 import { type Piece, piecesOf } from "./boxes.ts";
 import {
-  type FieldStart,
   firstOf,
   ownSlices,
   type PartField,
@@ -135,7 +136,9 @@ export class GpuPartField implements PartField {
   }
 
   async compare(reference: Reference): Promise<Comparison> {
-    return await reference.compareGpu(this.onGpu, ownSlices(this.place));
+    const { onGpu, problem } = reference;
+    if (onGpu === undefined) throw new RunFailure("limits", "the reference is not on this GPU");
+    return await this.onGpu.compare(onGpu, { levels: stateLevels(problem), ...ownSlices(this.place) });
   }
 
   [Symbol.dispose](): void {

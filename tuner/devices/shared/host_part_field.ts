@@ -1,34 +1,98 @@
+import type { FieldStart, PartStart } from "../../../kernels/initial_field.ts";
 import type { Box } from "../../../models/rank_part.ts";
-import type { SliceCells } from "../comparison.ts";
+import {
+  type Comparison,
+  type FieldSlices,
+  joinComparisons,
+  type SliceCells,
+  type SliceOf,
+} from "../comparison.ts";
+import { type Reference, stateLevels } from "../reference.ts";
+import { RunFailure } from "../run_failure.ts";
 import { copyPiece, piecesOf } from "./boxes.ts";
-import type { PartField, Round, RoundOptions } from "./part_field.ts";
+import {
+  firstOf,
+  ownSlices,
+  type PartField,
+  type Place,
+  type Round,
+  type RoundOptions,
+} from "./part_field.ts";
 
-/** What parts have in common whose cells the host reaches: it copies boxes row by row, when they are asked for. */
-export abstract class HostPartField implements Pick<PartField, "begin" | "unpack" | "settle"> {
+/** A field whose cells the host reaches: what workers compute, or what passes through a window of a GPU's memory. */
+interface HostField {
+  /** Time steps since the initial state. */
+  readonly step: number;
+  initialise(start: PartStart): Promise<void>;
+  /** Both levels, as they lie now. */
+  slices(): SliceOf;
+  compare(expected: SliceCells, which: FieldSlices): Comparison | Promise<Comparison>;
+}
+
+/** What is known of a part besides its field and place. */
+interface HostPart extends Pick<PartField, "device" | "compileNs" | "clock" | "isWarm"> {
   /** Advances the field; returns nanoseconds. */
-  protected abstract run(steps: number, repetitions: number): Promise<number>;
+  run(steps: number, repetitions: number): Promise<number>;
+  dispose(): void;
+}
 
-  /** Says where a slice of a level lies now. */
-  protected abstract slices(): (ago: 0 | 1, x: number) => SliceCells;
+/** A part whose cells the host reaches: it copies boxes row by row, when they are asked for. */
+export class HostPartField<Field extends HostField = HostField> implements PartField {
+  readonly device: PartField["device"];
+  readonly compileNs: number;
+  readonly clock: PartField["clock"];
+  readonly isWarm: boolean;
+  readonly #part: HostPart;
+
+  constructor(readonly field: Field, readonly place: Place, part: HostPart) {
+    ({ device: this.device, compileNs: this.compileNs, clock: this.clock, isWarm: this.isWarm } = part);
+    this.#part = part;
+  }
+
+  get step(): number {
+    return this.field.step;
+  }
+
+  async initialise(start: FieldStart): Promise<void> {
+    await this.field.initialise({ ...start, first: firstOf(this.place), whole: this.place.whole });
+  }
 
   begin(steps: number, { pack = [], repetitions = 1 }: RoundOptions = {}): Promise<Round> {
-    const running = this.run(steps, repetitions);
+    const running = steps === 0 ? Promise.resolve(0) : this.#part.run(steps, repetitions);
     running.catch(() => {}); // thrown by `finish`
     const packed = (boxes: readonly Box[]) =>
       piecesOf(boxes).map((piece) => {
         const cells = new Float32Array(piece.cells);
-        copyPiece(piece, this.slices(), cells, "pack");
+        copyPiece(piece, this.field.slices(), cells, "pack");
         return cells;
       });
     return Promise.resolve({ finish: () => running, pieces: () => pack.map(packed), release() {} });
   }
 
   unpack(boxes: readonly Box[], pieces: readonly Float32Array<ArrayBuffer>[]): Promise<void> {
-    piecesOf(boxes).forEach((piece, i) => copyPiece(piece, this.slices(), pieces[i]!, "unpack"));
+    piecesOf(boxes).forEach((piece, i) => copyPiece(piece, this.field.slices(), pieces[i]!, "unpack"));
     return Promise.resolve();
   }
 
   settle(): Promise<void> {
     return Promise.resolve();
+  }
+
+  async compare(reference: Reference): Promise<Comparison> {
+    if (this.device === "gpu" && reference.onGpu !== undefined) {
+      throw new RunFailure("limits", "the reference lies on the GPU as a whole");
+    }
+    const parts: Comparison[] = [], { slice, slices, referenceSlice } = ownSlices(this.place);
+    for (const ago of stateLevels(reference.problem)) {
+      for await (const { x, slices: count, ...expected } of reference.slices(ago, referenceSlice, slices)) {
+        const which = { ago, slice: slice + x - referenceSlice, slices: count };
+        parts.push(await this.field.compare(expected, which));
+      }
+    }
+    return joinComparisons(parts);
+  }
+
+  [Symbol.dispose](): void {
+    this.#part.dispose();
   }
 }

@@ -1,4 +1,4 @@
-import type { Pattern } from "../../../kernels/initial_field.ts";
+import type { FieldStart } from "../../../kernels/initial_field.ts";
 import type { Grid } from "../../../kernels/stencils/stencil.ts";
 import type { Box, RankPart } from "../../../models/rank_part.ts";
 import type { DeviceKind } from "../../shares.ts";
@@ -6,16 +6,6 @@ import type { Comparison } from "../comparison.ts";
 import type { GpuField } from "../gpu/gpu_field.ts";
 import type { Reference } from "../reference.ts";
 import { piecesOf } from "./boxes.ts";
-
-/** What a field is set to, and at which time step. */
-export interface FieldStart {
-  /** Which pattern. */
-  readonly kind: Pattern;
-  /** Whole number that selects the values. */
-  readonly seed: number;
-  /** Time steps before it. @default {0} */
-  readonly step?: number;
-}
 
 /** Where a part lies. */
 export interface Place {

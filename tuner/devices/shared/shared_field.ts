@@ -1,10 +1,11 @@
+import type { FieldStart } from "../../../kernels/initial_field.ts";
 import type { Problem } from "../../../kernels/stencils/stencil.ts";
 import type { Share } from "../../configuration.ts";
 import { type Comparison, joinComparisons } from "../comparison.ts";
 import type { Submission } from "../gpu/gpu_device.ts";
 import type { GpuField } from "../gpu/gpu_field.ts";
 import type { Reference } from "../reference.ts";
-import type { FieldStart, PartField } from "./part_field.ts";
+import type { PartField } from "./part_field.ts";
 import { type RoundTimes, runRounds, wayBetween } from "./shared_rounds.ts";
 import { makeParts, planOfShare, type ShareOptions } from "./shares.ts";
 

@@ -14,10 +14,9 @@ import type { GpuDevice } from "../gpu/gpu_device.ts";
 import { GpuField } from "../gpu/gpu_field.ts";
 import { WindowedField } from "../gpu/windowed_field.ts";
 import { RunFailure } from "../run_failure.ts";
-import { CpuPartField } from "./cpu_part_field.ts";
 import { GpuPartField } from "./gpu_part_field.ts";
+import { HostPartField } from "./host_part_field.ts";
 import type { PartField, Place } from "./part_field.ts";
-import { WindowPartField } from "./window_part_field.ts";
 
 export interface ShareOptions {
   /** Each may be missing where the other device computes all slices. */
@@ -138,7 +137,17 @@ const OPENERS: Readonly<Record<DeviceKind, Opener>> = {
     }).catch((error) => {
       throw error instanceof RunFailure ? error : new RunFailure("compile", `CPU: ${error.message}`);
     });
-    return new CpuPartField(field, place, (performance.now() - started) * 1e6);
+    const { part: { before: [low], after: [high] } } = place, ghost = { low: low > 0, high: high > 0 };
+    return new HostPartField(field, place, {
+      device: "cpu",
+      compileNs: (performance.now() - started) * 1e6,
+      // the workers' clock is as good as a device's
+      clock: "device",
+      isWarm: false,
+      run: (steps, repetitions) => field.run({ steps: steps * repetitions, ghost }),
+      // the memory is free at once; a pool that has ended needs no word
+      dispose: () => field.dispose().catch(() => {}),
+    });
   },
 
   async gpu(problem, { traversal: name, parameters, memory }, options) {
@@ -153,7 +162,16 @@ const OPENERS: Readonly<Record<DeviceKind, Opener>> = {
     const compiled = (plan: GpuPlan) => onCompiled?.(part, plan) ?? Promise.resolve();
     if (memory !== undefined) {
       const window = { traversal: name, parameters, windowBytes: memory, onCompiled: compiled };
-      return new WindowPartField(await WindowedField.open(gpu, part, window), place, gpu.isSoftware);
+      const field = await WindowedField.open(gpu, part, window);
+      return new HostPartField(field, place, {
+        device: "gpu",
+        compileNs: field.compileNs,
+        // the host moves slices while the GPU computes
+        clock: "host",
+        isWarm: gpu.isSoftware,
+        run: (steps, repetitions) => field.run(steps, repetitions),
+        dispose: () => field[Symbol.dispose](),
+      });
     }
     const traversal = traversalNamed(name);
     const refusal = refusalOf(traversal, part) ?? traversal.infeasible(part, parameters, gpu.limits);
