@@ -8,40 +8,37 @@ import { type Comparison, joinComparisons } from "../comparison.ts";
 
 const COMPARISON_BYTES = 16;
 
-/** Cells of some slices in a GPU's arrays, one for each time level. */
-interface Slab {
-  readonly arrays: readonly GPUBuffer[];
-  readonly layout: Layout;
-  readonly slice: number;
-}
-
-interface ComparisonOptions {
+/** What copies and comparisons run on; nothing else uses the uniforms meanwhile. */
+interface Work {
   readonly gpu: GpuDevice;
-  /** Nothing else uses them meanwhile. */
   readonly uniforms: Uniforms;
-  /** How many to compare. */
-  readonly slices: number;
 }
 
-/** Slices of some levels, from one of the grid on. */
+/** Slices of one or several levels, whose parts are alike, from one of the grid on. */
 interface Slices {
   readonly levels: readonly (readonly LevelPart[])[];
   readonly slice: number;
 }
 
-/** Compares each level with another field's, all of a part in one submission. */
+/** Some slices that lie in one part of each of two fields' levels. */
+interface Pair {
+  /** The part of each level, the one's and the other's. */
+  readonly arrays: readonly (readonly [GPUBuffer, GPUBuffer])[];
+  /** Of these slices alone, and of the other part. */
+  readonly layout: Layout;
+  readonly other: Layout;
+  /** Where they begin in each part. */
+  readonly first: readonly [number, number];
+}
+
+/** Compares slices of each level with another field's, all of a part in one submission. */
 export async function compareLevels(
   result: Slices,
   reference: Slices,
-  options: ComparisonOptions,
+  { slices, ...work }: Work & { readonly slices: number },
 ): Promise<Comparison> {
   const comparisons: Comparison[] = [];
-  for (let done = 0; done < options.slices;) {
-    const [mine, other] = [slabAt(result, done), slabAt(reference, done)];
-    const slices = Math.min(options.slices - done, mine.slices, other.slices);
-    comparisons.push(await compareSlabs(mine, other, { ...options, slices }));
-    done += slices;
-  }
+  for (const pair of pairsOf(result, reference, slices)) comparisons.push(await comparePair(pair, work));
   return joinComparisons(comparisons);
 }
 
@@ -49,57 +46,56 @@ export async function compareLevels(
 export async function copyLevel(
   from: readonly LevelPart[],
   to: readonly LevelPart[],
-  { gpu, uniforms }: Omit<ComparisonOptions, "slices">,
+  { gpu, uniforms }: Work,
 ): Promise<void> {
-  for (const { array, layout, x } of to) {
-    const [all, ny, nz] = layout.grid;
-    for (let slice = 0; slice < all;) {
-      const source = slabAt({ levels: [from], slice: x }, slice),
-        slices = Math.min(all - slice, source.slices);
-      const part: Layout = { ...layout, grid: [slices, ny, nz] };
-      const copy = await compileCopy(gpu, part, source.layout);
-      const [slot] = await uniforms.place([[slice, source.slice]]);
-      const on = [[array, source.arrays[0]!]], workgroups = compareWorkgroups(part);
+  for (const part of to) {
+    const target = { levels: [[part]], slice: part.x }, source = { levels: [from], slice: part.x };
+    for (const { arrays: on, layout, other, first } of pairsOf(target, source, part.layout.grid[0])) {
+      const copy = await compileCopy(gpu, layout, other), workgroups = compareWorkgroups(layout);
+      const [slot] = await uniforms.place([first]);
       await gpu.enqueue((encoder) => uniforms.dispatch(encoder, copy, { on, slot, workgroups }));
-      slice += slices;
     }
   }
 }
 
-/** The slices from the one `after` the first on that lie in one part. */
-function slabAt({ levels, slice }: Slices, after: number): Slab & { readonly slices: number } {
-  const [first = []] = levels, x = slice + after;
-  const which = first.findLastIndex((part) => part.x <= x);
-  const { layout, x: from } = first[which]!;
-  const arrays = levels.map((parts) => parts[which]!.array);
-  return { arrays, layout, slice: x - from, slices: from + layout.grid[0] - x };
+/** Cuts slices where a part of either field ends. */
+function* pairsOf(one: Slices, other: Slices, slices: number): Generator<Pair> {
+  for (let done = 0; done < slices;) {
+    const mine = partAt(one, done), others = partAt(other, done);
+    const count = Math.min(slices - done, mine.left, others.left), [, ny, nz] = mine.layout.grid;
+    yield {
+      arrays: mine.arrays.map((array, i) => [array, others.arrays[i]!]),
+      layout: { ...mine.layout, grid: [count, ny, nz] },
+      other: others.layout,
+      first: [mine.first, others.first],
+    };
+    done += count;
+  }
 }
 
-/** Compares each array of a slab with the other slab's on the device, all in one submission. */
-async function compareSlabs(
-  result: Slab,
-  reference: Slab,
-  { gpu, uniforms, slices }: ComparisonOptions,
+/** The part where the slice `after` the first lies, and how many slices of it follow. */
+function partAt({ levels, slice }: Slices, after: number) {
+  const x = slice + after, which = levels[0]!.findLastIndex((part) => part.x <= x);
+  const { layout, x: from } = levels[0]![which]!;
+  const arrays = levels.map((parts) => parts[which]!.array);
+  return { arrays, layout, first: x - from, left: from + layout.grid[0] - x };
+}
+
+async function comparePair(
+  { arrays, layout, other, first }: Pair,
+  { gpu, uniforms }: Work,
 ): Promise<Comparison> {
-  const [, ny, nz] = result.layout.grid;
-  const mine: Layout = { ...result.layout, grid: [slices, ny, nz] };
-  const compare = await compileCompare(gpu, mine, reference.layout);
+  const compare = await compileCompare(gpu, layout, other), workgroups = compareWorkgroups(layout);
   const { STORAGE, COPY_SRC, COPY_DST, MAP_READ } = GPUBufferUsage;
   const comparison = await gpu.buffer(COMPARISON_BYTES, STORAGE | COPY_SRC, "comparison");
   const readable = await gpu.buffer(COMPARISON_BYTES, COPY_DST | MAP_READ, "comparison, read back");
   try {
-    const [slot] = await uniforms.place([[result.slice, reference.slice]]);
+    const [slot] = await uniforms.place([first]), on = arrays.map((pair) => [...pair, comparison]);
     await gpu.timed({
       passes: 1,
       outgoing: [readable],
       record: (encoder, timestamps) => {
-        const on = result.arrays.map((array, i) => [array, reference.arrays[i]!, comparison]);
-        uniforms.dispatch(encoder, compare, {
-          on,
-          slot,
-          workgroups: compareWorkgroups(mine),
-          pass: timestamps(),
-        });
+        uniforms.dispatch(encoder, compare, { on, slot, workgroups, pass: timestamps() });
         encoder.copyBufferToBuffer(comparison, 0, readable, 0, COMPARISON_BYTES);
       },
     });

@@ -30,49 +30,40 @@ interface Exchange {
   readonly outgoing: readonly GPUBuffer[];
 }
 
+/** What a field has on its device. */
+interface Made extends Omit<DispatchResources, "scratch"> {
+  readonly gpu: GpuDevice;
+  readonly memory: FieldMemory;
+  /** Those of the plan. */
+  readonly scratch: readonly GPUBuffer[];
+  readonly compileNs: number;
+}
+
 /** The two time levels of a problem's field in a plan's storage, and what runs on them. */
 export class GpuField implements Disposable {
-  readonly problem: Problem;
-  readonly plan: GpuPlan;
-  readonly device: GpuDevice;
-  /** Host time from shader text to pipelines. */
-  readonly compileNs: number;
-  readonly #arrays: SectionArrays;
-  readonly #scratch: readonly GPUBuffer[];
-  readonly #memory: FieldMemory;
-  readonly #uniforms: Uniforms;
+  readonly #made: Made;
   readonly #dispatcher: Dispatcher;
   readonly #order: OwnOrder | undefined;
   readonly #lists = new Map<number, readonly Dispatch[]>();
   #step = 0;
 
-  private constructor(
-    gpu: GpuDevice,
-    problem: Problem,
-    plan: GpuPlan,
-    made: Omit<DispatchResources, "scratch"> & {
-      memory: FieldMemory;
-      /** Those of the plan. */
-      scratch: readonly GPUBuffer[];
-      compileNs: number;
-    },
-  ) {
-    this.device = gpu;
-    this.problem = problem;
-    this.plan = plan;
-    this.#arrays = made.arrays;
-    this.#memory = made.memory;
-    this.#uniforms = made.uniforms;
-    this.#scratch = made.scratch;
-    this.#dispatcher = new Dispatcher(gpu, {
-      ...made,
-      scratch: plan.shaders.map(({ scratch = [] }) => scratch.map((i) => made.scratch[i]!)),
-    });
+  private constructor(readonly problem: Problem, readonly plan: GpuPlan, made: Made) {
+    const { gpu, arrays, scratch: all, uniforms } = this.#made = made;
+    const scratch = plan.shaders.map(({ scratch = [] }) => scratch.map((i) => all[i]!));
+    this.#dispatcher = new Dispatcher(gpu, { ...made, scratch });
     if (plan.storage.order !== undefined) {
-      const { arrays, scratch, uniforms } = made, pipelines = made.pipelines.slice(-2);
-      this.#order = new OwnOrder(gpu, plan, { levels: arrays[0]!, scratch, uniforms, pipelines });
+      const pipelines = made.pipelines.slice(-2);
+      this.#order = new OwnOrder(gpu, plan, { levels: arrays[0]!, scratch: all, uniforms, pipelines });
     }
-    this.compileNs = made.compileNs;
+  }
+
+  get device(): GpuDevice {
+    return this.#made.gpu;
+  }
+
+  /** Host time from shader text to pipelines. */
+  get compileNs(): number {
+    return this.#made.compileNs;
   }
 
   /**
@@ -103,7 +94,7 @@ export class GpuField implements Disposable {
         scratch.push(await gpu.buffer(4 * length, usage, `${plan.label}: ${label}`));
       }
       const uniforms = await Uniforms.create(gpu);
-      return new GpuField(gpu, problem, plan, { arrays, scratch, memory, uniforms, pipelines, compileNs });
+      return new GpuField(problem, plan, { gpu, arrays, scratch, memory, uniforms, pipelines, compileNs });
     } catch (error) {
       memory.giveBack(arrays);
       for (const buffer of scratch) buffer.destroy();
@@ -128,7 +119,7 @@ export class GpuField implements Disposable {
   }
 
   #canonical(): SectionArrays {
-    return this.#order === undefined ? this.#arrays : [this.#order.copies()];
+    return this.#order === undefined ? this.#made.arrays : [this.#order.copies()];
   }
 
   get #sections(): readonly Omit<LevelPart, "array">[] {
@@ -154,15 +145,13 @@ export class GpuField implements Disposable {
   async initialise({ kind, seed, first = [0, 0, 0], whole, step = 0 }: PartStart): Promise<void> {
     const { layout: { grid } } = this.plan.storage;
     this.#step = step;
-    const arrays = this.#canonical();
+    const arrays = this.#canonical(), { uniforms } = this.#made;
     for (const [i, { layout, x }] of this.#sections.entries()) {
       const fill = await compileFill(this.device, this.problem, layout, kind);
       const [fromX, ...fromYZ] = first;
-      const [slot] = await this.#uniforms.place([[seed, fromX + x, ...fromYZ, ...(whole ?? grid)]]);
+      const [slot] = await uniforms.place([[seed, fromX + x, ...fromYZ, ...(whole ?? grid)]]);
       const on = arrays[i]!.map((array) => [array]), workgroups = linearWorkgroups(layout.length);
-      await this.device.enqueue((encoder) =>
-        this.#uniforms.dispatch(encoder, fill, { on, slot, workgroups })
-      );
+      await this.device.enqueue((encoder) => uniforms.dispatch(encoder, fill, { on, slot, workgroups }));
     }
     await this.renewPads();
   }
@@ -254,7 +243,7 @@ export class GpuField implements Disposable {
 
   async #afterWriting(): Promise<Recorded[]> {
     const { storage: { scratch = [] }, pads = [] } = this.plan, order = this.#order;
-    const kept = this.#scratch.filter((_, i) => scratch[i]!.lives === "field");
+    const kept = this.#made.scratch.filter((_, i) => scratch[i]!.lives === "field");
     const renewed: Recorded[] = kept.map((buffer) => (encoder) => encoder.clearBuffer(buffer));
     if (order !== undefined) return [...renewed, (encoder) => order.enter(encoder)];
     if (pads.length === 0) return renewed;
@@ -265,8 +254,7 @@ export class GpuField implements Disposable {
   /** Takes over all cells and the time step of a field of the same problem, if this one's pads are still zeros. */
   async copyFrom(other: GpuField): Promise<void> {
     this.#step = other.step;
-    const options = { gpu: this.device, uniforms: this.#uniforms };
-    for (const ago of [0, 1] as const) await copyLevel(other.level(ago), this.level(ago), options);
+    for (const ago of [0, 1] as const) await copyLevel(other.level(ago), this.level(ago), this.#made);
     await this.renewPads();
   }
 
@@ -286,20 +274,15 @@ export class GpuField implements Disposable {
     return await compareLevels(
       { levels: levels.map((ago) => this.level(ago)), slice },
       { levels: levels.map((ago) => reference.level(ago)), slice: referenceSlice },
-      {
-        gpu: this.device,
-        uniforms: this.#uniforms,
-        slices: slices ?? this.plan.storage.layout.grid[0],
-      },
+      { ...this.#made, slices: slices ?? this.plan.storage.layout.grid[0] },
     );
   }
 
   /** Whether all values of both levels are finite. */
   async isFinite(): Promise<boolean> {
     const { layout: { grid: [slices] } } = this.plan.storage;
-    const options = { gpu: this.device, uniforms: this.#uniforms, slices };
     const [now, before] = ([0, 1] as const).map((ago) => ({ levels: [this.level(ago)], slice: 0 }));
-    const both = await compareLevels(now!, before!, options);
+    const both = await compareLevels(now!, before!, { ...this.#made, slices });
     return both.notFinite === 0;
   }
 
@@ -331,8 +314,9 @@ export class GpuField implements Disposable {
 
   [Symbol.dispose](): void {
     this.#order?.[Symbol.dispose]();
-    this.#memory.giveBack(this.#arrays);
-    for (const buffer of this.#scratch) buffer.destroy();
-    this.#uniforms.destroy();
+    const { memory, arrays, scratch, uniforms } = this.#made;
+    memory.giveBack(arrays);
+    for (const buffer of scratch) buffer.destroy();
+    uniforms.destroy();
   }
 }
