@@ -42,14 +42,12 @@ export class ClockGauge {
   static async #create(gpu: GpuDevice, chainNs: number | undefined): Promise<ClockGauge> {
     const chain = await compile(gpu, CHAIN, "clock", [0]), uniforms = await Uniforms.create(gpu);
     const buffer = await gpu.buffer(UNIFORM_STRIDE, GPUBufferUsage.STORAGE, "clock");
-    const group = uniforms.bind(chain, [buffer]);
-    const gauge = new ClockGauge(gpu, (chains) => (encoder, timestamps) => {
-      const pass = encoder.beginComputePass(timestamps());
-      pass.setPipeline(chain.pipeline);
-      pass.setBindGroup(0, group, [0]);
-      for (let i = 0; i < chains; i++) pass.dispatchWorkgroups(1);
-      pass.end();
-    });
+    const work = { on: [[buffer]], workgroups: [1, 1, 1] } as const;
+    const gauge = new ClockGauge(
+      gpu,
+      (times) => (encoder, timestamps) =>
+        uniforms.dispatch(encoder, chain, { ...work, times, pass: timestamps() }),
+    );
     const firstNs = await gpu.timed({ passes: 1, record: gauge.record(1) });
     if (firstNs % ROUNDED_NS === 0) gauge.#chains = MANY;
     if (chainNs === undefined) await gauge.#warmUp();

@@ -5,7 +5,7 @@ import { bindingsOf, shadersOf } from "../../../kernels/traversals/storage.ts";
 import type { GpuPlan } from "../../../kernels/traversals/traversal.ts";
 import { compareShader, copyShader, fillShader } from "../../../kernels/wgsl/fields.ts";
 import type { GpuDevice } from "./gpu_device.ts";
-import { UNIFORM_STRIDE } from "./gpu_uniforms.ts";
+import { UNIFORM_STRIDE, Uniforms } from "./gpu_uniforms.ts";
 
 /** One compiled shader with the layout of its bindings. */
 export interface Pipeline {
@@ -78,30 +78,21 @@ export async function compilePlan(
  */
 async function warmUp(gpu: GpuDevice, pipelines: readonly Pipeline[]): Promise<void> {
   if (!gpu.isSoftware) return;
-  const { STORAGE, UNIFORM } = GPUBufferUsage;
-  const most = 1 + Math.max(2, ...pipelines.flatMap(({ storage }) => storage));
-  const buffers = await Promise.all(
-    Array.from(
-      { length: most },
-      (_, i) => gpu.buffer(UNIFORM_STRIDE, i === 2 ? UNIFORM : STORAGE, "not used"),
-    ),
-  );
-  const entries = buffers.map((buffer, binding) => ({ binding, resource: { buffer } }));
+  const most = Math.max(1, ...pipelines.map(({ storage }) => storage.length));
+  const uniforms = await Uniforms.create(gpu), buffers: GPUBuffer[] = [];
   try {
+    while (buffers.length < most) {
+      buffers.push(await gpu.buffer(UNIFORM_STRIDE, GPUBufferUsage.STORAGE, "not used"));
+    }
     await gpu.timed({
-      passes: 1,
-      record(encoder, timestamps) {
-        const pass = encoder.beginComputePass(timestamps());
-        for (const { pipeline, bindings: layout, storage } of pipelines) {
-          const its = entries.filter(({ binding }) => binding === 2 || storage.includes(binding));
-          pass.setPipeline(pipeline);
-          pass.setBindGroup(0, gpu.device.createBindGroup({ layout, entries: its }), [0]);
-          pass.dispatchWorkgroups(0);
-        }
-        pass.end();
-      },
+      passes: pipelines.length,
+      record: (encoder, timestamps) =>
+        pipelines.forEach((pipeline) =>
+          uniforms.dispatch(encoder, pipeline, { on: [buffers], workgroups: [0, 1, 1], pass: timestamps() })
+        ),
     });
   } finally {
+    uniforms.destroy();
     for (const buffer of buffers) buffer.destroy();
   }
 }

@@ -50,15 +50,17 @@ export class Uniforms {
     });
   }
 
-  /** Records a pass that runs a pipeline on each of these lists of storage buffers, with the same uniforms. */
+  /** Records a pass that runs a pipeline on each of these lists of storage buffers, `times` times, with the same uniforms. */
   dispatch(
     encoder: GPUCommandEncoder,
     compiled: Parameters<Uniforms["bind"]>[0] & { readonly pipeline: GPUComputePipeline },
-    { on, workgroups, slot = NO_UNIFORMS, pass: descriptor }: {
+    { on, workgroups, slot = NO_UNIFORMS, times = 1, pass: descriptor }: {
       readonly on: readonly (readonly GPUBuffer[])[];
       readonly workgroups: readonly [number, number, number];
       /** @default {any: the shader has none} */
       readonly slot?: Slot | undefined;
+      /** @default {1} */
+      readonly times?: number;
       readonly pass?: GPUComputePassDescriptor;
     },
   ): void {
@@ -66,7 +68,7 @@ export class Uniforms {
     pass.setPipeline(compiled.pipeline);
     for (const buffers of on) {
       pass.setBindGroup(0, this.bind(compiled, buffers), slot, 0, 1);
-      pass.dispatchWorkgroups(...workgroups);
+      for (let i = 0; i < times; i++) pass.dispatchWorkgroups(...workgroups);
     }
     pass.end();
   }

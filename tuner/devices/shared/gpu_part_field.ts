@@ -7,7 +7,7 @@ import type { Comparison } from "../comparison.ts";
 import type { LevelPart } from "../gpu/field_memory.ts";
 import type { GpuField, Recorded } from "../gpu/gpu_field.ts";
 import { compile, type Pipeline } from "../gpu/gpu_pipelines.ts";
-import { UNIFORM_STRIDE } from "../gpu/gpu_uniforms.ts";
+import { Uniforms } from "../gpu/gpu_uniforms.ts";
 import { type Reference, stateLevels } from "../reference.ts";
 import { RunFailure } from "../run_failure.ts";
 import { type Piece, piecesOf } from "./boxes.ts";
@@ -32,6 +32,7 @@ export class GpuPartField implements PartField {
   /** Memory that pieces are read from: all, and what no round uses. */
   readonly #readable: GPUBuffer[] = [];
   #unused: GPUBuffer[] = [];
+  #uniforms: Uniforms | undefined;
   /** Unpacks what has come, before anything else is done. */
   #arriving: Recorded | undefined;
   /** Cells that the device may not have taken yet. */
@@ -143,6 +144,7 @@ export class GpuPartField implements PartField {
 
   [Symbol.dispose](): void {
     for (const buffer of [...this.#scratch.values(), ...this.#readable]) buffer.destroy();
+    this.#uniforms?.destroy();
     this.onGpu[Symbol.dispose]();
   }
 
@@ -163,19 +165,15 @@ export class GpuPartField implements PartField {
   }
 
   /** Memory that is kept, and larger when more is needed. */
-  async #memory(name: string, bytes: number, usage: number): Promise<GPUBuffer> {
+  async #staging(name: string, cells: number): Promise<GPUBuffer> {
     const kept = this.#scratch.get(name);
-    if (kept !== undefined && kept.size >= bytes) return kept;
+    if (kept !== undefined && kept.size >= 4 * cells) return kept;
     kept?.destroy();
     this.#scratch.delete(name);
-    const made = await this.onGpu.device.buffer(bytes, usage, name);
+    const { STORAGE, COPY_SRC, COPY_DST } = GPUBufferUsage;
+    const made = await this.onGpu.device.buffer(4 * cells, STORAGE | COPY_SRC | COPY_DST, name);
     this.#scratch.set(name, made);
     return made;
-  }
-
-  #staging(name: string, cells: number): Promise<GPUBuffer> {
-    const { STORAGE, COPY_SRC, COPY_DST } = GPUBufferUsage;
-    return this.#memory(name, 4 * cells, STORAGE | COPY_SRC | COPY_DST);
   }
 
   async #take(bytes: number): Promise<GPUBuffer> {
@@ -195,39 +193,32 @@ export class GpuPartField implements PartField {
     direction: "pack" | "unpack",
     steps = 0,
   ): Promise<Recorded> {
-    const { onGpu: field } = this,
-      { device } = field,
-      runs = pieces.flatMap((piece, i) =>
-        piece.runs.flatMap((run) =>
-          partsOf(field, (run.box.ago + steps) % 2 as 0 | 1, direction).map((part) => ({ ...run, part, i }))
-        )
-      );
-    const { UNIFORM, COPY_DST } = GPUBufferUsage;
-    const uniforms = await this.#memory(`to ${direction}`, runs.length * UNIFORM_STRIDE, UNIFORM | COPY_DST);
-    const words = new Int32Array(runs.length * UNIFORM_STRIDE / 4);
-    runs.forEach(({ box: { low: [x, y, z], size, plane }, part, first, count, at }, i) => {
-      const place = [x - part.x, y, z, ...size, plane, first, count, at, part.first, part.end];
-      words.set(place, i * UNIFORM_STRIDE / 4);
-    });
-    device.write(uniforms, 0, words);
-    const pipelines = new Map<Layout, Pipeline>();
+    const { onGpu: field, onGpu: { device } } = this;
+    const uniforms = this.#uniforms ??= await Uniforms.create(device);
+    const runs = pieces.flatMap((piece, i) =>
+      piece.runs.flatMap((run) =>
+        partsOf(field, (run.box.ago + steps) % 2 as 0 | 1, direction).map((part) => ({ ...run, part, i }))
+      )
+    );
+    const slots = await uniforms.place(
+      runs.map(({ box: { low: [x, y, z], size, plane }, part, first, count, at }) => {
+        return [x - part.x, y, z, ...size, plane, first, count, at, part.first, part.end];
+      }),
+    );
+    const shaders = new Map<Layout, Pipeline>();
     for (const { part: { layout } } of runs) {
-      if (pipelines.has(layout)) continue;
-      pipelines.set(layout, await compile(device, packShader(layout, direction), direction, [0, 1]));
+      if (shaders.has(layout)) continue;
+      shaders.set(layout, await compile(device, packShader(layout, direction), direction, [0, 1]));
     }
+    // bound at once: what was placed may lie in another buffer later
+    const groups = runs.map(({ part: { layout, array }, i }) =>
+      uniforms.bind(shaders.get(layout)!, [array, bufferOf(i)])
+    );
     return (encoder) => {
       const pass = encoder.beginComputePass();
-      runs.forEach(({ part: { layout, array }, count, i }, run) => {
-        const { pipeline, bindings } = pipelines.get(layout)!;
-        const resources = [{ buffer: array }, { buffer: bufferOf(i) }, {
-          buffer: uniforms,
-          size: UNIFORM_STRIDE,
-        }];
-        const entries = resources.map((resource, binding) => ({ binding, resource }));
-        pass.setPipeline(pipeline);
-        pass.setBindGroup(0, device.device.createBindGroup({ layout: bindings, entries }), [
-          run * UNIFORM_STRIDE,
-        ]);
+      runs.forEach(({ part: { layout }, count }, run) => {
+        pass.setPipeline(shaders.get(layout)!.pipeline);
+        pass.setBindGroup(0, groups[run]!, slots[run]!, 0, 1);
         pass.dispatchWorkgroups(...linearWorkgroups(count));
       });
       pass.end();
