@@ -1,5 +1,5 @@
 import { assertEquals, assertMatch } from "@std/assert";
-import { noteOf, whyNotComparable } from "../../tuner/qualify/comparability.ts";
+import { noteOf, whyNotComparable } from "../../tuner/qualify/check_entry.ts";
 import { DEVICE } from "../profile/sample_profile.ts";
 import { SIMULATED_DEVICE as HERE } from "../devices/simulated_session.ts";
 

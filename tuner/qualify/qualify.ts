@@ -4,7 +4,7 @@ import { ProfileError } from "../profile/profile_error.ts";
 import { checkProfile, type Profile } from "../profile/schema.ts";
 import { isFailure } from "../devices/run_failure.ts";
 import { DeviceSession, type Session } from "../devices/session.ts";
-import { noteOf } from "./comparability.ts";
+import { noteOf } from "./check_entry.ts";
 import { type AttemptOptions, configurationsOf, type Trial, trialsOf } from "./trial.ts";
 import { answerOf, checkTolerance, type EntryResult, judgedInterval, type Qualification } from "./verdict.ts";
 import { describeDevice } from "./formats.ts";

@@ -16,8 +16,7 @@ import type {
   ProfileProblem,
   ProfileRated,
 } from "../profile/schema.ts";
-import { whyInvalid, whyNotHere } from "./check_entry.ts";
-import { whyNotComparable } from "./comparability.ts";
+import { whyInvalid, whyNotComparable, whyNotHere } from "./check_entry.ts";
 import { type EntryResult, isPassing, judgeRate, leastRate, type Rate } from "./verdict.ts";
 import { uses } from "../shares.ts";
 

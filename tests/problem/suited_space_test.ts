@@ -4,7 +4,7 @@ import { ks } from "../../kernels/stencils/ks.ts";
 import type { Problem, Stencil } from "../../kernels/stencils/stencil.ts";
 import { wave } from "../../kernels/stencils/wave.ts";
 import { traversalNamed, TRAVERSALS } from "../../kernels/traversals/all.ts";
-import { canRun, describeCut, leftOut } from "../../tuner/problem/left_out.ts";
+import { canRun, describeCut, leftOut } from "../../tuner/problem/suited_space.ts";
 import { enumerateSpace } from "../../tuner/search/space.ts";
 import { DEVICE } from "../profile/sample_profile.ts";
 
