@@ -1,5 +1,9 @@
+/**
+ * MPI's world. Its library is opened at run time: Open MPI, or MPICH and all that keeps to its binary interface.
+ *
+ * @module
+ */
 import { setImmediate } from "node:timers";
-import { type Handle, type MpiLibrary, openMpiLibrary, startedRanks } from "./mpi_library.ts";
 import { aloneWorld, type Message, RankError, type World } from "./world.ts";
 
 /** MPI_THREAD_FUNNELED: only this thread calls MPI. MPI_UNDEFINED: this rank is in no part of a world. */
@@ -29,13 +33,11 @@ export async function openWorld(): Promise<World> {
  * MPI's world. No call waits inside MPI, but for a split that all ranks have come to: everything is begun, and asked
  * after until it is done, so that workers, devices and signals are served meanwhile.
  */
-function mpiWorld(library: MpiLibrary): World {
-  const { handleBytes, noStatuses, constant } = library, world = constant("world");
-  const float = constant("float"),
-    double = constant("double"),
-    byte = constant("byte"),
-    max = constant("max");
-  const mpi = bind(library);
+function mpiWorld(
+  { mpi, handleBytes, noStatuses, constant, read }: ReturnType<typeof openMpiLibrary>,
+): World {
+  const world = constant("world"), max = constant("max");
+  const float = constant("float"), double = constant("double"), byte = constant("byte");
   /** Requests, with the arrays that MPI reads or writes, which must stay. */
   const underWay = new Map<number, { request: Uint8Array; arrays: readonly ArrayBufferView[] }>();
   let messages = 0;
@@ -45,7 +47,7 @@ function mpiWorld(library: MpiLibrary): World {
     mpi.errorString(code, text, length);
     throw new RankError(`MPI failed: ${new TextDecoder().decode(text.subarray(0, length[0]))}`);
   };
-  const numberOf = (ask: (...values: unknown[]) => number, comm: Handle): number => {
+  const numberOf = (ask: Call, comm: Handle): number => {
     const number = new Int32Array(1);
     check(ask(comm, number));
     return number[0]!;
@@ -115,7 +117,7 @@ function mpiWorld(library: MpiLibrary): World {
         const made = new Uint8Array(handleBytes), isOne = rank < ranks;
         await meet();
         check(mpi.split(comm, isOne ? 0 : UNDEFINED, rank, made));
-        return isOne ? worldOf(library.read(made), () => mpi.free(made)) : undefined;
+        return isOne ? worldOf(read(made), () => mpi.free(made)) : undefined;
       },
       abort(exitCode) {
         mpi.abort(world, exitCode);
@@ -132,23 +134,114 @@ function mpiWorld(library: MpiLibrary): World {
   return worldOf(world, mpi.finalize);
 }
 
-function bind(library: MpiLibrary) {
-  const { handle } = library, b = "buffer", i = "i32", p = "pointer";
+/** A communicator, a type of values, or an operation. */
+type Handle = Deno.PointerValue | number;
+
+/**
+ * Open MPI's handles are the addresses of objects that it exports; MPICH's, and those of everything that keeps to its
+ * binary interface (Intel MPI, MVAPICH), are numbers.
+ */
+const CONSTANTS = {
+  world: ["ompi_mpi_comm_world", 0x44000000],
+  float: ["ompi_mpi_float", 0x4c00040a],
+  double: ["ompi_mpi_double", 0x4c00080b],
+  byte: ["ompi_mpi_byte", 0x4c00010d],
+  max: ["ompi_mpi_op_max", 0x58000001],
+  errorsReturn: ["ompi_mpi_errors_return", 0x54000001],
+} as const;
+/** MPICH's MPI_STATUSES_IGNORE is the pointer 1, Open MPI's is null. */
+const NO_STATUSES = 1n;
+
+/** Usual names, by the environment variable that each library's `mpirun` sets. */
+const NAMES = {
+  OMPI_COMM_WORLD_SIZE: ["libmpi.so.40", "libmpi.so.80", "libmpi.so", "libmpi.40.dylib", "libmpi.dylib"],
+  PMI_SIZE: ["libmpich.so.12", "libmpi.so.12", "libmpi.so", "libmpi.12.dylib", "libmpi.dylib"],
+} as const;
+
+/** Ranks that `mpirun` has started, and under which variable it says so; undefined where it started none. */
+export function startedRanks(): { readonly variable: keyof typeof NAMES; readonly size: number } | undefined {
+  for (const variable of ["OMPI_COMM_WORLD_SIZE", "PMI_SIZE"] as const) {
+    const size = Number(Deno.env.get(variable));
+    if (size >= 1) return { variable, size };
+  }
+  return undefined;
+}
+
+/** What the system's loader is called with: symbols for all that is loaded later, found when they are first used. */
+const RTLD_LAZY = 1, RTLD_GLOBAL = Deno.build.os === "darwin" ? 8 : 0x100;
+
+/**
+ * Opens the MPI library. By the system's loader, since Open MPI's plug-ins look for its symbols among those of all,
+ * and `Deno.dlopen` keeps a library's to itself; and since only the loader gives the address of an object.
+ *
+ * @throws {RankError} with the command to type, if there is none
+ */
+function openMpiLibrary(variable: keyof typeof NAMES) {
+  const loader = Deno.dlopen(Deno.build.os === "darwin" ? "libSystem.B.dylib" : "libdl.so.2", {
+    dlopen: { parameters: ["buffer", "i32"], result: "pointer" },
+    dlsym: { parameters: ["pointer", "buffer"], result: "pointer" },
+    dlerror: { parameters: [], result: "pointer" },
+  }).symbols;
+  const text = (value: string) => new TextEncoder().encode(`${value}\0`);
+  let path = "", library: Deno.PointerValue = null, why = "";
+  const own = Deno.env.get("FACET_MPI");
+  for (const name of own ? [own] : NAMES[variable]) {
+    library = loader.dlopen(text(path = name), RTLD_LAZY | RTLD_GLOBAL);
+    if (library !== null) break;
+    const message = loader.dlerror();
+    if (message !== null) why ||= new Deno.UnsafePointerView(message).getCString();
+  }
+  if (library === null) {
+    const install = variable === "PMI_SIZE" ? "apt-get install libmpich12" : "apt-get install libopenmpi3";
+    throw new RankError(`Cannot open MPI's library: ${why}: ${install}, or name it in FACET_MPI`);
+  }
+  const symbol = (name: string): Deno.PointerValue => loader.dlsym(library, text(name));
+  const isOpenMpi = symbol(CONSTANTS.world[0]) !== null;
   return {
-    init: library.function("MPI_Init_thread", [p, p, i, b]),
-    setErrorHandler: library.function("MPI_Comm_set_errhandler", [handle, handle]),
-    rank: library.function("MPI_Comm_rank", [handle, b]),
-    size: library.function("MPI_Comm_size", [handle, b]),
-    isend: library.function("MPI_Isend", [b, i, handle, i, i, handle, b]),
-    irecv: library.function("MPI_Irecv", [b, i, handle, i, i, handle, b]),
-    iallreduce: library.function("MPI_Iallreduce", [b, b, i, handle, handle, handle, b]),
-    iallgather: library.function("MPI_Iallgather", [b, i, handle, b, i, handle, handle, b]),
-    ibarrier: library.function("MPI_Ibarrier", [handle, b]),
-    split: library.function("MPI_Comm_split", [handle, i, i, b]),
-    free: library.function("MPI_Comm_free", [b]),
-    testall: library.function("MPI_Testall", [i, b, b, p]),
-    errorString: library.function("MPI_Error_string", [i, b, b]),
-    abort: library.function("MPI_Abort", [handle, i]),
-    finalize: library.function("MPI_Finalize", []),
+    kind: isOpenMpi ? "Open MPI" : "MPICH",
+    path,
+    /** A constant, as its functions take it. */
+    constant: (name: keyof typeof CONSTANTS): Handle =>
+      isOpenMpi ? symbol(CONSTANTS[name][0]) : CONSTANTS[name][1],
+    noStatuses: isOpenMpi ? null : Deno.UnsafePointer.create(NO_STATUSES),
+    handleBytes: isOpenMpi ? 8 : 4,
+    /** The handle that a function has written. */
+    read: ({ buffer }: Uint8Array<ArrayBuffer>): Handle =>
+      isOpenMpi ? Deno.UnsafePointer.create(new BigUint64Array(buffer)[0]!) : new Int32Array(buffer)[0]!,
+    mpi: bind(isOpenMpi ? "pointer" : "i32", (name, parameters) => {
+      const pointer = symbol(name);
+      if (pointer === null) throw new RankError(`Cannot use ${path} as MPI's library: it has no ${name}`);
+      const definition = { parameters, result: "i32" } as const;
+      const made = new Deno.UnsafeFnPointer(pointer as Deno.PointerObject<typeof definition>, definition);
+      return made.call.bind(made) as unknown as Call;
+    }),
+  };
+}
+
+/** A function that returns MPI's error code. */
+type Call = (...values: unknown[]) => number;
+
+/** The functions that are used, by what finds one; `handle` is how a handle is passed. */
+function bind(
+  handle: "pointer" | "i32",
+  find: (name: string, parameters: readonly Deno.NativeType[]) => Call,
+) {
+  const b = "buffer", i = "i32", p = "pointer";
+  return {
+    init: find("MPI_Init_thread", [p, p, i, b]),
+    setErrorHandler: find("MPI_Comm_set_errhandler", [handle, handle]),
+    rank: find("MPI_Comm_rank", [handle, b]),
+    size: find("MPI_Comm_size", [handle, b]),
+    isend: find("MPI_Isend", [b, i, handle, i, i, handle, b]),
+    irecv: find("MPI_Irecv", [b, i, handle, i, i, handle, b]),
+    iallreduce: find("MPI_Iallreduce", [b, b, i, handle, handle, handle, b]),
+    iallgather: find("MPI_Iallgather", [b, i, handle, b, i, handle, handle, b]),
+    ibarrier: find("MPI_Ibarrier", [handle, b]),
+    split: find("MPI_Comm_split", [handle, i, i, b]),
+    free: find("MPI_Comm_free", [b]),
+    testall: find("MPI_Testall", [i, b, b, p]),
+    errorString: find("MPI_Error_string", [i, b, b]),
+    abort: find("MPI_Abort", [handle, i]),
+    finalize: find("MPI_Finalize", []),
   };
 }
