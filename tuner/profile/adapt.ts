@@ -65,23 +65,26 @@ export function adaptConfiguration(configuration: Configuration, target: AdaptTa
   };
 }
 
-/** A share of another grid, and what was changed; or why there is none. */
-export function adaptShare(
-  configuration: Configuration,
-  target: AdaptTarget,
-): { readonly share: Share; readonly changes: readonly string[] } | { readonly reason: string } {
+/** A share, and what was changed; or why there is none. */
+type AdaptedShare = { readonly share: Share; readonly changes: readonly string[] } | {
+  readonly reason: string;
+};
+
+/** A share of as large a part of another grid; what the CPU's slices do not allow becomes stepwise. */
+export function adaptShare(configuration: Configuration, target: AdaptTarget): AdaptedShare {
   const { problem } = target;
   if (configuration.share.deviceMemory !== undefined) {
     return { reason: "its grid passed through a window of the GPU's memory, which solvers do not do" };
   }
   const sliced = adaptSlices(configuration.share, target);
-  if ("reason" in sliced) return sliced;
-  const adapted = fitCpuPart(sliced, configuration, problem), { share } = adapted;
-  if (!uses(share, "cpu")) return adapted;
+  if ("reason" in sliced || !uses(sliced.share, "cpu")) return sliced;
+  const { share } = sliced;
   const bytes = 2 * 4 * cpuLayoutOf(partOf(problem, share, "cpu")).length;
-  return bytes > WASM_BYTES
-    ? { reason: `${bytes} bytes on the CPU: WebAssembly has ${WASM_BYTES}` }
-    : adapted;
+  if (bytes > WASM_BYTES) return { reason: `${bytes} bytes on the CPU: WebAssembly has ${WASM_BYTES}` };
+  const reason = share.cpu && refuseCpuPart(problem, { ...configuration, share });
+  if (reason === undefined) return sliced;
+  const { cpu: _, ...stepwise } = share;
+  return { share: stepwise, changes: [...sliced.changes, `stepwise on the CPU: ${reason}`] };
 }
 
 /** The CPU alone: as it was where it can run so, else its most promising way to traverse the grid so, else stepwise. */
@@ -97,14 +100,13 @@ function adaptCpu(configuration: Configuration, changes: readonly string[], prob
   return { configuration: other, changes: [...changes, `${describeTraversal(other)} on the CPU: ${reason}`] };
 }
 
-/** The share of as large a part of the slices; ghost zones that no longer fit exchange more often, or end it. */
-function adaptSlices(
-  share: Share,
-  { problem, cpuWorkers, limits }: AdaptTarget,
-): { share: Share; changes: string[] } | { reason: string } {
+/** Ghost zones that no longer fit exchange more often, or end it. */
+function adaptSlices(share: Share, { problem, cpuWorkers, limits }: AdaptTarget): AdaptedShare {
   const { grid: [slices], steps, stencil } = problem;
-  const gpuAlone: Share = { cpuSlices: 0, gpuSlices: slices, exchangeEvery: steps, cpuWorkers: 0 };
-  if (!uses(share, "cpu")) return { share: share.gpuSlices === slices ? share : gpuAlone, changes: [] };
+  const alone = (...changes: string[]): AdaptedShare => {
+    return { share: { cpuSlices: 0, gpuSlices: slices, exchangeEvery: steps, cpuWorkers: 0 }, changes };
+  };
+  if (!uses(share, "cpu")) return share.gpuSlices === slices ? { share, changes: [] } : alone();
   if (!uses(share, "gpu")) {
     if (cpuWorkers === 0) return { reason: "there are no workers for the CPU's slices" };
     const workers = Math.min(share.cpuWorkers, cpuWorkers);
@@ -112,43 +114,26 @@ function adaptSlices(
     return { share: { cpuSlices: slices, gpuSlices: 0, exchangeEvery: 1, cpuWorkers: workers }, changes };
   }
   if (limits === undefined) return { reason: "there is no GPU for its slices" };
-  const alone = (why: string) => ({ share: gpuAlone, changes: [`the GPU alone: ${why}`] });
   if (cpuWorkers < share.cpuWorkers) {
-    return alone(`${share.cpuWorkers} CPU workers wanted, ${cpuWorkers} had`);
+    return alone(`the GPU alone: ${share.cpuWorkers} CPU workers wanted, ${cpuWorkers} had`);
   }
   const before = share.cpuSlices + share.gpuSlices;
   const cpuSlices = before === slices ? share.cpuSlices : Math.round(slices * share.cpuSlices / before);
   const gpuSlices = slices - cpuSlices;
   const reach = Math.max(1, stepReach(stencil.update).x);
-  const room = Math.floor(Math.min(cpuSlices, gpuSlices) / reach);
   const wanted = Math.min(share.exchangeEvery, steps);
-  const exchangeEvery = Math.min(wanted, room);
+  const exchangeEvery = Math.min(wanted, Math.floor(Math.min(cpuSlices, gpuSlices) / reach));
   // an exchange costs a fixed time: with less than half the steps between two, the share no longer pays
   if (exchangeEvery < Math.max(1, wanted / 2)) {
-    return alone(
-      `ghost zones of ${formatPlural(wanted, "step")} do not fit ${cpuSlices} and ${gpuSlices} slices`,
-    );
+    const zones = `ghost zones of ${formatPlural(wanted, "step")}`;
+    return alone(`the GPU alone: ${zones} do not fit ${cpuSlices} and ${gpuSlices} slices`);
   }
   const changes = [
-    ...(before === slices ? [] : [`${share.cpuSlices} → ${cpuSlices} slices on the CPU`]),
-    ...(exchangeEvery === share.exchangeEvery
-      ? []
-      : [`exchange every ${share.exchangeEvery} → ${formatPlural(exchangeEvery, "step")}`]),
-  ];
+    before !== slices && `${share.cpuSlices} → ${cpuSlices} slices on the CPU`,
+    exchangeEvery !== share.exchangeEvery &&
+    `exchange every ${share.exchangeEvery} → ${formatPlural(exchangeEvery, "step")}`,
+  ].filter((change) => change !== false);
   return { share: { ...share, cpuSlices, gpuSlices, exchangeEvery }, changes };
-}
-
-/** Leaves out a traversal that the CPU's slices do not allow. */
-function fitCpuPart(
-  { share, changes }: { readonly share: Share; readonly changes: readonly string[] },
-  configuration: Configuration,
-  problem: Problem,
-): { readonly share: Share; readonly changes: readonly string[] } {
-  const { cpu, ...stepwise } = share;
-  const reason = cpu && refuseCpuPart(problem, { ...configuration, share });
-  return reason === undefined
-    ? { share, changes }
-    : { share: stepwise, changes: [...changes, `stepwise on the CPU: ${reason}`] };
 }
 
 /** Why these parameters cannot run on a device with these limits; undefined where they can. */
