@@ -12,7 +12,7 @@ import {
   type ProfileDevice,
   type ProfileEntry,
 } from "../../tuner/profile/schema.ts";
-import { JSON_SCHEMA_URL, renderJsonSchema } from "../../tuner/profile/write_json_schema.ts";
+import { JSON_SCHEMA_URL, renderJsonSchema } from "../../bench/write_json_schema.ts";
 import { THOROUGH } from "../thorough.ts";
 import { ENTRY, PROFILE } from "./sample_profile.ts";
 
@@ -226,7 +226,7 @@ Deno.test("a definition is checked like any other, and its hash", () => {
 
 Deno.test("the shipped JSON Schema is current", async () => {
   const shipped = await Deno.readTextFile(JSON_SCHEMA_URL);
-  const advice = "run deno run --allow-write=. tuner/profile/write_json_schema.ts";
+  const advice = "run deno run --allow-write=. bench/write_json_schema.ts";
   assertEquals(shipped, renderJsonSchema(), advice);
 });
 

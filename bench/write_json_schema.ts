@@ -1,8 +1,8 @@
-// Makes `profile.schema.json` from the schema: `deno run --allow-write=. tuner/profile/write_json_schema.ts`.
+// Makes `profile.schema.json` from the schema: `deno run --allow-write=. bench/write_json_schema.ts`.
 import * as z from "npm:zod@^4.6.0";
-import { JSON_SCHEMA_NAME, profileSchema } from "./schema.ts";
+import { JSON_SCHEMA_NAME, profileSchema } from "../tuner/profile/schema.ts";
 
-export const JSON_SCHEMA_URL: URL = new URL(`../../${JSON_SCHEMA_NAME}`, import.meta.url);
+export const JSON_SCHEMA_URL: URL = new URL(`../${JSON_SCHEMA_NAME}`, import.meta.url);
 
 /** The profile's JSON Schema, draft 2020-12, as the file holds it. */
 export function renderJsonSchema(): string {
