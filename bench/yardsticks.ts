@@ -91,17 +91,18 @@ function sequential(name: string, walk: <P extends Point>(ground: Ground<P>) => 
     title: "a yardstick",
     begin<P extends Point>(candidates: readonly P[], { seed }: SearchOptions) {
       const draw = seededRandom(seed), lattice = new Lattice(candidates);
-      const byPlace = new Map(candidates.map((point) => [lattice.placeOf(point).join(), point]));
+      const places = new Map(candidates.map((point, i) => [point, lattice.places[i]!]));
+      const byPlace = new Map(candidates.map((point, i) => [lattice.places[i]!.join(), point]));
       const times = new Map<P, number>();
       /** Candidates whose places differ from a point's as is asked for; found once for each point. */
       const finder = (isNear: (steps: readonly number[]) => boolean) => {
         const known = new Map<P, P[]>();
         return (point: P): P[] => {
-          const place = lattice.placeOf(point);
+          const place = places.get(point)!;
           let found = known.get(point);
           if (found === undefined) {
             found = candidates.filter((other) =>
-              other !== point && isNear(lattice.placeOf(other).map((at, i) => Math.abs(at - place[i]!)))
+              other !== point && isNear(places.get(other)!.map((at, i) => Math.abs(at - place[i]!)))
             );
             known.set(point, found);
           }
@@ -115,7 +116,7 @@ function sequential(name: string, walk: <P extends Point>(ground: Ground<P>) => 
         beside: finder((all) => all.filter((by) => by > 0).length === 1),
         around: finder((all) => all.every((by) => by <= 1)),
         at: (place) => byPlace.get(place.join()),
-        placeOf: (point) => lattice.placeOf(point),
+        placeOf: (point) => places.get(point)!,
         known: times,
       });
       let asked: P | undefined;

@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertMatch, assertNotEquals } from "@std/assert";
 import { replayOnce } from "../../tuner/replay/replay.ts";
-import type { ReplayCandidate } from "../../tuner/replay/replay_candidates.ts";
+import type { ReplayCandidate } from "../../tuner/replay/replay_space.ts";
 import { seededRandom } from "../../tuner/measuring/seeded_random.ts";
 import { auto, pricesOf } from "../../tuner/search/auto.ts";
 import { shuffled } from "../../tuner/search/baselines.ts";
@@ -60,8 +60,8 @@ Deno.test("what auto asks for ahead is not all alike: two in a row tell more tha
   const stepsBetween = (points: readonly ReplayCandidate[]) => {
     const steps = points.flatMap((a, i) =>
       points.slice(0, i).filter((b) => b.traversal === a.traversal).map((b) => {
-        const [one, other] = [lattice.placeOf(a), lattice.placeOf(b)];
-        return one.reduce((sum, at, k) => sum + Math.abs(at - other[k]!), 0);
+        const [one, other] = [a, b].map((point) => lattice.places[space.indexOf(point)]!);
+        return one!.reduce((sum, at, k) => sum + Math.abs(at - other![k]!), 0);
       })
     );
     return { least: Math.min(...steps), mean: steps.reduce((a, b) => a + b, 0) / steps.length };

@@ -15,7 +15,7 @@ Deno.test("a place is where each value stands among those that occur", () => {
   const of = (dts: number, nt: number): Point => ({ traversal: { name: "torre" }, parameters: { nt, dts } });
   const list = [of(7, 96), of(2, 8), of(5, 8)];
   const lattice = new Lattice(list);
-  assertEquals(list.map((point) => lattice.placeOf(point)), [[1, 2], [0, 0], [0, 1]]);
+  assertEquals(lattice.places, [[1, 2], [0, 0], [0, 1]]);
   assertEquals(lattice.sizes.get("torre"), [2, 3]);
 });
 

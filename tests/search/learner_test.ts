@@ -11,7 +11,6 @@ const CANDIDATES = Array.from({ length: 64 }, (_, i) => ({
 
 const learner = () =>
   new Learner(new Lattice(CANDIDATES), {
-    candidates: CANDIDATES,
     prior: CANDIDATES.map(() => 0),
     level: "unknown",
     first: 3,

@@ -10,7 +10,7 @@ import type { Candidate } from "../../tuner/search/space.ts";
 import { replayOnce } from "../../tuner/replay/replay.ts";
 import { randomBaseline, scoreOf } from "../../tuner/replay/score.ts";
 import { auto } from "../../tuner/search/auto.ts";
-import type { ReplayCandidate } from "../../tuner/replay/replay_candidates.ts";
+import type { ReplayCandidate } from "../../tuner/replay/replay_space.ts";
 import type { Point, Search, Strategy } from "../../tuner/search/strategy.ts";
 import { THOROUGH } from "../thorough.ts";
 import { syntheticSpace } from "./synthetic_space.ts";

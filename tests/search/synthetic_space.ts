@@ -9,7 +9,7 @@ import { cellsOf } from "../../kernels/stencils/stencil.ts";
 import { TRAVERSALS } from "../../kernels/traversals/all.ts";
 import { predictRate, registersOf } from "../../models/roofline.ts";
 import { chooseConfigurations } from "../../tuner/replay/choose_configurations.ts";
-import type { ReplayCandidate } from "../../tuner/replay/replay_candidates.ts";
+import type { ReplayCandidate } from "../../tuner/replay/replay_space.ts";
 import { seededRandom } from "../../tuner/measuring/seeded_random.ts";
 import { enumerateSpace, rankCandidates, type Space } from "../../tuner/search/space.ts";
 import { H100_LIMITS } from "../h100_limits.ts";

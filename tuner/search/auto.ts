@@ -86,10 +86,9 @@ class AutoSearch<P extends Point> implements Search<P> {
     this.#first = first.toReversed().toSorted((a, b) => instructionsOf(b) - instructionsOf(a))
       .map((candidate) => this.#indices.get(candidate)!);
     const prior = candidates.map(({ predicted }) => isPredicted ? Math.log(predicted!) : 0);
-    const common = { candidates, first: first.length };
-    this.#rates = new Learner(lattice, { ...common, prior, level: "unknown" });
+    this.#rates = new Learner(lattice, { prior, level: "unknown", first: first.length });
     const ones = candidates.map(() => 1);
-    this.#successes = new Learner(lattice, { ...common, prior: ones, level: "known" });
+    this.#successes = new Learner(lattice, { prior: ones, level: "known", first: first.length });
   }
 
   next(): P | undefined {

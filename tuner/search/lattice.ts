@@ -7,33 +7,35 @@ import type { Point } from "./strategy.ts";
 export class Lattice<P extends Point> {
   /** How many values each parameter of a traversal has; traversals in the order in which candidates have them. */
   readonly sizes = new Map<string, readonly number[]>();
-  readonly #places = new Map<P, readonly number[]>();
+  /** Of each candidate its traversal, as a number, and its place among those of its traversal. */
+  readonly groups: number[] = [];
+  readonly places: (readonly number[])[] = [];
+  readonly #candidates: readonly P[];
 
   constructor(candidates: readonly P[]) {
-    for (const [traversal, points] of Map.groupBy(candidates, ({ traversal }) => traversal.name)) {
-      const names = [...new Set(points.flatMap(({ parameters }) => Object.keys(parameters)))];
-      const columns = names.map((name) => {
-        const values = points.map(({ parameters }) => parameters[name] ?? -Infinity);
+    this.#candidates = candidates;
+    const byTraversal = Map.groupBy(candidates.keys(), (i) => candidates[i]!.traversal.name);
+    for (const [traversal, members] of byTraversal) {
+      const points = members.map((i) => candidates[i]!.parameters);
+      const columns = [...new Set(points.flatMap(Object.keys))].map((name) => {
+        const values = points.map((parameters) => parameters[name] ?? -Infinity);
         const sorted = [...new Set(values)].sort((a, b) => a - b);
         const placeOf = new Map(sorted.map((value, index) => [value, index]));
         return { size: sorted.length, places: values.map((value) => placeOf.get(value)!) };
       });
-      points.forEach((point, i) => this.#places.set(point, columns.map(({ places }) => places[i]!)));
+      members.forEach((index, i) => {
+        this.groups[index] = this.sizes.size;
+        this.places[index] = columns.map(({ places }) => places[i]!);
+      });
       this.sizes.set(traversal, columns.map(({ size }) => size));
     }
   }
 
-  /** A candidate's place among those of its traversal. */
-  placeOf(point: P): readonly number[] {
-    return this.#places.get(point)!;
-  }
-
   /** Candidates one after another, each the first whose values occur least often among those before it. */
   spread(count: number): P[] {
-    const uses = new Map<string, number>(), rest = new Map<P, string[]>();
-    for (const [point, place] of this.#places) {
-      rest.set(point, place.map((at, k) => `${point.traversal.name} ${k} ${at}`));
-    }
+    const uses = new Map<string, number>();
+    const valuesOf = (i: number) => this.places[i]!.map((at, k) => `${this.groups[i]} ${k} ${at}`);
+    const rest = new Map(this.#candidates.map((point, i) => [point, valuesOf(i)]));
     return Array.from({ length: Math.min(count, rest.size) }, () => {
       let found: P | undefined, least = Infinity;
       for (const [point, values] of rest) {

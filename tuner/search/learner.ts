@@ -20,8 +20,7 @@ const LATEST_REFIT = 200;
 /** A level that is off by less is left for the process to learn from the values. */
 const LEVEL_TOLERANCE = 0.1;
 
-export interface LearnerOptions<P extends Point> {
-  readonly candidates: readonly P[];
+interface LearnerOptions {
   readonly prior: readonly number[];
   /** `unknown`: the prior may be off by the same for all candidates. */
   readonly level: "known" | "unknown";
@@ -33,7 +32,7 @@ export interface LearnerOptions<P extends Point> {
 export class Learner {
   readonly #inputs: ProcessInputs;
   readonly #covariance: LatticeCovariance;
-  readonly #options: Pick<LearnerOptions<Point>, "level" | "first">;
+  readonly #options: LearnerOptions;
   readonly #values = new Map<number, number>();
   readonly #expected = new Set<number>();
   /** Values that the process has not seen yet: recalled ones come in one go. */
@@ -44,15 +43,10 @@ export class Learner {
   #offset = 0;
   #fittedTo = 0;
 
-  constructor(lattice: Lattice<Point>, { candidates, prior, level, first }: LearnerOptions<Point>) {
-    const traversals = [...lattice.sizes.keys()];
-    this.#inputs = {
-      groups: candidates.map(({ traversal }) => traversals.indexOf(traversal.name)),
-      places: candidates.map((candidate) => lattice.placeOf(candidate)),
-      prior,
-    };
+  constructor(lattice: Lattice<Point>, options: LearnerOptions) {
+    this.#inputs = { groups: lattice.groups, places: lattice.places, prior: options.prior };
     this.#covariance = new LatticeCovariance(this.#inputs);
-    this.#options = { level, first };
+    this.#options = options;
     this.#kernel = expectedKernel([...lattice.sizes.values()]);
     this.#process = new LatticeProcess(this.#inputs, this.#kernel, this.#covariance);
   }
