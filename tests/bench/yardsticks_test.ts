@@ -1,7 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { annealing, genetic } from "../../bench/yardsticks.ts";
 import { replayOnce } from "../../tuner/replay/replay.ts";
-import type { ReplayCandidate } from "../../tuner/replay/replay_candidates.ts";
+import type { ReplayCandidate } from "../../tuner/replay/replay_space.ts";
 import { random } from "../../tuner/search/baselines.ts";
 
 /** A hill over three parameters with holes in it: a seventh of the places does not exist, a ninth fails. */

@@ -6,7 +6,7 @@ import { Calibration, kindOf, pointsOf, type Sample } from "../../tuner/profile/
 import type { Prediction } from "../../tuner/profile/prediction.ts";
 import { problemOf } from "../../tuner/profile/profile_problem.ts";
 import { readReplaySpaces } from "../../tuner/replay/read_replay_space.ts";
-import { replayCandidates } from "../../tuner/replay/replay_candidates.ts";
+import { replayCandidates } from "../../tuner/replay/replay_space.ts";
 import { cpuCandidates } from "../../tuner/search/cpu_space.ts";
 import { deviceModelOf } from "../../tuner/search/device_model.ts";
 

@@ -6,7 +6,7 @@ import { TRAVERSALS } from "../../kernels/traversals/all.ts";
 import { mostPromising } from "../../tuner/profile/best_predicted.ts";
 import { Calibration, correctSpace, kindOf, pointsOf, type Sample } from "../../tuner/profile/calibration.ts";
 import { readReplaySpaces } from "../../tuner/replay/read_replay_space.ts";
-import { replayCandidates } from "../../tuner/replay/replay_candidates.ts";
+import { replayCandidates } from "../../tuner/replay/replay_space.ts";
 import { problemOf } from "../../tuner/profile/profile_problem.ts";
 import { deviceModelOf } from "../../tuner/search/device_model.ts";
 import { enumerateSpace } from "../../tuner/search/space.ts";

@@ -11,7 +11,7 @@ import { readJournal } from "../../tuner/profile/journal.ts";
 import { problemOf } from "../../tuner/profile/profile_problem.ts";
 import { readProfile } from "../../tuner/profile/read_profile.ts";
 import { readReplaySpaces } from "../../tuner/replay/read_replay_space.ts";
-import { replayCandidates } from "../../tuner/replay/replay_candidates.ts";
+import { replayCandidates } from "../../tuner/replay/replay_space.ts";
 
 const FOLDER = "fixtures/earlier";
 

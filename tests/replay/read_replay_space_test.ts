@@ -3,7 +3,7 @@ import { gzipSync } from "node:zlib";
 import { ProfileError } from "../../tuner/profile/profile_error.ts";
 import { formatLine, type JournalRecord, parseJournal } from "../../tuner/profile/journal_format.ts";
 import { readReplaySpaces } from "../../tuner/replay/read_replay_space.ts";
-import { replayCandidates } from "../../tuner/replay/replay_candidates.ts";
+import { replayCandidates } from "../../tuner/replay/replay_space.ts";
 
 async function read(name: string, content: string | Uint8Array) {
   const directory = await Deno.makeTempDir();

@@ -8,8 +8,12 @@ import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
 import { readReplaySpaces } from "../../tuner/replay/read_replay_space.ts";
 import { replay, replayOnce } from "../../tuner/replay/replay.ts";
-import { type ReplayCandidate, replayCandidates } from "../../tuner/replay/replay_candidates.ts";
-import { bestRate, type ReplaySpace } from "../../tuner/replay/replay_space.ts";
+import {
+  bestRate,
+  type ReplayCandidate,
+  replayCandidates,
+  type ReplaySpace,
+} from "../../tuner/replay/replay_space.ts";
 import { STRATEGIES } from "../../tuner/search/all.ts";
 import { auto } from "../../tuner/search/auto.ts";
 import { exhaustive, random } from "../../tuner/search/baselines.ts";

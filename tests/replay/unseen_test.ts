@@ -4,8 +4,7 @@ import { wave } from "../../kernels/stencils/wave.ts";
 import { kindOf } from "../../tuner/profile/calibration.ts";
 import { describeLoss, leaveOneOut } from "../../tuner/profile/leave_one_out.ts";
 import { readReplaySpaces } from "../../tuner/replay/read_replay_space.ts";
-import { replayCandidates } from "../../tuner/replay/replay_candidates.ts";
-import { chooseUnseen } from "../../tuner/replay/unseen.ts";
+import { chooseUnseen, replayCandidates } from "../../tuner/replay/replay_space.ts";
 
 Deno.test("on recorded grids that a profile has not seen, the choice is near the best and faster than stepwise", async () => {
   const { spaces } = await readReplaySpaces("fixtures/h100/grids.jsonl.gz");

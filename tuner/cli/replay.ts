@@ -4,7 +4,7 @@ import { STRATEGIES } from "../search/all.ts";
 import { formatCount, formatDuration, formatPercent, formatPlural, formatRate } from "../format.ts";
 import { kindOf } from "../profile/calibration.ts";
 import { describeLoss } from "../profile/leave_one_out.ts";
-import { chooseUnseen } from "../replay/unseen.ts";
+import { chooseUnseen } from "../replay/replay_space.ts";
 import { gcells } from "../report/words.ts";
 import { COMMON, count, file, type Options, type Values } from "./options.ts";
 import { command } from "./parse_options.ts";

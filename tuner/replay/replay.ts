@@ -1,7 +1,12 @@
 import { quantileSorted } from "npm:simple-statistics@^7.12.0";
 import type { Strategy } from "../search/strategy.ts";
-import { type ReplayCandidate, replayCandidates } from "./replay_candidates.ts";
-import { bestRate, type RecordedConfiguration, type ReplaySpace } from "./replay_space.ts";
+import {
+  bestRate,
+  type RecordedConfiguration,
+  type ReplayCandidate,
+  replayCandidates,
+  type ReplaySpace,
+} from "./replay_space.ts";
 import { type Baseline, randomBaseline, scoreOf } from "./score.ts";
 
 /** When a search ends: after `evaluations`, or when they have taken `timeNs` by their recorded times. */

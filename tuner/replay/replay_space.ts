@@ -1,7 +1,17 @@
+import type { Problem } from "../../kernels/stencils/stencil.ts";
+import { TRAVERSALS } from "../../kernels/traversals/all.ts";
+import type { DeviceLimits, Parameters } from "../../kernels/traversals/traversal.ts";
+import type { DeviceModel } from "../../models/roofline.ts";
 import { formatPlural } from "../format.ts";
-import type { Parameters } from "../../kernels/traversals/traversal.ts";
-import { describeStencil } from "../profile/describe.ts";
+import { describeProfileProblem, describeStencil } from "../profile/describe.ts";
+import { leaveOneOut, type MeasuredProblem, type UnseenProblem } from "../profile/leave_one_out.ts";
+import { predictionOf } from "../profile/prediction.ts";
+import { ProfileError } from "../profile/profile_error.ts";
+import { problemOf } from "../profile/profile_problem.ts";
 import type { ProfileDevice, ProfileProblem } from "../profile/schema.ts";
+import { deviceModelOf } from "../search/device_model.ts";
+import { rankCandidates } from "../search/space.ts";
+import type { Point } from "../search/strategy.ts";
 
 export interface RecordedConfiguration {
   /** Its traversal; in another tuner's space, the kernel's name. */
@@ -40,4 +50,83 @@ export function titleOf(problem: ProfileProblem, device: ProfileDevice): string 
   const { grid, steps } = problem;
   const name = device.gpu?.description ?? device.cpu.model;
   return `${describeStencil(problem)}, ${grid.join("x")}, ${formatPlural(steps, "step")}, ${name}`;
+}
+
+/** A recorded configuration to search for. */
+export interface ReplayCandidate extends Point {
+  readonly recorded: RecordedConfiguration;
+}
+
+/**
+ * Recorded configurations as strategies see candidates: with the demand and the prediction that today's models make of
+ * them, best prediction first as in `enumerateSpace`.
+ *
+ * @throws {ProfileError} if the space is one of Facet's and its problem or a traversal is unknown here
+ */
+export function replayCandidates(space: ReplaySpace): ReplayCandidate[] {
+  const { configurations, facet, title } = space;
+  if (facet === undefined) {
+    const traversal = { name: configurations[0]?.traversal ?? "kernel" };
+    return configurations.map((recorded) => ({ traversal, parameters: recorded.parameters, recorded }));
+  }
+  const problem = problemOf(facet.problem);
+  if (problem === undefined) {
+    throw new ProfileError(`Cannot replay ${title}: there is no stencil ${facet.problem.stencil}`);
+  }
+  const { gpu } = facet.device;
+  const device = modelOf(facet.device);
+  const candidates = configurations.map((recorded) => {
+    const { traversal, parameters: { cpuWorkers = gpu === null ? 1 : undefined, ...parameters } } = recorded;
+    const prediction = predictionOf({ traversal, parameters, cpuWorkers }, problem, device);
+    if ("reason" in prediction) throw new ProfileError(`Cannot replay ${title}: ${prediction.reason}`);
+    return { ...prediction, parameters: recorded.parameters, recorded };
+  });
+  return rankCandidates(gpu === null ? candidates : inOrderOfLists(candidates, problem, gpu.limits));
+}
+
+function modelOf(device: ProfileDevice): DeviceModel {
+  return deviceModelOf(device, device.measured.copyBytesPerSecond ?? 1e12);
+}
+
+/** By traversal, then by their places among the combinations of its lists: that orders what is predicted alike. */
+function inOrderOfLists<C extends ReplayCandidate>(
+  candidates: readonly C[],
+  problem: Problem,
+  limits: DeviceLimits,
+): C[] {
+  return TRAVERSALS.flatMap((traversal) => {
+    const found = candidates.filter(({ recorded }) => recorded.traversal === traversal.name);
+    if (found.length === 0) return [];
+    const lists = Object.entries(traversal.parameterLists(problem, limits));
+    const placeOf = ({ parameters }: C): number =>
+      lists.reduce((place, [name, list]) => {
+        const index = list.indexOf(parameters[name] ?? NaN);
+        return place * (list.length + 1) + (index < 0 ? list.length : index);
+      }, 0);
+    const places = new Map(found.map((one) => [one, placeOf(one)]));
+    return found.sort((a, b) => places.get(a)! - places.get(b)!);
+  });
+}
+
+/**
+ * What choices come to for recorded problems, each from what was recorded of the others on its device, by the device's
+ * name. Spaces of other tools are left out.
+ */
+export function chooseUnseen(spaces: readonly ReplaySpace[]): ReadonlyMap<string, UnseenProblem[]> {
+  const known = spaces.flatMap((space) => space.facet ? [{ ...space.facet, space }] : []);
+  const byDevice = Map.groupBy(known, ({ device: { gpu, cpu } }) => gpu?.description ?? cpu.model);
+  return new Map([...byDevice].map(([name, some]) => {
+    const byProblem = Map.groupBy(some, ({ problem }) => describeProfileProblem(problem));
+    const measured = [...byProblem.values()].map((recordings): MeasuredProblem => {
+      const problem = problemOf(recordings[0]!.problem)!;
+      const samples = recordings.flatMap(({ space }) => replayCandidates(space)).flatMap((one) => {
+        const { parameters: { cpuWorkers, ...parameters }, predicted, recorded: { rate } } = one;
+        if (rate === undefined) return [];
+        const onCpu = cpuWorkers === undefined ? {} : { cpuWorkers };
+        return [{ ...one, ...onCpu, parameters, predicted: predicted!, problem, cellsPerSecond: rate }];
+      });
+      return { problem, samples };
+    });
+    return [name, leaveOneOut(measured, modelOf(some[0]!.device))];
+  }));
 }
