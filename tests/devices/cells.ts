@@ -7,7 +7,6 @@ import { assertEquals } from "@std/assert";
 import { indexOf, type Layout } from "../../kernels/layout.ts";
 import { planesOf } from "../../kernels/update.ts";
 import type { GpuField } from "../../tuner/devices/gpu/gpu_field.ts";
-import { readShared } from "../../tuner/devices/shared/shared_cells.ts";
 import type { SharedField } from "../../tuner/devices/shared/shared_field.ts";
 
 /** The grid's own cells of a level; where several parts hold a slice, those of each must be alike. */
@@ -52,7 +51,7 @@ export async function readSharedCells(field: SharedField, ago: 0 | 1): Promise<F
   const planes = planesOf(update), perSlice = ny * nz;
   const cells = new Float32Array(nx * planes * perSlice), dense = new Float32Array(nx * perSlice);
   for (let plane = 0; plane < planes; plane++) {
-    await readShared(field, { ago, plane, x: 0, slices: nx }, dense);
+    await field.read({ ago, plane, x: 0, slices: nx }, dense);
     for (let x = 0; x < nx; x++) {
       cells.set(dense.subarray(x * perSlice, (x + 1) * perSlice), (x * planes + plane) * perSlice);
     }

@@ -11,7 +11,6 @@ import type { Configuration } from "../../tuner/configuration.ts";
 import { CpuPool } from "../../tuner/devices/cpu/wasm_workers.ts";
 import type { GpuDevice } from "../../tuner/devices/gpu/gpu_device.ts";
 import { RunFailure } from "../../tuner/devices/run_failure.ts";
-import { writeShared } from "../../tuner/devices/shared/shared_cells.ts";
 import { SharedField } from "../../tuner/devices/shared/shared_field.ts";
 import { checkProfile } from "../../tuner/profile/schema.ts";
 import { createSolver } from "../../tuner/solver/create_solver.ts";
@@ -270,7 +269,7 @@ Deno.test("a candidate that is wrong, fails or cannot be opened changes nothing,
   const problem: Problem = { ...WAVE, stencil: wave(2), boundary: "zero" };
   const [first, wrong, late, failing, missing] = [1, 2, 3, 4, 5].map(onCpu) as Configuration[];
   const spoil = (field: SharedField) =>
-    writeShared(field, { plane: 0, ago: 1, x: 4, slices: 1 }, () => new Float32Array(9 * 11).fill(9));
+    field.write({ plane: 0, ago: 1, x: 4, slices: 1 }, () => new Float32Array(9 * 11).fill(9));
   const { solver, open } = await simulated(problem, [
     [first!, { stepNs: 20 * MS }],
     [wrong!, { stepNs: MS, after: spoil }],

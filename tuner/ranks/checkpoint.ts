@@ -11,7 +11,7 @@ import { hashOf } from "../../kernels/definition.ts";
 import { INITIAL_FIELDS, type Start } from "../../kernels/initial_field.ts";
 import { cellsOf, describeBoundary, type Problem } from "../../kernels/stencils/stencil.ts";
 import { planesOf, readsPrevious } from "../../kernels/update.ts";
-import type { GridSlices } from "../devices/shared/shared_cells.ts";
+import type { GridSlices } from "../devices/shared/part_field.ts";
 import { RequestError } from "../problem/request_error.ts";
 import { isMissing, reasonOf } from "../profile/profile_error.ts";
 import { writeAll } from "../profile/store.ts";

@@ -12,12 +12,17 @@ import {
   type RankPlan,
 } from "../../models/rank_part.ts";
 import type { Configuration } from "../configuration.ts";
-import type { GridSlices } from "../devices/shared/shared_cells.ts";
 import { stateLevels } from "../devices/reference.ts";
 import { type CellRange, checked, checkSteps, rangeOf } from "../solver/cells.ts";
 import type { CellsOptions } from "../solver/solver.ts";
 import { piecesOf } from "../devices/shared/boxes.ts";
-import { type PartField, readBox, writeBox, writeSlices } from "../devices/shared/part_field.ts";
+import {
+  type GridSlices,
+  type PartField,
+  readBox,
+  writeBox,
+  writeSlices,
+} from "../devices/shared/part_field.ts";
 import { makeParts } from "../devices/shared/shares.ts";
 import type { RankDevice } from "./open_rank_device.ts";
 import type { World } from "./world.ts";

@@ -1,6 +1,6 @@
 import type { Grid, Problem } from "../../kernels/stencils/stencil.ts";
 import { readsPrevious } from "../../kernels/update.ts";
-import type { GridSlices, SliceSource } from "../devices/shared/shared_cells.ts";
+import type { GridSlices } from "../devices/shared/part_field.ts";
 import { describeValue } from "../format.ts";
 import type { CellsOptions, CellValues } from "./solver.ts";
 
@@ -60,7 +60,7 @@ export function sliceSource(
   values: CellValues,
   { x: first, slices }: GridSlices,
   [, ny, nz]: Grid,
-): SliceSource {
+): (x: number) => Float32Array {
   const refuse = refusing(name);
   const inSlice = ny * nz;
   if (typeof values === "number") {

@@ -4,7 +4,6 @@ import { cellsOf, isAllZero, type Problem } from "../../kernels/stencils/stencil
 import { placed } from "../../kernels/update.ts";
 import type { GpuDevice } from "../devices/gpu/gpu_device.ts";
 import type { LevelPart } from "../devices/gpu/field_memory.ts";
-import { readShared, type SliceSource, writeShared } from "../devices/shared/shared_cells.ts";
 import type { SharedField } from "../devices/shared/shared_field.ts";
 import type { Configuration } from "../configuration.ts";
 import { describeValue } from "../format.ts";
@@ -103,10 +102,10 @@ export class FieldSolver implements Solver {
   }
 
   /** Writes cells of a field, or of a material into both time levels. */
-  async #put({ isMaterial, ...range }: CellRange, source: SliceSource): Promise<void> {
+  async #put({ isMaterial, ...range }: CellRange, source: (x: number) => Float32Array): Promise<void> {
     for (const field of this.#fields()) {
       for (const ago of isMaterial ? [0, 1] as const : [range.ago]) {
-        await writeShared(field, { ...range, ago }, source);
+        await field.write({ ...range, ago }, source);
       }
     }
   }
@@ -125,7 +124,7 @@ export class FieldSolver implements Solver {
     const { grid: [, ny, nz] } = this.problem;
     return await this.#next(`read ${name}`, async () => {
       const cells = new Float32Array(range.slices * ny * nz);
-      await readShared(this.#field, range, cells);
+      await this.#field.read(range, cells);
       return cells;
     });
   }

@@ -10,7 +10,7 @@ import type { CompileAhead } from "../devices/gpu/compile_ahead.ts";
 import type { GpuField } from "../devices/gpu/gpu_field.ts";
 import { refute, stateLevels } from "../devices/reference.ts";
 import { isFailure } from "../devices/run_failure.ts";
-import { type GridSlices, readShared, writeShared } from "../devices/shared/shared_cells.ts";
+import type { GridSlices } from "../devices/shared/part_field.ts";
 import type { SharedField } from "../devices/shared/shared_field.ts";
 import { median } from "../measuring/statistics.ts";
 import { reasonOf } from "../profile/profile_error.ts";
@@ -313,10 +313,10 @@ async function copyState(from: SharedField, to: SharedField): Promise<void> {
   await to.initialise({ kind: "noise", seed: 1, step: from.step });
   for (const range of piecesOf(from.problem)) {
     const cells = new Float32Array(range.slices * ny * nz);
-    await readShared(from, range, cells);
+    await from.read(range, cells);
     for (const ago of range.plane < update.fields.length ? [range.ago] : [0, 1] as const) {
       const slice = (x: number): number => (x - range.x) * ny * nz;
-      await writeShared(to, { ...range, ago }, (x) => cells.subarray(slice(x), slice(x + 1)));
+      await to.write({ ...range, ago }, (x) => cells.subarray(slice(x), slice(x + 1)));
     }
   }
 }
@@ -331,7 +331,7 @@ async function compareStates(one: SharedField, other: SharedField): Promise<Comp
     const layout = layOut([range.slices, ny, nz], { pad: [0, 0, 0], align: 1 });
     const read = async (field: SharedField): Promise<SliceCells> => {
       const cells = new Float32Array(layout.length);
-      await readShared(field, range, cells);
+      await field.read(range, cells);
       return { cells, layout, slice: 0 };
     };
     const expected = await read(one);

@@ -8,7 +8,6 @@ import { CpuPool } from "../../../tuner/devices/cpu/wasm_workers.ts";
 import type { GpuDevice } from "../../../tuner/devices/gpu/gpu_device.ts";
 import { makeReference } from "../../../tuner/devices/reference.ts";
 import { prepare } from "../../../tuner/devices/runners.ts";
-import { readShared, writeShared } from "../../../tuner/devices/shared/shared_cells.ts";
 import { SharedField } from "../../../tuner/devices/shared/shared_field.ts";
 import { initialCells, wholeNumberWave } from "../../kernels/oracle_case.ts";
 import { testOnGpu } from "../../test_on_gpu.ts";
@@ -94,7 +93,7 @@ for (const boundary of ["zero", "periodic"] as const) {
       const cells = initialCells(grid, "integers", 5, stencil), perSlice = 7 * 9;
       const source = (x: number): Float32Array => cells.subarray(x * perSlice, (x + 1) * perSlice);
       for (const [x, slices] of [[0, 7], [7, 9], [16, 7]] as const) {
-        await writeShared(field, { ago: 0, plane: 0, x, slices }, source);
+        await field.write({ ago: 0, plane: 0, x, slices }, source);
       }
       await field.run(problem.steps);
       const { current } = runReference({ current: cells, previous: cells.map(() => 0) }, {
@@ -104,8 +103,8 @@ for (const boundary of ["zero", "periodic"] as const) {
         steps: problem.steps,
       });
       const read = new Float32Array(23 * perSlice);
-      await readShared(field, { ago: 0, plane: 0, x: 0, slices: 5 }, read);
-      await readShared(field, { ago: 0, plane: 0, x: 5, slices: 18 }, read.subarray(5 * perSlice));
+      await field.read({ ago: 0, plane: 0, x: 0, slices: 5 }, read);
+      await field.read({ ago: 0, plane: 0, x: 5, slices: 18 }, read.subarray(5 * perSlice));
       assertEquals(read, current);
     });
   });

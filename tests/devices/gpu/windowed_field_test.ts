@@ -11,7 +11,6 @@ import { makeReference, stateLevels } from "../../../tuner/devices/reference.ts"
 import { prepare } from "../../../tuner/devices/runners.ts";
 import { RunFailure } from "../../../tuner/devices/run_failure.ts";
 import { testOnGpu } from "../../test_on_gpu.ts";
-import { writeShared } from "../../../tuner/devices/shared/shared_cells.ts";
 import { SharedField } from "../../../tuner/devices/shared/shared_field.ts";
 import { gatherCells, readCells, readSharedCells } from "../cells.ts";
 
@@ -170,7 +169,7 @@ testOnGpu("cells come and go through a window's part as through any other", asyn
     await field.initialise(start);
     await field.run(4);
     const cells = (x: number) => Float32Array.from({ length: 7 * 9 }, (_, i) => Math.sin(x + i / 9));
-    await writeShared(field, { ago: 0, plane: 0, x: 11, slices: 20 }, cells);
+    await field.write({ ago: 0, plane: 0, x: 11, slices: 20 }, cells);
     await field.run(3, 2);
     assertEquals(field.step, 10);
     levels.push([await readSharedCells(field, 0), await readSharedCells(field, 1)]);

@@ -1,6 +1,7 @@
 import type { DeviceLimits } from "../../../kernels/traversals/traversal.ts";
 import type { FailureReason } from "../../configuration.ts";
-import { limitsOf, requestAdapter, requestFullDevice } from "../device.ts";
+import { limitsOf } from "../device.ts";
+import { openDevice } from "../open_device.ts";
 import { RunFailure } from "../run_failure.ts";
 import { tickOf } from "./gpu_clock.ts";
 
@@ -48,14 +49,14 @@ export class GpuDevice implements Disposable {
 
   private constructor(
     device: GPUDevice,
-    { limits, timeoutMs, isBorrowed }: { limits: DeviceLimits; timeoutMs: number; isBorrowed: boolean },
+    { timeoutMs, isBorrowed }: { timeoutMs: number; isBorrowed: boolean },
   ) {
     this.device = device;
     this.timeoutMs = timeoutMs;
     this.#isBorrowed = isBorrowed;
     this.hasTimestamps = device.features.has("timestamp-query");
     this.isSoftware = device.adapterInfo?.isFallbackAdapter ?? false;
-    this.limits = limitsOf(limits);
+    this.limits = limitsOf(device.limits);
     device.lost.then((info) => {
       this.#lost = `${info.reason ?? "unknown"}: ${info.message}`;
     });
@@ -65,10 +66,9 @@ export class GpuDevice implements Disposable {
 
   /** Opens the system's GPU with all of its limits; undefined where there is no WebGPU adapter. */
   static async open({ timeoutMs = 20_000 }: { timeoutMs?: number } = {}): Promise<GpuDevice | undefined> {
-    const adapter = await requestAdapter();
-    if (!adapter) return undefined;
-    const device = await requestFullDevice(adapter);
-    const gpu = new GpuDevice(device, { limits: adapter.limits, timeoutMs, isBorrowed: false });
+    const device = await openDevice();
+    if (device === null) return undefined;
+    const gpu = new GpuDevice(device, { timeoutMs, isBorrowed: false });
     await gpu.#calibrate();
     return gpu;
   }
@@ -82,7 +82,7 @@ export class GpuDevice implements Disposable {
     device: GPUDevice,
     { timeoutMs = 20_000 }: { timeoutMs?: number } = {},
   ): Promise<GpuDevice> {
-    const gpu = new GpuDevice(device, { limits: device.limits, timeoutMs, isBorrowed: true });
+    const gpu = new GpuDevice(device, { timeoutMs, isBorrowed: true });
     await gpu.checked("device-lost", () => gpu.#calibrate());
     return gpu;
   }

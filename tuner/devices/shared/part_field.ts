@@ -70,6 +70,15 @@ export function firstOf({ part: { own: { low }, before } }: Place): Grid {
   return [low[0] - before[0], low[1] - before[1], low[2] - before[2]];
 }
 
+/** Slices of one plane of a level; x is that of the whole grid. */
+export interface GridSlices {
+  readonly ago: 0 | 1;
+  /** Field, or after the last field material. */
+  readonly plane: number;
+  readonly x: number;
+  readonly slices: number;
+}
+
 /** Cells that cross to the host or back at once, 64 MiB: a large field is never there as a whole. */
 const CELLS_AT_ONCE = 2 ** 24;
 

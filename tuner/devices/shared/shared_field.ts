@@ -5,7 +5,7 @@ import { type Comparison, joinComparisons } from "../comparison.ts";
 import type { Submission } from "../gpu/gpu_device.ts";
 import type { GpuField } from "../gpu/gpu_field.ts";
 import type { Reference } from "../reference.ts";
-import type { PartField } from "./part_field.ts";
+import { firstOf, type GridSlices, type PartField, readBox, writeSlices } from "./part_field.ts";
 import { type RoundTimes, runRounds, wayBetween } from "./shared_rounds.ts";
 import { makeParts, planOfShare, type ShareOptions } from "./shares.ts";
 
@@ -30,14 +30,10 @@ export interface SharedTimes extends RoundTimes {
  * hides behind what: `shared_rounds.ts`.
  */
 export class SharedField implements Disposable {
-  readonly problem: Problem;
-  /** The devices' parts, in the order of their slices. */
-  readonly parts: readonly PartField[];
   readonly #share: Share;
 
-  private constructor(problem: Problem, share: Share, parts: readonly PartField[]) {
-    this.problem = problem;
-    this.parts = parts;
+  /** @param parts the devices', in the order of their slices */
+  private constructor(readonly problem: Problem, readonly parts: readonly PartField[], share: Share) {
     this.#share = share;
   }
 
@@ -47,7 +43,7 @@ export class SharedField implements Disposable {
    * @throws {RunFailure} if the devices or the share do not allow it
    */
   static async create(problem: Problem, options: ShareOptions): Promise<SharedField> {
-    return new SharedField(problem, options.configuration.share, await makeParts(problem, options));
+    return new SharedField(problem, await makeParts(problem, options), options.configuration.share);
   }
 
   /** Host time from the configuration to the code of all devices. */
@@ -97,6 +93,31 @@ export class SharedField implements Disposable {
     const run = this.run(steps, repetitions);
     run.catch(() => {}); // thrown by `finish`
     return { finish: async () => (await run).timeNs };
+  }
+
+  /** Reads cells of the whole grid, wherever they lie, into an array that is just as long: x, y, z. */
+  async read({ x, slices, ...level }: GridSlices, target: Float32Array): Promise<void> {
+    const [, ny, nz] = this.problem.grid;
+    for (const part of this.parts) {
+      const { own: { low: [low], size: [size] }, before: [before] } = part.place.part;
+      const from = Math.max(x, low), end = Math.min(x + slices, low + size);
+      if (from >= end) continue;
+      const box = { low: [before + from - low, 0, 0], size: [end - from, ny, nz] } as const;
+      await readBox(part, { ...level, ...box, planes: 1 }, target.subarray((from - x) * ny * nz));
+    }
+  }
+
+  /** Writes cells, on all devices and in ghost zones. @param source gives the cells of a slice, dense: y, z */
+  async write({ x, slices, ...level }: GridSlices, source: (slice: number) => Float32Array): Promise<void> {
+    const [nx] = this.problem.grid;
+    for (const part of this.parts) {
+      const first = firstOf(part.place)[0];
+      await writeSlices(part, level, (slice) => {
+        // round the ring, where it is one
+        const inGrid = (first + slice + nx) % nx;
+        return inGrid >= x && inGrid < x + slices ? source(inGrid) : undefined;
+      });
+    }
   }
 
   /** Compares all own cells of all parts, every level of the state, with the reference at the same time step. */
