@@ -6,7 +6,7 @@ import { CPU_TRAVERSALS } from "../../kernels/cpu/cpu_traversals.ts";
 import { TRAVERSALS } from "../../kernels/traversals/all.ts";
 import type { FailureReason } from "../../tuner/configuration.ts";
 import { seriesOf } from "../../tuner/report/series.ts";
-import { failureWords, parameterMeaning, parameterTitle, parameterValue } from "../../tuner/report/words.ts";
+import { failureWords, parameterWords } from "../../tuner/report/words.ts";
 import { cpuCandidates } from "../../tuner/search/cpu_space.ts";
 import { DEVICE } from "../profile/sample_profile.ts";
 
@@ -51,14 +51,14 @@ function allParameters(): { series: string; name: string; values: readonly numbe
 Deno.test("every parameter of every traversal, GPU and CPU, has a name and a meaning in plain words", () => {
   const titles = new Map<string, string>();
   for (const { series, name, values } of allParameters()) {
-    const title = parameterTitle(name, series);
-    assertNotEquals(parameterMeaning(name, series), undefined, `words.ts lacks ${name} of ${series}`);
+    const { title, meaning, valueOf } = parameterWords(name, series);
+    assertNotEquals(meaning, undefined, `words.ts lacks ${name} of ${series}`);
     assert(/^[A-Z]/.test(title) && !/[a-z][A-Z]/.test(title), `${name} of ${series} has no title for people`);
     const other = titles.get(`${series} ${title}`) ?? name;
     assertEquals(other, name, `two parameters of ${series} share a title`);
     titles.set(`${series} ${title}`, name);
     for (const value of values) {
-      const text = parameterValue(name, value, series);
+      const text = valueOf(value);
       // DTS is a pure number; all else counts something, or is a choice
       assert(name === "dts" || /[a-z]/.test(text), `${name} of ${series}: ${text} has no unit`);
     }
@@ -66,27 +66,24 @@ Deno.test("every parameter of every traversal, GPU and CPU, has a name and a mea
 });
 
 Deno.test("values that are no counts are said in words", () => {
-  assertEquals(parameterValue("lookahead", 99, "diamond-torre"), "at the start of a step");
+  assertEquals(parameterWords("lookahead", "diamond-torre").valueOf(99), "at the start of a step");
   assertEquals(
-    parameterValue("lookahead", 101, "diamond-torre"),
+    parameterWords("lookahead", "diamond-torre").valueOf(101),
     "at the start of a step, late ones at rest",
   );
-  assertEquals(parameterValue("strip", 0, "CPU stepwise"), "all rows");
-  assertEquals(parameterValue("tile", 1, "marching"), "workgroup memory");
-  assertEquals(parameterValue("nt", 96, "diamond-torre"), "96 steps");
-  assertEquals(parameterValue("nt", 1, "diamond-torre"), "1 step");
-  assertEquals(parameterValue("nt", 96, "diamond-torre", { hasUnit: false }), "96");
-  assertEquals(parameterTitle("points", "CPU swept"), "Node");
-  assertEquals(parameterTitle("points", "swept"), "Points per thread");
+  assertEquals(parameterWords("strip", "CPU stepwise").valueOf(0), "all rows");
+  assertEquals(parameterWords("tile", "marching").valueOf(1), "workgroup memory");
+  assertEquals(parameterWords("nt", "diamond-torre").valueOf(96), "96 steps");
+  assertEquals(parameterWords("nt", "diamond-torre").valueOf(1), "1 step");
+  assertEquals(parameterWords("nt", "diamond-torre").valueOf(96, { hasUnit: false }), "96");
+  assertEquals(parameterWords("points", "CPU swept").title, "Node");
+  assertEquals(parameterWords("points", "swept").title, "Points per thread");
 });
 
 Deno.test("names of other tools' parameters stay as they are, also those that objects have", () => {
   for (const name of ["BLOCK_X", "toString", "constructor"]) {
-    assertEquals([parameterTitle(name, "x"), parameterMeaning(name, "x"), parameterValue(name, 3, "x")], [
-      name,
-      undefined,
-      "3",
-    ]);
+    const { title, meaning, valueOf } = parameterWords(name, "x");
+    assertEquals([title, meaning, valueOf(3)], [name, undefined, "3"]);
   }
 });
 

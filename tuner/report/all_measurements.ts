@@ -3,14 +3,7 @@ import type { DatedFailure } from "../profile/entry_records.ts";
 import { type EntryView, type Point, roofFraction } from "./entry_view.ts";
 import { type Hole, type Html, markup, numbers, table } from "./html.ts";
 import { seriesOf } from "./series.ts";
-import {
-  failureWords,
-  gcells,
-  intervalWords,
-  parameterList,
-  parameterTitle,
-  parameterValue,
-} from "./words.ts";
+import { failureWords, gcells, intervalWords, parameterList, parameterWords } from "./words.ts";
 
 /** Rows of the page; the journal has all. */
 const MAX_ROWS = 300;
@@ -32,10 +25,10 @@ export function allMeasurements({ points, records: { failed, repeated, outdated 
 function pointTable(caption: string, points: readonly Point[]): Html {
   const parametersOf = ({ parameters, series }: Point): Map<string, string> =>
     new Map(
-      Object.entries(parameters).map(([name, value]) => [
-        parameterTitle(name, series),
-        parameterValue(name, value, series, { hasUnit: false }),
-      ]),
+      Object.entries(parameters).map(([name, value]) => {
+        const { title, valueOf } = parameterWords(name, series);
+        return [title, valueOf(value, { hasUnit: false })];
+      }),
     );
   const titles = [...new Set(points.flatMap((point) => [...parametersOf(point).keys()]))];
   const columns = numbers("Gcells/s", "95% interval", "samples", "of its roof", "compiling", ...titles);

@@ -2,7 +2,7 @@ import type { Parameters } from "../../kernels/traversals/traversal.ts";
 import { formatBytes, formatChange } from "../format.ts";
 import type { EntryView, Point } from "./entry_view.ts";
 import { type Html, markup, table } from "./html.ts";
-import { parameterMeaning, parameterTitle, parameterValue } from "./words.ts";
+import { parameterWords } from "./words.ts";
 
 /** How a program runs a configuration. */
 const USE =
@@ -12,15 +12,13 @@ const USE =
 export function configurationCard(view: EntryView): Html {
   const { entry: { configuration }, id, winner: { series, cellsPerSecond, parameters } } = view;
   const neighbours = neighboursOf(view);
-  const rows = Object.entries(parameters).map(([name, value]) => [
-    parameterTitle(name, series),
-    parameterValue(name, value, series),
-    parameterMeaning(name, series),
-    neighbours.filter((one) => one.name === name).map(({ value, point }) => {
-      const change = formatChange(point.cellsPerSecond / cellsPerSecond - 1);
-      return `${parameterValue(name, value, series)}: ${change}`;
-    }).join("; "),
-  ]);
+  const rows = Object.entries(parameters).map(([name, value]) => {
+    const { title, meaning, valueOf } = parameterWords(name, series);
+    const changes = neighbours.filter((one) => one.name === name).map(({ value, point }) =>
+      `${valueOf(value)}: ${formatChange(point.cellsPerSecond / cellsPerSecond - 1)}`
+    );
+    return [title, valueOf(value), meaning, changes.join("; ")];
+  });
   const columns = [
     "parameter",
     "value",

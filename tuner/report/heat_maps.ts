@@ -1,7 +1,7 @@
 import { formatRate } from "../format.ts";
 import type { EntryView, Point } from "./entry_view.ts";
 import { figure, type Html, markup } from "./html.ts";
-import { gcells, parameterTitle, parameterValue } from "./words.ts";
+import { gcells, parameterWords } from "./words.ts";
 
 /** Steps of the colour scale. */
 const STEPS = 8;
@@ -72,10 +72,9 @@ function heatMap({ series, rows, columns, best }: Pair): Html {
   const low = Math.min(...rates), high = Math.max(...rates);
   const step = (rate: number): number =>
     Math.min(STEPS - 1, Math.floor((rate - low) / (high - low || 1) * STEPS));
-  const titles = [rows[0], columns[0]].map((name) => parameterTitle(name, series));
-  const inWords = (name: string, value: number): string =>
-    parameterValue(name, value, series, { hasUnit: false });
-  const head = columns[1].map((value) => markup`<th scope="col">${inWords(columns[0], value)}</th>`);
+  const down = parameterWords(rows[0], series), across = parameterWords(columns[0], series);
+  const plain = { hasUnit: false };
+  const head = columns[1].map((value) => markup`<th scope="col">${across.valueOf(value, plain)}</th>`);
   const cellOf = (point: Point | undefined): Html => {
     if (point === undefined) return markup`<td class="none"></td>`;
     const look = `heat-${step(point.cellsPerSecond)}${point.isWinner ? " chosen" : ""}`;
@@ -83,14 +82,12 @@ function heatMap({ series, rows, columns, best }: Pair): Html {
   };
   const body = rows[1].map((row) => {
     const cells = columns[1].map((column) => cellOf(best.get(`${row},${column}`)));
-    return markup`<tr><th scope="row">${inWords(rows[0], row)}</th>${cells}</tr>\n`;
+    return markup`<tr><th scope="row">${down.valueOf(row, plain)}</th>${cells}</tr>\n`;
   });
   return figure(
-    `${titles[0]} ↓ × ${titles[1]} →`,
+    `${down.title} ↓ × ${across.title} →`,
     `The best rate of ${series} with each pair, from ${formatRate(low)} to ${formatRate(high)}.`,
-    markup`<div class="scroll" role="group" tabindex="0" aria-label="${
-      titles.join(" × ")
-    }"><table class="map">
+    markup`<div class="scroll" role="group" tabindex="0" aria-label="${down.title} × ${across.title}"><table class="map">
       <thead><tr><td></td>${head}</tr></thead>
       <tbody>${body}</tbody></table></div>`,
   );

@@ -72,35 +72,27 @@ const FAILURES: Readonly<Record<string, string>> = {
   runtime: "failed while running",
 };
 
-/** The words for a series' parameter; its own name where it is another tool's. */
-function wordsOf(name: string, series: string): Words | [name: string] {
+/** A parameter of a series for people; by its own name and without a meaning where it is another tool's. */
+export function parameterWords(name: string, series: string) {
   const key = [`${series} ${name}`, name].find((key) => Object.hasOwn(PARAMETERS, key));
-  return key === undefined ? [name] : PARAMETERS[key]!;
-}
-
-/** A parameter's name for people; its own name where Facet does not know it. */
-export function parameterTitle(name: string, series: string): string {
-  return wordsOf(name, series)[0];
-}
-
-/** What a parameter means; undefined where Facet does not know it. */
-export function parameterMeaning(name: string, series: string): string | undefined {
-  return wordsOf(name, series)[1];
-}
-
-/** A parameter's value with its unit, as `96 steps`; without one among other counts in a table. */
-export function parameterValue(name: string, value: number, series: string, { hasUnit = true } = {}): string {
-  const [, , unit, values] = wordsOf(name, series);
-  const isBare = unit === undefined || (!hasUnit && values === undefined);
-  return values?.[value] ?? (isBare ? String(value) : formatPlural(value, unit));
+  const [title, meaning, unit, values]: Words | [string] = key === undefined ? [name] : PARAMETERS[key]!;
+  return {
+    title,
+    meaning,
+    /** A value with its unit, as `96 steps`; without one among other counts in a table. */
+    valueOf(value: number, { hasUnit = true } = {}): string {
+      const isBare = unit === undefined || (!hasUnit && values === undefined);
+      return values?.[value] ?? (isBare ? String(value) : formatPlural(value, unit));
+    },
+  };
 }
 
 /** Parameters in one line, as `Bands: 2 bands, Chunk: 8 cells`. */
 export function parameterList(parameters: Readonly<Record<string, number>>, series: string): string {
-  return Object.entries(parameters)
-    .map(([name, value]) => `${parameterTitle(name, series)}: ${parameterValue(name, value, series)}`).join(
-      ", ",
-    );
+  return Object.entries(parameters).map(([name, value]) => {
+    const { title, valueOf } = parameterWords(name, series);
+    return `${title}: ${valueOf(value)}`;
+  }).join(", ");
 }
 
 /** A rate without its unit, which is Gcells/s, or that of another rate. */
