@@ -27,7 +27,6 @@ export async function pooledRound(
   using session = new DeviceSession({ device: await detectDevice() });
   const problem = problemOf(problemRecord)!;
   const each = new Map(entries.map((entry) => [configurationKey(entry.configuration), entry]));
-  const now = (): number => session.now();
   return await finalRound(
     [...each.values()].map(({ configuration, result, verification }) => ({
       ...result,
@@ -39,10 +38,9 @@ export async function pooledRound(
     })),
     {
       problem,
-      prepare: (configuration) => session.prepare(problem, configuration),
+      session,
       seed: 1,
-      deadlineNs: now() + ROUND_NS,
-      now,
+      deadlineNs: session.now() + ROUND_NS,
       signal: new AbortController().signal,
       onEvaluation: () => {},
     },

@@ -1,9 +1,9 @@
 import { assert, assertAlmostEquals, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import type { FailureReason } from "../../tuner/configuration.ts";
-import { evaluate, type EvaluateOptions, type Evaluation } from "../../tuner/measuring/evaluate.ts";
+import { evaluateOn, type EvaluateOptions, type Evaluation } from "../../tuner/measuring/evaluate.ts";
 import { refute } from "../../tuner/devices/reference.ts";
 import { DEVICE_BATCH_NS, HOST_BATCH_NS } from "../../tuner/devices/gpu/gpu_clock.ts";
-import { type Behaviour, configurationNamed, FakeRunner, PROBLEM } from "./fake_runner.ts";
+import { type Behaviour, configurationNamed, FakeRunner, PROBLEM, workbench } from "./fake_runner.ts";
 import { isFailure, RunFailure } from "../../tuner/devices/run_failure.ts";
 
 const CONFIGURATION = configurationNamed("fake");
@@ -12,9 +12,8 @@ const CONFIGURATION = configurationNamed("fake");
 async function evaluateFake(behaviour: Behaviour, options: Partial<EvaluateOptions> = {}) {
   const time = { nowNs: 0 };
   const runner = new FakeRunner(CONFIGURATION, behaviour, time);
-  const evaluation = await evaluate(CONFIGURATION, () => Promise.resolve(runner), {
+  const evaluation = await evaluateOn(workbench(time, () => runner), CONFIGURATION, {
     problem: PROBLEM,
-    now: () => time.nowNs,
     ...options,
   }).finally(() => assertEquals(runner.disposals, 1));
   return { evaluation, runner };
@@ -80,10 +79,8 @@ Deno.test("failures of every reason become data, wherever they happen", async ()
       const { evaluation } = await evaluateFake({ fails: { at, with: error } });
       assertEquals(failureOf(evaluation), { reason, message: "so it is" });
     }
-    const unprepared = await evaluate(CONFIGURATION, () => Promise.reject(error), {
-      problem: PROBLEM,
-      now: () => 0,
-    });
+    const session = workbench({ nowNs: 0 }, () => Promise.reject(error));
+    const unprepared = await evaluateOn(session, CONFIGURATION, { problem: PROBLEM });
     assertEquals(failureOf(unprepared).reason, reason);
   }
 });
@@ -128,10 +125,9 @@ Deno.test("where the CPU ran it before, the run that is verified is a sample; on
   for (const gpuSlices of [0, share.gpuSlices]) {
     const configuration = { ...CONFIGURATION, share: { ...share, gpuSlices } };
     const runner = new FakeRunner(configuration, { batchNs: (count) => count * 4e6 });
-    await evaluate(configuration, () => Promise.resolve(runner), {
+    await evaluateOn(workbench(runner.time, () => runner), configuration, {
       problem: PROBLEM,
       isAgain: true,
-      now: () => runner.time.nowNs,
     });
     batches.push(runner.batches.length);
   }

@@ -1,13 +1,22 @@
 import type { Problem } from "../../kernels/stencils/stencil.ts";
 import { wave } from "../../kernels/stencils/wave.ts";
-import type { Configuration, Measurement, Verification } from "../../tuner/configuration.ts";
+import type { Configuration, Measurement, Runner, Verification } from "../../tuner/configuration.ts";
 import type { FieldRunner } from "../../tuner/devices/runners.ts";
 import type { SharedTimes } from "../../tuner/devices/shared/shared_field.ts";
+import type { Workbench } from "../../tuner/measuring/evaluate.ts";
 
 /** A problem of 1e6 cell updates: a run of 1 ms is 1 Gcell/s. */
 export const PROBLEM: Problem = { stencil: wave(2), grid: [100, 100, 10], boundary: "zero", steps: 10 };
 
 const VERIFIED: Verification = { maxError: 1e-7, bound: 1e-6, against: "gpu stepwise 64x4x1" };
+
+/** Where fakes are prepared, on a clock of theirs. */
+export function workbench(
+  time: { readonly nowNs: number },
+  prepare: (configuration: Configuration) => Runner | Promise<Runner>,
+): Workbench {
+  return { prepare: (_, configuration) => Promise.resolve(prepare(configuration)), now: () => time.nowNs };
+}
 
 /** A configuration that differs from others by its name. */
 export function configurationNamed(traversal: string): Configuration {

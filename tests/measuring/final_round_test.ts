@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertNotEquals } from "@std/assert";
-import type { Configuration, Measurement } from "../../tuner/configuration.ts";
+import type { Measurement } from "../../tuner/configuration.ts";
 import {
   type Finalist,
   finalRound,
@@ -9,7 +9,7 @@ import {
   tieSetOf,
 } from "../../tuner/measuring/final_round.ts";
 import { seededRandom } from "../../tuner/measuring/seeded_random.ts";
-import { type Behaviour, FakeRunner, measurementNamed, PROBLEM } from "./fake_runner.ts";
+import { type Behaviour, FakeRunner, measurementNamed, PROBLEM, workbench } from "./fake_runner.ts";
 import { RunFailure } from "../../tuner/devices/run_failure.ts";
 
 const FINALISTS = ["a", "b", "c", "d"].map((name, place) => measurementNamed(name, 5e9 - 1e9 * place));
@@ -23,15 +23,14 @@ async function race(
   const order: string[] = [], told: number[] = [], runners: FakeRunner[] = [];
   const results = await finalRound(FINALISTS, {
     problem: PROBLEM,
-    prepare: (configuration: Configuration) => {
+    session: workbench(time, (configuration) => {
       order.push(configuration.traversal);
       const runner = new FakeRunner(configuration, behaviours[configuration.traversal], time);
       runners.push(runner);
-      return Promise.resolve(runner);
-    },
+      return runner;
+    }),
     seed: 1,
     deadlineNs: Infinity,
-    now: () => time.nowNs,
     signal: new AbortController().signal,
     onEvaluation: (_evaluation, done: number, total: number) => {
       assert(done <= total);
@@ -47,15 +46,14 @@ async function race(
 async function raceBusy(runNs: number, options: Partial<FinalRoundOptions> = {}) {
   const time = { nowNs: 0 };
   return await race({}, {
-    now: () => time.nowNs,
-    prepare: (configuration: Configuration) => {
+    session: workbench(time, (configuration) => {
       const fake = new FakeRunner(configuration, { batchNs: (count) => runNs * count }, time);
       const begin = (runs: number) =>
         Promise.resolve({
           finish: () => Promise.resolve({ timeNs: (time.nowNs += runNs * runs, runNs * runs), clock: 1 }),
         });
-      return Promise.resolve(Object.assign(fake, { begin }));
-    },
+      return Object.assign(fake, { begin });
+    }),
     ...options,
   });
 }

@@ -3,10 +3,10 @@
  *
  * @module
  */
-import type { Configuration, Measurement } from "../../tuner/configuration.ts";
-import { evaluate } from "../../tuner/measuring/evaluate.ts";
+import type { Measurement } from "../../tuner/configuration.ts";
+import { evaluateOn } from "../../tuner/measuring/evaluate.ts";
 import { type Finalist, finalRound } from "../../tuner/measuring/final_round.ts";
-import { configurationNamed, FakeRunner, PROBLEM } from "./fake_runner.ts";
+import { configurationNamed, FakeRunner, PROBLEM, workbench } from "./fake_runner.ts";
 
 /** How rates vary: standard deviations of the logarithm of the rate. */
 export interface Noise {
@@ -42,27 +42,25 @@ export async function simulateRun(
   const common = noise.common * normal(draw);
   const own = Object.fromEntries(Object.keys(rates).map((name) => [name, noise.run * normal(draw)]));
   let turns = 0;
-  const prepare = (configuration: Configuration): Promise<FakeRunner> => {
+  const session = workbench(time, (configuration) => {
     const name = configuration.traversal;
     const turn = common + own[name]! + noise.turn * normal(draw) - noise.drift * turns++ / 30;
     const batchNs = (repetitions: number): number =>
       1e15 * repetitions / (rates[name]! * Math.exp(turn + noise.sample * normal(draw)));
-    return Promise.resolve(new FakeRunner(configuration, { batchNs }, time));
-  };
-  const now = (): number => time.nowNs;
+    return new FakeRunner(configuration, { batchNs }, time);
+  });
   const search: Measurement[] = [];
   for (const name of Object.keys(rates)) {
     const configuration = configurationNamed(name);
-    const evaluation = await evaluate(configuration, () => prepare(configuration), { problem: PROBLEM, now });
+    const evaluation = await evaluateOn(session, configuration, { problem: PROBLEM });
     if ("measurement" in evaluation) search.push(evaluation.measurement);
   }
   search.sort((a, b) => b.cellsPerSecond - a.cellsPerSecond);
   const finalists = await finalRound(search, {
     problem: PROBLEM,
-    prepare,
+    session,
     seed,
     deadlineNs,
-    now,
     signal,
     onEvaluation: () => {},
   });

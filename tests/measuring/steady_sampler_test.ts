@@ -8,8 +8,8 @@ import { assert, assertAlmostEquals, assertEquals } from "@std/assert";
 import type { Runner } from "../../tuner/configuration.ts";
 import { STEADY_BATCH_NS } from "../../tuner/devices/gpu/gpu_clock.ts";
 import { steadySampler } from "../../tuner/measuring/steady_sampler.ts";
-import { evaluate, type EvaluateOptions } from "../../tuner/measuring/evaluate.ts";
-import { configurationNamed, FakeRunner, PROBLEM } from "./fake_runner.ts";
+import { evaluateOn, type EvaluateOptions } from "../../tuner/measuring/evaluate.ts";
+import { configurationNamed, FakeRunner, PROBLEM, workbench } from "./fake_runner.ts";
 
 /** Full clock and the lowest, in GHz, and how often it is set: of an H100 (2026-11-22). */
 const FULL = 1.98, LOWEST = 0.345, EVERY_NS = 200e6;
@@ -75,11 +75,8 @@ function runnerOn(device: MovingClock, runNs: number, isSteady = true): Runner {
 }
 
 async function rateOf(device: MovingClock, runner: Runner, options: Partial<EvaluateOptions> = {}) {
-  const evaluation = await evaluate(runner.configuration, () => Promise.resolve(runner), {
-    problem: PROBLEM,
-    now: () => device.time.nowNs,
-    ...options,
-  });
+  const session = workbench(device.time, () => runner);
+  const evaluation = await evaluateOn(session, runner.configuration, { problem: PROBLEM, ...options });
   assert("measurement" in evaluation, JSON.stringify(evaluation));
   return evaluation.measurement;
 }
@@ -152,16 +149,15 @@ Deno.test("a rate that is reported is that of whole long runs", async () => {
     longRun: 4,
     begin: (runs: number) => (batches.push(runs), begin!(runs)),
   });
-  const prepare = () => Promise.resolve(long);
-  const evaluated = { problem: PROBLEM, now: () => device.time.nowNs };
+  const session = workbench(device.time, () => long), evaluated = { problem: PROBLEM };
   await begin!(100); // its clock is up
-  await evaluate(runner.configuration, prepare, { ...evaluated, isReported: true });
+  await evaluateOn(session, runner.configuration, { ...evaluated, isReported: true });
   const batchesAfterFirst = () => new Set(batches.splice(0).slice(1));
   assertEquals(batchesAfterFirst(), new Set([4])); // three would last 90 ms
-  await evaluate(runner.configuration, prepare, evaluated);
+  await evaluateOn(session, runner.configuration, evaluated);
   assertEquals(batchesAfterFirst(), new Set([1]));
   long.longRun = 9; // too long to be waited for
-  await evaluate(runner.configuration, prepare, { ...evaluated, isReported: true });
+  await evaluateOn(session, runner.configuration, { ...evaluated, isReported: true });
   assertEquals(batchesAfterFirst(), new Set([4]));
 });
 

@@ -23,7 +23,7 @@ import { detectDevice } from "../../tuner/devices/device.ts";
 import { DeviceError } from "../../tuner/devices/device_error.ts";
 import { RunFailure } from "../../tuner/devices/run_failure.ts";
 import { DeviceSession, type Session } from "../../tuner/devices/session.ts";
-import { evaluate, type Evaluation } from "../../tuner/measuring/evaluate.ts";
+import { evaluateOn, type Evaluation } from "../../tuner/measuring/evaluate.ts";
 import type { Evaluator } from "../../tuner/measuring/evaluator.ts";
 import { RequestError } from "../../tuner/problem/request_error.ts";
 import { defaultGrid } from "../../tuner/problem/default_problem.ts";
@@ -273,11 +273,7 @@ function beside(session: SimulatedSession, waitNs: (call: number) => number) {
         session.time.nowNs += Math.min(neededNs, limitNs);
         if (neededNs > limitNs) return undefined;
         const beganNs = session.now();
-        const evaluation = await evaluate(configuration, () => session.prepare(problem, configuration), {
-          problem,
-          best,
-          now: () => session.now(),
-        });
+        const evaluation = await evaluateOn(session, configuration, { problem, best });
         return { evaluation, evaluationNs: session.now() - beganNs };
       },
     };

@@ -1,6 +1,5 @@
 import { cellsOf, type Problem } from "../../kernels/stencils/stencil.ts";
 import type { Configuration, Failure, Measurement, Runner, Verification } from "../configuration.ts";
-import type { Session } from "../devices/session.ts";
 import { refute } from "../devices/reference.ts";
 import {
   DEVICE_BATCH_NS,
@@ -20,7 +19,13 @@ export type Evaluation =
   | { readonly configuration: Configuration; readonly measurement: Measurement }
   | { readonly configuration: Configuration; readonly failure: Failure };
 
-/** Options of {@linkcode evaluate}. */
+/** Where configurations are evaluated: as a session does, it compiles them and takes their memory, and tells the time. */
+export interface Workbench {
+  prepare(problem: Problem, configuration: Configuration): Promise<Runner>;
+  now(): number;
+}
+
+/** Options of {@linkcode evaluateOn}. */
 export interface EvaluateOptions {
   readonly problem: Problem;
   /** Best rate so far: clearly slower configurations are timed only roughly. @default {0} */
@@ -33,8 +38,6 @@ export interface EvaluateOptions {
   readonly isAgain?: boolean;
   /** Whether the rate is reported, so that batches last as long as that takes. @default {false} */
   readonly isReported?: boolean;
-  /** The clock, in nanoseconds. */
-  readonly now: () => number;
 }
 
 /** Samples at most. */
@@ -49,19 +52,9 @@ const STEADILY_BELOW = 0.95;
 /** Two samples of a rate that is reported fit into this, however long they and the clock's rise take. */
 export const LEAST_REPORTED_NS = 4 * LONGEST_REPORTED_NS;
 
-/** Verifies and times a configuration in a session. */
-export function evaluateOn(
-  session: Session,
-  configuration: Configuration,
-  options: Omit<EvaluateOptions, "now">,
-): Promise<Evaluation> {
-  const prepare = () => session.prepare(options.problem, configuration);
-  return evaluate(configuration, prepare, { ...options, now: () => session.now() });
-}
-
-/** Runs a configuration once in a session and compares its result, without timing it. */
+/** Runs a configuration once and compares its result, without timing it. */
 export function verifyOn(
-  session: Session,
+  session: Workbench,
   configuration: Configuration,
   problem: Problem,
 ): Promise<{ readonly verification: Verification } | { readonly failure: Failure }> {
@@ -72,15 +65,14 @@ export function verifyOn(
 /**
  * One configuration from compiling to its record: verified, then timed until stable. What goes wrong is part of the
  * record; errors of other kinds than the device's are thrown.
- *
- * @param prepare compiles it and takes the memory
  */
-export async function evaluate(
+export async function evaluateOn(
+  session: Workbench,
   configuration: Configuration,
-  prepare: () => Promise<Runner>,
-  { problem, best = 0, samplingNs = 3e9, minSamples = 3, isAgain = false, isReported = false, now }:
+  { problem, best = 0, samplingNs = 3e9, minSamples = 3, isAgain = false, isReported = false }:
     EvaluateOptions,
 ): Promise<Evaluation> {
+  const prepare = () => session.prepare(problem, configuration), now = () => session.now();
   const found = await runVerified(prepare, async ({ runner, begin, first, verification }) => {
     const { timeNs: firstNs } = first;
     const updates = cellsOf(problem.grid) * problem.steps;

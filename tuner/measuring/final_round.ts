@@ -9,8 +9,8 @@
  * @module
  */
 import type { Problem } from "../../kernels/stencils/stencil.ts";
-import type { Configuration, Measurement, Runner } from "../configuration.ts";
-import { evaluate, type Evaluation, measurementOf } from "./evaluate.ts";
+import type { Configuration, Measurement } from "../configuration.ts";
+import { evaluateOn, type Evaluation, measurementOf, type Workbench } from "./evaluate.ts";
 import { laterRunInterval, noiseOfTurns, type TurnNoise } from "./later_run.ts";
 import { median } from "./statistics.ts";
 import { seededRandom } from "./seeded_random.ts";
@@ -18,14 +18,13 @@ import { NEGLIGIBLE, overlappingTies, type Standing, standingsOf, type Turns } f
 
 export interface FinalRoundOptions {
   readonly problem: Problem;
-  /** Compiles a configuration again (pipelines are cached) and takes the memory. */
-  readonly prepare: (configuration: Configuration) => Promise<Runner>;
+  /** Compiles configurations again: pipelines are cached. */
+  readonly session: Workbench;
   /** Whether it ran in this process before. @default {none did} */
   readonly isAgain?: (configuration: Configuration) => boolean;
   readonly seed: number;
   /** When to stop, on the clock, in nanoseconds; see above. */
   readonly deadlineNs: number;
-  readonly now: () => number;
   readonly signal: AbortSignal;
   /** Called after every turn; `total`: turns until {@linkcode LEAST_BLOCKS} blocks are made, if all stay to the end. */
   readonly onEvaluation: (evaluation: Evaluation, done: number, total: number) => void | Promise<void>;
@@ -62,14 +61,14 @@ type Racer = Pick<Finalist, "before"> & {
 /** Measures the finalists again: the result of each, fastest first; one that fails now is left out. */
 export async function finalRound(
   finalists: readonly Measurement[],
-  { problem, prepare, isAgain = () => false, seed, deadlineNs, now, signal, onEvaluation }: FinalRoundOptions,
+  { problem, session, isAgain = () => false, seed, deadlineNs, signal, onEvaluation }: FinalRoundOptions,
 ): Promise<readonly Finalist[]> {
   const racing: Racer[] = finalists.map((before) => ({ before, blocks: [] }));
   const draw = seededRandom(seed);
   let compete = [...racing];
   let done = 0, turnNs = 0;
   for (let block = 0; block < MOST_BLOCKS && compete.length > 0; block++) {
-    const beganNs = now();
+    const beganNs = session.now();
     const isSure = block < SURE_BLOCKS;
     const isLate = beganNs + turnNs * compete.length > deadlineNs;
     if (signal.aborted || (isLate && !isSure)) break;
@@ -77,13 +76,12 @@ export async function finalRound(
     for (const [place, { one }] of order.entries()) {
       if (signal.aborted) break;
       const { configuration } = one.before;
-      const evaluation = await evaluate(configuration, () => prepare(configuration), {
+      const evaluation = await evaluateOn(session, configuration, {
         problem,
         samplingNs: TURN_NS,
         minSamples: TURN_SAMPLES,
         isAgain: isAgain(configuration),
         isReported: true,
-        now,
       });
       if ("failure" in evaluation) racing.splice(racing.indexOf(one), 1);
       else {
@@ -94,7 +92,7 @@ export async function finalRound(
       const left = order.length - 1 - place + compete.length * Math.max(0, LEAST_BLOCKS - 1 - block);
       await onEvaluation(evaluation, ++done, done + left);
     }
-    turnNs = (now() - beganNs) / order.length;
+    turnNs = (session.now() - beganNs) / order.length;
     const standings = standingsOf(racing.map(ratesOf));
     if (standings === undefined) {
       compete = compete.filter((one) => racing.includes(one));

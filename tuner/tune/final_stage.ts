@@ -39,11 +39,10 @@ export async function finals(run: TuningRun): Promise<void> {
   const wantedNs = timeOf(finalists, LEAST_BLOCKS);
   findings.finalists = await finalRound(finalists, {
     problem: run.problem,
-    prepare: (configuration) => session.prepare(run.problem, configuration),
+    session,
     isAgain: (configuration) => findings.evaluationNs.has(configurationKey(configuration)),
     seed,
     deadlineNs: finalsDeadline(plan, { nowNs, wantedNs }),
-    now: () => session.now(),
     signal,
     async onEvaluation(evaluation, done, total) {
       run.report("final round", done, total);

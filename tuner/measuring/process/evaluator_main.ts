@@ -3,7 +3,7 @@ import type { Problem } from "../../../kernels/stencils/stencil.ts";
 import { detectDevice, withWindow } from "../../devices/device.ts";
 import { DeviceSession } from "../../devices/session.ts";
 import type { Failure } from "../../configuration.ts";
-import { evaluate } from "../evaluate.ts";
+import { evaluateOn, type Workbench } from "../evaluate.ts";
 import { type FromEvaluator, readRecords, recordLine, type ToEvaluator } from "./evaluator_protocol.ts";
 import { quietMesa } from "../../devices/mesa_environment.ts";
 import { isFailure } from "../../devices/run_failure.ts";
@@ -44,8 +44,8 @@ async function serve(session: DeviceSession, problem: Problem, samplingNs: numbe
     const onCompiled = async (): Promise<void> => {
       waitedNs = await takeTurn();
     };
-    const compile = () => session.prepare(problem, configuration, onCompiled);
-    const evaluation = await evaluate(configuration, compile, { problem, best, samplingNs, now });
+    const inTurn: Workbench = { prepare: (...what) => session.prepare(...what, onCompiled), now };
+    const evaluation = await evaluateOn(inTurn, configuration, { problem, best, samplingNs });
     await say({ say: "evaluated", evaluation, evaluationNs: now() - started - waitedNs });
   }
 }
