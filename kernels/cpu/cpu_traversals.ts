@@ -1,12 +1,5 @@
 import { alongAxes, type Problem } from "../stencils/stencil.ts";
-import {
-  type Capabilities,
-  EVERYTHING,
-  NEEDS,
-  type NeedyProblem,
-  type Refusal,
-  wrongParameters,
-} from "../capability.ts";
+import { type Capabilities, NEEDS, type NeedyProblem, type Refusal, wrongParameters } from "../capability.ts";
 import { canSweep, SWEEP } from "../traversals/line.ts";
 import { type Parameters, refuseOthers } from "../traversals/traversal.ts";
 import { reachOf, valuesMoved } from "../update.ts";
@@ -48,13 +41,19 @@ export function workerCounts(workers: number): number[] {
   return workers >= 4 ? [workers, Math.floor(workers / 2)] : [workers];
 }
 
+/** Of workers that visit cells step by step. */
+const ALL_BUT_WINDOWS: Capabilities = {
+  can: NEEDS.filter((need) => need !== "window"),
+  cannot: { window: "the CPU holds all levels as a whole" },
+};
+
 /** Rows of a strip that are tried; 0: one strip. */
 const STRIPS = [8, 16, 32, 0];
 
 /** One round per level, in strips along y. */
 const stepwise: CpuTraversal = {
   name: "stepwise",
-  capabilities: EVERYTHING,
+  capabilities: ALL_BUT_WINDOWS,
   candidates(problem, _, { fuses }) {
     // workers cannot share a line's only row
     if (canSweep(problem)) return [];
@@ -91,7 +90,7 @@ const TILE_ROWS = [8, 16, 32, 64], BLOCKS = [4, 8];
 /** Many steps per pass: diamonds along y and time, a wavefront along x. */
 const diamondWavefront: CpuTraversal = {
   name: "diamond-wavefront",
-  capabilities: EVERYTHING,
+  capabilities: ALL_BUT_WINDOWS,
   candidates(problem, workers, { fuses }) {
     const { grid: [, ny], steps, stencil: { update } } = problem;
     const reach = Math.max(1, reachOf(update).y);
@@ -150,8 +149,8 @@ const classic: CpuTraversal = {
   name: "classic",
   // one step at a time takes any ends, those of a rank's part too
   capabilities: {
-    can: NEEDS.filter((need) => need !== "dimensions"),
-    cannot: { dimensions: "it sweeps one dimension, 1x1xN" },
+    can: ALL_BUT_WINDOWS.can.filter((need) => need !== "dimensions"),
+    cannot: { ...ALL_BUT_WINDOWS.cannot, dimensions: "it sweeps one dimension, 1x1xN" },
   },
   candidates: (problem) => canSweep(problem) ? [{}] : [],
   infeasible: (_, parameters) => refuseOthers([], parameters),

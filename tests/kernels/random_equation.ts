@@ -40,24 +40,29 @@ export interface Kind {
   /** Whole numbers within [−8, 8], on which every target is exact; otherwise real numbers within [−1, 1]. */
   readonly isWhole: boolean;
   readonly dimensions: 1 | 3;
+  /**
+   * What chance makes too rarely. `rows`: several sub-steps, each of one field, as the swept rule wants them; `slanted`: one
+   * field with diagonal taps in x–y; `flat`: rows shorter than taps reach.
+   */
+  readonly like?: "rows" | "slanted" | "flat";
 }
 
 /** Some fields, materials and sub-steps, every operation, taps at every time level. */
-export function randomEquation({ seed, isWhole, dimensions }: Kind): Stencil {
+export function randomEquation({ seed, isWhole, dimensions, like }: Kind): Stencil {
   const random = randomNumbers(seed);
   const below = (count: number): number => Math.floor(random() * count);
   const oneOf = <T>(...list: readonly T[]): T => list[below(list.length)]!;
   // every third is as plain as torres and sweeps want it
-  const isPlain = seed % 3 === 0;
-  const names = ["a", "b", "c"].slice(0, isPlain ? 1 : oneOf(1, 2, 3));
+  const isPlain = like !== undefined || seed % 3 === 0, isRows = like === "rows";
+  const names = ["a", "b", "c"].slice(0, isRows ? oneOf(2, 3) : isPlain ? 1 : oneOf(1, 2, 3));
   const materialNames = ["m", "n"].slice(0, isPlain ? 0 : oneOf(0, 1, 2));
-  const hasSignal = random() < 0.3, reach = oneOf(1, 1, 2);
+  const hasSignal = random() < 0.3 && like === undefined, reach = oneOf(1, 1, 2);
   // most traversals accept taps on the axes only
-  const axes = dimensions === 1 ? [2] : oneOf([0, 1, 2], [0, 1, 2], [1, 2]),
-    isCross = isPlain || random() < 0.6;
+  const axes = dimensions === 1 ? [2] : like === "slanted" ? [0, 1] : oneOf([0, 1, 2], [0, 1, 2], [1, 2]),
+    isCross = like !== "slanted" && (isPlain || random() < 0.6);
   const groups: string[][] = [];
   for (const name of names) {
-    if (groups.length === 0 || random() < 0.5) groups.push([name]);
+    if (groups.length === 0 || isRows || random() < 0.5) groups.push([name]);
     else groups.at(-1)!.push(name);
   }
   const offset = (): number[] => {
@@ -73,7 +78,9 @@ export function randomEquation({ seed, isWhole, dimensions }: Kind): Stencil {
 
   return equation({
     name: "random",
-    title: `random equation ${seed}, ${isWhole ? "whole" : "real"} numbers, ${dimensions}D`,
+    title: `random equation ${seed}, ${like === undefined ? "" : `${like}, `}${
+      isWhole ? "whole" : "real"
+    } numbers, ${dimensions}D`,
     dimensions,
     fields: Object.fromEntries(names.map((name) => [name, oneOf<ValueRange>([-1, 1], [0, 1], [0.5, 0.75])])),
     materials: Object.fromEntries(materialNames.map((name) => [name, materialOf()])),
@@ -82,6 +89,7 @@ export function randomEquation({ seed, isWhole, dimensions }: Kind): Stencil {
       const field = (name: string): FieldTap => planes[name] as FieldTap;
       return groups.map((group, index) => {
         const made = groups.slice(0, index).flat(), kept = groups.slice(index).flat();
+        const old = isRows ? groups.at(-1)! : names;
         /** `isShifted`: what a neighbour reads as well, which must not read the step before. */
         const leaf = (isShifted: boolean): Value => {
           switch (below(isShifted ? 5 : 6)) {
@@ -90,13 +98,14 @@ export function randomEquation({ seed, isWhole, dimensions }: Kind): Stencil {
             case 1:
               return materialNames.length > 0
                 ? field(oneOf(...materialNames)).at(...offset())
-                : field(oneOf(...names));
+                : field(oneOf(...old));
             case 2:
-              return made.length > 0 ? field(oneOf(...made)).next(...offset()) : field(oneOf(...names));
+              return made.length > 0 ? field(oneOf(...made)).next(...offset()) : field(oneOf(...old));
             case 5:
+              if (isRows) return field(oneOf(...old)).at(...offset());
               return field(oneOf(...kept)).before();
             default:
-              return field(oneOf(...names)).at(...offset());
+              return field(oneOf(...old)).at(...offset());
           }
         };
         const value = (depth: number, isShifted = false): Value => {
@@ -129,7 +138,8 @@ export function randomEquation({ seed, isWhole, dimensions }: Kind): Stencil {
         };
         const most = isWhole ? 8 : 1;
         const newValue = (name: string): Value => {
-          const own = isWhole ? [field(name)] : [multiply(0.5, field(name))];
+          const self = isRows ? oneOf(...old) : name;
+          const own = isWhole ? [field(self)] : [multiply(0.5, field(self))];
           const pushed = hasSignal ? [multiply(isWhole ? 1 : 0.1, signal)] : [];
           return maximum(-most, minimum(most, add(value(2), ...own, ...pushed)));
         };
