@@ -40,12 +40,12 @@ export async function prepare(
       await onCompiled?.();
     },
   });
-  const { alone, parts } = field, clock = alone?.clock ?? "host", longRun = alone?.longRun;
+  const { alone, parts } = field, { clock = "host", longRun } = alone?.facts ?? {};
   return {
     configuration,
     compileNs: field.compileNs,
     clock,
-    isWarm: parts.every(({ isWarm }) => isWarm),
+    isWarm: parts.every(({ facts }) => facts.isWarm),
     initialise: () => field.initialise(reference.start),
     runSteps: (steps, repetitions) => field.run(steps, repetitions),
     run: async (repetitions) => (await field.run(problem.steps, repetitions)).timeNs,

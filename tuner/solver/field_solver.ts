@@ -141,7 +141,7 @@ export class FieldSolver implements Solver {
         const left = steps - done, piece = await refinement?.piece(this.#current, left);
         if (piece?.kept !== undefined) this.#keep(piece.kept);
         // a GPU alone cuts long runs itself, and is waited for once
-        const atOnce = this.#field.alone?.longRun !== undefined
+        const atOnce = this.#field.alone?.facts.longRun !== undefined
           ? left
           : Math.ceil(STEPS_AT_ONCE / tuned) * tuned;
         const ran = piece?.steps ?? Math.min(atOnce, left);

@@ -127,4 +127,9 @@ export class CpuField {
   dispose(): Promise<void> {
     return this.#host.dispose();
   }
+
+  /** The memory is free at once; a pool that has ended needs no word. */
+  [Symbol.dispose](): void {
+    this.dispose().catch(() => {});
+  }
 }

@@ -14,6 +14,7 @@ import { type Piece, piecesOf } from "./boxes.ts";
 import {
   firstOf,
   ownSlices,
+  type PartFacts,
   type PartField,
   type Place,
   type Round,
@@ -26,7 +27,7 @@ const MOST_ON_HOST = 2 ** 24;
 
 /** A part on a GPU: a kernel packs boxes in the submission of the steps before, another unpacks them. */
 export class GpuPartField implements PartField {
-  readonly device = "gpu";
+  readonly facts: PartFacts;
   /** Memory that the device alone uses, by its name. */
   readonly #scratch = new Map<string, GPUBuffer>();
   /** Memory that pieces are read from: all, and what no round uses. */
@@ -38,26 +39,13 @@ export class GpuPartField implements PartField {
   /** Cells that the device may not have taken yet. */
   #onHost = 0;
 
-  constructor(readonly onGpu: GpuField, readonly place: Place) {}
+  constructor(readonly onGpu: GpuField, readonly place: Place) {
+    const { device: { hasTimestamps, isSoftware: isWarm }, compileNs, longRun } = onGpu;
+    this.facts = { device: "gpu", compileNs, clock: hasTimestamps ? "device" : "host", isWarm, longRun };
+  }
 
   get step(): number {
     return this.onGpu.step;
-  }
-
-  get compileNs(): number {
-    return this.onGpu.compileNs;
-  }
-
-  get clock(): "device" | "host" {
-    return this.onGpu.device.hasTimestamps ? "device" : "host";
-  }
-
-  get isWarm(): boolean {
-    return this.onGpu.device.isSoftware;
-  }
-
-  get longRun(): number {
-    return this.onGpu.longRun;
   }
 
   async initialise(start: FieldStart): Promise<void> {

@@ -13,6 +13,7 @@ import { copyPiece, piecesOf } from "./boxes.ts";
 import {
   firstOf,
   ownSlices,
+  type PartFacts,
   type PartField,
   type Place,
   type Round,
@@ -20,7 +21,7 @@ import {
 } from "./part_field.ts";
 
 /** A field whose cells the host reaches: what workers compute, or what passes through a window of a GPU's memory. */
-interface HostField {
+interface HostField extends Disposable {
   /** Time steps since the initial state. */
   readonly step: number;
   initialise(start: PartStart): Promise<void>;
@@ -29,24 +30,15 @@ interface HostField {
   compare(expected: SliceCells, which: FieldSlices): Comparison | Promise<Comparison>;
 }
 
-/** What is known of a part besides its field and place. */
-interface HostPart extends Pick<PartField, "device" | "compileNs" | "clock" | "isWarm"> {
-  /** Advances the field; returns nanoseconds. */
-  run(steps: number, repetitions: number): Promise<number>;
-  dispose(): void;
-}
+/** Advances a field; returns nanoseconds. */
+type Run = (steps: number, repetitions: number) => Promise<number>;
 
 /** A part whose cells the host reaches: it copies boxes row by row, when they are asked for. */
 export class HostPartField<Field extends HostField = HostField> implements PartField {
-  readonly device: PartField["device"];
-  readonly compileNs: number;
-  readonly clock: PartField["clock"];
-  readonly isWarm: boolean;
-  readonly #part: HostPart;
+  readonly #run: Run;
 
-  constructor(readonly field: Field, readonly place: Place, part: HostPart) {
-    ({ device: this.device, compileNs: this.compileNs, clock: this.clock, isWarm: this.isWarm } = part);
-    this.#part = part;
+  constructor(readonly field: Field, readonly place: Place, readonly facts: PartFacts, run: Run) {
+    this.#run = run;
   }
 
   get step(): number {
@@ -58,7 +50,7 @@ export class HostPartField<Field extends HostField = HostField> implements PartF
   }
 
   begin(steps: number, { pack = [], repetitions = 1 }: RoundOptions = {}): Promise<Round> {
-    const running = steps === 0 ? Promise.resolve(0) : this.#part.run(steps, repetitions);
+    const running = steps === 0 ? Promise.resolve(0) : this.#run(steps, repetitions);
     running.catch(() => {}); // thrown by `finish`
     const packed = (boxes: readonly Box[]) =>
       piecesOf(boxes).map((piece) => {
@@ -79,7 +71,7 @@ export class HostPartField<Field extends HostField = HostField> implements PartF
   }
 
   async compare(reference: Reference): Promise<Comparison> {
-    if (this.device === "gpu" && reference.onGpu !== undefined) {
+    if (this.facts.device === "gpu" && reference.onGpu !== undefined) {
       throw new RunFailure("limits", "the reference lies on the GPU as a whole");
     }
     const parts: Comparison[] = [], { slice, slices, referenceSlice } = ownSlices(this.place);
@@ -93,6 +85,6 @@ export class HostPartField<Field extends HostField = HostField> implements PartF
   }
 
   [Symbol.dispose](): void {
-    this.#part.dispose();
+    this.field[Symbol.dispose]();
   }
 }

@@ -32,12 +32,9 @@ export interface RoundOptions {
   readonly repetitions?: number;
 }
 
-/** A part of a grid on its device, ghost zones included, and how boxes of its cells come and go. */
-export interface PartField extends Disposable {
-  readonly place: Place;
+/** What computes a part, and how. */
+export interface PartFacts {
   readonly device: DeviceKind;
-  /** Time steps since the initial state. */
-  readonly step: number;
   /** Host time to write and compile its code. */
   readonly compileNs: number;
   /** Whose clock measures its steps. */
@@ -46,6 +43,14 @@ export interface PartField extends Disposable {
   readonly isWarm: boolean;
   /** Runs that it makes at once, of a device that takes work of any length and lowers its clock while it waits. */
   readonly longRun?: number;
+}
+
+/** A part of a grid on its device, ghost zones included, and how boxes of its cells come and go. */
+export interface PartField extends Disposable {
+  readonly place: Place;
+  readonly facts: PartFacts;
+  /** Time steps since the initial state. */
+  readonly step: number;
   /** The field, where it lies on a GPU as a whole: what is on the same GPU reaches it without the host. */
   readonly onGpu?: GpuField;
   /** Sets both levels and the time step. */

@@ -48,7 +48,7 @@ export class SharedField implements Disposable {
 
   /** Host time from the configuration to the code of all devices. */
   get compileNs(): number {
-    return this.parts.reduce((total, { compileNs }) => total + compileNs, 0);
+    return this.parts.reduce((total, { facts }) => total + facts.compileNs, 0);
   }
 
   /** The part of a device that computes all slices; undefined where several share them. */
@@ -140,7 +140,7 @@ export class SharedField implements Disposable {
 }
 
 /** The times of a device that computes alone. */
-function timesAlone({ device }: PartField, timeNs: number): RoundTimes {
+function timesAlone({ facts: { device } }: PartField, timeNs: number): RoundTimes {
   const none = { computeNs: 0, gpuNs: 0, unpackNs: 0, packNs: 0 };
   return { ...none, ...(device === "cpu" ? { computeNs: timeNs } : { gpuNs: timeNs }) };
 }

@@ -138,16 +138,15 @@ const OPENERS: Readonly<Record<DeviceKind, Opener>> = {
       throw error instanceof RunFailure ? error : new RunFailure("compile", `CPU: ${error.message}`);
     });
     const { part: { before: [low], after: [high] } } = place, ghost = { low: low > 0, high: high > 0 };
-    return new HostPartField(field, place, {
-      device: "cpu",
-      compileNs: (performance.now() - started) * 1e6,
-      // the workers' clock is as good as a device's
-      clock: "device",
-      isWarm: false,
-      run: (steps, repetitions) => field.run({ steps: steps * repetitions, ghost }),
-      // the memory is free at once; a pool that has ended needs no word
-      dispose: () => field.dispose().catch(() => {}),
-    });
+    const compileNs = (performance.now() - started) * 1e6;
+    // the workers' clock is as good as a device's
+    const facts = { device: "cpu", compileNs, clock: "device", isWarm: false } as const;
+    return new HostPartField(
+      field,
+      place,
+      facts,
+      (steps, repetitions) => field.run({ steps: steps * repetitions, ghost }),
+    );
   },
 
   async gpu(problem, { traversal: name, parameters, memory }, options) {
@@ -163,15 +162,10 @@ const OPENERS: Readonly<Record<DeviceKind, Opener>> = {
     if (memory !== undefined) {
       const window = { traversal: name, parameters, windowBytes: memory, onCompiled: compiled };
       const field = await WindowedField.open(gpu, part, window);
-      return new HostPartField(field, place, {
-        device: "gpu",
-        compileNs: field.compileNs,
-        // the host moves slices while the GPU computes
-        clock: "host",
-        isWarm: gpu.isSoftware,
-        run: (steps, repetitions) => field.run(steps, repetitions),
-        dispose: () => field[Symbol.dispose](),
-      });
+      const { compileNs } = field, isWarm = gpu.isSoftware;
+      // the host moves slices while the GPU computes
+      const facts = { device: "gpu", compileNs, clock: "host", isWarm } as const;
+      return new HostPartField(field, place, facts, (steps, repetitions) => field.run(steps, repetitions));
     }
     const traversal = traversalNamed(name);
     const refusal = refusalOf(traversal, part) ?? traversal.infeasible(part, parameters, gpu.limits);
