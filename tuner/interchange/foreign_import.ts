@@ -81,7 +81,7 @@ export function importForeignSpace(space: RecordedSpace, options: ForeignOptions
   });
   const cells = problem.grid[0] * problem.grid[1] * problem.grid[2] * steps;
   if (cells > MOST_CELLS) {
-    throw new ProfileError(`Cannot import ${source}: wanted at most 1e18 cells in all steps, found ${cells}`);
+    throw refused(source, `at most 1e18 cells in all steps, found ${cells}`);
   }
   const evaluationOf = (record: SpaceRecord): JournalRecord | undefined => {
     const configuration = configurationOf(record), made = { run, at: timeOf(record, now) };
@@ -95,7 +95,7 @@ export function importForeignSpace(space: RecordedSpace, options: ForeignOptions
   const { ranked, count, failed, timeless, losses } = survey(space, evaluationOf);
   const [best] = ranked;
   if (best === undefined) {
-    throw new ProfileError(`Cannot import ${source}: wanted a configuration with a time, found none`);
+    throw refused(source, "a configuration with a time, found none");
   }
   const { configuration, verification, cellsPerSecond, confidence95, samples } = best;
   const entry: ProfileEntry = {
@@ -184,6 +184,10 @@ function survey(
   return { ranked, count, failed, timeless, losses: losses.filter((line) => line !== false) };
 }
 
+function refused(source: string, wanted: string): ProfileError {
+  return new ProfileError(`Cannot import ${source}: wanted ${wanted}`);
+}
+
 /** The problem's size as a grid; a text or more than three numbers are none. */
 function gridOf({ problemSize }: RecordedSpace, source: string): [number, number, number] {
   const sizes = Array.isArray(problemSize) ? problemSize : [problemSize];
@@ -195,17 +199,13 @@ function gridOf({ problemSize }: RecordedSpace, source: string): [number, number
   const found = problemSize === null
     ? "no problem size"
     : `the size ${JSON.stringify(problemSize).slice(0, 60)}`;
-  throw new ProfileError(
-    `Cannot import ${source}: wanted one to three whole numbers, found ${found}: give --grid XxYxZ`,
-  );
+  throw refused(source, `one to three whole numbers, found ${found}: give --grid XxYxZ`);
 }
 
 /** A device of which nothing but the name is known; limits of 0 let nothing be taken to fit. */
 function deviceNamed(name: string | null, source: string): ProfileDevice {
   if (name === null || name.trim() === "") {
-    throw new ProfileError(
-      `Cannot import ${source}: wanted the device's name, found none: give --device NAME`,
-    );
+    throw refused(source, "the device's name, found none: give --device NAME");
   }
   return {
     gpu: {
@@ -255,9 +255,7 @@ function carryParameters(
     const carried = identifierOf(name);
     const other = taken.get(carried);
     if (other !== undefined) {
-      throw new ProfileError(
-        `Cannot import ${source}: wanted parameters that differ in letters and digits, found ${other} and ${name}`,
-      );
+      throw refused(source, `parameters that differ in letters and digits, found ${other} and ${name}`);
     }
     taken.set(carried, name);
     if (carried !== name) renamed.push(`${name} is written as ${carried}`);
@@ -297,7 +295,7 @@ function identifierOf(name: string): string {
 function slug(name: string, source: string): string {
   const plain = name.normalize("NFKD").toLowerCase().replace(/[^a-z0-9]+/g, "-").replace(/^-+|-+$/g, "");
   if (plain !== "") return plain;
-  throw new ProfileError(`Cannot import ${source}: wanted the kernel's name, found none: give --kernel NAME`);
+  throw refused(source, "the kernel's name, found none: give --kernel NAME");
 }
 
 /** When a record was made, in the journal's form. */

@@ -31,18 +31,16 @@ import {
   wantTime,
 } from "./read_json.ts";
 import type { RecordList } from "./record_list.ts";
-import {
-  describeRecord,
-  type JsonObject,
-  type JsonValue,
-  type ParameterValue,
-  type RecordedSpace,
-  type SpaceFailure,
-  type SpaceMeasurement,
-  type SpaceParameter,
-  type SpaceReader,
-  type SpaceRecord,
-  type SpaceWriter,
+import type {
+  JsonObject,
+  JsonValue,
+  ParameterValue,
+  RecordedSpace,
+  SpaceFailure,
+  SpaceMeasurement,
+  SpaceParameter,
+  SpaceReader,
+  SpaceWriter,
 } from "./recorded_space.ts";
 
 /** What Kernel Tuner writes in place of a result, and the failure it stands for. */
@@ -291,8 +289,40 @@ export function writeKernelTuner(space: RecordedSpace): SpaceWriter {
   return {
     head: `${header.slice(0, -1)},\n"cache": {\n`,
     textOf(record) {
-      const fields = JSON.stringify(cacheRecord(record, { space, names, lost }));
-      return `${JSON.stringify(record.key ?? pythonKey(record.values))}: ${fields}`;
+      const { values, failure, timesMs, overheadMs, measurements, timestamp, correctness } = record;
+      /** The fields, in Kernel Tuner's order. */
+      const fields = new Map<string, JsonValue>(parameters.map(({ name }, i) => [name, values[i] ?? null]));
+      const lose = (what: string): void => {
+        const place = parameters.flatMap(({ name }, i) => values[i] === null ? [] : `${name}=${values[i]}`);
+        lost.count("record", what, place.join(" "));
+      };
+      for (const { name, value, unit } of measurements) {
+        if (names.has(name) || RECORD_FIELDS.has(name)) {
+          lose(`with a measurement named ${name}, as Kernel Tuner names a field itself`);
+          continue;
+        }
+        if (unit !== unitOf(name) && !(unit === "" && value === "")) {
+          lose(`with the unit ${unit || "(none)"} of ${name}`);
+        }
+        fields.set(name, value);
+      }
+      if (failure !== null) {
+        const marksFailure = measurements.some(({ value }) => ERROR_CONFIGS.has(value));
+        if (!marksFailure) fields.set(objectives[0]!, ERROR_OF[failure]);
+        if (failure === "timeout" || failure === "correctness") {
+          lose(`with the reason ${failure}, written as ${ERROR_OF[failure]}`);
+        }
+      }
+      if (correctness !== 1) lose(`with the correctness ${correctness}`);
+      // an empty list is as good as none
+      if (timesMs.length > 0) fields.set("times", timesMs);
+      for (const [field, part] of TIMING_FIELDS) fields.set(field, overheadMs[part] ?? 0);
+      if (TIMING_FIELDS.some(([, part]) => overheadMs[part] === undefined)) {
+        lose("of which some costs (compiling, verifying, …) were not kept: they are written as 0");
+      }
+      if (timestamp !== null) fields.set("timestamp", timestamp);
+      const key = record.key ?? pythonKey(values);
+      return `${JSON.stringify(key)}: ${JSON.stringify(Object.fromEntries(fields))}`;
     },
     end: "}\n}\n",
     notCarried() {
@@ -301,40 +331,4 @@ export function writeKernelTuner(space: RecordedSpace): SpaceWriter {
       return [...missing, ...lost.lines()];
     },
   };
-}
-
-/** A record's fields, in Kernel Tuner's order. */
-function cacheRecord(
-  record: SpaceRecord,
-  { space, names, lost }: Readonly<{ space: RecordedSpace; names: ReadonlySet<string>; lost: Remarks }>,
-): JsonObject {
-  const { values, failure, timesMs, overheadMs, measurements, timestamp, correctness } = record;
-  const fields = new Map<string, JsonValue>(space.parameters.map(({ name }, i) => [name, values[i] ?? null]));
-  const lose = (what: string): void => lost.count("record", what, describeRecord(space, record));
-  for (const { name, value, unit } of measurements) {
-    if (names.has(name) || RECORD_FIELDS.has(name)) {
-      lose(`with a measurement named ${name}, as Kernel Tuner names a field itself`);
-      continue;
-    }
-    if (unit !== unitOf(name) && !(unit === "" && value === "")) {
-      lose(`with the unit ${unit || "(none)"} of ${name}`);
-    }
-    fields.set(name, value);
-  }
-  const marksFailure = measurements.some(({ value }) => ERROR_CONFIGS.has(value));
-  if (failure !== null) {
-    if (!marksFailure) fields.set(space.objectives[0]!, ERROR_OF[failure]);
-    if (failure === "timeout" || failure === "correctness") {
-      lose(`with the reason ${failure}, written as ${ERROR_OF[failure]}`);
-    }
-  }
-  if (correctness !== 1) lose(`with the correctness ${correctness}`);
-  // an empty list is as good as none
-  if (timesMs.length > 0) fields.set("times", timesMs);
-  for (const [field, part] of TIMING_FIELDS) fields.set(field, overheadMs[part] ?? 0);
-  if (TIMING_FIELDS.some(([, part]) => overheadMs[part] === undefined)) {
-    lose("of which some costs (compiling, verifying, …) were not kept: they are written as 0");
-  }
-  if (timestamp !== null) fields.set("timestamp", timestamp);
-  return Object.fromEntries(fields);
 }

@@ -116,11 +116,3 @@ export interface SpaceWriter {
   /** What of the space is not in the text, one line each; once all records were written. */
   notCarried(): readonly string[];
 }
-
-/** A configuration for messages, as `block_size_x=128 tile=2`; parameters without a meaning are left out. */
-export function describeRecord(
-  { parameters }: Pick<RecordedSpace, "parameters">,
-  { values }: Pick<SpaceRecord, "values">,
-): string {
-  return parameters.flatMap(({ name }, i) => values[i] === null ? [] : [`${name}=${values[i]}`]).join(" ");
-}
