@@ -12,12 +12,15 @@
  * @module
  */
 
-/** One measured share. */
+/** One step of the Eq. 8 balance: slices, and the time that each device took for them; 0 for a device without slices. */
 export interface BalanceIteration {
+  /** Slices of the CPU. */
   readonly cpuSlices: number;
+  /** Slices of the GPU. */
   readonly gpuSlices: number;
-  /** Times of the same steps on each device; 0 for a device without slices. */
+  /** Nanoseconds that the CPU took. */
   readonly cpuTimeNs: number;
+  /** Nanoseconds that the GPU took for the same steps. */
   readonly gpuTimeNs: number;
 }
 

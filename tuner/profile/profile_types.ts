@@ -1,8 +1,11 @@
 // What `schema.ts` checks, written out as types so that other programs see it in the documentation.
 import type { Definition } from "../../kernels/definition.ts";
+import type { BalanceIteration } from "../../models/balance.ts";
 import type { SharedCosts } from "../../models/shared_step.ts";
 import type { Configuration, Verification } from "../configuration.ts";
 import type { DeviceDescription } from "../devices/device.ts";
+
+export type { BalanceIteration as ProfileBalance };
 
 /** A device as a profile describes it. */
 export interface ProfileDevice extends DeviceDescription {
@@ -85,18 +88,6 @@ export interface ProfileResult extends ProfileRate {
   readonly byHost?: { readonly cellsPerSecond: number; readonly steps: number } | undefined;
 }
 
-/** One step of the Eq. 8 balance: slices, and the time that each device took for them. */
-export interface ProfileBalance {
-  /** Slices of the CPU. */
-  readonly cpuSlices: number;
-  /** Slices of the GPU. */
-  readonly gpuSlices: number;
-  /** Nanoseconds that the CPU took. */
-  readonly cpuTimeNs: number;
-  /** Nanoseconds that the GPU took. */
-  readonly gpuTimeNs: number;
-}
-
 /** How an entry was found. */
 export interface ProfileSearch {
   /** Name of the strategy. */
@@ -131,7 +122,7 @@ export interface ProfileEntry {
    */
   readonly calibration?: readonly ProfilePoint[] | undefined;
   /** The balance between the CPU and the GPU. */
-  readonly balance: readonly ProfileBalance[];
+  readonly balance: readonly BalanceIteration[];
   /** What R was chosen by, where both devices took part and R was chosen by prediction. */
   readonly costModel?: ProfileCostModel | undefined;
   /** That the result is right. */
