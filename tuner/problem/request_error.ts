@@ -5,3 +5,10 @@
 export class RequestError extends RangeError {
   override name = "RequestError";
 }
+
+/** What throws the error of a request to do something, with what is wanted of it and what was found. */
+export function refuserOf(action: string): (wanted: string, found: string) => never {
+  return (wanted, found) => {
+    throw new RequestError(`Cannot ${action}: ${wanted}: found ${found}`);
+  };
+}

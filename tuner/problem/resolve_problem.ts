@@ -21,7 +21,7 @@ import { type DeviceDescription, withWindow } from "../devices/device.ts";
 import { describeValue, formatBytes } from "../format.ts";
 import { defaultGrid, defaultSteps, defaultWorkers } from "./default_problem.ts";
 import { canRun, describeCut } from "./suited_space.ts";
-import { RequestError } from "./request_error.ts";
+import { refuserOf, RequestError } from "./request_error.ts";
 
 /** Time steps of a run at most: every evaluation takes several runs, and longer ones no longer change the rate. */
 export const MAX_STEPS = 10_000;
@@ -176,13 +176,6 @@ function checkDefinition(action: string, stencil: Stencil): void {
     const { message } = error as Error;
     throw new RequestError(`Cannot ${action}: ${message.replace(/^Cannot build /, "")}`);
   }
-}
-
-/** Throws the error of a request. */
-function refuserOf(action: string): (wanted: string, found: string) => never {
-  return (wanted, found) => {
-    throw new RequestError(`Cannot ${action}: ${wanted}: found ${found}`);
-  };
 }
 
 /** Why the memory for a problem cannot be had; undefined where it can. Without a GPU's limits, of the CPU alone. */

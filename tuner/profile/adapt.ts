@@ -136,13 +136,15 @@ function adaptSlices(share: Share, { problem, cpuWorkers, limits }: AdaptTarget)
   return { share: { ...share, cpuSlices, gpuSlices, exchangeEvery }, changes };
 }
 
-/** Why these parameters cannot run on a device with these limits; undefined where they can. */
+/** Why a traversal cannot run the problem with these parameters on a device with these limits; undefined where it can. */
 export function whyNot(
   traversal: Traversal,
   problem: Problem,
   parameters: Parameters,
   limits: DeviceLimits,
 ): Refusal | undefined {
+  const refused = refusalOf(traversal, problem);
+  if (refused !== undefined) return refused;
   const isWhole = (value: number): boolean => Number.isInteger(value) && value >= 0 && value <= LARGEST_VALUE;
   const odd = Object.entries(parameters).find(([, value]) => !isWhole(value));
   const known = Object.keys(traversal.parameterLists(problem, limits));

@@ -4,7 +4,7 @@ import { hashOf } from "../../kernels/definition.ts";
 import type { DeviceModel } from "../../models/roofline.ts";
 import { adapterInfoOf } from "../devices/device.ts";
 import { checkProblem, misfitOf } from "../problem/resolve_problem.ts";
-import { RequestError } from "../problem/request_error.ts";
+import { refuserOf } from "../problem/request_error.ts";
 import type { Configuration } from "../configuration.ts";
 import { configurationKey } from "../configuration_key.ts";
 import { describeValue, formatBandwidth, formatMeasured, formatPlural, formatRate } from "../format.ts";
@@ -124,16 +124,18 @@ export function chooseConfiguration(
 ): Choice {
   checkProblem("choose a configuration", problem);
   const given = [profiles].flat() as readonly Profile[];
-  const refuse = (wanted: string, found: unknown): never => {
-    throw new RequestError(`Cannot choose a configuration: ${wanted}: found ${describeValue(found)}`);
-  };
+  const refuse = refuserOf("choose a configuration");
   const odd = given.findIndex((profile) => !Array.isArray(profile?.entries));
-  if (odd >= 0) refuse("profiles are wanted, as readProfile returns them", given[odd]);
-  if (device !== null && typeof device?.limits !== "object") refuse("a GPUDevice or null is wanted", device);
-  if (!(Number.isInteger(cpuWorkers) && cpuWorkers >= 0)) {
-    refuse("cpuWorkers must be a whole number", cpuWorkers);
+  if (odd >= 0) refuse("profiles are wanted, as readProfile returns them", describeValue(given[odd]));
+  if (device !== null && typeof device?.limits !== "object") {
+    refuse("a GPUDevice or null is wanted", describeValue(device));
   }
-  if (!((copyBytesPerSecond ?? 1) > 0)) refuse("copyBytesPerSecond must be above 0", copyBytesPerSecond);
+  if (!(Number.isInteger(cpuWorkers) && cpuWorkers >= 0)) {
+    refuse("cpuWorkers must be a whole number", describeValue(cpuWorkers));
+  }
+  if (!((copyBytesPerSecond ?? 1) > 0)) {
+    refuse("copyBytesPerSecond must be above 0", describeValue(copyBytesPerSecond));
+  }
   const asked: Asked = { profiles: given, problem, device, cpuWorkers, copyBytesPerSecond };
   const choice = keep(asked, keyOf(asked), () => chooseAnew(asked));
   // what a caller makes of the configuration is its own

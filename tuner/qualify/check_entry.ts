@@ -1,4 +1,3 @@
-import { refusalOf } from "../../kernels/capability.ts";
 import { formatPlural } from "../format.ts";
 import type { Problem } from "../../kernels/stencils/stencil.ts";
 import { CPU_TRAVERSALS } from "../../kernels/cpu/cpu_traversals.ts";
@@ -72,7 +71,7 @@ function whyInfeasible(
   const traversal = traversalNamed(configuration.traversal), { parameters } = configuration;
   const part = partOf(problem, configuration.share, "gpu");
   try {
-    return (refusalOf(traversal, part) ?? whyNot(traversal, part, parameters, limits))?.message;
+    return whyNot(traversal, part, parameters, limits)?.message;
   } catch (error) {
     return reasonOf(error);
   }

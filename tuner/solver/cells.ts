@@ -2,6 +2,7 @@ import type { Grid, Problem } from "../../kernels/stencils/stencil.ts";
 import { readsPrevious } from "../../kernels/update.ts";
 import type { GridSlices } from "../devices/shared/part_field.ts";
 import { describeValue } from "../format.ts";
+import { refuserOf } from "../problem/request_error.ts";
 import type { CellsOptions, CellValues } from "./solver.ts";
 
 export type CellRange = GridSlices & { readonly isMaterial: boolean };
@@ -39,18 +40,15 @@ export function checkSteps(steps: number): void {
   throw new RangeError(`Cannot run: steps must be a whole number >= 0: current value is ${steps}`);
 }
 
-function refusing(name: string): (wanted: string, found: unknown) => never {
-  return (wanted, found) => {
-    throw new RangeError(`Cannot write ${name}: ${wanted}: found ${describeValue(found)}`);
-  };
-}
-
 /** The function, which must return numbers. */
 export function checked(name: string, values: (x: number, y: number, z: number) => number): typeof values {
   return (x, y, z) => {
     const value = values(x, y, z);
     if (typeof value === "number") return value;
-    return refusing(name)(`the function must return a number, also at (${x}, ${y}, ${z})`, value);
+    return refuserOf(`write ${name}`)(
+      `the function must return a number, also at (${x}, ${y}, ${z})`,
+      describeValue(value),
+    );
   };
 }
 
@@ -61,7 +59,7 @@ export function sliceSource(
   { x: first, slices }: GridSlices,
   [, ny, nz]: Grid,
 ): (x: number) => Float32Array {
-  const refuse = refusing(name);
+  const refuse = refuserOf(`write ${name}`);
   const inSlice = ny * nz;
   if (typeof values === "number") {
     const same = new Float32Array(inSlice).fill(values);
@@ -72,13 +70,13 @@ export function sliceSource(
     return (x) => new Float32Array(inSlice).map((_, i) => valueAt(x, Math.floor(i / nz), i % nz));
   }
   if (typeof values !== "object" || typeof values?.length !== "number") {
-    refuse("values are a number, a list of numbers or a function of the cell", values);
+    refuse("values are a number, a list of numbers or a function of the cell", describeValue(values));
   }
   const count = slices * inSlice;
-  if (values.length !== count) refuse(`${slices} slices have ${count} values`, values.length);
+  if (values.length !== count) refuse(`${slices} slices have ${count} values`, `${values.length}`);
   if (!ArrayBuffer.isView(values)) {
     const odd = Array.from(values).findIndex((value) => typeof value !== "number");
-    if (odd >= 0) refuse(`the list must hold numbers, also at ${odd}`, values[odd]);
+    if (odd >= 0) refuse(`the list must hold numbers, also at ${odd}`, describeValue(values[odd]));
   }
   const copy = new Float32Array(values);
   return (x) => copy.subarray((x - first) * inSlice, (x - first + 1) * inSlice);

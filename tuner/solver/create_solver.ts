@@ -1,8 +1,7 @@
-import { refusalOf } from "../../kernels/capability.ts";
 import type { Layout } from "../../kernels/layout.ts";
 import type { Problem } from "../../kernels/stencils/stencil.ts";
 import { compareShader, copyShader } from "../../kernels/wgsl/fields.ts";
-import { bindingsOf, shadersOf, type Storage } from "../../kernels/traversals/storage.ts";
+import { bindingsOf, shadersOf } from "../../kernels/traversals/storage.ts";
 import type { GpuPlan } from "../../kernels/traversals/traversal.ts";
 import { traversalNamed } from "../../kernels/traversals/all.ts";
 import { adapterInfoOf } from "../devices/device.ts";
@@ -13,7 +12,7 @@ import { SharedField } from "../devices/shared/shared_field.ts";
 import { partOf } from "../devices/shared/shares.ts";
 import { CpuPool } from "../devices/cpu/wasm_workers.ts";
 import { checkProblem } from "../problem/resolve_problem.ts";
-import { RequestError } from "../problem/request_error.ts";
+import { refuserOf } from "../problem/request_error.ts";
 import type { Configuration } from "../configuration.ts";
 import { describeValue } from "../format.ts";
 import { whyNot } from "../profile/adapt.ts";
@@ -53,11 +52,12 @@ export function solverLayout(problem: Problem, configuration: Configuration): La
   if (!uses(configuration.share, "gpu")) {
     throw new RangeError("Cannot lay out the GPU's arrays: the GPU must have a share: it has 0 slices");
   }
-  return storageOf(problem, configuration).layout;
+  return planOf(problem, configuration).storage.layout;
 }
 
-function storageOf(problem: Problem, { traversal, parameters, share }: Configuration): Storage {
-  return traversalNamed(traversal).plan(partOf(problem, share, "gpu"), parameters).storage;
+/** How the GPU computes its part. */
+function planOf(problem: Problem, { traversal, parameters, share }: Configuration): GpuPlan {
+  return traversalNamed(traversal).plan(partOf(problem, share, "gpu"), parameters);
 }
 
 /**
@@ -101,25 +101,25 @@ export async function createSolver(
   options: SolverOptions = {},
 ): Promise<Solver> {
   checkProblem("create the solver", problem);
-  const refuse = (wanted: string, found: unknown): never => {
-    throw new RequestError(`Cannot create the solver: ${wanted}: found ${describeValue(found)}`);
-  };
+  const refuse = refuserOf("create the solver");
   const { buffers, timeoutMs, refine = false } = options;
   if (typeof refine !== "boolean" && !Array.isArray(refine)) {
-    refuse("refine must be a boolean or a list of configurations", refine);
+    refuse("refine must be a boolean or a list of configurations", describeValue(refine));
   }
   for (const one of [configuration, ...Array.isArray(refine) ? refine : []]) {
     if (typeof one?.share !== "object" || typeof one.parameters !== "object") {
-      refuse("a configuration is wanted, as chooseConfiguration returns it", one);
+      refuse("a configuration is wanted, as chooseConfiguration returns it", describeValue(one));
     }
   }
   const { share, share: { deviceMemory } } = configuration, usesGpu = uses(share, "gpu");
   if (deviceMemory !== undefined) {
-    refuse("a grid that lies on the GPU as a whole is wanted", { deviceMemory });
+    refuse("a grid that lies on the GPU as a whole is wanted", describeValue({ deviceMemory }));
   }
-  if (buffers && refine !== false) refuse("with your own buffers refine must be false", refine);
+  if (buffers && refine !== false) {
+    refuse("with your own buffers refine must be false", describeValue(refine));
+  }
   if (usesGpu && typeof device?.createBuffer !== "function") {
-    refuse(`the GPU's ${share.gpuSlices} slices need a GPUDevice`, device);
+    refuse(`the GPU's ${share.gpuSlices} slices need a GPUDevice`, describeValue(device));
   }
   return await failingAs("create the solver", async () => {
     const gpu = usesGpu || (refine !== false && device !== null)
@@ -169,8 +169,6 @@ function compilesAhead(
   candidates: readonly Configuration[],
   { first, gpu }: { readonly first: Configuration; readonly gpu: GpuDevice },
 ): CompileAhead<Configuration> {
-  const planOf = ({ traversal, parameters, share }: Configuration): GpuPlan =>
-    traversalNamed(traversal).plan(partOf(problem, share, "gpu"), parameters);
   const isAlone = ({ share }: Configuration): boolean => !uses(share, "cpu");
   return new CompileAhead(candidates, {
     gpu: adapterInfoOf(gpu.device)?.description ?? "",
@@ -178,9 +176,9 @@ function compilesAhead(
       if (!uses(candidate.share, "gpu")) return [];
       try {
         checkParameters(problem, candidate, gpu);
-        const plan = planOf(candidate), { storage: { sections, layout } } = plan;
+        const plan = planOf(problem, candidate), { storage: { sections, layout } } = plan;
         const kernels = shadersOf(plan).map((shader) => ({ code: shader.code, storage: bindingsOf(shader) }));
-        const from = [first, candidate].every(isAlone) ? planOf(first).storage : undefined;
+        const from = [first, candidate].every(isAlone) ? planOf(problem, first).storage : undefined;
         if (from === undefined || from.sections || sections) return kernels;
         return [
           ...kernels,
@@ -253,7 +251,7 @@ function checkParameters(
   { limits }: GpuDevice,
 ): void {
   const traversal = traversalNamed(name), part = partOf(problem, share, "gpu");
-  const refusal = refusalOf(traversal, part) ?? whyNot(traversal, part, parameters, limits);
+  const refusal = whyNot(traversal, part, parameters, limits);
   if (refusal === undefined) return;
   const advice = refusal.kind === "limits" ? "; requestDevice's requiredLimits may have more" : "";
   throw new SolverError("limits", `Cannot create the solver: ${name}: ${refusal.message}${advice}`);
@@ -273,7 +271,7 @@ function checkBuffers(
     refuse("with your own buffers the GPU must compute all slices", `${cpuSlices} are the CPU's`);
   }
   if (even === odd) refuse("the two buffers must be different", "both are the same");
-  const { layout, order } = storageOf(problem, configuration);
+  const { layout, order } = planOf(problem, configuration).storage;
   if (order !== undefined) {
     const why = `${configuration.traversal} keeps cells in an order of its own`;
     refuse("with your own buffers the cells must lie in them in the canonical order", why);
