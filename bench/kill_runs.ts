@@ -5,7 +5,7 @@
  * @module
  */
 import { assert, assertEquals } from "@std/assert";
-import { configurationKey } from "../tuner/configuration_key.ts";
+import { configurationKey } from "../tuner/configuration.ts";
 import { journalPath, readJournal } from "../tuner/profile/journal.ts";
 import type { JournalRecord } from "../tuner/profile/journal_format.ts";
 import { readProfile } from "../tuner/profile/store.ts";

@@ -5,7 +5,7 @@
  */
 import { detectDevice } from "../tuner/devices/device.ts";
 import { DeviceSession } from "../tuner/devices/session.ts";
-import { configurationKey } from "../tuner/configuration_key.ts";
+import { configurationKey } from "../tuner/configuration.ts";
 import { type Finalist, finalRound } from "../tuner/measuring/final_round.ts";
 import { problemOf } from "../tuner/profile/profile_problem.ts";
 import type { ProfileEntry } from "../tuner/profile/schema.ts";

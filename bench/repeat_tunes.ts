@@ -18,8 +18,7 @@
  *
  * @module
  */
-import type { Configuration } from "../tuner/configuration.ts";
-import { configurationKey } from "../tuner/configuration_key.ts";
+import { type Configuration, configurationKey } from "../tuner/configuration.ts";
 import { formatRate, formatTable } from "../tuner/format.ts";
 import { describeConfiguration } from "../tuner/profile/describe.ts";
 import { journalPath, readJournal } from "../tuner/profile/journal.ts";

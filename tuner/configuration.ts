@@ -114,3 +114,23 @@ export interface Runner {
   verify(): Promise<Verification>;
   dispose(): void;
 }
+
+/** A text that is equal for equal configurations only. */
+export function configurationKey({ traversal, parameters, share }: Configuration): string {
+  return orderless([traversal, parameters, share]);
+}
+
+/** A text that is equal for equal traversals with equal parameters only. */
+export function traversalKey(
+  { traversal, parameters }: Pick<Configuration, "traversal" | "parameters">,
+): string {
+  return orderless([traversal, parameters]);
+}
+
+/** JSON in which the order of names makes no difference, nor does one without a value. */
+function orderless(value: unknown): string {
+  return JSON.stringify(value, (_, one) => {
+    if (typeof one !== "object" || Array.isArray(one)) return one;
+    return Object.entries(one).filter(([, part]) => part !== undefined).sort(([a], [b]) => a < b ? -1 : 1);
+  });
+}

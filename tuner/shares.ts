@@ -86,3 +86,8 @@ export function configurationOf(shares: readonly DeviceShare[], exchangeEvery = 
   };
   return { traversal, parameters, share };
 }
+
+/** Whether one device computes alone and stepwise, which on a line is called classic. */
+export function isStepwise({ traversal, share }: Configuration): boolean {
+  return (traversal === "stepwise" || traversal === "classic") && !isShared(share);
+}

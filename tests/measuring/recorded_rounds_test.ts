@@ -4,8 +4,7 @@
  * @module
  */
 import { assert, assertEquals } from "@std/assert";
-import type { Measurement } from "../../tuner/configuration.ts";
-import { configurationKey } from "../../tuner/configuration_key.ts";
+import { configurationKey, type Measurement } from "../../tuner/configuration.ts";
 import { readJournal } from "../../tuner/profile/journal.ts";
 import { standingsOf } from "../../tuner/measuring/tie_set.ts";
 

@@ -1,6 +1,5 @@
 import { assertEquals } from "@std/assert";
-import type { Measurement } from "../../tuner/configuration.ts";
-import { configurationKey } from "../../tuner/configuration_key.ts";
+import { configurationKey, type Measurement } from "../../tuner/configuration.ts";
 import { entryRecords } from "../../tuner/profile/entry_records.ts";
 import type { JournalRecord, RunRecord } from "../../tuner/profile/journal_format.ts";
 import { DEVICE, ENTRY, PROBLEM, PROFILE } from "./sample_profile.ts";

@@ -1,8 +1,7 @@
 import { wave } from "../../kernels/stencils/wave.ts";
 import { describeProblem, problemOf } from "../../tuner/profile/profile_problem.ts";
 import { assert, assertEquals } from "@std/assert";
-import type { Failure, Measurement } from "../../tuner/configuration.ts";
-import { configurationKey } from "../../tuner/configuration_key.ts";
+import { configurationKey, type Failure, type Measurement } from "../../tuner/configuration.ts";
 import type { JournalHeader, JournalRecord } from "../../tuner/profile/journal_format.ts";
 import { recallEvaluations } from "../../tuner/profile/recalled.ts";
 import { configurationNamed, measurementNamed } from "../measuring/fake_runner.ts";

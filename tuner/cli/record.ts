@@ -1,7 +1,6 @@
 import { existsSync } from "node:fs";
 import { cellsOf, type Problem } from "../../kernels/stencils/stencil.ts";
-import { type Configuration, MAX_WORKERS } from "../configuration.ts";
-import { configurationKey } from "../configuration_key.ts";
+import { type Configuration, configurationKey, MAX_WORKERS } from "../configuration.ts";
 import { deviceFailed } from "../devices/device_error.ts";
 import { DeviceSession } from "../devices/session.ts";
 import { evaluateSideBySide } from "../measuring/evaluator.ts";

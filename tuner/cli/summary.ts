@@ -1,8 +1,7 @@
 import type { Problem } from "../../kernels/stencils/stencil.ts";
 import { medianError } from "../../models/shared_fit.ts";
 import type { SharedCostModel } from "../sharing/balance.ts";
-import type { Configuration, Measurement } from "../configuration.ts";
-import { configurationKey } from "../configuration_key.ts";
+import { type Configuration, configurationKey, type Measurement } from "../configuration.ts";
 import type { DeviceDescription } from "../devices/device.ts";
 import { describeConfiguration, describeCpu, describeGpu } from "../profile/describe.ts";
 import { describeCostModel, type ProfileEntry } from "../profile/schema.ts";

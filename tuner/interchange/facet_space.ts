@@ -1,6 +1,5 @@
 import * as z from "npm:zod@^4.6.0";
-import type { Configuration, FailureReason } from "../configuration.ts";
-import { configurationKey } from "../configuration_key.ts";
+import { type Configuration, configurationKey, type FailureReason } from "../configuration.ts";
 import { formatPlural } from "../format.ts";
 import { checkRecord, matchSchema, parseJson } from "../profile/check_record.ts";
 import { kernelNameOf } from "../profile/describe.ts";

@@ -27,8 +27,7 @@
 import { mean, sampleVariance } from "npm:simple-statistics@^7.12.0";
 import type { Demand } from "../../kernels/traversals/traversal.ts";
 import { registersOf } from "../../models/roofline.ts";
-import type { Configuration, Measurement } from "../configuration.ts";
-import { configurationKey } from "../configuration_key.ts";
+import { type Configuration, configurationKey, type Measurement } from "../configuration.ts";
 import { studentQuantile } from "./statistics.ts";
 
 /** The smallest difference that counts, and one that does not matter for the choice, as parts of the rate. */

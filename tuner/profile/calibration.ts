@@ -3,7 +3,7 @@ import { TRAVERSALS } from "../../kernels/traversals/all.ts";
 import { type Corrections, H100 } from "../../models/gpu_record.ts";
 import { type Covariance, GaussianProcess } from "../../models/gaussian_process.ts";
 import { type DeviceModel, registerPressure } from "../../models/roofline.ts";
-import { traversalKey } from "../configuration_key.ts";
+import { traversalKey } from "../configuration.ts";
 import { partOf } from "../devices/shared/shares.ts";
 import { median } from "../measuring/statistics.ts";
 import { isShared, uses } from "../shares.ts";

@@ -1,5 +1,4 @@
-import type { Measurement } from "../configuration.ts";
-import { configurationKey } from "../configuration_key.ts";
+import { configurationKey, type Measurement } from "../configuration.ts";
 import { medianInterval95, relativeSpread } from "../measuring/statistics.ts";
 import type { FailureRecord, JournalRecord, MeasurementRecord, RunRecord } from "./journal_format.ts";
 import type { Profile, ProfileEntry } from "./schema.ts";

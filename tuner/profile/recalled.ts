@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Evaluation } from "../measuring/evaluate.ts";
 import { hasSameKernels } from "./kernel_source.ts";
-import { configurationKey } from "../configuration_key.ts";
+import { configurationKey } from "../configuration.ts";
 import { configurationOf, type JournalHeader, type JournalRecord, type RunRecord } from "./journal_format.ts";
 import { isSameProblem } from "./profile_problem.ts";
 

@@ -1,8 +1,7 @@
 import { EQUATIONS } from "../../kernels/stencils/all.ts";
 import { cellsOf, type Problem } from "../../kernels/stencils/stencil.ts";
 import { FORMER_TRAVERSALS } from "../profile/former_files.ts";
-import type { Configuration, FailureReason } from "../configuration.ts";
-import { configurationKey } from "../configuration_key.ts";
+import { type Configuration, configurationKey, type FailureReason } from "../configuration.ts";
 import type { Session } from "../devices/session.ts";
 import { describeLowClock, formatDuration } from "../format.ts";
 import { evaluateOn, type Evaluation, verifyOn } from "../measuring/evaluate.ts";

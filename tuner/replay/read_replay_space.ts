@@ -1,4 +1,4 @@
-import { traversalKey } from "../configuration_key.ts";
+import { traversalKey } from "../configuration.ts";
 import { readInput } from "../interchange/read_input.ts";
 import { readSpace } from "../interchange/read_space.ts";
 import { placesOf, type RecordedSpace } from "../interchange/recorded_space.ts";

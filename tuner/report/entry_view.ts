@@ -3,15 +3,14 @@ import { cpuTraversalNamed } from "../../kernels/cpu/cpu_traversals.ts";
 import { TRAVERSALS } from "../../kernels/traversals/all.ts";
 import type { Parameters } from "../../kernels/traversals/traversal.ts";
 import { roofOf } from "../../models/roofline.ts";
-import type { Configuration } from "../configuration.ts";
-import { configurationKey, isStepwise } from "../configuration_key.ts";
+import { type Configuration, configurationKey } from "../configuration.ts";
 import { type EntryRecords, entryRecords } from "../profile/entry_records.ts";
 import type { JournalRecord } from "../profile/journal_format.ts";
 import { oddValue } from "../profile/odd_value.ts";
 import { problemOf } from "../profile/profile_problem.ts";
 import type { Profile, ProfileEntry } from "../profile/schema.ts";
 import { seriesOf } from "./series.ts";
-import { isShared, uses } from "../shares.ts";
+import { isShared, isStepwise, uses } from "../shares.ts";
 
 /** Samples that an interval needs. */
 const LEAST_SAMPLES = 3;

@@ -2,7 +2,7 @@ import { linearRegression, mean } from "npm:simple-statistics@^7.12.0";
 import { expectedImprovement, normalCdf } from "./expected_improvement.ts";
 import { Lattice } from "./lattice.ts";
 import { Learner } from "./learner.ts";
-import { traversalKey } from "../configuration_key.ts";
+import { traversalKey } from "../configuration.ts";
 import { seededRandom } from "../measuring/seeded_random.ts";
 import { shuffled } from "./baselines.ts";
 import type { Outcome, Point, Search, SearchOptions, Strategy } from "./strategy.ts";

@@ -1,6 +1,5 @@
 import type { Problem } from "../../kernels/stencils/stencil.ts";
-import type { Configuration, Failure, Verification } from "../configuration.ts";
-import { configurationKey } from "../configuration_key.ts";
+import { type Configuration, configurationKey, type Failure, type Verification } from "../configuration.ts";
 import { median, medianInterval95 } from "../measuring/statistics.ts";
 import { pointOf, pointsOf } from "../profile/calibration.ts";
 import { describeProblem } from "../profile/profile_problem.ts";

@@ -1,6 +1,6 @@
 import { cellsOf, type Grid, type Problem } from "../../kernels/stencils/stencil.ts";
 import type { Failure } from "../configuration.ts";
-import { isStepwise } from "../configuration_key.ts";
+import { isStepwise } from "../shares.ts";
 import type { CpuPool } from "../devices/cpu/wasm_workers.ts";
 import { DEVICE_BATCH_NS } from "../devices/gpu/gpu_clock.ts";
 import { startOnCpu } from "../devices/reference.ts";

@@ -1,5 +1,4 @@
-import type { Measurement } from "../configuration.ts";
-import { configurationKey } from "../configuration_key.ts";
+import { configurationKey, type Measurement } from "../configuration.ts";
 import { isFailure } from "../devices/run_failure.ts";
 import { chooseFinalists, LEAST_FINALISTS, MOST_FINALISTS } from "../measuring/choose_finalists.ts";
 import { finalRound, LEAST_BLOCKS, SURE_BLOCKS, tieSetOf } from "../measuring/final_round.ts";

@@ -1,8 +1,7 @@
-import type { Configuration, Failure, Measurement } from "../configuration.ts";
-import { configurationKey, isStepwise } from "../configuration_key.ts";
+import { type Configuration, configurationKey, type Failure, type Measurement } from "../configuration.ts";
 import type { Evaluation } from "../measuring/evaluate.ts";
 import type { Finalist } from "../measuring/final_round.ts";
-import { deviceOf } from "../shares.ts";
+import { deviceOf, isStepwise } from "../shares.ts";
 
 export type Alone = "gpu" | "cpu";
 

@@ -1,6 +1,5 @@
 import { cellsOf, type Problem } from "../../kernels/stencils/stencil.ts";
-import type { Configuration, Failure, Measurement } from "../configuration.ts";
-import { configurationKey } from "../configuration_key.ts";
+import { type Configuration, configurationKey, type Failure, type Measurement } from "../configuration.ts";
 import { deviceFailed } from "../devices/device_error.ts";
 import { shortestBatchNs } from "../devices/gpu/gpu_clock.ts";
 import { REFERENCE_SHAPE } from "../devices/reference.ts";

@@ -10,7 +10,7 @@ import { DeviceSession } from "../../../tuner/devices/session.ts";
 import { ProcessEvaluator } from "../../../tuner/measuring/process/process_evaluator.ts";
 import { detectDevice } from "../../../tuner/devices/device.ts";
 import type { Evaluation } from "../../../tuner/measuring/evaluate.ts";
-import { configurationKey } from "../../../tuner/configuration_key.ts";
+import { configurationKey } from "../../../tuner/configuration.ts";
 import { exhaustive } from "../../../tuner/search/baselines.ts";
 import type { Candidate } from "../../../tuner/search/space.ts";
 import type { Point, Strategy } from "../../../tuner/search/strategy.ts";
