@@ -6,7 +6,7 @@ import { isSameProblem } from "./profile_problem.ts";
 import { isSameDevice } from "./store.ts";
 
 /** A rate and when it was measured. */
-export type DatedMeasurement = Pick<MeasurementRecord, "measurement" | "at">;
+type DatedMeasurement = Pick<MeasurementRecord, "measurement" | "at">;
 
 /** A configuration without a rate. */
 export type DatedFailure = Pick<FailureRecord, "configuration" | "failure" | "at">;

@@ -1,3 +1,4 @@
+import { remembered } from "../../kernels/remembered.ts";
 import { type Boundaries, shortBoundary } from "../../kernels/stencils/stencil.ts";
 import { familyKey, stencilKey } from "./profile_problem.ts";
 import type { Profile, ProfileEntry, ProfileProblem } from "./profile_types.ts";
@@ -43,7 +44,7 @@ export function nearestEntries(
 ): NearEntry[] {
   const family = familyKey(problem);
   return profiles.flatMap((profile) =>
-    (familiesOf(profile).get(family) ?? []).map((entry) => ({
+    (familiesOf(profile.entries).get(family) ?? []).map((entry) => ({
       entry,
       device: profile.device,
       distance: problemDistance(entry.problem, problem),
@@ -52,11 +53,7 @@ export function nearestEntries(
     .slice(0, most);
 }
 
-const known = new WeakMap<readonly ProfileEntry[], Map<string, ProfileEntry[]>>();
-
 /** A device's entries by the family of their equations, found at the first call. */
-function familiesOf({ entries }: Profile): ReadonlyMap<string, readonly ProfileEntry[]> {
-  const families = known.get(entries) ?? Map.groupBy(entries, ({ problem }) => familyKey(problem));
-  known.set(entries, families);
-  return families;
-}
+const familiesOf = remembered((
+  entries: readonly ProfileEntry[],
+): ReadonlyMap<string, readonly ProfileEntry[]> => Map.groupBy(entries, ({ problem }) => familyKey(problem)));

@@ -27,18 +27,15 @@ export function recallEvaluations(
     const run = runs.get(record.run);
     const configuration = configurationOf(record);
     if (run === undefined || !hasSameKernels(configuration, run.kernelSource, header.kernelSource)) continue;
-    const key = configurationKey(configuration);
-    const before = recalled.get(key);
+    const key = configurationKey(configuration), before = recalled.get(key);
     if (record.kind === "failure") {
-      if (record.failure.reason !== "out-of-memory") {
-        recalled.set(key, { configuration, failure: record.failure });
-      }
+      const { failure } = record;
+      if (failure.reason !== "out-of-memory") recalled.set(key, { configuration, failure });
       continue;
     }
+    const { measurement } = record;
     const samples = before !== undefined && "measurement" in before ? before.measurement.samples.length : 0;
-    if (record.measurement.samples.length >= samples) {
-      recalled.set(key, { configuration, measurement: record.measurement });
-    }
+    if (measurement.samples.length >= samples) recalled.set(key, { configuration, measurement });
   }
   return recalled;
 }

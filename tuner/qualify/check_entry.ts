@@ -8,7 +8,7 @@ import { partOf, refuseCpuPart, whyNoShare } from "../devices/shared/shares.ts";
 import { type Configuration, MAX_WORKERS, type Share } from "../configuration.ts";
 import { misfitOf } from "../problem/resolve_problem.ts";
 import { whyNot } from "../profile/adapt.ts";
-import { ANY_DEVICE, oddValue } from "../profile/odd_value.ts";
+import { ANY_DEVICE, oddValue } from "../profile/prediction.ts";
 import { reasonOf } from "../profile/profile_error.ts";
 import type { ProfileDevice } from "../profile/schema.ts";
 import { uses } from "../shares.ts";

@@ -6,7 +6,7 @@ import { roofOf } from "../../models/roofline.ts";
 import { type Configuration, configurationKey } from "../configuration.ts";
 import { type EntryRecords, entryRecords } from "../profile/entry_records.ts";
 import type { JournalRecord } from "../profile/journal_format.ts";
-import { oddValue } from "../profile/odd_value.ts";
+import { oddValue } from "../profile/prediction.ts";
 import { problemOf } from "../profile/profile_problem.ts";
 import type { Profile, ProfileEntry } from "../profile/schema.ts";
 import { seriesOf } from "./series.ts";

@@ -2,7 +2,7 @@ import { assertEquals, assertStringIncludes } from "@std/assert";
 import { life } from "../../kernels/stencils/life.ts";
 import { traversalNamed } from "../../kernels/traversals/all.ts";
 import type { Problem } from "../../kernels/stencils/stencil.ts";
-import { ANY_DEVICE, oddValue } from "../../tuner/profile/odd_value.ts";
+import { ANY_DEVICE, oddValue } from "../../tuner/profile/prediction.ts";
 
 const PROBLEM: Problem = { stencil: life(), grid: [64, 64, 64], boundary: "zero", steps: 96 };
 const TORRE = traversalNamed("diamond-torre");
