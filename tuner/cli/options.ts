@@ -124,7 +124,7 @@ export const readLine: Reader<Grid> = (text, refuse) => {
 };
 
 /** An amount of memory, in bytes. */
-export const readSize: Reader<number> = (text, refuse) => {
+const readSize: Reader<number> = (text, refuse) => {
   const [, value, unit] = /^(\d+(?:\.\d+)?)(MiB|GiB)$/.exec(text) ?? [];
   const bytes = Math.floor(Number(value) * (unit === "GiB" ? 2 ** 30 : 2 ** 20));
   return bytes > 0 ? bytes : refuse("an amount of memory in MiB or GiB, such as 512MiB or 4GiB");
@@ -137,6 +137,14 @@ const NO_SEARCH = { "--no-gpu": "only the GPU's configurations are searched; all
 
 /** The options that several commands take, by their usual names; those of a problem are in `problem_options.ts`. */
 export const COMMON = {
+  /** Of commands that can move a grid through a window. */
+  deviceMemory: {
+    value: "SIZE",
+    help:
+      "most GPU memory to use, such as 4GiB; a larger grid stays in the host's and passes through (default: all)",
+    read: readSize,
+    notWith: { "--no-gpu": "it is the GPU's memory" },
+  },
   strategy: {
     value: "NAME",
     help: `how to search: ${STRATEGY_NAMES.join(", ")}`,

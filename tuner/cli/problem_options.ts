@@ -23,6 +23,7 @@ import {
   wantedBoundary,
 } from "../problem/resolve_problem.ts";
 import {
+  type COMMON,
   count,
   type EarlierValues,
   number,
@@ -30,7 +31,6 @@ import {
   type Options,
   readGrid,
   readLine,
-  readSize,
   readText,
   type Refuse,
   type Values,
@@ -102,22 +102,11 @@ export const PROBLEM = {
   noGpu: { help: "leave the GPU out", notWith: { "--cpu-workers 0": "nothing is left that could compute" } },
 } as const satisfies Options;
 
-/** What the levels may take on the GPU, of commands that can move them through a window. */
-export const DEVICE_MEMORY = {
-  deviceMemory: {
-    value: "SIZE",
-    help:
-      "most GPU memory to use, such as 4GiB; a larger grid stays in the host's and passes through (default: all)",
-    read: readSize,
-    notWith: { "--no-gpu": "it is the GPU's memory" },
-  },
-} as const satisfies Options;
-
 /** The values of {@linkcode PROBLEM}, as far as a command takes them. */
 export type ProblemValues =
   & Omit<Values<typeof PROBLEM>, "traversal" | "cpuWorkers" | "gpu" | "noGpu">
   & Partial<Pick<Values<typeof PROBLEM>, "traversal" | "cpuWorkers" | "gpu" | "noGpu">>
-  & Partial<Values<typeof DEVICE_MEMORY>>;
+  & Partial<Pick<Values<typeof COMMON>, "deviceMemory">>;
 
 /** Checks that this machine, or the one given, can do what the options ask for; `action` is as `tune`. */
 export async function resolveOptions(

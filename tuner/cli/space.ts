@@ -11,7 +11,7 @@ import { formatBytes, formatCount, formatPercent, formatPlural } from "../format
 import { COMMON } from "./options.ts";
 import { command } from "./parse_options.ts";
 import { type Line, print } from "./terminal.ts";
-import { DEVICE_MEMORY, PROBLEM, resolveOptions } from "./problem_options.ts";
+import { PROBLEM, resolveOptions } from "./problem_options.ts";
 import { describeWork } from "./summary.ts";
 
 /** Copy bandwidth that predictions are made for where none was measured: 1 TB/s. */
@@ -26,7 +26,7 @@ const WHY = {
 };
 
 /** The options of `space`: those of `tune` that say which problem. */
-export const OPTIONS = { ...LISTED, ...DEVICE_MEMORY, why: WHY, json: COMMON.json } as const;
+export const OPTIONS = { ...LISTED, deviceMemory: COMMON.deviceMemory, why: WHY, json: COMMON.json } as const;
 
 /** Predicts with an assumed copy bandwidth: the rates can be compared, not believed. */
 export const run = command({

@@ -27,7 +27,7 @@ import type { Grid } from "../../kernels/stencils/stencil.ts";
 import type { DeviceModel } from "../../models/roofline.ts";
 import { COMMON, file, oneOf, type Options, type Values } from "./options.ts";
 import { command } from "./parse_options.ts";
-import { DEVICE_MEMORY, PROBLEM, resolveOptions } from "./problem_options.ts";
+import { PROBLEM, resolveOptions } from "./problem_options.ts";
 import type { ResolvedProblem } from "../problem/resolve_problem.ts";
 import { nextSteps, renderSummary, summaryRecord } from "./summary.ts";
 import { print, say } from "./terminal.ts";
@@ -44,7 +44,7 @@ export const OPTIONS = {
     read: oneOf(["typical"]),
     notWith: { "--grid": "both name what to tune" },
   },
-  ...DEVICE_MEMORY,
+  deviceMemory: COMMON.deviceMemory,
   strategy: { ...COMMON.strategy, default: STRATEGIES[0]!.name },
   budget: { ...COMMON.budget, default: "60s" },
   startShare: COMMON.startShare,

@@ -35,7 +35,7 @@ function now(): number {
   return performance.now() * 1e6;
 }
 
-async function serve(session: DeviceSession, problem: Problem, samplingNs: number): Promise<never> {
+async function serve(session: DeviceSession, problem: Problem, samplingNs = 300e6): Promise<never> {
   while (true) {
     const { configuration, best } = await receive("evaluate");
     const started = now();
@@ -63,7 +63,7 @@ export async function serveEvaluations(): Promise<void> {
     const problem = { stencil: stencilOf(definition), ...rest };
     const device = withWindow(await detectDevice(), deviceMemory);
     const session = new DeviceSession({ device, ...options });
-    if (options.useGpu) await session.openGpu();
+    if (options.useGpu ?? true) await session.openGpu();
     await takeTurn();
     await session.open(problem);
     await say({ say: "done" });

@@ -10,27 +10,23 @@
 import type { Definition } from "../../../kernels/definition.ts";
 import type { Problem } from "../../../kernels/stencils/stencil.ts";
 import type { Configuration, Failure } from "../../configuration.ts";
+import type { DeviceSession } from "../../devices/session.ts";
 import type { TimedEvaluation } from "../evaluator.ts";
 
-export type ProblemRequest = Omit<Problem, "stencil"> & { readonly definition: Definition };
-
-/** How a process measures. */
-export interface EvaluatorOptions {
+/** How a process measures, and what its session is opened with. */
+export interface EvaluatorOptions extends Omit<ConstructorParameters<typeof DeviceSession>[0], "device"> {
   /** Nanoseconds for a configuration's samples. @default {300e6} a space of thousands must end */
-  readonly samplingNs: number;
-  /** Whether the GPU takes part. @default {true} */
-  readonly useGpu: boolean;
-  /** Whether its reference is compared with the oracle. @default {true} */
-  readonly checksReference: boolean;
+  readonly samplingNs?: number;
   /** What the levels may take on the GPU, where they pass through a window. */
   readonly deviceMemory?: number | undefined;
-  /** The time of a chain at the GPU's fastest clock. @default {it finds out} */
-  readonly chainNs?: number | undefined;
 }
 
 /** Requests to the process. */
 export type ToEvaluator =
-  | { readonly say: "open"; readonly problem: ProblemRequest; readonly timeoutMs: number } & EvaluatorOptions
+  | {
+    readonly say: "open";
+    readonly problem: Omit<Problem, "stencil"> & { readonly definition: Definition };
+  } & EvaluatorOptions
   | { readonly say: "evaluate"; readonly configuration: Configuration; readonly best: number }
   | { readonly say: "go" };
 

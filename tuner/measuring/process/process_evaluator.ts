@@ -13,7 +13,7 @@ import {
 import { RunFailure } from "../../devices/run_failure.ts";
 
 /** How an evaluator is started. */
-export interface ProcessOptions extends Partial<EvaluatorOptions> {
+export interface ProcessOptions extends EvaluatorOptions {
   readonly problem: Problem;
   /** Milliseconds to compile a configuration, and again to verify and time it; longer is a failure: `timeout`. */
   readonly limitMs: number;
@@ -58,7 +58,7 @@ export class ProcessEvaluator implements Evaluator {
       say: "open",
       problem: { ...rest, definition: definitionOf(stencil) },
       timeoutMs: START_LIMIT_MS,
-      ...{ samplingNs: 300e6, useGpu: true, checksReference: true, ...given },
+      ...given,
     } as const;
     const { answer } = await evaluator.#converse(request, START_LIMIT_MS, turn);
     if (answer.say === "done") return evaluator;
