@@ -22,7 +22,7 @@ import { planesOf, reachOf } from "../kernels/update.ts";
 import { predictCpuRate, usualCpuBandwidth } from "../models/cpu_roofline.ts";
 import { CpuPool } from "../tuner/devices/cpu/wasm_workers.ts";
 import { formatPercent } from "../tuner/format.ts";
-import { median, summarize } from "../tuner/measuring/statistics.ts";
+import { median, medianInterval95 } from "../tuner/measuring/statistics.ts";
 import { chooseConfiguration } from "../tuner/profile/choose.ts";
 import { takeTurns } from "./take_turns.ts";
 
@@ -94,7 +94,7 @@ async function compare(equation: string, gridText: string): Promise<void> {
       const timeOf = (i: number): number => median(others.map((other) => other[i]!));
       return times[some.reduce((best, i) => timeOf(i) < timeOf(best) ? i : best)]! / times[chosen]!;
     });
-    const { median: middle, interval95 } = summarize(ratios);
+    const middle = median(ratios), interval95 = medianInterval95(ratios);
     return `${middle.toFixed(2)} (${interval95.map((end) => end.toFixed(2)).join(" to ")})`;
   };
   const nameOf = (at: number): string => `${ways[at]!.one.name} ${describe(ways[at]!.parameters)}`;

@@ -5,7 +5,7 @@
  * @module
  */
 import type { Parameters } from "../kernels/traversals/traversal.ts";
-import { median, summarize } from "../tuner/measuring/statistics.ts";
+import { median, medianInterval95 } from "../tuner/measuring/statistics.ts";
 
 /** Turns before the first that counts on the CPU: V8 replaces its first code within them. */
 export const WARM_UP_TURNS = 3;
@@ -62,7 +62,7 @@ export function lineRate(
   samples: readonly number[],
   classic: readonly number[],
 ): LineRate {
-  const { median: stepNs, interval95: confidence95 } = summarize(samples);
+  const stepNs = median(samples), confidence95 = medianInterval95(samples);
   const overClassic = medianRatio(classic, samples);
   return { traversal, parameters, stepNs, confidence95, samples: samples.length, overClassic };
 }

@@ -7,7 +7,7 @@
 import { assert, assertEquals } from "@std/assert";
 import type { Measurement } from "../../tuner/configuration.ts";
 import { tieSetOf } from "../../tuner/measuring/final_round.ts";
-import { summarize } from "../../tuner/measuring/statistics.ts";
+import { median, medianInterval95 } from "../../tuner/measuring/statistics.ts";
 import { seededRandom } from "../../tuner/measuring/seeded_random.ts";
 import { overlappingTies } from "../../tuner/measuring/tie_set.ts";
 import { THOROUGH } from "../thorough.ts";
@@ -33,8 +33,8 @@ const ours: Rule = (finalists) => tieSetOf(finalists, order);
 /** Intervals of all samples of all turns; those tie that overlap with the fastest one's; the first in order wins. */
 const overlap: Rule = (finalists) => {
   const measured = finalists.map(({ measurement }) => {
-    const { median, interval95 } = summarize(measurement.samples);
-    return { ...measurement, cellsPerSecond: median, confidence95: interval95 };
+    const { samples } = measurement;
+    return { ...measurement, cellsPerSecond: median(samples), confidence95: medianInterval95(samples) };
   });
   return order(overlappingTies(measured.toSorted((a, b) => b.cellsPerSecond - a.cellsPerSecond)));
 };

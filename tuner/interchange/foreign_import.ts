@@ -1,6 +1,6 @@
 import type { Configuration, FailureReason, Measurement } from "../configuration.ts";
 import { everyLimit } from "../devices/device.ts";
-import { summarize } from "../measuring/statistics.ts";
+import { measurementOf } from "../measuring/evaluate.ts";
 import { formatPlural } from "../format.ts";
 import type { JournalRecord } from "../profile/journal_format.ts";
 import { ProfileError } from "../profile/profile_error.ts";
@@ -87,7 +87,7 @@ export function importForeignSpace(space: RecordedSpace, options: ForeignOptions
     const configuration = configurationOf(record), made = { run, at: timeOf(record, now) };
     if (record.failure === null) {
       if (record.timeMs === null) return undefined;
-      return { kind: "measurement", ...made, measurement: measurementOf(record, configuration, cells) };
+      return { kind: "measurement", ...made, measurement: rated(record, configuration, cells) };
     }
     const failure = { reason: REASON_OF[record.failure], message: `${record.failure}, as ${source} says` };
     return { kind: "failure", ...made, configuration, failure };
@@ -225,20 +225,14 @@ function deviceNamed(name: string | null, source: string): ProfileDevice {
   };
 }
 
-/** The median of the runs; where they were not kept, the one time there is. */
-function measurementOf(record: SpaceRecord, configuration: Configuration, cells: number): Measurement {
+/** A record's rate: of its runs; where they were not kept, of the one time there is. */
+function rated(record: SpaceRecord, configuration: Configuration, cells: number): Measurement {
   const runs = record.timesMs.filter((time) => time > 0);
   const samples = (runs.length > 0 ? runs : [record.timeMs!]).map((timeMs) => cells / timeMs * 1e3);
-  const { median, interval95, spread } = summarize(samples);
-  return {
-    configuration,
-    cellsPerSecond: median,
-    confidence95: interval95,
-    samples,
-    spread,
+  return measurementOf(configuration, samples, {
     verification: { maxError: 0, bound: 0, against: AGAINST },
     compileNs: (record.overheadMs.compile ?? 0) * 1e6,
-  };
+  });
 }
 
 /**

@@ -10,7 +10,7 @@ import {
 } from "../devices/gpu/gpu_clock.ts";
 import { isLongEnough, sampleUntilStable } from "./sampling.ts";
 import { isFull, steadySampler } from "./steady_sampler.ts";
-import { summarize } from "./statistics.ts";
+import { median, medianInterval95, relativeSpread } from "./statistics.ts";
 import { isFailure, RunFailure } from "../devices/run_failure.ts";
 import { uses } from "../shares.ts";
 
@@ -162,13 +162,20 @@ function batchesOf(runner: Runner): Begin {
   };
 }
 
-/** The record of a configuration's samples. */
+/** The record of a configuration's samples, which are rates. */
 export function measurementOf(
   configuration: Configuration,
-  rates: readonly number[],
+  samples: readonly number[],
   { verification, compileNs, clock }: Pick<Measurement, "verification" | "compileNs" | "clock">,
 ): Measurement {
-  const { median: cellsPerSecond, interval95: confidence95, spread } = summarize(rates);
-  const found = { cellsPerSecond, confidence95, samples: rates, spread, verification, compileNs };
-  return { configuration, ...found, ...(clock !== undefined && { clock }) };
+  return {
+    configuration,
+    cellsPerSecond: median(samples),
+    confidence95: medianInterval95(samples),
+    samples,
+    spread: relativeSpread(samples),
+    verification,
+    compileNs,
+    ...(clock !== undefined && { clock }),
+  };
 }

@@ -8,12 +8,7 @@ import { max, mean, median as medianOf, min, sampleStandardDeviation } from "npm
 /** Samples from which on order statistics give a 95% interval: 1 − 2 · ½⁶ = 0.969. */
 const MIN_ORDER_STATISTICS = 6;
 
-/** The median, its 95% interval and the spread of samples (times or rates): at least one, all finite and >= 0. */
-export function summarize(samples: readonly number[]) {
-  return { median: median(samples), interval95: medianInterval95(samples), spread: relativeSpread(samples) };
-}
-
-/** The middle sample, or the mean of the two in the middle. */
+/** The middle sample, or the mean of the two in the middle; of samples (times or rates): at least one, all finite and >= 0. */
 export function median(samples: readonly number[]): number {
   checkSamples(samples);
   return medianOf([...samples]);

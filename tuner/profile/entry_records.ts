@@ -1,5 +1,5 @@
 import { configurationKey, type Measurement } from "../configuration.ts";
-import { medianInterval95, relativeSpread } from "../measuring/statistics.ts";
+import { measurementOf } from "../measuring/evaluate.ts";
 import type { FailureRecord, JournalRecord, MeasurementRecord, RunRecord } from "./journal_format.ts";
 import type { Profile, ProfileEntry } from "./schema.ts";
 import { isSameProblem } from "./profile_problem.ts";
@@ -79,8 +79,7 @@ export function entryRecords(
 }
 
 function resultOf({ configuration, result, verification }: ProfileEntry, compileNs: number): Measurement {
-  const { cellsPerSecond, samples } = result;
-  const confidence95 = result.confidence95 ?? medianInterval95(samples);
-  const spread = relativeSpread(samples);
-  return { configuration, cellsPerSecond, confidence95, samples, spread, verification, compileNs };
+  const { cellsPerSecond, confidence95, samples } = result;
+  const found = measurementOf(configuration, samples, { verification, compileNs });
+  return { ...found, cellsPerSecond, ...(confidence95 && { confidence95 }) };
 }
