@@ -154,7 +154,26 @@ export function readT4(list: RecordList, source: string): SpaceReader {
         }
         remarks.count("time", "named times.compilation_time: read as times.compilation");
       }
-      const measurements = measurementsOf(result.measurements, where, remarks);
+      /** With its time in milliseconds. */
+      const measurements = result.measurements.map(
+        ({ name, value: found, unit: given }, i): SpaceMeasurement => {
+          const at = `${where}: measurements[${i}]`,
+            value = wantFinite(found, `${at}.value`),
+            unit = given ?? "";
+          if (result.measurements.findIndex((other) => other.name === name) < i) {
+            throw fault(`${at}.name`, "a name of its own", name);
+          }
+          if (name !== "time" || typeof value !== "number") return { name, value, unit };
+          if (unit === "") {
+            remarks.count("measured time", "without a unit: read as milliseconds");
+            return { name, value, unit };
+          }
+          const factor = UNIT_MS.get(unit.toLowerCase());
+          if (factor === undefined) throw fault(`${at}.unit`, "a unit of time as ms", unit);
+          if (factor !== 1) remarks.count("measured time", `in ${unit}: read as milliseconds`);
+          return { name, value: value * factor, unit: "ms" };
+        },
+      );
       const failure = invalidity === "correct" ? null : invalidity;
       const time = measurements.find(({ name }) => name === "time")?.value ?? null;
       // Kernel Tuner writes "" for the time of a configuration that failed
@@ -213,29 +232,6 @@ export function readT4(list: RecordList, source: string): SpaceReader {
       };
     },
   };
-}
-
-/** Measurements with their times in milliseconds. */
-function measurementsOf(
-  list: z.infer<typeof resultSchema>["measurements"],
-  where: string,
-  remarks: Remarks,
-): SpaceMeasurement[] {
-  return list.map(({ name, value: found, unit: given }, i) => {
-    const at = `${where}: measurements[${i}]`, unit = given ?? "", value = wantFinite(found, `${at}.value`);
-    if (list.findIndex((other) => other.name === name) < i) {
-      throw fault(`${at}.name`, "a name of its own", name);
-    }
-    if (name !== "time" || typeof value !== "number") return { name, value, unit };
-    if (unit === "") {
-      remarks.count("measured time", "without a unit: read as milliseconds");
-      return { name, value, unit };
-    }
-    const factor = UNIT_MS.get(unit.toLowerCase());
-    if (factor === undefined) throw fault(`${at}.unit`, "a unit of time as ms", unit);
-    if (factor !== 1) remarks.count("measured time", `in ${unit}: read as milliseconds`);
-    return { name, value: value * factor, unit: "ms" };
-  });
 }
 
 /**

@@ -12,7 +12,7 @@ import { deviceModelOf } from "../search/device_model.ts";
 import { adaptConfiguration, describeChanges } from "./adapt.ts";
 import { bestPredicted, type Expected, type PredictionTarget } from "./best_predicted.ts";
 import { Calibration, kindOf, type Sample, samplesOf } from "./calibration.ts";
-import { type Asked, keep, keyOf, numbersOf } from "./kept_choices.ts";
+import { type Asked, keep, keyOf, numberOf } from "./kept_choices.ts";
 import { DEVICE_GRADES, gradeDevice, type TargetDevice } from "./match_device.ts";
 import { describeProblem } from "./profile_problem.ts";
 import { devicesOf } from "./merge.ts";
@@ -280,7 +280,8 @@ interface Learnt {
 function learntFrom(asked: Asked, nears: readonly NearEntry[], device: DeviceModel): Learnt {
   const { stencil } = asked.problem, isCpu = asked.device === null;
   const entries = new Map(nears.map(({ entry, device }) => [entry, device]));
-  const key = JSON.stringify([hashOf(stencil.update), isCpu, device, numbersOf([...entries.keys()]).sort()]);
+  const known = [...entries.keys()].map((entry) => numberOf(entry)).sort();
+  const key = JSON.stringify([hashOf(stencil.update), isCpu, device, known]);
   return keep(asked, key, () => {
     const samples = new Map([...entries].map(([entry, on]) => {
       const { grid, steps, boundary } = entry.problem;

@@ -1,3 +1,4 @@
+import { remembered } from "../../kernels/remembered.ts";
 import type { Problem } from "../../kernels/stencils/stencil.ts";
 import { adapterInfoOf, limitsOf } from "../devices/device.ts";
 import type { TargetDevice } from "./match_device.ts";
@@ -16,16 +17,16 @@ export interface Asked {
 /** Owner of what comes from no profile, for no GPU. */
 const NOBODY = {};
 
-const kept = new WeakMap<object, Map<string, unknown>>();
+const keptFor = remembered((_: object) => new Map<string, unknown>());
 
-/** Numbers of objects, so that a text can tell them apart. */
-const numbers = new WeakMap<object, number>();
 let numbered = 0;
+
+/** A number that is the object's own, so that a text can tell objects apart. */
+export const numberOf: (of: object) => number = remembered((_: object) => numbered++);
 
 /** What `find` found for this key before, else what it finds; kept as long as the first profile or the device is. */
 export function keep<Found>({ profiles, device }: Asked, key: string, find: () => Found): Found {
-  const owner = profiles[0] ?? device ?? NOBODY, known = kept.get(owner) ?? new Map<string, unknown>();
-  kept.set(owner, known);
+  const known = keptFor(profiles[0] ?? device ?? NOBODY);
   if (!known.has(key)) known.set(key, find());
   return known.get(key) as Found;
 }
@@ -34,7 +35,7 @@ export function keep<Found>({ profiles, device }: Asked, key: string, find: () =
 export function keyOf({ profiles, problem, device, cpuWorkers, copyBytesPerSecond }: Asked): string {
   const limits = device && [...Object.values(limitsOf(device.limits)), device.limits.windowBytes];
   return JSON.stringify([
-    numbersOf(profiles),
+    profiles.map((one) => numberOf(one)),
     problemKey(describeProblem(problem)),
     problem.stencil.dimensions,
     limits?.map(String),
@@ -42,13 +43,4 @@ export function keyOf({ profiles, problem, device, cpuWorkers, copyBytesPerSecon
     `${cpuWorkers}`,
     `${copyBytesPerSecond}`,
   ]);
-}
-
-/** Numbers of objects, each with one of its own. */
-export function numbersOf(objects: readonly object[]): number[] {
-  return objects.map((one) => {
-    const number = numbers.get(one) ?? numbered++;
-    numbers.set(one, number);
-    return number;
-  });
 }
