@@ -3,7 +3,13 @@ import { cellsOf, type Problem } from "../../../kernels/stencils/stencil.ts";
 import type { Dispatch, GpuPlan } from "../../../kernels/traversals/traversal.ts";
 import { linearWorkgroups } from "../../../kernels/wgsl/declare.ts";
 import { readsSignal } from "../../../kernels/update.ts";
-import { type FieldMemory, type LevelPart, ownMemory, type SectionArrays } from "./field_memory.ts";
+import {
+  type FieldMemory,
+  LEVEL_USAGE,
+  type LevelPart,
+  ownMemory,
+  type SectionArrays,
+} from "./field_memory.ts";
 import type { Comparison, SliceCells } from "../comparison.ts";
 import { compareLevels, copyLevel } from "./gpu_comparison.ts";
 import type { GpuDevice, Submission } from "./gpu_device.ts";
@@ -36,6 +42,8 @@ interface Made extends Omit<DispatchResources, "scratch"> {
   readonly memory: FieldMemory;
   /** Those of the plan. */
   readonly scratch: readonly GPUBuffer[];
+  /** The canonical copies of levels in an order of the plan's own. */
+  readonly copies: readonly GPUBuffer[];
   readonly compileNs: number;
 }
 
@@ -53,7 +61,16 @@ export class GpuField implements Disposable {
     this.#dispatcher = new Dispatcher(gpu, { ...made, scratch });
     if (plan.storage.order !== undefined) {
       const pipelines = made.pipelines.slice(-2);
-      this.#order = new OwnOrder(gpu, plan, { levels: arrays[0]!, scratch: all, uniforms, pipelines });
+      const [even, odd] = made.copies, copies = [even!, odd!] as const;
+      this.#order = new OwnOrder({
+        gpu,
+        plan,
+        levels: arrays[0]!,
+        copies,
+        scratch: all,
+        uniforms,
+        pipelines,
+      });
     }
   }
 
@@ -87,17 +104,30 @@ export class GpuField implements Disposable {
     const { storage: { layout, order, sections = [{ layout }] } } = plan;
     const lengths = order === undefined ? sections.map((section) => section.layout.length) : [order.length];
     const arrays = await memory.take(lengths.map((length) => 4 * length), plan.label);
-    const scratch: GPUBuffer[] = [];
+    const scratch: GPUBuffer[] = [], copies: GPUBuffer[] = [];
     try {
       const usage = GPUBufferUsage.STORAGE | GPUBufferUsage.COPY_DST;
       for (const { label, length } of plan.storage.scratch ?? []) {
         scratch.push(await gpu.buffer(4 * length, usage, `${plan.label}: ${label}`));
       }
+      for (const levels of order === undefined ? [] : ["even", "odd"]) {
+        const label = `${plan.label}: ${levels} levels, canonical`;
+        copies.push(await gpu.buffer(4 * layout.length, LEVEL_USAGE, label));
+      }
       const uniforms = await Uniforms.create(gpu);
-      return new GpuField(problem, plan, { gpu, arrays, scratch, memory, uniforms, pipelines, compileNs });
+      return new GpuField(problem, plan, {
+        gpu,
+        arrays,
+        scratch,
+        copies,
+        memory,
+        uniforms,
+        pipelines,
+        compileNs,
+      });
     } catch (error) {
       memory.giveBack(arrays);
-      for (const buffer of scratch) buffer.destroy();
+      for (const buffer of [...scratch, ...copies]) buffer.destroy();
       throw error;
     }
   }
@@ -214,7 +244,6 @@ export class GpuField implements Disposable {
   async exchange(steps: number, { unpack, outgoing, pack }: Exchange): Promise<Submission> {
     const begin = unpack ? [unpack, ...await this.#afterWriting()] : [];
     const { passes, record } = await this.#dispatcher.record(this.#dispatches(steps, this.#step));
-    await this.#order?.made();
     this.#step += steps;
     return await this.device.submit({
       passes: passes + 2,
@@ -237,7 +266,6 @@ export class GpuField implements Disposable {
    */
   async renewPads(...write: Recorded[]): Promise<void> {
     write.push(...await this.#afterWriting());
-    await this.#order?.made();
     if (write.length > 0) await this.device.enqueue((encoder) => write.forEach((record) => record(encoder)));
   }
 
@@ -313,10 +341,9 @@ export class GpuField implements Disposable {
   }
 
   [Symbol.dispose](): void {
-    this.#order?.[Symbol.dispose]();
-    const { memory, arrays, scratch, uniforms } = this.#made;
+    const { memory, arrays, scratch, copies, uniforms } = this.#made;
     memory.giveBack(arrays);
-    for (const buffer of scratch) buffer.destroy();
+    for (const buffer of [...scratch, ...copies]) buffer.destroy();
     uniforms.destroy();
   }
 }
