@@ -44,7 +44,7 @@ const { sections, layout } = field.plan.storage;
 console.log(`${sections!.length} sections; levels ${gibOf(8 * layout.length)} GiB with pads`);
 await field.initialise({ kind: "noise", seed });
 for (let passage = 0; passage < passages; passage++) {
-  report("through the window, by the host's clock", await field.run(steps));
+  report("through the window, by the host's clock", await field.run({ steps }));
   if (passage === 0) console.log(`${differing()} of ${COMPARED.length * ny * nz} values differ`);
 }
 

@@ -18,6 +18,20 @@ export interface FieldSlices {
   readonly slices: number;
 }
 
+/** What a field on the host or on workers is asked to do. */
+export interface RunOptions {
+  readonly steps: number;
+  /** Runs of these steps, one after another. @default {1} */
+  readonly repetitions?: number;
+  /**
+   * Ghost zones at low and at high x. There step i = 1, 2, … leaves out the outermost i·(reach of a step along x)
+   * slices, whose neighbours are unknown (B2R, Eq. 2). After R steps the slices further than R·reach from that side
+   * are right.
+   * @default {neither}
+   */
+  readonly ghost?: { readonly low?: boolean; readonly high?: boolean };
+}
+
 /** How two fields differ, on whatever device. */
 export interface Comparison {
   readonly maxError: number;

@@ -118,7 +118,7 @@ async function windowReference(
   const window = await WindowedField.open(gpu, problem, { traversal: "stepwise", parameters, windowBytes });
   try {
     await window.initialise(start);
-    await window.run(problem.steps);
+    await window.run(problem);
   } finally {
     window[Symbol.dispose](); // the host keeps the levels
   }

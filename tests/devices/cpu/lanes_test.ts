@@ -41,7 +41,15 @@ function loadLanes(points: number, ends: "insulated" | "periodic") {
   const lanes = layLanes(points, { reach, planes: 2 });
   const memory = new WebAssembly.Memory({ initial: 1, maximum: 65536, shared: true });
   const arrays = [LANE_ARRAY, LANE_ARRAY] as const;
-  const sweep = new LaneSweep({ memory, exports: {}, layout, lanes, ends, fields: [0, 1], arrays });
+  const sweep = new LaneSweep({
+    memory,
+    exports: {},
+    layout,
+    lanes,
+    ends,
+    fields: [0, 1],
+    laneArrays: arrays,
+  });
   const line = new Float32Array(memory.buffer, ARRAY, layout.length);
   const packed = new Float32Array(memory.buffer, LANE_ARRAY, lanes.bytes / 4);
   return { layout, lanes, sweep, line, packed };

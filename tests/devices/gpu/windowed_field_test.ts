@@ -82,7 +82,7 @@ for (const one of CASES) {
         await field.initialise(start);
         await resident.initialise(start);
         for (const steps of runs) {
-          await field.run(steps);
+          await field.run({ steps });
           await resident.run(steps);
         }
         for (const ago of stateLevels(whole)) {

@@ -6,9 +6,9 @@
 import type { Part } from "../../../kernels/cpu/cpu_order.ts";
 import type { CpuShape } from "../../../kernels/cpu/cpu_traversals.ts";
 import type { LineWork, NodeShape } from "../../../kernels/cpu/line_order.ts";
-import type { Pattern } from "../../../kernels/initial_field.ts";
+import type { PartStart } from "../../../kernels/initial_field.ts";
 import type { Layout } from "../../../kernels/layout.ts";
-import type { AxisBoundaries, Grid } from "../../../kernels/stencils/stencil.ts";
+import type { AxisBoundaries } from "../../../kernels/stencils/stencil.ts";
 import type { Update } from "../../../kernels/update.ts";
 import type { LineExports } from "../../../kernels/wasm/write_line.ts";
 import type { WasmExports } from "../../../kernels/wasm/write_wasm.ts";
@@ -50,11 +50,7 @@ export interface LoadCommand {
 export interface InitialCommand {
   readonly kind: "initial";
   readonly field: number;
-  readonly initial: Pattern;
-  readonly seed: number;
-  /** Where the field's cell (0, 0, 0) lies in the whole grid, and after how many cells that repeats. */
-  readonly first: Grid;
-  readonly whole: Grid;
+  readonly start: Required<PartStart>;
 }
 
 /** Advances a field. */

@@ -6,22 +6,12 @@ import {
   type Comparison,
   type FieldSlices,
   joinComparisons,
+  type RunOptions,
   type SliceCells,
   type SliceOf,
 } from "../comparison.ts";
 import type { CpuMemory } from "./cpu_memory.ts";
 import type { ArrayPair, Command, Done, LoadCommand } from "./cpu_commands.ts";
-
-interface RunOptions {
-  readonly steps: number;
-  /**
-   * Ghost zones at low and at high x. There step i = 1, 2, … leaves out the outermost i·(reach of a step along x)
-   * slices, whose neighbours are unknown (B2R, Eq. 2). After R steps the slices further than R·reach from that side
-   * are right.
-   * @default {neither}
-   */
-  readonly ghost?: { readonly low?: boolean; readonly high?: boolean };
-}
 
 /** What a field needs of the pool. */
 interface FieldHost {
@@ -76,12 +66,11 @@ export class CpuField {
   }
 
   /** Sets both time levels to the same initial values, and the materials. */
-  async initialise(
-    { kind: initial, seed, first = [0, 0, 0], whole = this.layout.grid, step = 0 }: PartStart,
-  ): Promise<void> {
-    const { field } = this.#load;
-    this.#step = step;
-    await this.#host.send(() => ({ kind: "initial", field, initial, seed, first, whole }));
+  async initialise(given: PartStart): Promise<void> {
+    const { field, layout: { grid } } = this.#load;
+    const start = { first: [0, 0, 0], whole: grid, step: 0, ...given } as const;
+    this.#step = start.step;
+    await this.#host.send(() => ({ kind: "initial", field, start }));
   }
 
   /**
@@ -90,8 +79,10 @@ export class CpuField {
    * @returns nanoseconds from the moment all workers had begun to the moment all had ended, workers' clock
    * @throws {RangeError} when the ghost zones are thicker than the field, or meet a periodic x
    */
-  async run({ steps, ghost: { low = false, high = false } = {} }: RunOptions): Promise<number> {
-    const { field, boundaries, update } = this.#load, [slices] = this.layout.grid;
+  async run(
+    { steps: once, repetitions = 1, ghost: { low = false, high = false } = {} }: RunOptions,
+  ): Promise<number> {
+    const { field, boundaries, update } = this.#load, [slices] = this.layout.grid, steps = once * repetitions;
     const must = (holds: boolean, message: string): void => {
       if (!holds) throw new RangeError(`Cannot run the CPU field: ${message}`);
     };

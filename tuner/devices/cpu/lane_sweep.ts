@@ -1,18 +1,16 @@
 import type { LineWork, NodePart } from "../../../kernels/cpu/line_order.ts";
-import type { Layout } from "../../../kernels/layout.ts";
 import { laneImages, laneOffset, LANES, type Lanes } from "../../../kernels/wasm/lanes.ts";
 import type { LineExports } from "../../../kernels/wasm/write_line.ts";
-import type { ArrayPair } from "./cpu_commands.ts";
+import type { LoadCommand, LoadedField } from "./cpu_commands.ts";
 
 /** What a {@linkcode LaneSweep} works on. */
-interface LaneSource extends Pick<LineWork, "ends" | "fields"> {
-  readonly memory: WebAssembly.Memory;
+interface LaneSource
+  extends
+    Pick<LineWork, "ends" | "fields">,
+    Pick<LoadedField, "memory">,
+    Pick<LoadCommand, "layout" | "laneArrays"> {
   readonly exports: LineExports;
-  /** Of the line. */
-  readonly layout: Layout;
   readonly lanes: Lanes;
-  /** The lanes of even and odd steps. */
-  readonly arrays: ArrayPair;
 }
 
 /** A line in lanes: its points come and go, and rows of it are made by one worker among others. */
@@ -63,7 +61,7 @@ export class LaneSweep {
 
   /** Where a plane of a step's lanes begins. */
   #planeOf(step: number, plane: number): number {
-    const { arrays, lanes } = this.#source;
+    const { laneArrays: arrays, lanes } = this.#source;
     return (arrays[step % 2]! + plane * lanes.plane) / 4;
   }
 
@@ -81,7 +79,7 @@ export class LaneSweep {
 
   /** Makes the rows of a node's part: vectors below 0 lie at the lanes' other end. */
   sweep({ row, begin, end, move, count }: NodePart): void {
-    const { fields, arrays, lanes: { length, pad } } = this.#source;
+    const { fields, laneArrays: arrays, lanes: { length, pad } } = this.#source;
     for (const last = row + count; row < last; row++, begin += move, end -= move) {
       const step = Math.ceil(row / fields.length), substep = (row - 1) % fields.length;
       const from = arrays[(step - 1) % 2]!, to = arrays[step % 2]!, make = this.#rows[substep]!;

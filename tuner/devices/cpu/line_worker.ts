@@ -15,13 +15,14 @@ export function runLine(field: LoadedField, run: RunCommand, line: LineWork): vo
 }
 
 function runSwept(
-  { load: { layout, laneArrays }, exports, memory, barrier, part, parts }: LoadedField,
+  field: LoadedField,
   { steps, arrays }: RunCommand,
-  { reach, fields, ends }: LineWork,
+  line: LineWork,
   { lanes, nodes: { even, odd, rows } }: Required<LineWork>["swept"],
 ): void {
-  const { length } = lanes, lastField = fields.at(-1)!, lastRow = steps * fields.length;
-  const swept = new LaneSweep({ memory, exports, layout, lanes, ends, fields, arrays: laneArrays });
+  const { barrier, part, parts } = field, { reach, fields } = line, { length } = lanes;
+  const lastField = fields.at(-1)!, lastRow = steps * fields.length;
+  const swept = new LaneSweep({ ...field, ...field.load, ...line, lanes });
   const [begin, end] = pieceOf(length, { part, parts });
   swept.toLanes(arrays[0], 0, lastField, begin, end);
   barrier.wait();

@@ -86,7 +86,7 @@ class CpuWorker {
 
   #initialise(
     { load: { layout, arrays, update }, ...mine }: LoadedField,
-    { initial: kind, seed, first, whole }: InitialCommand,
+    { start: { kind, seed, first, whole } }: InitialCommand,
   ): void {
     const [nx, ny, nz] = layout.grid;
     const [even, odd] = arrays.map((array) => this.#cells(array, layout.length));

@@ -11,6 +11,7 @@ import {
   type Comparison,
   type FieldSlices,
   joinComparisons,
+  type RunOptions,
   type SliceCells,
   type SliceOf,
 } from "../comparison.ts";
@@ -142,7 +143,7 @@ export class WindowedField implements Disposable {
   }
 
   /** Advances the field by runs, as many steps a passage as the plan can; returns nanoseconds by the host's clock. */
-  async run(steps: number, repetitions = 1): Promise<number> {
+  async run({ steps, repetitions = 1 }: RunOptions): Promise<number> {
     const started = performance.now();
     for (let i = 0; i < repetitions; i++) {
       for (let done = 0; done < steps;) {

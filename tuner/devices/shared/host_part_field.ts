@@ -4,6 +4,7 @@ import {
   type Comparison,
   type FieldSlices,
   joinComparisons,
+  type RunOptions,
   type SliceCells,
   type SliceOf,
 } from "../comparison.ts";
@@ -25,21 +26,16 @@ interface HostField extends Disposable {
   /** Time steps since the initial state. */
   readonly step: number;
   initialise(start: PartStart): Promise<void>;
+  /** Advances it; returns nanoseconds. */
+  run(options: RunOptions): Promise<number>;
   /** Both levels, as they lie now. */
   slices(): SliceOf;
   compare(expected: SliceCells, which: FieldSlices): Comparison | Promise<Comparison>;
 }
 
-/** Advances a field; returns nanoseconds. */
-type Run = (steps: number, repetitions: number) => Promise<number>;
-
 /** A part whose cells the host reaches: it copies boxes row by row, when they are asked for. */
 export class HostPartField<Field extends HostField = HostField> implements PartField {
-  readonly #run: Run;
-
-  constructor(readonly field: Field, readonly place: Place, readonly facts: PartFacts, run: Run) {
-    this.#run = run;
-  }
+  constructor(readonly field: Field, readonly place: Place, readonly facts: PartFacts) {}
 
   get step(): number {
     return this.field.step;
@@ -50,7 +46,8 @@ export class HostPartField<Field extends HostField = HostField> implements PartF
   }
 
   begin(steps: number, { pack = [], repetitions = 1 }: RoundOptions = {}): Promise<Round> {
-    const running = steps === 0 ? Promise.resolve(0) : this.#run(steps, repetitions);
+    const { part: { before: [low], after: [high] } } = this.place, ghost = { low: low > 0, high: high > 0 };
+    const running = steps === 0 ? Promise.resolve(0) : this.field.run({ steps, repetitions, ghost });
     running.catch(() => {}); // thrown by `finish`
     const packed = (boxes: readonly Box[]) =>
       piecesOf(boxes).map((piece) => {

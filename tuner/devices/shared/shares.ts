@@ -137,16 +137,10 @@ const OPENERS: Readonly<Record<DeviceKind, Opener>> = {
     }).catch((error) => {
       throw error instanceof RunFailure ? error : new RunFailure("compile", `CPU: ${error.message}`);
     });
-    const { part: { before: [low], after: [high] } } = place, ghost = { low: low > 0, high: high > 0 };
     const compileNs = (performance.now() - started) * 1e6;
     // the workers' clock is as good as a device's
     const facts = { device: "cpu", compileNs, clock: "device", isWarm: false } as const;
-    return new HostPartField(
-      field,
-      place,
-      facts,
-      (steps, repetitions) => field.run({ steps: steps * repetitions, ghost }),
-    );
+    return new HostPartField(field, place, facts);
   },
 
   async gpu(problem, { traversal: name, parameters, memory }, options) {
@@ -165,7 +159,7 @@ const OPENERS: Readonly<Record<DeviceKind, Opener>> = {
       const { compileNs } = field, isWarm = gpu.isSoftware;
       // the host moves slices while the GPU computes
       const facts = { device: "gpu", compileNs, clock: "host", isWarm } as const;
-      return new HostPartField(field, place, facts, (steps, repetitions) => field.run(steps, repetitions));
+      return new HostPartField(field, place, facts);
     }
     const traversal = traversalNamed(name);
     const refusal = refusalOf(traversal, part) ?? traversal.infeasible(part, parameters, gpu.limits);
