@@ -21,7 +21,7 @@ import { describeProblem, problemOf } from "../tuner/profile/profile_problem.ts"
 import type { ProfileProblem } from "../tuner/profile/profile_types.ts";
 import { auto } from "../tuner/search/auto.ts";
 import { deviceModelOf } from "../tuner/search/device_model.ts";
-import { enumerateSpace, onGpuAlone } from "../tuner/search/space.ts";
+import { enumerateSpace } from "../tuner/search/space.ts";
 import { TRAVERSALS } from "../kernels/traversals/all.ts";
 import { TOOL } from "../tuner/version.ts";
 
@@ -180,13 +180,13 @@ async function work(tasks: readonly Task[], out: string, untilMs: number): Promi
     for (const wanted of task.configurations) {
       const candidate = candidates.get(traversalKey(wanted));
       if (candidate === undefined || Date.now() > untilMs) continue;
-      const rate = await take(onGpuAlone(candidate, problem));
+      const rate = await take(candidate.configuration);
       if (short.includes(candidate)) search?.tell(candidate, { rate, spentNs: 0 });
     }
     for (let n = 0; n < task.search && Date.now() < untilMs; n++) {
       const candidate = search?.next();
       if (candidate === undefined) break;
-      search!.tell(candidate, { rate: await take(onGpuAlone(candidate, problem)), spentNs: 0 });
+      search!.tell(candidate, { rate: await take(candidate.configuration), spentNs: 0 });
     }
     journal.close();
     session.releaseReference();

@@ -3,7 +3,7 @@ import { wave } from "../../kernels/stencils/wave.ts";
 import { stepwise } from "../../kernels/traversals/stepwise.ts";
 import { renderAnswers, renderSpace, spaceRecord, whichCan } from "../../tuner/cli/space.ts";
 import { layOut } from "../../tuner/cli/terminal.ts";
-import type { Candidate, Space } from "../../tuner/search/space.ts";
+import { type Candidate, onGpuAlone, type Space } from "../../tuner/search/space.ts";
 import { DEVICE } from "../profile/sample_profile.ts";
 import { runTask } from "./run_task.ts";
 
@@ -16,6 +16,7 @@ function candidate(threadsZ: number, predicted: number): Candidate {
   return {
     traversal: stepwise,
     parameters,
+    configuration: onGpuAlone({ traversal: stepwise, parameters }, PROBLEM),
     demand: stepwise.demand(PROBLEM, parameters),
     predicted,
     roof: 80e9,

@@ -102,7 +102,12 @@ function first(...added: readonly Traversal[]): Strategy {
       const [model] = candidates as readonly Point[] as readonly Candidate[];
       const parameters = { threadsZ: 16, threadsY: 4, threadsX: 1 };
       const isGpu = model?.demand !== undefined;
-      const more = isGpu ? added.map((traversal): Candidate => ({ ...model, traversal, parameters })) : [];
+      const more = isGpu
+        ? added.map((traversal): Candidate => {
+          const configuration = { ...model.configuration, traversal: traversal.name, parameters };
+          return { ...model, traversal, parameters, configuration };
+        })
+        : [];
       return exhaustive.begin([...more as readonly Point[] as typeof candidates, ...candidates], options);
     },
   };

@@ -13,7 +13,6 @@ import { describeConfiguration, describeCpu, describeGpu } from "../profile/desc
 import { describeProblem } from "../profile/profile_problem.ts";
 import { describeCostModel } from "../profile/schema.ts";
 import { cpuCandidates } from "../search/cpu_space.ts";
-import { onGpuAlone } from "../search/space.ts";
 import { type Balance, balance } from "../sharing/balance.ts";
 import type { SharingOptions } from "../sharing/shared_run.ts";
 import { AttendedRun } from "./attended_run.ts";
@@ -113,7 +112,7 @@ export async function shareDevices(
   const onBoth = async (): Promise<number> => {
     const { problem, space } = usableSpace("balance", request, await session.copyBytesPerSecond());
     const [best] = space.candidates.toSorted((a, b) => b.predicted - a.predicted);
-    const configuration = onGpuAlone(best!, problem);
+    const { configuration } = best!;
     const measure = async (stage: string, configuration: Configuration): Promise<Measurement[]> => {
       progress.update({ stage, done: 0, total: 0 });
       const evaluation = await evaluateOn(session, configuration, { problem });

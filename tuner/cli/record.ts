@@ -11,7 +11,7 @@ import { recallEvaluations } from "../profile/recalled.ts";
 import { checkFileWritable, isSameDevice } from "../profile/store.ts";
 import { chooseConfigurations } from "../replay/choose_configurations.ts";
 import { type CpuCandidate, cpuCandidates } from "../search/cpu_space.ts";
-import { EMPTY_SPACE, onGpuAlone } from "../search/space.ts";
+import { EMPTY_SPACE } from "../search/space.ts";
 import { AttendedRun } from "./attended_run.ts";
 import { formatCount, formatDuration, formatPlural, formatRate } from "../format.ts";
 import { damageOf } from "./read_inputs.ts";
@@ -185,8 +185,8 @@ async function plan(
   const copyBytesPerSecond = bandwidth ??
     await session.copyBytesPerSecond().catch(deviceFailed("The GPU failed"));
   const { problem, space } = usableSpace("record", resolved, copyBytesPerSecond);
-  const candidates = space.candidates.map((one) => ({ ...one, configuration: onGpuAlone(one, problem) }));
-  return { header: await headerOf(device, { problem, space, copyBytesPerSecond }), problem, candidates };
+  const header = await headerOf(device, { problem, space, copyBytesPerSecond });
+  return { header, problem, candidates: space.candidates };
 }
 
 /** What the file holds already, to go on with. No other file is overwritten or added to. */

@@ -12,6 +12,8 @@ import { configurationOf } from "../shares.ts";
 export interface Candidate {
   readonly traversal: Traversal;
   readonly parameters: Parameters;
+  /** The whole grid on the GPU. */
+  readonly configuration: Configuration;
   readonly demand: Demand;
   /** Predicted cells per second. */
   readonly predicted: number;
@@ -26,7 +28,7 @@ export interface Candidate {
   };
 }
 
-/** A candidate as a configuration: the whole grid on the GPU. */
+/** The configuration of a candidate: the whole grid on the GPU. */
 export function onGpuAlone(
   { traversal, parameters, window }: Pick<Candidate, "traversal" | "parameters" | "window">,
   { grid: [slices], steps }: Problem,
@@ -115,7 +117,8 @@ export function feasible(problem: Problem, { traversals, limits, device }: Space
       const passage = passageOf(problem, { traversal, parameters }, limits);
       const predicted = passage === undefined ? resident : windowRate(passage, resident);
       const window = passage && { window: { bytes: limits.windowBytes!, passage, resident } };
-      candidates.push({ traversal, parameters, demand, predicted, roof, ...window });
+      const made = { traversal, parameters, ...window }, configuration = onGpuAlone(made, problem);
+      candidates.push({ ...made, configuration, demand, predicted, roof });
     }
     if (count > 0) infeasible.push({ traversal: traversal.name, count, example: limit || example });
   }

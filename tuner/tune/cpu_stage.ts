@@ -58,7 +58,7 @@ export async function searchCpu(run: TuningRun): Promise<string | undefined> {
   const { environment: { signal }, session, findings } = run;
   const { cpu, cpuSpace, evaluations: { cpu: most } } = run;
   if (most === 0) return "not measured: the only evaluation was the GPU's";
-  const strategySearch = beginSearch(run, cpuSpace, ({ configuration }) => configuration);
+  const strategySearch = beginSearch(run, cpuSpace);
   let evaluated = cpuSpace.filter(({ configuration }) => findings.isMeasured(configuration)).length;
   const total = Math.min(cpuSpace.length, most);
   let spentNs = 0, timed = 0;

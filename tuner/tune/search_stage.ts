@@ -30,7 +30,7 @@ export async function search(run: TuningRun): Promise<string | undefined> {
   const evaluations = run.evaluations.gpu;
   const { signal } = run.environment;
   const beganNs = session.now();
-  const strategySearch = beginSearch(run, searched, (candidate) => run.configurationOf(candidate));
+  const strategySearch = beginSearch(run, searched);
   const total = Math.min(searched.length, evaluations);
   const { recalled } = findings;
   let asked = recalled, done = recalled;
@@ -70,7 +70,7 @@ export async function search(run: TuningRun): Promise<string | undefined> {
       workers,
       start: (turn) => startEvaluator(run, turn),
       next,
-      configurationOf: (candidate) => run.configurationOf(candidate),
+      configurationOf: ({ configuration }) => configuration,
       best: () => findings.best?.cellsPerSecond ?? 0,
       // the first that has a rate is waited for, if nobody else can have one
       limitNs: () => {
@@ -89,15 +89,14 @@ export async function search(run: TuningRun): Promise<string | undefined> {
 }
 
 /** Begins the search of a device's candidates, which reuses what earlier runs found out: that takes no time. */
-export function beginSearch<P extends Point>(
+export function beginSearch<P extends Point & { readonly configuration: Configuration }>(
   { request: { strategy, seed }, findings }: TuningRun,
   candidates: readonly P[],
-  configurationOf: (candidate: P) => Configuration,
 ): Search<P> {
   return beginRecalling(strategy, candidates, {
     seed,
-    recall: (candidate) => {
-      const evaluation = findings.recall(configurationOf(candidate));
+    recall: ({ configuration }) => {
+      const evaluation = findings.recall(configuration);
       return evaluation && outcomeOf({ evaluation, evaluationNs: 0 });
     },
   });

@@ -14,7 +14,7 @@ import { defaultGrid, predictRunNs, withSuitedSteps } from "../problem/default_p
 import { Calibration, correctSpace } from "../profile/calibration.ts";
 import { deviceModelOf } from "../search/device_model.ts";
 import type { CpuCandidate } from "../search/cpu_space.ts";
-import { type Candidate, EMPTY_SPACE, enumerateSpace, onGpuAlone, type Space } from "../search/space.ts";
+import { type Candidate, EMPTY_SPACE, enumerateSpace, type Space } from "../search/space.ts";
 import { type Alone, Findings } from "./findings.ts";
 import {
   expectTurn,
@@ -295,11 +295,6 @@ export class TuningRun {
     }
   }
 
-  /** A candidate as a configuration of the GPU alone. */
-  configurationOf(candidate: Candidate): Configuration {
-    return onGpuAlone(candidate, this.problem);
-  }
-
   /** The roof of a configuration, in cells per second; undefined where none is known. */
   roofOf(configuration: Configuration): number | undefined {
     if (uses(configuration.share, "gpu")) return this.candidateOf(configuration)?.roof;
@@ -311,9 +306,7 @@ export class TuningRun {
   candidateOf(configuration: Configuration): Candidate | undefined {
     if (!uses(configuration.share, "gpu")) return undefined;
     const { share } = configuration, key = configurationKey(configuration);
-    return this.space.candidates.find((one) =>
-      configurationKey({ ...this.configurationOf(one), share }) === key
-    );
+    return this.space.candidates.find((one) => configurationKey({ ...one.configuration, share }) === key);
   }
 
   /** Evaluates in this process. */

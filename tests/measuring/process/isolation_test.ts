@@ -25,7 +25,11 @@ const faultyFirst: Strategy = {
   ...exhaustive,
   begin(candidates, options) {
     const [first] = candidates as readonly Point[] as readonly Candidate[];
-    const faulty = FAULTY({ loseDevice: () => {} }).map((traversal): Candidate => ({ ...first!, traversal }));
+    const faulty = FAULTY({ loseDevice: () => {} }).map((traversal): Candidate => ({
+      ...first!,
+      traversal,
+      configuration: { ...first!.configuration, traversal: traversal.name },
+    }));
     return exhaustive.begin([...faulty as readonly Point[] as typeof candidates, ...candidates], options);
   },
 };
