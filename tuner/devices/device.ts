@@ -1,3 +1,4 @@
+import { remembered } from "../../kernels/remembered.ts";
 import type { DeviceLimits } from "../../kernels/traversals/traversal.ts";
 import { countCores, cpuName, describeSystem, findWebGpu } from "../platform.ts";
 
@@ -68,8 +69,14 @@ export async function requestFullDevice(adapter: GPUAdapter): Promise<GPUDevice>
 
 type AdapterInfo = AdapterFacts["info"];
 
-/** What is known of the adapters of devices. */
-const adapterInfos = new WeakMap<object, Partial<AdapterInfo> | undefined>();
+const readAdapterInfo = remembered((device: { readonly adapterInfo?: Partial<AdapterInfo> }) => {
+  try {
+    const { vendor, architecture, device: model, description, isFallbackAdapter } = device.adapterInfo!;
+    return { vendor, architecture, device: model, description, isFallbackAdapter };
+  } catch {
+    return undefined; // it does not say, or no longer
+  }
+});
 
 /**
  * A device's `adapterInfo`, read once and kept: Deno 2.9.6 aborts when it is read after the adapter was collected.
@@ -78,18 +85,7 @@ const adapterInfos = new WeakMap<object, Partial<AdapterInfo> | undefined>();
 export function adapterInfoOf<Info extends Partial<AdapterInfo>>(
   device: { readonly adapterInfo?: Info },
 ): Info | undefined {
-  if (!adapterInfos.has(device)) {
-    let known: AdapterInfo | undefined;
-    try {
-      const { vendor, architecture, device: model, description, isFallbackAdapter } = device
-        .adapterInfo as AdapterInfo;
-      known = { vendor, architecture, device: model, description, isFallbackAdapter };
-    } catch {
-      // it does not say, or no longer
-    }
-    adapterInfos.set(device, known);
-  }
-  return adapterInfos.get(device) as Info | undefined;
+  return readAdapterInfo(device) as Info | undefined;
 }
 
 /** Of each limit that kernels need, what `of` says. */

@@ -1,4 +1,5 @@
 import type { Start } from "../../kernels/initial_field.ts";
+import { remembered } from "../../kernels/remembered.ts";
 import { hashOf } from "../../kernels/definition.ts";
 import { cellsOf, type Grid, type Problem, shortBoundary } from "../../kernels/stencils/stencil.ts";
 import { planesOf, readsPrevious } from "../../kernels/update.ts";
@@ -165,13 +166,12 @@ function stepwiseShape({ limits }: Pick<GpuDevice, "limits">, problem: Problem):
 const CHECKED_GRID: Grid = [20, 16, 36], CHECKED_STEPS = 8;
 
 /** Equations whose stepwise kernel on a GPU was right. */
-const checked = new WeakMap<GpuDevice, Set<string>>();
+const checkedOn = remembered((_: GpuDevice) => new Set<string>());
 
 /** Compares what the GPU computes with the oracle, once for each equation and boundary, on a small grid. */
 async function checkGpu(gpu: GpuDevice, problem: Problem, start: Start): Promise<void> {
   const { stencil: { update }, grid: [nx, ny, nz], boundary, steps } = problem;
-  const known = checked.get(gpu) ?? new Set();
-  checked.set(gpu, known);
+  const known = checkedOn(gpu);
   const key = JSON.stringify([hashOf(update), update.ranges, shortBoundary(boundary), start.kind]);
   if (known.has(key)) return;
   const [mx, my, mz] = CHECKED_GRID;

@@ -1,4 +1,5 @@
 import type { Layout } from "../../../kernels/layout.ts";
+import { remembered } from "../../../kernels/remembered.ts";
 import type { Update } from "../../../kernels/update.ts";
 import type { AxisBoundaries } from "../../../kernels/stencils/stencil.ts";
 import type { WasmSource } from "../../../kernels/wasm/rows.ts";
@@ -7,7 +8,7 @@ import { writeWasm } from "../../../kernels/wasm/write_wasm.ts";
 import type { CpuWork } from "./cpu_commands.ts";
 
 /** By update, then by all else that the text of a module depends on. */
-const compiled = new WeakMap<Update, Map<string, Promise<WebAssembly.Module>>>();
+const modulesOf = remembered((_: Update) => new Map<string, Promise<WebAssembly.Module>>());
 
 /**
  * The module of a field, compiled once for each update and layout: one that is used again keeps the fast code that the
@@ -19,9 +20,7 @@ const compiled = new WeakMap<Update, Map<string, Promise<WebAssembly.Module>>>()
 export function compileOnce(
   { work, ...source }: WasmSource & { readonly work: CpuWork },
 ): Promise<WebAssembly.Module> {
-  const { update, layout, boundaries, fused } = source;
-  const modules = compiled.get(update) ?? new Map<string, Promise<WebAssembly.Module>>();
-  compiled.set(update, modules);
+  const { update, layout, boundaries, fused } = source, modules = modulesOf(update);
   const isLine = "ends" in work, lanes = isLine ? work.swept?.lanes : undefined;
   const key = JSON.stringify([sameText(layout, boundaries), boundaries, fused, isLine, lanes]);
   let module = modules.get(key);

@@ -4,6 +4,7 @@ import type { Problem } from "../../../kernels/stencils/stencil.ts";
 import { bindingsOf, shadersOf } from "../../../kernels/traversals/storage.ts";
 import type { GpuPlan } from "../../../kernels/traversals/traversal.ts";
 import { compareShader, copyShader, fillShader } from "../../../kernels/wgsl/fields.ts";
+import { remembered } from "../../../kernels/remembered.ts";
 import type { GpuDevice } from "./gpu_device.ts";
 import { UNIFORM_STRIDE, Uniforms } from "./gpu_uniforms.ts";
 
@@ -16,7 +17,7 @@ export interface Pipeline {
 }
 
 /** The last pipelines of each device by their shader's text: what was compiled is not compiled again soon. */
-const compiled = new WeakMap<GPUDevice, Map<string, Pipeline>>();
+const compiledOn = remembered((_: GPUDevice) => new Map<string, Pipeline>());
 
 /** Pipelines that are kept of a device. */
 const MOST_KEPT = 64;
@@ -28,8 +29,7 @@ export async function compile(
   label: string,
   storage: readonly number[],
 ): Promise<Pipeline> {
-  const known = compiled.get(gpu.device) ?? new Map<string, Pipeline>();
-  compiled.set(gpu.device, known);
+  const known = compiledOn(gpu.device);
   const pipeline = known.get(code) ??
     await gpu.checked("compile", () => makePipeline(gpu.device, code, label, storage));
   known.delete(code);
