@@ -82,14 +82,13 @@ class Bench {
       start?: (turn: Turn) => Promise<Evaluator>;
     } = {},
   ) {
-    const all = configurations(count);
+    const all = configurations(count).map((configuration) => ({ configuration }));
     let next = 0, best = 0;
-    return await evaluateSideBySide<Configuration>({
+    return await evaluateSideBySide<typeof all[number]>({
       workers,
       signal,
       start,
       next: () => all[next++],
-      configurationOf: (configuration) => configuration,
       best: () => best,
       onEvaluated: (_, { evaluation }) => {
         this.evaluated.push(evaluation);

@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { cellsOf, type Problem } from "../../kernels/stencils/stencil.ts";
-import { type Configuration, configurationKey, MAX_WORKERS } from "../configuration.ts";
+import { configurationKey, MAX_WORKERS } from "../configuration.ts";
 import { deviceFailed } from "../devices/device_error.ts";
 import { DeviceSession } from "../devices/session.ts";
 import { evaluateSideBySide } from "../measuring/evaluator.ts";
@@ -129,13 +129,12 @@ async function record(options: RecordOptions): Promise<number> {
   try {
     show();
     const useGpu = header.device.gpu !== null;
-    const { workersGivenUp } = await evaluateSideBySide<Configuration>({
+    const { workersGivenUp } = await evaluateSideBySide<Recordable>({
       workers,
       signal,
       start: (turn) =>
         ProcessEvaluator.start({ problem, useGpu, limitMs: eachLimitMs, samplingNs: SAMPLING_NS, turn }),
-      next: () => left[next++]?.configuration,
-      configurationOf: (configuration) => configuration,
+      next: () => left[next++],
       best: () => found.best?.cellsPerSecond ?? 0,
       async onEvaluated(_, { evaluation, evaluationNs }) {
         await journal.record(evaluation, evaluationNs);

@@ -38,7 +38,6 @@ interface SideBySideOptions<T> {
   readonly start: (turn: Turn) => Promise<Evaluator>;
   /** What is evaluated next; undefined where nothing is left. Asked ahead of the outcomes under way. */
   readonly next: () => T | undefined;
-  readonly configurationOf: (item: T) => Configuration;
   /** Rate of the fastest so far, cells per second. */
   readonly best: () => number;
   /** Time for an evaluation that begins now, in nanoseconds; where one is given up, nothing more is begun. */
@@ -62,9 +61,8 @@ const SPOILING: readonly FailureReason[] = ["device-lost", "timeout"];
  * @returns how many evaluators were given up because the device had no memory for them
  * @throws what `start` throws
  */
-export async function evaluateSideBySide<T>(
-  { workers, start, next, configurationOf, best, limitNs = () => Infinity, onEvaluated, signal }:
-    SideBySideOptions<T>,
+export async function evaluateSideBySide<T extends { readonly configuration: Configuration }>(
+  { workers, start, next, best, limitNs = () => Infinity, onEvaluated, signal }: SideBySideOptions<T>,
 ): Promise<{ workersGivenUp: number }> {
   const again: T[] = [];
   const turn = takeTurns();
@@ -95,7 +93,7 @@ export async function evaluateSideBySide<T>(
           continue;
         }
         const options = { best: best(), turn, limitNs: limitNs() };
-        const timed = await evaluator.evaluate(configurationOf(item), options);
+        const timed = await evaluator.evaluate(item.configuration, options);
         if (timed === undefined) return; // time is over
         const { evaluation } = timed;
         const reason = "failure" in evaluation ? evaluation.failure.reason : undefined;

@@ -70,7 +70,6 @@ export async function search(run: TuningRun): Promise<string | undefined> {
       workers,
       start: (turn) => startEvaluator(run, turn),
       next,
-      configurationOf: ({ configuration }) => configuration,
       best: () => findings.best?.cellsPerSecond ?? 0,
       // the first that has a rate is waited for, if nobody else can have one
       limitNs: () => {
