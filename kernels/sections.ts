@@ -5,6 +5,7 @@
  *
  * @module
  */
+import type { DeviceLimits } from "./device_limits.ts";
 import type { Refusal } from "./capability.ts";
 import type { Layout } from "./layout.ts";
 import type { Grid } from "./stencils/stencil.ts";
@@ -34,18 +35,11 @@ export interface SectionNeeds {
 /** Buffers of each level that a window consists of: one section is computed while others are moved. */
 export const WINDOW_SECTIONS = 2;
 
-/** The limits that decide how many slices fit a section; names and units as in the WebGPU specification. */
-export interface SectionLimits {
-  /** Bytes of one array that a shader reads or writes. */
-  readonly maxStorageBufferBindingSize: number;
-  /** Bytes of one buffer. */
-  readonly maxBufferSize: number;
-  /**
-   * Bytes that both levels may take on the device together, where the host holds them and the device no more than a
-   * window: not one of WebGPU's limits.
-   */
-  readonly windowBytes?: number;
-}
+/** The limits that decide how many slices fit a section. */
+export type SectionLimits = Pick<
+  DeviceLimits,
+  "maxStorageBufferBindingSize" | "maxBufferSize" | "windowBytes"
+>;
 
 /** The sections of a level: one where it fits a binding, or no limits are given; else as few as possible. */
 export function sectionsOf(

@@ -5,9 +5,12 @@
  * @module
  */
 import { type Capabilities, type Refusal, wrongParameters } from "../capability.ts";
+import type { DeviceLimits } from "../device_limits.ts";
 import type { SectionLimits } from "../sections.ts";
 import type { Problem } from "../stencils/stencil.ts";
 import type { Shader, Storage } from "./storage.ts";
+
+export type { DeviceLimits };
 
 /** Values of a traversal's parameters, as `{ dts: 5, nt: 96 }`. */
 export type Parameters = Readonly<Record<string, number>>;
@@ -21,22 +24,6 @@ export function refuseOthers(names: readonly string[], parameters: Parameters): 
 
 /** The same with a traversal's own names. */
 export type ParametersOf<Name extends string> = Readonly<Record<Name, number>>;
-
-/** The limits of a GPU that decide what can run; names and units as in the WebGPU specification. */
-export interface DeviceLimits extends SectionLimits {
-  /** Bytes of workgroup memory. */
-  readonly maxComputeWorkgroupStorageSize: number;
-  /** Threads of a workgroup. */
-  readonly maxComputeInvocationsPerWorkgroup: number;
-  /** Threads along a workgroup's x, which run along z of the grid. */
-  readonly maxComputeWorkgroupSizeX: number;
-  /** Threads along a workgroup's y. */
-  readonly maxComputeWorkgroupSizeY: number;
-  /** Threads along a workgroup's z, which run along x of the grid. */
-  readonly maxComputeWorkgroupSizeZ: number;
-  /** Workgroups of a dispatch along each dimension. */
-  readonly maxComputeWorkgroupsPerDimension: number;
-}
 
 /** How much of some kinds of work there is; a GPU's record has a price for each (models/gpu_record.ts). */
 type Counts<Kind extends string> = Readonly<Partial<Record<Kind, number>>>;
