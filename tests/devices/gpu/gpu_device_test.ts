@@ -155,8 +155,9 @@ testOnGpu("a closed device fails with 'device-lost'", async () => {
 });
 
 testOnGpu("a kernel that outlasts the time-out fails with 'timeout'", async (gpu) => {
-  // Bounded, so that the device is free again a second later. Many dispatches of much code, since Mesa's
-  // software device leaves a loop after 65,535 rounds.
+  // Bounded, so that the device is free again a second or two later. Many dispatches of much code, since Mesa's
+  // software device leaves a loop after 65,535 rounds; several workgroups, since idle cores are done with seven
+  // dispatches of one within the time-out.
   const rounds = Array.from({ length: 64 }, (_, i) => `x = (x ^ ${i + 1}u) * 1664525u + (x >> 7u);`).join(
     "\n",
   );
@@ -168,7 +169,7 @@ testOnGpu("a kernel that outlasts the time-out fails with 'timeout'", async (gpu
       }
       now[0] = bitcast<f32>(x);
     }`;
-  const one = { shader: 0, workgroups: [1, 1, 1], flipped: false, uniforms: [] } as const;
+  const one = { shader: 0, workgroups: [16, 1, 1], flipped: false, uniforms: [] } as const;
   const dispatches = () => Array.from({ length: 100 }, () => one);
   using other = (await GpuDevice.open({ timeoutMs: gpu.timeoutMs }))!;
   // on busy cores opening it takes longer than this
