@@ -182,8 +182,9 @@ export function stepShaders(
 const SECTOR_BYTES = 32;
 
 /**
- * Of workgroups with so many threads along z, and so many cells: the pieces of rows that a SIMD group covers; what of a row
- * is moved beside its values, since caches move sectors; and what lies beyond the ends of its rows, as parts of a row.
+ * Of workgroups with this number of threads along z, and of cells in their rows: the pieces of rows that a SIMD group
+ * covers; what is moved beside a row's values, since caches move sectors; and what lies beyond the ends of its rows, as
+ * parts of a row.
  */
 export function rowsAcross(
   threadsZ: number,
