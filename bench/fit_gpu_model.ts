@@ -45,7 +45,7 @@ const OF_ORDER = 1;
 /** What the square of log(price / the record's) counts, so that prices stay that a recording does not decide. */
 const TRUST = 0.005;
 
-/** Two rates are told apart if they differ by more. */
+/** Two rates count as different if they differ by more. */
 const APART = Math.log(1.05);
 
 const { _: [name, ...files], only, from, traversal: chosen } = parseArgs(Deno.args, {

@@ -39,6 +39,15 @@ interface LineShape {
   readonly rows: number;
 }
 
+/** What none of a line's traversals can do. */
+const OFF_LINES = {
+  window: "lines do not pass through a window",
+  dimensions: "it sweeps one dimension, 1x1xN",
+  grid: "a line must be longer than its taps reach",
+  boundary: "ends of a line must be insulated or periodic",
+  "sideways-taps": "it sweeps one dimension",
+} as const;
+
 /** What a line's traversals can do, one step at a time. */
 export const LINE: Capabilities = capabilities(
   [
@@ -54,13 +63,7 @@ export const LINE: Capabilities = capabilities(
     "shared-sub-steps",
     "early-fields",
   ],
-  {
-    window: "lines do not pass through a window",
-    dimensions: "it sweeps one dimension, 1x1xN",
-    grid: "a line must be longer than its taps reach",
-    boundary: "ends of a line must be insulated or periodic",
-    "sideways-taps": "it sweeps one dimension",
-  },
+  OFF_LINES,
   { boundaries: WITHOUT_ZERO_ENDS },
 );
 
@@ -70,11 +73,7 @@ const PLAIN_ROWS = "rows of materials or signals are not swept";
 export const SWEEP: Capabilities = capabilities(
   ["fields", "sub-steps", "diagonal-taps", "slanted-taps", "reach"],
   {
-    window: "lines do not pass through a window",
-    dimensions: "it sweeps one dimension, 1x1xN",
-    grid: "a line must be longer than its taps reach",
-    boundary: "ends of a line must be insulated or periodic",
-    "sideways-taps": "it sweeps one dimension",
+    ...OFF_LINES,
     materials: PLAIN_ROWS,
     signal: PLAIN_ROWS,
     "previous-neighbours": "only a step's own rows are kept",
