@@ -114,6 +114,7 @@ export type {
   ProfileCosts,
   ProfileDevice,
   ProfileEntry,
+  ProfileImprovement,
   ProfilePoint,
   ProfileProblem,
   ProfileRate,

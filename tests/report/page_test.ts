@@ -160,6 +160,75 @@ Deno.test("the sentence gives the reasons that hold, and no others", () => {
   );
 });
 
+/** Numbers of the first path in a chart's group with this attribute. */
+function pathIn(page: string, figure: number, attribute: string): number[] {
+  const group = parse(page).querySelectorAll("section figure")[figure].querySelector(
+    `.wide svg g[${attribute}]`,
+  );
+  return group.querySelector("path").getAttribute("d").match(/-?[\d.]+/g).map(Number);
+}
+
+Deno.test("the chosen configuration's distance ends on the line, its own roof, whatever later runs found", () => {
+  const report = (device: Profile["device"], more: Partial<Profile["entries"][number]> = {}) => {
+    const entries = WAVE.entries.map((entry) => ({ ...entry, ...more }));
+    return buildReport({ ...WAVE, device, entries }, { journal: JOURNAL, only: 0 }).page;
+  };
+  const later = { ...WAVE.device, measured: { copyBytesPerSecond: 2e12 } };
+  const { copyBytesPerSecond } = WAVE.device.measured;
+  for (
+    const page of [report(WAVE.device), report(later), report(later, { copyBytesPerSecond: { gpu: 3e12 } })]
+  ) {
+    const [x0, y0, x1, y1] = pathIn(page, 1, 'stroke="var(--ink)"') as [number, number, number, number];
+    const link = pathIn(page, 1, 'stroke-dasharray="4,3"');
+    const [x, y] = link.slice(-2) as [number, number];
+    assert(
+      Math.abs(y0 + (x - x0) / (x1 - x0) * (y1 - y0) - y) < 1,
+      `${link} and the line at ${[x0, y0, x1, y1]}`,
+    );
+    assertStringIncludes(
+      wordsOf(page),
+      `reaches ${formatPercent(WAVE.entries[0]!.result.roofFraction!)} of its roof`,
+    );
+  }
+  // an entry that keeps the bandwidth of its own run does not change with the device's
+  const own = { copyBytesPerSecond: { gpu: copyBytesPerSecond! } };
+  const figures = [WAVE.device, later].map((device) =>
+    parse(report(device, own)).querySelector("section[aria-labelledby^=entry]").outerHTML
+  );
+  assertEquals(figures[0], figures[1]);
+});
+
+Deno.test("both devices' roofs are drawn where the entry has the bandwidth of both", () => {
+  const { journal, profile } = sampleReport(10);
+  const share = { cpuSlices: 100, gpuSlices: 0, exchangeEvery: 1, cpuWorkers: 2 };
+  const onCpu = { traversal: "stepwise", parameters: { strip: 0 }, share };
+  const [entry] = profile.entries;
+  const both: Profile = {
+    ...profile,
+    entries: [{
+      ...entry!,
+      copyBytesPerSecond: { gpu: 2e12, cpu: 5e12 },
+      bestOfEach: [{ configuration: onCpu, cellsPerSecond: 2e9, confidence95: null }],
+    }],
+  };
+  const { page } = buildReport(both, { journal });
+  assertStringIncludes(
+    wordsOf(page),
+    "A line is what copies allow: 2,000 GB/s on the GPU and 5,000 GB/s on the CPU.",
+  );
+  // localities are those of the GPU's kernels, below the CPU's line here
+  const rings = [
+    ...parse(page).querySelectorAll("section figure")[1].querySelectorAll(
+      ".wide g[fill='var(--panel)'] circle",
+    ),
+  ];
+  const ys = rings.map((ring) => Number(ring.getAttribute("cy")));
+  const [x0, y0, x1, y1] = pathIn(page, 1, 'stroke="var(--ink)"') as [number, number, number, number];
+  const lineAt = (x: number): number => y0 + (x - x0) / (x1 - x0) * (y1 - y0);
+  assert(rings.length > 3);
+  rings.forEach((ring, i) => assert(Math.abs(lineAt(Number(ring.getAttribute("cx"))) - ys[i]!) < 1));
+});
+
 Deno.test("an interval is shown from three samples on", () => {
   for (const [count, isShown] of [[1, false], [2, false], [3, true]] as const) {
     const entry = PROFILE.entries[0]!;

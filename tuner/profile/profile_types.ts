@@ -88,6 +88,14 @@ export interface ProfileResult extends ProfileRate {
   readonly byHost?: { readonly cellsPerSecond: number; readonly steps: number } | undefined;
 }
 
+/** An evaluation of one device alone that was faster than all before it. */
+export interface ProfileImprovement extends ProfilePoint {
+  /** Its number among the evaluations, from 1. */
+  readonly evaluation: number;
+  /** Milliseconds since the run began. */
+  readonly elapsedMs: number;
+}
+
 /** How an entry was found. */
 export interface ProfileSearch {
   /** Name of the strategy. */
@@ -102,6 +110,8 @@ export interface ProfileSearch {
   readonly failed: Readonly<Record<string, number>>;
   /** Milliseconds that it took. */
   readonly elapsedMs: number;
+  /** How the best rate rose. Missing in files of earlier versions. */
+  readonly improvements?: readonly ProfileImprovement[] | undefined;
 }
 
 /** The best configuration for one problem, with its evidence. */
@@ -112,6 +122,10 @@ export interface ProfileEntry {
   readonly configuration: Configuration;
   /** How fast that is. */
   readonly result: ProfileResult;
+  /** What copies moved when it was measured, in bytes per second: of each device that was. */
+  readonly copyBytesPerSecond?:
+    | { readonly gpu?: number | undefined; readonly cpu?: number | undefined }
+    | undefined;
   /** Configurations that are statistically indistinguishable from the chosen one, and that one. */
   readonly tieSet: readonly ProfileRated[];
   /** The fastest configuration of each traversal on the GPU alone and on the CPU alone, as far as any was measured. */

@@ -14,6 +14,7 @@ import type {
   ProfileCostModel,
   ProfileDevice,
   ProfileEntry,
+  ProfileImprovement,
   ProfilePoint,
   ProfileProblem,
   ProfileRate,
@@ -190,6 +191,8 @@ const costModel = z.strictObject({
 const rated = record<ProfileRated>({ configuration: configurationSchema, ...rate })
   .refine(isWithinInterval, "a rate within its interval");
 
+const point = { ...traversal, cpuWorkers: counting.optional(), cellsPerSecond: positive };
+
 const entry = record<ProfileEntry>({
   problem: problemSchema,
   configuration: configurationSchema,
@@ -202,11 +205,13 @@ const entry = record<ProfileEntry>({
     byHost: record<NonNullable<ProfileResult["byHost"]>>({ cellsPerSecond: positive, steps: counting })
       .optional(),
   }).refine(isWithinInterval, "a rate within its interval"),
+  copyBytesPerSecond: record<NonNullable<ProfileEntry["copyBytesPerSecond"]>>({
+    gpu: positive.optional(),
+    cpu: positive.optional(),
+  }).optional(),
   tieSet: z.array(rated),
   bestOfEach: z.array(rated).optional(),
-  calibration: z.array(
-    record<ProfilePoint>({ ...traversal, cpuWorkers: counting.optional(), cellsPerSecond: positive }),
-  ).optional(),
+  calibration: z.array(record<ProfilePoint>(point)).optional(),
   balance: z.array(record<ProfileBalance>({
     cpuSlices: natural,
     gpuSlices: natural,
@@ -222,6 +227,9 @@ const entry = record<ProfileEntry>({
     evaluated: natural,
     failed: z.record(name, counting, "numbers by reason"),
     elapsedMs: notNegative,
+    improvements: z.array(
+      record<ProfileImprovement>({ ...point, evaluation: counting, elapsedMs: notNegative }),
+    ).optional(),
   }),
 }).check(({ value: { problem, configuration, tieSet, bestOfEach = [], balance }, issues }) => {
   const slices = problem.grid[0];

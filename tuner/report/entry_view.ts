@@ -70,13 +70,14 @@ export function viewEntry(
   const entry = profile.entries[index]!;
   const { configuration, result, tieSet, bestOfEach = [] } = entry;
   const { roofFraction, speedupOverStepwise } = result;
-  const { copyBytesPerSecond } = profile.device.measured;
   const records = entryRecords(profile, entry, journal);
   const problem = problemOf(entry.problem);
-  const own = configurationKey(configuration);
-  // where the CPU won, the fraction of its roof says how much it copies on this grid
-  const cpuBytes = !uses(configuration.share, "gpu") ? bytesOf(problem, configuration) : undefined;
-  const cpuBytesPerSecond = cpuBytes && roofFraction ? cpuBytes * result.cellsPerSecond / roofFraction : null;
+  const ownKey = configurationKey(configuration);
+  const { gpu = profile.device.measured.copyBytesPerSecond, cpu } = entry.copyBytesPerSecond ?? {};
+  // in files of earlier versions the fraction of the roof says how much a CPU that won copies on this grid
+  const cpuBytes = uses(configuration.share, "gpu") ? undefined : bytesOf(problem, configuration);
+  const ownCpu = cpuBytes && roofFraction ? cpuBytes * result.cellsPerSecond / roofFraction : null;
+  const bandwidths = { GPU: gpu, CPU: cpu ?? ownCpu };
   const ties = new Set(tieSet.map((tie) => configurationKey(tie.configuration)));
   const rated = new Map<string, Rated>(records.measured.map(({ measurement: { samples, ...one } }) => [
     configurationKey(one.configuration),
@@ -85,14 +86,16 @@ export function viewEntry(
   // the final round's rates are better than the search's
   for (const one of [...bestOfEach, ...tieSet]) {
     const key = configurationKey(one.configuration);
-    if (key !== own) rated.set(key, { samples: 0, compileNs: 0, ...rated.get(key), ...one });
+    if (key !== ownKey) rated.set(key, { samples: 0, compileNs: 0, ...rated.get(key), ...one });
   }
   const points = [...rated].map(
     ([key, { configuration, cellsPerSecond, confidence95, samples, compileNs }]): Point => {
-      const bytes = bytesOf(problem, configuration), isWinner = key === own;
+      const known = bytesOf(problem, configuration), isWinner = key === ownKey;
       const { parameters, share } = configuration;
-      const bandwidth = uses(share, "gpu") ? copyBytesPerSecond : cpuBytesPerSecond;
-      const roof = bytes && bandwidth ? bandwidth / bytes : undefined;
+      const bandwidth = bandwidths[deviceOf({ configuration })];
+      // the winner's own figure is the one that every page and summary shows, and its traffic the one that it had
+      const ownRoof = isWinner && roofFraction !== null ? cellsPerSecond / roofFraction : undefined;
+      const bytes = known && ownRoof && bandwidth ? bandwidth / ownRoof : known;
       return {
         configuration,
         parameters: {
@@ -106,8 +109,7 @@ export function viewEntry(
         samples,
         compileNs,
         bytes,
-        // the winner's own figure is the one that every page and summary shows
-        roof: isWinner && roofFraction !== null ? cellsPerSecond / roofFraction : roof,
+        roof: ownRoof ?? (bytes && bandwidth ? bandwidth / bytes : undefined),
         isWinner,
         isTied: ties.has(key) && !isWinner,
       };
@@ -132,7 +134,7 @@ export function viewEntry(
     best: fastest.map((one) => one === found ? stepwise! : one).sort(faster),
     stepwise,
     speedup: speedupOverStepwise ?? (stepwise && winner.cellsPerSecond / stepwise.cellsPerSecond),
-    bandwidths: { GPU: copyBytesPerSecond, CPU: cpuBytesPerSecond },
+    bandwidths,
     problem,
     records,
   };
@@ -143,7 +145,7 @@ function faster(a: Point, b: Point): number {
 }
 
 /** The device that computes alone; the GPU where both do. */
-export function deviceOf({ configuration: { share } }: Point): "GPU" | "CPU" {
+export function deviceOf({ configuration: { share } }: Pick<Point, "configuration">): "GPU" | "CPU" {
   return uses(share, "gpu") ? "GPU" : "CPU";
 }
 

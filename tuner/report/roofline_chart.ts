@@ -57,7 +57,7 @@ function options(
     x: ({ bytes }: Pick<Point, "bytes">) => -Math.log10(bytes!),
     y: (point: Point) => Math.log10(point.cellsPerSecond * GCELLS),
   };
-  const onLine = { x: at.x, y: (one: Locality) => at.x(one) + Math.max(...lines) };
+  const onLine = { x: at.x, y: (one: Locality) => at.x(one) + Math.log10(view.bandwidths.GPU! * GCELLS) };
   const traffic = placed.map(at.x).sort((a, b) => a - b), rates = placed.map(at.y);
   // on the right there is room for what is said of the chosen one
   const x = [traffic[0]! - 0.15, traffic.at(-1)! + (wide ? 0.25 : 0.4)] as const;
@@ -163,10 +163,10 @@ interface Locality {
  * The localities of one step at a time (Eq. 4) and of rows of torres (Eq. 6) of each tile size up to one more than was
  * measured, after Levchenko, Perepelkina, Zakirov, Computation 2016, 4(3), 29; none if no torre was measured.
  */
-function localitiesOf({ points, problem, best }: EntryView): Locality[] {
+function localitiesOf({ points, problem, best, bandwidths }: EntryView): Locality[] {
   const bySize = Map.groupBy(points.filter(isTorre), ({ parameters }) => parameters.dts!);
   const [[fastest] = []] = bySize.values();
-  if (fastest === undefined || problem === undefined) return [];
+  if (fastest === undefined || problem === undefined || bandwidths.GPU === null) return [];
   const { dts: own, nt = 1 } = fastest.parameters;
   const levelsRead = readsPrevious(problem.stencil.update) ? 2 : 1;
   const stepwise = {

@@ -38,7 +38,7 @@ export async function probe(run: TuningRun): Promise<string | undefined> {
     const copyBytesPerSecond = await session.cpuCopyBytesPerSecond(problem, cpuWorkers);
     const runNs = run.updates / cellsPerSecond * 1e9;
     const evaluationNs = AROUND_NS + runNs + Math.max(DEVICE_BATCH_NS, (RUNS - 1) * runNs);
-    run.cpu = { cellsPerSecond, evaluationNs };
+    run.cpu = { cellsPerSecond, evaluationNs, copyBytesPerSecond };
     run.cpuSpace = cpuCandidates(problem, cpuWorkers, copyBytesPerSecond);
     return undefined;
   } catch (error) {

@@ -52,7 +52,7 @@ export async function runTuning(request: TuneRequest, environment: TuneEnvironme
     ...start,
     searchVerdict,
     ...shared,
-    entry: winner && entryOf(run, winner, { iterations, byHost, ...shared }),
+    entry: winner && entryOf(run, winner, { iterations, byHost, ...start, ...shared }),
     gpuAlone: findings.bestOn("gpu"),
     cpuAlone: findings.bestOn("cpu"),
     cpuMessage,
@@ -89,12 +89,14 @@ function winnerOf({ findings: { best, tieSet } }: TuningRun, together: Measureme
 function entryOf(
   run: TuningRun,
   winner: Measurement,
-  { iterations, costModel, byHost }:
+  { iterations, costModel, byHost, copyBytesPerSecond: gpu }:
     & Pick<BalanceResult, "iterations" | "costModel">
-    & Pick<ProfileResult, "byHost">,
+    & Pick<ProfileResult, "byHost">
+    & Pick<TuneOutcome, "copyBytesPerSecond">,
 ): ProfileEntry {
   const { request: { strategy, seed }, findings } = run;
-  const { tieSet, baseline, bestOfEach, evaluated, failed } = findings;
+  const { tieSet, baseline, bestOfEach, evaluated, failed, improvements } = findings;
+  const cpu = run.cpu?.copyBytesPerSecond;
   const { configuration, cellsPerSecond, samples, verification, clock } = winner;
   const roof = run.roofOf(configuration);
   // without a final round it was measured in one turn only
@@ -114,6 +116,7 @@ function entryOf(
       ...(clock !== undefined && { clock }),
       ...(byHost && { byHost }),
     },
+    copyBytesPerSecond: { ...(gpu !== null && { gpu }), ...(cpu && { cpu }) },
     tieSet: ties.map(ratedOf),
     bestOfEach: [...bestOfEach.values()].map(ratedOf),
     calibration: pointsOf(findings.measured.map(pointOf)),
@@ -127,6 +130,7 @@ function entryOf(
       evaluated,
       failed,
       elapsedMs: run.elapsedNs / 1e6,
+      improvements,
     },
   };
 }

@@ -54,6 +54,8 @@ interface ProbedCpu {
   readonly cellsPerSecond: number;
   /** Time of a configuration's evaluation. */
   readonly evaluationNs: number;
+  /** What its workers' copies move together. */
+  readonly copyBytesPerSecond: number;
 }
 
 /** One run of `tune`: what its stages share, the request, the session, the space, and what was found so far. */
@@ -322,7 +324,7 @@ export class TuningRun {
   /** Records an evaluation of a search; a device that it lost in this process is opened anew. */
   async keep({ evaluation, evaluationNs }: TimedEvaluation): Promise<void> {
     this.findings.evaluationNs.set(configurationKey(evaluation.configuration), evaluationNs);
-    this.findings.take(evaluation);
+    this.findings.take(evaluation, this.elapsedNs);
     await this.environment.onEvaluation(evaluation);
     const isElsewhere = this.evaluators !== undefined && uses(evaluation.configuration.share, "gpu");
     if ("failure" in evaluation && !isElsewhere) await this.recover(evaluation.failure);
