@@ -1,4 +1,5 @@
 import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
+import { runTask } from "./run_task.ts";
 import { setUp, type SetupHost } from "../../tuner/cli/setup.ts";
 
 /** What a set-up said and ran. */
@@ -13,6 +14,7 @@ async function setUpWith(deviation: Partial<SetupHost> = {}): Promise<Trace> {
   await setUp({
     hasAdapter: () => Promise.resolve(false),
     os: "linux",
+    setting: undefined,
     isRoot: () => true,
     exists: (path) => path === "/usr/bin/apt-get",
     say: (line) => trace.said.push(line),
@@ -29,11 +31,35 @@ Deno.test("setUp says and runs nothing with an adapter", async () => {
   assertEquals(await setUpWith({ hasAdapter: () => Promise.resolve(true) }), { said: [], ran: [] });
 });
 
-Deno.test("setUp installs Mesa's driver for root on Debian, with one line", async () => {
-  const { said, ran } = await setUpWith();
-  assertEquals(ran, ["apt-get update", "apt-get install -y libvulkan1 mesa-vulkan-drivers"]);
-  assertEquals(said.length, 1);
-  assertStringIncludes(said.join(), "installing");
+Deno.test("setUp installs Mesa's driver for root on Debian, and says before what it runs and what prevents it", async () => {
+  const before: string[] = [];
+  const { said, ran } = await setUpWith({
+    say: (line) => before.push(line),
+    run: () => Promise.resolve({ success: before.length === 1, output: "nothing was said" }),
+  });
+  const command = "apt-get install -y libvulkan1 mesa-vulkan-drivers";
+  assertEquals([ran, said], [["apt-get update", command], []]);
+  assertEquals(before.length, 1, before.join());
+  assertStringIncludes(
+    before[0]!,
+    `installing Mesa's software Vulkan driver, once: ${command} (not with FACET_SETUP=off)`,
+  );
+});
+
+Deno.test("with FACET_SETUP=off, or anything else that it says, setUp installs nothing and names the command", async () => {
+  for (const setting of ["off", "0", "no"]) {
+    const { said, ran } = await setUpWith({ setting });
+    assertEquals([said.length, ran], [1, []]);
+    assertMatch(said[0]!, /going on without a GPU; for a software one, type: apt-get install -y libvulkan1/);
+  }
+  assertEquals((await setUpWith({ setting: "" })).ran.length, 2);
+});
+
+Deno.test("the task setup reads FACET_SETUP, and says nothing where there is an adapter", async () => {
+  const { code, stdout, stderr } = await runTask("setup", [], { FACET_SETUP: "off" });
+  const hasAdapter = await navigator.gpu?.requestAdapter() !== null;
+  assertEquals([code, stdout], [0, ""]);
+  assertMatch(stderr, hasAdapter ? /^$/ : /^facet: no WebGPU adapter found[^\n]*; going on without a GPU/);
 });
 
 Deno.test("setUp names the command to type where it is not root", async () => {

@@ -511,6 +511,60 @@ Deno.test("an aborted run returns what it knows", async () => {
   assertStringIncludes(within.outcome.balanceMessage, "interrupted");
 });
 
+const SOFTWARE = { ...SIMULATED_DEVICE, gpu: { ...SIMULATED_DEVICE.gpu!, isFallback: true } };
+
+Deno.test("before a GPU in software the CPU is searched, and an interrupted run keeps what it found", async () => {
+  const simulation = { device: SOFTWARE }, request = { cpuWorkers: 1, budget: { timeNs: 60e9 } };
+  const { outcome, stages } = await simulate(simulation, request);
+  const order = stages.map(({ stage }) => stage).filter((stage, i, all) => stage !== all[i - 1]);
+  assertEquals(order.slice(0, 4), ["device", "cpu", "search", "final round"]);
+  assert(outcome.gpuAlone !== undefined && outcome.entry!.balance.length >= 1, outcome.balanceMessage);
+  const stop = new AbortController();
+  const { outcome: { entry, interrupted, evaluated } } = await simulate(simulation, request, {
+    signal: stop.signal,
+    onEvaluation: () => stop.abort(),
+  });
+  assertEquals([interrupted, evaluated, entry?.configuration.share.gpuSlices], [true, 1, 0]);
+});
+
+Deno.test("a GPU in software gets what the CPU leaves, in time and in evaluations", async () => {
+  // a run takes 2 s on the GPU, and 0.2 s on the CPU: its ways need more than there is
+  const behave: Simulation["behave"] = (_, { share }) => ({
+    batchNs: (repetitions) => repetitions * (share.gpuSlices > 0 ? 2e9 : 0.2e9),
+  });
+  const simulation = {
+    device: SOFTWARE,
+    behave,
+    referenceNs: 2e9,
+    cpuCellsPerSecond: 24 * 20 * 16 * 12 / 0.2,
+  };
+  const { outcome } = await simulate(simulation, { cpuWorkers: 1, budget: { timeNs: 20e9 } });
+  assertEquals([outcome.gpuAlone, outcome.budgetMessage, outcome.cpuMessage], [
+    undefined,
+    undefined,
+    undefined,
+  ]);
+  assertMatch(outcome.searchVerdict!, /no configuration of the GPU would end within the budget/);
+  assert(outcome.evaluated > 5 && outcome.elapsedNs <= 22e9, `${outcome.evaluated} in ${outcome.elapsedNs}`);
+  for (const [all, onGpu] of [[1, 0], [2, 1], [5, 2], [40, 18]] as const) {
+    const { outcome, stages } = await simulate({ device: SOFTWARE }, {
+      cpuWorkers: 1,
+      budget: { evaluations: all },
+    });
+    const searched = stages.filter(({ stage }) => stage === "search").length;
+    assertEquals([outcome.evaluated, searched], [all, onGpu]);
+    assertEquals(outcome.searchVerdict, all > 1 ? undefined : "the only evaluation was the CPU's");
+  }
+  // what an earlier run found of the CPU is not taken off the GPU's part
+  const request = (evaluations: number) => ({ cpuWorkers: 1, budget: { evaluations } });
+  const { evaluations } = await simulate({ device: SOFTWARE }, request(5));
+  const known = new Map(evaluations.map((one) => [configurationKey(one.configuration), one]));
+  const resumed = await simulate({ device: SOFTWARE }, request(40), {
+    onStart: () => Promise.resolve(known),
+  });
+  assertEquals([resumed.outcome.evaluated, resumed.outcome.recalled], [40, 5]);
+});
+
 const CPU_ONLY = { ...SIMULATED_DEVICE, gpu: null };
 
 Deno.test("without a GPU the CPU alone is tuned", async () => {
@@ -690,7 +744,8 @@ testOnGpu("on a real device broken kernels fail, and GPU, CPU and balance are me
     using session = await devices();
     const { outcome, evaluations } = await tuneOn(session, {
       strategy: first(...broken),
-      budget: { evaluations: 5 },
+      grid: [24, 4, 16],
+      budget: { evaluations: 14 }, // the CPU has ten ways
       cpuWorkers: 1,
     });
     assertEquals(failuresOf(evaluations).slice(0, 2).map(({ reason }) => reason), ["compile", "incorrect"]);

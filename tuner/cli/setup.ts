@@ -36,6 +36,8 @@ export interface SetupHost {
   /** Whether WebGPU finds an adapter. */
   hasAdapter(): Promise<boolean>;
   readonly os: string;
+  /** What the variable FACET_SETUP says: `off` where nothing may be installed. */
+  readonly setting: string | undefined;
   /** Asked only where there is no adapter. */
   isRoot(): boolean;
   exists(path: string): boolean;
@@ -53,7 +55,8 @@ const PATIENCE = ["-o", "Acquire::http::Timeout=20", "-o", "Acquire::Retries=1"]
 
 /**
  * Sees to it that WebGPU has an adapter, before `tune` and `test`. Says nothing where it has; installs Mesa's software
- * Vulkan driver where it can; otherwise names the command to type. Without a GPU the CPU still computes.
+ * Vulkan driver where it can and may, and says so before; otherwise names the command to type. Without a GPU the CPU
+ * still computes.
  */
 export async function setUp(host: SetupHost): Promise<void> {
   if (await host.hasAdapter()) return;
@@ -72,11 +75,18 @@ export async function setUp(host: SetupHost): Promise<void> {
   }
   const isRoot = host.isRoot();
   const advice = `for a software one, type: ${commandToType(driver, isRoot)}`;
-  if (!isRoot || driver.install[0] !== "apt-get") {
+  // whatever else it says, nobody sets it to have something installed
+  const isOff = (host.setting ?? "") !== "";
+  if (isOff || !isRoot || driver.install[0] !== "apt-get") {
     return host.say(`facet: no WebGPU adapter found; ${goingOn}; ${advice}`);
   }
-  host.say("facet: no WebGPU adapter found; installing Mesa's software Vulkan driver with apt-get, once");
   const [manager, ...install] = driver.install;
+  host.say(
+    `facet: no WebGPU adapter found; installing Mesa's software Vulkan driver, once: ${
+      driver.install.join(" ")
+    }` +
+      " (not with FACET_SETUP=off)",
+  );
   // A failed update alone is no reason to stop: older package lists may do
   const update = await host.run([manager, ...PATIENCE, "update"]);
   const installation = await host.run([manager, ...PATIENCE, ...install]);
@@ -90,6 +100,7 @@ function thisHost(): SetupHost {
   return {
     hasAdapter: async () => await requestAdapter() !== null,
     os: Deno.build.os,
+    setting: Deno.env.get("FACET_SETUP"),
     isRoot: () => Deno.uid() === 0,
     exists: existsSync,
     run: async ([program, ...args]) => {

@@ -28,11 +28,13 @@ const GRACE = 0.05;
 export async function search(run: TuningRun): Promise<string | undefined> {
   const { request: { budget }, session, findings, searched, evaluators } = run;
   const evaluations = run.evaluations.gpu;
+  if (evaluations === 0) return "the only evaluation was the CPU's";
   const { signal } = run.environment;
   const beganNs = session.now();
+  const before = findings.recalled;
   const strategySearch = beginSearch(run, searched);
   const total = Math.min(searched.length, evaluations);
-  const { recalled } = findings;
+  const recalled = findings.recalled - before;
   let asked = recalled, done = recalled;
   const latency = new Latency();
   const graceNs = "timeNs" in budget ? GRACE * budget.timeNs : 0;
@@ -70,7 +72,7 @@ export async function search(run: TuningRun): Promise<string | undefined> {
       workers,
       start: (turn) => startEvaluator(run, turn),
       next,
-      best: () => findings.best?.cellsPerSecond ?? 0,
+      best: () => findings.bestOn("gpu")?.cellsPerSecond ?? 0,
       // the first that has a rate is waited for, if nobody else can have one
       limitNs: () => {
         if (findings.best !== undefined) return run.plan.searchUntilNs + graceNs - session.now();

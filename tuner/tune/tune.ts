@@ -19,7 +19,7 @@ export type * from "./tune_request.ts";
 const LEAST_SAMPLES = 3;
 
 /**
- * Tunes one problem on this device: device → space → search (GPU, CPU) → final round → balance → the entry of a profile.
+ * Tunes one problem on this device: device → space → search (GPU, CPU; a GPU in software second) → final round → balance → the entry of a profile.
  * Every configuration that was timed was verified first. What fails is recorded, and the run goes on.
  *
  * @returns what was found, also if it was interrupted
@@ -35,13 +35,19 @@ export async function runTuning(request: TuneRequest, environment: TuneEnvironme
   const start = await run.start();
   findings.known = await environment.onStart?.(start) ?? new Map();
 
-  const { isGpuTooSlow } = run;
-  const whyNoCpu = await probe(run);
+  let { isGpuTooSlow } = run;
+  const whyNoCpu = await probe(run), { isCpuFirst } = run;
+  let cpuMessage = whyNoCpu;
+  if (isCpuFirst) {
+    cpuMessage = await searchCpu(run);
+    run.leaveOutProcesses();
+    isGpuTooSlow = run.isGpuTooSlow;
+  }
   // where the CPU can be measured, it is not the GPU that takes the run beyond its budget
   const searchVerdict = whyNoCpu === undefined && isGpuTooSlow
     ? "no configuration of the GPU would end within the budget"
     : await search(run);
-  const cpuMessage = whyNoCpu ?? await searchCpu(run);
+  if (!isCpuFirst) cpuMessage ??= await searchCpu(run);
   run.endSearch();
   await finals(run);
   const { iterations, ...shared } = await balance(run);

@@ -42,8 +42,8 @@ const LIKELY_FINALISTS = 3;
 const LIMIT_PART = 0.1, LIMIT_REFERENCES = 4, MOST_LIMIT_MS = 30_000;
 /** A configuration's samples may take this part of the budget. */
 const SAMPLING_PART = 0.02, MOST_SAMPLING_NS = 1e9;
-/** The CPU's part of a number of evaluations: the best of each of its ways. */
-const CPU_EVALUATIONS = 2;
+/** The slower device's part of a number of evaluations; of the CPU's the best of each of its ways. */
+const FEW_EVALUATIONS = 2;
 /** Time to start a process that evaluates. */
 const PROCESS_START_NS = 1e9;
 /** A CPU slower than this part of the GPU will not win. */
@@ -99,12 +99,16 @@ export class TuningRun {
     this.environment.onProgress({ stage, done, total, bestCellsPerSecond, leftNs });
   }
 
-  /** How many evaluations each device may have. Where both share N of them, two go to the CPU; half of them if N is below 4. */
+  /**
+   * How many evaluations each device may have. Where both share N of them, two go to the CPU, or to a GPU in software;
+   * half of them if N is below 4.
+   */
   get evaluations(): Readonly<Record<Alone, number>> {
     const { request: { budget }, session, cpuSpace } = this;
     const all = "evaluations" in budget ? budget.evaluations : Infinity;
     if (all === Infinity || !session.hasGpu) return { gpu: all, cpu: all };
-    const cpu = Math.min(cpuSpace.length, CPU_EVALUATIONS, Math.floor(all / 2));
+    const few = Math.min(FEW_EVALUATIONS, Math.floor(all / 2));
+    const cpu = Math.min(cpuSpace.length, this.isCpuFirst ? all - few : few);
     return { gpu: all - cpu, cpu };
   }
 
@@ -132,7 +136,7 @@ export class TuningRun {
     return {
       turns: turns.length === 0 ? Array(LEAST_FINALISTS).fill(unknown) : turns,
       referenceNs: this.keepsReference ? 0 : this.#referenceNs,
-      cpuNs: this.isCpuFarBehind ? 0 : left * (this.cpu?.evaluationNs ?? 0),
+      cpuNs: this.isCpuFirst || this.isCpuFarBehind ? 0 : left * (this.cpu?.evaluationNs ?? 0),
       hasGpu: session.hasGpu,
       balanceNs: session.hasGpu && request.cpuWorkers > 0 ? this.#leastBalanceNs : 0,
     };
@@ -171,8 +175,14 @@ export class TuningRun {
 
   /** Whether not even one configuration of the GPU, as fast as the reference's, could be verified and timed. */
   get isGpuTooSlow(): boolean {
-    const needNs = this.#runsOfTurn * this.#referenceNs;
-    return this.session.hasGpu && this.session.now() + needNs > this.plan.latestNs;
+    const { session, plan, findings } = this, needNs = this.#runsOfTurn * this.#referenceNs;
+    const untilNs = findings.best === undefined ? plan.latestNs : plan.searchUntilNs;
+    return session.hasGpu && session.now() + needNs > untilNs;
+  }
+
+  /** Whether the CPU, which was probed, is searched before the GPU: one in software is slower than the cores it runs on. */
+  get isCpuFirst(): boolean {
+    return this.cpu !== undefined && this.session.device.gpu?.isFallback === true;
   }
 
   /** Whether the CPU alone will not win. */
@@ -228,9 +238,14 @@ export class TuningRun {
     }
     this.searched = this.space.candidates;
     this.evaluators = this.environment.evaluators;
-    // another process needs the reference again; where there is no time for that, this one measures the same kernel
+    this.leaveOutProcesses();
+    return { problem, copyBytesPerSecond, space: this.space };
+  }
+
+  /** Another process needs the reference again; where there is no time for that, this one measures the same kernel. */
+  leaveOutProcesses(): void {
     const startNs = PROCESS_START_NS + LIMIT_REFERENCES * this.#referenceNs;
-    const isTight = session.now() + startNs > this.plan.searchUntilNs;
+    const isTight = this.session.now() + startNs > this.plan.searchUntilNs;
     const ways = this.searched.filter(({ traversal: { name } }) => name === stepwise.name);
     const isSame = ({ parameters }: Candidate): boolean =>
       Object.entries(REFERENCE_SHAPE).every(([key, value]) => parameters[key] === value);
@@ -239,7 +254,6 @@ export class TuningRun {
       this.searched = [same];
       this.evaluators = undefined;
     }
-    return { problem, copyBytesPerSecond, space: this.space };
   }
 
   /** Says that the budget cannot be kept, where a single run of the problem would exceed it; returns whether it did. */
