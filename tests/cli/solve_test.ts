@@ -6,9 +6,10 @@ import { checkParts } from "../../tuner/ranks/plan_ranks.ts";
 import { judge } from "../../tuner/cli/on_ranks.ts";
 import { mpirun, solveFlags, testUnderMpi } from "../ranks/mpirun.ts";
 import { THOROUGH } from "../thorough.ts";
-import { assertRefused, runCommand } from "./run_task.ts";
+import { assertRefused, inDirectory, runCommand } from "./run_task.ts";
 
-const SMALL = ["--stencil", "life", "--grid", "13x9x10", "--steps", "6", "--no-gpu", "--cpu-workers", "1"];
+const KIND = ["--stencil", "life", "--no-gpu", "--cpu-workers", "1"];
+const SMALL = [...KIND, "--grid", "13x9x10", "--steps", "6"];
 
 for (const [ranks, cut] of [[2, "1x2x1"], ...THOROUGH ? [[8, "2x2x2"]] as const : []] as const) {
   testUnderMpi(`solve on ${ranks} ranks equals one, bit for bit`, async (launcher) => {
@@ -65,12 +66,36 @@ Deno.test("solve alone exchanges nothing, and verifies itself", async () => {
   assertMatch(stdout, /^Verified: all slices equal those of one rank, bit for bit$/m);
 });
 
+testUnderMpi(
+  "a checkpoint of another problem or with a changed bit ends solve at once",
+  (launcher) =>
+    inDirectory(async (directory) => {
+      const path = `${directory}/state`, keeping = ["--checkpoint", path], grid = ["--grid", "13x9x10"];
+      const solve = (more: readonly string[]) => mpirun(launcher, 2, [...solveFlags(), ...KIND, ...more]);
+      assertEquals((await solve([...grid, "--steps", "6", ...keeping])).code, 0);
+      const refused = async (args: readonly string[], message: string): Promise<void> => {
+        const { code, stdout, stderr } = await solve([...args, ...keeping]);
+        assertEquals([code, stdout, stderr.match(/^facet: .*$/gm)], [2, "", [`facet: ${message}`]]);
+      };
+      await refused(["--grid", "9x9x10"], `Cannot replace ${path}: wanted grid 9x9x10: found 13x9x10`);
+      const bytes = await Deno.readFile(path), damaged = "it is damaged: its checksum differs";
+      bytes[bytes.length * 3 >> 2]! ^= 0x40;
+      await Deno.writeFile(path, bytes);
+      await refused([...grid, "--steps", "9", "--restart"], `Cannot go on from ${path}: ${damaged}`);
+      assertEquals(await Deno.readFile(path), bytes);
+    }),
+);
+
 Deno.test("solve refuses what no ranks can do", () =>
   assertRefused("solve", [
     [["--grid", "8x8x8", "--decompose", "2x1x1"], "found 2x1x1 for 1 rank"],
     [
       ["--grid", "8x8x8", "--checkpoint", "x", "--restart"],
       "Cannot go on from x: wanted a checkpoint: found no such file",
+    ],
+    [
+      ["--checkpoint", "x", "--restart", "--seed", "7"],
+      "the checkpoint has the seed that its run began with",
     ],
     [["--exchange-every", "0"], "wanted a whole number from 1 to 10000"],
   ]));

@@ -1,6 +1,12 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import type { Problem } from "../../kernels/stencils/stencil.ts";
-import { readCheckpoint, restoreCheckpoint, writeCheckpoint } from "../../tuner/ranks/checkpoint.ts";
+import {
+  checkCheckpoint,
+  readCheckpoint,
+  restoreCheckpoint,
+  writeCheckpoint,
+} from "../../tuner/ranks/checkpoint.ts";
+import { crc32 } from "node:zlib";
 import { RequestError } from "../../tuner/problem/request_error.ts";
 import { CpuPool } from "../../tuner/devices/cpu/wasm_workers.ts";
 import { inDirectory } from "../cli/run_task.ts";
@@ -37,11 +43,15 @@ Deno.test("a run goes on from a checkpoint with another number of ranks, and end
       expected.push(...await read(solvers));
     });
     const problem: Problem = { ...CASE, steps: 3 }, from = await readCheckpoint(path, problem);
-    assertEquals(from, { step: 1, start: START });
+    assertEquals(from, { step: 1, start: START, isSummed: true });
+    const file = await Deno.readFile(path);
     // the second way keeps rows, the third parts of rows
     for (const parts of [[1, 1, 1], [1, 3, 1], [1, 1, 3]] as const) {
       await onRanks({ ...CASE, parts }, device, async (solvers) => {
         await Promise.all(solvers.map((solver) => restoreCheckpoint(solver, path, from)));
+        // however the grid is cut, the file is the same
+        await Promise.all(solvers.map((solver) => writeCheckpoint(solver, `${path}.again`, START)));
+        assertEquals(await Deno.readFile(`${path}.again`), file);
         await Promise.all(solvers.map((solver) => solver.run(2)));
         assertEquals(await read(solvers), expected, `${parts}`);
       });
@@ -56,7 +66,7 @@ Deno.test("a run goes on from a checkpoint with another number of ranks, and end
       await Deno.writeTextFile(`${path}.text`, text);
       await refused(`${path}.text`, problem, "found another kind of file");
     }
-    const bytes = await Deno.readFile(path), header = new TextDecoder().decode(bytes.subarray(0, 4096));
+    const bytes = file.slice(), header = new TextDecoder().decode(bytes.subarray(0, 4096));
     bytes.set(new TextEncoder().encode(header.replace('"step":1', '"step":-1').slice(0, 4096)));
     await Deno.writeFile(`${path}.step`, bytes);
     await refused(`${path}.step`, problem, 'wanted a step and a start: found {"step":-1,');
@@ -65,6 +75,49 @@ Deno.test("a run goes on from a checkpoint with another number of ranks, and end
     assert(
       (await Array.fromAsync(Deno.readDir(directory))).every(({ name }) => !name.includes("unfinished")),
     );
+  }));
+
+Deno.test("any bit that changes is noticed, and a checkpoint without a sum is read", () =>
+  inDirectory(async (directory) => {
+    const path = `${directory}/state`, cpuPool = await CpuPool.create({ workers: 1 });
+    const problem: Problem = { ...CASE, steps: 3 };
+    await onRanks(CASE, { gpu: undefined, cpuPool }, async (solvers) => {
+      await Promise.all(solvers.map((solver) => solver.initialise(START)));
+      await Promise.all(solvers.map((solver) => writeCheckpoint(solver, path, START)));
+    });
+    cpuPool.dispose();
+    const file = await Deno.readFile(path), from = await readCheckpoint(path, problem);
+    const sum = new DataView(file.buffer).getUint32(file.length - 4, true);
+    assertEquals(sum, crc32(file.subarray(0, -4)));
+    await checkCheckpoint(path, problem, from);
+    const step = new TextDecoder().decode(file.subarray(0, 4096)).indexOf('"step":0') + 7;
+    const some = Array.from({ length: Math.floor(file.length / 997) }, (_, i) => 997 * i);
+    for (const at of [step, 4095, ...some, file.length - 1]) {
+      const bytes = file.slice();
+      bytes[at]! ^= 1 << at % 8;
+      await Deno.writeFile(path, bytes);
+      await assertRejects(() => checkCheckpoint(path, problem, from), RequestError, path, `byte ${at}`);
+    }
+    await Deno.writeFile(path, file.subarray(0, -4));
+    const earlier = await readCheckpoint(path, problem);
+    assertEquals(earlier, { step: 0, start: START, isSummed: false });
+    await checkCheckpoint(path, problem, earlier);
+  }));
+
+Deno.test("a checkpoint replaces nothing but an empty file and one of the same problem", () =>
+  inDirectory(async (directory) => {
+    const path = `${directory}/state`, problem: Problem = { ...CASE, steps: 3 };
+    await checkCheckpoint(path, problem);
+    for (const file of [path, `${path}.unfinished`]) {
+      await Deno.writeTextFile(file, "my own notes");
+      await assertRejects(
+        () => checkCheckpoint(path, problem),
+        RequestError,
+        `Cannot replace ${file}: wanted a checkpoint: found another kind of file`,
+      );
+      await Deno.truncate(file);
+      await checkCheckpoint(path, problem);
+    }
   }));
 
 /** The processes that compute for a run, by its checkpoint's path; the rest of them only watch. */

@@ -27,7 +27,7 @@ Deno.exit(
     usage: "",
     about: "",
     options: {},
-    read: () => Promise.resolve({ request: {}, values: { cpuWorkers: 1 } }),
+    read: () => Promise.resolve({ request: {}, check: () => Promise.resolve(), values: { cpuWorkers: 1 } }),
     work,
   }),
 );

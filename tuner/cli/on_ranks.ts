@@ -1,7 +1,6 @@
 import config from "../../deno.json" with { type: "json" };
 import { DeviceError, deviceFailed } from "../devices/device_error.ts";
 import { RequestError } from "../problem/request_error.ts";
-import { checkFileWritable } from "../profile/store.ts";
 import { openWorld, startedRanks } from "../ranks/mpi_world.ts";
 import { type DeviceWishes, type OpenedDevice, openRankDevice } from "../ranks/open_rank_device.ts";
 import { RankError, type World } from "../ranks/world.ts";
@@ -30,9 +29,9 @@ function ownRank(): number {
 export type Request = Readonly<Record<string, string>>;
 
 export interface RankCommand<S extends Options, T extends DeviceWishes> extends Usage<S> {
-  /** Reads further: what all ranks must agree on, the file that is written, and what the work needs. */
+  /** Reads further: what all ranks must agree on, what rank 0 then checks of the file to write, and what the work needs. */
   readonly read: (options: Values<S>, world: World) => Promise<
-    { readonly request: Request; readonly written?: string | undefined; readonly values: T }
+    { readonly request: Request; readonly check: () => Promise<void>; readonly values: T }
   >;
   /** Does the work, together with the other ranks. */
   readonly work: (world: World, device: OpenedDevice, values: T) => Promise<number>;
@@ -64,8 +63,8 @@ export async function onRanks<const S extends Options, T extends DeviceWishes>(
     });
     let exitCode: number = EXIT.done;
     if (asked !== undefined) {
-      const { written, values } = asked;
-      if (written !== undefined) await together(world, () => checkFileWritable(written), 1);
+      const { check, values } = asked;
+      await together(world, async () => world.rank === 0 ? await check() : undefined, 1);
       using device = await together(world, () => openRankDevice(world, values).catch(failed));
       if (device.note !== undefined) say(`facet: rank ${world.rank}: ${device.note}`);
       exitCode = await work(world, device, values).catch(failed);

@@ -3,6 +3,7 @@ import type { Problem } from "../../kernels/stencils/stencil.ts";
 import { formatDuration, formatFactor, formatPercent, formatPlural } from "../format.ts";
 import { medianError } from "../../models/shared_fit.ts";
 import { describeProblem } from "../profile/profile_problem.ts";
+import { checkFileWritable } from "../profile/store.ts";
 import { chooseForRank } from "../ranks/create_rank_solver.ts";
 import { measureScaling, type Scaling, type ScalingPoint } from "../ranks/measure_scaling.ts";
 import type { OpenedDevice } from "../ranks/open_rank_device.ts";
@@ -29,7 +30,8 @@ export const run = (args: string[]): Promise<number> =>
     options: OPTIONS,
     async read(options) {
       const work = await workOf("measure scaling", options);
-      return { request: requestOf(work.problem, {}), written: options.out, values: { ...options, ...work } };
+      const check = () => checkFileWritable(options.out);
+      return { request: requestOf(work.problem, {}), check, values: { ...options, ...work } };
     },
     work: scale,
   });

@@ -5,7 +5,13 @@ import { updateNs } from "../../models/rank_step.ts";
 import { type Configuration, MAX_WORKERS, type Verification } from "../configuration.ts";
 import { refute } from "../devices/reference.ts";
 import type { Start } from "../../kernels/initial_field.ts";
-import { type Checkpoint, readCheckpoint, restoreCheckpoint, writeCheckpoint } from "../ranks/checkpoint.ts";
+import {
+  checkCheckpoint,
+  type Checkpoint,
+  readCheckpoint,
+  restoreCheckpoint,
+  writeCheckpoint,
+} from "../ranks/checkpoint.ts";
 import {
   formatDuration,
   formatPercent,
@@ -60,7 +66,11 @@ export const OPTIONS = {
     1,
     10_000,
   ),
-  seed: { ...count("whole number that selects the initial values", 0, 2 ** 32 - 1), default: "1" },
+  seed: {
+    ...count("whole number that selects the initial values", 0, 2 ** 32 - 1),
+    default: "1",
+    notWith: { "--restart": "the checkpoint has the seed that its run began with" },
+  },
   verify: { help: "compare with what one rank computes alone, slice by slice" },
   checkpoint: file("where to write the state, whole or not at all: at the end, and with --every in between"),
   every: {
@@ -109,7 +119,10 @@ async function readRequest(options: Values<typeof OPTIONS>, world: World) {
   // a rank's device is its own matter
   const alike = Object.entries(options).filter(([name]) => !(name in RANK_OPTIONS));
   const request = requestOf(problem, { from, ...Object.fromEntries(alike) });
-  return { request, written: checkpoint, values: { ...options, problem, profiles, from } satisfies Solving };
+  const check = async () => {
+    if (checkpoint !== undefined) await checkCheckpoint(checkpoint, problem, from);
+  };
+  return { request, check, values: { ...options, problem, profiles, from } satisfies Solving };
 }
 
 export async function workOf(action: string, options: Values<typeof RANK_OPTIONS>): Promise<RankWork> {

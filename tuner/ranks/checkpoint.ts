@@ -3,10 +3,12 @@
  * can go on from it.
  *
  * The file: {@linkcode HEADER_BYTES} of JSON and spaces; then F(t) of every field and material, and where the update
- * reads it F(t−1) of every field, each as f32 (little-endian) in the order x, y, z of the whole grid.
+ * reads it F(t−1) of every field, each as f32 (little-endian) in the order x, y, z of the whole grid; then the CRC-32 of
+ * all that, which files of earlier versions lack.
  *
  * @module
  */
+import { crc32 } from "node:zlib";
 import { hashOf } from "../../kernels/definition.ts";
 import { INITIAL_FIELDS, type Start } from "../../kernels/initial_field.ts";
 import { cellsOf, describeBoundary, type Problem } from "../../kernels/stencils/stencil.ts";
@@ -14,16 +16,21 @@ import { planesOf, readsPrevious } from "../../kernels/update.ts";
 import type { GridSlices } from "../devices/shared/part_field.ts";
 import { RequestError } from "../problem/request_error.ts";
 import { isMissing, reasonOf } from "../profile/profile_error.ts";
-import { writeAll } from "../profile/store.ts";
+import { checkFileWritable, writeAll } from "../profile/store.ts";
 import type { RankSolver } from "./rank_solver.ts";
 
 export interface Checkpoint {
   readonly step: number;
   /** What the run began with. */
   readonly start: Start;
+  /** Whether the file has a checksum. */
+  readonly isSummed: boolean;
 }
 
-const HEADER_BYTES = 4096;
+const HEADER_BYTES = 4096, SUM_BYTES = 4;
+
+/** The CRC-32 of anything that ends with its own. */
+const SUM_OF_WHOLE = 0x2144df1c;
 
 /** What was found where something else was not a checkpoint. */
 const OTHER_FILE = "another kind of file";
@@ -48,6 +55,7 @@ function levelsOf({ stencil: { update } }: Problem): { ago: 0 | 1; plane: number
   return [...planes(planesOf(update), 0), ...(readsPrevious(update) ? planes(update.fields.length, 1) : [])];
 }
 
+/** Bytes before the checksum. */
 function bytesOf(problem: Problem): number {
   return HEADER_BYTES + 4 * levelsOf(problem).length * cellsOf(problem.grid);
 }
@@ -71,12 +79,15 @@ function fileFailed(what: string): (error: unknown) => never {
 }
 
 async function write(solver: RankSolver, path: string, start: Start): Promise<void> {
-  const { problem, world } = solver, unfinished = `${path}.unfinished`;
+  const { problem, world } = solver, unfinished = `${path}.unfinished`, size = bytesOf(problem);
+  let sum = 0;
   if (world.rank === 0) {
     using file = await Deno.open(unfinished, { write: true, create: true, truncate: true });
-    const header = JSON.stringify({ ...identityOf(problem), step: solver.step, start });
-    await writeAll(file, new TextEncoder().encode(header.padEnd(HEADER_BYTES - 1) + "\n"));
-    await file.truncate(bytesOf(problem));
+    const text = JSON.stringify({ ...identityOf(problem), step: solver.step, start });
+    const header = new TextEncoder().encode(text.padEnd(HEADER_BYTES - 1) + "\n");
+    sum = followedBy(size - HEADER_BYTES, crc32(header));
+    await writeAll(file, header);
+    await file.truncate(size + SUM_BYTES);
   }
   await world.meet();
   {
@@ -84,15 +95,66 @@ async function write(solver: RankSolver, path: string, start: Start): Promise<vo
     for await (const { at, rows, slices } of ownRows(solver)) {
       const cells = await solver.save(slices);
       for (let i = 0; i < at.length; i++) {
+        const bytes = new Uint8Array(cells.buffer, 4 * i * rows, 4 * rows);
+        sum ^= followedBy(size - at[i]! - bytes.length, crc32(bytes));
         await file.seek(at[i]!, Deno.SeekMode.Start);
-        await writeAll(file, new Uint8Array(cells.buffer, 4 * i * rows, 4 * rows));
+        await writeAll(file, bytes);
       }
     }
     await file.sync();
   }
+  const sums = await world.shareAll(sum);
+  if (world.rank === 0) {
+    using file = await Deno.open(unfinished, { write: true });
+    await file.seek(size, Deno.SeekMode.Start);
+    await writeAll(file, new Uint8Array(Uint32Array.of(sums.reduce((whole, part) => whole ^ part)).buffer));
+    await file.sync();
+    await Deno.rename(unfinished, path);
+  }
   await world.meet();
-  if (world.rank === 0) await Deno.rename(unfinished, path);
-  await world.meet();
+}
+
+/**
+ * What a piece adds to the CRC-32 of a whole in which more bytes follow it. The whole's is the XOR of all pieces, in any
+ * order: a CRC is the remainder of a polynomial, which each byte that follows multiplies by x⁸.
+ */
+function followedBy(bytes: number, crc: number): number {
+  let power = 0x00800000; // x⁸: the highest bit is x⁰
+  for (let left = bytes; left > 0; left = Math.floor(left / 2)) {
+    if (left % 2 === 1) crc = times(crc, power);
+    power = times(power, power);
+  }
+  return crc;
+}
+
+/** The product of two polynomials modulo that of CRC-32. */
+function times(a: number, b: number): number {
+  let product = 0;
+  for (let bit = 31; bit >= 0; bit--) {
+    if (a >>> bit & 1) product ^= b;
+    b = b >>> 1 ^ (b & 1 ? 0xedb88320 : 0);
+  }
+  return product;
+}
+
+/**
+ * Refuses to replace anything but a checkpoint of this problem or an empty file, and to go on from a damaged one.
+ *
+ * @param from what a run goes on from
+ * @throws {RequestError} saying what was found
+ */
+export async function checkCheckpoint(path: string, problem: Problem, from?: Checkpoint): Promise<void> {
+  await checkFileWritable(path);
+  for (const file of [path, `${path}.unfinished`]) {
+    const size = await Deno.stat(file).then(({ size }) => size, () => 0);
+    if (size > 0) await readCheckpoint(file, problem, "replace");
+  }
+  if (from === undefined || !from.isSummed) return;
+  let sum = 0;
+  for await (const bytes of (await Deno.open(path)).readable) sum = crc32(bytes, sum);
+  if (sum !== SUM_OF_WHOLE) {
+    throw new RequestError(`Cannot go on from ${path}: it is damaged: its checksum differs`);
+  }
 }
 
 /**
@@ -100,9 +162,13 @@ async function write(solver: RankSolver, path: string, start: Start): Promise<vo
  *
  * @throws {RequestError} if it is none, or of another problem
  */
-export async function readCheckpoint(path: string, problem: Problem): Promise<Checkpoint> {
+export async function readCheckpoint(
+  path: string,
+  problem: Problem,
+  action = "go on from",
+): Promise<Checkpoint> {
   const refuse = (wanted: string, found: string): never => {
-    throw new RequestError(`Cannot go on from ${path}: wanted ${wanted}: found ${found}`);
+    throw new RequestError(`Cannot ${action} ${path}: wanted ${wanted}: found ${found}`);
   };
   let header: Partial<Record<string, unknown>> = {}, size = 0;
   try {
@@ -119,12 +185,13 @@ export async function readCheckpoint(path: string, problem: Problem): Promise<Ch
     const of = name === "hash" ? "the same equation, of hash" : name;
     if (header[name] !== wanted) refuse(`${of} ${wanted}`, `${header[name]}`);
   }
-  if (size !== bytesOf(problem)) refuse(`${bytesOf(problem)} bytes`, `${size}`);
+  const bytes = bytesOf(problem), isSummed = size !== bytes;
+  if (isSummed && size !== bytes + SUM_BYTES) refuse(`${bytes + SUM_BYTES} bytes`, `${size}`);
   const { step, start } = header as { step?: unknown; start?: Partial<Start> };
   const kind = INITIAL_FIELDS.find((one) => one === start?.kind), seed = start?.seed;
   const areCounts = [step, seed].every((one) => Number.isSafeInteger(one) && (one as number) >= 0);
   if (kind === undefined || !areCounts) return refuse("a step and a start", JSON.stringify({ step, start }));
-  return { step: step as number, start: { kind, seed: seed! } };
+  return { step: step as number, start: { kind, seed: seed! }, isSummed };
 }
 
 /** Sets a solver's fields and materials to a checkpoint's. Every rank calls it. */
