@@ -6,7 +6,7 @@
  *
  * @module
  */
-import { checkExpression, isFinite32, isRecord, type Want } from "./check_expression.ts";
+import { checkExpression, isFinite32, isHeld32, isRecord, type Want } from "./check_expression.ts";
 import { type Tap, tapsIn, type Variable, wordOf } from "./expression.ts";
 import { INITIAL_FIELDS } from "./initial_field.ts";
 import { BOUNDARIES, type Stencil } from "./stencils/stencil.ts";
@@ -52,7 +52,7 @@ function isList(value: unknown, isOne: (value: unknown) => boolean, length?: num
 }
 
 export function isRange(value: unknown): value is ValueRange {
-  return isList(value, isFinite32, 2) && Number(value[0]) <= Number(value[1]);
+  return isList(value, isHeld32, 2) && Number(value[0]) <= Number(value[1]);
 }
 
 const checked = new WeakSet<Stencil>();
@@ -110,15 +110,17 @@ function checkUpdate(update: Update, isLine: boolean, want: Want): void {
   };
   for (const { name, values, formula } of materials) {
     if (formula !== undefined) check(formula, `material ${name}`, ["x", "y", "z"]);
-    const areExact = isList(values, (value) => isFinite32(value) && Math.fround(value) === value, 8);
+    const areExact = isList(
+      values,
+      (value) => isFinite32(value) && Object.is(Math.fround(value), value + 0),
+      8,
+    );
     want(areExact, `material ${name}`, "eight values that f32 holds are wanted", values);
   }
   if (signal !== undefined) {
     check(signal, "signal", ["step"]);
-    for (const step of [0, 1, 1000]) {
-      const value = signalAt(update, step);
-      want(isFinite32(value), `signal at step ${step}`, "a number that f32 can hold is wanted", value);
-    }
+    const first = signalAt(update, 0);
+    want(isFinite32(first), "signal at step 0", "a number that f32 can hold is wanted", first);
   }
   const isStep = isList(substeps, Array.isArray) && substeps.length > 0;
   want(isStep, "step", "at least one sub-step is wanted", substeps);

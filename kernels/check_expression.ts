@@ -35,24 +35,56 @@ export function isFinite32(value: unknown): value is number {
   return typeof value === "number" && Number.isFinite(Math.fround(value));
 }
 
+/** f32's least number that no GPU takes for 0, and the largest divisor for which WGSL promises a quotient. */
+const LEAST = 2 ** -126, LARGEST_DIVISOR = 2 ** 126;
+
+/** Whether it is 0, or a number that a kernel does not take for 0. */
+export function isHeld32(value: unknown): value is number {
+  return isFinite32(value) && (value === 0 || Math.abs(Math.fround(value)) >= LEAST);
+}
+
 export function checkExpression(expression: unknown, rules: ExpressionRules, want: Want): void {
-  const { place: root } = rules;
-  /** How many nodes each one holds, those that stand in several places counted in each. */
-  const known = new Map<unknown, number>();
-  const visit = (node: unknown, place: string, deep: number): number => {
-    const count = known.get(node);
-    if (count !== undefined) return count;
+  // the host computes formulas in f64
+  const { place: root, variables } = rules, isKernel = variables.length === 0;
+  const isRight = isKernel ? isHeld32 : Number.isFinite;
+  /** How many nodes each one holds, those that stand in several places counted in each; its value, if it is constant. */
+  const known = new Map<unknown, readonly [nodes: number, value: number | undefined]>();
+  const visit = (node: unknown, place: string, deep: number): number | undefined => {
+    if (known.has(node)) return known.get(node)![1];
     want(deep <= MOST_DEEP, root, `operations nested at most ${MOST_DEEP} deep are wanted`, "deeper ones");
     want(isRecord(node), place, "a number or an expression is wanted", node);
     let nodes = 1;
-    operandsOf(node, { ...rules, place }, want).forEach((operand, i) => {
-      nodes += visit(operand, `${root}, operand ${i + 1} of ${node.name ?? node.kind}`, deep + 1);
+    const values = operandsOf(node, { ...rules, place }, want).map((operand, i) => {
+      const value = visit(operand, `${root}, operand ${i + 1} of ${node.name ?? node.kind}`, deep + 1);
+      nodes += known.get(operand)![0];
       want(nodes <= MOST_NODES, root, `at most ${MOST_NODES} operations and operands are wanted`, "more");
+      return value;
     });
-    known.set(node, nodes);
-    return nodes;
+    const divisor = node.kind === "divide" ? values[1] ?? 1 : 1;
+    want(divisor !== 0, place, "a divisor other than 0 is wanted", divisor);
+    const isSmall = !isKernel || Math.abs(divisor) <= LARGEST_DIVISOR;
+    want(isSmall, place, "a divisor of at most 2¹²⁶ is wanted, as GPUs promise", divisor);
+    const value = valueOf(node, values);
+    if (Number.isNaN(value)) want(false, place, "a number is wanted (multiply(2, u), not 2 * u)", value);
+    const why = isFinite32(value) ? " (GPUs may take one below 2⁻¹²⁶ for 0)" : "";
+    want(value === undefined || isRight(value), place, `a number that f32 can hold is wanted${why}`, value);
+    known.set(node, [nodes, isKernel && value !== undefined ? Math.fround(value) : value]);
+    return known.get(node)![1];
   };
   visit(expression, root, 1);
+}
+
+/** What a node comes to before it is rounded; undefined where that depends on more than constants. */
+function valueOf(
+  { kind, value }: Readonly<Record<string, unknown>>,
+  operands: readonly (number | undefined)[],
+): number | undefined {
+  if (kind === "constant") return value as number;
+  const [first] = operands;
+  if (kind === "partial") return first;
+  if (kind === "choose" && first !== undefined) return operands[first !== 0 ? 1 : 2];
+  const areKnown = OPERATIONS.some((one) => one === kind) && operands.every((one) => one !== undefined);
+  return areKnown ? (NUMBERS[kind as Operation] as (...values: number[]) => number)(...operands) : undefined;
 }
 
 /** The operands of a node, whose other parts are as they should be. */
@@ -76,8 +108,7 @@ function operandsOf(
   };
   switch (kind) {
     case "constant":
-      if (Number.isNaN(value)) want(false, place, "a number is wanted (multiply(2, u), not 2 * u)", value);
-      want(isFinite32(value), place, "a number that f32 can hold is wanted", value);
+      want(typeof value === "number", place, "a number is wanted", value);
       return [];
     case "signal":
       want(hasSignal, place, "a signal is wanted where one is read", "none");
@@ -101,8 +132,5 @@ function operandsOf(
       return [node.of];
   }
   want(isOneOf(OPERATIONS, kind), place, "a number or an expression is wanted", kind ?? node);
-  const operands = operandsWanted(NUMBERS[kind as Operation].length), [, divisor] = operands;
-  const isZero = kind === "divide" && isRecord(divisor) && divisor.kind === "constant" && divisor.value === 0;
-  want(!isZero, place, "a divisor other than 0 is wanted", 0);
-  return operands;
+  return operandsWanted(NUMBERS[kind as Operation].length);
 }

@@ -3,7 +3,7 @@
  *
  * - {@linkcode definitionOf}(stencil): the data from which any program makes the same equation;
  * - {@linkcode stencilOf}(definition): that equation, whose kernels are identical; anything else is refused;
- * - {@linkcode hashOf}(update): a text that two equations share exactly if they compute the same.
+ * - {@linkcode hashOf}(update): a text that two equations share exactly if they are written alike.
  *
  * An expression is a number, or a list that begins with a word: `["at", "u", 1, 0, 0]`, likewise `before` (one step
  * ago) and `next` (already computed in this step); `["signal"]`; `["shifted", a, 1, 0, 0]`; or an operation, as
@@ -80,8 +80,10 @@ export function definitionOf(stencil: Stencil): Definition {
 }
 
 /**
- * Sixteen hexadecimal digits that two updates share exactly if they compute the same: the same operations in the same
- * sub-steps, constants equal in f32, the same materials and signal. Names and initial ranges do not count.
+ * Sixteen hexadecimal digits that two updates share if they are written alike, and others only by a chance of 2⁻⁶⁴: the
+ * same operations on the same operands in the same order (a + b is not b + a) in the same sub-steps, constants equal as
+ * f32, −0 apart from 0; the same eight values of each material; formulas and signals written alike, their constants equal
+ * as f64. Names, initial ranges and boundaries do not count. It protects from mistakes, not from forgers.
  */
 export const hashOf: (update: Update) => string = remembered(findHash);
 
@@ -117,7 +119,8 @@ function dataOf(
       return isChain ? [...first, ...operands.slice(1)] : [kind, ...operands];
     }),
     tap: ({ plane, ago, offset }) => [wordOf(ago), planes[plane]!, ...offset],
-    constant: round,
+    // JSON has no −0: it is written as the product that it is
+    constant: (value) => Object.is(round(value), -0) ? ["multiply", -1, 0] : round(value),
     signal: () => ["signal"],
     formula: (name, operands) => [name, ...operands],
     partial: (of, offset) => ["shifted", dataOf(of, planes, round), ...offset],

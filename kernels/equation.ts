@@ -4,7 +4,7 @@
  * @module
  */
 import { checkStencil, isRange, wantOf } from "./check_definition.ts";
-import { checkExpression, isFinite32, isRecord, type Want } from "./check_expression.ts";
+import { checkExpression, isHeld32, isRecord, type Want } from "./check_expression.ts";
 import { type Ago, type Expression, type Offset, SIGNAL, type Tap, tap } from "./expression.ts";
 import { evaluate, formula, nodeOf, type Value } from "./operations.ts";
 import { BOUNDARIES, type Stencil } from "./stencils/stencil.ts";
@@ -173,21 +173,23 @@ function planeTap(plane: number, dimensions: 1 | 3): FieldTap {
 /** A material with the eight values of it that Facet scatters over the cells. */
 function materialOf(name: string, source: MaterialSource, want: Want): Material {
   const place = `material ${name}`, eight = Array.from({ length: 8 }, (_, i) => i);
+  // −0 becomes 0: JSON does not keep it
+  const rounded = (values: readonly number[]): number[] => values.map((value) => Math.fround(value) + 0);
   if (typeof source === "function") {
     const of = nodeOf(source(formula("x"), formula("y"), formula("z")));
     checkExpression(of, { place, planes: 0, variables: ["x", "y", "z"], hasSignal: false }, want);
     // each eighth of every axis once
     const at = (i: number): number => (i % 8 + 0.5) / 8;
     const values = eight.map((i) => evaluate(of, { x: at(i), y: at(3 * i), z: at(5 * i) }));
-    return { name, values: values.map(Math.fround), formula: of };
+    return { name, values: rounded(values), formula: of };
   }
   if (isRange(source)) {
     const [lowest, highest] = source;
-    return { name, values: eight.map((i) => Math.fround(lowest + (highest - lowest) * i / 7)) };
+    return { name, values: rounded(eight.map((i) => lowest + (highest - lowest) * i / 7)) };
   }
   const values: unknown = isRecord(source) ? source.values : source;
   const areFew = Array.isArray(values) && values.length >= 1 && values.length <= 8 &&
-    values.every(isFinite32);
+    values.every(isHeld32);
   want(areFew, place, "a range, one to eight values, or a function of x, y, z is wanted", values);
-  return { name, values: eight.map((i) => Math.fround(values[i % values.length]!)) };
+  return { name, values: rounded(eight.map((i) => values[i % values.length]!)) };
 }

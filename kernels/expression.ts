@@ -7,7 +7,8 @@
  * WebAssembly writer to instructions, the error bound to a count of roundings.
  *
  * **Edges.** A quotient by 0, the root of a negative number and whatever follows from them are not finite: infinite or
- * NaN on the CPU, anything on a GPU, where WGSL promises nothing and may take numbers below 2⁻¹²⁶ for 0. Both branches
+ * NaN on the CPU, anything on a GPU, where WGSL promises nothing and may take numbers below 2⁻¹²⁶ for 0. Of a NaN and a
+ * number, `minimum` and `maximum` give the first operand on the CPU and either of them on a GPU. Both branches
  * of a choice are computed, and only the chosen one counts: `choose(greater(h, constant(0)), divide(a, h), …)` is safe.
  *
  * **Partial sums.** An expression may take another at an offset, as the box of 26 neighbours takes the sum of a

@@ -32,12 +32,22 @@ export interface Material {
   readonly formula?: Expression;
 }
 
-/** A material's formula as a function of the cell: x, y, z run from 0 to 1 across the grid. */
+/**
+ * A material's formula as a function of the cell: x, y, z run from 0 to 1 across the grid; undefined where it has none.
+ * The function throws a RangeError in a cell whose value f32 cannot hold: to look at all of them first would take as long
+ * as to fill them.
+ */
 export function placed(
-  formula: Expression,
+  { name, formula }: Material,
   [nx, ny, nz]: readonly [number, number, number],
-): (x: number, y: number, z: number) => number {
-  return (x, y, z) => evaluate(formula, { x: (x + 0.5) / nx, y: (y + 0.5) / ny, z: (z + 0.5) / nz });
+): ((x: number, y: number, z: number) => number) | undefined {
+  return formula && ((x, y, z) => {
+    const value = evaluate(formula, { x: (x + 0.5) / nx, y: (y + 0.5) / ny, z: (z + 0.5) / nz });
+    if (Number.isFinite(Math.fround(value))) return value;
+    throw new RangeError(
+      `Cannot fill the material ${name}: a number that f32 can hold is wanted at (${x}, ${y}, ${z}): found ${value}`,
+    );
+  });
 }
 
 /** The lowest and the highest initial value of a field. */

@@ -223,5 +223,7 @@ const largestOf = remembered((stencil: Stencil): number[] => {
 });
 
 const largestSignal = remembered((update: Update): number =>
-  Array.from({ length: 256 }, (_, step) => Math.abs(signalAt(update, step))).reduce((a, b) => Math.max(a, b))
+  Array.from({ length: 256 }, (_, step) => Math.abs(signalAt(update, step)))
+    .filter((size) => Number.isFinite(Math.fround(size))) // a run may end before it overflows
+    .reduce((a, b) => Math.max(a, b), 0)
 );

@@ -7,7 +7,19 @@ import { assert, assertEquals, assertThrows } from "@std/assert";
 import { checkStencil } from "../../kernels/check_definition.ts";
 import { definitionOf, stencilOf } from "../../kernels/definition.ts";
 import { equation } from "../../kernels/equation.ts";
-import { add, divide, multiply, shifted, sine, squareRoot } from "../../kernels/operations.ts";
+import { constant, type Expression } from "../../kernels/expression.ts";
+import {
+  add,
+  choose,
+  divide,
+  greater,
+  maximum,
+  minimum,
+  multiply,
+  shifted,
+  sine,
+  squareRoot,
+} from "../../kernels/operations.ts";
 import type { Stencil } from "../../kernels/stencils/stencil.ts";
 import { randomEquation, randomNumbers } from "./random_equation.ts";
 
@@ -27,6 +39,23 @@ const itself: Loose = { kind: "absolute", operands: [] };
 itself.operands.push(itself);
 let doubled: Loose = { kind: "tap", offset: [0, 0, 0], ago: 0, plane: 0 };
 for (let i = 0; i < 60; i++) doubled = add(doubled, doubled);
+
+const node = (kind: "add" | "subtract" | "multiply" | "minimum", ...operands: Expression[]): Expression => ({
+  kind,
+  operands,
+});
+
+/** Numbers that are 0 to a kernel, and what they come to. */
+const VANISHING: readonly (readonly [value: (planes: Loose) => unknown, found: string])[] = [
+  [({ u }) => divide(u, 1e-50), "1e-50"],
+  [({ u }) => divide(u, multiply(1e-30, 1e-30)), "1.00000000"],
+  [({ u }) => divide(u, node("multiply", constant(1e-30), constant(1e-30))), "1.00000000"],
+  [({ u }) => multiply(1e-40, u), "1e-40"], // f32 has it, and GPUs need not
+  [({ u }) => divide(u, maximum(u, 1e-40)), "1e-40"],
+  [({ u }) => divide(u, minimum(multiply(-1, u), -1e-45)), "-1e-45"],
+  [({ u, v }) => choose(1e-50, u, v), "1e-50"],
+  [({ u }) => greater(u, 1e-39), "1e-39"],
+];
 
 /** What is wrong, and what the message says of it. */
 const WRONG: readonly (readonly [change: object, message: string])[] = [
@@ -121,6 +150,30 @@ const WRONG: readonly (readonly [change: object, message: string])[] = [
   ],
   [made(({ u }) => divide(u, 0)), "plain: sub-step 1, field u: a divisor other than 0 is wanted: found 0"],
   [made(() => squareRoot(-1)), "plain: sub-step 1, field u: a number is wanted"],
+  ...VANISHING.map(([value, found]): [change: object, message: string] => [
+    made(value),
+    `a number that f32 can hold is wanted (GPUs may take one below 2⁻¹²⁶ for 0): found ${found}`,
+  ]),
+  ...[
+    // what kernels compute of constants that nobody has put together
+    ({ u }: Loose) => divide(u, shifted(0, 1, 0, 0)),
+    ({ u }: Loose) => divide(u, choose(1, 0, u)),
+    ({ u }: Loose) => divide(u, node("minimum", constant(0), constant(2))),
+    ({ u }: Loose) => divide(u, node("subtract", constant(1 + 1e-9), constant(1))),
+  ].map((value): [change: object, message: string] => [
+    made(value),
+    "plain: sub-step 1, field u: a divisor other than 0 is wanted: found 0",
+  ]),
+  [
+    made(({ u }) => divide(u, -(2 ** 127))),
+    "plain: sub-step 1, field u: a divisor of at most 2¹²⁶ is wanted, as GPUs promise: found -1.7",
+  ],
+  [
+    made(({ u }) => add(u, node("add", constant(3e38), constant(3e38)))),
+    "plain: sub-step 1, field u, operand 2 of add: a number that f32 can hold is wanted: found 6",
+  ],
+  [{ fields: { u: [1e-40, 1], v: [0, 1] } }, "plain: ranges: the lowest and the highest"],
+  [{ materials: { m: { values: [1e-50] } } }, "plain: material m: a range, one to eight values"],
   [
     made(({ u }) => sine(u)),
     "plain: sub-step 1, field u: `sine` cannot be used in a step: kernels have no sine",
@@ -182,6 +235,19 @@ Deno.test("what makes no sense is refused, and the message names the place", () 
   for (const value of [undefined, null, 3, "wave", [], {}]) {
     assertThrows(() => equation(value as Loose), RangeError);
   }
+});
+
+Deno.test("what f32 holds just so is accepted, and formulas are the host's, which has f64", () => {
+  for (const value of [2 ** -126, -(2 ** 126), 1e-30]) {
+    equation({ ...PLAIN, ...made(({ u }) => divide(u, value)) } as Loose);
+  }
+  equation({ ...PLAIN, ...made(({ u }) => divide(multiply(3e38, u), choose(0, 0, 2))) } as Loose);
+  equation({
+    ...PLAIN,
+    materials: { m: (x: Loose) => add(1, divide(multiply(1e50, x), 1e60)) },
+    signal: (step: Loose) => multiply(1e-40, step),
+    ...made(({ u }, signal) => add(u, signal)),
+  } as Loose);
 });
 
 /** Every place in a tree of objects and lists. */

@@ -1,7 +1,8 @@
-import { assertEquals, assertThrows } from "@std/assert";
+import { assert, assertEquals, assertNotEquals, assertThrows } from "@std/assert";
 import { definitionOf, hashOf, stencilOf } from "../../kernels/definition.ts";
 import { equation } from "../../kernels/equation.ts";
-import { add, choose, greater, multiply, sine, subtract } from "../../kernels/operations.ts";
+import { constant } from "../../kernels/expression.ts";
+import { add, choose, greater, multiply, operate, sine, subtract } from "../../kernels/operations.ts";
 import { EQUATIONS } from "../../kernels/stencils/all.ts";
 import type { Stencil } from "../../kernels/stencils/stencil.ts";
 import { wave } from "../../kernels/stencils/wave.ts";
@@ -60,6 +61,26 @@ Deno.test("the hash tells what is computed, not what it is called", () => {
     wave(2, { courant: 0.1 }).update,
   ].map(hashOf);
   assertEquals(new Set([hashOf(update), ...others]).size, others.length + 1);
+});
+
+Deno.test("−0 is another constant than 0, as data and in the hash", () => {
+  const plain = (value: number, kind: "add" | "multiply" = "add"): Stencil => {
+    return equation({
+      name: "plain",
+      fields: { u: [0, 1] },
+      materials: { m: { values: [value] } },
+      step: ({ u }) => ({ u: operate(kind, constant(value), u, 3) }),
+    });
+  };
+  for (const kind of ["add", "multiply"] as const) {
+    const negative = plain(-0, kind), again = throughJson(negative);
+    assertNotEquals(hashOf(negative.update), hashOf(plain(0, kind).update));
+    assertEquals(hashOf(again.update), hashOf(negative.update));
+    assert(Deno.inspect(again.update, { depth: 9 }).includes("value: -0"));
+    assertEquals(again.update, negative.update);
+  }
+  // of a material, whose values JSON holds as numbers, it becomes 0
+  assertEquals(plain(-0).update.materials, plain(0).update.materials);
 });
 
 Deno.test("what is no definition is refused, and the place is named", () => {

@@ -137,6 +137,21 @@ Deno.test({
   },
 });
 
+testOnGpu(
+  "the smallest numbers and the largest divisors that equations may have are none to a GPU",
+  async (gpu) => {
+    const [least, most] = [constant(2 ** -126), constant(2 ** 126)];
+    const small = multiply(least, add(absolute(tap(0, 0, 0)), constant(1)));
+    const update = updateOf(
+      add(divide(small, least), multiply(divide(constant(1.5), most), constant(2 ** 125))),
+    );
+    const stencil = { ...wave(2), title: "numbers at the ends of f32", update };
+    const parameters = { threadsZ: 4, threadsY: 2, threadsX: 1 };
+    const traversal = traversalNamed("stepwise");
+    await assertExact(gpu, { traversal, stencil, grid: [3, 7, 11], parameters, runs: [3] });
+  },
+);
+
 const ON_GPU = [
   ["stepwise", { threadsZ: 4, threadsY: 2, threadsX: 1 }],
   ["marching", { zPerThread: 2, threadsZ: 4, threadsY: 2, pieces: 1, tile: 0, ahead: 0 }],

@@ -1,5 +1,6 @@
-import { assert, assertEquals } from "@std/assert";
+import { assert, assertEquals, assertLess } from "@std/assert";
 import { tap } from "../../kernels/expression.ts";
+import { equation } from "../../kernels/equation.ts";
 import { absolute, add, divide, minimum, multiply, subtract } from "../../kernels/operations.ts";
 import { initialValue } from "../kernels/initial_value.ts";
 import { runReference } from "../../kernels/reference.ts";
@@ -153,4 +154,14 @@ Deno.test("no bound is larger than twice the field, however long a chaotic equat
   const problem = { stencil: ks(5), grid: [1, 1, 64], boundary: "periodic" } as const;
   assert(errorBound({ ...problem, steps: 1000 }, 3) < 1e-2);
   for (const steps of [20_000, 1e9]) assertEquals(errorBound({ ...problem, steps }, 3), 6);
+});
+
+Deno.test("a signal that overflows after the run leaves the bound finite", () => {
+  const stencil = equation({
+    name: "pole",
+    fields: { u: [0, 1] },
+    signal: (step) => divide(1, subtract(step, 100)),
+    step: ({ u }, signal) => ({ u: add(multiply(0.5, u), signal) }),
+  });
+  assertLess(errorBound({ stencil, grid: GRID, boundary: "zero", steps: 8 }, 1), 1e-4);
 });

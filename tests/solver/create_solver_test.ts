@@ -7,7 +7,7 @@
 import { assert, assertEquals, assertGreater, assertRejects, assertThrows } from "@std/assert";
 import { equation } from "../../kernels/equation.ts";
 import { indexOf } from "../../kernels/layout.ts";
-import { add, multiply } from "../../kernels/operations.ts";
+import { add, divide, exponential, multiply, subtract } from "../../kernels/operations.ts";
 import { type FieldLevels, runReference } from "../../kernels/reference.ts";
 import { heat } from "../../kernels/stencils/heat.ts";
 import { life } from "../../kernels/stencils/life.ts";
@@ -386,6 +386,50 @@ testOnGpu("a lost device is an error with its reason", async () => {
     "Cannot create the solver: ",
   );
   assertEquals(late.reason, "device-lost");
+});
+
+Deno.test("a material that is not finite on the grid is refused, though its samples are", async () => {
+  const stencil = equation({
+    name: "pole",
+    fields: { u: [0, 1] },
+    materials: { m: (x) => divide(1, subtract(x, 0.5)) },
+    step: ({ u, m }) => ({ u: multiply(u, m) }),
+  });
+  const make = (slices: number): Promise<Solver> => {
+    const share = { cpuSlices: slices, gpuSlices: 0, exchangeEvery: 1, cpuWorkers: 1 };
+    const problem: Problem = { stencil, grid: [slices, 2, 2], boundary: "zero", steps: 1 };
+    return createSolver(null, problem, { traversal: "stepwise", parameters: {}, share });
+  };
+  await (await make(4))[Symbol.asyncDispose]();
+  await assertRejects(
+    () => make(5),
+    RangeError,
+    "Cannot fill the material m: a number that f32 can hold is wanted at (2, 0, 0): found Infinity",
+  );
+});
+
+Deno.test("a signal that overflows is refused for the problem's steps, and for a longer run when it begins", async () => {
+  const stencil = equation({
+    name: "growth",
+    fields: { u: [0, 1] },
+    signal: (step) => exponential(step),
+    step: ({ u }, signal) => ({ u: add(multiply(0, u), signal) }),
+  });
+  const share = { cpuSlices: 2, gpuSlices: 0, exchangeEvery: 1, cpuWorkers: 1 };
+  const make = (steps: number): Promise<Solver> =>
+    createSolver(null, { stencil, grid: [2, 2, 2], boundary: "zero", steps }, {
+      traversal: "stepwise",
+      parameters: {},
+      share,
+    });
+  const wanted = "a signal that f32 can hold is wanted at step 89: found 4.4";
+  await assertRejects(() => make(90), RangeError, `Cannot create the solver: ${wanted}`);
+  await using solver = await make(89);
+  await solver.run(80);
+  await assertRejects(() => solver.run(10), RangeError, `Cannot run: ${wanted}`);
+  assertEquals(solver.step, 80); // nothing was done
+  await solver.run(9);
+  assertEquals((await solver.read())[0], Math.fround(Math.exp(88)));
 });
 
 Deno.test("a material that is a function of the place has its values there when a solver begins", async () => {

@@ -9,7 +9,9 @@ import {
   type Stencil,
 } from "../../kernels/stencils/stencil.ts";
 import { checkStencil } from "../../kernels/check_definition.ts";
-import { reachOf } from "../../kernels/update.ts";
+import { isFinite32 } from "../../kernels/check_expression.ts";
+import { remembered } from "../../kernels/remembered.ts";
+import { reachOf, signalAt, type Update } from "../../kernels/update.ts";
 import { traversalNamed, TRAVERSALS } from "../../kernels/traversals/all.ts";
 import { combine } from "../../kernels/traversals/combine.ts";
 import { whyUncut } from "../../kernels/sections.ts";
@@ -157,6 +159,8 @@ export function checkProblem(action: string, problem: Problem): void {
     refuse(`at most ${MAX_EXTENT} cells along each axis are wanted`, grid.join("x"));
   }
   if (!isCount(steps)) refuse("steps must be a whole number, at least 1", `${steps}`);
+  // of a longer run, those that it makes are looked at when it does
+  checkSignals(action, problem, 0, Math.min(steps, MAX_STEPS));
   if (!isBoundaryOf(stencil, boundary)) {
     refuse(`the boundary must be ${wantedBoundary(stencil)}`, `${boundary}`);
   }
@@ -176,6 +180,21 @@ function checkDefinition(action: string, stencil: Stencil): void {
     const { message } = error as Error;
     throw new RequestError(`Cannot ${action}: ${message.replace(/^Cannot build /, "")}`);
   }
+}
+
+/** First steps of an update in which f32 is known to hold its signal. */
+const signalsHeld = remembered((_: Update) => ({ steps: 0 }));
+
+/** Rejects a run from one step to before another, in some of which f32 cannot hold the signal. */
+export function checkSignals(action: string, { stencil }: Problem, start: number, end: number): void {
+  const { update, update: { signal } } = stencil, held = signalsHeld(update);
+  for (let step = Math.max(start, held.steps); signal !== undefined && step < end; step++) {
+    const value = signalAt(update, step);
+    if (!isFinite32(value)) {
+      refuserOf(action)(`a signal that f32 can hold is wanted at step ${step}`, `${value}`);
+    }
+  }
+  if (start <= held.steps) held.steps = Math.max(held.steps, end);
 }
 
 /** Why the memory for a problem cannot be had; undefined where it can. Without a GPU's limits, of the CPU alone. */

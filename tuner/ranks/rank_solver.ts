@@ -13,6 +13,7 @@ import {
 } from "../../models/rank_part.ts";
 import type { Configuration } from "../configuration.ts";
 import { stateLevels } from "../devices/reference.ts";
+import { checkSignals } from "../problem/resolve_problem.ts";
 import { type CellRange, checked, checkSteps, rangeOf } from "../solver/cells.ts";
 import type { CellsOptions } from "../solver/solver.ts";
 import { piecesOf } from "../devices/shared/boxes.ts";
@@ -101,8 +102,9 @@ export class RankSolver implements Disposable {
     await this.#field.initialise(start);
     this.#step = start.step ?? 0;
     const { stencil: { update }, grid } = this.problem;
-    for (const { name, formula } of update.materials) {
-      if (formula !== undefined) await this.write({ name }, placed(formula, grid));
+    for (const material of update.materials) {
+      const values = placed(material, grid);
+      if (values !== undefined) await this.write(material, values);
     }
     this.#fresh = this.plan.exchangeEvery;
   }
@@ -119,6 +121,7 @@ export class RankSolver implements Disposable {
    */
   async run(steps: number, renew = false): Promise<RankRun> {
     checkSteps(steps);
+    checkSignals("run", this.problem, this.step, this.step + steps);
     const started = performance.now();
     let computeNs = 0;
     for (let left = steps; left > 0;) {

@@ -7,6 +7,7 @@ import type { LevelPart } from "../devices/gpu/field_memory.ts";
 import type { SharedField } from "../devices/shared/shared_field.ts";
 import type { Configuration } from "../configuration.ts";
 import { describeValue } from "../format.ts";
+import { checkSignals } from "../problem/resolve_problem.ts";
 import { type CellRange, checkSteps, rangeOf, sliceSource } from "./cells.ts";
 import type { Refined } from "./refined.ts";
 import type { Contender, Refinement } from "./refinement.ts";
@@ -87,10 +88,11 @@ export class FieldSolver implements Solver {
         await field.initialise({ kind, seed });
       }
       const { stencil: { update }, grid } = this.problem;
-      for (const { name, formula } of update.materials) {
-        if (formula === undefined) continue;
+      for (const material of update.materials) {
+        const { name } = material, values = placed(material, grid);
+        if (values === undefined) continue;
         const range = rangeOf(this.problem, name, {});
-        await this.#put(range, sliceSource(name, placed(formula, grid), range, grid));
+        await this.#put(range, sliceSource(name, values, range, grid));
       }
     });
   }
@@ -132,6 +134,7 @@ export class FieldSolver implements Solver {
   async run(steps: number): Promise<SolverRun> {
     checkSteps(steps);
     return await this.#next("run", async () => {
+      checkSignals("run", this.problem, this.step, this.step + steps);
       const { isBorrowed, refinement } = this.#parts;
       const { steps: tuned, grid, boundary } = this.problem;
       // the caller may have written into its buffers, and knows nothing of periodic images
