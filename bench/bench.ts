@@ -21,7 +21,7 @@ import {
   oneOf,
   type Options,
   type Reader,
-  readGrid,
+  readGridOrCube,
   readLine,
   readText,
   type Refuse,
@@ -86,11 +86,11 @@ const OPTIONS = {
   },
   grid: {
     value: "XxYxZ|N",
-    help: `cells along x, y, z (default ${
+    help: `cells along x, y, z, or N for a cube (default ${
       DEFAULT_GRIDS.map((grid) => grid.join("x")).join(", ")
-    }), or points (default 2048, 4096, … 1048576)`,
+    }), or a line's points (default 2048, 4096, … 1048576)`,
     read: (text: string, refuse: Refuse, earlier: EarlierValues): Grid =>
-      ((earlier.stencil as Equation[]).some(isLine) ? readLine : readGrid)(
+      ((earlier.stencil as Equation[]).some(isLine) ? readLine : readGridOrCube)(
         text,
         refuse,
         earlier,

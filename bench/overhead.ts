@@ -52,9 +52,9 @@ await runTuning({
   session,
   signal: new AbortController().signal,
   onProgress({ stage, done, total }: TuneProgress) {
-    if (stage === "search" && began === 0) began = now();
+    if (stage === "GPU search" && began === 0) began = now();
     if (stage === "final round" && ended === 0) ended = now();
-    if (stage === "search" && done % 20 === 0) console.error(`${done}/${total}`);
+    if (stage === "GPU search" && done % 20 === 0) console.error(`${done}/${total}`);
   },
   async onStart(start) {
     keeper = new JournalKeeper(() =>

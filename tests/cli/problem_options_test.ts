@@ -6,7 +6,7 @@ import { heat } from "../../kernels/stencils/heat.ts";
 import { heat1d } from "../../kernels/stencils/heat_1d.ts";
 import { ks } from "../../kernels/stencils/ks.ts";
 import { life } from "../../kernels/stencils/life.ts";
-import type { Stencil } from "../../kernels/stencils/stencil.ts";
+import type { Grid, Stencil } from "../../kernels/stencils/stencil.ts";
 import type { Values } from "../../tuner/cli/options.ts";
 import { parseOptions, renderHelp } from "../../tuner/cli/parse_options.ts";
 import { SIMULATED_DEVICE } from "../devices/simulated_session.ts";
@@ -85,6 +85,16 @@ Deno.test("tune takes every option of the contract", async () => {
   assertEquals((await parse("--no-gpu")).noGpu, true);
 });
 
+Deno.test("one number is a cube, or the points of a line", async () => {
+  const cases: [args: string, grid: Grid][] = [
+    ["--grid 256", [256, 256, 256]],
+    ["--stencil elastic --grid 48", [48, 48, 48]],
+    ["--stencil heat-1d --grid 256", [1, 1, 256]],
+    ["--grid 256x1x1", [256, 1, 1]],
+  ];
+  for (const [args, grid] of cases) assertEquals((await parse(...args.split(" "))).grid, [grid]);
+});
+
 Deno.test("budgets are times or evaluations", async () => {
   const cases: [string, Values<typeof OPTIONS>["budget"]][] = [
     ["60s", { timeNs: 60e9 }],
@@ -100,7 +110,11 @@ Deno.test("a wrong request is one line: option, wanted, found", async () => {
   const cases: [args: string, message: string][] = [
     [
       "--grid 0x5x5",
-      'Cannot use --grid: wanted XxYxZ with whole numbers of at least 1, such as 384x256x256: found "0x5x5"',
+      'Cannot use --grid: wanted XxYxZ with whole numbers of at least 1, such as 384x256x256, or N for a cube: found "0x5x5"',
+    ],
+    [
+      "--grid 0",
+      'Cannot use --grid: wanted XxYxZ with whole numbers of at least 1, such as 384x256x256, or N for a cube: found "0"',
     ],
     ["--grid 5x5", 'found "5x5"'],
     ["--grid 5x5x5x5", 'found "5x5x5x5"'],
@@ -164,7 +178,6 @@ Deno.test("a wrong request is one line: option, wanted, found", async () => {
       'wanted a whole number of points, at least 1, such as 65536: found "2x2x64"',
     ],
     ["--stencil ks --grid 0", 'found "0"'],
-    ["--grid 4096", "wanted XxYxZ"],
     ["--traversal swep", 'swept, swept-register: found "swep"'],
     ["--strategy guess", "wanted one of auto, exhaustive"],
     ["--cpu-workers 2.5", 'found "2.5"'],

@@ -147,11 +147,16 @@ Deno.test("Ctrl-C ends a qualification early, keeps what is known, exit 130", ()
     const junit = `${directory}/j.xml`;
     const child = taskCommand("qualify", ["--profile", faster, "--junit", junit]).spawn();
     const reader = child.stderr.pipeThrough(new TextDecoderStream()).getReader();
-    for (let seen = ""; !seen.includes("again");) {
+    let seen = "";
+    while (!seen.includes("again")) {
       const { value, done } = await reader.read();
       assert(!done, seen);
       seen += value;
     }
+    assertMatch(
+      seen,
+      /^wave, order 2, 24x20x16 on CPU: 0\/1\n(.*\n)*slower, again: wave, order 2, 24x20x16 on CPU/,
+    );
     child.kill("SIGINT");
     reader.releaseLock();
     const [{ code }, stdout] = await Promise.all([child.status, new Response(child.stdout).text()]);

@@ -42,6 +42,24 @@ Deno.test("lines fit the terminal, and what is wrapped is indented", () => {
   );
 });
 
+Deno.test("a path with spaces that was typed stays on one line at any width, and so does its folder", () => {
+  const path = "/data/my wave runs/the first one.json";
+  const lines: Line[] = [
+    `Profile: ${path}`,
+    `Wrote ${path}.html: 2 measurements, and more than fits a line`,
+    `Cannot write ${path}: there is no folder /data/my wave runs`,
+    { rows: [["a", `its journal is ${path}.journal.jsonl`]] },
+  ];
+  for (const typed of [["tune", "--out", path], [`--out=${path}`]]) {
+    for (let width = 1; width <= 100; width++) {
+      const text = layOut(lines, width, typed);
+      assertEquals([text.split(path).length, text.split("/data/my wave runs").length], [5, 6], text);
+      assert(width > 60 || text.split("\n").length > 4, text);
+    }
+  }
+  assertEquals(layOut(lines.slice(0, 1), 30, []).split("\n").length, 2);
+});
+
 Deno.test("in a pipe every line stays one", () => {
   assertEquals(layOut(LINES, Infinity).split("\n").length, 4 + 2 + 1);
 });

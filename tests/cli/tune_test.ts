@@ -51,8 +51,11 @@ testOnGpu(
       const args = [...SMALL, ...STEPWISE, "--out", out, "--budget", "2"];
       const { code, stdout, stderr } = await runCommand("tune", [...args, "--json"]);
       assertEquals(code, 0, stderr);
-      // on a pipe: a line for each stage, without control characters
-      assertMatch(stderr, /^device\nsearch: 0\/2\n/);
+      // on a pipe: what is tuned on what, and a line for each stage, without control characters
+      assertMatch(
+        stderr,
+        /^acoustic wave equation, order 2, grid 24x20x16, on [^\n]+\ndevice\nGPU search: 0\/2\n/,
+      );
       assert(!stderr.includes("\r") && !stderr.includes("\x1b"));
       const summary = JSON.parse(stdout);
       const { entries: [entry, ...more] } = await readProfile(out);

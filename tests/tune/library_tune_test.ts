@@ -30,7 +30,7 @@ testOnGpu("tune finds a configuration that chooseConfiguration and createSolver 
     onEvaluation: (evaluation) => void evaluations.push(evaluation),
   });
   assertEquals([result.evaluated, result.interrupted, result.cpuAlone], [3, false, undefined]);
-  assert(stages.some(({ stage }) => stage === "search"));
+  assert(stages.some(({ stage }) => stage === "GPU search"));
   assert(evaluations.length >= 3);
   for (const { measurement, failure } of evaluations) assert((measurement === undefined) !== !failure);
 

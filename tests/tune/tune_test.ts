@@ -484,12 +484,12 @@ Deno.test("runs are longer where they are short on a GPU in hardware, if their l
 
 Deno.test("a budget of evaluations is kept exactly", async () => {
   const { outcome, stages } = await simulate({}, { budget: { evaluations: 5 } });
-  const searched = stages.filter(({ stage }) => stage === "search").length;
+  const searched = stages.filter(({ stage }) => stage === "GPU search").length;
   assertEquals([outcome.evaluated, searched], [5, 5]);
   // the CPU has two of them, or half of fewer
   for (const [all, onCpu] of [[1, 0], [2, 1], [3, 1], [5, 2]] as const) {
     const { outcome, stages } = await simulate({}, { budget: { evaluations: all }, cpuWorkers: 1 });
-    const cpu = stages.filter(({ stage }) => stage === "cpu").length;
+    const cpu = stages.filter(({ stage }) => stage === "CPU search").length;
     assertEquals([outcome.evaluated, cpu], [all, onCpu]);
     assertEquals(outcome.cpuMessage, all > 1 ? undefined : "not measured: the only evaluation was the GPU's");
     assertWon(outcome);
@@ -517,7 +517,7 @@ Deno.test("before a GPU in software the CPU is searched, and an interrupted run 
   const simulation = { device: SOFTWARE }, request = { cpuWorkers: 1, budget: { timeNs: 60e9 } };
   const { outcome, stages } = await simulate(simulation, request);
   const order = stages.map(({ stage }) => stage).filter((stage, i, all) => stage !== all[i - 1]);
-  assertEquals(order.slice(0, 4), ["device", "cpu", "search", "final round"]);
+  assertEquals(order.slice(0, 4), ["device", "CPU search", "GPU search", "final round"]);
   assert(outcome.gpuAlone !== undefined && outcome.entry!.balance.length >= 1, outcome.balanceMessage);
   const stop = new AbortController();
   const { outcome: { entry, interrupted, evaluated } } = await simulate(simulation, request, {
@@ -551,7 +551,7 @@ Deno.test("a GPU in software gets what the CPU leaves, in time and in evaluation
       cpuWorkers: 1,
       budget: { evaluations: all },
     });
-    const searched = stages.filter(({ stage }) => stage === "search").length;
+    const searched = stages.filter(({ stage }) => stage === "GPU search").length;
     assertEquals([outcome.evaluated, searched], [all, onGpu]);
     assertEquals(outcome.searchVerdict, all > 1 ? undefined : "the only evaluation was the CPU's");
   }

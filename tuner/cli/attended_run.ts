@@ -1,4 +1,6 @@
 import type { Budget } from "./options.ts";
+import { describeCpu, describeGpu } from "../profile/describe.ts";
+import type { ResolvedProblem } from "../problem/resolve_problem.ts";
 import { Progress, progressMode } from "./progress.ts";
 import { EXIT } from "./report_error.ts";
 import { say, terminalColumns } from "./terminal.ts";
@@ -7,6 +9,9 @@ import { say, terminalColumns } from "./terminal.ts";
 const SIGNALS: readonly (readonly [signal: Deno.Signal, exitCode: number])[] = Deno.build.os === "windows"
   ? [["SIGINT", EXIT.interrupted]]
   : [["SIGINT", EXIT.interrupted], ["SIGTERM", EXIT.terminated]];
+
+/** What is computed, and what with. */
+type Announced = Pick<ResolvedProblem, "problem" | "device" | "cpuWorkers">;
 
 /** Signals within this time count as one: the terminal sends Ctrl-C to all of its processes, and a task passes it on. */
 const ONE_MS = 1000;
@@ -40,6 +45,14 @@ export class AttendedRun implements Disposable {
   /** Aborted by Ctrl-C or SIGTERM. */
   get signal(): AbortSignal {
     return this.#stop.signal;
+  }
+
+  /** Says what is computed, and on which devices, above the progress of it. */
+  announce({ problem: { stencil, grid }, device: { gpu, cpu }, cpuWorkers }: Announced): void {
+    if (this.options.quiet) return;
+    const devices = [gpu && describeGpu(gpu), cpuWorkers > 0 && describeCpu(cpu)].filter(Boolean);
+    this.progress.clear();
+    say(`${stencil.title}, grid ${grid.join("x")}, on ${devices.join(" and ")}`);
   }
 
   #interrupt(exitCode: number): void {

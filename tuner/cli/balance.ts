@@ -109,6 +109,7 @@ export async function shareDevices(
   using attended = new AttendedRun(options);
   using session = new DeviceSession({ device });
   const { progress, signal } = attended;
+  attended.announce(request);
   const onBoth = async (): Promise<number> => {
     const { problem, space } = usableSpace("balance", request, await session.copyBytesPerSecond());
     const [best] = space.candidates.toSorted((a, b) => b.predicted - a.predicted);

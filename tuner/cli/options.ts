@@ -116,6 +116,14 @@ export const readGrid: Reader<Grid> = (text, refuse) => {
   return isRight ? [x, y, z] : refuse("XxYxZ with whole numbers of at least 1, such as 384x256x256");
 };
 
+/** The same, or the side of a cube. */
+export const readGridOrCube: Reader<Grid> = (text, refuse, earlier) =>
+  readGrid(
+    /^\d+$/.test(text) ? [text, text, text].join("x") : text,
+    (wanted, found = text) => refuse(`${wanted}, or N for a cube`, found),
+    earlier,
+  );
+
 /** The points of a line, as their number or as `1x1xN`. */
 export const readLine: Reader<Grid> = (text, refuse) => {
   const points = Number(/^(?:1x1x)?(\d+)$/i.exec(text)?.[1] ?? 0);

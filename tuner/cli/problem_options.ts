@@ -29,7 +29,7 @@ import {
   number,
   oneOf,
   type Options,
-  readGrid,
+  readGridOrCube,
   readLine,
   readText,
   type Refuse,
@@ -67,9 +67,9 @@ export const PROBLEM = {
   },
   grid: {
     value: "XxYxZ|N",
-    help: "cells along x, y, z, or points of a line (default: one that suits the device)",
+    help: "cells along x, y, z; N alone: a cube, or a line's points (default: a grid that suits the device)",
     read: (text: string, refuse: Refuse, earlier: EarlierValues) =>
-      (chosenStencil(earlier).dimensions === 1 ? readLine : readGrid)(text, refuse, earlier),
+      (chosenStencil(earlier).dimensions === 1 ? readLine : readGridOrCube)(text, refuse, earlier),
   },
   boundary: {
     value: "NAME|X,Y,Z",

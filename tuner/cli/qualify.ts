@@ -1,6 +1,6 @@
 import { takeWantedGpu } from "../devices/gpu_choice.ts";
 import { formatDuration, formatPercent } from "../format.ts";
-import { describeConfiguration, describeProfileProblem } from "../profile/describe.ts";
+import { describeConfiguration, describeProfileProblem, describeStencil } from "../profile/describe.ts";
 import { checkFileWritable, readProfile } from "../profile/store.ts";
 import { type Answer, type EntryResult, type Qualification, qualify } from "../qualify/qualify.ts";
 import {
@@ -12,6 +12,7 @@ import {
   markdownOf,
 } from "../qualify/formats.ts";
 import { AttendedRun } from "./attended_run.ts";
+import { slicesOf } from "../shares.ts";
 import { COMMON, file, type Options, readPercentage } from "./options.ts";
 import { command } from "./parse_options.ts";
 import { PROBLEM } from "./problem_options.ts";
@@ -63,8 +64,11 @@ Exit code 0: every entry passes; 1: at least one is slower or wrong, or could no
     quick: options.quick,
     numericsOnly: options.numerics,
     signal,
-    onProgress: ({ stage, done, total }) =>
-      progress.update({ stage: stage === "measure" ? "qualify" : "slower ones again", done, total }),
+    onProgress: ({ stage, entry: { problem, configuration: { share } }, done, total }) => {
+      const devices = slicesOf(share).map(({ device }) => device.toUpperCase()).join(" and ");
+      const what = `${describeStencil(problem)}, ${problem.grid.join("x")} on ${devices}`;
+      progress.update({ stage: stage === "again" ? `slower, again: ${what}` : what, done, total });
+    },
   });
   progress.clear();
   if (options.junit !== undefined) {

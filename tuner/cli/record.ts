@@ -108,6 +108,7 @@ async function record(options: RecordOptions): Promise<number> {
   const journal = await Journal.open(out, header);
   using attended = new AttendedRun(options);
   const { progress, signal } = attended;
+  attended.announce(resolved);
   const began = performance.now();
   const elapsedNs = (): number => (performance.now() - began) * 1e6;
   let next = 0, isSaid = options.limit !== undefined;

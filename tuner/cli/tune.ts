@@ -142,6 +142,7 @@ async function tuneOne(
   await checkWritable(out, measuredDevice(device, null));
   await checkJournal(journalPath(out));
   const { progress, signal } = attended;
+  attended.announce({ problem, device, ...request });
   let journal: JournalKeeper | undefined;
   const warn = (text: string): void => {
     progress.clear();

@@ -20,7 +20,7 @@ import {
   describeProfileProblem,
 } from "../profile/describe.ts";
 import type { ProfileDevice } from "../profile/schema.ts";
-import { type Answer, type EntryResult, isPassing, type Qualification } from "./verdict.ts";
+import { type Answer, type EntryResult, isPassing, judgedInterval, type Qualification } from "./verdict.ts";
 
 /** The verdict in short: `slower by 67%`. */
 export function describeVerdict({ verdict, ratio }: EntryResult): string {
@@ -35,7 +35,10 @@ export function explainResult(result: EntryResult): string[] {
   if (measured !== null) {
     const tries = attempts > 1 ? `, the best of ${attempts} measurements` : "";
     lines.push(`measured ${formatMeasured(measured)}${tries}`, `recorded ${formatMeasured(entry.result)}`);
-    if (least !== null) lines.push(`passes from ${formatRate(least)} upwards`);
+    if (least !== null) {
+      const most = formatRate(judgedInterval(measured)[1], { like: least });
+      lines.push(`passes from ${formatRate(least)}; measured up to ${most}`);
+    }
   }
   if (verification !== null) {
     lines.push(`verified against ${verification.against}: ${formatError(verification)}`);

@@ -1,7 +1,7 @@
 import { detectDevice, type DeviceDescription } from "../devices/device.ts";
 import { devicesOf, isSameDevice } from "../profile/merge.ts";
 import { ProfileError } from "../profile/profile_error.ts";
-import { checkProfile, type Profile } from "../profile/schema.ts";
+import { checkProfile, type Profile, type ProfileEntry } from "../profile/schema.ts";
 import { isFailure } from "../devices/run_failure.ts";
 import { DeviceSession, type Session } from "../devices/session.ts";
 import { noteOf } from "./check_entry.ts";
@@ -16,6 +16,8 @@ export type { Answer, EntryResult, Qualification, Rate, RateVerdict, Verdict } f
 export interface QualifyProgress {
   /** `again`: what came out slower is measured again. */
   readonly stage: "measure" | "again";
+  /** The entry that is measured now. */
+  readonly entry: ProfileEntry;
   /** Entries of the stage that are done. */
   readonly done: number;
   /** Entries of the stage. */
@@ -127,7 +129,7 @@ export async function qualifyOn(
     signal,
   };
   for (const [done, trial] of trials.entries()) {
-    onProgress?.({ stage: "measure", done, total: trials.length });
+    onProgress?.({ stage: "measure", entry: trial.entry, done, total: trials.length });
     trial.result = await trial.attempt(run, trials.length - done);
     // while the reference is there
     if (trial.result.verification !== null) await trial.verifyOthers(run);
@@ -186,7 +188,7 @@ async function measureAgain(
     await session.pause(Math.min(PAUSE_NS * round, LONGEST_PAUSE_NS), signal);
     for (const [done, trial] of again.entries()) {
       if (signal?.aborted) return;
-      onProgress?.({ stage: "again", done, total: again.length });
+      onProgress?.({ stage: "again", entry: trial.entry, done, total: again.length });
       trial.result = worseOrFaster(trial.result, await trial.attempt(run, again.length - done));
     }
   }

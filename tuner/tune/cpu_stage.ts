@@ -74,7 +74,7 @@ export async function searchCpu(run: TuningRun): Promise<string | undefined> {
     if (why !== undefined) return why;
     const candidate = isLate && best !== undefined ? missingStepwise(run, eachNs) : strategySearch.next();
     if (candidate === undefined) break;
-    run.report("cpu", evaluated, total);
+    run.report("CPU search", evaluated, total);
     const options = { samplingNs: SAMPLING_NS, best: best?.cellsPerSecond ?? 0 };
     const one = await run.measure(candidate.configuration, options);
     await run.keep(one);

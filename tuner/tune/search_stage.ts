@@ -51,7 +51,7 @@ export async function search(run: TuningRun): Promise<string | undefined> {
     if (candidate === undefined) return undefined;
     asked++;
     const eachNs = done === recalled ? Infinity : (session.now() - beganNs) / (done - recalled);
-    run.report("search", done, total, Math.min(leftNs, eachNs * (total - done)));
+    run.report("GPU search", done, total, Math.min(leftNs, eachNs * (total - done)));
     return candidate;
   };
 

@@ -33,7 +33,7 @@ export interface TuneRequest
 /** How far a run has come. */
 export interface TuneProgress {
   /** What is being done. */
-  readonly stage: "device" | "search" | "final round" | "cpu" | "balance";
+  readonly stage: "device" | "GPU search" | "CPU search" | "final round" | "balance";
   /** How much of it is done. */
   readonly done: number;
   /** How much there is of it; 0 where unknown. */
