@@ -7,7 +7,7 @@
 import { CPU_TRAVERSALS } from "../../kernels/cpu/cpu_traversals.ts";
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { parseOptions } from "../../tuner/cli/parse_options.ts";
-import { OPTIONS, resolveSizes, tuneOn } from "../../tuner/cli/tune.ts";
+import { OPTIONS, resolveSizes, tuneOn, whyTight } from "../../tuner/cli/tune.ts";
 import { journalPath, readJournal } from "../../tuner/profile/journal.ts";
 import { readProfile } from "../../tuner/profile/store.ts";
 import { PROFILE } from "../profile/sample_profile.ts";
@@ -265,6 +265,18 @@ Deno.test("several grids share one budget, and each is an entry; the summary say
     const again = await simulate([...args, "--budget", "30", "--json"]);
     const { sizes, unseen } = JSON.parse(again.stdout);
     assertEquals([sizes.length, unseen.length], [3, 3]);
+    // what is too small for all of them is said before the first, and again where it was exceeded
+    const tight = await simulate([...args, "--budget", "2"]);
+    assertMatch(tight.stderr, /^acoustic [^\n]+\nfacet: 2 evaluations for 3 grids: each gets one\n/);
+    assertEquals((await readProfile(out)).entries.map(({ search }) => search.evaluated), [1, 1, 1]);
+    const slow: Simulation = { referenceNs: 4e9 };
+    const short =
+      "a budget of 3.00 s is too small for 3 grids: 1.00 s each is hardly a search; give 15.0 s or more";
+    const late = await simulate([...args, "--budget", "3s", "--quiet"], slow);
+    assertEquals(late.stderr.split(short).length, 2, late.stderr);
+    assertMatch(late.stdout, new RegExp(`^The budget was exceeded by [\\d.]+ s: ${short}$`, "m"));
+    const enough = [[{ timeNs: 15e9 }, 3], [{ evaluations: 3 }, 3], [{ timeNs: 1 }, 1]] as const;
+    for (const [budget, grids] of enough) assertEquals(whyTight(budget, grids), undefined);
     const both = ["--grid", "8x8x8", "--sizes", "typical"];
     await assertRefused("tune", [[both, "both name what to tune"]]);
   }));

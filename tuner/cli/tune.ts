@@ -25,7 +25,8 @@ import { describeLoss, leaveOneOut, type MeasuredProblem } from "../profile/leav
 import { deviceModelOf } from "../search/device_model.ts";
 import type { Grid } from "../../kernels/stencils/stencil.ts";
 import type { DeviceModel } from "../../models/roofline.ts";
-import { COMMON, file, oneOf, type Options, type Values } from "./options.ts";
+import { formatDuration, formatPlural } from "../format.ts";
+import { type Budget, COMMON, file, oneOf, type Options, type Values } from "./options.ts";
 import { command } from "./parse_options.ts";
 import { PROBLEM, resolveOptions } from "./problem_options.ts";
 import type { ResolvedProblem } from "../problem/resolve_problem.ts";
@@ -82,6 +83,22 @@ export async function resolveSizes(
   return sizes === undefined ? [first, ...others] : others as [ResolvedProblem];
 }
 
+/** Time for a grid below which hardly more than the minimum is measured. */
+const SHORT_NS = 5e9;
+
+/** What is said of a budget too small for these grids; undefined where it is not. */
+export function whyTight(budget: Budget, grids: number): string | undefined {
+  if (grids === 1) return undefined;
+  if ("evaluations" in budget) {
+    const all = formatPlural(budget.evaluations, "evaluation");
+    return budget.evaluations < grids ? `${all} for ${grids} grids: each gets one` : undefined;
+  }
+  const [all, each, enough] = [budget.timeNs, budget.timeNs / grids, grids * SHORT_NS].map(formatDuration);
+  return budget.timeNs >= grids * SHORT_NS
+    ? undefined
+    : `a budget of ${all} is too small for ${grids} grids: ${each} each is hardly a search; give ${enough} or more`;
+}
+
 /** Tunes problems one after another on these devices, and writes what was found: the journal, the profile, the summary. */
 export async function tuneOn(
   devices: { readonly session: Session; readonly evaluators: Evaluators | undefined },
@@ -91,6 +108,7 @@ export async function tuneOn(
   using attended = new AttendedRun(options);
   const measured: MeasuredProblem[] = [], records: ReturnType<typeof summaryRecord>[] = [];
   const endNs = "timeNs" in options.budget ? devices.session.now() + options.budget.timeNs : Infinity;
+  const tight = whyTight(options.budget, requested.length);
   let exitCode = EXIT.done as number, model: DeviceModel | undefined, written: string | undefined;
   for (const [i, one] of requested.entries()) {
     if (i > 0 && attended.signal.aborted) break;
@@ -107,6 +125,7 @@ export async function tuneOn(
       ...one,
       learned,
       attended,
+      note: i === 0 ? tight : undefined,
     });
     exitCode ||= code;
     written ??= made.written;
@@ -119,7 +138,12 @@ export async function tuneOn(
   const losses = unseen.map(({ grid, loss, expected }) => ({ grid, loss, expected }));
   if (options.json) print(requested.length === 1 ? records[0]! : { sizes: records, unseen: losses });
   else {
-    const loss = requested.length === 1 ? [] : ["", describeLoss(unseen)], next = nextSteps(written, TASK);
+    const lateNs = devices.session.now() - endNs;
+    const late = tight !== undefined && lateNs > 0
+      ? [`The budget was exceeded by ${formatDuration(lateNs)}: ${tight}`]
+      : [];
+    const loss = requested.length === 1 ? [] : ["", ...late, describeLoss(unseen)],
+      next = nextSteps(written, TASK);
     if (loss.length + next.length > 0) print([...loss, ...next]);
   }
   return exitCode;
@@ -132,9 +156,13 @@ export async function tuneOn(
 async function tuneOne(
   { session, evaluators }: Parameters<typeof tuneOn>[0],
   { budget, seed, startShare, resume, json, ...options }: Values<typeof OPTIONS>,
-  { problem, device: { gpu, ...machine }, learned, attended, ...request }:
+  { problem, device: { gpu, ...machine }, learned, attended, note, ...request }:
     & ResolvedProblem
-    & { readonly learned: readonly Sample[]; readonly attended: AttendedRun },
+    & {
+      readonly learned: readonly Sample[];
+      readonly attended: AttendedRun;
+      readonly note: string | undefined;
+    },
 ) {
   // the memory that the request allows is not the device's
   const device = { ...machine, gpu: gpu && { ...gpu, limits: limitsOf(gpu.limits) } };
@@ -148,6 +176,7 @@ async function tuneOne(
     progress.clear();
     say(`facet: ${text}`);
   };
+  if (note !== undefined) warn(note);
   const strategy = STRATEGIES.find(({ name }) => name === options.strategy)!;
   try {
     const outcome = await runTuning({ ...problem, ...request, strategy, budget, seed, startShare, learned }, {
