@@ -48,6 +48,8 @@ export interface CpuComparison {
   readonly cellsPerSecond: Readonly<Partial<Record<Way, number>>>;
   /** Medians over the turns of one way's rate by another's: one worker by C, all others by stepwise. */
   readonly ratios: Readonly<Partial<Record<Exclude<Way, "c" | "stepwise">, number>>>;
+  /** How fast native is on all threads, by its rate on one; below 1 it is measured on one. Undefined for one worker. */
+  readonly threadsOverOne?: number | undefined;
   /** Diamonds' rate by that of C on all cores, turn by turn. */
   readonly diamondsOverNative: number | undefined;
   /** The parameters of strips and diamonds: the fastest of a short search. */
@@ -89,6 +91,27 @@ export async function benchGrids(
     }
   }
   return comparisons;
+}
+
+/** Time of a run that checks a yardstick; its runs, of which the fastest counts. */
+const CHECK_NS = 5e6, CHECKS = 3;
+
+/**
+ * How many times as fast a loop is on all threads as on one. Threads that wait for each other on too few free cores can
+ * be a hundred times slower: nothing must be measured against them.
+ */
+export async function threadsOverOne(
+  all: Pick<Contender, "run">,
+  one: Pick<Contender, "run">,
+): Promise<number> {
+  await one.run(1);
+  const steps = Math.max(1, Math.round(CHECK_NS / await one.run(1)));
+  const fastest = async (loop: Pick<Contender, "run">): Promise<number> => {
+    const times: number[] = [];
+    while (times.length < CHECKS) times.push(await loop.run(steps));
+    return Math.min(...times);
+  };
+  return await fastest(one) / await fastest(all);
 }
 
 /** Compares one stencil on one grid, boundary zero. */
@@ -144,12 +167,18 @@ async function compareOnGrid({ stencil, grid, one, all, timeMs }: {
     const stepsOf = (way: Way): number => ["c", "one"].includes(way) ? oneSteps : steps;
     // C last: a field that does not fit is refused before there is a process to end
     const c = isPlainLoop(update) ? await NativeLoops.create({ update, layout }) : undefined;
-    const native = c && await NativeLoops.create({ update, layout }, {
-      compiler: NATIVE_COMPILER,
-      threads: all.workers,
-    });
     if (c !== undefined) contenders.c = c;
+    const createNative = (threads: number) =>
+      NativeLoops.create({ update, layout }, { compiler: NATIVE_COMPILER, threads });
+    const native = c && await createNative(all.workers);
     if (native !== undefined) contenders.native = native;
+    let overOne: number | undefined;
+    if (native !== undefined && all.workers > 1) {
+      const alone = (await createNative(1))!;
+      overOne = await threadsOverOne(native, alone);
+      if (overOne < 1) contenders.native = alone;
+      await (overOne < 1 ? native : alone).dispose();
+    }
     const ways = WAYS.filter((way) => contenders[way] !== undefined);
     const runStep = async (way: Way): Promise<number> =>
       await contenders[way]!.run(stepsOf(way)) / stepsOf(way);
@@ -199,6 +228,7 @@ async function compareOnGrid({ stencil, grid, one, all, timeMs }: {
         ["one", ratio("one", "c")],
         ...(["strips", "diamonds", "native"] as const).map((way) => [way, ratio(way, "stepwise")] as const),
       ]),
+      threadsOverOne: overOne,
       diamondsOverNative: ratio("diamonds", "native"),
       chosen,
       wrong,

@@ -4,7 +4,7 @@
  * @module
  */
 import type { Parameters } from "../kernels/traversals/traversal.ts";
-import { formatBandwidth, formatRate, formatTable } from "../tuner/format.ts";
+import { formatBandwidth, formatPercent, formatRate, formatTable } from "../tuner/format.ts";
 import type { CpuComparison } from "./bench_grids.ts";
 import { C_COMPILER, NATIVE_COMPILER } from "./native_loops.ts";
 
@@ -36,6 +36,18 @@ export function renderGrids(comparisons: readonly CpuComparison[], workers: numb
   ]);
   const right = [1, 2, 3, 4, 5, 6, 7, 8];
   const hasC = comparisons.some(({ cellsPerSecond }) => cellsPerSecond.c !== undefined);
+  const doubts = comparisons.flatMap((found) => {
+    const { threadsOverOne: over = 1, cellsPerSecond: { c = 0, native = Infinity } } = found;
+    if (over < 1) {
+      const part = formatPercent(over);
+      return [
+        `NATIVE ON ONE THREAD: ${
+          nameOf(found)
+        }: ${workers} threads run at ${part} of its rate: are cores free?`,
+      ];
+    }
+    return native < c ? [`NATIVE BELOW C: ${nameOf(found)}: something slowed it down: measure again`] : [];
+  });
   const wrong = comparisons.filter((found) => found.wrong.length > 0);
   return [
     `Gcells/s: medians of samples taken in turns; boundary zero, f32. C: plain loops, ${
@@ -71,6 +83,7 @@ export function renderGrids(comparisons: readonly CpuComparison[], workers: numb
       ...ratios,
     ], { right: right.slice(0, 5) }),
     "",
+    ...doubts,
     wrong.length === 0
       ? "All ways gave the same field, bit for bit; where products are fused, within rounding."
       : `DIFFERENT FIELDS: ${wrong.map((found) => `${nameOf(found)}: ${found.wrong.join(", ")}`).join("; ")}`,

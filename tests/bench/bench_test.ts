@@ -1,6 +1,6 @@
-import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
+import { assert, assertAlmostEquals, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { run } from "../../bench/bench.ts";
-import { benchGrids, type CpuComparison } from "../../bench/bench_grids.ts";
+import { benchGrids, type CpuComparison, threadsOverOne } from "../../bench/bench_grids.ts";
 import { renderGrids } from "../../bench/render_grids.ts";
 import { isPlainLoop, writeC } from "../../bench/write_c.ts";
 import { equation } from "../../kernels/equation.ts";
@@ -46,6 +46,29 @@ Deno.test("what was not measured is a dash, a missing compiler is mentioned, and
   );
   assertEquals(lines[5]!.split(/ {2,}/).slice(2), ["–", "1.90", "3.61", "3.70", "5.00", "–", "12"]);
   assertEquals(lines.at(-1), "DIFFERENT FIELDS: heat diffusion, 64x64x64: strips");
+});
+
+Deno.test("a native loop that threads slow down is measured on one, and that is said", async () => {
+  const asked: number[] = [];
+  const loop = (stepNs: number) => ({
+    run: (steps: number) => {
+      asked.push(steps);
+      return Promise.resolve(steps * stepNs);
+    },
+  });
+  assertAlmostEquals(await threadsOverOne(loop(150e3), loop(1e3)), 1 / 150);
+  // what is slow is not asked for more than the fast one needs to be timed
+  assertEquals(Math.max(...asked), 5000);
+  assertAlmostEquals(await threadsOverOne(loop(1e9), loop(1.9e9)), 1.9);
+  const lines = renderGrids([{ ...FOUND, threadsOverOne: 1 / 150 }, { ...FOUND, threadsOverOne: 1.9 }], 2);
+  const said =
+    "NATIVE ON ONE THREAD: heat diffusion, 64x64x64: 2 threads run at 0.67% of its rate: are cores free?";
+  assertEquals([lines.split(said).length, lines.split("NATIVE").length], [2, 2]);
+  const cellsPerSecond = { ...FOUND.cellsPerSecond, native: 1.9e9 };
+  assertStringIncludes(
+    renderGrids([{ ...FOUND, cellsPerSecond }], 2),
+    "NATIVE BELOW C: heat diffusion, 64x64x64:",
+  );
 });
 
 Deno.test("every way to compute a grid is measured, and all give the same field", async () => {
