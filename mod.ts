@@ -114,7 +114,6 @@ export type {
   ProfileCosts,
   ProfileDevice,
   ProfileEntry,
-  ProfileImprovement,
   ProfilePoint,
   ProfileProblem,
   ProfileRate,

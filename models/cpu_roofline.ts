@@ -20,8 +20,8 @@ const MEETING_SECONDS = 1e-6, ARRIVAL_SECONDS = 1e-7;
 
 /**
  * What a copy of all workers should reach on data of this size, where it was not measured. Of a field
- * larger than a cache that replaces nearly at random, about the square of its part stays: plain steps of one that is a
- * little larger are hardly slower.
+ * larger than a cache that replaces nearly at random, about the square of its part stays: stepwise is hardly
+ * slower on one that is a little larger.
  */
 export function usualCpuBandwidth(bytes: number, workers: number): number {
   if (bytes <= workers * OWN_CACHE_BYTES) return Infinity;
@@ -34,8 +34,8 @@ export function usualCpuBandwidth(bytes: number, workers: number): number {
  * first; `cells` of the grid share what a step costs once.
  *
  * A core computes and begins calls; meanwhile data move from memory, or from wherever a field of this size lies, at the
- * copy's rate, and into its own caches. The two overlap but for what the third root of their cubes' sum adds: plain steps
- * of a field that fits a cache take hardly longer than to compute it, so that diamonds gain nothing there and lose by
+ * copy's rate, and into its own caches. The two overlap but for what the third root of their cubes' sum adds: stepwise
+ * on a field that fits a cache takes hardly longer than computing it, so that diamonds gain nothing there and lose by
  * their short calls, and where memory takes most of the time it remains the bound. The estimate has to **order**
  * configurations of one machine, no more: the constants are those of a current core.
  */

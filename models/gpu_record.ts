@@ -123,7 +123,7 @@ export interface Corrections {
 }
 
 /**
- * The prices fit 1,570 torres, 1,107 marches and 447 plain kernels of orders 2 to 8 and heat on 34 grids: half of the
+ * The prices fit 1,570 torres, 1,107 marches and 447 stepwise kernels of orders 2 to 8 and heat on 34 grids: half of the
  * predictions are off by more than 8%, a tenth by more than 23%. Fitted further they are off by less there (7%), but with
  * values of registers by which choices for unseen grids lose twice as much (`deno task replay --unseen`).
  */

@@ -48,7 +48,7 @@ export interface Demand {
 
 /**
  * Workgroups compute in rounds, with barriers between them: the tiers of torres, the slices of marches, the rows of swept
- * nodes. A workgroup of plain steps has one round.
+ * nodes. A workgroup of stepwise has one round.
  */
 export interface Rounds {
   /** Instructions of a thread, and barriers, in a round. */

@@ -23,6 +23,21 @@ Deno.test("the task report writes one page, and says what it shows", () =>
     assert((await Deno.readTextFile(out)).includes("left out 1 damaged line"));
   }));
 
+Deno.test("several profiles make one page; entries are counted over all of them", () =>
+  inDirectory(async (folder) => {
+    const out = `${folder}/page.html`,
+      profiles = ["--profile", FIXTURE, "--profile", "fixtures/h100/heat.json"];
+    await runCommand("report", [...profiles, "--out", out]);
+    const page = await Deno.readTextFile(out);
+    assert(
+      page.includes("<h1>2 profiles</h1>") && page.includes("heat, δ 4") && page.includes("wave, order 8"),
+    );
+    await runCommand("report", [...profiles, "--entry", "5", "--out", out]);
+    assert((await Deno.readTextFile(out)).includes('<h2 id="entry-5">heat, δ 1, '));
+    const { stderr } = await runCommand("report", [...profiles, "--entry", "9", "--out", out]);
+    assert(stderr.includes("wanted a whole number from 1 to 8"), stderr);
+  }));
+
 Deno.test("report refuses what it cannot show", () =>
   assertRefused("report", [
     [["--profile", "/no/such"], "Cannot read /no/such: there is no such file"],

@@ -22,6 +22,6 @@ Deno.test({
     }).output();
     const output = new TextDecoder().decode(stdout) + new TextDecoder().decode(stderr);
     const { passed } = tally(output, success);
-    assert(success && passed === (THOROUGH ? 6 : 1), output);
+    assert(success && passed === (THOROUGH ? 7 : 2), output);
   },
 });

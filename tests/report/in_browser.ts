@@ -87,10 +87,10 @@ function wave(): string {
 }
 
 /** A page with every kind of chart. */
-function small(): string {
+function small(others: NonNullable<Parameters<typeof buildReport>[1]["others"]> = []): string {
   const { profile, journal } = sampleReport(1, 3);
   const entries = profile.entries.map((entry) => ({ ...entry, costModel: ENTRY.costModel! }));
-  return buildReport({ ...profile, entries }, { journal, warnings: ["a warning"] }).page;
+  return buildReport({ ...profile, entries }, { journal, others, warnings: ["a warning"] }).page;
 }
 
 function long(): string {
@@ -117,10 +117,40 @@ testInBrowser(
     const all = THOROUGH
       ? [...VIEWS.map((view) => ({ view, text: wave() })), { view: VIEWS[3], text: long() }]
       : [];
-    const cases = [{ view: VIEWS[0], text: small() }, ...all];
+    const { profile, journal } = sampleReport(2), createdAt = "2026-11-20T10:00:00.000Z";
+    const compared = small([{ profile: { ...profile, createdAt }, journal }]);
+    const cases = [{ view: VIEWS[0], text: small() }, { view: VIEWS[3], text: compared }, ...all];
     for (const { view, text } of cases) {
       await withPage(browser, text, view, async (page) => {
         assertEquals(await violations(page), [], JSON.stringify(view));
+      });
+    }
+  },
+  { always: true },
+);
+
+testInBrowser(
+  "hover and the keyboard name a mark's configuration",
+  async (browser) => {
+    for (const view of [VIEWS[0], VIEWS[3]]) {
+      await withPage(browser, small(), view, async (page) => {
+        const format = view.width < 720 ? "narrow" : "wide";
+        const chart = page.locator(`.drawings > .${format}[tabindex]`).first();
+        const said = page.locator(".drawings p").first(), marks = chart.locator("[data-name]");
+        assertEquals(await said.textContent(), await chart.getAttribute("aria-label"));
+        const names = await Promise.all((await marks.all()).map((mark) => mark.getAttribute("data-name")));
+        assert(names.length === 4 && names[3]!.includes(": diamond-torre dts=1 nt=8 "), names.join());
+        const seen: (string | null)[] = [];
+        await page.focus("a.skip");
+        await page.keyboard.press("Tab"); // to the chart, the first thing after it
+        for (const key of ["", "ArrowRight", "End", "ArrowLeft", "Home"]) {
+          if (key !== "") await page.keyboard.press(key);
+          seen.push(await said.textContent());
+        }
+        assertEquals(seen, [names[0]!, names[1]!, names[3]!, names[2]!, names[0]!]);
+        await marks.nth(2).hover({ force: true });
+        assertEquals(await said.textContent(), names[2]!);
+        assertEquals(await chart.locator(".at").count(), 1);
       });
     }
   },
@@ -146,7 +176,7 @@ testInBrowser(
     for (const view of VIEWS) {
       await withPage(browser, text, view, async (page) => {
         const shown = await page.evaluate(
-          `[...document.querySelectorAll("figure > div")].filter((div) => div.checkVisibility() && div.querySelector("svg[role=img]")).map((div) => div.className)`,
+          `[...document.querySelectorAll(".drawings > div")].filter((div) => div.checkVisibility() && div.querySelector("svg[role=img]")).map((div) => div.className)`,
         ) as string[];
         assert(shown.length >= 2);
         assertEquals([...new Set(shown)], [view.width < 720 ? "narrow" : "wide"]);

@@ -1,7 +1,8 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { parseHTML } from "linkedom";
 import { formatBandwidth, formatFactor, formatPercent, formatRate } from "../../tuner/format.ts";
-import { parseJournal } from "../../tuner/profile/journal_format.ts";
+import { describeConfiguration } from "../../tuner/profile/describe.ts";
+import { type JournalRecord, parseJournal } from "../../tuner/profile/journal_format.ts";
 import { mergeProfiles } from "../../tuner/profile/merge.ts";
 import { parseProfile, type Profile } from "../../tuner/profile/schema.ts";
 import { neighboursOf } from "../../tuner/report/configuration_card.ts";
@@ -39,7 +40,8 @@ Deno.test("the page of a real run: every problem, every measurement, the same te
   const { page, measurements } = REPORT;
   const [one, again] = [1, 2].map(() => buildReport(WAVE, { journal: JOURNAL, only: 0 }).page);
   assertEquals(one, again);
-  const views = WAVE.entries.map((_, i) => viewEntry(WAVE, i, JOURNAL));
+  // in the order of the page
+  const views = [0, 3, 1, 2].map((i) => viewEntry(WAVE, i, JOURNAL));
   assertEquals(measurements, views.reduce((sum, { points }) => sum + points.length, 0));
   const tables = [...parse(page).querySelectorAll("details.all table")];
   assertEquals(
@@ -193,7 +195,7 @@ Deno.test("the chosen configuration's distance ends on the line, its own roof, w
   // an entry that keeps the bandwidth of its own run does not change with the device's
   const own = { copyBytesPerSecond: { gpu: copyBytesPerSecond! } };
   const figures = [WAVE.device, later].map((device) =>
-    parse(report(device, own)).querySelector("section[aria-labelledby^=entry]").outerHTML
+    parse(report(device, own)).querySelector("main > section").outerHTML
   );
   assertEquals(figures[0], figures[1]);
 });
@@ -297,7 +299,8 @@ Deno.test("every chart has a name, a caption and a table behind it; ids are uniq
   for (const figure of figures) {
     assert(figure.querySelector("figcaption strong") !== null);
     const drawings = [...figure.querySelectorAll("svg[role=img]")];
-    assert(drawings.length === 0 || drawings.length === 2, "one for wide pages, one for phones");
+    const count = (format: string): number => figure.querySelectorAll(`.${format} svg[role=img]`).length;
+    assertEquals(count("wide"), count("narrow"), "one for wide pages, one for phones");
     for (const svg of drawings) {
       assert(svg.getAttribute("aria-label").length > 40, svg.getAttribute("aria-label"));
     }
@@ -405,7 +408,8 @@ Deno.test("the charts show what was measured: every mark, every best rate", () =
   const { page } = buildReport(WAVE, { journal: JOURNAL, only: 0 });
   const section = parse(page).querySelector("main > section");
   const looks = best.map(({ series }) => lookOf(series).color).toSorted();
-  for (const drawing of section.querySelectorAll("figure .wide svg")) {
+  const drawings = [...section.querySelectorAll("figure .wide svg")].slice(0, 2);
+  for (const drawing of drawings) {
     const groups = [...drawing.querySelectorAll("g")].filter((group) =>
       /^var\(--series-\d\)$/.test(group.getAttribute("fill"))
     );
@@ -599,7 +603,7 @@ Deno.test("localities on the roofline: the paper's formulas over DTS, and the be
     formatRate(alone * bandwidth / 4),
     formatRate(Math.max(...ofTile.map(({ cellsPerSecond }) => cellsPerSecond))),
   ]);
-  assertEquals(rows[0]!.slice(0, 3), ["one step", (1 / 3).toFixed(3), "12"]);
+  assertEquals(rows[0]!.slice(0, 3), ["stepwise", (1 / 3).toFixed(3), "12"]);
   assertEquals(rows[1]!.at(-1), "");
   const without = { ...WAVE, device: { ...WAVE.device, measured: { copyBytesPerSecond: null } } };
   assert(!buildReport(without, { journal: [], only: 0 }).page.includes("Localities"));
@@ -625,12 +629,12 @@ Deno.test("every device of a merged profile has a section, and entries are count
   const merged = mergeProfiles(WAVE, other);
   const document = parse(buildReport(merged, { journal: [] }).page);
   const titles = [...document.querySelectorAll("main > section > h2.device")].map((h2) => h2.textContent);
-  assertEquals(titles, [WAVE.device.gpu!.description, "Another GPU"]);
+  assertEquals(titles, [WAVE.device.gpu!.description, "Another GPU and Test CPU"]);
   assertEquals(document.querySelectorAll("section h2[id^=entry]").length, WAVE.entries.length + 1);
   const ids = [...document.querySelectorAll("[id]")].map(({ id }) => id);
   assertEquals(new Set(ids).size, ids.length);
   const only = parse(buildReport(merged, { journal: [], only: WAVE.entries.length }).page);
-  assertEquals(only.querySelector("h1").textContent, "Another GPU");
+  assertEquals(only.querySelector("h1").textContent, "Another GPU and Test CPU");
 });
 
 Deno.test("neighbours differ from the winner in one parameter exactly", () => {
@@ -667,4 +671,140 @@ Deno.test("the parts of a step over R: computing on both devices and copies, eac
     ["1", "10.0 ms", "655 µs", "144 µs", "8.00 ms"],
     ["4", "10.0 ms", "677 µs", "166 µs", "2.00 ms"],
   ]);
+});
+
+Deno.test("a page is titled by what computed, whatever else the machine has", () => {
+  const titleWith = (...slices: readonly (readonly [cpuSlices: number, gpuSlices: number])[]): string => {
+    const entries = slices.map(([cpuSlices, gpuSlices], i) => {
+      const share = { cpuSlices, gpuSlices, exchangeEvery: 1, cpuWorkers: cpuSlices === 0 ? 0 : 2 };
+      const configuration = { traversal: "stepwise", parameters: {}, share };
+      return { ...ENTRY, problem: { ...ENTRY.problem, steps: i + 1 }, configuration, tieSet: [] };
+    });
+    return parse(buildReport({ ...PROFILE, entries }, { journal: [] }).page).querySelector("h1").textContent;
+  };
+  assertEquals(titleWith([100, 0]), "Test CPU");
+  assertEquals(titleWith([0, 100]), "Test GPU 80GB");
+  for (const both of [[[4, 96]], [[100, 0], [0, 100]]] as [number, number][][]) {
+    assertEquals(titleWith(...both), "Test GPU 80GB and Test CPU");
+  }
+});
+
+Deno.test("problems come by order and size; what is not drawn says how to draw it", () => {
+  const problems = ([[10, 64], [2, 128], [2, 64], [10, 32]] as const).map(([order, n]) => ({
+    ...ENTRY.problem,
+    order,
+    grid: [100, n, n] as const,
+  }));
+  const profile = { ...PROFILE, entries: problems.map((problem) => ({ ...ENTRY, problem })) };
+  const namesOf = (page: string): string[] =>
+    rowsBehind(page, "The fastest of every problem").map(([name]) => name!.replace(/, zero.*steps/, ""));
+  const { page } = buildReport(profile, { journal: [] });
+  const names = ["2, grid 100x64x64", "2, grid 100x128x128", "10, grid 100x32x32", "10, grid 100x64x64"];
+  assertEquals(namesOf(page), names.map((name) => `wave, order ${name}`));
+  assertEquals(
+    [...parse(page).querySelectorAll("main > section h2[id^=entry]")].map((h2) => h2.id),
+    ["entry-3", "entry-2", "entry-4", "entry-1"],
+  );
+  assertEquals(
+    namesOf(buildReport(profile, { journal: [], only: 3 }).page)[0],
+    `wave, order ${names[0]} (--entry 3)`,
+  );
+});
+
+Deno.test("every tie says in what it differs, one of another traversal all that it is", () => {
+  const { journal, profile } = sampleReport(10);
+  const [entry] = profile.entries, { configuration, result } = entry!;
+  const tie = (traversal: string, parameters: Record<string, number>) => ({
+    configuration: { ...configuration, traversal, parameters },
+    cellsPerSecond: 0.99 * result.cellsPerSecond,
+    confidence95: null,
+  });
+  const own = configuration.parameters as Record<string, number>;
+  const tieSet = [
+    entry!.tieSet[0]!,
+    ...[90, 91, 92].map((chunk) => tie("diamond-torre", { ...own, chunk })),
+    tie("stepwise", { threadsZ: 64, threadsY: 1, threadsX: 2 }),
+  ];
+  const words = wordsOf(buildReport({ ...profile, entries: [{ ...entry!, tieSet }] }, { journal }).page);
+  assertStringIncludes(
+    words,
+    "4 other configurations tie with it, not significantly slower, or too little slower to matter: " +
+      "diamond-torre with Chunk: 90 cells; diamond-torre with Chunk: 91 cells; diamond-torre with Chunk: 92 cells; " +
+      "stepwise with Workgroup along z: 64 threads, Workgroup along y: 1 thread, Workgroup along x: 2 threads.",
+  );
+});
+
+Deno.test("every mark has its configuration's name and rate", () => {
+  const { points } = viewEntry(WAVE, 0, JOURNAL);
+  const figures = parse(buildReport(WAVE, { journal: JOURNAL, only: 0 }).page).querySelectorAll("figure");
+  for (const figure of [figures[0], figures[1]]) {
+    for (const format of ["wide", "narrow"]) {
+      const names = [...figure.querySelectorAll(`.${format} [data-name]`)].map((mark) => mark.dataset.name);
+      const expected = points.map(({ cellsPerSecond, configuration }) =>
+        `${formatRate(cellsPerSecond)}: ${describeConfiguration(configuration)}`
+      );
+      assertEquals(names.toSorted(), expected.toSorted());
+    }
+  }
+});
+
+Deno.test("how the search converged: what was faster than all before, over evaluations and over seconds", () => {
+  const { profile, journal } = sampleReport(2);
+  const [run, ...measured] = journal, [first, second, third] = measured;
+  const at = (record: JournalRecord | undefined, seconds: number, rate = 1): JournalRecord => {
+    if (record?.kind !== "measurement") throw new TypeError("a measurement is wanted");
+    const measurement = { ...record.measurement, cellsPerSecond: rate * 1e9 };
+    return { ...record, at: `2026-11-21T10:00:0${seconds}.000Z`, measurement };
+  };
+  // the last one measures the first again: it is no further evaluation
+  const records = [run!, at(first, 1, 5), at(second, 3, 4), at(third, 6, 7), at(first, 9, 8)];
+  const { page } = buildReport(profile, { journal: records });
+  assertEquals(rowsBehind(page, "What was faster than all before"), [
+    ["stepwise", "5.00 Gcells/s", "1", "1.0"],
+    ["stepwise", "7.00 Gcells/s", "3", "6.0"],
+  ]);
+  const [figure] = [...parse(page).querySelectorAll("figure")].filter((figure) =>
+    figure.textContent.includes("How the search converged")
+  );
+  assertEquals([...figure.querySelectorAll(".wide svg")].map((svg) => svg.getAttribute("aria-label")), [
+    "The best rate so far over evaluations: 7.00 Gcells/s after 3 of 5 evaluations.",
+    "The best rate so far over seconds: 7.00 Gcells/s after 6 of 60 seconds.",
+  ]);
+  assert(!buildReport(profile, { journal: [] }).page.includes("converged"));
+});
+
+Deno.test("several profiles are compared in one table and one chart before the details", () => {
+  const [entry] = PROFILE.entries, gpu = { ...PROFILE.device.gpu!, description: "Another GPU" };
+  const slower = { ...entry!, result: { ...entry!.result, cellsPerSecond: 385e9, confidence95: null } };
+  const another = { ...PROFILE, device: { ...PROFILE.device, gpu }, entries: [slower] };
+  const again = { ...PROFILE, createdAt: "2026-11-22T12:30:00.000Z" };
+  const others = [another, again].map((profile) => ({ profile, journal: [] }));
+  const { page } = buildReport(PROFILE, { journal: [], others });
+  const document = parse(page);
+  assertEquals(document.querySelector("h1").textContent, "3 profiles");
+  const devices = [
+    ["Test GPU 80GB and Test CPU, 2026-11-21 10:00", "770 Gcells/s"],
+    ["Test GPU 80GB and Test CPU, 2026-11-22 12:30", "770 Gcells/s"],
+    ["Another GPU and Test CPU, 2026-11-21 10:00", "385 Gcells/s"],
+  ];
+  assertEquals(
+    rowsBehind(page, "The fastest of every problem").map(([, device, , rate]) => [device, rate]),
+    devices,
+  );
+  const [nav, ...sections] = [...document.querySelectorAll("main > *")];
+  assertEquals([nav.tagName, sections.length], ["NAV", 3]);
+  assertEquals(
+    nav.querySelector(".bars dt").textContent,
+    "wave, order 2, grid 100x90x80, zero boundary, 96 steps",
+  );
+  const bars = [...nav.querySelectorAll(".bars dd")];
+  assertEquals(bars.map((bar) => bar.textContent), devices.map((texts) => texts.join("")));
+  // bars are as long as rates
+  assertEquals(
+    bars.map((bar) => bar.querySelector("span").getAttribute("style").match(/width: [\d.]+%/)[0]),
+    ["width: 100.0%", "width: 100.0%", "width: 50.0%"],
+  );
+  for (const target of nav.querySelectorAll("a")) {
+    assert(document.getElementById(target.getAttribute("href").slice(1)) !== null);
+  }
 });

@@ -60,7 +60,7 @@ Of two entries for the same problem and device, the newer profile's counts; rate
       : [
         `Wrote ${out}: ${formatPlural(devices.length, "device")}`,
         ...devices.map(({ device, entries }) =>
-          `  ${deviceTitle(device)}: ${formatPlural(entries.length, "problem")}`
+          `  ${deviceTitle(device, entries)}: ${formatPlural(entries.length, "problem")}`
         ),
         ...(words.length === 0 ? [] : [
           "Measured twice with different rates; the newer profile counts:",

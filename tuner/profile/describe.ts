@@ -1,3 +1,4 @@
+import { cellsOf } from "../../kernels/stencils/stencil.ts";
 import type { Configuration } from "../configuration.ts";
 import type { CpuDescription, GpuDescription } from "../devices/device.ts";
 import { gpuName } from "../devices/vendors.ts";
@@ -39,6 +40,15 @@ export function describeProfileProblem(problem: ProfileProblem): string {
   const { grid, boundary, steps } = problem;
   const cells = `grid ${grid.join("x")}, ${boundary} boundary`;
   return `${describeStencil(problem)}, ${cells}, ${formatPlural(steps, "step")}`;
+}
+
+/** As people count: order 2 before order 10. */
+const inOrder = new Intl.Collator("en", { numeric: true }).compare;
+
+/** By equation, variant and size. */
+export function compareProblems(a: ProfileProblem, b: ProfileProblem): number {
+  return inOrder(describeStencil(a), describeStencil(b)) || cellsOf(a.grid) - cellsOf(b.grid) ||
+    inOrder(describeProfileProblem(a), describeProfileProblem(b));
 }
 
 /** A profile's stencil as a kernel's name in other tools' files: `wave-order-4`. */

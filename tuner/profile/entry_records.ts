@@ -1,6 +1,12 @@
 import { configurationKey, type Measurement } from "../configuration.ts";
 import { measurementOf } from "../measuring/evaluate.ts";
-import type { FailureRecord, JournalRecord, MeasurementRecord, RunRecord } from "./journal_format.ts";
+import {
+  configurationOf,
+  type FailureRecord,
+  type JournalRecord,
+  type MeasurementRecord,
+  type RunRecord,
+} from "./journal_format.ts";
 import type { Profile, ProfileEntry } from "./schema.ts";
 import { isSameProblem } from "./profile_problem.ts";
 import { isSameDevice } from "./store.ts";
@@ -11,10 +17,20 @@ type DatedMeasurement = Pick<MeasurementRecord, "measurement" | "at">;
 /** A configuration without a rate. */
 export type DatedFailure = Pick<FailureRecord, "configuration" | "failure" | "at">;
 
+/** A measurement that was faster than all before it. */
+export interface Improvement extends DatedMeasurement {
+  /** Its number among the evaluations, each configuration counted once, from 1. */
+  readonly evaluation: number;
+  /** Since the run began; of a run that another one resumed, its time is added. */
+  readonly elapsedMs: number;
+}
+
 /** The evaluations that belong to an entry. */
 export interface EntryRecords {
   /** Each configuration once, in the order of their first measurement. */
   readonly measured: readonly DatedMeasurement[];
+  /** How the best rate rose during the search. */
+  readonly improvements: readonly Improvement[];
   /** Configurations that never got a rate, each once. */
   readonly failed: readonly DatedFailure[];
   /** Evaluations left out because another one of the same configuration says more. */
@@ -43,7 +59,9 @@ export function entryRecords(
   const current = new Set(runs.filter((run) => run.kernelSource === kernelSource).map(({ run }) => run));
   const measured = new Map<string, DatedMeasurement>();
   const failed = new Map<string, DatedFailure>();
-  let evaluations = 0, outdated = 0;
+  const times = new Map(runs.map(({ run, startedAt }) => [run, Date.parse(startedAt)]));
+  const seen = new Set<string>(), improvements: Improvement[] = [];
+  let evaluations = 0, outdated = 0, elapsedMs = 0;
   for (const record of records) {
     if (record.kind === "run" || !all.has(record.run)) continue;
     if (!current.has(record.run)) {
@@ -51,12 +69,20 @@ export function entryRecords(
       continue;
     }
     evaluations++;
+    elapsedMs += Math.max(0, Date.parse(record.at) - times.get(record.run)!);
+    times.set(record.run, Date.parse(record.at));
+    // the final round measures again what the search has found
+    const before = seen.size, evaluation = seen.add(configurationKey(configurationOf(record))).size;
     if (record.kind === "failure") {
       const { configuration, failure, at } = record;
       failed.set(configurationKey(configuration), { configuration, failure, at });
       continue;
     }
     const { measurement, at } = record;
+    if (
+      evaluation > before &&
+      measurement.cellsPerSecond > (improvements.at(-1)?.measurement.cellsPerSecond ?? 0)
+    ) improvements.push({ measurement, at, evaluation, elapsedMs });
     const key = configurationKey(measurement.configuration);
     const known = measured.get(key)?.measurement.samples.length ?? 0;
     if (measurement.samples.length >= known) measured.set(key, { measurement, at });
@@ -71,6 +97,7 @@ export function entryRecords(
   for (const key of measured.keys()) failed.delete(key);
   return {
     measured: [...measured.values()],
+    improvements,
     failed: [...failed.values()],
     repeated: evaluations - measured.size - failed.size,
     outdated,

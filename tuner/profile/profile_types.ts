@@ -88,14 +88,6 @@ export interface ProfileResult extends ProfileRate {
   readonly byHost?: { readonly cellsPerSecond: number; readonly steps: number } | undefined;
 }
 
-/** An evaluation of one device alone that was faster than all before it. */
-export interface ProfileImprovement extends ProfilePoint {
-  /** Its number among the evaluations, from 1. */
-  readonly evaluation: number;
-  /** Milliseconds since the run began. */
-  readonly elapsedMs: number;
-}
-
 /** How an entry was found. */
 export interface ProfileSearch {
   /** Name of the strategy. */
@@ -110,8 +102,6 @@ export interface ProfileSearch {
   readonly failed: Readonly<Record<string, number>>;
   /** Milliseconds that it took. */
   readonly elapsedMs: number;
-  /** How the best rate rose. Missing in files of earlier versions. */
-  readonly improvements?: readonly ProfileImprovement[] | undefined;
 }
 
 /** The best configuration for one problem, with its evidence. */

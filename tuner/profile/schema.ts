@@ -14,7 +14,6 @@ import type {
   ProfileCostModel,
   ProfileDevice,
   ProfileEntry,
-  ProfileImprovement,
   ProfilePoint,
   ProfileProblem,
   ProfileRate,
@@ -191,8 +190,6 @@ const costModel = z.strictObject({
 const rated = record<ProfileRated>({ configuration: configurationSchema, ...rate })
   .refine(isWithinInterval, "a rate within its interval");
 
-const point = { ...traversal, cpuWorkers: counting.optional(), cellsPerSecond: positive };
-
 const entry = record<ProfileEntry>({
   problem: problemSchema,
   configuration: configurationSchema,
@@ -211,7 +208,9 @@ const entry = record<ProfileEntry>({
   }).optional(),
   tieSet: z.array(rated),
   bestOfEach: z.array(rated).optional(),
-  calibration: z.array(record<ProfilePoint>(point)).optional(),
+  calibration: z.array(
+    record<ProfilePoint>({ ...traversal, cpuWorkers: counting.optional(), cellsPerSecond: positive }),
+  ).optional(),
   balance: z.array(record<ProfileBalance>({
     cpuSlices: natural,
     gpuSlices: natural,
@@ -227,9 +226,6 @@ const entry = record<ProfileEntry>({
     evaluated: natural,
     failed: z.record(name, counting, "numbers by reason"),
     elapsedMs: notNegative,
-    improvements: z.array(
-      record<ProfileImprovement>({ ...point, evaluation: counting, elapsedMs: notNegative }),
-    ).optional(),
   }),
 }).check(({ value: { problem, configuration, tieSet, bestOfEach = [], balance }, issues }) => {
   const slices = problem.grid[0];

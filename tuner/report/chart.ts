@@ -1,5 +1,7 @@
 import * as Plot from "@observablehq/plot";
 import { parseHTML } from "linkedom";
+import { formatRate } from "../format.ts";
+import { describeConfiguration } from "../profile/describe.ts";
 import type { Point } from "./entry_view.ts";
 import { escapeHtml, Html, markup } from "./html.ts";
 import { lookOf } from "./series.ts";
@@ -25,11 +27,20 @@ export function drawChart(label: string, draw: (format: PageFormat) => Plot.Plot
     const element = Plot.plot({ document, width, style: { fontSize: "13px" }, ...draw(format) });
     return new Html(finish(element.outerHTML, label));
   };
-  return markup`
-    <div class="wide">${svg("wide")}</div>
-    <div class="narrow">${svg("narrow")}</div>
-  `;
+  const drawings = (["wide", "narrow"] as const).map((format) => {
+    const drawing = svg(format), hasMarks = drawing.text.includes(" data-name=");
+    return markup`<div class="${format}"${hasMarks ? STEPS : ""}>${drawing}</div>`;
+  });
+  return markup`<div class="drawings">${drawings}<p role="status" hidden>${KEYS}</p></div>`;
 }
+
+/** What is said of a chart's marks until one is pointed at. */
+const KEYS = "Point at a mark, or step through them with the arrow keys, to see its configuration.";
+
+const STEPS = markup` tabindex="0" role="group" aria-label="${KEYS}"`;
+
+/** How the label of a mark begins that the page's script names. */
+const MARK = "mark: ";
 
 /** Draws a chart as an SVG file of its own. */
 export function drawSvg(label: string, options: Plot.PlotOptions): string {
@@ -42,6 +53,7 @@ function finish(svg: string, label: string): string {
   return svg
     .replace(/<style>[\s\S]*?<\/style>/, "")
     .replace(/^<svg\b/, `<svg role="img" aria-label="${escapeHtml(label)}"`)
+    .replaceAll(` aria-label="${MARK}`, ` data-name="`)
     .replace(
       / aria-(?:label|hidden|description)="[^"]*"/g,
       (attribute, at: number) => at < 40 ? attribute : "",
@@ -78,6 +90,9 @@ export function dotsOf(
       symbol: mark,
       fill: color,
       r: 4,
+      ariaLabel: ([{ cellsPerSecond, configuration }, ...others]: [Point]) =>
+        `${MARK}${formatRate(cellsPerSecond)}: ${describeConfiguration(configuration)}` +
+        (others.length > 0 ? `, and ${others.length} more here` : ""),
       fillOpacity: ({ length }: Point[]) => Math.min(0.95, Math.round(70 + 10 * Math.log2(length)) / 100),
     });
   });

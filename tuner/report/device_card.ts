@@ -1,12 +1,16 @@
 import type { GpuDescription } from "../devices/device.ts";
 import { gpuName, vendorName } from "../devices/vendors.ts";
 import { formatBandwidth, formatBytes, formatPlural } from "../format.ts";
-import type { Profile } from "../profile/schema.ts";
+import type { Profile, ProfileDevice, ProfileEntry } from "../profile/schema.ts";
 import { type Hole, type Html, markup } from "./html.ts";
+import { uses } from "../shares.ts";
 
-/** The device in a few words: its GPU, or its CPU. */
-export function deviceTitle({ gpu, cpu }: Profile["device"]): string {
-  return gpu === null ? cpu.model : gpuName(gpu);
+/** What computes these entries, in a few words: the GPU, the CPU, or both. */
+export function deviceTitle({ gpu, cpu }: ProfileDevice, entries: readonly ProfileEntry[]): string {
+  const computes = (device: "gpu" | "cpu"): boolean =>
+    entries.some(({ configuration: { share } }) => uses(share, device));
+  const isOnCpu = gpu === null || computes("cpu"), isOnGpu = gpu !== null && (computes("gpu") || !isOnCpu);
+  return [...(isOnGpu ? [gpuName(gpu)] : []), ...(isOnCpu ? [cpu.model] : [])].join(" and ");
 }
 
 export function deviceCard({ device, tool, createdAt }: Profile): Html {

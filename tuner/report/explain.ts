@@ -139,10 +139,11 @@ function againstRoof({ winner, bandwidths }: EntryView): Html | undefined {
 function againstOthers({ points, winner, entry }: EntryView): Html | undefined {
   const ties = entry.tieSet.length - 1;
   if (ties > 0) {
-    const others = points.filter(({ isTied }) => isTied).slice(0, 3).map((point) => another(winner, point));
+    const others = points.filter(({ isTied }) => isTied).map((point) => another(winner, point));
     const count = formatPlural(ties, "other configuration ties", "other configurations tie");
-    const named = others.length > 0 ? ` Among them: ${others.join("; ")}.` : "";
-    return markup`<strong>${count} with it:</strong> not significantly slower, or too little slower to matter.${named}`;
+    return markup`<strong>${count} with it</strong>, not significantly slower, or too little slower to matter: ${
+      others.join("; ")
+    }.`;
   }
   const second = points.find(({ isWinner, series }) => !isWinner && series !== TOGETHER);
   if (second === undefined) return undefined;
@@ -155,10 +156,11 @@ function againstOthers({ points, winner, entry }: EntryView): Html | undefined {
   }) ${verdict}.`;
 }
 
-/** Another configuration: its traversal, and in what it differs from the chosen one. */
-function another(winner: Point, point: Point): string {
-  const changed = parameterList(differences(winner, point), point.series);
-  return changed === "" ? point.series : `${point.series} with ${changed}`;
+/** Another configuration: its traversal, and in what it differs from the chosen one; in all where that is another. */
+function another(winner: Point, { series, parameters }: Point): string {
+  const changed = differences(winner, { series, parameters });
+  const named = parameterList(Object.keys(changed).length === 0 ? parameters : changed, series);
+  return named === "" ? series : `${series} with ${named}`;
 }
 
 function againstCpu({ entry: { configuration, balance }, best }: EntryView): Html | undefined {

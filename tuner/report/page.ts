@@ -1,7 +1,7 @@
 import { formatCount, formatFactor, formatPercent, formatPlural, formatRate } from "../format.ts";
 import type { JournalRecord } from "../profile/journal_format.ts";
 import { samplesOf } from "../profile/calibration.ts";
-import { describeProfileProblem } from "../profile/describe.ts";
+import { compareProblems, describeProfileProblem } from "../profile/describe.ts";
 import {
   describeLoss,
   leaveOneOut,
@@ -11,9 +11,11 @@ import {
 import { problemOf } from "../profile/profile_problem.ts";
 import { deviceModelOf } from "../search/device_model.ts";
 import { devicesOf } from "../profile/merge.ts";
-import type { Profile } from "../profile/schema.ts";
+import type { Profile, ProfileEntry } from "../profile/schema.ts";
 import { allMeasurements } from "./all_measurements.ts";
+import { comparison } from "./comparison.ts";
 import { configurationCard } from "./configuration_card.ts";
+import { convergenceFigure } from "./convergence_chart.ts";
 import { deviceCard, deviceTitle } from "./device_card.ts";
 import { type EntryView, roofFraction, viewEntry } from "./entry_view.ts";
 import { explain, overviewSentence, stepwiseName, whySentence } from "./explain.ts";
@@ -33,46 +35,75 @@ export const MAX_ENTRIES = 16;
 const NO_JOURNAL =
   markup`<p class="warning">There is no journal: the charts show what the profile keeps.</p>`;
 
-/** What a page is made of. */
-interface ReportOptions {
-  /** The profile's evaluations; none where there is no journal. */
+/** A profile and its evaluations; none where there is no journal. */
+interface Measured {
+  readonly profile: Profile;
   readonly journal: readonly JournalRecord[];
+}
+
+/** What a page is made of, beside a profile. */
+interface ReportOptions extends Pick<Measured, "journal"> {
+  /** Further profiles on the same page, also of the same device. @default {[]} */
+  readonly others?: readonly Measured[];
   /** The only entry to draw, counted from 0 over all devices. @default {undefined} the first {@linkcode MAX_ENTRIES} */
   readonly only?: number | undefined;
   /** Warnings about the files, one line each. @default {[]} */
   readonly warnings?: readonly string[];
 }
 
-/** A device of the profile, and its entries that are drawn. */
+/** An entry of the page; not drawn, it has no view. */
+interface Listed {
+  readonly entry: ProfileEntry;
+  /** What `--entry` calls it. */
+  readonly number: number;
+  readonly view: EntryView | undefined;
+}
+
+/** A device of a profile, and its entries, by equation and size. */
 interface DevicePart {
+  readonly title: string;
   readonly profile: Profile;
+  readonly entries: readonly Listed[];
   readonly views: readonly EntryView[];
 }
 
 /**
- * Makes the report of a profile with at least one entry: the text of an HTML file that needs nothing else, and how many
- * measurements it shows. Each device of a merged profile has a section. Pure: the same profile and journal give the same
+ * Makes the report of profiles with at least one entry: the text of an HTML file that needs nothing else, and how many
+ * measurements it shows. Each device of each profile has a section. Pure: the same profiles and journals give the same
  * text.
  */
-export function buildReport(profile: Profile, { journal, only, warnings = [] }: ReportOptions): {
-  page: string;
-  measurements: number;
-} {
-  const devices = devicesOf(profile);
-  let count = 0;
-  const parts = devices.map((profile): DevicePart => {
-    const first = count;
+export function buildReport(
+  profile: Profile,
+  { journal, others = [], only, warnings = [] }: ReportOptions,
+): { page: string; measurements: number } {
+  let count = 0, drawn = 0;
+  const partOf = (profile: Profile, journal: Measured["journal"]): DevicePart => {
+    const before = count;
     count += profile.entries.length;
-    const isDrawn = (at: number): boolean => only === undefined ? at < MAX_ENTRIES : at === only;
-    const views = profile.entries.flatMap((_, i) =>
-      isDrawn(first + i) ? viewEntry(profile, i, journal, first + i + 1) : []
+    const entries = profile.entries.map((entry, i) => ({ entry, i, number: before + i + 1 }))
+      .sort((a, b) => compareProblems(a.entry.problem, b.entry.problem))
+      .map(({ entry, i, number }): Listed => {
+        const isDrawn = only === undefined ? drawn++ < MAX_ENTRIES : number === only + 1;
+        return { entry, number, view: isDrawn ? viewEntry(profile, i, journal, number) : undefined };
+      });
+    const views = entries.flatMap(({ view }) => view ?? []);
+    const title = deviceTitle(
+      profile.device,
+      (only === undefined ? entries : views).map(({ entry }) => entry),
     );
-    return { profile, views };
-  }).filter(({ views }) => only === undefined || views.length > 0);
+    // of one device there may be several
+    const time = others.length > 0 ? `, ${profile.createdAt.slice(0, 16).replace("T", " ")}` : "";
+    return { title: title + time, profile, entries, views };
+  };
+  const parts = [{ profile, journal }, ...others]
+    .flatMap(({ profile, journal }) => devicesOf(profile).map((device) => partOf(device, journal)))
+    .filter(({ views }) => only === undefined || views.length > 0);
   const views = parts.flatMap(({ views }) => views);
   const measurements = views.reduce((sum, { points }) => sum + points.length, 0);
-  const [one] = parts, isOne = parts.length === 1;
-  const title = isOne ? deviceTitle(one!.profile.device) : formatPlural(parts.length, "device");
+  const isOne = parts.length === 1;
+  const title = isOne
+    ? parts[0]!.title
+    : formatPlural(parts.length, others.length > 0 ? "profile" : "device");
   const page = markup`
     <!doctype html>
     <html lang="en">
@@ -94,9 +125,10 @@ export function buildReport(profile: Profile, { journal, only, warnings = [] }: 
     ${warnings.map((warning) => markup`<p class="warning">${warning}</p>`)}
     </header>
     <main>
+    ${overview(parts)}
     ${parts.map((part, i) => isOne ? deviceContent(part, i) : deviceSection(part, i))}
     </main>
-    <footer><p>Made by <code>deno task report</code> from a profile and its journal. Rates count the grid's own cells per second. A <dfn>roof</dfn> is the highest rate that the measured copy bandwidth permits for a kernel's memory traffic. Every rate was measured; every prediction is called one.</p></footer>
+    <footer><p>Made by <code>deno task report</code> from a profile and its journal. Rates count the grid's own cells per second. A <dfn>roof</dfn> is the highest rate that the measured copy bandwidth permits for a kernel's memory traffic. <dfn>Stepwise</dfn>, on a line <em>classic</em>, computes one time step per pass over memory: the baseline of speedups. Every rate was measured; every prediction is called one.</p></footer>
     <script>${new Html(SCRIPT)}</script>
       </body>
     </html>
@@ -112,48 +144,55 @@ function lead(views: readonly EntryView[]): Html | "" {
 }
 
 function deviceSection(part: DevicePart, at: number): Html {
-  const id = `device-${at + 1}`, { profile: { device }, views } = part;
-  return markup`<section aria-labelledby="${id}"><h2 id="${id}" class="device">${deviceTitle(device)}</h2>
-    ${lead(views)}${deviceContent(part, at)}</section>`;
+  const id = `device-${at + 1}`;
+  return markup`<section aria-labelledby="${id}"><h2 id="${id}" class="device">${part.title}</h2>
+    ${lead(part.views)}${deviceContent(part, at)}</section>`;
 }
 
 function deviceContent({ profile, views }: DevicePart, at: number): Html {
-  const isAlone = views.length === 1, id = `hardware-${at + 1}`;
+  const isAlone = views.length === 1, unseen = lossOf(profile);
   return markup`
-    ${profile.entries.length > 1 ? overview(profile, views, at) : ""}
+    ${unseen.length > 0 ? markup`<p>${describeLoss(unseen)}.</p>` : ""}
     ${views.map((view, i) => problemSection(view, { isAlone, isOpen: at === 0 && i === 0 }))}
-    <section aria-labelledby="${id}"><h2 id="${id}">The device</h2>${deviceCard(profile)}</section>
+    <section><h2>The device</h2>${deviceCard(profile)}</section>
   `;
 }
 
-/** The table of contents: all problems of the profile, with links to those that are drawn. */
-function overview(profile: Profile, views: readonly EntryView[], at: number): Html {
-  const drawn = new Map(views.map((view) => [view.entry, view.id]));
-  const rows = profile.entries.map((entry) => {
-    const { problem, configuration, result: { cellsPerSecond, roofFraction, speedupOverStepwise } } = entry;
-    const name = describeProfileProblem(problem);
-    const id = drawn.get(entry), series = seriesOf(configuration);
+/** The table of contents: all problems on all devices, with links to those that are drawn; nothing for one alone. */
+function overview(parts: readonly DevicePart[]): Html | "" {
+  const listed = parts.flatMap((part) => part.entries.map((one) => ({ ...one, part })))
+    .sort(({ entry: a }, { entry: b }) =>
+      compareProblems(a.problem, b.problem) || b.result.cellsPerSecond - a.result.cellsPerSecond
+    );
+  if (listed.length < 2) return "";
+  const isOne = parts.length === 1, others = listed.filter(({ view }) => view === undefined).length;
+  const rows = listed.map(({ entry: { problem, configuration, result }, number, view, part }) => {
+    const { cellsPerSecond, roofFraction, speedupOverStepwise } = result;
+    const name = describeProfileProblem(problem), series = seriesOf(configuration);
     return [
-      id === undefined ? name : markup`<a href="#${id}">${name}</a>`,
+      view === undefined ? `${name} (--entry ${number})` : markup`<a href="#${view.id}">${name}</a>`,
+      ...(isOne ? [] : [part.title]),
       markup`<span class="who">${markKey(lookOf(series))}${series}</span>`,
       formatRate(cellsPerSecond),
       speedupOverStepwise && formatFactor(speedupOverStepwise),
       roofFraction && formatPercent(roofFraction),
     ];
   });
-  const columns = ["problem", "fastest", ...numbers("rate", "over stepwise", "of its roof")];
-  const others = profile.entries.length - views.length;
-  const isAbove = profile.entries.some(({ result: { roofFraction } }) => (roofFraction ?? 0) > 1);
-  const unseen = lossOf(profile);
+  const columns = [
+    "problem",
+    ...(isOne ? [] : ["device"]),
+    "fastest",
+    ...numbers("rate", "over stepwise", "of its roof"),
+  ];
+  const isAbove = listed.some(({ entry: { result } }) => (result.roofFraction ?? 0) > 1);
   const undrawn = `${
     formatPlural(others, "problem is", "problems are")
   } listed only: --entry N draws another.`;
-  const label = `problems-${at + 1}`;
-  return markup`<nav aria-labelledby="${label}"><h2 id="${label}">Problems</h2>
+  return markup`<nav aria-labelledby="problems"><h2 id="problems">${isOne ? "Problems" : "Comparison"}</h2>
     ${table("The fastest of every problem", columns, rows)}
     ${isAbove ? markup`<p>Above 100%: ${ABOVE_ROOF}.</p>` : ""}
     ${others > 0 ? markup`<p>${undrawn}</p>` : ""}
-    ${unseen.length > 0 ? markup`<p>${describeLoss(unseen)}.</p>` : ""}
+    ${isOne ? "" : comparison(listed.map(({ entry, part }) => ({ ...entry, title: part.title })))}
   </nav>`;
 }
 
@@ -171,7 +210,7 @@ function lossOf({ entries, device }: Profile): UnseenProblem[] {
 function problemSection(view: EntryView, { isAlone, isOpen }: { isAlone: boolean; isOpen: boolean }): Html {
   const { id, entry } = view;
   const heading = markup`<h2 id="${id}">${describeProfileProblem(entry.problem)}</h2>`;
-  return markup`<section aria-labelledby="${id}">${
+  return markup`<section>${
     isAlone ? [heading, content(view)] : markup`<details class="problem"${new Html(isOpen ? " open" : "")}>
       <summary>${heading}</summary><p class="lead">${whySentence(view)}</p>${content(view)}</details>`
   }</section>`;
@@ -186,6 +225,7 @@ function content(view: EntryView): Html {
     <h3>The chosen configuration</h3>
     ${configurationCard(view)}
     ${explain(view)}
+    ${convergenceFigure(view)}
     ${heatMaps(view)}
     ${sharing(view)}
     <h3>Every measurement</h3>

@@ -32,7 +32,7 @@ export function rooflineFigure(view: EntryView): Html | "" {
     `below what copies of ${lines} allow.${reached}`;
   const onLine = localities.length === 0
     ? ""
-    : " The rings on the line are the localities of one step at a time and of torres by tile size (DTS) on an endless grid: Eq. 4 and 6 and Fig. 7 of Levchenko et al., 2016.";
+    : " The rings on the line are the localities of stepwise and of torres by tile size (DTS) on an endless grid: Eq. 4 and 6 and Fig. 7 of Levchenko et al., 2016.";
   const others = left === 0
     ? ""
     : ` Not in it: ${formatCount(left)} whose traffic or bandwidth is not known.`;
@@ -160,7 +160,7 @@ interface Locality {
 }
 
 /**
- * The localities of one step at a time (Eq. 4) and of rows of torres (Eq. 6) of each tile size up to one more than was
+ * The localities of stepwise (Eq. 4) and of rows of torres (Eq. 6) of each tile size up to one more than was
  * measured, after Levchenko, Perepelkina, Zakirov, Computation 2016, 4(3), 29; none if no torre was measured.
  */
 function localitiesOf({ points, problem, best, bandwidths }: EntryView): Locality[] {
@@ -170,7 +170,7 @@ function localitiesOf({ points, problem, best, bandwidths }: EntryView): Localit
   const { dts: own, nt = 1 } = fastest.parameters;
   const levelsRead = readsPrevious(problem.stencil.update) ? 2 : 1;
   const stepwise = {
-    name: "one step",
+    name: "stepwise",
     series: "stepwise",
     locality: stepwiseLocality(levelsRead),
     measured: best.find(({ series }) => series === "stepwise"),

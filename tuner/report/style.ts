@@ -55,6 +55,12 @@ figcaption strong { color: var(--ink); }
 figure svg:not(.key) { display: block; width: 100%; height: auto; overflow: visible; }
 figure text { white-space: pre; }
 .narrow { display: none; }
+.drawings p { min-height: 3em; margin: 4px 0 0; font: 13px/1.5 ui-monospace, Menlo, Consolas, monospace; color: var(--muted); overflow-wrap: anywhere; }
+.at { stroke: var(--ink); stroke-width: 3px; fill-opacity: 1; }
+.bars { margin: 0; }
+.bars dt { margin-top: 14px; font-weight: 650; color: var(--ink); }
+.bars dd { display: flex; flex-wrap: wrap; justify-content: space-between; gap: 0 12px; margin-top: 6px; font-size: 14px; font-variant-numeric: tabular-nums; }
+.bars span { flex: none; height: 10px; }
 .legend { display: flex; flex-wrap: wrap; gap: 4px 18px; margin: 0 0 8px; padding: 0; list-style: none; font-size: 14px; }
 .key { width: 12px; height: 12px; margin-right: 6px; vertical-align: -1px; }
 .key.line { width: 24px; }

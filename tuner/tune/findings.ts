@@ -1,8 +1,6 @@
 import { type Configuration, configurationKey, type Failure, type Measurement } from "../configuration.ts";
 import type { Evaluation } from "../measuring/evaluate.ts";
 import type { Finalist } from "../measuring/final_round.ts";
-import { pointOf } from "../profile/calibration.ts";
-import type { ProfileImprovement } from "../profile/profile_types.ts";
 import { deviceOf, isStepwise } from "../shares.ts";
 
 export type Alone = "gpu" | "cpu";
@@ -19,8 +17,6 @@ export class Findings {
   readonly evaluationNs = new Map<string, number>();
   /** Evaluations of earlier runs that still hold, by configuration. */
   known: ReadonlyMap<string, Evaluation> = new Map();
-  /** Evaluations that were faster than all before them. */
-  readonly improvements: ProfileImprovement[] = [];
   /** The final round: every finalist, fastest first. */
   finalists: readonly Finalist[] = [];
   /** Finalists that are statistically indistinguishable from the fastest, the chosen one first. */
@@ -67,19 +63,15 @@ export class Findings {
       );
   }
 
-  /** Counts an evaluation of one device alone, and remembers its rate; `elapsedNs` since the run began. */
-  take(evaluation: Evaluation, elapsedNs = 0): void {
+  /** Counts an evaluation of one device alone, and remembers its rate. */
+  take(evaluation: Evaluation): void {
     this.count(evaluation);
     const { configuration } = evaluation;
     // what was right once and fails now must not win by its earlier rate
     this.forget(configuration);
-    if (!("measurement" in evaluation)) return;
-    const { measurement } = evaluation, before = this.improvements.at(-1);
-    this.#measured.set(configurationKey(configuration), measurement);
-    if (measurement.cellsPerSecond <= (before?.cellsPerSecond ?? 0)) return;
-    // what earlier runs made takes no time
-    const elapsedMs = Math.max(before?.elapsedMs ?? 0, elapsedNs / 1e6);
-    this.improvements.push({ ...pointOf(measurement), evaluation: this.evaluated, elapsedMs });
+    if ("measurement" in evaluation) {
+      this.#measured.set(configurationKey(configuration), evaluation.measurement);
+    }
   }
 
   /** Takes in what an earlier run found out about a configuration, as if it had been evaluated now. */

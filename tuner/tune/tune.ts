@@ -101,7 +101,7 @@ function entryOf(
     & Pick<TuneOutcome, "copyBytesPerSecond">,
 ): ProfileEntry {
   const { request: { strategy, seed }, findings } = run;
-  const { tieSet, baseline, bestOfEach, evaluated, failed, improvements } = findings;
+  const { tieSet, baseline, bestOfEach, evaluated, failed } = findings;
   const cpu = run.cpu?.copyBytesPerSecond;
   const { configuration, cellsPerSecond, samples, verification, clock } = winner;
   const roof = run.roofOf(configuration);
@@ -136,7 +136,6 @@ function entryOf(
       evaluated,
       failed,
       elapsedMs: run.elapsedNs / 1e6,
-      improvements,
     },
   };
 }

@@ -338,7 +338,7 @@ export class TuningRun {
   /** Records an evaluation of a search; a device that it lost in this process is opened anew. */
   async keep({ evaluation, evaluationNs }: TimedEvaluation): Promise<void> {
     this.findings.evaluationNs.set(configurationKey(evaluation.configuration), evaluationNs);
-    this.findings.take(evaluation, this.elapsedNs);
+    this.findings.take(evaluation);
     await this.environment.onEvaluation(evaluation);
     const isElsewhere = this.evaluators !== undefined && uses(evaluation.configuration.share, "gpu");
     if ("failure" in evaluation && !isElsewhere) await this.recover(evaluation.failure);

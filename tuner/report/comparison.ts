@@ -1,0 +1,24 @@
+import { formatRate } from "../format.ts";
+import { describeProfileProblem } from "../profile/describe.ts";
+import type { ProfileEntry } from "../profile/schema.ts";
+import { figure, type Html, markup } from "./html.ts";
+import { legend, lookOf, seriesOf } from "./series.ts";
+
+/** Entries with the names of their devices as bars, in their order: those of one problem lie side by side. */
+export function comparison(all: readonly (ProfileEntry & { readonly title: string })[]): Html {
+  const most = Math.max(...all.map(({ result }) => result.cellsPerSecond));
+  const names = all.map(({ problem }) => describeProfileProblem(problem));
+  const bars = all.map(({ title, configuration, result: { cellsPerSecond } }, i) => {
+    const look = `width: ${(100 * cellsPerSecond / most).toFixed(1)}%; background: ${
+      lookOf(seriesOf(configuration)).color
+    }`;
+    return markup`${names[i] === names[i - 1] ? "" : markup`<dt>${names[i]}</dt>`}
+      <dd>${title}<b>${formatRate(cellsPerSecond)}</b><span style="${look}"></span></dd>\n`;
+  });
+  return figure(
+    "The rates compared.",
+    "The chosen configuration of each problem on each device, the fastest first.",
+    legend([...new Set(all.map(({ configuration }) => seriesOf(configuration)))]),
+    markup`<dl class="bars">${bars}</dl>`,
+  );
+}
