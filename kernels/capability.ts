@@ -51,6 +51,10 @@ export const NEEDS = [
   "shared-sub-steps",
   /** A field that is read from the step before, but not made last. */
   "early-fields",
+  /** Sources or receivers. */
+  "points",
+  /** A source of a field that a later sub-step reads. */
+  "early-sources",
 ] as const;
 
 export type Need = typeof NEEDS[number];
@@ -99,13 +103,13 @@ export const AMONG_ZEROS: AxesBoundaries = [["zero"], ["zero"], ["zero"]];
 export const WITHOUT_ZERO_ENDS: AxesBoundaries = [BOUNDARIES, BOUNDARIES, ["insulated", "periodic"]];
 
 /** A problem, as far as needs go. */
-export type NeedyProblem = Pick<Problem, "grid" | "boundary"> & {
+export type NeedyProblem = Pick<Problem, "grid" | "boundary" | "points"> & {
   readonly stencil: Pick<Stencil, "update">;
 };
 
 /** What the problem needs, each need in words; with a window where the device's limits have one. */
 export function needsOf(
-  { grid, stencil: { update } }: NeedyProblem,
+  { grid, stencil: { update }, points }: NeedyProblem,
   { windowBytes }: { readonly windowBytes?: number } = {},
 ): ReadonlyMap<Need, string> {
   const [nx, ny, nz] = grid, { z: reach } = reachOf(update);
@@ -113,7 +117,17 @@ export function needsOf(
   if (windowBytes !== undefined) needs.set("window", "the grid passes through a window");
   if (nx !== 1 || ny !== 1) needs.set("dimensions", `the grid is ${grid.join("x")}`);
   if (nz <= reach) needs.set("grid", `${nz} cells along z, as taps reach ${reach}`);
+  if (points !== undefined) needs.set("points", "there are sources or receivers");
+  const early = (points?.sources ?? 0) > 0 ? earlySource(update) : undefined;
+  if (early !== undefined) needs.set("early-sources", `a later sub-step reads ${early}, which has a source`);
   return needs;
+}
+
+/** A field that has a source and is read by a later sub-step; undefined if there is none. */
+function earlySource(update: Update): string | undefined {
+  const { fields, sources = [] } = update, later = tapsOf(update).filter(({ ago }) => ago === -1);
+  const into = sources.flatMap(({ into }) => into);
+  return fields[into.find(({ field }) => later.some(({ plane }) => plane === field))?.field ?? -1];
 }
 
 const needsOfUpdate = remembered((update: Update): ReadonlyMap<Need, string> => {

@@ -91,7 +91,7 @@ export function checkStencil(stencil: Stencil): void {
 
 /** Checks an update of which nothing is known but that it is an object. */
 function checkUpdate(update: Update, isLine: boolean, want: Want): void {
-  const { fields, materials, ranges, substeps, signal } = update;
+  const { fields, materials, ranges, substeps, signal, sources = [] } = update;
   want(isList(fields, () => true) && fields.length > 0, "fields", "at least one is wanted", fields);
   want(isList(materials, isRecord), "materials", "a list of materials is wanted", materials);
   const names = [...fields, ...materials.map(({ name }) => name)];
@@ -150,6 +150,28 @@ function checkUpdate(update: Update, isLine: boolean, want: Want): void {
           : whyUnreadable(tap, index, madeIn.get(tap.plane));
         const found = `${names[tap.plane]}.${wordOf(tap.ago)}(${tap.offset.join(", ")})`;
         want(reason === undefined, `sub-step ${index + 1}, field ${fields[field]}`, reason ?? "", found);
+      }
+    }
+  });
+  want(isList(sources, isRecord), "sources", "a list of sources is wanted", sources);
+  sources.forEach(({ name, range, into }, i) => {
+    const place = `source ${isText(name, PLANE_NAME) ? name : i + 1}`;
+    const others = [...names, ...sources.slice(0, i).map(({ name }) => name)];
+    want(isText(name, PLANE_NAME), place, "a name of letters, digits and _ is wanted", name);
+    want(!others.includes(name), place, "a name that nothing else has is wanted", name);
+    want(isRange(range), place, "its lowest and highest value are wanted", range);
+    want(isList(into, isRecord) && into.length > 0, place, "factors of fields are wanted", into);
+    for (const { field, factor } of into) {
+      want(Number.isInteger(field) && field in fields, place, "a field is wanted", field);
+      const ofField = `${place}, field ${fields[field]}`;
+      checkExpression(
+        factor,
+        { place: ofField, planes: names.length, variables: [], hasSignal: false },
+        want,
+      );
+      for (const tap of tapsIn([factor])) {
+        const isOwn = tap.plane >= fields.length && tap.ago === 0 && tap.offset.every((cells) => cells === 0);
+        want(isOwn, ofField, "a factor of materials at the cell itself is wanted", names[tap.plane]);
       }
     }
   });

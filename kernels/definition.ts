@@ -52,12 +52,18 @@ export interface Definition
   readonly substeps: readonly Readonly<Record<string, ExpressionData>>[];
   /** The signal as a formula of the step. */
   readonly signal?: ExpressionData;
+  /** What is added at few places: the range of its values, and its factor in each field. */
+  readonly sources?: readonly {
+    readonly name: string;
+    readonly range: ValueRange;
+    readonly into: Readonly<Record<string, ExpressionData>>;
+  }[];
 }
 
 /** What a stencil's definition says, as data that JSON keeps: names are as in {@linkcode equation}. */
 export function definitionOf(stencil: Stencil): Definition {
   const { name, title, variant, dimensions = 3, boundaries = BOUNDARIES, initialField } = stencil;
-  const { fields, ranges, materials, substeps, signal } = stencil.update;
+  const { fields, ranges, materials, substeps, signal, sources } = stencil.update;
   const names = [...fields, ...materials.map((material) => material.name)];
   const write = (expression: Expression): ExpressionData => dataOf(expression, names);
   return {
@@ -76,18 +82,24 @@ export function definitionOf(stencil: Stencil): Definition {
       Object.fromEntries(substep.map(({ field, value }) => [fields[field]!, write(value)]))
     ),
     ...(signal && { signal: write(signal) }),
+    ...(sources && {
+      sources: sources.map(({ into, ...rest }) => ({
+        ...rest,
+        into: Object.fromEntries(into.map(({ field, factor }) => [fields[field]!, write(factor)])),
+      })),
+    }),
   };
 }
 
 /**
  * Sixteen hexadecimal digits that two updates share if they are written alike, and others only by a chance of 2⁻⁶⁴: the
  * same operations on the same operands in the same order (a + b is not b + a) in the same sub-steps, constants equal as
- * f32, −0 apart from 0; the same eight values of each material; formulas and signals written alike, their constants equal
+ * f32, −0 apart from 0; the same eight values of each material; formulas, signals and the factors of sources written alike, their constants equal
  * as f64. Names, initial ranges and boundaries do not count. It protects from mistakes, not from forgers.
  */
 export const hashOf: (update: Update) => string = remembered(findHash);
 
-function findHash({ fields, materials, substeps, signal }: Update): string {
+function findHash({ fields, materials, substeps, signal, sources = [] }: Update): string {
   const planes = Array.from({ length: fields.length + materials.length }, (_, plane) => plane);
   const computed = [
     fields.length,
@@ -97,6 +109,9 @@ function findHash({ fields, materials, substeps, signal }: Update): string {
         .sort(([one], [other]) => one - other)
     ),
     signal ? dataOf(signal, []) : 0,
+    ...sources.map(({ into }) =>
+      into.map(({ field, factor }) => [field, dataOf(factor, planes, Math.fround)])
+    ),
   ];
   // FNV-1a
   let hash = 0xcbf29ce484222325n;
@@ -149,7 +164,9 @@ export function stencilOf(definition: unknown): Stencil {
   const { name, title, variant, dimensions, boundaries, initialField, signal } = given;
   const want: Want = wantOf(name);
   want(isRecord(definition), "definition", "an object is wanted", definition);
-  const listOf = (key: "fields" | "materials" | "substeps"): readonly Readonly<Record<string, unknown>>[] => {
+  const listOf = (
+    key: "fields" | "materials" | "substeps" | "sources",
+  ): readonly Readonly<Record<string, unknown>>[] => {
     const list = given[key];
     want(Array.isArray(list) && list.every(isRecord), key, "a list of objects is wanted", list);
     return list;
@@ -157,6 +174,12 @@ export function stencilOf(definition: unknown): Stencil {
   const fields = listOf("fields"), materials = listOf("materials");
   const names = [...fields, ...materials].map(({ name }) => name);
   const read = (data: unknown, place: string): Expression => expressionOf(data, { place, names, want });
+  const byField = (of: Readonly<Record<string, unknown>>, where: string) =>
+    Object.entries(of).map(([name, data]) => {
+      const place = `${where}, field ${name}`, field = names.indexOf(name);
+      want(field >= 0 && field < fields.length, place, "the name of a field is wanted", name);
+      return { field, read: read(data, place) };
+    }).sort((one, other) => one.field - other.field);
   const update = {
     fields: fields.map(({ name }) => name),
     ranges: fields.map(({ range }) => range),
@@ -166,13 +189,20 @@ export function stencilOf(definition: unknown): Stencil {
       ...(formula !== undefined && { formula: read(formula, `material ${i + 1}`) }),
     })),
     substeps: listOf("substeps").map((substep, i) =>
-      Object.entries(substep).map(([name, data]) => {
-        const place = `sub-step ${i + 1}, field ${name}`, field = names.indexOf(name);
-        want(field >= 0 && field < fields.length, place, "the name of a field is wanted", name);
-        return { field, value: read(data, place) };
-      }).sort((one, other) => one.field - other.field)
+      byField(substep, `sub-step ${i + 1}`).map(({ field, read: value }) => ({ field, value }))
     ),
     ...(signal !== undefined && { signal: read(signal, "signal") }),
+    ...(given.sources !== undefined && {
+      sources: listOf("sources").map(({ name, range, into }, i) => {
+        const place = `source ${i + 1}`;
+        want(isRecord(into), place, "factors by field are wanted", into);
+        return {
+          name,
+          range,
+          into: byField(into, place).map(({ field, read: factor }) => ({ field, factor })),
+        };
+      }),
+    }),
   };
   const start = initialField === undefined ? {} : { initialField };
   const stencil = { name, title, variant, dimensions, boundaries, ...start, update } as Stencil;

@@ -7,6 +7,7 @@ import { checkStencil, isRange, wantOf } from "./check_definition.ts";
 import { checkExpression, isHeld32, isRecord, type Want } from "./check_expression.ts";
 import { type Ago, type Expression, type Offset, SIGNAL, type Tap, tap } from "./expression.ts";
 import { evaluate, formula, nodeOf, type Value } from "./operations.ts";
+import { splitSources } from "./sources.ts";
 import { BOUNDARIES, type Stencil } from "./stencils/stencil.ts";
 import type { Material, Update, ValueRange } from "./update.ts";
 
@@ -40,12 +41,21 @@ export type MaterialSource =
   | ((x: Expression, y: Expression, z: Expression) => Value);
 
 /** What {@linkcode equation} makes a stencil of: unless given, the title is its name, and the variant has nothing. */
-export interface EquationOptions<Field extends string, MaterialName extends string = never>
-  extends Partial<Omit<Stencil, "name" | "update" | "planeWave">>, Pick<Stencil, "name"> {
+export interface EquationOptions<
+  Field extends string,
+  MaterialName extends string = never,
+  SourceName extends string = never,
+> extends Partial<Omit<Stencil, "name" | "update" | "planeWave">>, Pick<Stencil, "name"> {
   /** The fields by name, each with the range of its initial values when it is tuned. */
   readonly fields: Readonly<Record<Field, ValueRange>>;
   /** The materials by name. @default {none} */
   readonly materials?: Readonly<Record<MaterialName, MaterialSource>>;
+  /**
+   * What is given at few places and at every step, each with the range of its values when it is tuned: a solver's
+   * `addSources` says where. `step` uses it linearly, in the cell that is computed, times constants and materials.
+   * @default {none}
+   */
+  readonly sources?: Readonly<Record<SourceName, ValueRange>>;
   /** A value that depends on time alone, in the step from t = `step` to t + 1. @default {none} */
   readonly signal?: (step: Expression) => Value;
   /**
@@ -53,7 +63,7 @@ export interface EquationOptions<Field extends string, MaterialName extends stri
    * field once. What is computed in one sub-step sees the other values of that sub-step as they were.
    */
   step(
-    planes: Readonly<Record<Field, FieldTap> & Record<MaterialName, MaterialTap>>,
+    planes: Readonly<Record<Field, FieldTap> & Record<MaterialName, MaterialTap> & Record<SourceName, Tap>>,
     signal: Expression,
   ): NewValues<Field> | readonly NewValues<Field>[];
 }
@@ -107,19 +117,25 @@ export type NewValues<Field extends string> = Readonly<Partial<Record<Field, Val
  * assertEquals(sound.update.substeps.length, 2);
  * ```
  */
-export function equation<Field extends string, MaterialName extends string = never>(
-  options: EquationOptions<Field, MaterialName>,
+export function equation<
+  Field extends string,
+  MaterialName extends string = never,
+  SourceName extends string = never,
+>(
+  options: EquationOptions<Field, MaterialName, SourceName>,
 ): Stencil {
   const want: Want = wantOf(options?.name);
   want(isRecord(options), "equation", "an object that describes it is wanted", options);
   const { name, title = name, variant = {}, dimensions = 3, boundaries = BOUNDARIES } = options;
-  const { fields, materials = {}, signal, initialField, step } = options;
+  const { fields, materials = {}, sources = {}, signal, initialField, step } = options;
   want(isRecord(fields), "fields", "ranges of initial values by name are wanted", fields);
   want(isRecord(materials), "materials", "ranges, values or functions by name are wanted", materials);
+  want(isRecord(sources), "sources", "ranges of values by name are wanted", sources);
   const isCourse = signal === undefined || typeof signal === "function";
   want(isCourse, "signal", "a function of the step is wanted", signal);
   want(typeof step === "function", "step", "a function that returns the new values is wanted", step);
-  const fieldNames = Object.keys(fields), names = [...fieldNames, ...Object.keys(materials)];
+  const fieldNames = Object.keys(fields), planeNames = [...fieldNames, ...Object.keys(materials)];
+  const sourceNames = Object.keys(sources), names = [...planeNames, ...sourceNames];
   const indexOf = (key: string, place: string, known: readonly string[]): number => {
     want(known.includes(key), place, `one of ${known.join(", ")} is wanted`, key);
     return known.indexOf(key);
@@ -129,21 +145,28 @@ export function equation<Field extends string, MaterialName extends string = nev
     get: (_, key) => typeof key === "string" ? planes[names[indexOf(key, "step", names)]!] : undefined,
   });
   const made: unknown = step(known as unknown as Parameters<typeof step>[0], SIGNAL);
+  const written = (Array.isArray(made) ? made : [made]).map((values: unknown, i) => {
+    const place = `sub-step ${i + 1}`;
+    want(isRecord(values), place, "new values of fields by name are wanted", values);
+    return Object.entries(values)
+      .map(([key, value]) => ({ field: indexOf(key, place, fieldNames), value: nodeOf(value as Value) }))
+      .sort((one, other) => one.field - other.field);
+  });
+  const [substeps, into] = sourceNames.length === 0
+    ? [written]
+    : splitSources(written, { fields: fieldNames, planes: planeNames.length, sources: sourceNames }, want);
   const update = {
     fields: fieldNames,
     ranges: Object.values(fields),
     materials: Object.entries(materials as Record<string, MaterialSource>).map(([key, source]) =>
       materialOf(key, source, want)
     ),
-    substeps: (Array.isArray(made) ? made : [made]).map((values: unknown, i) => {
-      const place = `sub-step ${i + 1}`;
-      want(isRecord(values), place, "new values of fields by name are wanted", values);
-      return Object.entries(values)
-        .map(([key, value]) => ({ field: indexOf(key, place, fieldNames), value: nodeOf(value as Value) }))
-        .sort((one, other) => one.field - other.field);
-    }),
+    substeps,
     // null, which is refused, where the function returned nothing
     ...(signal !== undefined && { signal: nodeOf(signal(formula("step"))) ?? null }),
+    ...(into && {
+      sources: Object.entries(sources).map(([name, range], i) => ({ name, range, into: into[i] })),
+    }),
   } as Update;
   const stencil = {
     name,

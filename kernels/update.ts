@@ -7,6 +7,7 @@
 import { type Algebra, type Expression, fold, type Offset, type Tap, tapsIn, uniform } from "./expression.ts";
 import { evaluate } from "./operations.ts";
 import { remembered } from "./remembered.ts";
+import type { Source } from "./sources.ts";
 
 /** A field's new value. */
 export interface Assignment {
@@ -65,6 +66,8 @@ export interface Update {
   readonly substeps: readonly Substep[];
   /** What `SIGNAL` stands for in the step from t = `step` to t + 1: an expression of that variable. */
   readonly signal?: Expression;
+  /** What is added at few places. @default {nothing} */
+  readonly sources?: readonly Source[];
   /** What the noise of the initial field lies between, by field. @default {DEFAULT_RANGE of all} */
   readonly ranges?: readonly ValueRange[];
 }

@@ -104,7 +104,7 @@ export function problemOfRank(
   { exchangeEvery }: Pick<RankPlan, "exchangeEvery">,
   { grid, neighbours }: RankPart,
 ): Problem {
-  const { stencil } = problem;
+  const { stencil, points } = problem;
   const [x, y, z] = alongAxes(problem.boundary).map((boundary, axis) => {
     const open = neighbours[axis]!.filter((neighbour) => neighbour !== undefined).length;
     // an insulated grid's first and last rank keep its end; beyond the other any boundary will do
@@ -112,7 +112,13 @@ export function problemOfRank(
   });
   const boundaries = [...new Set([...stencil.boundaries ?? BOUNDARIES, "zero" as const])];
   const boundary = shortBoundary([x!, y!, z!]);
-  return { grid, stencil: { ...stencil, boundaries }, boundary, steps: exchangeEvery };
+  return {
+    grid,
+    stencil: { ...stencil, boundaries },
+    boundary,
+    steps: exchangeEvery,
+    ...(points && { points }),
+  };
 }
 
 /** What a part sends to and receives from the neighbour at a side of an axis. */

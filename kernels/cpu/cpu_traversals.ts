@@ -149,8 +149,13 @@ const classic: CpuTraversal = {
   name: "classic",
   // one step at a time takes any ends, those of a rank's part too
   capabilities: {
-    can: ALL_BUT_WINDOWS.can.filter((need) => need !== "dimensions"),
-    cannot: { ...ALL_BUT_WINDOWS.cannot, dimensions: "it sweeps one dimension, 1x1xN" },
+    can: ALL_BUT_WINDOWS.can.filter((need) => !["dimensions", "points", "early-sources"].includes(need)),
+    cannot: {
+      ...ALL_BUT_WINDOWS.cannot,
+      dimensions: "it sweeps one dimension, 1x1xN",
+      points: "lines have neither sources nor receivers",
+      "early-sources": "lines have no sources",
+    },
   },
   candidates: (problem) => canSweep(problem) ? [{}] : [],
   infeasible: (_, parameters) => refuseOthers([], parameters),

@@ -5,6 +5,7 @@
  */
 import type { Offset } from "../expression.ts";
 import type { InitialField } from "../initial_field.ts";
+import type { PointCounts } from "../points.ts";
 import { planesOf, type Update } from "../update.ts";
 
 /** Cells along x (slowest in memory), y, and z (fastest). */
@@ -163,6 +164,8 @@ export interface Problem {
   readonly boundary: Boundaries;
   /** Time steps of one run. */
   readonly steps: number;
+  /** Sources and receivers. @default {none} */
+  readonly points?: PointCounts;
 }
 
 function requireValue(holds: boolean, name: string, wanted: string, value: number | string): void {

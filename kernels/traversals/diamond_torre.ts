@@ -87,6 +87,8 @@ export const diamondTorre: Traversal = {
       "previous-neighbours": "a torre keeps that level of the cell itself only",
       "diagonal-taps": "torres cannot read it",
       reach: "there is nothing to tile",
+      points: "a torre's tiers are many steps of one dispatch",
+      "early-sources": ONE_FIELD,
     },
     { boundaries: AMONG_ZEROS },
   ),

@@ -46,6 +46,8 @@ const OFF_LINES = {
   grid: "a line must be longer than its taps reach",
   boundary: "ends of a line must be insulated or periodic",
   "sideways-taps": "it sweeps one dimension",
+  points: "lines have neither sources nor receivers",
+  "early-sources": "lines have no sources",
 } as const;
 
 /** What a line's traversals can do, one step at a time. */

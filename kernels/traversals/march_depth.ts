@@ -34,6 +34,8 @@ export const DEEP: { readonly capabilities: Capabilities } = {
       signal: "several steps go in one pass only without a signal",
       "previous-neighbours": REPLACED,
       previous: REPLACED,
+      points: "several steps go in one pass only without sources and receivers",
+      "early-sources": ONE_FIELD,
     },
     { boundaries: AMONG_ZEROS },
   ),

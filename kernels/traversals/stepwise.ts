@@ -6,6 +6,7 @@
  */
 import { AMONG_ZEROS, EVERYTHING } from "../capability.ts";
 import { type Layout, layOut } from "../layout.ts";
+import { atGroup, groupsOf, pointPlan, pointShader } from "./point_work.ts";
 import { layoutWithin, type Section, type SectionLimits, sectionsOf } from "../sections.ts";
 import {
   alongAxes,
@@ -17,6 +18,7 @@ import {
 } from "../stencils/stencil.ts";
 import { expressionsOf, planesOf, reachOf, stepReach, type Substep, tapsOf, valuesMoved } from "../update.ts";
 import { declareLayout, declareLevels, declareTime, elementOf, plus, timeUniforms } from "../wgsl/declare.ts";
+import { POINT_BUFFERS } from "../wgsl/points.ts";
 import { declareWrap, wrapWorkgroups } from "../wgsl/wrap_pads.ts";
 import { wgsl } from "../wgsl/template.ts";
 import { updateWriter } from "../wgsl/write_update.ts";
@@ -41,6 +43,7 @@ export const stepwise: Traversal = {
           boundary: "only a grid among zeros passes through a window",
           "sub-steps": "only steps of one sub-step pass through a window",
           signal: "only an equation without one passes through a window",
+          points: "plain steps of a window have neither sources nor receivers",
         },
       },
     },
@@ -262,6 +265,7 @@ export function planSteps(
       : undefined
   );
   const copies = shaders.push(...copyShaders(sections)) - copyShaders(sections).length;
+  const atPoints = problem.points === undefined ? undefined : place(pointShader([0, 1, 2]));
   const [padX] = layout.pad;
   const renewPads = (work: SectionWork, level: Level): void => {
     parts.forEach(({ section: { own }, part }, section) => {
@@ -279,21 +283,29 @@ export function planSteps(
   const work = (): SectionWork => new SectionWork(sections, layout, copies);
   const bothPads = work();
   if (renewsPads) { for (const level of [0, 1] as const) renewPads(bothPads, level); }
+  const owned = parts.map(({ section: { own }, its }) => ({ own, layout: its }));
+  const passes = parts[0]!.steps.length, isFused = passes < update.substeps.length;
   return {
     label,
-    storage: { layout, ...(isCut && { sections }) },
+    storage: { layout, ...(isCut && { sections }), ...(problem.points && { scratch: POINT_BUFFERS }) },
     shaders,
     pads: bothPads.finish(),
-    dispatches(steps, start) {
+    ...(atPoints !== undefined && { points: pointPlan(owned, atPoints) }),
+    dispatches(steps, start, table) {
       const list = work();
       for (let step = start; step < start + steps; step++) {
         const flipped = step % 2 === 1, level: Level = flipped ? 0 : 1;
         const uniforms = timeUniforms(update, step);
-        for (let substep = 0; substep < parts[0]!.steps.length; substep++) {
+        for (let substep = 0; substep < passes; substep++) {
           parts.forEach(({ section: { own }, part, steps: its }, section) => {
             const dispatch = { shader: its[substep]!, workgroups: workgroupsOf(part), flipped, uniforms };
             list.add(dispatch, { section, ranges: [own], levels: [level], reach });
           });
+          const fields = isFused ? update.substeps.flat() : update.substeps[substep]!;
+          for (const group of groupsOf(table, fields)) {
+            const dispatch = atGroup(atPoints!, group, { step: step - start, level });
+            list.add(dispatch, { section: group.section, ranges: [group.slices], levels: [level] });
+          }
           if (renewsPads) renewPads(list, level);
         }
       }

@@ -5,7 +5,7 @@
  * @module
  */
 import type { Layout } from "../layout.ts";
-import type { Section } from "../sections.ts";
+import type { Section, SliceRange } from "../sections.ts";
 
 /**
  * One compute pipeline. Bindings: 0 and 1, the arrays of even and odd time levels; 2, the uniforms; from 3 on, scratch
@@ -34,9 +34,27 @@ export interface Scratch {
   readonly length: number;
   /**
    * How long its content must live. `list`: as long as one list of dispatches, which begins with anything. `field`: until
-   * cells are set anew; then it begins with zeros, before they enter.
+   * cells are set anew; then it begins with zeros, before they enter. `points`: until there are other points, which say
+   * how long it is (../wgsl/points.ts).
    */
-  readonly lives: "list" | "field";
+  readonly lives: "list" | "field" | "points";
+}
+
+/** Points of a field in a section: places in the table from `first` to before `end`. */
+export interface PointGroup {
+  readonly field: number;
+  readonly section: number;
+  readonly first: number;
+  readonly end: number;
+  /** Slices in which they lie. */
+  readonly slices: SliceRange;
+}
+
+/** Where a plan finds points. */
+export interface PointTable {
+  /** What the table's buffer holds after its head. */
+  readonly words: Int32Array<ArrayBuffer>;
+  readonly groups: readonly PointGroup[];
 }
 
 /** A dispatch that copies a level; it has no uniforms. Binding 0: it in the plan's own order; 1: its canonical cells. */

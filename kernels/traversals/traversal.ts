@@ -6,9 +6,10 @@
  */
 import { type Capabilities, type Refusal, wrongParameters } from "../capability.ts";
 import type { DeviceLimits } from "../device_limits.ts";
+import type { Points } from "../points.ts";
 import type { SectionLimits } from "../sections.ts";
 import type { Problem } from "../stencils/stencil.ts";
-import type { Shader, Storage } from "./storage.ts";
+import type { PointTable, Shader, Storage } from "./storage.ts";
 
 export type { DeviceLimits };
 
@@ -122,8 +123,15 @@ export interface GpuPlan {
    * The dispatches that advance the field by `steps` from time step `start`. F(t) lies in the array of even
    * levels (0) if t is even, else in that of odd levels (1); F(t−1) in the other. The dispatches run one
    * after another, each seeing what those before it wrote.
+   *
+   * @param table where points are; they are added to and recorded @default {there are none}
    */
-  dispatches(steps: number, start: number): Dispatch[];
+  dispatches(steps: number, start: number, table?: PointTable): Dispatch[];
+  /** Of a plan for a problem that has points: finds them, and records their values as they are at t = `start`. */
+  readonly points?: {
+    tabulate(points: Points): PointTable;
+    sample(table: PointTable, start: number): Dispatch[];
+  };
 }
 
 /**

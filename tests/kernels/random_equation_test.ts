@@ -194,11 +194,14 @@ for (const kind of KINDS) {
 
 /**
  * Claims that no random equation meets. Windows: `windowed_field_test.ts`. Of one field nothing is early or shared, on a
- * line no tap is off it, and no equation reads a neighbour at t − 1: `traversals_test.ts` has updates that do.
+ * line no tap is off it, and no equation reads a neighbour at t − 1: `traversals_test.ts` has updates that do. Sources and
+ * receivers: `survey_test.ts`.
  */
 const MET_ELSEWHERE = new Set([
   "stepwise: window",
   "diamond-torre: window",
+  ...["stepwise", "marching", "diamond-wavefront"].map((name) => `${name}: points`),
+  ...["stepwise", "diamond-wavefront"].map((name) => `${name}: early-sources`),
   "diamond-torre: shared-sub-steps",
   "diamond-torre: early-fields",
   "stepwise: previous-neighbours",

@@ -113,7 +113,13 @@ async function simulated(
   });
   const contender = await openOne(first);
   return {
-    solver: new FieldSolver({ contender, gpu: undefined, refinement, isBorrowed: false }),
+    solver: new FieldSolver({
+      contender,
+      gpu: undefined,
+      refinement,
+      isBorrowed: false,
+      withPoints: () => Promise.reject(new Error("not wanted here")),
+    }),
     open,
     ahead,
   };

@@ -141,7 +141,14 @@ export async function createSolver(
         open: (other) => openContender(problem, other, gpu, options),
         ahead,
       });
-      solver = new FieldSolver({ contender, gpu, refinement, isBorrowed: buffers !== undefined });
+      const withPoints = { ...problem, points: problem.points ?? { sources: 1, receivers: 1 } };
+      solver = new FieldSolver({
+        contender,
+        gpu,
+        refinement,
+        isBorrowed: buffers !== undefined,
+        withPoints: () => openContender(withPoints, configuration, gpu, options),
+      });
       // without materials, all is zero already; an order of the plan's own may hold more than values
       const hasOrder = contender.field.onGpu?.plan.storage.order !== undefined;
       const hasMaterials = problem.stencil.update.materials.length > 0;

@@ -10,9 +10,10 @@ import { describeValue } from "../format.ts";
 import { checkSignals } from "../problem/resolve_problem.ts";
 import { type CellRange, checkSteps, rangeOf, sliceSource } from "./cells.ts";
 import type { Refined } from "./refined.ts";
-import type { Contender, Refinement } from "./refinement.ts";
+import { type Contender, copyState, type Refinement } from "./refinement.ts";
 import type { CellsOptions, CellValues, Solver, SolverRun } from "./solver.ts";
 import { failingAs } from "./solver_error.ts";
+import { type PlaceOptions, type Position, type ReceiverOptions, Survey } from "./survey.ts";
 
 /** What a solver is made of; all of it ends with the solver. */
 interface SolverParts {
@@ -21,6 +22,8 @@ interface SolverParts {
   readonly refinement?: Refinement | undefined;
   /** Whether the GPU's arrays are the caller's. */
   readonly isBorrowed: boolean;
+  /** Compiles the configuration again, for the same problem with sources or receivers, and takes memory for it. */
+  readonly withPoints: () => Promise<Contender>;
 }
 
 /** Steps that CPU workers are handed at once, roughly. */
@@ -30,6 +33,9 @@ const STEPS_AT_ONCE = 1000;
 export class FieldSolver implements Solver {
   readonly #parts: SolverParts;
   #current: Contender;
+  readonly #survey: Survey;
+  /** Whether the field knows the sources and receivers, and what materials make of them. */
+  #isSurveyed = true;
   #queue: Promise<unknown> = Promise.resolve();
   #waiting = 0;
   #isClosed = false;
@@ -37,6 +43,7 @@ export class FieldSolver implements Solver {
   constructor(parts: SolverParts) {
     this.#parts = parts;
     this.#current = parts.contender;
+    this.#survey = new Survey(this.problem);
   }
 
   get #field(): SharedField {
@@ -84,6 +91,7 @@ export class FieldSolver implements Solver {
       throw new RangeError(`Cannot set the initial field: ${wanted}: found ${describeValue(kind)}`);
     }
     await this.#next("set the initial field", async () => {
+      this.#isSurveyed = false;
       for (const field of this.#fields()) {
         await field.initialise({ kind, seed });
       }
@@ -105,6 +113,7 @@ export class FieldSolver implements Solver {
 
   /** Writes cells of a field, or of a material into both time levels. */
   async #put({ isMaterial, ...range }: CellRange, source: (x: number) => Float32Array): Promise<void> {
+    this.#isSurveyed &&= !isMaterial;
     for (const field of this.#fields()) {
       for (const ago of isMaterial ? [0, 1] as const : [range.ago]) {
         await field.write({ ...range, ago }, source);
@@ -131,6 +140,64 @@ export class FieldSolver implements Solver {
     });
   }
 
+  async addSources(
+    name: string,
+    positions: readonly Position[],
+    signatures: ArrayLike<number> | readonly ArrayLike<number>[],
+    options?: PlaceOptions,
+  ): Promise<void> {
+    await this.#next("add the sources", async () => {
+      this.#survey.addSources(name, positions, signatures, options);
+      await this.#changeSurvey();
+    });
+  }
+
+  async addReceivers(name: string, positions: readonly Position[], options?: ReceiverOptions): Promise<void> {
+    await this.#next("add the receivers", async () => {
+      this.#survey.addReceivers(name, positions, options);
+      await this.#changeSurvey();
+    });
+  }
+
+  async traces(): Promise<Float32Array<ArrayBuffer>[]> {
+    return await this.#next("give the traces", async () => {
+      await this.#announce();
+      return this.#survey.traces();
+    });
+  }
+
+  async reset(): Promise<void> {
+    await this.#next("reset", async () => {
+      this.#survey.clear();
+      this.#isSurveyed = true;
+      for (const field of this.#fields()) {
+        await field.watch(undefined);
+        await field.clear();
+      }
+    });
+  }
+
+  /** The field is to know of new sources or receivers; one that was compiled without any is compiled again. */
+  async #changeSurvey(): Promise<void> {
+    this.#isSurveyed = false;
+    if (this.problem.points !== undefined) return;
+    const next = await this.#parts.withPoints();
+    try {
+      await copyState(this.#field, next.field);
+    } catch (error) {
+      next[Symbol.dispose]();
+      throw error;
+    }
+    this.#keep(next);
+  }
+
+  /** Hands the sources and receivers to the field, if it does not know them as they are. */
+  async #announce(): Promise<void> {
+    if (this.#isSurveyed || this.#survey.isEmpty) return;
+    await this.#survey.watch(this.#field);
+    this.#isSurveyed = true;
+  }
+
   async run(steps: number): Promise<SolverRun> {
     checkSteps(steps);
     return await this.#next("run", async () => {
@@ -139,9 +206,12 @@ export class FieldSolver implements Solver {
       const { steps: tuned, grid, boundary } = this.problem;
       // the caller may have written into its buffers, and knows nothing of periodic images
       if (isBorrowed && !isAllZero(boundary)) await this.#field.onGpu?.renewPads();
+      await this.#announce();
       let timeNs = 0;
       for (let done = 0; done < steps;) {
-        const left = steps - done, piece = await refinement?.piece(this.#current, left);
+        // candidates would have to add and record as well
+        const tries = this.#survey.isEmpty ? refinement : undefined;
+        const left = steps - done, piece = await tries?.piece(this.#current, left);
         if (piece?.kept !== undefined) this.#keep(piece.kept);
         // a GPU alone cuts long runs itself, and is waited for once
         const atOnce = this.#field.alone?.facts.longRun !== undefined

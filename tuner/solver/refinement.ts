@@ -306,7 +306,7 @@ function onGpuAlone(one: SharedField, other: SharedField): readonly [GpuField, G
 }
 
 /** Carries over all cells, whatever the layouts, and the time step. */
-async function copyState(from: SharedField, to: SharedField): Promise<void> {
+export async function copyState(from: SharedField, to: SharedField): Promise<void> {
   const { stencil: { update }, grid: [, ny, nz] } = from.problem, fields = onGpuAlone(from, to);
   if (fields !== undefined) return await fields[1].copyFrom(fields[0]);
   await to.initialise({ kind: "noise", seed: 1, step: from.step });

@@ -3,6 +3,7 @@ import type { Layout } from "../../kernels/layout.ts";
 import type { Problem } from "../../kernels/stencils/stencil.ts";
 import type { Configuration } from "../configuration.ts";
 import type { Refined } from "./refined.ts";
+import type { PlaceOptions, Position, ReceiverOptions } from "./survey.ts";
 
 /** Options of {@linkcode createSolver}. */
 export interface SolverOptions {
@@ -110,6 +111,43 @@ export interface Solver extends Disposable, AsyncDisposable {
    * @throws {RangeError} if the name, the level or the slices are wrong
    */
   read(name?: string, options?: CellsOptions): Promise<Float32Array<ArrayBuffer>>;
+
+  /**
+   * Adds sources: in the step from t to t + 1 each adds its signature's value for t, times what the equation says, to the
+   * field at its place. They stay until {@linkcode Solver.reset}.
+   *
+   * @param name the source, as in the equation's `sources`
+   * @param positions where they are, in cells along x, y, z; fractions lie between cells
+   * @param signatures one list of values, by step, for all, or one for each position, as {@linkcode Solver.traces}
+   *   returns them; 0 after its end
+   * @param options how a place between cells is made of them
+   * @throws {RangeError} if the equation has no such source, or a position lies outside the grid
+   * @throws {SolverError} if the traversal can have no sources
+   */
+  addSources(
+    name: string,
+    positions: readonly Position[],
+    signatures: ArrayLike<number> | readonly ArrayLike<number>[],
+    options?: PlaceOptions,
+  ): Promise<void>;
+
+  /**
+   * Adds receivers: each records the field at its place, at t = 0 and then after every `every` steps. They stay until
+   * {@linkcode Solver.reset}.
+   *
+   * @param name the field
+   * @param positions where they are, in cells along x, y, z; fractions lie between cells
+   * @param options steps from one sample to the next, and how a place between cells is made of them
+   * @throws {RangeError} if there is no such field, or a position lies outside the grid
+   * @throws {SolverError} if the traversal can have no receivers
+   */
+  addReceivers(name: string, positions: readonly Position[], options?: ReceiverOptions): Promise<void>;
+
+  /** What each receiver has recorded, in the order in which they were added: sample j is the field at t = j · every. */
+  traces(): Promise<Float32Array<ArrayBuffer>[]>;
+
+  /** Sets all fields to zero and the time step to 0, and ends all sources and receivers; materials stay. */
+  reset(): Promise<void>;
 
   /**
    * Advances all fields.

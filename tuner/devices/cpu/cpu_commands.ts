@@ -8,12 +8,14 @@ import type { CpuShape } from "../../../kernels/cpu/cpu_traversals.ts";
 import type { LineWork, NodeShape } from "../../../kernels/cpu/line_order.ts";
 import type { PartStart } from "../../../kernels/initial_field.ts";
 import type { Layout } from "../../../kernels/layout.ts";
+import type { Points } from "../../../kernels/points.ts";
 import type { AxisBoundaries } from "../../../kernels/stencils/stencil.ts";
 import type { Update } from "../../../kernels/update.ts";
 import type { LineExports } from "../../../kernels/wasm/write_line.ts";
 import type { WasmExports } from "../../../kernels/wasm/write_wasm.ts";
 import type { Comparison, SliceCells } from "../comparison.ts";
 import type { Barrier } from "./barrier.ts";
+import type { PointSeries, RowPoints } from "./row_points.ts";
 
 /** Byte offsets of the arrays that hold F at even and at odd steps after the load. */
 export type ArrayPair = readonly [number, number];
@@ -64,6 +66,15 @@ export interface RunCommand {
   readonly shrink: readonly [low: boolean, high: boolean];
   /** The update's signal at each step; empty where it has none. */
   readonly signals: Float32Array;
+  /** What is added to points, a row a step, and where they are recorded, a row a sample; in memory that all share. */
+  readonly points?: PointSeries;
+}
+
+/** Makes points known: each run adds to them and records them. */
+export interface WatchCommand {
+  readonly kind: "watch";
+  readonly field: number;
+  readonly points: Points | undefined;
 }
 
 /** Compares slices of a level. */
@@ -83,7 +94,13 @@ interface UnloadCommand {
   readonly field: number;
 }
 
-export type FieldCommand = LoadCommand | InitialCommand | RunCommand | CompareCommand | UnloadCommand;
+export type FieldCommand =
+  | LoadCommand
+  | InitialCommand
+  | RunCommand
+  | WatchCommand
+  | CompareCommand
+  | UnloadCommand;
 
 export type Command = StartCommand | FieldCommand;
 
@@ -103,4 +120,6 @@ export interface LoadedField extends Part {
   readonly exports: WasmExports & LineExports;
   readonly memory: WebAssembly.Memory;
   readonly barrier: Barrier;
+  /** Points, by the rows that have them. */
+  points?: RowPoints | undefined;
 }

@@ -1,5 +1,6 @@
 import type { PartStart } from "../../../kernels/initial_field.ts";
 import { type Layout, layOut } from "../../../kernels/layout.ts";
+import { samplesIn } from "../../../kernels/points.ts";
 import type { Problem } from "../../../kernels/stencils/stencil.ts";
 import { planesOf, reachOf, signalAt, stepReach } from "../../../kernels/update.ts";
 import {
@@ -11,7 +12,9 @@ import {
   type SliceOf,
 } from "../comparison.ts";
 import type { CpuMemory } from "./cpu_memory.ts";
+import type { WatchedPoints } from "../points.ts";
 import type { ArrayPair, Command, Done, LoadCommand } from "./cpu_commands.ts";
+import type { PointSeries } from "./row_points.ts";
 
 /** What a field needs of the pool. */
 interface FieldHost {
@@ -34,6 +37,7 @@ export class CpuField {
   readonly #load: LoadCommand;
   readonly #host: FieldHost;
   #arrays: ArrayPair;
+  #points: WatchedPoints | undefined;
   #step = 0;
 
   /** @param load the command that has loaded it: where it lies, and its name among the workers */
@@ -73,6 +77,25 @@ export class CpuField {
     await this.#host.send(() => ({ kind: "initial", field, start }));
   }
 
+  /** Sets all fields to zero, and the time step to 0; materials stay. */
+  clear(): void {
+    const { current, previous, layout: { slice, plane, grid: [nx], pad: [padX] } } = this;
+    const made = this.#load.update.fields.length * plane;
+    this.#step = 0;
+    for (const level of [current, previous]) {
+      for (let x = 0; x < nx + 2 * padX; x++) level.fill(0, x * slice, x * slice + made);
+    }
+  }
+
+  /** From now on adds to these points and records them. */
+  async watch(points: WatchedPoints | undefined): Promise<void> {
+    this.#points = points;
+    const { field } = this.#load, { added = [], recorded = [], every = 1 } = points ?? {};
+    await this.#host.send(() => {
+      return { kind: "watch", field, points: points && { added, recorded, every } };
+    });
+  }
+
   /**
    * Advances the field. Pads of images need not be right before; frames of zeros must be.
    *
@@ -91,14 +114,20 @@ export class CpuField {
     must(used <= slices, `${steps} steps use up ${used} ghost slices: the field has ${slices} slices`);
     const isOpen = !(low || high) || boundaries[0] !== "periodic";
     must(isOpen, "ghost zones need boundary zero along x: it is periodic");
+    const watched = this.#points;
+    let points: PointSeries | undefined;
     const done = await this.#host.send(() => {
+      if (watched !== undefined) points = sharedPoints(watched, this.#step, steps);
       const arrays = this.#arrays, [current, previous] = arrays, start = this.#step;
       if (steps % 2 === 1) this.#arrays = [previous, current];
       this.#step += steps;
       const length = update.signal === undefined ? 0 : steps;
       const signals = Float32Array.from({ length }, (_, i) => signalAt(update, start + i));
-      return { kind: "run", field, steps, arrays, shrink: [low, high], signals };
+      return { kind: "run", field, steps, arrays, shrink: [low, high], signals, ...(points && { points }) };
     });
+    if (points !== undefined && points.recorded.length > 0) {
+      watched!.take(Math.floor(points.start / watched!.every) + 1, points.recorded);
+    }
     return Math.max(...done.map(({ timeNs }) => timeNs));
   }
 
@@ -123,4 +152,16 @@ export class CpuField {
   [Symbol.dispose](): void {
     this.dispose().catch(() => {});
   }
+}
+
+/** What is added in a run's steps, and room for what is recorded, in memory that workers share. */
+function sharedPoints(
+  watched: WatchedPoints,
+  start: number,
+  steps: number,
+): PointSeries {
+  const shared = (length: number) => new Float32Array(new SharedArrayBuffer(4 * length));
+  const given = watched.amplitudes(start, steps), added = shared(given.length);
+  added.set(given);
+  return { start, added, recorded: shared(samplesIn(start, steps, watched.every) * watched.recorded.length) };
 }

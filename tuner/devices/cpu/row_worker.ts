@@ -14,8 +14,8 @@ import type { CpuWork, LoadedField, RunCommand } from "./cpu_commands.ts";
 /** Advances a worker's share of a grid's rows, in strips or diamonds, and the images of its ends in the pads. */
 export function runRows(field: LoadedField, command: RunCommand, work: Exclude<CpuWork, LineWork>): void {
   const { load, exports, barrier, part, parts } = field;
-  const { layout: { grid: [nx, ny] }, boundaries, update, update: { materials } } = load;
-  const { steps, arrays, shrink: [low, high], signals } = command;
+  const { layout: { grid: [nx, ny], length }, boundaries, update, update: { materials } } = load;
+  const { steps, arrays, shrink: [low, high], signals, points } = command;
   const [alongX, alongY] = boundaries;
   const { x, y } = reachOf(update);
   const around = { grid: [nx, ny], boundaries: [alongX, alongY], reach: [x, y] } as const;
@@ -44,6 +44,9 @@ export function runRows(field: LoadedField, command: RunCommand, work: Exclude<C
     ? (level) => [low ? lostAt(level) : 0, nx - (high ? lostAt(level) : 0)]
     : () => [0, nx];
   const run = { ...around, part, parts, levels: steps * substeps, slicesAt };
+  const levels = points === undefined
+    ? []
+    : arrays.map((array) => new Float32Array(field.memory.buffer, array, length));
   const kernels = substepReach.map((_, index) => exports[`step${index}`]!);
   const order = "strip" in work ? stepwiseOrder(run, work) : diamondOrder(run, work);
   for (let round = 0; round < order.rounds; round++) {
@@ -52,6 +55,10 @@ export function runRows(field: LoadedField, command: RunCommand, work: Exclude<C
       const step = Math.floor(level / substeps);
       const current = arrays[step % 2]!, next = arrays[1 - step % 2]!;
       kernels[level % substeps]!(current, next, signals[step] ?? 0, rows.x0, rows.x1, rows.y0, rows.y1);
+      if (points !== undefined) {
+        const made = { substep: level % substeps, step, level: levels[1 - step % 2]!, rows };
+        field.points!.visit(made, points, (x, y) => exports.wrapRows(next, x, x + 1, y, y + 1));
+      }
       fillImages(next, rows);
     });
   }

@@ -16,6 +16,7 @@ import type {
   StartCommand,
 } from "./cpu_commands.ts";
 import { runLine } from "./line_worker.ts";
+import { RowPoints } from "./row_points.ts";
 import { runRows } from "./row_worker.ts";
 
 /**
@@ -64,6 +65,9 @@ class CpuWorker {
       const { work } = field.load;
       if ("ends" in work) runLine(field, command, work);
       else runRows(field, command, work);
+    } else if (command.kind === "watch") {
+      const { layout, update } = field.load;
+      field.points = command.points && new RowPoints(command.points, layout, update);
     } else this.#fields.delete(command.field);
     return undefined;
   }

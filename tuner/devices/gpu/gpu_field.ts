@@ -15,6 +15,10 @@ import { compareLevels, copyLevel } from "./gpu_comparison.ts";
 import type { GpuDevice, Submission } from "./gpu_device.ts";
 import { Dispatcher, type DispatchResources } from "./gpu_dispatcher.ts";
 import { compileCompare, compileFill, compilePlan } from "./gpu_pipelines.ts";
+import type { WatchedPoints } from "../points.ts";
+import type { Point } from "../../../kernels/points.ts";
+import { GpuPoints } from "./gpu_points.ts";
+import { RunFailure } from "../run_failure.ts";
 import { OwnOrder } from "./own_order.ts";
 import { Uniforms } from "./gpu_uniforms.ts";
 
@@ -50,15 +54,15 @@ interface Made extends Omit<DispatchResources, "scratch"> {
 /** The two time levels of a problem's field in a plan's storage, and what runs on them. */
 export class GpuField implements Disposable {
   readonly #made: Made;
-  readonly #dispatcher: Dispatcher;
+  #dispatcher: Dispatcher;
+  #points: GpuPoints | undefined;
   readonly #order: OwnOrder | undefined;
   readonly #lists = new Map<number, readonly Dispatch[]>();
   #step = 0;
 
   private constructor(readonly problem: Problem, readonly plan: GpuPlan, made: Made) {
     const { gpu, arrays, scratch: all, uniforms } = this.#made = made;
-    const scratch = plan.shaders.map(({ scratch = [] }) => scratch.map((i) => all[i]!));
-    this.#dispatcher = new Dispatcher(gpu, { ...made, scratch });
+    this.#dispatcher = this.#dispatcherOn(all);
     if (plan.storage.order !== undefined) {
       const pipelines = made.pipelines.slice(-2);
       const [even, odd] = made.copies, copies = [even!, odd!] as const;
@@ -74,8 +78,44 @@ export class GpuField implements Disposable {
     }
   }
 
+  /** The values that cells have now, of a problem that has points. */
+  async sample(cells: readonly Point[]): Promise<Float32Array> {
+    const { gpu, scratch } = this.#made, { plan } = this;
+    const values = new Float32Array(cells.length);
+    const only = { added: [], recorded: cells, every: 1 };
+    const amplitudes = () => new Float32Array(), take = (_: number, found: Float32Array) => values.set(found);
+    using points = await GpuPoints.create(gpu, plan, { ...only, amplitudes, take }, 1);
+    const own = points.buffers, dispatcher = this.#dispatcherOn([...scratch.slice(0, -own.length), ...own]);
+    points.prepare(0, 1);
+    await (await dispatcher.begin([plan.points!.sample(points.table, this.#step)])).finish();
+    const { copy, buffer, take: takeAll } = await points.leave(0, 1);
+    await gpu.enqueue(copy);
+    await gpu.within(async () => await buffer?.mapAsync(GPUMapMode.READ), "reading cells");
+    takeAll();
+    return values;
+  }
+
+  #dispatcherOn(all: readonly GPUBuffer[]): Dispatcher {
+    const scratch = this.plan.shaders.map(({ scratch = [] }) => scratch.map((i) => all[i]!));
+    return new Dispatcher(this.#made.gpu, { ...this.#made, scratch });
+  }
+
   get device(): GpuDevice {
     return this.#made.gpu;
+  }
+
+  /** From now on adds to these points and records them, of a problem that has points. */
+  async watch(watched: WatchedPoints | undefined): Promise<void> {
+    const { gpu, scratch } = this.#made, { plan, problem: { steps } } = this;
+    this.#points?.[Symbol.dispose]();
+    this.#points = undefined;
+    this.#lists.clear();
+    if (watched !== undefined) {
+      this.#points = await GpuPoints.create(gpu, plan, watched, this.longRun * steps);
+    }
+    // their buffers are the last
+    const own = this.#points?.buffers ?? [];
+    this.#dispatcher = this.#dispatcherOn([...scratch.slice(0, scratch.length - own.length), ...own]);
   }
 
   /** Host time from shader text to pipelines. */
@@ -186,6 +226,19 @@ export class GpuField implements Disposable {
     await this.renewPads();
   }
 
+  /** Sets all fields to zero, and the time step to 0; materials stay. */
+  async clear(): Promise<void> {
+    this.#step = 0;
+    const arrays = this.#canonical(), made = this.problem.stencil.update.fields.length;
+    await this.renewPads((encoder) =>
+      this.#sections.forEach(({ layout: { slice, plane, grid: [nx], pad: [padX] } }, i) => {
+        for (const array of arrays[i]!) {
+          for (let x = 0; x < nx + 2 * padX; x++) encoder.clearBuffer(array, 4 * x * slice, 4 * made * plane);
+        }
+      })
+    );
+  }
+
   /**
    * Advances the field by `repetitions` runs of `steps` time steps, one after another in one batch.
    *
@@ -197,11 +250,42 @@ export class GpuField implements Disposable {
 
   /** The same, without waiting for its end: the device goes on with it once it is done with what it was given before. */
   async begin(steps: number, repetitions = 1): Promise<Submission> {
+    if (this.#points !== undefined) return await this.#beginWith(this.#points, steps * repetitions);
     const submission = await this.#dispatcher.begin(this.#listsOf(steps, repetitions));
     // only now: who asked for copies meanwhile had those of before
     this.#order?.advance();
     this.#step += steps * repetitions;
     return submission;
+  }
+
+  /** The same with points: what is added goes up before each list of dispatches, and what is recorded comes back after it. */
+  async #beginWith(points: GpuPoints, steps: number): Promise<Submission> {
+    const finishes: (() => Promise<number>)[] = [];
+    let timeNs = 0;
+    for (let done = 0; done < steps;) {
+      const count = Math.min(points.mostSteps, steps - done), start = this.#step;
+      points.prepare(start, count);
+      const submission = await this.#dispatcher.begin([this.#dispatches(count, start)]);
+      const { copy, buffer, take } = await points.leave(start, count);
+      await this.device.enqueue(copy);
+      finishes.push(async () => {
+        const listNs = await submission.finish();
+        await this.device.within(async () => await buffer?.mapAsync(GPUMapMode.READ), "what was recorded");
+        take();
+        return listNs;
+      });
+      this.#order?.advance();
+      this.#step += count;
+      done += count;
+      // the device works on a list while the host prepares the next
+      if (finishes.length > 1) timeNs += await finishes.shift()!();
+    }
+    return {
+      finish: async () => {
+        for (const finish of finishes) timeNs += await finish();
+        return timeNs;
+      },
+    };
   }
 
   /** Runs of the problem's length that a long run makes of one list: their first and last steps count once. */
@@ -227,9 +311,10 @@ export class GpuField implements Disposable {
 
   /** The plan's dispatches; lists are kept where all that counts of the start is whether it is even. */
   #dispatches(steps: number, start: number): readonly Dispatch[] {
-    if (readsSignal(this.problem.stencil.update)) return this.plan.dispatches(steps, start);
+    const table = this.#points?.table;
+    if (readsSignal(this.problem.stencil.update)) return this.plan.dispatches(steps, start, table);
     const key = 2 * steps + start % 2;
-    const list = this.#lists.get(key) ?? this.plan.dispatches(steps, start % 2);
+    const list = this.#lists.get(key) ?? this.plan.dispatches(steps, start % 2, table);
     if (this.#lists.size > MOST_LISTS) this.#lists.clear();
     this.#lists.set(key, list);
     return list;
@@ -243,21 +328,37 @@ export class GpuField implements Disposable {
    */
   async exchange(steps: number, { unpack, outgoing, pack }: Exchange): Promise<Submission> {
     const begin = unpack ? [unpack, ...await this.#afterWriting()] : [];
+    if (this.#points !== undefined && steps > this.#points.mostSteps) {
+      throw new RunFailure(
+        "limits",
+        `${steps} steps at once: points leave memory for ${this.#points.mostSteps}`,
+      );
+    }
+    this.#points?.prepare(this.#step, steps);
+    const left = await this.#points?.leave(this.#step, steps);
     const { passes, record } = await this.#dispatcher.record(this.#dispatches(steps, this.#step));
     this.#step += steps;
-    return await this.device.submit({
+    const submission = await this.device.submit({
       passes: passes + 2,
       countGaps: true,
-      outgoing,
+      outgoing: [...outgoing, ...(left?.buffer ? [left.buffer] : [])],
       record: (encoder, timestamps) => {
         encoder.beginComputePass(timestamps()).end();
         for (const each of begin) each(encoder);
         for (const piece of record) piece(encoder, timestamps);
+        left?.copy(encoder);
         this.#order?.leave(encoder);
         pack(encoder);
         encoder.beginComputePass(timestamps()).end();
       },
     });
+    return {
+      async finish() {
+        const timeNs = await submission.finish();
+        left?.take();
+        return timeNs;
+      },
+    };
   }
 
   /**
@@ -342,6 +443,7 @@ export class GpuField implements Disposable {
 
   [Symbol.dispose](): void {
     const { memory, arrays, scratch, copies, uniforms } = this.#made;
+    this.#points?.[Symbol.dispose]();
     memory.giveBack(arrays);
     for (const buffer of [...scratch, ...copies]) buffer.destroy();
     uniforms.destroy();

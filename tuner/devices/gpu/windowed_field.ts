@@ -15,6 +15,7 @@ import {
   type SliceCells,
   type SliceOf,
 } from "../comparison.ts";
+import type { WatchedPoints } from "../points.ts";
 import { RunFailure } from "../run_failure.ts";
 import { type LevelArrays, ownMemory, type SectionArrays } from "./field_memory.ts";
 import type { GpuDevice, Recorder, Submission } from "./gpu_device.ts";
@@ -140,6 +141,18 @@ export class WindowedField implements Disposable {
       await (await this.#submit([record], 1, all)).finish();
       this.#unload(all);
     }
+  }
+
+  /** Sets all fields to zero, and the time step to 0; what passes through a window has no materials. */
+  clear(): void {
+    this.#step = 0;
+    for (const slice of this.#levels.flat()) slice.fill(0);
+  }
+
+  /** No traversal of a window has points. */
+  watch(points: WatchedPoints | undefined): Promise<void> {
+    if (points === undefined) return Promise.resolve();
+    return Promise.reject(new RunFailure("limits", "a window has neither sources nor receivers"));
   }
 
   /** Advances the field by runs, as many steps a passage as the plan can; returns nanoseconds by the host's clock. */

@@ -1,5 +1,6 @@
 import type { FieldStart } from "../../../kernels/initial_field.ts";
 import type { Layout } from "../../../kernels/layout.ts";
+import type { Point } from "../../../kernels/points.ts";
 import { linearWorkgroups } from "../../../kernels/wgsl/declare.ts";
 import { packShader } from "../../../kernels/wgsl/pack_box.ts";
 import type { Box } from "../../../models/rank_part.ts";
@@ -9,6 +10,7 @@ import type { GpuField, Recorded } from "../gpu/gpu_field.ts";
 import { compile, type Pipeline } from "../gpu/gpu_pipelines.ts";
 import { Uniforms } from "../gpu/gpu_uniforms.ts";
 import { type Reference, stateLevels } from "../reference.ts";
+import type { WatchedPoints } from "../points.ts";
 import { RunFailure } from "../run_failure.ts";
 import { type Piece, piecesOf } from "./boxes.ts";
 import {
@@ -51,6 +53,20 @@ export class GpuPartField implements PartField {
   async initialise(start: FieldStart): Promise<void> {
     this.#arriving = undefined;
     await this.onGpu.initialise({ ...start, first: firstOf(this.place), whole: this.place.whole });
+  }
+
+  async clear(): Promise<void> {
+    this.#arriving = undefined;
+    await this.onGpu.clear();
+  }
+
+  watch(points: WatchedPoints | undefined): Promise<void> {
+    return this.onGpu.watch(points);
+  }
+
+  async sample(cells: readonly Point[]): Promise<Float32Array> {
+    await this.settle();
+    return await this.onGpu.sample(cells);
   }
 
   async begin(

@@ -1,4 +1,6 @@
 import type { FieldStart, PartStart } from "../../../kernels/initial_field.ts";
+import { indexOf } from "../../../kernels/layout.ts";
+import type { Point } from "../../../kernels/points.ts";
 import type { Box } from "../../../models/rank_part.ts";
 import {
   type Comparison,
@@ -8,6 +10,7 @@ import {
   type SliceCells,
   type SliceOf,
 } from "../comparison.ts";
+import type { WatchedPoints } from "../points.ts";
 import { type Reference, stateLevels } from "../reference.ts";
 import { RunFailure } from "../run_failure.ts";
 import { copyPiece, piecesOf } from "./boxes.ts";
@@ -26,6 +29,8 @@ interface HostField extends Disposable {
   /** Time steps since the initial state. */
   readonly step: number;
   initialise(start: PartStart): Promise<void>;
+  clear(): void;
+  watch(points: WatchedPoints | undefined): Promise<void>;
   /** Advances it; returns nanoseconds. */
   run(options: RunOptions): Promise<number>;
   /** Both levels, as they lie now. */
@@ -43,6 +48,24 @@ export class HostPartField<Field extends HostField = HostField> implements PartF
 
   async initialise(start: FieldStart): Promise<void> {
     await this.field.initialise({ ...start, first: firstOf(this.place), whole: this.place.whole });
+  }
+
+  clear(): Promise<void> {
+    this.field.clear();
+    return Promise.resolve();
+  }
+
+  watch(points: WatchedPoints | undefined): Promise<void> {
+    return this.field.watch(points);
+  }
+
+  sample(points: readonly Point[]): Promise<Float32Array> {
+    const slices = this.field.slices();
+    const valueOf = ({ field, cell: [x, y, z] }: Point): number => {
+      const { cells, layout, slice } = slices(0, x);
+      return cells[indexOf(layout, [slice, y, z], field)]!;
+    };
+    return Promise.resolve(Float32Array.from(points, valueOf));
   }
 
   begin(steps: number, { pack = [], repetitions = 1 }: RoundOptions = {}): Promise<Round> {

@@ -1,9 +1,11 @@
 import type { FieldStart } from "../../../kernels/initial_field.ts";
+import type { Point } from "../../../kernels/points.ts";
 import type { Grid } from "../../../kernels/stencils/stencil.ts";
 import type { Box, RankPart } from "../../../models/rank_part.ts";
 import type { DeviceKind } from "../../shares.ts";
 import type { Comparison } from "../comparison.ts";
 import type { GpuField } from "../gpu/gpu_field.ts";
+import type { WatchedPoints } from "../points.ts";
 import type { Reference } from "../reference.ts";
 import { piecesOf } from "./boxes.ts";
 
@@ -55,6 +57,12 @@ export interface PartField extends Disposable {
   readonly onGpu?: GpuField;
   /** Sets both levels and the time step. */
   initialise(start: FieldStart): Promise<void>;
+  /** Sets all fields to zero, and the time step to 0; materials stay. */
+  clear(): Promise<void>;
+  /** From now on adds to these points of the part and records them; undefined: to none. */
+  watch(points: WatchedPoints | undefined): Promise<void>;
+  /** The values that cells of the part have now, those of fields and materials. */
+  sample(cells: readonly Point[]): Promise<Float32Array>;
   /** Hands steps to the device, and then boxes to be packed. What follows need not wait for their end. */
   begin(steps: number, options?: RoundOptions): Promise<Round>;
   /** Sets boxes from their pieces, before whatever begins later, or {@linkcode settle} ends. */

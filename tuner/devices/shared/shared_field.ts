@@ -1,9 +1,11 @@
 import type { FieldStart } from "../../../kernels/initial_field.ts";
+import type { Point } from "../../../kernels/points.ts";
 import type { Problem } from "../../../kernels/stencils/stencil.ts";
 import type { Share } from "../../configuration.ts";
 import { type Comparison, joinComparisons } from "../comparison.ts";
 import type { Submission } from "../gpu/gpu_device.ts";
 import type { GpuField } from "../gpu/gpu_field.ts";
+import { pointsIn, pointsOfParts, type WatchedPoints } from "../points.ts";
 import type { Reference } from "../reference.ts";
 import { firstOf, type GridSlices, type PartField, readBox, writeSlices } from "./part_field.ts";
 import { type RoundTimes, runRounds, wayBetween } from "./shared_rounds.ts";
@@ -69,6 +71,32 @@ export class SharedField implements Disposable {
   /** Sets both levels of all parts, ghost zones too, and the time step. */
   async initialise(start: FieldStart): Promise<void> {
     for (const part of this.parts) await part.initialise(start);
+  }
+
+  /** Sets all fields to zero, and the time step to 0; materials stay. */
+  async clear(): Promise<void> {
+    for (const part of this.parts) await part.clear();
+  }
+
+  /**
+   * From now on adds to these points of the grid and records them. What is added lies in ghost zones too; each part records
+   * its own cells.
+   */
+  async watch(points: WatchedPoints | undefined): Promise<void> {
+    const places = this.parts.map(({ place }) => place);
+    const each = points === undefined ? [] : pointsOfParts(points, places);
+    for (const [i, part] of this.parts.entries()) await part.watch(each[i]);
+  }
+
+  /** The values that cells have now. */
+  async sample(cells: readonly Point[]): Promise<Float32Array> {
+    const values = new Float32Array(cells.length);
+    for (const part of this.parts) {
+      const { points, rows } = pointsIn(cells, part.place, true);
+      const found = points.length === 0 ? [] : await part.sample(points);
+      rows.forEach((row, i) => values[row] = found[i]!);
+    }
+    return values;
   }
 
   /**

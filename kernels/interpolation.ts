@@ -1,0 +1,85 @@
+/**
+ * Cells that stand for a place between cells, and their weights.
+ *
+ * @module
+ */
+import type { Offset } from "./expression.ts";
+import { alongAxes, type Boundaries, type Grid, imageOf } from "./stencils/stencil.ts";
+
+/**
+ * How a value between cells is made of theirs. `linear`: of the 8 around it; half a cell away from a cell that loses 4% of the
+ * amplitude of a wave with 13 points per wavelength. `sinc`: of those within 4 cells along each axis, by a sinc with a
+ * Kaiser window (Hicks, Geophysics 67, 2002: b = 6.31).
+ */
+export type Interpolation = "linear" | "sinc";
+
+export const INTERPOLATIONS: readonly Interpolation[] = ["linear", "sinc"];
+
+const RADIUS = 4, KAISER_B = 6.31;
+
+/** A cell and what it counts. */
+export interface WeightedCell {
+  readonly cell: Offset;
+  readonly weight: number;
+}
+
+/** Where places lie, and what is around the grid. */
+export interface Surroundings {
+  readonly grid: Grid;
+  readonly boundary: Boundaries;
+  /** Whether the field beyond the low end of z is its mirror image about that end's face, of opposite sign. @default {false} */
+  readonly isFree?: boolean;
+}
+
+/**
+ * The cells that stand for a place, each once. A cell beyond the grid counts as what it is an image of; where zeros lie it
+ * does not count.
+ *
+ * @param place in cells: whole numbers are the cells themselves
+ */
+export function cellsAround(
+  place: Offset,
+  interpolation: Interpolation,
+  { grid, boundary, isFree = false }: Surroundings,
+): WeightedCell[] {
+  const along = alongAxes(boundary);
+  const [xs, ys, zs] = place.map((at, axis) => {
+    const weights = new Map<number, number>();
+    for (const { cell, weight } of weightsAt(at, interpolation)) {
+      const isMirrored = isFree && axis === 2 && cell < 0;
+      const image = isMirrored ? -1 - cell : imageOf(cell, grid[axis]!, along[axis]!);
+      if (image === undefined) continue;
+      weights.set(image, (weights.get(image) ?? 0) + (isMirrored ? -weight : weight));
+    }
+    return [...weights].filter(([, weight]) => weight !== 0);
+  });
+  return xs!.flatMap(([x, atX]) =>
+    ys!.flatMap(([y, atY]) =>
+      zs!.map(([z, atZ]): WeightedCell => ({ cell: [x, y, z], weight: atX * atY * atZ }))
+    )
+  );
+}
+
+/** Cells along an axis, and their weights. */
+function weightsAt(at: number, interpolation: Interpolation): { cell: number; weight: number }[] {
+  const below = Math.floor(at), part = at - below;
+  if (part === 0) return [{ cell: below, weight: 1 }];
+  if (interpolation === "linear") {
+    return [{ cell: below, weight: 1 - part }, { cell: below + 1, weight: part }];
+  }
+  return Array.from({ length: 2 * RADIUS }, (_, i) => {
+    const cell = below + 1 - RADIUS + i, distance = at - cell, angle = Math.PI * distance;
+    const window = bessel(KAISER_B * Math.sqrt(1 - (distance / RADIUS) ** 2)) / bessel(KAISER_B);
+    return { cell, weight: window * Math.sin(angle) / angle };
+  });
+}
+
+/** I₀, the modified Bessel function of the first kind, by its power series. */
+function bessel(x: number): number {
+  let sum = 1, term = 1;
+  for (let k = 1; term > 1e-17 * sum; k++) {
+    term *= (x / 2 / k) ** 2;
+    sum += term;
+  }
+  return sum;
+}

@@ -1,0 +1,94 @@
+/**
+ * Points of plans that compute step by step: a dispatch after each sub-step, for the points of the fields that it makes, a
+ * thread a point.
+ *
+ * @module
+ */
+import { indexOf, type Layout } from "../layout.ts";
+import { placePoints, type Points } from "../points.ts";
+import type { SliceRange } from "../sections.ts";
+import type { Substep } from "../update.ts";
+import { declareLevels, LINEAR_THREADS, linearWorkgroups } from "../wgsl/declare.ts";
+import { declarePoints, HEAD_WORDS } from "../wgsl/points.ts";
+import { wgsl } from "../wgsl/template.ts";
+import type { Level } from "./section_work.ts";
+import type { PointGroup, PointTable, Shader } from "./storage.ts";
+import type { Dispatch, GpuPlan } from "./traversal.ts";
+
+/** Words of a point: its index in the section's array, and its rows in what is added and recorded. */
+const WORDS = 3;
+
+/** What a section computes: its slices, and where the first of them lies in its array. */
+interface OwnSlices {
+  readonly own: SliceRange;
+  readonly layout: Layout;
+}
+
+/** How a plan finds points in its sections; `shader`: the place of {@linkcode pointShader} among its shaders. */
+export function pointPlan(sections: readonly OwnSlices[], shader: number): NonNullable<GpuPlan["points"]> {
+  return {
+    tabulate: (points) => tabulate(points, sections),
+    sample: ({ groups }, start) =>
+      groups.map((group) => ({
+        ...atGroup(shader, group, { step: 0, level: start % 2 === 0 ? 0 : 1 }),
+        section: group.section,
+      })),
+  };
+}
+
+/** What adds to a group's points and records them, once their level is made; the step is counted from the list's first. */
+export function atGroup(
+  shader: number,
+  { first, end }: PointGroup,
+  { step, level }: { readonly step: number; readonly level: Level },
+): Dispatch {
+  return {
+    shader,
+    workgroups: linearWorkgroups(end - first),
+    flipped: level === 0,
+    uniforms: [first, end, step],
+  };
+}
+
+/** The table of points, by section and field. */
+function tabulate(points: Points, sections: readonly OwnSlices[]): PointTable {
+  const words: number[] = [], groups: PointGroup[] = [], placed = placePoints(points);
+  for (const [section, { own: [from, to], layout }] of sections.entries()) {
+    const inside = placed.filter(({ cell: [x] }) => x >= from && x < to);
+    for (const [field, its] of Map.groupBy(inside, ({ field }) => field)) {
+      const first = words.length / WORDS;
+      for (const { cell: [x, y, z], added, recorded } of its) {
+        words.push(indexOf(layout, [x - from, y, z], field), added, recorded);
+      }
+      const slices = [its[0]!.cell[0], its.at(-1)!.cell[0] + 1] as const;
+      groups.push({ field, section, first, end: first + its.length, slices });
+    }
+  }
+  return { words: Int32Array.from(words), groups };
+}
+
+/** The groups of the fields that were just made. */
+export function groupsOf(table: PointTable | undefined, made: Substep): readonly PointGroup[] {
+  return table?.groups.filter(({ field }) => made.some((one) => one.field === field)) ?? [];
+}
+
+/** Adds to a group's points and records them. */
+export function pointShader(scratch: readonly number[]): Shader {
+  const code = wgsl`
+    // Adds to points and records them, a thread a point.
+    struct Group { first: i32, end: i32, step: i32 }
+    ${declareLevels()}
+    @group(0) @binding(2) var<uniform> group: Group;
+    ${declarePoints()}
+
+    @compute @workgroup_size(${LINEAR_THREADS})
+    fn main(@builtin(global_invocation_id) id: vec3u, @builtin(num_workgroups) groups: vec3u) {
+      let i = group.first + i32(id.x + id.y * groups.x * ${LINEAR_THREADS}u);
+      if (i >= group.end) { return; }
+      let at = ${HEAD_WORDS} + ${WORDS} * i;
+      let cell = points[at];
+      before[cell] = atPoint(before[cell], points[at + 1], points[at + 2], group.step);
+    }
+  `;
+  return { label: "points", code, scratch };
+}

@@ -1,0 +1,38 @@
+/**
+ * How shaders add to points and record them. Three scratch buffers: the **table**, which begins with a head and says where
+ * points are; what is **added**, a row a step; what is **recorded**, a row a sample.
+ *
+ * @module
+ */
+import { type Scratch, SCRATCH_BINDING } from "../traversals/storage.ts";
+import { wgsl } from "./template.ts";
+
+/** The buffers, in the order of their bindings; they are as long as the points ask for. */
+export const POINT_BUFFERS: readonly Scratch[] = ["table of points", "what is added", "what is recorded"]
+  .map((label) => ({ label, length: 1, lives: "points" }));
+
+/** Words before the table's own: points that are added to, those that are recorded, `every`, and the start's t modulo it. */
+export const HEAD_WORDS = 4;
+
+/**
+ * The buffers, bound from the `first` scratch binding on, and what is done at a point in a step, counted from the list's
+ * first: `atPoint(value, added, recorded, step)` returns the new value.
+ */
+export function declarePoints(first = 0): string {
+  const binding = (i: number): string => `@group(0) @binding(${SCRATCH_BINDING + first + i})`;
+  return wgsl`
+    ${binding(0)} var<storage, read_write> points: array<i32>;
+    ${binding(1)} var<storage, read_write> added: array<f32>;
+    ${binding(2)} var<storage, read_write> recorded: array<f32>;
+
+    fn atPoint(value: f32, addedRow: i32, recordedRow: i32, step: i32) -> f32 {
+      var sum = value;
+      if (addedRow >= 0) { sum += added[step * points[0] + addedRow]; }
+      let t = points[3] + step + 1;
+      if (recordedRow >= 0 && t % points[2] == 0) {
+        recorded[(t / points[2] - 1) * points[1] + recordedRow] = sum;
+      }
+      return sum;
+    }
+  `;
+}

@@ -1,0 +1,211 @@
+import { assert, assertAlmostEquals, assertEquals, assertRejects } from "@std/assert";
+import { equation } from "../../kernels/equation.ts";
+import { add, divide, multiply, subtract } from "../../kernels/operations.ts";
+import type { Boundary, Grid, Problem } from "../../kernels/stencils/stencil.ts";
+import { openDevice } from "../../tuner/devices/open_device.ts";
+import { createSolver } from "../../tuner/solver/create_solver.ts";
+import type { Configuration } from "../../tuner/configuration.ts";
+import type { Position } from "../../tuner/solver/survey.ts";
+
+/** A wave in a medium m = (vΔt/h)², with a source that is added inside the factor, and damping. */
+const sound = equation({
+  name: "sound-with-sources",
+  fields: { p: [-1, 1] },
+  materials: { m: [0.05, 0.2], d: [0, 0.1] },
+  sources: { s: [-1, 1] },
+  step({ p, m, d, s }) {
+    const around = add(
+      p.at(1),
+      p.at(-1),
+      p.at(0, 1),
+      p.at(0, -1),
+      p.at(0, 0, 1),
+      p.at(0, 0, -1),
+      multiply(-6, p),
+    );
+    const kept = multiply(subtract(1, d), p.before());
+    return { p: divide(add(subtract(multiply(2, p), kept), multiply(m, add(around, s))), add(1, d)) };
+  },
+});
+
+const grid: Grid = [13, 11, 20], steps = 17;
+const places: readonly Position[] = [[3, 4, 5], [3, 4, 5], [12, 0, 19], [0, 10, 0], [6.25, 5.5, 7.75]];
+const receivers: readonly Position[] = [[3, 4, 5], [4, 4, 6], [6.5, 5.5, 8], [12, 10, 19], [5.9, 0, 3.2], [
+  3,
+  4,
+  6,
+]];
+
+const mAt = (x: number, y: number, z: number): number =>
+  Math.fround(0.05 + 0.01 * ((3 * x + 5 * y + 7 * z) % 13));
+const dAt = (x: number, y: number, z: number): number => Math.fround(0.02 * ((x + 2 * y + z) % 5));
+const signatureOf = (i: number): number[] =>
+  Array.from({ length: 15 }, (_, t) => Math.fround(Math.sin(i + 0.7 * t)));
+
+/** The eight cells around a place. */
+function around(place: Position): [number, number, number, number][] {
+  const found: [number, number, number, number][] = [];
+  for (let k = 0; k < 8; k++) {
+    const cell = place.map((at, axis) => Math.floor(at) + (k >> axis & 1));
+    const weight = place.reduce((w, at, axis) => w * (1 - Math.abs(at - cell[axis]!)), 1);
+    if (weight !== 0) found.push([cell[0]!, cell[1]!, cell[2]!, weight]);
+  }
+  return found;
+}
+
+/** Traces by plain loops in f64. */
+function expectedTraces(boundary: Boundary, every: number): number[][] {
+  const [nx, ny, nz] = grid, cells = nx * ny * nz;
+  const at = (x: number, y: number, z: number): number => (x * ny + y) * nz + z;
+  let now = new Float64Array(cells), before = new Float64Array(cells);
+  const image = (i: number, n: number): number =>
+    boundary === "periodic" ? (i + n) % n : i < 0 ? -i : i >= n ? 2 * n - 2 - i : i;
+  const read = (x: number, y: number, z: number): number => {
+    if (boundary === "zero" && (x < 0 || y < 0 || z < 0 || x >= nx || y >= ny || z >= nz)) return 0;
+    return now[at(image(x, nx), image(y, ny), image(z, nz))]!;
+  };
+  const traces: number[][] = receivers.map(() => []);
+  const record = (): void =>
+    receivers.forEach((place, i) =>
+      traces[i]!.push(around(place).reduce((sum, [x, y, z, weight]) => sum + weight * now[at(x, y, z)]!, 0))
+    );
+  record();
+  for (let t = 0; t < steps; t++) {
+    const next = new Float64Array(cells), source = new Float64Array(cells);
+    places.forEach((place, i) => {
+      for (const [x, y, z, weight] of around(place)) {
+        source[at(x, y, z)]! += weight * (signatureOf(i)[t] ?? 0);
+      }
+    });
+    for (let x = 0; x < nx; x++) {
+      for (let y = 0; y < ny; y++) {
+        for (let z = 0; z < nz; z++) {
+          const i = at(x, y, z),
+            laplacian = read(x + 1, y, z) + read(x - 1, y, z) + read(x, y + 1, z) + read(x, y - 1, z) +
+              read(x, y, z + 1) + read(x, y, z - 1) - 6 * now[i]!;
+          const d = dAt(x, y, z);
+          next[i] = (2 * now[i]! - (1 - d) * before[i]! + mAt(x, y, z) * (laplacian + source[i]!)) / (1 + d);
+        }
+      }
+    }
+    [before, now] = [now, next];
+    if ((t + 1) % every === 0) record();
+  }
+  return traces;
+}
+
+const onGpu = (traversal: string, parameters: Configuration["parameters"]): Configuration => ({
+  traversal,
+  parameters,
+  share: { cpuSlices: 0, gpuSlices: grid[0], exchangeEvery: 1, cpuWorkers: 0 },
+});
+const CONFIGURATIONS: Readonly<Record<string, Configuration>> = {
+  stepwise: onGpu("stepwise", { threadsZ: 8, threadsY: 4, threadsX: 1 }),
+  marching: onGpu("marching", { zPerThread: 2, threadsZ: 8, threadsY: 4, pieces: 2, tile: 1, ahead: 0 }),
+  "CPU in strips": {
+    traversal: "stepwise",
+    parameters: { strip: 8 },
+    share: { cpuSlices: grid[0], gpuSlices: 0, exchangeEvery: 1, cpuWorkers: 2 },
+  },
+  "CPU in diamonds": {
+    traversal: "diamond-wavefront",
+    parameters: { tiles: 1, levels: 4, block: 4 },
+    share: { cpuSlices: grid[0], gpuSlices: 0, exchangeEvery: 1, cpuWorkers: 1 },
+  },
+  "GPU and CPU": {
+    traversal: "stepwise",
+    parameters: { threadsZ: 8, threadsY: 4, threadsX: 1 },
+    share: { cpuSlices: 5, gpuSlices: 8, exchangeEvery: 3, cpuWorkers: 1 },
+  },
+};
+
+for (const [name, configuration] of Object.entries(CONFIGURATIONS)) {
+  for (const [boundary, every] of [["zero", 1], ["periodic", 3], ["insulated", 2]] as const) {
+    if (name === "CPU in diamonds" && boundary === "periodic") continue; // the grid is too narrow
+    Deno.test(`traces of ${name} equal a loop in f64, ${boundary} ends, every ${every} steps`, async () => {
+      const device = configuration.share.gpuSlices > 0 ? await openDevice() : null;
+      const problem: Problem = { stencil: sound, grid, boundary, steps: 6 };
+      {
+        await using solver = await createSolver(device, problem, configuration);
+        await solver.write("m", mAt);
+        await solver.addSources("s", places, places.map((_, i) => signatureOf(i)));
+        await solver.write("d", dAt);
+        await solver.addReceivers("p", receivers.slice(0, 2), { every });
+        await solver.addReceivers("p", receivers.slice(2), { every });
+        for (const count of [4, 1, 12]) await solver.run(count);
+        const expected = expectedTraces(boundary, every), traces = await solver.traces();
+        const largest = Math.max(...expected.flat().map(Math.abs));
+        assert(largest > 0.1);
+        expected.forEach((trace, i) => {
+          assertEquals(traces[i]!.length, trace.length);
+          trace.forEach((value, j) =>
+            assertAlmostEquals(traces[i]![j]!, value, 3e-6 * largest, `${i} at ${j}`)
+          );
+        });
+      }
+      device?.destroy();
+    });
+  }
+}
+
+/** Two fields on staggered places, of which the first has a source that the second sub-step already reads. */
+const staggered = equation({
+  name: "staggered-with-source",
+  fields: { v: [-1, 1], p: [-1, 1] },
+  sources: { f: [-1, 1] },
+  step: ({ v, p, f }) => [
+    { v: add(v, multiply(0.25, subtract(p.at(1), p)), f) },
+    { p: add(p, multiply(0.5, subtract(v.next(), v.next(-1)))) },
+  ],
+});
+
+for (const name of ["stepwise", "CPU in strips", "CPU in diamonds"]) {
+  Deno.test(`a source of a field that the next sub-step reads, ${name}`, async () => {
+    const configuration = CONFIGURATIONS[name]!,
+      device = configuration.share.gpuSlices > 0 ? await openDevice() : null;
+    {
+      await using solver = await createSolver(device, {
+        stencil: staggered,
+        grid,
+        boundary: "zero",
+        steps: 6,
+      }, configuration);
+      await solver.addSources("f", [[5, 4, 3]], [8, 0, 16]);
+      await solver.addReceivers("p", [[5, 4, 3], [6, 4, 3]]);
+      await solver.run(3);
+      const v = new Float64Array(15), p = new Float64Array(15), traces: number[][] = [[0], [0]]; // x + 1
+      [8, 0, 16].forEach((sent) => {
+        for (let x = 1; x <= 13; x++) v[x]! += 0.25 * (p[x + 1]! - p[x]!) + (x === 6 ? sent : 0);
+        for (let x = 1; x <= 13; x++) p[x]! += 0.5 * (v[x]! - v[x - 1]!);
+        traces.forEach((trace, i) => trace.push(p[6 + i]!));
+      });
+      assertEquals((await solver.traces()).map((trace) => [...trace]), traces);
+      await solver.reset();
+      assertEquals([solver.step, await solver.traces()], [0, []]);
+      assertEquals((await solver.read("p")).every((value) => value === 0), true);
+    }
+    device?.destroy();
+  });
+}
+
+Deno.test("what cannot be a source or a receiver is refused in one line", async () => {
+  await using solver = await createSolver(
+    null,
+    { stencil: sound, grid, boundary: "zero", steps: 6 },
+    CONFIGURATIONS["CPU in strips"]!,
+  );
+  const refusals: [() => Promise<void>, string][] = [
+    [() => solver.addSources("p", [[1, 1, 1]], [1]), 'the name must be one of s: found "p"'],
+    [() => solver.addSources("s", [[13, 1, 1]], [1]), "positions must lie within 0 to 12, 10, 19 cells"],
+    [() => solver.addSources("s", [[1, NaN, 1]], [1]), "positions must lie within 0 to 12, 10, 19 cells"],
+    [
+      () => solver.addSources("s", [[1, 1, 1]], [[1], [2]]),
+      "one for each of 1 positions, is wanted: found 2",
+    ],
+    [() => solver.addSources("s", [[1, 1, 1]], [1e39]), "numbers that f32 can hold"],
+    [() => solver.addReceivers("m", [[1, 1, 1]]), 'the name must be one of p: found "m"'],
+    [() => solver.addReceivers("p", [[1, 1, 1]], { every: 0 }), "every must be a whole number of steps"],
+    [() => solver.addReceivers("p", []), "a list of positions [x, y, z] in cells is wanted"],
+  ];
+  for (const [ask, message] of refusals) await assertRejects(ask, RangeError, message);
+});

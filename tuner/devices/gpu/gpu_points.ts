@@ -1,0 +1,112 @@
+import type { PointTable } from "../../../kernels/traversals/storage.ts";
+import { samplesIn } from "../../../kernels/points.ts";
+import type { GpuPlan } from "../../../kernels/traversals/traversal.ts";
+import { HEAD_WORDS, POINT_BUFFERS } from "../../../kernels/wgsl/points.ts";
+import type { WatchedPoints } from "../points.ts";
+import type { GpuDevice } from "./gpu_device.ts";
+
+/** Bytes of what is added or recorded in one list of dispatches at most. */
+const MOST_BYTES = 2 ** 27;
+
+/** What is recorded in a list of dispatches, on its way to the host. */
+interface Leaving {
+  /** Copies it, behind the dispatches. */
+  readonly copy: (encoder: GPUCommandEncoder) => void;
+  /** Where it goes, to be mapped; undefined where nothing is recorded. */
+  readonly buffer: GPUBuffer | undefined;
+  /** Hands the values over, once the buffer is mapped. */
+  take(): void;
+}
+
+/** The points of a field on a GPU: the buffers of a plan's shaders, what goes up before a list and what comes back after it. */
+export class GpuPoints implements Disposable {
+  /** Where the plan finds the points. */
+  readonly table: PointTable;
+  /** Steps of a list at most. */
+  readonly mostSteps: number;
+  /** In the order of their bindings. */
+  readonly buffers: readonly GPUBuffer[];
+  readonly #gpu: GpuDevice;
+  readonly #watched: WatchedPoints;
+  #readable: GPUBuffer[] = [];
+
+  private constructor(
+    gpu: GpuDevice,
+    watched: WatchedPoints,
+    made: Pick<GpuPoints, "table" | "mostSteps" | "buffers">,
+  ) {
+    this.#gpu = gpu;
+    this.#watched = watched;
+    this.table = made.table;
+    this.mostSteps = made.mostSteps;
+    this.buffers = made.buffers;
+  }
+
+  /**
+   * Takes memory for points.
+   *
+   * @param most steps of a list of dispatches at most, if memory allows
+   */
+  static async create(
+    gpu: GpuDevice,
+    plan: GpuPlan,
+    watched: WatchedPoints,
+    most: number,
+  ): Promise<GpuPoints> {
+    const { added, recorded, every } = watched, table = plan.points!.tabulate(watched);
+    const bytesPerStep = 4 * Math.max(1, added.length, recorded.length / every);
+    const mostSteps = Math.max(1, Math.min(most, Math.floor(MOST_BYTES / bytesPerStep)));
+    const samples = Math.ceil(mostSteps / every);
+    const lengths = [HEAD_WORDS + table.words.length, mostSteps * added.length, samples * recorded.length];
+    const usage = GPUBufferUsage.STORAGE | GPUBufferUsage.COPY_SRC | GPUBufferUsage.COPY_DST;
+    const buffers: GPUBuffer[] = [];
+    try {
+      for (const [i, { label }] of POINT_BUFFERS.entries()) {
+        buffers.push(await gpu.buffer(4 * Math.max(1, lengths[i]!), usage, `${plan.label}: ${label}`));
+      }
+    } catch (error) {
+      for (const buffer of buffers) buffer.destroy();
+      throw error;
+    }
+    gpu.write(buffers[0]!, 4 * HEAD_WORDS, table.words);
+    return new GpuPoints(gpu, watched, { table, mostSteps, buffers });
+  }
+
+  /** Sets what is added in the steps from `start` on, before whatever is submitted later. */
+  prepare(start: number, steps: number): void {
+    const [table, added] = this.buffers, { every } = this.#watched;
+    const head = [this.#watched.added.length, this.#watched.recorded.length, every, start % every];
+    this.#gpu.write(table!, 0, Int32Array.from(head));
+    this.#gpu.write(added!, 0, this.#watched.amplitudes(start, steps));
+  }
+
+  /** What is recorded in these steps. */
+  async leave(start: number, steps: number): Promise<Leaving> {
+    const { every, recorded } = this.#watched;
+    const bytes = 4 * samplesIn(start, steps, every) * recorded.length;
+    if (bytes === 0) return { copy: () => {}, buffer: undefined, take: () => {} };
+    const buffer = await this.#readableOf(bytes);
+    return {
+      copy: (encoder) => encoder.copyBufferToBuffer(this.buffers[2]!, 0, buffer, 0, bytes),
+      buffer,
+      take: () => {
+        const values = new Float32Array(this.#gpu.mapped(buffer, 0, bytes));
+        this.#watched.take(Math.floor(start / every) + 1, values);
+        this.#gpu.unmap(buffer);
+        this.#readable.push(buffer);
+      },
+    };
+  }
+
+  async #readableOf(bytes: number): Promise<GPUBuffer> {
+    const known = this.#readable.find(({ size }) => size >= bytes);
+    this.#readable = this.#readable.filter((buffer) => buffer !== known);
+    if (known !== undefined) return known;
+    const { MAP_READ, COPY_DST } = GPUBufferUsage;
+    return await this.#gpu.buffer(bytes, MAP_READ | COPY_DST, "what was recorded");
+  }
+
+  [Symbol.dispose](): void {
+    for (const buffer of [...this.buffers, ...this.#readable]) buffer.destroy();
+  }
+}

@@ -1,0 +1,90 @@
+/**
+ * Points of a field on its devices: what is added to them, and who takes what is recorded.
+ *
+ * @module
+ */
+import type { Point, Points } from "../../kernels/points.ts";
+import type { RankPart } from "../../models/rank_part.ts";
+
+/** Points of a field on a device, with what is added to them and who takes what is recorded. */
+export interface WatchedPoints extends Points {
+  /** What is added in each step from t = `start` on: a value for each point, step by step. */
+  amplitudes(start: number, steps: number): Float32Array<ArrayBuffer>;
+  /** Takes samples from number `first` on, each with a value for each point; they come in order, and are gone afterwards. */
+  take(first: number, values: Float32Array): void;
+}
+
+/** A part's cells, and where its first lies in the whole grid. */
+interface PartOfGrid {
+  readonly part: Pick<RankPart, "own" | "before" | "grid">;
+  readonly whole: Point["cell"];
+}
+
+/** Points of a list that a part has, as its own cells; `rows`: their places in the list. */
+interface PartPoints {
+  readonly points: readonly Point[];
+  readonly rows: readonly number[];
+}
+
+/** The points of a grid's parts: each adds in its ghost zones too, and records its own cells. */
+export function pointsOfParts(points: WatchedPoints, places: readonly PartOfGrid[]): WatchedPoints[] {
+  /** Samples that some parts have recorded, by number, and how many parts have not. */
+  const waiting = new Map<number, { readonly values: Float32Array; left: number }>();
+  const { length } = points.recorded;
+  let recording = 0;
+  return places.map((place) => {
+    const added = pointsIn(points.added, place, false), recorded = pointsIn(points.recorded, place, true);
+    if (recorded.rows.length > 0) recording++;
+    return {
+      every: points.every,
+      added: added.points,
+      recorded: recorded.points,
+      amplitudes(start, steps) {
+        const all = points.amplitudes(start, steps), { rows } = added;
+        const mine = new Float32Array(steps * rows.length);
+        for (let step = 0, i = 0; step < steps; step++) {
+          for (const row of rows) mine[i++] = all[step * points.added.length + row]!;
+        }
+        return mine;
+      },
+      take(first, values) {
+        const { rows } = recorded;
+        for (let i = 0, sample = first; i < values.length; sample++) {
+          const whole = waiting.get(sample) ?? { values: new Float32Array(length), left: recording };
+          waiting.set(sample, whole);
+          for (const row of rows) whole.values[row] = values[i++]!;
+          whole.left--;
+        }
+        for (const [sample, { values, left }] of [...waiting].sort(([one], [other]) => one - other)) {
+          if (left > 0) break;
+          points.take(sample, values);
+          waiting.delete(sample);
+        }
+      },
+    };
+  });
+}
+
+/** The points that a part has; of a grid that closes to a ring it may have one twice, in a ghost zone. */
+export function pointsIn(points: readonly Point[], { part, whole }: PartOfGrid, isOwn: boolean): PartPoints {
+  const { own: { low, size }, before, grid } = part;
+  const found: Point[] = [], rows: number[] = [];
+  points.forEach(({ field, cell }, row) => {
+    const along = cell.map((at, axis) => {
+      const n = whole[axis]!, from = isOwn ? before[axis]! : 0;
+      const end = isOwn ? from + size[axis]! : grid[axis]!, images: number[] = [];
+      const first = (((at - low[axis]! + before[axis]!) % n) + n) % n;
+      for (let image = first; image < end; image += n) if (image >= from) images.push(image);
+      return images;
+    });
+    for (const x of along[0]!) {
+      for (const y of along[1]!) {
+        for (const z of along[2]!) {
+          found.push({ field, cell: [x, y, z] });
+          rows.push(row);
+        }
+      }
+    }
+  });
+  return { points: found, rows };
+}

@@ -1,0 +1,264 @@
+/**
+ * The sources and receivers of a solver: where they are, what the sources send, and what the receivers record.
+ *
+ * @module
+ */
+import { type Offset, tapsIn } from "../../kernels/expression.ts";
+import {
+  cellsAround,
+  type Interpolation,
+  INTERPOLATIONS,
+  type WeightedCell,
+} from "../../kernels/interpolation.ts";
+import type { Point } from "../../kernels/points.ts";
+import { factorAt, type Source } from "../../kernels/sources.ts";
+import type { Problem } from "../../kernels/stencils/stencil.ts";
+import type { SharedField } from "../devices/shared/shared_field.ts";
+import { describeValue } from "../format.ts";
+import { refuserOf } from "../problem/request_error.ts";
+
+/** A place in cells along x, y, z: whole numbers are the cells themselves, fractions lie between two. */
+export type Position = readonly [x: number, y: number, z: number];
+
+/** How a source or receiver lies between cells. */
+export interface PlaceOptions {
+  /** How a place between cells is made of them. @default {"linear"} */
+  readonly interpolation?: Interpolation;
+}
+
+/** How receivers record. */
+export interface ReceiverOptions extends PlaceOptions {
+  /** Steps from one sample to the next; the same for all receivers of a solver. @default {1} */
+  readonly every?: number;
+}
+
+/** Sources that send the same kind of value. */
+interface SourceGroup {
+  readonly source: Source;
+  readonly places: readonly (readonly WeightedCell[])[];
+  /** For each place; the same one where all send the same. */
+  readonly signatures: readonly ArrayLike<number>[];
+}
+
+/** A receiver: what it records, and its rows among the cells that are recorded. */
+interface Receiver {
+  readonly field: number;
+  readonly cells: readonly WeightedCell[];
+}
+
+/** What is added to a cell: by which signature, and times what. */
+interface Term {
+  readonly row: number;
+  readonly signature: ArrayLike<number>;
+  readonly weight: number;
+}
+
+/** Samples of receivers that there is room for at first. */
+const FIRST_SAMPLES = 256;
+
+/** The sources and receivers of a problem's field. */
+export class Survey {
+  readonly #problem: Problem;
+  readonly #sources: SourceGroup[] = [];
+  readonly #receivers: Receiver[] = [];
+  #every = 1;
+  /** Samples by receiver: number of the sample, then receiver. */
+  #samples = new Float32Array();
+  #count = 0;
+
+  constructor(problem: Problem) {
+    this.#problem = problem;
+  }
+
+  /** Whether there is nothing to add and nothing to record. */
+  get isEmpty(): boolean {
+    return this.#sources.length === 0 && this.#receivers.length === 0;
+  }
+
+  /** Adds sources. @throws {RangeError} saying what is wrong */
+  addSources(
+    name: string,
+    positions: readonly Position[],
+    signatures: ArrayLike<number> | readonly ArrayLike<number>[],
+    options: PlaceOptions = {},
+  ): void {
+    const refuse = refuserOf("add the sources"), sources = this.#problem.stencil.update.sources ?? [];
+    const source = sources.find((one) => one.name === name);
+    if (source === undefined) {
+      const known = sources.map((one) => one.name).join(", ") || "none: this equation declares no source";
+      return refuse(`the name must be one of ${known}`, describeValue(name));
+    }
+    const places = this.#placesOf(positions, options, refuse);
+    const isOne = typeof signatures?.[0] === "number" || signatures?.length === 0;
+    const list = (isOne ? positions.map(() => signatures) : signatures) as readonly ArrayLike<number>[];
+    if (typeof list !== "object" || list.length !== positions.length) {
+      refuse(
+        `one signature, or one for each of ${positions.length} positions, is wanted`,
+        `${signatures?.length}`,
+      );
+    }
+    const kept = new Map<ArrayLike<number>, Float32Array>();
+    const copies = list.map((signature) => {
+      const known = kept.get(signature) ?? Float32Array.from(signature ?? []);
+      kept.set(signature, known);
+      if (!known.every(Number.isFinite)) {
+        refuse("a signature must be a list of numbers that f32 can hold", "another value");
+      }
+      return known;
+    });
+    this.#sources.push({ source, places, signatures: copies });
+  }
+
+  /** Adds receivers. @throws {RangeError} saying what is wrong */
+  addReceivers(name: string, positions: readonly Position[], options: ReceiverOptions = {}): void {
+    const refuse = refuserOf("add the receivers"), { fields } = this.#problem.stencil.update;
+    const field = fields.indexOf(name), { every = 1 } = options;
+    if (field < 0) refuse(`the name must be one of ${fields.join(", ")}`, describeValue(name));
+    if (!(Number.isSafeInteger(every) && every >= 1)) {
+      refuse("every must be a whole number of steps from 1 up", describeValue(every));
+    }
+    if (this.#receivers.length > 0 && every !== this.#every) {
+      refuse(`every must be that of the receivers before, ${this.#every}`, describeValue(every));
+    }
+    const places = this.#placesOf(positions, options, refuse);
+    const before = this.#receivers.length, after = before + places.length, old = this.#samples;
+    this.#receivers.push(...places.map((cells) => ({ field, cells })));
+    this.#every = every;
+    // receivers that come later have zeros before
+    this.#samples = new Float32Array(this.#count * after);
+    for (let i = 0; i < this.#count; i++) {
+      this.#samples.set(old.subarray(i * before, (i + 1) * before), i * after);
+    }
+  }
+
+  /** What every receiver has recorded, in the order in which they were added: sample j is the field at t = j · every. */
+  traces(): Float32Array<ArrayBuffer>[] {
+    const { length } = this.#receivers;
+    return this.#receivers.map((_, receiver) => {
+      const trace = new Float32Array(this.#count);
+      for (let i = 0; i < trace.length; i++) trace[i] = this.#samples[i * length + receiver]!;
+      return trace;
+    });
+  }
+
+  /** Ends all sources and receivers, and what was recorded. */
+  clear(): void {
+    this.#sources.length = this.#receivers.length = this.#count = 0;
+    this.#samples = new Float32Array();
+  }
+
+  /** Makes a field add and record; again after materials, which say how much sources count, have changed. */
+  async watch(field: SharedField): Promise<void> {
+    const recorded = new Cells(), added = new Cells();
+    const rows = this.#receivers.map(({ field, cells }) =>
+      cells.map(({ cell, weight }) => ({ row: recorded.rowOf({ field, cell }), weight }))
+    );
+    const terms = await this.#termsOf(field, added);
+    await field.watch({
+      added: added.points,
+      recorded: recorded.points,
+      every: this.#every,
+      amplitudes: (start, steps) => amplitudesOf(terms, { start, steps, points: added.points.length }),
+      take: (first, values) => this.#take(first, values, rows, recorded.points.length),
+    });
+    if (recorded.points.length === 0 || field.step % this.#every !== 0) return;
+    this.#take(field.step / this.#every, await field.sample(recorded.points), rows, recorded.points.length);
+  }
+
+  #placesOf(
+    positions: readonly Position[],
+    { interpolation = "linear" }: PlaceOptions,
+    refuse: ReturnType<typeof refuserOf>,
+  ): WeightedCell[][] {
+    const { grid, boundary } = this.#problem;
+    if (!INTERPOLATIONS.includes(interpolation)) {
+      refuse(`interpolation must be one of ${INTERPOLATIONS.join(", ")}`, describeValue(interpolation));
+    }
+    if (!Array.isArray(positions) || positions.length === 0) {
+      refuse("a list of positions [x, y, z] in cells is wanted", describeValue(positions));
+    }
+    return positions.map((position) => {
+      const isInside = Array.isArray(position) && position.length === 3 &&
+        position.every((at, axis) => at >= 0 && at <= grid[axis]! - 1);
+      if (!isInside) {
+        const most = grid.map((cells) => cells - 1).join(", ");
+        refuse(`positions must lie within 0 to ${most} cells`, describeValue(position));
+      }
+      return cellsAround(position as readonly number[] as Offset, interpolation, { grid, boundary });
+    });
+  }
+
+  /** What is added to each cell: a source's value, its weight there, and its factor, which materials may change. */
+  async #termsOf(field: SharedField, added: Cells): Promise<readonly Term[]> {
+    const materials = new Cells();
+    const wanted = this.#sources.flatMap(({ source, places, signatures }) =>
+      places.flatMap((cells, i) =>
+        cells.flatMap(({ cell, weight }) =>
+          source.into.map(({ field, factor }) => {
+            const row = added.rowOf({ field, cell });
+            for (const { plane } of tapsIn([factor])) materials.rowOf({ field: plane, cell });
+            return { row, cell, factor, weight, signature: signatures[i]! };
+          })
+        )
+      )
+    );
+    const values = materials.points.length === 0 ? [] : await field.sample(materials.points);
+    return wanted.map(({ row, cell, factor, weight, signature }) => ({
+      row,
+      signature,
+      weight: weight * factorAt(factor, ({ plane }) => values[materials.rowOf({ field: plane, cell })]!),
+    }));
+  }
+
+  /** Keeps samples from number `first` on, of which each has a value for every cell that is recorded. */
+  #take(
+    first: number,
+    values: Float32Array,
+    rows: readonly (readonly { readonly row: number; readonly weight: number }[])[],
+    cells: number,
+  ): void {
+    const samples = values.length / cells, { length } = rows;
+    this.#count = Math.max(this.#count, first + samples);
+    if (this.#count * length > this.#samples.length) {
+      const grown = new Float32Array(Math.max(FIRST_SAMPLES, 2 * this.#count) * length);
+      grown.set(this.#samples);
+      this.#samples = grown;
+    }
+    for (let i = 0; i < samples; i++) {
+      rows.forEach((terms, receiver) => {
+        let sum = 0;
+        for (const { row, weight } of terms) sum += weight * values[i * cells + row]!;
+        this.#samples[(first + i) * length + receiver] = sum;
+      });
+    }
+  }
+}
+
+/** Cells that have a row each, in the order in which they came. */
+class Cells {
+  readonly points: Point[] = [];
+  readonly #rows = new Map<string, number>();
+
+  rowOf(point: Point): number {
+    const key = `${point.field} ${point.cell}`, known = this.#rows.get(key);
+    if (known !== undefined) return known;
+    this.#rows.set(key, this.points.length);
+    return this.points.push(point) - 1;
+  }
+}
+
+/** What is added to each cell in each step, rounded once. */
+function amplitudesOf(
+  terms: readonly Term[],
+  { start, steps, points }: { readonly start: number; readonly steps: number; readonly points: number },
+): Float32Array<ArrayBuffer> {
+  const sums = new Float64Array(steps * points);
+  for (const { row, signature, weight } of terms) {
+    const most = Math.min(steps, signature.length - start);
+    for (let step = 0; step < most; step++) {
+      const i = step * points + row;
+      sums[i] = sums[i]! + weight * signature[start + step]!;
+    }
+  }
+  return Float32Array.from(sums);
+}
