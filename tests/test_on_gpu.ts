@@ -6,7 +6,8 @@
  */
 import { GpuDevice } from "../tuner/devices/gpu/gpu_device.ts";
 
-const HAS_ADAPTER = (await navigator.gpu?.requestAdapter() ?? null) !== null;
+/** Whether there is any GPU, in software too. */
+export const HAS_ADAPTER = (await navigator.gpu?.requestAdapter() ?? null) !== null;
 
 /**
  * Time that one submission may take. A software device compiles at the first dispatch, for seconds where the

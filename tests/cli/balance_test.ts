@@ -1,9 +1,10 @@
-import { assert, assertEquals } from "@std/assert";
+import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { wave } from "../../kernels/stencils/wave.ts";
 import { type BalanceContext, differenceOf, renderBalance } from "../../tuner/cli/balance.ts";
 import type { Balance } from "../../tuner/sharing/balance.ts";
 import { layOut } from "../../tuner/cli/terminal.ts";
-import { DEVICE } from "../profile/sample_profile.ts";
+import type { Measurement } from "../../tuner/configuration.ts";
+import { DEVICE, ENTRY } from "../profile/sample_profile.ts";
 import { testOnGpu } from "../test_on_gpu.ts";
 import { assertRefused, runTask } from "./run_task.ts";
 
@@ -35,6 +36,20 @@ Deno.test("the iterations are printed as Fig. 5a shows them", () => {
     ["2", "1", "3", "97", "1.00 ms", "1.04 ms", "−3.8%"],
   ]);
   assertEquals(lines.at(-1), "Settled: times agree within 3.8%");
+  const alone = (cellsPerSecond: number): Measurement => ({
+    ...ENTRY,
+    cellsPerSecond,
+    confidence95: [cellsPerSecond, cellsPerSecond],
+    samples: [cellsPerSecond],
+    spread: 0,
+    compileNs: 1e9,
+  });
+  const text = (cpu: number): string => {
+    const context = { ...CONTEXT, cpuAlone: alone(cpu), gpuAlone: alone(3e9) };
+    return layOut(renderBalance({ ...result, best: alone(4e9) }, context), Infinity);
+  };
+  assertStringIncludes(text(8e9), "Sharing loses: the CPU alone reaches 8.00 Gcells/s, 2.0× as much\n");
+  assert(!text(2e9).includes("loses"));
   assertEquals(differenceOf({ cpuSlices: 0, gpuSlices: 9, cpuTimeNs: 0, gpuTimeNs: 0 }), 0);
 });
 

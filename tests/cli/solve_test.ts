@@ -1,9 +1,12 @@
-import { assertEquals, assertMatch, assertStringIncludes, assertThrows } from "@std/assert";
+import { assert, assertEquals, assertMatch, assertStringIncludes, assertThrows } from "@std/assert";
 import { life } from "../../kernels/stencils/life.ts";
 import type { Problem } from "../../kernels/stencils/stencil.ts";
 import { RequestError } from "../../tuner/problem/request_error.ts";
 import { checkParts } from "../../tuner/ranks/plan_ranks.ts";
 import { judge } from "../../tuner/cli/on_ranks.ts";
+import { renderSolve, solveRecord } from "../../tuner/cli/solve.ts";
+import { layOut } from "../../tuner/cli/terminal.ts";
+import { HAS_ADAPTER } from "../test_on_gpu.ts";
 import { mpirun, solveFlags, testUnderMpi } from "../ranks/mpirun.ts";
 import { THOROUGH } from "../thorough.ts";
 import { assertRefused, inDirectory, runCommand } from "./run_task.ts";
@@ -85,6 +88,54 @@ testUnderMpi(
       assertEquals(await Deno.readFile(path), bytes);
     }),
 );
+
+testUnderMpi("two ranks on one GPU are said first and in the result", async (launcher) => {
+  const args = [...solveFlags(), "--gpu", "0", "--stencil", "life", "--grid", "12x8x8", "--steps", "2"];
+  const { code, stdout, stderr } = await mpirun(launcher, 2, args);
+  assertEquals(code, 0, stderr);
+  const shared = "(one GPU, which 2 ranks share and use by turns)";
+  const lines = stderr.replace(/\s+/g, " ").split("facet: rank ").slice(1).sort();
+  assertEquals(lines.map((line) => [line.slice(0, 2), line.includes(shared)]), [["0:", true], ["1:", true]]);
+  assertMatch(
+    stdout.replace(/\s+/g, " "),
+    /2 ranks: 2 × [^:]* \(one GPU, which 2 ranks share and use by turns\) Conf/,
+  );
+}, { ignore: !HAS_ADAPTER });
+
+Deno.test("solve says that sharing loses, and by how much", () => {
+  const plan = {
+    parts: [2, 1, 1] as const,
+    exchangeEvery: 4,
+    extents: [0, 5].map((x) => ({ low: [x, 0, 0], size: [5, 10, 10] } as const)),
+  };
+  const costs = [0.8, 1].map((ns) => {
+    const updates = [{ steps: 4, ns: 2 * ns }, { steps: 8, ns }];
+    return { updates, shapes: {}, shrinks: false, exchange: [0, 0, 0] as const };
+  });
+  const textOf = (wallNs: number): string => {
+    const run = { steps: 10, wallNs, computeNs: wallNs / 2, exchangeNs: wallNs / 2 };
+    const round = { computeNs: 1, exchangeNs: 1 };
+    const solved = {
+      problem: { stencil: life(), grid: [10, 10, 10], boundary: "zero", steps: 10 } as const,
+      plan: { plan, costs, round, stepNs: 1000 },
+      runs: [run, run],
+      names: ["a", "b"],
+      configurations: [],
+      verification: undefined,
+    };
+    assertEquals(solveRecord(solved).alone, { cellsPerSecond: 1.25e9, steps: 8 });
+    return layOut(renderSolve(solved), Infinity);
+  };
+  // 10,000 updates: alone they take 8 µs
+  assertStringIncludes(
+    textOf(80_000),
+    "\nSharing loses: one device alone, by its cell updates in rounds of 8 steps, reaches 1.25 Gcells/s, 10× as much",
+  );
+  assert(!textOf(7000).includes("loses"));
+});
+
+Deno.test("scaling is refused on one rank", () =>
+  assertRefused("scaling", [[["--grid", "8x8x8"], "wanted 2 ranks or more, started by mpirun: found 1"]]));
 
 Deno.test("solve refuses what no ranks can do", () =>
   assertRefused("solve", [

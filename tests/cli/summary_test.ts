@@ -236,11 +236,13 @@ Deno.test("the cost model is one line: the best predicted R, and how far it was 
   const residuals = { cpu: [0.5], gpu: [0.5], unpack: [], pack: [], together: [0.02, -0.01, 0.03] };
   assertEquals(
     describeModel({ curve, residuals }),
-    "Cost model: best exchanging every 8 steps, 8 slices on the CPU: 1.20 ms a step; " +
+    "Cost model: expects 1.20 ms a step exchanging every 8 steps, 8 slices on the CPU (not measured); " +
       "the fit is within 2.0%, later measurements are within 5.0%",
   );
   assertEquals(
     describeModel({ curve: curve.slice(1), residuals }),
-    "Cost model: best exchanging every 8 steps, 8 slices on the CPU: 1.20 ms a step; the fit is within 2.0%",
+    "Cost model: expects 1.20 ms a step exchanging every 8 steps, 8 slices on the CPU (not measured); " +
+      "the fit is within 2.0%",
   );
+  assertStringIncludes(describeModel({ curve: curve.slice(0, 1), residuals }), "CPU (measured: 2.00 ms);");
 });

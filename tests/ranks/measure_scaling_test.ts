@@ -5,7 +5,7 @@ import { layOut } from "../../tuner/cli/terminal.ts";
 import { CpuPool } from "../../tuner/devices/cpu/wasm_workers.ts";
 import { chooseForRank } from "../../tuner/ranks/create_rank_solver.ts";
 import { localWorlds } from "./local_world.ts";
-import { measureScaling } from "../../tuner/ranks/measure_scaling.ts";
+import { measureScaling, type Scaling } from "../../tuner/ranks/measure_scaling.ts";
 
 Deno.test("scaling is measured as far as there are ranks, and predicted to 1,000", async () => {
   const cpuPool = await CpuPool.create({ workers: 1 }), device = { gpu: undefined, cpuPool };
@@ -37,12 +37,21 @@ Deno.test("scaling is measured as far as there are ranks, and predicted to 1,000
     weak: [slow, fast],
     strong: [slow, fast],
   };
-  const render = (scaling: typeof odd): string =>
+  const render = (scaling: Scaling): string =>
     layOut(renderScaling({ ...problem, steps: 1 }, scaling, { names: ["a", "b"], out: "x.svg" }), 100);
   for (const words of ["f32, 1 step\n", "2.0×", "250%", "125%", "Above 100%: "]) {
     assertStringIncludes(render(odd), words);
   }
   assert(!render({ ...odd, weak: [], strong: [fast] }).includes("Above"));
+  assert(!render(odd).includes("loses"));
+  const late = {
+    ...odd,
+    strong: [{ ...slow, measuredNs: 1e6 }, fast, { ...fast, ranks: 4, measuredNs: null }],
+  };
+  assertStringIncludes(
+    render(late),
+    "\nSharing loses: one rank alone, measured on 12x10x8, reaches 0.960 Mcells/s, 2.0× as much\n",
+  );
   const svg = drawScaling(all[0]!);
   assertEquals(svg.match(/<circle/g)?.length, 2 + 4);
 });

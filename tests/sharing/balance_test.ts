@@ -3,15 +3,24 @@ import { cellsOf } from "../../kernels/stencils/stencil.ts";
 import { wave } from "../../kernels/stencils/wave.ts";
 import { medianError } from "../../models/shared_fit.ts";
 import { balancedShare } from "../../models/shared_step.ts";
+import { formatPeriod } from "../../tuner/format.ts";
 import { balance } from "../../tuner/sharing/balance.ts";
 import { COSTS } from "../devices/simulated_times.ts";
 import { PROBLEM, simulate } from "./simulated_devices.ts";
 
 Deno.test("the balance picks an R within 3% of the best, and its model predicts every R within 10%", async () => {
+  let proposals = 0;
   // the last CPU is so slow that Eq. 8 would leave it out
   for (const [waitNs, updateNs] of [[0, 0.5], [1e6, 0.5], [10e6, 0.5], [100e6, 0.5], [10e6, 20]] as const) {
     const costs = { ...COSTS, cpu: { ...COSTS.cpu, updateNs }, schedule: { ...COSTS.schedule, waitNs } };
-    const { best, costModel, settled, message } = await balance(simulate({ costs }));
+    const { best, costModel, settled, message, iterations } = await balance(simulate({ costs }));
+    // what is said leads to the one result
+    const { exchangeEvery } = best!.configuration.share,
+      period = `exchanging every ${formatPeriod(exchangeEvery)}`;
+    const isProposed = message.includes(`the cost model's share, ${period}, is the fastest`);
+    if (isProposed) proposals++;
+    else assert(message.startsWith(period), message);
+    assertEquals(iterations.some((one) => one.exchangeEvery === exchangeEvery), !isProposed);
     if (updateNs < 1) assert(settled, message);
     const truth = Array.from({ length: 32 }, (_, i) => balancedShare(PROBLEM, i + 1, costs)!);
     const leastNs = Math.min(...truth.map(({ predictedNs }) => predictedNs));
@@ -22,6 +31,7 @@ Deno.test("the balance picks an R within 3% of the best, and its model predicts 
     );
     assert(medianError(errors) < 0.1, `wait ${waitNs}: ${errors}`);
   }
+  assert(proposals > 0);
 });
 
 Deno.test("the record: iterations whose slices add up, verified measurements, the curve with what was measured", async () => {

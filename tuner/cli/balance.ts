@@ -20,7 +20,7 @@ import { COMMON, type Options, type Values, whole } from "./options.ts";
 import { command } from "./parse_options.ts";
 import { PROBLEM, resolveOptions } from "./problem_options.ts";
 import { EXIT } from "./report_error.ts";
-import { describeModel, describeWork } from "./summary.ts";
+import { describeLoss, describeModel, describeWork } from "./summary.ts";
 import { type Line, print, type Table } from "./terminal.ts";
 
 const { noGpu: _, traversal, ...BALANCED } = PROBLEM;
@@ -194,18 +194,21 @@ export function renderBalance(result: Balance, context: BalanceContext): Line[] 
   ]);
   const part = partOfSum(context, best);
   const failures = evaluations.flatMap((evaluation) => "failure" in evaluation ? [evaluation.failure] : []);
+  const [cpu, gpu] = [context.cpuAlone, context.gpuAlone].map((alone) => alone?.cellsPerSecond ?? 0);
+  const who = `the ${cpu! > gpu! ? "CPU" : "GPU"} alone`;
   return [
     ...headLines(context),
     "",
-    ...(costModel === undefined ? [] : [describeModel(costModel), ""]),
     ...(rows.length === 0 ? [] : ["Time of R steps:", numbers(header, rows), ""]),
-    `${settled ? "Settled" : "Not settled"}: ${message}`,
-    ...failures.map(({ reason, message }) => `Failed: ${reason}: ${message}`),
     ...(best === undefined ? [] : [
-      `Together: ${formatRate(best.cellsPerSecond)}, verified against ${best.verification.against}` +
+      `Result: ${formatRate(best.cellsPerSecond)}, verified against ${best.verification.against}` +
       (part === null ? "" : `; ${formatPercent(part)} of the sum of both alone`),
       `  ${describeConfiguration(best.configuration)}`,
+      ...describeLoss(best.cellsPerSecond, Math.max(cpu!, gpu!), who),
     ]),
+    ...failures.map(({ reason, message }) => `Failed: ${reason}: ${message}`),
+    `${settled ? "Settled" : "Not settled"}: ${message}`,
+    ...(costModel === undefined ? [] : [describeModel(costModel)]),
   ];
 }
 

@@ -31,7 +31,7 @@ export type Request = Readonly<Record<string, string>>;
 export interface RankCommand<S extends Options, T extends DeviceWishes> extends Usage<S> {
   /** Reads further: what all ranks must agree on, what rank 0 then checks of the file to write, and what the work needs. */
   readonly read: (options: Values<S>, world: World) => Promise<
-    { readonly request: Request; readonly check: () => Promise<void>; readonly values: T }
+    { readonly request: Request; readonly check?: (() => Promise<void>) | undefined; readonly values: T }
   >;
   /** Does the work, together with the other ranks. */
   readonly work: (world: World, device: OpenedDevice, values: T) => Promise<number>;
@@ -64,10 +64,14 @@ export async function onRanks<const S extends Options, T extends DeviceWishes>(
     let exitCode: number = EXIT.done;
     if (asked !== undefined) {
       const { check, values } = asked;
-      await together(world, async () => world.rank === 0 ? await check() : undefined, 1);
+      await together(world, async () => world.rank === 0 ? await check?.() : undefined, 1);
       using device = await together(world, () => openRankDevice(world, values).catch(failed));
-      if (device.note !== undefined) say(`facet: rank ${world.rank}: ${device.note}`);
-      exitCode = await work(world, device, values).catch(failed);
+      const { place, note } = device, places = await world.shareAll(place);
+      const { length } = places.filter((other) => other === place);
+      const shared = length === 1 ? "" : ` (one GPU, which ${length} ranks share and use by turns)`;
+      const name = device.name + shared;
+      for (const line of [note, shared && name]) if (line) say(`facet: rank ${world.rank}: ${line}`);
+      exitCode = await work(world, { ...device, name }, values).catch(failed);
     }
     await world.close();
     return exitCode;

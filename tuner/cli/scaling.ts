@@ -1,8 +1,9 @@
 import * as Plot from "@observablehq/plot";
-import type { Problem } from "../../kernels/stencils/stencil.ts";
+import { cellsOf, type Problem } from "../../kernels/stencils/stencil.ts";
 import { formatDuration, formatFactor, formatPercent, formatPlural } from "../format.ts";
 import { medianError } from "../../models/shared_fit.ts";
 import { describeProblem } from "../profile/profile_problem.ts";
+import { RequestError } from "../problem/request_error.ts";
 import { checkFileWritable } from "../profile/store.ts";
 import { chooseForRank } from "../ranks/create_rank_solver.ts";
 import { measureScaling, type Scaling, type ScalingPoint } from "../ranks/measure_scaling.ts";
@@ -14,7 +15,7 @@ import { file, type Options, type Values } from "./options.ts";
 import { writeText } from "./read_inputs.ts";
 import { EXIT } from "./report_error.ts";
 import { RANK_OPTIONS, type RankWork, requestOf, workOf } from "./solve.ts";
-import { describeWork } from "./summary.ts";
+import { describeLoss, describeWork } from "./summary.ts";
 import { type Line, print, type Table } from "./terminal.ts";
 
 export const OPTIONS = {
@@ -28,7 +29,10 @@ export const run = (args: string[]): Promise<number> =>
     about:
       "Measures how well a grid spreads over the ranks that mpirun started, and predicts it for up to 1,000.",
     options: OPTIONS,
-    async read(options) {
+    async read(options, world) {
+      if (world.size === 1) {
+        throw new RequestError("Cannot measure scaling: wanted 2 ranks or more, started by mpirun: found 1");
+      }
       const work = await workOf("measure scaling", options);
       const check = () => checkFileWritable(options.out);
       return { request: requestOf(work.problem, {}), check, values: { ...options, ...work } };
@@ -61,17 +65,16 @@ export function renderScaling(
 ): Line[] {
   const measured = [...periods, ...weak, ...strong].filter(({ measuredNs }) => measuredNs !== null);
   const errors = measured.map(({ predictedNs, measuredNs }) => predictedNs / measuredNs! - 1);
-  const alone = names.length === 1;
+  const [alone, most] = [strong[0]!, strong.findLast(({ measuredNs }) => measuredNs !== null)!];
+  const rateOf = ({ grid, measuredNs }: ScalingPoint): number => cellsOf(grid) / measuredNs! * 1e9;
   const growing = gainsOf(weak), staying = gainsOf(strong, ({ ranks }) => ranks);
   const isAbove = [...growing, ...staying].some((gain) => gain >= 1.005);
   return [
     describeWork(problem),
     `${formatPlural(names.length, "rank")}: ${[...new Set(names)].join(", ")}`,
-    ...(alone ? [] : [
-      "",
-      "Over R, steps between two exchanges",
-      tableOf(periods, "speedup", gainsOf(periods).map(formatFactor)),
-    ]),
+    "",
+    "Over R, steps between two exchanges",
+    tableOf(periods, "speedup", gainsOf(periods).map(formatFactor)),
     "",
     "Weak scaling: the grid grows with the ranks",
     tableOf(weak, "efficiency", growing.map(formatPercent)),
@@ -82,11 +85,9 @@ export function renderScaling(
       ? ["Above 100%: a rank's smaller part fits its caches better, or the first time was disturbed."]
       : []),
     "",
+    ...describeLoss(rateOf(most), rateOf(alone), `one rank alone, measured on ${problem.grid.join("x")},`),
     `Measured on up to ${formatPlural(names.length, "rank")}; what has no measured time is predicted. ` +
     `The predictions of what was measured are off by ${formatPercent(medianError(errors))} in the median.`,
-    ...(alone
-      ? ["One rank sends no messages: predictions leave their time out. Start several with mpirun."]
-      : []),
     `Drawing: ${out}`,
   ];
 }
@@ -128,7 +129,7 @@ const INK = "#1f2937", ACCENT = "#c2410c";
  */
 export function drawScaling({ periods, weak, strong }: Scaling): string {
   const ranks = (point: ScalingPoint): number => point.ranks;
-  const all = [
+  const panels = [
     {
       title: "R, steps between exchanges",
       x: (point: ScalingPoint): number => point.exchangeEvery,
@@ -137,7 +138,6 @@ export function drawScaling({ periods, weak, strong }: Scaling): string {
     { title: "ranks, the grid grows with them", x: ranks, points: weak },
     { title: "ranks, the grid stays", x: ranks, points: strong },
   ];
-  const panels = all.filter(({ points }) => points.length > 0);
   const data = panels.flatMap(({ title, x, points }) =>
     points.map((point) => ({ title, x: x(point), ...point }))
   );

@@ -37,7 +37,7 @@ import { onRanks, type Request } from "./on_ranks.ts";
 import { COMMON, count, file, type Options, readGrid, type Values } from "./options.ts";
 import { chosenStencil, PROBLEM } from "./problem_options.ts";
 import { EXIT } from "./report_error.ts";
-import { describeWork } from "./summary.ts";
+import { describeLoss, describeWork } from "./summary.ts";
 import { type Line, print } from "./terminal.ts";
 
 const { traversal: _, ...SOLVED } = PROBLEM;
@@ -66,11 +66,7 @@ export const OPTIONS = {
     1,
     10_000,
   ),
-  seed: {
-    ...count("whole number that selects the initial values", 0, 2 ** 32 - 1),
-    default: "1",
-    notWith: { "--restart": "the checkpoint has the seed that its run began with" },
-  },
+  seed: { ...count("whole number that selects the initial values", 0, 2 ** 32 - 1), default: "1" },
   verify: { help: "compare with what one rank computes alone, slice by slice" },
   checkpoint: file("where to write the state, whole or not at all: at the end, and with --every in between"),
   every: {
@@ -80,6 +76,7 @@ export const OPTIONS = {
   restart: {
     help: "go on from the checkpoint up to --steps; the number of ranks may be another",
     onlyWith: { "--checkpoint": "it is what a run goes on from" },
+    notWith: { "--seed": "the checkpoint has the seed that its run began with" },
   },
 } as const satisfies Options;
 
@@ -119,9 +116,7 @@ async function readRequest(options: Values<typeof OPTIONS>, world: World) {
   // a rank's device is its own matter
   const alike = Object.entries(options).filter(([name]) => !(name in RANK_OPTIONS));
   const request = requestOf(problem, { from, ...Object.fromEntries(alike) });
-  const check = async () => {
-    if (checkpoint !== undefined) await checkCheckpoint(checkpoint, problem, from);
-  };
+  const check = checkpoint === undefined ? undefined : () => checkCheckpoint(checkpoint, problem, restart);
   return { request, check, values: { ...options, problem, profiles, from } satisfies Solving };
 }
 
@@ -203,8 +198,11 @@ function measuresOf({ problem: { grid }, plan: { plan, stepNs, costs }, runs }: 
   const { wallNs, steps } = slowest;
   // what all devices would take together, without ghost cells and exchanges
   const rate = costs.reduce((sum, cost) => sum + 1 / updateNs(cost, plan), 0);
+  const [fastest] = costs.flatMap(({ updates }) => updates).toSorted((a, b) => a.ns - b.ns);
   return {
     cellsPerSecond: cellsOf(grid) * steps / (wallNs * 1e-9),
+    /** The fastest of the devices, with its part, in rounds of some steps. */
+    alone: { cellsPerSecond: 1e9 / fastest!.ns, steps: fastest!.steps },
     stepNs: wallNs / steps,
     predictedStepNs: stepNs,
     exchangeFraction: slowest.exchangeNs / wallNs,
@@ -235,7 +233,8 @@ export function solveRecord(solved: Solved) {
 export function renderSolve(solved: Solved): Line[] {
   const { problem, plan: { plan }, runs, names, configurations, verification } = solved;
   const { parts, exchangeEvery, extents } = plan;
-  const { cellsPerSecond, stepNs, predictedStepNs, exchangeFraction, efficiency } = measuresOf(solved);
+  const { cellsPerSecond, stepNs, predictedStepNs, exchangeFraction, efficiency, alone } = measuresOf(solved);
+  const who = `one device alone, by its cell updates in rounds of ${formatPlural(alone.steps, "step")},`;
   const devices = [...Map.groupBy(names, (name) => name)].map(([name, { length }]) => {
     return length === 1 ? name : `${length} × ${name}`;
   });
@@ -255,6 +254,7 @@ export function renderSolve(solved: Solved): Line[] {
     `(predicted ${formatDuration(predictedStepNs)}, ${off} off)`,
     ...(runs.length === 1 ? [] : [
       `Exchange: ${formatPercent(exchangeFraction)} of the time; efficiency ${formatPercent(efficiency)}`,
+      ...describeLoss(cellsPerSecond, alone.cellsPerSecond, who),
     ]),
     ...(verification === undefined ? [] : [describeVerification(verification)]),
   ];

@@ -210,6 +210,12 @@ export function describeWork({ stencil, grid, boundary, steps }: Problem, cells 
   }`;
 }
 
+/** That one device is faster alone than several together, and by how much; nothing where it is not. */
+export function describeLoss(together: number, alone: number, who: string): string[] {
+  if (alone < 1.01 * together) return [];
+  return [`Sharing loses: ${who} reaches ${formatRate(alone)}, ${formatFactor(alone / together)} as much`];
+}
+
 /** The best predicted R, and how far the model is from the measurements. */
 export function describeModel({ curve, residuals }: Pick<SharedCostModel, "curve" | "residuals">): string {
   const best = curve.reduce((least, point) => point.predictedNs < least.predictedNs ? point : least);
@@ -218,10 +224,10 @@ export function describeModel({ curve, residuals }: Pick<SharedCostModel, "curve
   const time = formatDuration(best.predictedNs), fit = formatPercent(medianError(residuals.together));
   const slices = formatPlural(best.cpuSlices, "slice");
   const later = errors.length > 0 && `, later measurements are within ${formatPercent(medianError(errors))}`;
-  return `Cost model: best exchanging every ${
+  const took = best.measuredNs === null ? "not measured" : `measured: ${formatDuration(best.measuredNs)}`;
+  return `Cost model: expects ${time} a step exchanging every ${
     formatPeriod(best.exchangeEvery)
-  }, ${slices} on the CPU: ${time} a step; ` +
-    `the fit is within ${fit}${later || ""}`;
+  }, ${slices} on the CPU (${took}); the fit is within ${fit}${later || ""}`;
 }
 
 function describeDevice({ gpu, cpu }: DeviceDescription, copyBytesPerSecond: number | null): string {

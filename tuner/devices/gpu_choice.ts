@@ -102,17 +102,32 @@ export async function takeWantedGpu(option: string | undefined): Promise<PciGpu 
   return wanted ? await takeGpu(wanted) : undefined;
 }
 
+/**
+ * Takes the next of several GPUs, nothing where there is no choice. Where it cannot be taken, `note` says why, and what is
+ * taken is the one that WebGPU offers.
+ */
+export async function takeInTurn(turn: number): Promise<{ taken?: PciGpu | undefined; note?: string }> {
+  const gpus = await listGpus();
+  if (gpus.length < 2) return {};
+  return await takeGpu(`${turn % gpus.length}`).then((taken) => ({ taken }), async (error) => {
+    if (!(error instanceof GpuChoiceError)) throw error;
+    const files = await tryOpening(),
+      taken = gpus.find((gpu) => files.some((file) => gpu.files.includes(file)));
+    return { taken, note: `${error.message}: it takes the one that WebGPU offers` };
+  });
+}
+
 /** What WebGPU offers where no GPU is on the PCI bus, as a software one. */
 async function listAdapter(): Promise<PciGpu[]> {
   const adapter = await requestAdapter();
   return adapter === null ? [] : [{ pci: "", name: gpuName(adapter.info), files: [] }];
 }
 
-/** Device files that a process opens for its WebGPU device, if DRI_PRIME is this. */
-async function tryOpening(prime: string): Promise<string[]> {
+/** Device files that a process opens for its WebGPU device, if DRI_PRIME is this, or as it is. */
+async function tryOpening(prime?: string): Promise<string[]> {
   const { success, stdout } = await new Deno.Command(Deno.execPath(), {
     args: ["run", "--no-prompt", "--allow-run", new URL("./opened_gpu.ts", import.meta.url).href],
-    env: { DRI_PRIME: prime },
+    env: prime === undefined ? {} : { DRI_PRIME: prime },
     stderr: "null",
   }).output();
   return success ? new TextDecoder().decode(stdout).split(/\s+/).filter(Boolean) : [];

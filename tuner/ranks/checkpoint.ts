@@ -23,14 +23,14 @@ export interface Checkpoint {
   readonly step: number;
   /** What the run began with. */
   readonly start: Start;
-  /** Whether the file has a checksum. */
-  readonly isSummed: boolean;
 }
 
 const HEADER_BYTES = 4096, SUM_BYTES = 4;
 
 /** The CRC-32 of anything that ends with its own. */
 const SUM_OF_WHOLE = 0x2144df1c;
+
+const ZEROS = new Uint8Array(2 ** 20);
 
 /** What was found where something else was not a checkpoint. */
 const OTHER_FILE = "another kind of file";
@@ -80,12 +80,15 @@ function fileFailed(what: string): (error: unknown) => never {
 
 async function write(solver: RankSolver, path: string, start: Start): Promise<void> {
   const { problem, world } = solver, unfinished = `${path}.unfinished`, size = bytesOf(problem);
-  let sum = 0;
+  // Each rank sums the whole file, with zeros for what others write. All but one begin with a state in which zeros count
+  // nothing: the file's sum is the XOR of theirs.
+  const initial = world.rank === 0 ? 0 : 0xffffffff;
+  let sum = initial, summed = HEADER_BYTES;
   if (world.rank === 0) {
     using file = await Deno.open(unfinished, { write: true, create: true, truncate: true });
     const text = JSON.stringify({ ...identityOf(problem), step: solver.step, start });
     const header = new TextEncoder().encode(text.padEnd(HEADER_BYTES - 1) + "\n");
-    sum = followedBy(size - HEADER_BYTES, crc32(header));
+    sum = crc32(header);
     await writeAll(file, header);
     await file.truncate(size + SUM_BYTES);
   }
@@ -96,14 +99,15 @@ async function write(solver: RankSolver, path: string, start: Start): Promise<vo
       const cells = await solver.save(slices);
       for (let i = 0; i < at.length; i++) {
         const bytes = new Uint8Array(cells.buffer, 4 * i * rows, 4 * rows);
-        sum ^= followedBy(size - at[i]! - bytes.length, crc32(bytes));
+        sum = crc32(bytes, withZeros(at[i]! - summed, sum));
+        summed = at[i]! + bytes.length;
         await file.seek(at[i]!, Deno.SeekMode.Start);
         await writeAll(file, bytes);
       }
     }
     await file.sync();
   }
-  const sums = await world.shareAll(sum);
+  const sums = await world.shareAll(withZeros(size - summed, sum) ^ initial);
   if (world.rank === 0) {
     using file = await Deno.open(unfinished, { write: true });
     await file.seek(size, Deno.SeekMode.Start);
@@ -114,42 +118,25 @@ async function write(solver: RankSolver, path: string, start: Start): Promise<vo
   await world.meet();
 }
 
-/**
- * What a piece adds to the CRC-32 of a whole in which more bytes follow it. The whole's is the XOR of all pieces, in any
- * order: a CRC is the remainder of a polynomial, which each byte that follows multiplies by x⁸.
- */
-function followedBy(bytes: number, crc: number): number {
-  let power = 0x00800000; // x⁸: the highest bit is x⁰
-  for (let left = bytes; left > 0; left = Math.floor(left / 2)) {
-    if (left % 2 === 1) crc = times(crc, power);
-    power = times(power, power);
-  }
-  return crc;
-}
-
-/** The product of two polynomials modulo that of CRC-32. */
-function times(a: number, b: number): number {
-  let product = 0;
-  for (let bit = 31; bit >= 0; bit--) {
-    if (a >>> bit & 1) product ^= b;
-    b = b >>> 1 ^ (b & 1 ? 0xedb88320 : 0);
-  }
-  return product;
+/** The CRC-32 of what has this one once zeros follow it. */
+function withZeros(count: number, sum: number): number {
+  for (let left = count; left > 0; left -= ZEROS.length) sum = crc32(ZEROS.subarray(0, left), sum);
+  return sum;
 }
 
 /**
  * Refuses to replace anything but a checkpoint of this problem or an empty file, and to go on from a damaged one.
  *
- * @param from what a run goes on from
+ * @param isRead whether a run goes on from it
  * @throws {RequestError} saying what was found
  */
-export async function checkCheckpoint(path: string, problem: Problem, from?: Checkpoint): Promise<void> {
+export async function checkCheckpoint(path: string, problem: Problem, isRead: boolean): Promise<void> {
   await checkFileWritable(path);
   for (const file of [path, `${path}.unfinished`]) {
     const size = await Deno.stat(file).then(({ size }) => size, () => 0);
     if (size > 0) await readCheckpoint(file, problem, "replace");
   }
-  if (from === undefined || !from.isSummed) return;
+  if (!isRead || (await Deno.stat(path)).size === bytesOf(problem)) return;
   let sum = 0;
   for await (const bytes of (await Deno.open(path)).readable) sum = crc32(bytes, sum);
   if (sum !== SUM_OF_WHOLE) {
@@ -162,13 +149,9 @@ export async function checkCheckpoint(path: string, problem: Problem, from?: Che
  *
  * @throws {RequestError} if it is none, or of another problem
  */
-export async function readCheckpoint(
-  path: string,
-  problem: Problem,
-  action = "go on from",
-): Promise<Checkpoint> {
+export async function readCheckpoint(path: string, problem: Problem, to = "go on from"): Promise<Checkpoint> {
   const refuse = (wanted: string, found: string): never => {
-    throw new RequestError(`Cannot ${action} ${path}: wanted ${wanted}: found ${found}`);
+    throw new RequestError(`Cannot ${to} ${path}: wanted ${wanted}: found ${found}`);
   };
   let header: Partial<Record<string, unknown>> = {}, size = 0;
   try {
@@ -185,13 +168,13 @@ export async function readCheckpoint(
     const of = name === "hash" ? "the same equation, of hash" : name;
     if (header[name] !== wanted) refuse(`${of} ${wanted}`, `${header[name]}`);
   }
-  const bytes = bytesOf(problem), isSummed = size !== bytes;
-  if (isSummed && size !== bytes + SUM_BYTES) refuse(`${bytes + SUM_BYTES} bytes`, `${size}`);
+  const bytes = bytesOf(problem);
+  if (![bytes, bytes + SUM_BYTES].includes(size)) refuse(`${bytes + SUM_BYTES} bytes`, `${size}`);
   const { step, start } = header as { step?: unknown; start?: Partial<Start> };
   const kind = INITIAL_FIELDS.find((one) => one === start?.kind), seed = start?.seed;
   const areCounts = [step, seed].every((one) => Number.isSafeInteger(one) && (one as number) >= 0);
   if (kind === undefined || !areCounts) return refuse("a step and a start", JSON.stringify({ step, start }));
-  return { step: step as number, start: { kind, seed: seed! }, isSummed };
+  return { step: step as number, start: { kind, seed: seed! } };
 }
 
 /** Sets a solver's fields and materials to a checkpoint's. Every rank calls it. */

@@ -68,7 +68,7 @@ export async function measureScaling(
   };
   const points = async <T>(of: readonly T[], make: (one: T) => Promise<ScalingPoint[]>) =>
     (await Array.fromAsync(of, make)).flat();
-  const overR = world.size === 1 ? [] : PERIODS.filter((period) => period <= problem.steps);
+  const overR = PERIODS.filter((period) => period <= problem.steps);
   return {
     costs,
     periods: await points(overR, (period) => pointOf(grown(problem, world.size), world.size, period)),

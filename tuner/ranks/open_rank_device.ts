@@ -1,7 +1,7 @@
 import { CpuPool } from "../devices/cpu/wasm_workers.ts";
 import { requestAdapter } from "../devices/device.ts";
 import { GpuDevice } from "../devices/gpu/gpu_device.ts";
-import { GpuChoiceError, listGpus, type PciGpu, takeGpu, takeWantedGpu } from "../devices/gpu_choice.ts";
+import { takeInTurn, takeWantedGpu } from "../devices/gpu_choice.ts";
 import { gpuName } from "../devices/vendors.ts";
 import type { World } from "./world.ts";
 
@@ -17,6 +17,8 @@ export interface RankDevice {
 export interface OpenedDevice extends RankDevice, Disposable {
   /** `4 CPU workers`, or the GPU's. */
   readonly name: string;
+  /** Where it is: ranks with the same place share one GPU. */
+  readonly place: string;
   /** Why it is not the GPU whose turn it is. */
   readonly note: string | undefined;
 }
@@ -51,24 +53,14 @@ export async function openRankDevice(
     const gpu = isGood ? await GpuDevice.open() : undefined;
     if (gpu !== undefined) {
       const name = `${gpuName(adapter!.info)} ${taken?.pci ?? ""}`.trimEnd();
-      return { gpu, cpuPool: undefined, name, note, [Symbol.dispose]: () => gpu[Symbol.dispose]() };
+      const place = `${machines[world.rank]} ${taken?.pci ?? ""}`;
+      return { gpu, cpuPool: undefined, name, place, note, [Symbol.dispose]: () => gpu[Symbol.dispose]() };
     }
   }
   const workers = cpuWorkers ??
     Math.max(1, Math.floor(navigator.hardwareConcurrency / machines.filter(isHere).length));
   const cpuPool = await CpuPool.create({ workers });
   const name = workers === 1 ? "1 CPU worker" : `${workers} CPU workers`;
-  return { gpu: undefined, cpuPool, name, note: undefined, [Symbol.dispose]: () => cpuPool.dispose() };
-}
-
-/** The next of several GPUs, nothing where there is no choice; or why it cannot be taken: then WebGPU's own is. */
-async function takeInTurn(turn: number): Promise<{ readonly taken?: PciGpu; readonly note?: string }> {
-  const { length } = await listGpus();
-  if (length < 2) return {};
-  return await takeGpu(`${turn % length}`).then((taken) => ({ taken }), (error) => {
-    if (error instanceof GpuChoiceError) {
-      return { note: `${error.message}: it takes the one that WebGPU offers` };
-    }
-    throw error;
-  });
+  const place = `rank ${world.rank}`, note = undefined;
+  return { gpu: undefined, cpuPool, name, place, note, [Symbol.dispose]: () => cpuPool.dispose() };
 }

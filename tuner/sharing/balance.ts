@@ -29,11 +29,11 @@ export interface BalanceOptions extends SharingOptions {
 export interface Balance {
   /** The fastest verified configuration that shares the grid; undefined where there is none. */
   readonly best: Measurement | undefined;
-  /** The steps of Eq. 8 with the first R, then with the R of the outcome. */
+  /** The steps of Eq. 8 with the first R, then with that of the outcome, or the fastest where the model proposed it. */
   readonly iterations: readonly SharedIteration[];
   /** What was verified and measured, and what failed. */
   readonly evaluations: readonly Evaluation[];
-  /** Whether Eq. 8 came to an end, and how, in one line. */
+  /** Whether Eq. 8 came to an end; and how the outcome came about, in one line. */
   readonly settled: boolean;
   readonly message: string;
   /** Fitted to the search over R; undefined where not more than one R was tried. */
@@ -95,14 +95,18 @@ export async function balance(options: BalanceOptions): Promise<Balance> {
     if (best === undefined || measurement.cellsPerSecond > best.cellsPerSecond) best = measurement;
   }
   onProgress(total, total);
-  const [first] = tried;
+  const [first] = tried, { exchangeEvery } = best?.configuration.share ?? picked;
+  const settled = tried.find((one) => one.exchangeEvery === exchangeEvery), found = settled ?? picked;
+  const proposed = `; the cost model's share, exchanging every ${
+    formatPeriod(exchangeEvery)
+  }, is the fastest`;
   return {
     best,
-    iterations: first === picked ? picked.iterations : [...first!.iterations, ...picked.iterations],
+    iterations: first === found ? found.iterations : [...first!.iterations, ...found.iterations],
     evaluations,
-    settled: picked.isSettled,
-    message: (tried.length === 1 ? "" : `exchanging every ${formatPeriod(picked.exchangeEvery)}, `) +
-      picked.message +
+    settled: found.isSettled,
+    message: (tried.length === 1 ? "" : `exchanging every ${formatPeriod(found.exchangeEvery)}, `) +
+      found.message + (settled === undefined ? proposed : "") +
       (whyNotMeasured === undefined ? "" : `; ${whyNotMeasured}`),
     costModel: costModel && modelOf(options, tried, evaluations),
   };
