@@ -54,7 +54,7 @@ testOnGpu(
       // on a pipe: what is tuned on what, and a line for each stage, without control characters
       assertMatch(
         stderr,
-        /^acoustic wave equation, order 2, grid 24x20x16, on [^\n]+\ndevice\nGPU search: 0\/2\n/,
+        /^facet: 2 evaluations; for seconds type 2s\nacoustic wave equation, order 2, grid 24x20x16, on [^\n]+\ndevice\nGPU search: 0\/2\n/,
       );
       assert(!stderr.includes("\r") && !stderr.includes("\x1b"));
       const summary = JSON.parse(stdout);

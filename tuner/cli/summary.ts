@@ -41,7 +41,8 @@ export function summaryRecord(
   outcome: TuneOutcome,
   { device, written }: Pick<SummaryContext, "device" | "written">,
 ) {
-  const { balanceMessage, elapsedNs, copyBytesPerSecond, problem: _, space: __, ...found } = outcome;
+  const { balanceMessage, earlierMessage, elapsedNs, copyBytesPerSecond, problem: _, space: __, ...found } =
+    outcome;
   return {
     profile: written ?? null,
     ...found,
@@ -56,6 +57,7 @@ export function summaryRecord(
     bestOfEach: Object.fromEntries(outcome.bestOfEach),
     finalists: outcome.finalists.map(finalistRecord),
     notTried: notTried(outcome, device),
+    earlier: earlierMessage ?? null,
     searchVerdict: outcome.searchVerdict ?? null,
     budgetMessage: outcome.budgetMessage ?? null,
     elapsedMs: elapsedNs / 1e6,
@@ -88,6 +90,7 @@ export function renderSummary(outcome: TuneOutcome, context: SummaryContext): Li
       ? ""
       : `; the search space has ${formatPlural(entry.search.spaceSize, "configuration")}`) +
     describeFailures(outcome.failed),
+    outcome.earlierMessage && `The profile had ${outcome.earlierMessage}`,
     searchVerdict && `The search ended early: ${searchVerdict}`,
     budgetMessage && `The budget was exceeded: ${budgetMessage}`,
     ...notTried(outcome, context.device).map(({ traversal, reason }) => `Not tried: ${traversal}: ${reason}`),

@@ -9,6 +9,7 @@ import { JournalKeeper } from "../profile/journal_keeper.ts";
 import { ProfileError } from "../profile/profile_error.ts";
 import { recallEvaluations } from "../profile/recalled.ts";
 import { describeProblem } from "../profile/profile_problem.ts";
+import { entriesFor } from "../profile/merge.ts";
 import { checkWritable, defaultProfilePath, writeProfile } from "../profile/store.ts";
 import { STRATEGIES } from "../search/all.ts";
 import { measuredDevice, profileOf } from "../tune/library_tune.ts";
@@ -20,6 +21,7 @@ import { processesFor, ProcessEvaluator } from "../measuring/process/process_eva
 import { EXIT } from "./report_error.ts";
 import { damageOf } from "./read_inputs.ts";
 import { typicalGrids } from "../problem/default_problem.ts";
+import { formatPlural } from "../format.ts";
 import { type Sample, samplesOf } from "../profile/calibration.ts";
 import { describeLoss, leaveOneOut, type MeasuredProblem } from "../profile/leave_one_out.ts";
 import { deviceModelOf } from "../search/device_model.ts";
@@ -106,6 +108,10 @@ export async function tuneOn(
   requested: readonly ResolvedProblem[],
 ): Promise<number> {
   using attended = new AttendedRun(options);
+  if ("evaluations" in options.budget && !options.quiet) {
+    const { evaluations } = options.budget;
+    say(`facet: ${formatPlural(evaluations, "evaluation")}; for seconds type ${evaluations}s`);
+  }
   const measured: MeasuredProblem[] = [], records: ReturnType<typeof summaryRecord>[] = [];
   const endNs = "timeNs" in options.budget ? devices.session.now() + options.budget.timeNs : Infinity;
   const tight = whyTight(options.budget, requested.length);
@@ -167,7 +173,8 @@ async function tuneOne(
   // the memory that the request allows is not the device's
   const device = { ...machine, gpu: gpu && { ...gpu, limits: limitsOf(gpu.limits) } };
   const out = options.out ?? defaultProfilePath(device);
-  await checkWritable(out, measuredDevice(device, null));
+  const there = await checkWritable(out, measuredDevice(device, null));
+  const earlier = there && entriesFor(there, device);
   await checkJournal(journalPath(out));
   const { progress, signal } = attended;
   attended.announce({ problem, device, ...request });
@@ -179,7 +186,8 @@ async function tuneOne(
   if (note !== undefined) warn(note);
   const strategy = STRATEGIES.find(({ name }) => name === options.strategy)!;
   try {
-    const outcome = await runTuning({ ...problem, ...request, strategy, budget, seed, startShare, learned }, {
+    const search = { strategy, budget, seed, startShare, learned, ...(earlier && { earlier }) };
+    const outcome = await runTuning({ ...problem, ...request, ...search }, {
       session,
       signal,
       evaluators,

@@ -58,7 +58,10 @@ type Racer = Pick<Finalist, "before"> & {
   clock?: number | undefined;
 };
 
-/** Measures the finalists again: the result of each, fastest first; one that fails now is left out. */
+/**
+ * Measures the finalists again: the result of each, fastest first; one that fails now is left out. What this run has not
+ * measured yet, the profile's configuration, has no samples before.
+ */
 export async function finalRound(
   finalists: readonly Measurement[],
   { problem, session, isAgain = () => false, seed, deadlineNs, signal, onEvaluation }: FinalRoundOptions,
@@ -159,7 +162,8 @@ function measurementAfter(racer: Racer, options: { among: number; noise: TurnNoi
     ? before
     : measurementOf(before.configuration, rates, { ...before, clock });
   const { cellsPerSecond } = measurement;
-  const compared = isAlike ? [before.samples, ...turns] : turns;
+  const compared = isAlike && before.samples.length > 0 ? [before.samples, ...turns] : turns;
+  if (compared.length === 0) return before;
   const confidence95 = laterRunInterval(compared, { rate: cellsPerSecond, ...options });
   return { ...measurement, confidence95 };
 }

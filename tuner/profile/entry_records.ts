@@ -91,7 +91,7 @@ export function entryRecords(
   const journalled = measured.get(own);
   if (journalled === undefined) evaluations++;
   measured.set(own, {
-    measurement: resultOf(entry, journalled?.measurement.compileNs ?? 0),
+    measurement: measurementOfEntry(entry, journalled?.measurement.compileNs),
     at: journalled?.at ?? profile.createdAt,
   });
   for (const key of measured.keys()) failed.delete(key);
@@ -105,7 +105,11 @@ export function entryRecords(
   };
 }
 
-function resultOf({ configuration, result, verification }: ProfileEntry, compileNs: number): Measurement {
+/** An entry's result as it was measured. */
+export function measurementOfEntry(
+  { configuration, result, verification }: ProfileEntry,
+  compileNs = 0,
+): Measurement {
   const { cellsPerSecond, confidence95, samples } = result;
   const found = measurementOf(configuration, samples, { verification, compileNs });
   return { ...found, cellsPerSecond, ...(confidence95 && { confidence95 }) };

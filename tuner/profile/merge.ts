@@ -19,6 +19,11 @@ export function devicesOf({ others = [], ...first }: Profile): Profile[] {
   return [first, ...others.map((other) => ({ ...first, ...other }))];
 }
 
+/** The entries that a profile has for a device. */
+export function entriesFor(profile: Profile, wanted: DeviceIdentity): readonly ProfileEntry[] {
+  return devicesOf(profile).find(({ device }) => isSameDevice(device, wanted))?.entries ?? [];
+}
+
 /** Two entries of one problem on one device whose intervals have nothing in common. */
 export interface Conflict {
   readonly device: ProfileDevice;

@@ -79,11 +79,14 @@ async function removeTemporaries(target: string): Promise<void> {
 /**
  * Throws if a profile cannot be written, before any work is done for it. Without a `device`, a profile that is there
  * may belong to any device.
+ *
+ * @returns the profile that is there; undefined where there is none
  */
-export async function checkWritable(path: string, device?: DeviceIdentity): Promise<void> {
+export async function checkWritable(path: string, device?: DeviceIdentity): Promise<Profile | undefined> {
   const earlier = await readIfThere(await resolveTarget(path));
   if (earlier !== undefined && device !== undefined) refuseForeign(path, earlier, device);
   await checkFileWritable(path);
+  return earlier;
 }
 
 /** Throws if a file of any kind cannot be written there; a folder for every typing error is of no use to anyone. */

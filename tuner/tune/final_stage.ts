@@ -12,22 +12,39 @@ import { uses } from "../shares.ts";
 const TOLERATED = 0.5;
 
 /**
- * The final round of a run: measures the best few and the best stepwise again, in blocks, and orders those that tie.
- * Fewer take part if time is short, and none where not even two blocks would end in time.
+ * The final round of a run: measures the best few, the best stepwise and the profile's configuration again, in blocks,
+ * and orders those that tie; of these the profile's comes first. Fewer take part if time is short, and none where not
+ * even two blocks would end in time.
  */
 export async function finals(run: TuningRun): Promise<void> {
+  await measureFinalists(run);
+  const { earlier, findings, findings: { best, finalists, tieSet } } = run;
+  if (earlier === undefined || earlier.fault !== undefined) return;
+  const found = finalists.find(({ measurement }) => earlier.is(measurement));
+  if (found?.blocks.some((samples) => samples !== undefined)) earlier.now = found.measurement;
+  // of what was not measured in turns, intervals say it
+  earlier.stays = found !== undefined
+    ? tieSet.some((tie) => earlier.is(tie))
+    : best === undefined || findings.intervalOf(best)[0] <= earlier.recorded.confidence95[1];
+  if (!earlier.stays || earlier.now === undefined) return;
+  findings.tieSet = [earlier.now, ...tieSet.filter((tie) => !earlier.is(tie))];
+}
+
+async function measureFinalists(run: TuningRun): Promise<void> {
   const { environment: { signal, onEvaluation }, request: { seed }, session, findings, plan } = run;
   const { measured } = findings;
-  if (measured.length === 0) return;
+  if (run.withEarlier(measured).length === 0) return;
   const order = (ties: readonly Measurement[]): Measurement[] =>
     orderTies(ties, (configuration) => run.candidateOf(configuration)?.demand);
   const timeOf = (measurements: readonly Measurement[], blocks: number): number =>
     blocksTime(measurements.map((one) => run.turnOf(one)), blocks);
   const nowNs = session.now(), leftNs = plan.finalsUntilNs - nowNs;
   let most = MOST_FINALISTS;
-  let chosen = chooseFinalists(measured, { order, most });
+  const choose = () => run.withEarlier(chooseFinalists(measured, { order, most }));
+  let chosen = choose();
   while (most > LEAST_FINALISTS && timeOf(chosen, WANTED_BLOCKS) > leftNs) {
-    chosen = chooseFinalists(measured, { order, most: --most });
+    most--;
+    chosen = choose();
   }
   // what is measured may take longer than it did in the search
   const toleratedNs = TOLERATED * (plan.latestNs - plan.endNs);
@@ -50,6 +67,7 @@ export async function finals(run: TuningRun): Promise<void> {
       findings.countFailure(evaluation.failure);
       // if the GPU is lost for good, that says nothing of the configuration
       const { configuration } = evaluation;
+      if (run.earlier?.is(evaluation)) run.earlier.fail(evaluation.failure, session.hasGpu);
       if (session.hasGpu || !uses(configuration.share, "gpu")) findings.forget(configuration);
       await run.recover(evaluation.failure);
     },

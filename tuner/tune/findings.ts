@@ -1,7 +1,8 @@
 import { type Configuration, configurationKey, type Failure, type Measurement } from "../configuration.ts";
 import type { Evaluation } from "../measuring/evaluate.ts";
 import type { Finalist } from "../measuring/final_round.ts";
-import { deviceOf, isStepwise } from "../shares.ts";
+import { laterRunInterval } from "../measuring/later_run.ts";
+import { deviceOf, isShared, isStepwise } from "../shares.ts";
 
 export type Alone = "gpu" | "cpu";
 
@@ -33,7 +34,7 @@ export class Findings {
 
   /** The chosen configuration of one device alone; before the final round the fastest. */
   get best(): Measurement | undefined {
-    return this.tieSet[0] ?? this.measured[0];
+    return this.tieSet.find(isAlone) ?? this.measured[0];
   }
 
   /** The best configuration of a device alone. What the final round found counts more than the search. */
@@ -50,8 +51,14 @@ export class Findings {
   get bestOfEach(): ReadonlyMap<string, Measurement> {
     const finalists = this.finalists.map(({ measurement }) => measurement);
     const ascending = [...this.measured.toReversed(), ...finalists.toReversed(), ...this.tieSet.slice(0, 1)];
-    const best = new Map(ascending.map((one) => [wayOf(one.configuration), one]));
+    const best = new Map(ascending.filter(isAlone).map((one) => [wayOf(one.configuration), one]));
     return new Map([...best].sort(([, a], [, b]) => b.cellsPerSecond - a.cellsPerSecond));
+  }
+
+  /** The interval of a later run's rate: of what had no final round, that of its only turn. */
+  intervalOf(one: Measurement): Measurement["confidence95"] {
+    const { samples, cellsPerSecond: rate, confidence95 } = one;
+    return this.tieSet.includes(one) ? confidence95 : laterRunInterval([samples], { rate });
   }
 
   /** The fastest stepwise on the device of the best, the baseline of the speedup. */
@@ -101,6 +108,11 @@ export class Findings {
     this.#measured.delete(configurationKey(configuration));
     this.#fastestFirst = undefined;
   }
+}
+
+/** Whether one device computes alone: the profile's configuration may be shared. */
+function isAlone({ configuration: { share } }: Measurement): boolean {
+  return !isShared(share);
 }
 
 /** How one device computes alone: the name of a traversal of the GPU's, or `cpu` and the name of one of the CPU's. */

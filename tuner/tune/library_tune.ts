@@ -6,6 +6,7 @@ import { resolveProblem } from "../problem/resolve_problem.ts";
 import type { Configuration, Failure, Measurement } from "../configuration.ts";
 import { detectDevice, type DeviceDescription } from "../devices/device.ts";
 import { JSON_SCHEMA_NAME, SCHEMA_VERSION } from "../profile/schema.ts";
+import { entriesFor } from "../profile/merge.ts";
 import type { Profile, ProfileDevice } from "../profile/profile_types.ts";
 import { STRATEGIES } from "../search/all.ts";
 import { runTuning, type TuneOutcome, type TuneProgress, type TuneRequest } from "./tune.ts";
@@ -39,6 +40,8 @@ export interface TuneOptions {
   readonly seed?: number;
   /** The CPU's share of the slices when balancing begins, 0 to 1. @default {by the rates of both alone} */
   readonly startShare?: number;
+  /** An earlier profile: what it has for this problem on this device stays unless another configuration is significantly faster. */
+  readonly profile?: Profile;
   /** Ends the run after the evaluation under way; what is known by then is returned. */
   readonly signal?: AbortSignal;
   /** Called as the run goes on. */
@@ -69,6 +72,8 @@ export interface TuneResult {
   readonly together: Measurement | undefined;
   /** Fastest verified measurement of each traversal on the GPU, by name. */
   readonly bestOfEach: ReadonlyMap<string, Measurement>;
+  /** What the earlier profile had for this problem and what became of it, in one line; undefined where it had nothing. */
+  readonly earlierMessage: string | undefined;
   /** Configurations that were evaluated. */
   readonly evaluated: number;
   /** How many of them failed, by reason. */
@@ -108,18 +113,29 @@ export interface TuneResult {
  * ```
  */
 export async function tune(
-  { signal, onProgress, onEvaluation, ...wish }: TuneOptions = {},
+  { signal, onProgress, onEvaluation, profile, ...wish }: TuneOptions = {},
 ): Promise<TuneResult> {
   const { request, device } = await resolve(wish);
+  const earlier = profile === undefined ? [] : entriesFor(profile, device);
   using session = new DeviceSession({ device });
-  const outcome = await runTuning(request, {
+  const outcome = await runTuning({ ...request, earlier }, {
     session,
     signal: signal ?? new AbortController().signal,
     onProgress: onProgress ?? (() => {}),
     onEvaluation: (evaluation) => onEvaluation?.(evaluation),
   });
-  const { gpuAlone, cpuAlone, together, bestOfEach, evaluated, failed, interrupted, elapsedNs } = outcome;
-  const found = { gpuAlone, cpuAlone, together, bestOfEach, evaluated, failed, interrupted };
+  const {
+    gpuAlone,
+    cpuAlone,
+    together,
+    bestOfEach,
+    earlierMessage,
+    evaluated,
+    failed,
+    interrupted,
+    elapsedNs,
+  } = outcome;
+  const found = { gpuAlone, cpuAlone, together, bestOfEach, earlierMessage, evaluated, failed, interrupted };
   return { profile: profileOf(outcome, device), ...found, elapsedMs: elapsedNs / 1e6 };
 }
 

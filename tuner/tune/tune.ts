@@ -1,6 +1,5 @@
 import type { Measurement } from "../configuration.ts";
 import { formatDuration } from "../format.ts";
-import { laterRunInterval } from "../measuring/later_run.ts";
 import { RequestError } from "../problem/request_error.ts";
 import { describeProblem, whyNotStorable } from "../profile/profile_problem.ts";
 import { pointOf, pointsOf } from "../profile/calibration.ts";
@@ -32,7 +31,7 @@ export async function runTuning(request: TuneRequest, environment: TuneEnvironme
   const run = new TuningRun(request, environment);
   const { findings } = run;
   run.report("device", 0, 0);
-  const start = await run.start();
+  const start = await run.start(), { earlier } = run;
   findings.known = await environment.onStart?.(start) ?? new Map();
 
   let { isGpuTooSlow } = run;
@@ -52,13 +51,18 @@ export async function runTuning(request: TuneRequest, environment: TuneEnvironme
   await finals(run);
   const { iterations, ...shared } = await balance(run);
   const winner = winnerOf(run, shared.together);
-  const byHost = winner && await measureByHost(run, winner);
+  const isUnchanged = earlier?.stays === true && earlier.now === undefined;
+  const byHost = winner && !isUnchanged ? await measureByHost(run, winner) : undefined;
+  const found = winner && !isUnchanged
+    ? entryOf(run, winner, { iterations, byHost, ...start, ...shared })
+    : undefined;
 
   return {
     ...start,
     searchVerdict,
     ...shared,
-    entry: winner && entryOf(run, winner, { iterations, byHost, ...start, ...shared }),
+    entry: isUnchanged ? earlier.entry : found && (earlier?.joinedTo(found) ?? found),
+    earlierMessage: earlier?.describe(winner),
     gpuAlone: findings.bestOn("gpu"),
     cpuAlone: findings.bestOn("cpu"),
     cpuMessage,
@@ -84,11 +88,16 @@ function exceededMessage({ request: { budget }, session, plan }: TuningRun): str
 
 /**
  * The configuration that the final round chose, unless both devices together are faster than everything that ties with
- * it. Undefined if nothing verified.
+ * it, and than the profile's, if that stays, significantly. Undefined if nothing verified.
  */
-function winnerOf({ findings: { best, tieSet } }: TuningRun, together: Measurement | undefined) {
-  const rateToBeat = Math.max(best?.cellsPerSecond ?? 0, ...tieSet.map((tie) => tie.cellsPerSecond));
-  return together !== undefined && together.cellsPerSecond > rateToBeat ? together : best;
+function winnerOf({ earlier, findings }: TuningRun, together: Measurement | undefined) {
+  const { best, tieSet } = findings, kept = earlier?.stays ? earlier.now ?? earlier.recorded : undefined;
+  const first = kept ?? best;
+  const rateToBeat = Math.max(first?.cellsPerSecond ?? 0, ...tieSet.map((tie) => tie.cellsPerSecond));
+  if (together === undefined || together.cellsPerSecond <= rateToBeat) return first;
+  if (kept !== undefined && findings.intervalOf(together)[0] <= kept.confidence95[1]) return kept;
+  if (earlier !== undefined) earlier.stays = false;
+  return together;
 }
 
 /** The profile's entry for the winner. */
@@ -105,17 +114,13 @@ function entryOf(
   const cpu = run.cpu?.copyBytesPerSecond;
   const { configuration, cellsPerSecond, samples, verification, clock } = winner;
   const roof = run.roofOf(configuration);
-  // without a final round it was measured in one turn only
-  const ties = tieSet.includes(winner)
-    ? tieSet
-    : [{ ...winner, confidence95: laterRunInterval([samples], { rate: cellsPerSecond }) }];
-  const { confidence95 } = ratedOf(ties.find((one) => one.configuration === configuration) ?? winner);
+  const found = ratedOf({ ...winner, confidence95: findings.intervalOf(winner) });
   return {
     problem: describeProblem(run.problem),
     configuration,
     result: {
       cellsPerSecond,
-      confidence95,
+      confidence95: found.confidence95,
       samples,
       roofFraction: roof === undefined ? null : cellsPerSecond / roof,
       speedupOverStepwise: baseline === undefined ? null : cellsPerSecond / baseline.cellsPerSecond,
@@ -123,7 +128,7 @@ function entryOf(
       ...(byHost && { byHost }),
     },
     copyBytesPerSecond: { ...(gpu !== null && { gpu }), ...(cpu && { cpu }) },
-    tieSet: ties.map(ratedOf),
+    tieSet: tieSet.includes(winner) ? tieSet.map(ratedOf) : [found],
     bestOfEach: [...bestOfEach.values()].map(ratedOf),
     calibration: pointsOf(findings.measured.map(pointOf)),
     balance: iterations,

@@ -28,6 +28,8 @@ export interface TuneRequest
   readonly startShare?: number | undefined;
   /** What was measured for other grids of the same equation: it corrects the predictions. @default {[]} */
   readonly learned?: readonly Sample[];
+  /** The profile's entries for this device: the configuration of the same problem stays unless another is significantly faster. @default {[]} */
+  readonly earlier?: readonly ProfileEntry[];
 }
 
 /** How far a run has come. */
@@ -100,6 +102,8 @@ export interface TuneOutcome
   readonly balanceMessage: string;
   /** By what the steps between exchanges were chosen; undefined if nothing was shared or measured. */
   readonly costModel: SharedCostModel | undefined;
+  /** What the profile had for this problem, and what became of it, in one line; undefined where it had nothing. */
+  readonly earlierMessage?: string | undefined;
   /** Why the strategy ended the search before its budget did; undefined where it did not. */
   readonly searchVerdict?: string | undefined;
   readonly interrupted: boolean;

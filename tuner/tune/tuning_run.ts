@@ -15,6 +15,7 @@ import { Calibration, correctSpace } from "../profile/calibration.ts";
 import { deviceModelOf } from "../search/device_model.ts";
 import type { CpuCandidate } from "../search/cpu_space.ts";
 import { type Candidate, EMPTY_SPACE, enumerateSpace, type Space } from "../search/space.ts";
+import { EarlierEntry } from "./earlier_entry.ts";
 import { type Alone, Findings } from "./findings.ts";
 import {
   expectTurn,
@@ -61,8 +62,9 @@ interface ProbedCpu {
 /** One run of `tune`: what its stages share, the request, the session, the space, and what was found so far. */
 export class TuningRun {
   readonly findings = new Findings();
-  /** What is computed, and the GPU's candidates; known once the run has started. */
+  /** What is computed, what the profile has for it, and the GPU's candidates; known once the run has started. */
   problem!: Problem;
+  earlier: EarlierEntry | undefined;
   space: Space = EMPTY_SPACE;
   /** The CPU's candidates; known once it was probed. */
   cpuSpace: readonly CpuCandidate[] = [];
@@ -129,7 +131,7 @@ export class TuningRun {
     const { request, session, findings: { measured } } = this;
     const likely = chooseFinalists(measured, { order: (all) => all, most: LIKELY_FINALISTS });
     const left = this.cpuSpace.filter(({ configuration }) => !this.findings.isMeasured(configuration)).length;
-    const turns = this.withStepwise(likely).map((one) => this.turnOf(one));
+    const turns = this.withStepwise(this.withEarlier(likely)).map((one) => this.turnOf(one));
     // while nothing is measured: a run as the reference's to verify, and to time one where that does not
     const unknownNs = this.#runsOfTurn * this.#referenceNs;
     const unknown = { firstNs: unknownNs, againNs: unknownNs };
@@ -199,6 +201,15 @@ export class TuningRun {
     return [...measurements, baseline];
   }
 
+  /** Measurements and the profile's configuration, if it can be measured; it compiles no longer than others did. */
+  withEarlier(measurements: readonly Measurement[]): readonly Measurement[] {
+    const { earlier, findings: { measured } } = this;
+    if (earlier === undefined || (earlier.fault ?? earlier.obstacle) !== undefined) return measurements;
+    if (measurements.some((one) => earlier.is(one))) return measurements;
+    const compileNs = Math.max(0, ...measured.map((one) => one.compileNs));
+    return [...measurements, measured.find((one) => earlier.is(one)) ?? { ...earlier.recorded, compileNs }];
+  }
+
   /** What a turn of the final round is expected to take. */
   turnOf(measurement: Measurement): TurnTime {
     const { configuration } = measurement, { gpu } = this.session.device;
@@ -229,6 +240,7 @@ export class TuningRun {
     await this.#fixProblem(suited.steps);
     if (!isSaid) this.#warnOf(this.#referenceNs);
     const { problem } = this;
+    this.earlier = EarlierEntry.of(this);
     if (device.gpu !== null && copyBytesPerSecond !== null) {
       const { traversals, learned = [] } = request, model = deviceModelOf(device, copyBytesPerSecond);
       const space = enumerateSpace(problem, { traversals, limits: device.gpu.limits, device: model });
