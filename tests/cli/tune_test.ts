@@ -114,6 +114,34 @@ Deno.test("a run for another order adds an entry, and the same one replaces it",
     assertEquals((await recordsOf(out)).filter(({ kind }) => kind === "run").length, 3);
   }));
 
+Deno.test("a run that finds less leaves the profile's configuration, and says what it was", () =>
+  inDirectory(async (directory) => {
+    const out = `${directory}/p.json`;
+    const args = [...SMALL, ...STEPWISE, "--strategy", "exhaustive", "--out", out];
+    const behave: Simulation["behave"] = (_, { parameters: { threadsZ = 1 } }) => ({
+      batchNs: (repetitions) => repetitions * (threadsZ === 4 ? 1e6 : 2e6),
+    });
+    await simulate([...args, "--budget", "60s"], { behave });
+    const { entries: [first] } = await readProfile(out);
+    assertEquals(first!.configuration.parameters["threadsZ"], 4);
+    const slower: Simulation["behave"] = (_, { parameters: { threadsZ = 1 } }) => ({
+      batchNs: (repetitions) => repetitions * (threadsZ === 4 ? 1.001e6 : 2e6),
+    });
+    const { stdout, stderr } = await simulate([...args, "--budget", "1"], { behave: slower });
+    const { entries: [again] } = await readProfile(out);
+    assertEquals(again!.configuration, first!.configuration);
+    assertStringIncludes(stdout, "\nThe profile had stepwise ");
+    assertMatch(stdout, / stays: measured again it runs at .*, and nothing is significantly faster\n/);
+    assertMatch(stderr, /^facet: 1 evaluation; for seconds type 1s\n/);
+    const timed = await simulate([...args, "--budget", "1s", "--json"], { behave });
+    assertMatch(JSON.parse(timed.stdout).earlier, /^stepwise .* stays: /);
+    assert(!timed.stderr.includes("for seconds"));
+    // for an entry of its own, another file
+    await simulate([...args.slice(0, -1), `${directory}/other.json`, "--budget", "1"], { behave });
+    const { entries: [other] } = await readProfile(`${directory}/other.json`);
+    assert(other!.result.cellsPerSecond < again!.result.cellsPerSecond);
+  }));
+
 Deno.test("tune --resume measures nothing again, and something else where the problem is another", () =>
   inDirectory(async (directory) => {
     const out = `${directory}/p.json`;

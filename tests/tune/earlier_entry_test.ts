@@ -202,17 +202,17 @@ Deno.test("an entry that both devices compute takes part, too, and counts as nei
   const { entry: first } = await tuneFirst();
   const share = { cpuSlices: 8, gpuSlices: 16, exchangeEvery: 1, cpuWorkers: 2 };
   const shared = { ...first, configuration: { ...first.configuration, share }, tieSet: [] };
-  const free = { updateNs: 0.1, stepNs: 0, passNs: 0, byteNs: 0 };
+  const update = { updateNs: 10, stepNs: 0, passNs: 0, byteNs: 0 };
   const costs = {
-    cpu: free,
-    gpu: free,
+    cpu: update,
+    gpu: update,
     unpack: { a: 0, b: 1 },
     pack: { a: 0, b: 1 },
     schedule: { waitNs: 0, starvation: 0 },
   };
-  const fast = await tuneOver([shared], () => 1e9, { simulation: { costs } });
+  const fast = await tuneOver([shared], () => 1e7, { simulation: { costs } });
   assertEquals(fast.entry!.configuration, shared.configuration);
-  assert(fast.entry!.result.cellsPerSecond > 5e9);
+  assert(fast.entry!.result.cellsPerSecond > 1e8);
   assert(
     [...fast.bestOfEach.values(), fast.gpuAlone!].every(({ configuration }) =>
       !isShared(configuration.share)

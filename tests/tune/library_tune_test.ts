@@ -1,4 +1,4 @@
-import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
+import { assert, assertEquals, assertMatch, assertRejects, assertStringIncludes } from "@std/assert";
 import { heat } from "../../kernels/stencils/heat.ts";
 import type { Problem } from "../../kernels/stencils/stencil.ts";
 import { createSolver } from "../../tuner/solver/create_solver.ts";
@@ -62,6 +62,12 @@ Deno.test("without the GPU the CPU alone is tuned", async () => {
   const { profile, cpuAlone, gpuAlone } = await tune({ ...SMALL, traversals: [], gpu: false, cpuWorkers: 1 });
   assertEquals([gpuAlone, profile!.device.gpu], [undefined, null]);
   assertEquals(cpuAlone!.configuration.share.cpuSlices, 24);
+  // what the profile has is kept where nothing better was found
+  const stopped = { ...SMALL, traversals: [], gpu: false, cpuWorkers: 1, signal: AbortSignal.abort() };
+  const again = await tune({ ...stopped, profile: profile! });
+  assertEquals(again.profile!.entries, profile!.entries);
+  assertMatch(again.earlierMessage!, /^CPU, 1 worker, .* stays: not measured again, /);
+  assertEquals((await tune(stopped)).profile, undefined);
 });
 
 Deno.test("a request that makes no sense says what was wanted and what was found", async () => {
