@@ -101,7 +101,7 @@ Deno.test("a shorter run measures the profile's configuration again and leaves i
   assertEquals(entry!.result.speedupOverStepwise, first.result.speedupOverStepwise);
   assertMatch(
     earlierMessage!,
-    /^stepwise .* at 2\.00 Gcells\/s stays: measured again it runs at 2\.00 Gcells/,
+    /^stepwise .* at 2\.00 Gcells\/s, which stays: measured again it runs at 2\.00 Gcells/,
   );
   // without it, one evaluation finds less
   const alone = await tuneOver([], rateOf, SHORT);

@@ -91,7 +91,7 @@ export function entryRecords(
   const journalled = measured.get(own);
   if (journalled === undefined) evaluations++;
   measured.set(own, {
-    measurement: measurementOfEntry(entry, journalled?.measurement.compileNs),
+    measurement: resultOf(entry, journalled?.measurement.compileNs ?? 0),
     at: journalled?.at ?? profile.createdAt,
   });
   for (const key of measured.keys()) failed.delete(key);
@@ -106,9 +106,9 @@ export function entryRecords(
 }
 
 /** An entry's result as it was measured. */
-export function measurementOfEntry(
+export function resultOf(
   { configuration, result, verification }: ProfileEntry,
-  compileNs = 0,
+  compileNs: number,
 ): Measurement {
   const { cellsPerSecond, confidence95, samples } = result;
   const found = measurementOf(configuration, samples, { verification, compileNs });

@@ -78,9 +78,7 @@ async function removeTemporaries(target: string): Promise<void> {
 
 /**
  * Throws if a profile cannot be written, before any work is done for it. Without a `device`, a profile that is there
- * may belong to any device.
- *
- * @returns the profile that is there; undefined where there is none
+ * may belong to any device. Returns the one that is there.
  */
 export async function checkWritable(path: string, device?: DeviceIdentity): Promise<Profile | undefined> {
   const earlier = await readIfThere(await resolveTarget(path));

@@ -124,18 +124,9 @@ export async function tune(
     onProgress: onProgress ?? (() => {}),
     onEvaluation: (evaluation) => onEvaluation?.(evaluation),
   });
-  const {
-    gpuAlone,
-    cpuAlone,
-    together,
-    bestOfEach,
-    earlierMessage,
-    evaluated,
-    failed,
-    interrupted,
-    elapsedNs,
-  } = outcome;
-  const found = { gpuAlone, cpuAlone, together, bestOfEach, earlierMessage, evaluated, failed, interrupted };
+  const { gpuAlone, cpuAlone, together, bestOfEach, evaluated, failed, interrupted, elapsedNs } = outcome;
+  const { earlierMessage } = outcome;
+  const found = { gpuAlone, cpuAlone, together, bestOfEach, evaluated, failed, interrupted, earlierMessage };
   return { profile: profileOf(outcome, device), ...found, elapsedMs: elapsedNs / 1e6 };
 }
 

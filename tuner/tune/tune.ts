@@ -62,7 +62,7 @@ export async function runTuning(request: TuneRequest, environment: TuneEnvironme
     searchVerdict,
     ...shared,
     entry: isUnchanged ? earlier.entry : found && (earlier?.joinedTo(found) ?? found),
-    earlierMessage: earlier?.describe(winner),
+    earlierMessage: earlier?.describe(winner?.cellsPerSecond),
     gpuAlone: findings.bestOn("gpu"),
     cpuAlone: findings.bestOn("cpu"),
     cpuMessage,

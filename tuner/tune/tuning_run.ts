@@ -12,6 +12,7 @@ import { evaluateOn, type EvaluateOptions } from "../measuring/evaluate.ts";
 import type { TimedEvaluation } from "../measuring/evaluator.ts";
 import { defaultGrid, predictRunNs, withSuitedSteps } from "../problem/default_problem.ts";
 import { Calibration, correctSpace } from "../profile/calibration.ts";
+import { describeProblem, isSameProblem } from "../profile/profile_problem.ts";
 import { deviceModelOf } from "../search/device_model.ts";
 import type { CpuCandidate } from "../search/cpu_space.ts";
 import { type Candidate, EMPTY_SPACE, enumerateSpace, type Space } from "../search/space.ts";
@@ -240,7 +241,8 @@ export class TuningRun {
     await this.#fixProblem(suited.steps);
     if (!isSaid) this.#warnOf(this.#referenceNs);
     const { problem } = this;
-    this.earlier = EarlierEntry.of(this);
+    const known = request.earlier?.find((one) => isSameProblem(one.problem, describeProblem(problem)));
+    this.earlier = known && new EarlierEntry(known, problem, device);
     if (device.gpu !== null && copyBytesPerSecond !== null) {
       const { traversals, learned = [] } = request, model = deviceModelOf(device, copyBytesPerSecond);
       const space = enumerateSpace(problem, { traversals, limits: device.gpu.limits, device: model });
