@@ -21,7 +21,6 @@ import { processesFor, ProcessEvaluator } from "../measuring/process/process_eva
 import { EXIT } from "./report_error.ts";
 import { damageOf } from "./read_inputs.ts";
 import { typicalGrids } from "../problem/default_problem.ts";
-import { formatPlural } from "../format.ts";
 import { type Sample, samplesOf } from "../profile/calibration.ts";
 import { describeLoss, leaveOneOut, type MeasuredProblem } from "../profile/leave_one_out.ts";
 import { deviceModelOf } from "../search/device_model.ts";
