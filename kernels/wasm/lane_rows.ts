@@ -8,32 +8,22 @@
  */
 import type { Tap } from "../expression.ts";
 import { expressionsOf, type Substep, tapsOf } from "../update.ts";
-import {
-  addIndexFunction,
-  advance,
-  type Declare,
-  type Local,
-  type Node,
-  range,
-  type Target,
-  VectorWriter,
-  whileLeft,
-} from "./functions.ts";
+import { advance, type Declare, indexFunction, range, VectorWriter, whileLeft } from "./functions.ts";
+import { type Code, i32, type Local, type ModuleFunction, v128 } from "./instructions.ts";
 import { laneOffset, type Lanes } from "./lanes.ts";
 import { VECTOR } from "./rows.ts";
 
 /**
- * Adds `lanes{index}(current, next, begin, end)`: vectors begin ≤ i < end. Arrays are byte offsets of the lanes of F(t),
+ * `lanes{index}(current, next, begin, end)`: vectors begin ≤ i < end. Arrays are byte offsets of the lanes of F(t),
  * and of those that receive F(t+1).
  */
-export function addLaneRow(target: Target, substep: Substep, lanes: Lanes, index: number): void {
-  const { module: m } = target;
-  addIndexFunction(target, {
+export function laneRow(substep: Substep, lanes: Lanes, index: number): ModuleFunction {
+  return indexFunction({
     name: `lanes${index}`,
     parameters: ["current", "next", "begin", "end"],
     write({ current, next, begin, end }, declare) {
       const left = declare("i32");
-      const writer = new VectorWriter(target, expressionsOf(substep), declare);
+      const writer = new VectorWriter(expressionsOf(substep), declare);
       const read = rowsRead(substep).filter(({ span: { first, last } }) => last > first);
       const size = Math.max(1, ...read.map(({ span: { first, last } }) => 1 + last - first));
       const windows = read.map(({ row, span: { last } }) => {
@@ -41,39 +31,39 @@ export function addLaneRow(target: Target, substep: Substep, lanes: Lanes, index
       });
       const at = (plane: number, position: number): number =>
         plane * lanes.plane + laneOffset(lanes, { position, lane: 0 });
-      const load = ({ ago, plane }: Row, position: number): Node =>
-        m.v128.load(at(plane, position), VECTOR, (ago === 0 ? current : next).get());
-      const valueOf = (tap: Tap, vector: number): Node => {
+      const load = ({ ago, plane }: Row, position: number): Code =>
+        v128.load(at(plane, position), (ago === 0 ? current : next).get());
+      const valueOf = (tap: Tap, vector: number): Code => {
         const held = windows.find(({ row }) => row.ago === tap.ago && row.plane === tap.plane);
         const position = vector + tap.offset[2];
         return held === undefined ? load(tap, position) : held.window.at(position).get();
       };
-      const make = (vector: number): Node[] => [
+      const make = (vector: number): Code[] => [
         ...windows.map(({ row, window }) =>
           window.at(vector + window.last).set(load(row, vector + window.last))
         ),
         ...writer.write(
           (tap) => valueOf(tap, vector),
-          (value, i) => m.v128.store(at(substep[i]!.field, vector), VECTOR, next.get(), value),
+          (value, i) => v128.store(at(substep[i]!.field, vector), next.get(), value),
         ),
       ];
       const many = size * Math.ceil(LEAST_VECTORS / size);
-      const loop = (name: string, vectors: number, body: readonly Node[]): Node =>
-        whileLeft(target, { name, left, step: vectors }, [
+      const loop = (vectors: number, body: readonly Code[]): Code =>
+        whileLeft({ left, step: vectors }, [
           ...body,
-          ...[current, next].map((pointer) => advance(target, pointer, vectors * VECTOR)),
+          ...[current, next].map((pointer) => advance(pointer, vectors * VECTOR)),
         ]);
       return [
-        left.set(m.i32.sub(end.get(), begin.get())),
+        left.set(i32.sub(end.get(), begin.get())),
         ...writer.setConstants(),
         ...[current, next].map((array) =>
-          array.set(m.i32.add(array.get(), m.i32.shl(begin.get(), m.i32.const(4))))
+          array.set(i32.add(array.get(), i32.shl(begin.get(), i32.const(4))))
         ),
         ...windows.flatMap(({ row, window }) =>
           window.held.map((position) => window.at(position).set(load(row, position)))
         ),
-        loop("vectors", many, range(many).flatMap(make)),
-        loop("vector", 1, [...make(0), ...windows.flatMap(({ window }) => window.rotate())]),
+        loop(many, range(many).flatMap(make)),
+        loop(1, [...make(0), ...windows.flatMap(({ window }) => window.rotate())]),
       ];
     },
   });
@@ -106,7 +96,7 @@ class Window {
   }
 
   /** Moves on by one vector, where the loop's body is no multiple of the window. */
-  rotate(): Node[] {
+  rotate(): Code[] {
     return this.held.map((position) => this.at(position).set(this.at(position + 1).get()));
   }
 }

@@ -1,15 +1,8 @@
 import type { Layout } from "../layout.ts";
 import { type AxisBoundaries, type Boundary, imageOf } from "../stencils/stencil.ts";
 import { reachOf, type Update } from "../update.ts";
-import {
-  addIndexFunction,
-  type Declare,
-  forEach,
-  type Local,
-  type Node,
-  range,
-  type Target,
-} from "./functions.ts";
+import { type Declare, forEach, indexFunction, range } from "./functions.ts";
+import { type Code, copyMemory, f32, i32, type Local, type ModuleFunction, select } from "./instructions.ts";
 
 /** What the grid's kernels are made of. */
 export interface WasmSource {
@@ -27,13 +20,12 @@ export const CELL = 4, VECTOR = 16;
 
 /** Address of a row's cell z = 0 in a plane: array + 4·(origin + x·slice + plane·size + y·pitch), modulo 2³². */
 export function rowAddress(
-  m: Target["module"],
   { origin, slice, pitch, plane: perPlane }: Layout,
-  { array, x, y, plane = 0 }: { array: Local; x: Node; y: Node; plane?: number },
-): Node {
-  const bytes = (cells: number): Node => m.i32.const(cells * CELL | 0);
-  const inSlices = m.i32.add(m.i32.mul(x, bytes(slice)), m.i32.mul(y, bytes(pitch)));
-  return m.i32.add(m.i32.add(array.get(), bytes(origin + plane * perPlane)), inSlices);
+  { array, x, y, plane = 0 }: { array: Local; x: Code; y: Code; plane?: number },
+): Code {
+  const bytes = (cells: number): Code => i32.const(cells * CELL | 0);
+  const inSlices = i32.add(i32.mul(x, bytes(slice)), i32.mul(y, bytes(pitch)));
+  return i32.add(i32.add(array.get(), bytes(origin + plane * perPlane)), inSlices);
 }
 
 /** The images in the pads of a row, as far as taps reach: where each lies along z, and the cell that it is the image of. */
@@ -45,74 +37,69 @@ export function rowImages(cells: number, reach: number, along: Boundary): { to: 
 
 /** Fills the z pads of the row `bytes` from an address with the cells that they are images of. */
 export function wrapRow(
-  m: Target["module"],
   { layout, update, boundaries: [, , along] }: WasmSource,
   { row, bytes }: { readonly row: Local; readonly bytes: number },
-): Node[] {
+): Code[] {
   const first = layout.pad[2];
-  const start = (): Node => m.i32.add(row.get(), m.i32.const(bytes - first * CELL | 0));
+  const start = i32.add(row.get(), i32.const(bytes - first * CELL | 0));
   return rowImages(layout.grid[2], reachOf(update).z, along).map(({ to, from }) =>
-    m.f32.store((first + to) * CELL, CELL, start(), m.f32.load((first + from) * CELL, CELL, start()))
+    f32.store((first + to) * CELL, start, f32.load((first + from) * CELL, start))
   );
 }
 
-/** Adds `wrapRows(array, x0, x1, y0, y1)`: fills the z pads of the box's rows in every plane. */
-export function addWrapRows(target: Target, source: WasmSource): void {
-  const { module: m } = target;
-  addBoxFunction(target, "wrapRows", ({ array, x, y, declare }) => {
+/** `wrapRows(array, x0, x1, y0, y1)`: fills the z pads of the box's rows in every plane. */
+export function wrapRows(source: WasmSource): ModuleFunction {
+  return boxFunction("wrapRows", ({ array, x, y, declare }) => {
     const row = declare("i32");
     return [
-      row.set(rowAddress(m, source.layout, { array, x: x.get(), y: y.get() })),
+      row.set(rowAddress(source.layout, { array, x: x.get(), y: y.get() })),
       ...range(source.layout.planes).flatMap((plane) =>
-        wrapRow(m, source, { row, bytes: plane * source.layout.plane * CELL })
+        wrapRow(source, { row, bytes: plane * source.layout.plane * CELL })
       ),
     ];
   });
 }
 
-/** Adds `copyRows(array, x0, x1, y0, y1)`: each row of the box, in every plane, becomes a copy of what it is the image of. */
-export function addCopyRows(target: Target, source: WasmSource): void {
-  const { module: m } = target, { layout, boundaries } = source, { grid: [nx, ny], pad, pitch } = layout;
-  const wrap = (i: Local, cells: number, boundary: Boundary): Node => {
+/** `copyRows(array, x0, x1, y0, y1)`: each row of the box, in every plane, becomes a copy of what it is the image of. */
+export function copyRows(source: WasmSource): ModuleFunction {
+  const { layout, boundaries } = source, { grid: [nx, ny], pad, pitch } = layout;
+  const wrap = (i: Local, cells: number, boundary: Boundary): Code => {
     if (boundary === "zero") return i.get();
-    const modulo = (value: Node, n: number): Node => m.i32.rem_s(value, m.i32.const(n));
-    const wrapped = (n: number): Node => modulo(m.i32.add(modulo(i.get(), n), m.i32.const(n)), n);
+    const modulo = (value: Code, n: number): Code => i32.rem_s(value, i32.const(n));
+    const wrapped = (n: number): Code => modulo(i32.add(modulo(i.get(), n), i32.const(n)), n);
     if (boundary === "periodic" || cells === 1) return wrapped(cells);
     // as `imageOf` does: n − 1 − |n − 1 − i| of what is left of i in a period
-    const last = (): Node => m.i32.const(cells - 1);
-    const fromLast = (): Node => m.i32.sub(last(), wrapped(2 * (cells - 1)));
-    const isBefore = m.i32.gt_s(fromLast(), m.i32.const(0));
-    return m.i32.sub(last(), m.select(isBefore, fromLast(), m.i32.sub(m.i32.const(0), fromLast())));
+    const last = i32.const(cells - 1);
+    const fromLast = i32.sub(last, wrapped(2 * (cells - 1)));
+    const isBefore = i32.gt_s(fromLast, i32.const(0));
+    return i32.sub(last, select(fromLast, i32.sub(i32.const(0), fromLast), isBefore));
   };
-  addBoxFunction(target, "copyRows", ({ array, x, y }) => {
-    const start = (row: { x: Node; y: Node; plane: number }): Node =>
-      m.i32.sub(rowAddress(m, layout, { array, ...row }), m.i32.const(pad[2] * CELL));
+  return boxFunction("copyRows", ({ array, x, y }) => {
+    const start = (row: { x: Code; y: Code; plane: number }): Code =>
+      i32.sub(rowAddress(layout, { array, ...row }), i32.const(pad[2] * CELL));
     return range(layout.planes).map((plane) =>
-      m.memory.copy(
+      copyMemory(
         start({ x: x.get(), y: y.get(), plane }),
         start({ x: wrap(x, nx, boundaries[0]), y: wrap(y, ny, boundaries[1]), plane }),
-        m.i32.const(pitch * CELL),
+        i32.const(pitch * CELL),
       )
     );
   });
 }
 
-/** Adds `name(array, x0, x1, y0, y1)`: the body for every row of the box. */
-function addBoxFunction(
-  target: Target,
+/** `name(array, x0, x1, y0, y1)`: the body for every row of the box. */
+function boxFunction(
   name: string,
-  body: (row: Readonly<Record<"array" | "x" | "y", Local>> & { readonly declare: Declare }) => Node[],
-): void {
-  addIndexFunction(target, {
+  body: (row: Readonly<Record<"array" | "x" | "y", Local>> & { readonly declare: Declare }) => Code[],
+): ModuleFunction {
+  return indexFunction({
     name,
     parameters: ["array", "x0", "x1", "y0", "y1"],
     write({ array, x0, x1, y0, y1 }, declare) {
       const x = declare("i32"), y = declare("i32");
       return forEach(
-        target,
-        { name: "slices", index: x, from: x0, to: x1 },
-        () =>
-          forEach(target, { name: "rows", index: y, from: y0, to: y1 }, () => body({ array, x, y, declare })),
+        { index: x, from: x0, to: x1 },
+        () => forEach({ index: y, from: y0, to: y1 }, () => body({ array, x, y, declare })),
       );
     },
   });

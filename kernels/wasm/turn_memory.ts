@@ -1,6 +1,7 @@
 import type { Offset, Tap } from "../expression.ts";
 import { type Substep, tapsOf } from "../update.ts";
-import { type Declare, type Local, type Node, range, type Target } from "./functions.ts";
+import { type Declare, range } from "./functions.ts";
+import { branchIf, type Code, i32, type Local, loop, v128 } from "./instructions.ts";
 import { CELL, rowAddress, VECTOR, type WasmSource, wrapRow } from "./rows.ts";
 
 /** What a turn of the loop along z computes: `vectors` vectors of each of x · y neighbouring rows. */
@@ -25,7 +26,6 @@ type Place = Pick<Tap, "offset" | "ago" | "plane">;
  * which leave the registers pay.
  */
 export class TurnMemory {
-  readonly #m: Target["module"];
   readonly #source: WasmSource;
   readonly #turn: Turn;
   /** Each points to the lowest byte that is accessed, since constant offsets are unsigned: so far from the first cell. */
@@ -40,7 +40,6 @@ export class TurnMemory {
 
   /** @param pointers locals that it may set */
   constructor(
-    { module: m }: Target,
     source: WasmSource,
     { substep, turn, declare, pointers }: {
       readonly substep: Substep;
@@ -49,7 +48,7 @@ export class TurnMemory {
       readonly pointers: Arrays;
     },
   ) {
-    this.#m = m, this.#source = source, this.#turn = turn, this.#pointers = pointers;
+    this.#source = source, this.#turn = turn, this.#pointers = pointers;
     const taps = tapsOf(substep);
     for (const row of Map.groupBy(taps, rowName).values()) {
       if (row.length >= 3) { for (const by of this.rows) this.#aligned.add(rowName(moved(row[0]!, by))); }
@@ -85,38 +84,34 @@ export class TurnMemory {
   }
 
   /** Points to the cells of the rows from (x, y) on, z = 0. */
-  start(arrays: Arrays, row: Readonly<Record<"x" | "y", Local>>): Node[] {
+  start(arrays: Arrays, row: Readonly<Record<"x" | "y", Local>>): Code[] {
     return (["current", "next"] as const).map((name) => {
-      const first = rowAddress(this.#m, this.#source.layout, {
+      const first = rowAddress(this.#source.layout, {
         array: arrays[name],
         x: row.x.get(),
         y: row.y.get(),
       });
-      return this.#pointers[name].set(this.#m.i32.add(first, this.#m.i32.const(this.#lowest[name] | 0)));
+      return this.#pointers[name].set(i32.add(first, i32.const(this.#lowest[name] | 0)));
     });
   }
 
   /** A loop of `turns` turns, which leaves the pointers behind the last; `body` writes one. */
-  loop(turns: number, end: Local, body: () => Node[]): Node[] {
+  loop(turns: number, end: Local, body: () => Code[]): Code[] {
     if (turns === 0) return [];
-    const m = this.#m, { current, next } = this.#pointers, { x, y, vectors } = this.#turn;
-    const label = `turns of ${x} by ${y}`;
-    const move = (pointer: Local, turns: number): Node =>
-      m.i32.add(pointer.get(), m.i32.const(turns * vectors * VECTOR));
+    const { current, next } = this.#pointers, { vectors } = this.#turn;
+    const move = (pointer: Local, turns: number): Code =>
+      i32.add(pointer.get(), i32.const(turns * vectors * VECTOR));
     const before = this.#kept.map((place) => this.#localOf(place).set(this.#load(place)));
     this.#loaded = new Set(this.#kept.map(placeName));
     return [
       ...before,
       end.set(move(next, turns)),
-      m.loop(
-        label,
-        m.block(null, [
-          ...body(),
-          ...this.#kept.map((place) => this.#localOf(place).set(this.#localOf(this.#ahead(place)).get())),
-          ...[current, next].map((pointer) => pointer.set(move(pointer, 1))),
-          m.br_if(label, m.i32.lt_u(next.get(), end.get())),
-        ]),
-      ),
+      loop([
+        ...body(),
+        ...this.#kept.map((place) => this.#localOf(place).set(this.#localOf(this.#ahead(place)).get())),
+        ...[current, next].map((pointer) => pointer.set(move(pointer, 1))),
+        branchIf(0, i32.lt_u(next.get(), end.get())),
+      ]),
     ];
   }
 
@@ -126,33 +121,31 @@ export class TurnMemory {
   }
 
   /** The four values of a tap for the vector that begins at an offset. */
-  read(tap: Tap, at: Offset): Node {
+  read(tap: Tap, at: Offset): Code {
     const place = moved(tap, at), [low, high] = this.#vectorsOf(place).map((part) => this.#vector(part));
     if (high === undefined) return low!;
     const shift = (place.offset[2] & 3) * CELL;
-    return this.#m.i8x16.shuffle(low!, high, range(VECTOR).map((byte) => byte + shift));
+    return v128.shuffle(low!, high, range(VECTOR).map((byte) => byte + shift));
   }
 
   /** Stores the first `cells` values of a vector, all four if not said otherwise. */
-  store(field: number, at: Offset, value: Local, cells = 4): Node[] {
-    const m = this.#m, { next } = this.#pointers;
+  store(field: number, at: Offset, value: Local, cells = 4): Code[] {
+    const { next } = this.#pointers;
     const first = this.#bytes({ ago: 1, plane: field, offset: at }) - this.#lowest.next;
-    if (cells === 4) return [m.v128.store(first, CELL, next.get(), value.get())];
+    if (cells === 4) return [v128.store(first, next.get(), value.get())];
     const last = cells - 1;
     return [
-      ...(cells >= 2 ? [m.v128.store64_lane(first, CELL, 0, next.get(), value.get())] : []),
-      ...(cells % 2 === 1
-        ? [m.v128.store32_lane(first + last * CELL, CELL, last, next.get(), value.get())]
-        : []),
+      ...(cells >= 2 ? [v128.store64_lane(first, 0, next.get(), value.get())] : []),
+      ...(cells % 2 === 1 ? [v128.store32_lane(first + last * CELL, last, next.get(), value.get())] : []),
     ];
   }
 
   /** Fills the z pads of the fields that were made, in rows of which the pointers have passed `turns` turns. */
-  wrap(substep: Substep, turns: number): Node[] {
+  wrap(substep: Substep, turns: number): Code[] {
     const passed = turns * this.#turn.vectors * VECTOR + this.#lowest.next;
     return substep.flatMap(({ field }) =>
       this.rows.flatMap((row) =>
-        wrapRow(this.#m, this.#source, {
+        wrapRow(this.#source, {
           row: this.#pointers.next,
           bytes: this.#bytes({ ago: 1, plane: field, offset: row }) - passed,
         })
@@ -167,7 +160,7 @@ export class TurnMemory {
     return [moved(place, [0, 0, -shift]), moved(place, [0, 0, 4 - shift])];
   }
 
-  #vector(place: Place): Node {
+  #vector(place: Place): Code {
     const name = placeName(place), local = this.#shared.get(name);
     if (local === undefined) return this.#load(place);
     if (this.#loaded.has(name)) return local.get();
@@ -175,9 +168,9 @@ export class TurnMemory {
     return local.tee(this.#load(place));
   }
 
-  #load(place: Place): Node {
+  #load(place: Place): Code {
     const array = arrayOf(place);
-    return this.#m.v128.load(this.#bytes(place) - this.#lowest[array], CELL, this.#pointers[array].get());
+    return v128.load(this.#bytes(place) - this.#lowest[array], this.#pointers[array].get());
   }
 
   #localOf(place: Place): Local {

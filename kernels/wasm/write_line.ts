@@ -6,18 +6,9 @@
  */
 import type { Layout } from "../layout.ts";
 import { expressionsOf, reachOf, readsPrevious, readsSignal, type Substep, type Update } from "../update.ts";
-import {
-  addIndexFunction,
-  advance,
-  type Local,
-  type Node,
-  range,
-  type Target,
-  VectorWriter,
-  whileLeft,
-  writeModule,
-} from "./functions.ts";
-import { addLaneRow } from "./lane_rows.ts";
+import { advance, indexFunction, range, VectorWriter, whileLeft } from "./functions.ts";
+import { type Code, i32, type Local, type ModuleFunction, v128, when, writeModule } from "./instructions.ts";
+import { laneRow } from "./lane_rows.ts";
 import type { Lanes } from "./lanes.ts";
 import { CELL, VECTOR } from "./rows.ts";
 
@@ -42,14 +33,14 @@ const VECTORS = 4;
  *
  * @throws {RangeError} when the grid is no line, or the update needs more than fields and a step's own rows
  */
-export async function writeLine(
+export function writeLine(
   { update, layout, lanes }: {
     readonly update: Update;
     /** Of the line; the pads hold at least the update's reach. */
     readonly layout: Layout;
     readonly lanes?: Lanes | undefined;
   },
-): Promise<Uint8Array<ArrayBuffer>> {
+): Uint8Array<ArrayBuffer> {
   const [nx, ny] = layout.grid;
   const reach = reachOf(update);
   if (nx !== 1 || ny !== 1 || reach.x > 0 || reach.y > 0 || layout.pad[2] < reach.z) {
@@ -63,71 +54,66 @@ export async function writeLine(
       "Cannot write the kernel of a line: materials, signals and F(t-1) are not read there",
     );
   }
-  return await writeModule((target) => {
-    update.substeps.forEach((substep, index) => addRow(target, { layout, substep, index }));
-    if (lanes === undefined) return;
-    update.substeps.forEach((substep, index) => addLaneRow(target, substep, lanes, index));
-  });
+  return writeModule([
+    ...update.substeps.map((substep, index) => plainRow(layout, substep, index)),
+    ...lanes === undefined ? [] : update.substeps.map((substep, index) => laneRow(substep, lanes, index)),
+  ]);
 }
 
-function addRow(
-  target: Target,
-  { layout, substep, index }: { layout: Layout; substep: Substep; index: number },
-): void {
-  const { module: m } = target;
-  addIndexFunction(target, {
+function plainRow(layout: Layout, substep: Substep, index: number): ModuleFunction {
+  return indexFunction({
     name: `row${index}`,
     parameters: ["current", "next", "begin", "end"],
     write({ current, next, begin, end }, declare) {
       const left = declare("i32");
-      const writer = new VectorWriter(target, expressionsOf(substep), declare);
+      const writer = new VectorWriter(expressionsOf(substep), declare);
       // pointers lie at the lowest point that is read, so that no offset is negative
       const reach = reachOf(substep).z;
       const bytesTo = (plane: number, vector: number, offset = 0): number =>
         (plane * layout.plane + reach + offset) * CELL + vector * VECTOR;
-      const make = (vector: number, use: (value: Node, index: number) => Node): Node[] =>
+      const make = (vector: number, use: (value: Code, index: number) => Code): Code[] =>
         writer.write(
           ({ offset: [, , z], ago, plane }) =>
-            m.v128.load(bytesTo(plane, vector, z), CELL, (ago === 0 ? current : next).get()),
+            v128.load(bytesTo(plane, vector, z), (ago === 0 ? current : next).get()),
           use,
         );
-      const store = (vector: number): Node[] =>
-        make(vector, (value, i) => m.v128.store(bytesTo(substep[i]!.field, vector), CELL, next.get(), value));
-      const loop = (name: string, vectors: number): Node =>
-        whileLeft(target, { name, left, step: 4 * vectors }, [
+      const store = (vector: number): Code[] =>
+        make(vector, (value, i) => v128.store(bytesTo(substep[i]!.field, vector), next.get(), value));
+      const loop = (vectors: number): Code =>
+        whileLeft({ left, step: 4 * vectors }, [
           ...range(vectors).flatMap(store),
-          ...[current, next].map((pointer) => advance(target, pointer, vectors * VECTOR)),
+          ...[current, next].map((pointer) => advance(pointer, vectors * VECTOR)),
         ]);
       // the last one to three points: a whole vector is made, its first lanes are stored
-      const rest = (): Node[] => {
+      const rest = (): Code[] => {
         const tails: Local[] = [];
-        const has = (points: number): Node => m.i32.and(left.get(), m.i32.const(points));
+        const has = (points: number): Code => i32.and(left.get(), i32.const(points));
         return [
           ...make(0, (value, i) => (tails[i] = declare("v128")).set(value)),
           ...tails.map((tail, i) => {
             const at = bytesTo(substep[i]!.field, 0);
-            return m.if(
+            return when(
               has(2),
-              m.block(null, [
-                m.v128.store64_lane(at, CELL, 0, next.get(), tail.get()),
-                m.if(has(1), m.v128.store32_lane(at + 2 * CELL, CELL, 2, next.get(), tail.get())),
-              ]),
-              m.v128.store32_lane(at, CELL, 0, next.get(), tail.get()),
+              [
+                v128.store64_lane(at, 0, next.get(), tail.get()),
+                when(has(1), [v128.store32_lane(at + 2 * CELL, 2, next.get(), tail.get())]),
+              ],
+              [v128.store32_lane(at, 0, next.get(), tail.get())],
             );
           }),
         ];
       };
-      const start = (array: Local): Node => {
-        const lowest = m.i32.add(array.get(), m.i32.const((layout.origin - reach) * CELL));
-        return array.set(m.i32.add(lowest, m.i32.shl(begin.get(), m.i32.const(2))));
+      const start = (array: Local): Code => {
+        const lowest = i32.add(array.get(), i32.const((layout.origin - reach) * CELL));
+        return array.set(i32.add(lowest, i32.shl(begin.get(), i32.const(2))));
       };
       return [
-        left.set(m.i32.sub(end.get(), begin.get())),
+        left.set(i32.sub(end.get(), begin.get())),
         ...writer.setConstants(),
         ...[current, next].map(start),
-        loop("vectors", VECTORS),
-        loop("vector", 1),
-        m.if(m.i32.gt_s(left.get(), m.i32.const(0)), m.block(null, rest())),
+        loop(VECTORS),
+        loop(1),
+        when(i32.gt_s(left.get(), i32.const(0)), rest()),
       ];
     },
   });

@@ -12,16 +12,9 @@
  */
 import type { Offset } from "../expression.ts";
 import { expressionsOf, planesOf, reachOf, type Substep, tapsOf } from "../update.ts";
-import {
-  addIndexFunction,
-  forEach,
-  type Node,
-  range,
-  type Target,
-  VectorWriter,
-  writeModule,
-} from "./functions.ts";
-import { addCopyRows, addWrapRows, CELL, VECTOR, type WasmSource } from "./rows.ts";
+import { forEach, indexFunction, range, VectorWriter } from "./functions.ts";
+import { type Code, f32x4, type ModuleFunction, writeModule } from "./instructions.ts";
+import { CELL, copyRows, VECTOR, type WasmSource, wrapRows } from "./rows.ts";
 import { type Turn, TurnMemory } from "./turn_memory.ts";
 
 /**
@@ -49,16 +42,13 @@ export const GUARD_BYTES = VECTOR;
  * @throws {RangeError} when the layout has thinner pads than the taps reach, or the update reads a neighbour's
  *   F(t−1), which its F(t+1) may already have overwritten
  */
-export async function writeWasm(source: WasmSource): Promise<Uint8Array<ArrayBuffer>> {
+export function writeWasm(source: WasmSource): Uint8Array<ArrayBuffer> {
   checkSource(source);
   const { update, layout } = source;
   // the slices that a turn reads, or those of both arrays of a single slice
   const leastBytes = Math.min(2 * reachOf(update).x + 4, 2 + 4 * layout.pad[0]) * layout.slice * CELL;
-  return await writeModule((target) => {
-    update.substeps.forEach((substep, index) => addSubstep(target, source, substep, index));
-    addWrapRows(target, source);
-    addCopyRows(target, source);
-  }, { ...source, leastBytes });
+  const substeps = update.substeps.map((substep, index) => substepFunction(source, substep, index));
+  return writeModule([...substeps, wrapRows(source), copyRows(source)], leastBytes);
 }
 
 function checkSource({ update, layout }: WasmSource): void {
@@ -83,10 +73,10 @@ function checkSource({ update, layout }: WasmSource): void {
 
 type Rows = Pick<Turn, "x" | "y">;
 
-/** Adds `step{index}`: turns over several rows, and over single ones where fewer are left of the box. */
-function addSubstep(target: Target, source: WasmSource, substep: Substep, index: number): void {
-  const { module: m } = target, most = turnFor(substep, source);
-  addIndexFunction(target, {
+/** `step{index}`: turns over several rows, and over single ones where fewer are left of the box. */
+function substepFunction(source: WasmSource, substep: Substep, index: number): ModuleFunction {
+  const most = turnFor(substep, source);
+  return indexFunction({
     name: `step${index}`,
     parameters: ["current", "next", "signal", "x0", "x1", "y0", "y1"],
     floats: ["signal"],
@@ -94,20 +84,20 @@ function addSubstep(target: Target, source: WasmSource, substep: Substep, index:
       const row = { x: declare("i32"), y: declare("i32") }, end = declare("i32"), signals = declare("v128");
       const pointers = { current: declare("i32"), next: declare("i32") };
       const made = substep.map(() => declare("v128"));
-      const writer = new VectorWriter(target, expressionsOf(substep), declare, {
+      const writer = new VectorWriter(expressionsOf(substep), declare, {
         signal: signals,
         ...source,
       });
       /** Whole rows of the grid, `rows` of them from `row` on. */
-      const makeRows = (rows: Rows): Node[] => {
+      const makeRows = (rows: Rows): Code[] => {
         const turn = { ...most, ...rows };
-        const memory = new TurnMemory(target, source, { substep, turn, declare, pointers });
-        const makeVector = (at: Offset, cells?: number): Node[] => [
+        const memory = new TurnMemory(source, { substep, turn, declare, pointers });
+        const makeVector = (at: Offset, cells?: number): Code[] => [
           // where one field's t + 1 may replace a t − 1 that the next one reads, all are made before the first is stored
           ...writer.write((tap) => memory.read(tap, at), (value, i) => made[i]!.set(value)),
           ...substep.flatMap(({ field }, i) => memory.store(field, at, made[i]!, cells)),
         ];
-        const makeVectors = (vectors: number): Node[] =>
+        const makeVectors = (vectors: number): Code[] =>
           range(vectors).flatMap((i) => memory.rows.flatMap(([x, y]) => makeVector([x, y, 4 * i])));
         const cells = source.layout.grid[2], turns = Math.floor(cells / (4 * turn.vectors));
         const left = cells - turns * 4 * turn.vectors, whole = Math.floor(left / 4), last = left % 4;
@@ -121,12 +111,12 @@ function addSubstep(target: Target, source: WasmSource, substep: Substep, index:
         return [...lines, ...memory.wrap(substep, turns)];
       };
       const ends = { x: { from: x0, to: x1 }, y: { from: y0, to: y1 } };
-      const along = (axis: keyof Rows, name: string, body: (rows: number) => Node[]): Node[] =>
-        forEach(target, { name: `${axis} ${name}`, index: row[axis], ...ends[axis], most: most[axis] }, body);
+      const along = (axis: keyof Rows, body: (rows: number) => Code[]): Code[] =>
+        forEach({ index: row[axis], ...ends[axis], most: most[axis] }, body);
       return [
         ...writer.setConstants(),
-        signals.set(m.f32x4.splat(signal.get())),
-        ...along("x", "outside", (x) => along("y", `in ${x}`, (y) => makeRows({ x, y }))),
+        signals.set(f32x4.splat(signal.get())),
+        ...along("x", (x) => along("y", (y) => makeRows({ x, y }))),
       ];
     },
   });

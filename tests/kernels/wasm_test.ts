@@ -1,4 +1,4 @@
-import { assert, assertEquals, assertRejects } from "@std/assert";
+import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
 import { constant, tap } from "../../kernels/expression.ts";
 import { add, multiply, subtract } from "../../kernels/operations.ts";
 import { layOut } from "../../kernels/layout.ts";
@@ -17,7 +17,7 @@ async function instantiate(
   const bytes = 4 * layout.length, next = 64 + bytes + GUARD_BYTES;
   const pages = Math.ceil((next + bytes + GUARD_BYTES) / 65536);
   const memory = new WebAssembly.Memory({ initial: pages, maximum: 65536, shared: true });
-  const { instance } = await WebAssembly.instantiate(await writeWasm({ update, layout, boundaries }), {
+  const { instance } = await WebAssembly.instantiate(writeWasm({ update, layout, boundaries }), {
     facet: { memory },
   });
   return {
@@ -116,11 +116,11 @@ Deno.test("pads become the periodic images, corners too, in grids thinner than t
   }
 });
 
-Deno.test("modules of all orders are valid and small", async () => {
+Deno.test("modules of all orders are valid and small", () => {
   for (const order of WAVE_ORDERS) {
     const reach = order / 2;
     const layout = layOut([64, 64, 101], { pad: [reach, reach, reach] });
-    const bytes = await writeWasm({
+    const bytes = writeWasm({
       update: wave(order).update,
       layout,
       boundaries: ["zero", "periodic", "periodic"],
@@ -130,15 +130,15 @@ Deno.test("modules of all orders are valid and small", async () => {
   }
 });
 
-Deno.test("pads thinner than the reach and neighbours of F(t−1) are refused", async () => {
+Deno.test("pads thinner than the reach and neighbours of F(t−1) are refused", () => {
   const boundaries: AxisBoundaries = ["zero", "zero", "zero"];
   const layout = layOut([4, 4, 4], { pad: [2, 1, 2] });
-  await assertRejects(
+  assertThrows(
     () => writeWasm({ update: wave(4).update, layout, boundaries }),
     RangeError,
     "reach 2, 2, 2",
   );
-  await assertRejects(
+  assertThrows(
     () => writeWasm({ update: updateOf(add(tap(0, 0, 0), tap(0, 1, 0, 1))), layout, boundaries }),
     RangeError,
     "current tap is at 0, 1, 0",
@@ -153,7 +153,7 @@ Deno.test("a module wants as much memory as a turn's offsets reach, and never mo
       await instantiate(update, { grid, boundaries, pad: [reach, reach, reach] });
       const layout = layOut(grid, { pad: [reach, reach, reach] });
       const memory = new WebAssembly.Memory({ initial: 1, maximum: 65536, shared: true });
-      const bytes = await writeWasm({ update, layout, boundaries });
+      const bytes = writeWasm({ update, layout, boundaries });
       await assertRejects(
         () => WebAssembly.instantiate(bytes, { facet: { memory } }),
         WebAssembly.LinkError,

@@ -25,8 +25,8 @@ export function compileOnce(
   const key = JSON.stringify([sameText(layout, boundaries), boundaries, fused, isLine, lanes]);
   let module = modules.get(key);
   if (module === undefined) {
-    const bytes = isLine ? writeLine({ update, layout, lanes }) : writeWasm(source);
-    module = bytes.then(WebAssembly.compile);
+    const write = () => isLine ? writeLine({ update, layout, lanes }) : writeWasm(source);
+    module = Promise.resolve().then(write).then(WebAssembly.compile);
     module.catch(() => modules.delete(key));
     modules.set(key, module);
   }

@@ -1,0 +1,201 @@
+/**
+ * The instructions that the CPU's kernels are made of, and the module around them, in WebAssembly's binary format.
+ *
+ * @module
+ */
+
+const TYPES = { i32: 0x7f, f32: 0x7d, v128: 0x7b } as const;
+
+/** A parameter or local of a function: in code it stands for its index, which is known when all are declared. */
+export class Local {
+  readonly type: keyof typeof TYPES;
+
+  constructor(type: keyof typeof TYPES) {
+    this.type = type;
+  }
+
+  get(): Code {
+    return [0x20, this];
+  }
+
+  set(value: Code): Code {
+    return [...value, 0x21, this];
+  }
+
+  /** Sets it, and is its value. */
+  tee(value: Code): Code {
+    return [...value, 0x22, this];
+  }
+}
+
+/** Bytes of instructions that leave one value on the stack, or none. */
+export type Code = readonly (number | Local)[];
+
+/** LEB128: seven bits a byte, the lowest first. */
+function unsigned(value: number): number[] {
+  return value < 128 ? [value] : [value % 128 + 128, ...unsigned(Math.floor(value / 128))];
+}
+
+function signed(value: number): number[] {
+  return value >= -64 && value < 64 ? [value & 127] : [value & 127 | 128, ...signed(value >> 7)];
+}
+
+type Unary = (value: Code) => Code;
+type Binary = (left: Code, right: Code) => Code;
+type Ternary = (a: Code, b: Code, c: Code) => Code;
+
+const vector = (code: number): number[] => [0xfd, ...unsigned(code)];
+const unary = (opcode: Code): Unary => (value) => [...value, ...opcode];
+const binary = (opcode: Code): Binary => (left, right) => [...left, ...right, ...opcode];
+const ternary = (opcode: Code): Ternary => (a, b, c) => [...a, ...b, ...c, ...opcode];
+
+/** What follows a memory instruction: cells are aligned to 2² bytes, offsets are not negative. */
+const at = (offset: number): number[] => [2, ...unsigned(offset)];
+const load =
+  (opcode: Code) => (offset: number, pointer: Code): Code => [...pointer, ...opcode, ...at(offset)];
+const store = (opcode: Code) => (offset: number, pointer: Code, value: Code): Code => [
+  ...pointer,
+  ...value,
+  ...opcode,
+  ...at(offset),
+];
+const storeLane = (opcode: Code) => (offset: number, lane: number, pointer: Code, value: Code): Code => [
+  ...store(opcode)(offset, pointer, value),
+  lane,
+];
+
+export const i32 = {
+  const: (value: number): Code => [0x41, ...signed(value)],
+  lt_s: binary([0x48]),
+  lt_u: binary([0x49]),
+  gt_s: binary([0x4a]),
+  ge_s: binary([0x4e]),
+  add: binary([0x6a]),
+  sub: binary([0x6b]),
+  mul: binary([0x6c]),
+  rem_s: binary([0x6f]),
+  and: binary([0x71]),
+  shl: binary([0x74]),
+};
+
+export const f32 = {
+  const: (value: number): Code => [0x43, ...new Uint8Array(Float32Array.of(value).buffer)],
+  load: load([0x2a]),
+  store: store([0x38]),
+};
+
+export const v128 = {
+  load: load(vector(0)),
+  store: store(vector(11)),
+  store32_lane: storeLane(vector(90)),
+  store64_lane: storeLane(vector(91)),
+  and: binary(vector(78)),
+  bitselect: ternary(vector(82)),
+  /** 16 bytes of the 32 of both. */
+  shuffle: (low: Code, high: Code, bytes: readonly number[]): Code => [
+    ...low,
+    ...high,
+    ...vector(13),
+    ...bytes,
+  ],
+};
+
+export const f32x4 = {
+  splat: unary(vector(19)),
+  ne: binary(vector(66)),
+  gt: binary(vector(68)),
+  ge: binary(vector(70)),
+  abs: unary(vector(224)),
+  sqrt: unary(vector(227)),
+  add: binary(vector(228)),
+  sub: binary(vector(229)),
+  mul: binary(vector(230)),
+  div: binary(vector(231)),
+  pmin: binary(vector(234)),
+  pmax: binary(vector(235)),
+  /** a·b + c */
+  relaxed_madd: ternary(vector(261)),
+  /** c − a·b */
+  relaxed_nmadd: ternary(vector(262)),
+};
+
+/** Copies bytes: to, from, how many. */
+export const copyMemory: Ternary = ternary([0xfc, 10, 0, 0]);
+
+/** The first where the third is not 0, otherwise the second. */
+export const select: Ternary = ternary([0x1b]);
+
+const END = 0x0b;
+
+/** Leaves a block, or starts a loop again: the innermost is 0, the one around it 1. */
+export function branch(depth: number): Code {
+  return [0x0c, depth];
+}
+
+export function branchIf(depth: number, condition: Code): Code {
+  return [...condition, 0x0d, depth];
+}
+
+export function block(lines: readonly Code[]): Code {
+  return [0x02, 0x40, ...lines.flat(), END];
+}
+
+/** Runs once, unless a branch goes back to its start. */
+export function loop(lines: readonly Code[]): Code {
+  return [0x03, 0x40, ...lines.flat(), END];
+}
+
+export function when(condition: Code, then: readonly Code[], otherwise: readonly Code[] = []): Code {
+  const rest = otherwise.length === 0 ? [] : [0x05, ...otherwise.flat()];
+  return [...condition, 0x04, 0x40, ...then.flat(), ...rest, END];
+}
+
+/** A function without a result, exported by its name. */
+export interface ModuleFunction {
+  readonly name: string;
+  readonly parameters: readonly Local[];
+  readonly locals: readonly Local[];
+  readonly body: readonly Code[];
+}
+
+const list = (items: readonly (readonly number[])[]): number[] => [
+  ...unsigned(items.length),
+  ...items.flat(),
+];
+const sized = (bytes: readonly number[]): number[] => [...unsigned(bytes.length), ...bytes];
+const text = (value: string): number[] => sized([...new TextEncoder().encode(value)]);
+
+/** The parameters' types. */
+function typeOf({ parameters }: ModuleFunction): number[] {
+  return [0x60, ...list(parameters.map(({ type }) => [TYPES[type]])), 0];
+}
+
+/** The body, with indices in place of locals; those of a type are side by side. */
+function bodyOf({ parameters, locals, body }: ModuleFunction): number[] {
+  const groups = [...Map.groupBy(locals, ({ type }) => type)];
+  const ordered = [...parameters, ...groups.flatMap(([, group]) => group)];
+  const indices = new Map(ordered.map((local, i) => [local, unsigned(i)]));
+  const declared = list(groups.map(([type, { length }]) => [...unsigned(length), TYPES[type]]));
+  const code = body.flat().flatMap((item) => typeof item === "number" ? item : indices.get(item)!);
+  return sized([...declared, ...code, END]);
+}
+
+/**
+ * Writes a module that imports `facet.memory`, shared, and exports the functions.
+ *
+ * @param leastBytes that the memory has: V8 checks each access at a constant offset beyond them twice
+ */
+export function writeModule(functions: readonly ModuleFunction[], leastBytes = 0): Uint8Array<ArrayBuffer> {
+  const pages = Math.max(1, Math.ceil(leastBytes / 65536));
+  const memory = [...text("facet"), ...text("memory"), 2, 3, ...unsigned(pages), ...unsigned(65536)];
+  const sections: readonly (readonly [id: number, items: readonly number[][]])[] = [
+    [1, functions.map(typeOf)],
+    [2, [memory]],
+    [3, functions.map((_, i) => unsigned(i))],
+    [7, functions.map(({ name }, i) => [...text(name), 0, ...unsigned(i)])],
+    [10, functions.map(bodyOf)],
+  ];
+  const magic = [0, 0x61, 0x73, 0x6d], version = [1, 0, 0, 0];
+  const bytes = sections.flatMap(([id, items]) => [id, ...sized(list(items))]);
+  return Uint8Array.from([...magic, ...version, ...bytes]);
+}
