@@ -3,8 +3,8 @@
  *
  *     deno task pack [FILE.tgz]
  *
- * It holds one ES module, with what it uses of other packages; a chunk that is loaded when the CPU computes; the CPU
- * workers' module beside it; and the declarations, by `deno pack`.
+ * It holds one ES module, with what it uses of other packages; the CPU workers' module beside it; and the declarations,
+ * by `deno pack`.
  *
  * @module
  */
@@ -55,7 +55,9 @@ async function output(program: string, ...args: string[]): Promise<string> {
 
 /** Folders of the packages that the library imports, by the specifiers with which it does. */
 async function importedPackages(): Promise<Map<string, string>> {
-  const info: ModuleInfo = JSON.parse(await output(Deno.execPath(), "info", "--json", "mod.ts"));
+  const info: ModuleInfo = JSON.parse(
+    await output(Deno.execPath(), "info", "--lock=pack/deno.lock", "--json", "mod.ts"),
+  );
   const used = new Set(info.modules.map(({ specifier }) => specifier));
   return new Map(
     Object.entries(info.redirects).filter(([, target]) => used.has(target)).map(
@@ -86,8 +88,7 @@ async function bundle(folder: string, packages: ReadonlyMap<string, string>): Pr
     outdir: folder,
     write: false,
   } satisfies BuildOptions;
-  const chunks = { splitting: true, chunkNames: "chunks/[name]-[hash]" };
-  const library = await build({ ...options, ...chunks, entryPoints: ["mod.ts"], banner: { js: MISSING } });
+  const library = await build({ ...options, entryPoints: ["mod.ts"], banner: { js: MISSING } });
   const worker = await build({ ...options, entryPoints: ["tuner/devices/cpu/wasm_worker.ts"] });
   await stop();
   for (const { path, text } of [...library.outputFiles, ...worker.outputFiles]) {
@@ -101,7 +102,6 @@ async function write(folder: string, packages: ReadonlyMap<string, string>): Pro
   await output(Deno.execPath(), "pack", "--allow-dirty", "--no-source-maps", "-o", sources);
   const names = (await output("tar", "-tzf", sources)).split("\n").filter((name) => FILES.test(name));
   await output("tar", "-xzf", sources, "-C", dirname(folder), ...names);
-  await Deno.mkdir(join(folder, "chunks"));
   await bundle(folder, packages);
   const licenses = await Promise.all(
     [...packages].map(async ([name, path]) => `${name}\n\n${await Deno.readTextFile(join(path, "LICENSE"))}`),

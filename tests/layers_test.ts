@@ -30,7 +30,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   replay: ["interchange"],
   report: ["profile"],
   qualify: ["profile"],
-  cli: ["tune", "ranks", "qualify", "replay", "report"],
+  cli: ["mod.ts", "ranks", "replay", "report"],
   "mod.ts": ["solver", "tune", "qualify"],
 };
 

@@ -5,6 +5,7 @@
  *
  * @module
  */
+import { join } from "node:path";
 
 /** What is tested where no path is named: tests, and the examples in the documentation of the rest. */
 const PATHS = ["tests/", "kernels/", "models/", "tuner/", "std/", "mod.ts", "README.md", "docs/"];
@@ -13,6 +14,9 @@ const PERMISSIONS = ["read", "write", "run", "env", "sys", "ffi"].map((name) => 
 
 /** Lets the process end after its threads. */
 const PRELOAD = ["--preload", new URL("./late_exit.ts", import.meta.url).href];
+
+/** What tests alone need is in a lock file of its own: `deno task` downloads all that is in the usual one. */
+const LOCK = `--lock=${join(import.meta.dirname!, "deno.lock")}`;
 
 /** How many tests there were. */
 export interface Tally {
@@ -63,6 +67,7 @@ export function testArguments(args: readonly string[]): string[] {
     "--doc",
     "--parallel",
     "--no-prompt",
+    LOCK,
     ...PERMISSIONS,
     ...PRELOAD,
     ...args,

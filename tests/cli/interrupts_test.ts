@@ -105,7 +105,7 @@ Deno.test({
       performance.now = () => now.call(performance) + 2000;
       Deno.kill(Deno.pid, "SIGINT");
       while (true) await soon();`;
-    const args = ["eval", "--config", "deno.json", code];
+    const args = ["eval", "--config", "tuner/deno.json", code];
     const ended = await new Deno.Command(Deno.execPath(), { args, stdout: "piped", stderr: "inherit" })
       .output();
     const stdout = new TextDecoder().decode(ended.stdout);

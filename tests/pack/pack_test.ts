@@ -67,6 +67,11 @@ Deno.test({
   },
 });
 
+Deno.test("the package is small enough for a page", async () => {
+  const { size } = await Deno.stat(await tarball());
+  assertLess(size, 2 ** 20);
+});
+
 Deno.test("the package declares all that it exports, by files that it has", async () => {
   await output("tar", ["-xzf", await tarball(), "-C", FOLDER]);
   const folder = join(FOLDER, "package"), seen = new Set<string>();

@@ -120,7 +120,7 @@ testOnGpu("a process that is stuck in the driver ends when the one that started 
     await evaluator.evaluate({ traversal: "hangs", parameters, share }, { best: 0, turn });`;
   const file = await Deno.makeTempFile({ suffix: ".ts" });
   await Deno.writeTextFile(file, starter);
-  const args = ["run", "-A", "--no-check", "--config", "deno.json", file];
+  const args = ["run", "-A", "--no-check", "--config", "tuner/deno.json", file];
   const child = new Deno.Command(Deno.execPath(), { args, stdout: "piped", stderr: "null" }).spawn();
   const reader = child.stdout.pipeThrough(new TextDecoderStream()).getReader();
   const pid = Number((await reader.read()).value);
