@@ -20,7 +20,7 @@ import { COMMON, type Options, type Values, whole } from "./options.ts";
 import { command } from "./parse_options.ts";
 import { PROBLEM, resolveOptions } from "./problem_options.ts";
 import { EXIT } from "./report_error.ts";
-import { describeLoss, describeModel, describeWork } from "./summary.ts";
+import { describeModel, describeWork, sharingLoss } from "./summary.ts";
 import { type Line, print, type Table } from "./terminal.ts";
 
 const { noGpu: _, traversal, ...BALANCED } = PROBLEM;
@@ -204,7 +204,7 @@ export function renderBalance(result: Balance, context: BalanceContext): Line[] 
       `Result: ${formatRate(best.cellsPerSecond)}, verified against ${best.verification.against}` +
       (part === null ? "" : `; ${formatPercent(part)} of the sum of both alone`),
       `  ${describeConfiguration(best.configuration)}`,
-      ...describeLoss(best.cellsPerSecond, Math.max(cpu!, gpu!), who),
+      ...sharingLoss(best.cellsPerSecond, Math.max(cpu!, gpu!), who),
     ]),
     ...failures.map(({ reason, message }) => `Failed: ${reason}: ${message}`),
     `${settled ? "Settled" : "Not settled"}: ${message}`,

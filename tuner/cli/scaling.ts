@@ -15,7 +15,7 @@ import { file, type Options, type Values } from "./options.ts";
 import { writeText } from "./read_inputs.ts";
 import { EXIT } from "./report_error.ts";
 import { RANK_OPTIONS, type RankWork, requestOf, workOf } from "./solve.ts";
-import { describeLoss, describeWork } from "./summary.ts";
+import { describeWork, sharingLoss } from "./summary.ts";
 import { type Line, print, type Table } from "./terminal.ts";
 
 export const OPTIONS = {
@@ -85,7 +85,7 @@ export function renderScaling(
       ? ["Above 100%: a rank's smaller part fits its caches better, or the first time was disturbed."]
       : []),
     "",
-    ...describeLoss(rateOf(most), rateOf(alone), `one rank alone, measured on ${problem.grid.join("x")},`),
+    ...sharingLoss(rateOf(most), rateOf(alone), `one rank alone, measured on ${problem.grid.join("x")},`),
     `Measured on up to ${formatPlural(names.length, "rank")}; what has no measured time is predicted. ` +
     `The predictions of what was measured are off by ${formatPercent(medianError(errors))} in the median.`,
     `Drawing: ${out}`,

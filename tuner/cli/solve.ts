@@ -37,7 +37,7 @@ import { onRanks, type Request } from "./on_ranks.ts";
 import { COMMON, count, file, type Options, readGrid, type Values } from "./options.ts";
 import { chosenStencil, PROBLEM } from "./problem_options.ts";
 import { EXIT } from "./report_error.ts";
-import { describeLoss, describeWork } from "./summary.ts";
+import { describeWork, sharingLoss } from "./summary.ts";
 import { type Line, print } from "./terminal.ts";
 
 const { traversal: _, ...SOLVED } = PROBLEM;
@@ -254,7 +254,7 @@ export function renderSolve(solved: Solved): Line[] {
     `(predicted ${formatDuration(predictedStepNs)}, ${off} off)`,
     ...(runs.length === 1 ? [] : [
       `Exchange: ${formatPercent(exchangeFraction)} of the time; efficiency ${formatPercent(efficiency)}`,
-      ...describeLoss(cellsPerSecond, alone.cellsPerSecond, who),
+      ...sharingLoss(cellsPerSecond, alone.cellsPerSecond, who),
     ]),
     ...(verification === undefined ? [] : [describeVerification(verification)]),
   ];

@@ -214,7 +214,7 @@ export function describeWork({ stencil, grid, boundary, steps }: Problem, cells 
 }
 
 /** That one device is faster alone than several together, and by how much; nothing where it is not. */
-export function describeLoss(together: number, alone: number, who: string): string[] {
+export function sharingLoss(together: number, alone: number, who: string): string[] {
   if (alone < 1.01 * together) return [];
   return [`Sharing loses: ${who} reaches ${formatRate(alone)}, ${formatFactor(alone / together)} as much`];
 }
