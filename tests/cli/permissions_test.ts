@@ -59,6 +59,47 @@ Deno.test("tasks name what they may run, read in the environment and ask of the 
   }
 });
 
+Deno.test("no task may use the network, and the README says of every open permission why", async () => {
+  const readme = await Deno.readTextFile("README.md");
+  const [, section = ""] = readme.split("\n## What a task may do\n"), [text = ""] = section.split("\n## ");
+  const open = Object.entries(tasks).filter(([name]) => name !== "pack").flatMap(([, { command }]) => {
+    assert(!/--allow-net|--allow-import|--allow-all| -A\b/.test(command), command);
+    return [...command.matchAll(/ (--allow-\w+)(?= |$)/g)].map(([, flag]) => flag!);
+  });
+  const explained = [...text.matchAll(/^- .*?:/gm)].flatMap(([start]) => start.match(/--allow-\w+/g) ?? []);
+  assertEquals(explained.sort(), [...new Set(open)].sort());
+});
+
+Deno.test("from another folder record needs to write there and to run a shell and Deno alone, as the README says", () =>
+  inDirectory(async (directory) => {
+    const allowed = ["--allow-env", "--allow-sys", "--allow-read", `--allow-write=${directory}`];
+    const main = new URL("../../tuner/cli/main.ts", import.meta.url).pathname;
+    const small = [
+      "--grid",
+      "12x10x8",
+      "--steps",
+      "6",
+      "--limit",
+      "1",
+      "--no-gpu",
+      "--cpu-workers",
+      "1",
+      "--quiet",
+    ];
+    const record = async (out: string, libraries: string): Promise<[number, string]> => {
+      const list = `--allow-run=sh,${Deno.execPath()}`, env = { LD_LIBRARY_PATH: libraries };
+      const args = ["run", "--no-prompt", ...allowed, list, main, "record", ...small, "--out", out];
+      const child = new Deno.Command(Deno.execPath(), { args, cwd: directory, env, stderr: "piped" });
+      const { code, stderr } = await child.output();
+      return [code, new TextDecoder().decode(stderr)];
+    };
+    assertEquals(await record("a.jsonl", ""), [0, ""]);
+    // this is why the tasks have no such list
+    const [code, said] = await record("b.jsonl", directory);
+    assertEquals(code, 2);
+    assertMatch(said, /^facet: [^\n]*LD_LIBRARY_PATH[^\n]*\n$/);
+  }));
+
 Deno.test("a command that may not write or read there says which flag to add, in a line", () =>
   inDirectory(async (directory) => {
     const fixture = ["--profile", "fixtures/h100/heat.json", "--entry", "1"];
