@@ -132,7 +132,15 @@ Deno.test("a program imports mod.ts by its path, without a deno.json and with an
   try {
     await Deno.writeTextFile(join(folder, "main.js"), program);
     const names = { zod: "./none.ts", "@std/assert": "./none.ts" };
-    await Deno.writeTextFile(join(folder, "deno.json"), JSON.stringify({ imports: names }));
+    // beside the packages of others
+    await Deno.mkdir(join(folder, "node_modules"));
+    await Deno.writeTextFile(join(folder, "package.json"), JSON.stringify({ dependencies: { none: "1" } }));
+    const line = '"nodeModulesDir": "none"';
+    assert((await Deno.readTextFile(join(ROOT, "README.md"))).includes(line));
+    await Deno.writeTextFile(
+      join(folder, "deno.json"),
+      JSON.stringify({ imports: names, ...JSON.parse(`{${line}}`) }),
+    );
     for (const flags of [["--no-config"], []]) {
       const { stdout, stderr } = await new Deno.Command(Deno.execPath(), {
         args: ["run", "--no-prompt", "--cached-only", "--allow-read", ...flags, "main.js"],

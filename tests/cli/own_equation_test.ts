@@ -97,8 +97,8 @@ Deno.test("space and balance may read a module; what is wrong with one is a line
     );
 
     const wrong: [name: string, text: string, message: string][] = [
-      ["syntax.ts", "export default {", "it cannot be imported: "],
-      ["throws.ts", 'throw new Error("no luck\\ntoday");', "it cannot be imported: no luck"],
+      ["syntax.ts", "export default\n{\n  a: [1 2],\n};", "it cannot be imported: SyntaxError: "],
+      ["throws.ts", '\nthrow new Error("no luck\\ntoday");', "it cannot be imported: no luck, line 2"],
       ["text.ts", 'throw "text";', "it cannot be imported: text"],
       ["named.ts", "export const mine = 1;", "an equation is wanted as its default export: it has none"],
       [
@@ -122,11 +122,13 @@ Deno.test("space and balance may read a module; what is wrong with one is a line
         "it cannot be imported: Cannot build the equation Half_shift",
       ],
     ];
+    const lines: Readonly<Record<string, string>> = { "syntax.ts": "3", "throws.ts": "2" };
     for (const [name, text, message] of wrong) {
       const path = await write(name, text);
       const error = await assertRejects(() => loadEquation(path), RequestError);
       assertStringIncludes(error.message, `Cannot use --stencil ${path}: ${message}`);
       assert(!error.message.includes("\n"), error.message);
+      assertEquals(/, line (\d+)$/.exec(error.message)?.[1], lines[name], error.message);
     }
     for (const url of ["https://example.com/mine.ts", "data:text/javascript,export default 1"]) {
       await assertRejects(() => loadEquation(url), RequestError, "a path or a file's URL is wanted");
@@ -136,6 +138,18 @@ Deno.test("space and balance may read a module; what is wrong with one is a line
       2,
       "facet: Cannot use --set factor=1: Half_shift has no options\n",
     ]);
+  }));
+
+Deno.test("a module outside Facet's folder imports @facet/facet, whatever package.json and deno.json lie beside it", () =>
+  inDirectory(async (directory) => {
+    const module = `${directory}/mine.ts`;
+    await Deno.writeTextFile(module, MODULE.replace(JSON.stringify(FACET), '"@facet/facet"'));
+    await Deno.mkdir(`${directory}/node_modules`);
+    await Deno.writeTextFile(`${directory}/package.json`, '{ "dependencies": { "none": "1" } }');
+    await Deno.writeTextFile(`${directory}/deno.json`, "{}");
+    const { code, stdout, stderr } = await runTask("space", ["--stencil", module, "--grid", "8x8x8"]);
+    assertEquals(code, 0, stderr);
+    assertMatch(stdout, /^Half_shift, grid 8x8x8/);
   }));
 
 Deno.test({

@@ -64,6 +64,14 @@ Deno.test({
     const { workers, largest, missing } = JSON.parse(stdout);
     assertEquals([workers, missing], [2, "Cannot read none.json: there is no such file"]);
     assertLess(largest, 1e-4);
+    // the program of the README, without types and as it says for a Node.js that lacks `await using`
+    const readme = await Deno.readTextFile(join(ROOT, "README.md"));
+    const [, typed] = /## In your own program\n\n```ts\n(.*?)```/s.exec(readme)!;
+    const plain = typed!.replace("await using solver", "const solver").replaceAll(/ as const|: number\b/g, "")
+      .replace("fixtures", join(ROOT, "fixtures"));
+    await Deno.writeTextFile(program, `${plain}solver.dispose();\ndevice?.destroy();\n`);
+    const [rate, cells] = (await output("node", [program], folder)).trim().split(" ").map(Number);
+    assert(rate! > 0 && cells === 64 * 64, `${rate} ${cells}`);
   },
 });
 

@@ -26,9 +26,14 @@ export async function loadEquation(text: string): Promise<Equation> {
   const scheme = /^[a-z][a-z0-9+.-]+:/i.exec(text)?.[0]; // a single letter is a drive
   if (scheme !== undefined && scheme !== "file:") refuse("a path or a file's URL is wanted");
   const url = scheme === undefined ? pathToFileURL(text).href : text;
-  const module = await import(url).catch((error) =>
-    refuse(`it cannot be imported: ${reasonOf(error).slice(0, LONGEST_LINE)}`)
-  );
+  const module = await import(url).catch((error) => {
+    const [line] = /^\d+/.exec(`${error?.stack}`.split(`${url}:`)[1] ?? "") ?? [];
+    return refuse(
+      `it cannot be imported: ${reasonOf(error).slice(0, LONGEST_LINE)}${
+        line === undefined ? "" : `, line ${line}`
+      }`,
+    );
+  });
   if (!("default" in module)) refuse("an equation is wanted as its default export: it has none");
   let stencil: Stencil;
   try {
