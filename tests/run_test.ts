@@ -29,6 +29,11 @@ Deno.test("testArguments passes flags on, and names the paths unless they are gi
   assertEquals(testArguments(["--filter=foo", "tests/std/"]).at(-1), "tests/std/");
 });
 
+Deno.test("tests run with the packages of their own lock file", async () => {
+  const lock = testArguments([]).find((argument) => argument.startsWith("--lock="))!.slice("--lock=".length);
+  assertStringIncludes(await Deno.readTextFile(lock), "fast-check");
+});
+
 Deno.test("the process of the tests ends after its threads", () => {
   const args = testArguments([]), file = args[args.indexOf("--preload") + 1] ?? "";
   assertStringIncludes(file, "late_exit.ts");
