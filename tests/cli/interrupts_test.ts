@@ -62,7 +62,7 @@ async function interrupt(
 async function assertKept({ code, output, out }: Interrupted, exitCode: number): Promise<void> {
   assertEquals(code, exitCode, output);
   assertStringIncludes(output, "Interrupted: these are the results so far.");
-  assertMatch(output, /^Fastest: CPU, 1 worker, /m);
+  assertMatch(output, /^(Fastest|Chosen.*): CPU, 1 worker, /m);
   const { entries: [entry] } = await readProfile(out);
   const { records, damaged, torn } = await readJournal(journalPath(out));
   assertEquals([damaged, torn, records.length > entry!.search.evaluated], [[], false, true]);

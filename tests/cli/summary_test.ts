@@ -132,7 +132,7 @@ Deno.test("a rate that the final round corrected is explained, one that it confi
   const text = summaryOf(OUTCOME, { highest: 791.4e9 });
   assertStringIncludes(
     text,
-    "\n  during the search the best was 791 Gcells/s; measured again, the fastest runs at 770 Gcells/s\n",
+    "\n  during the search the best was 791 Gcells/s; measured again, the chosen one runs at 770 Gcells/s\n",
   );
   assert(!summaryOf(OUTCOME, { highest: 770.1e9 }).includes("measured again"));
 });
@@ -159,8 +159,14 @@ Deno.test("the summary of a CPU alone, of one evaluation that has no interval", 
   const bestOfEach = new Map([["cpu stepwise", CPU], ["stepwise", lucky]]);
   assertMatch(
     summaryOf({ ...OUTCOME, entry, bestOfEach }),
-    /GPU stepwise +10.0 .* slower when measured in turns\n/,
+    /GPU stepwise +10.0 .* not measured in turns\n/,
   );
+  const before = { before: lucky, measurement: lucky, blocks: [], standing: undefined };
+  const raced = summaryOf({ ...OUTCOME, entry, bestOfEach, finalists: [before] });
+  assertMatch(raced, /GPU stepwise +10.0 .* slower when measured in turns\n/);
+  // what reads lower than another is not called the fastest
+  assertMatch(raced, /^Chosen: CPU, 8 workers, stepwise$/m);
+  assert(!/fastest/i.test(raced), raced);
   assertStringIncludes(text, "\n1 evaluation, in 1 min 00 s; the search space has 400 configurations\n");
   assertStringIncludes(text, "\n  CPU stepwise  9.50  ████████████████  the fastest\n");
 });
@@ -202,10 +208,29 @@ Deno.test("the summary explains ties, also where the chosen configuration was no
   });
   assertStringIncludes(
     text,
-    "\n  2 configurations tie, at up to 775 Gcells/s: of these Facet picks the one that needs least of the device\n",
+    "\n  2 configurations tie, at up to 775 Gcells/s: " +
+      "the profile's stays, else Facet picks the one that needs least of the device\n",
   );
+  assertMatch(text, /^Chosen among 2 that tie: diamond-torre /m);
+  assert(!/fastest/i.test(text), text);
   assertMatch(text, /^ {2}GPU diamond-torre +775 +█+ +ties with it$/m);
-  assertMatch(text, /^ {2}GPU and CPU +770 +█+[^ ]* +the fastest$/m);
+  assertMatch(text, /^ {2}GPU and CPU +770 +█+[^ ]* +the chosen one$/m);
+});
+
+Deno.test("where stepwise ties no factor over it is given, and disturbed samples are a warning", () => {
+  const [chosen] = ENTRY.tieSet, stepwise = { ...chosen!, configuration: STEPWISE.configuration };
+  const samples = [...Array(6).fill(700e9), ...Array(6).fill(770e9), ...Array(6).fill(400e9)];
+  const result = { ...ENTRY.result, samples, speedupOverStepwise: 0.84 };
+  const disturbed = { ...OUTCOME, entry: { ...ENTRY, result, tieSet: [chosen!, stepwise] } };
+  const text = summaryOf(disturbed);
+  assertStringIncludes(text, " of its roof, ties with the best stepwise\n");
+  assert(!text.includes("0.84"), text);
+  assertStringIncludes(
+    text,
+    "\n  Warning: 6 of 18 samples are near 400 Gcells/s, the others near 735 Gcells/s: ",
+  );
+  assertMatch(summaryRecord(disturbed, CONTEXT).warning!, /^6 of 18 samples /);
+  assertEquals(summaryRecord(OUTCOME, CONTEXT).warning, null);
 });
 
 Deno.test("the record for machines survives JSON, and has null for what is not there", () => {

@@ -4,7 +4,7 @@ import { formatBandwidth, formatFactor, formatPercent, formatRate } from "../../
 import { describeConfiguration } from "../../tuner/profile/describe.ts";
 import { type JournalRecord, parseJournal } from "../../tuner/profile/journal_format.ts";
 import { mergeProfiles } from "../../tuner/profile/merge.ts";
-import { parseProfile, type Profile } from "../../tuner/profile/schema.ts";
+import { parseProfile, type Profile, type ProfileRated } from "../../tuner/profile/schema.ts";
 import { neighboursOf } from "../../tuner/report/configuration_card.ts";
 import { type Point, viewEntry } from "../../tuner/report/entry_view.ts";
 import { logTicks } from "../../tuner/report/chart.ts";
@@ -231,6 +231,37 @@ Deno.test("both devices' roofs are drawn where the entry has the bandwidth of bo
   rings.forEach((ring, i) => assert(Math.abs(lineAt(Number(ring.getAttribute("cx"))) - ys[i]!) < 1));
 });
 
+Deno.test("what ties or reads lower is not called the fastest, and disturbed samples are reported", () => {
+  const [entry] = PROFILE.entries, [own] = entry!.tieSet;
+  const view = viewEntry(PROFILE, 0, []);
+  const stepwise = pointOf("stepwise", 770, { isWinner: true }), other = pointOf("marching", 800);
+  const sentence = (tieSet: readonly ProfileRated[], points: readonly Point[], plain = stepwise): string =>
+    whySentence({
+      ...view,
+      entry: { ...entry!, tieSet },
+      winner: stepwise,
+      stepwise: plain,
+      best: points,
+      points,
+      speedup: 0.84,
+    });
+  assertStringIncludes(sentence([own!], [stepwise]), "is the fastest:");
+  assertStringIncludes(sentence([own!], [other, stepwise]), "is chosen:");
+  assertStringIncludes(sentence([own!, own!], [other, stepwise]), "is chosen among 2 that tie:");
+  const tied = pointOf("stepwise", 900, { isTied: true });
+  assertEquals(
+    sentence([own!, own!], [tied], tied),
+    "stepwise computes 770 Gcells/s and ties with stepwise.",
+  );
+  const samples = [...Array(6).fill(400e9), ...Array(12).fill(770e9)];
+  const disturbed = { ...entry!, result: { ...entry!.result, samples } };
+  const { page } = buildReport({ ...PROFILE, entries: [disturbed] }, { journal: [] });
+  assertStringIncludes(
+    page,
+    "(6 of 18 samples are near 400 Gcells/s, the others near 770 Gcells/s: other programs",
+  );
+});
+
 Deno.test("an interval is shown from three samples on", () => {
   for (const [count, isShown] of [[1, false], [2, false], [3, true]] as const) {
     const entry = PROFILE.entries[0]!;
@@ -269,7 +300,7 @@ Deno.test("where stepwise wins every problem, the page says so in the first sent
   const { page } = buildReport({ ...WAVE, entries }, { journal: [] });
   assertStringIncludes(
     parse(page).querySelector("header .lead").textContent,
-    "On 2 problems stepwise is the fastest.",
+    "On 2 problems nothing is much faster than stepwise.",
   );
 });
 
@@ -697,7 +728,9 @@ Deno.test("problems come by order and size; what is not drawn says how to draw i
   }));
   const profile = { ...PROFILE, entries: problems.map((problem) => ({ ...ENTRY, problem })) };
   const namesOf = (page: string): string[] =>
-    rowsBehind(page, "The fastest of every problem").map(([name]) => name!.replace(/, zero.*steps/, ""));
+    rowsBehind(page, "The chosen configuration of every problem").map(([name]) =>
+      name!.replace(/, zero.*steps/, "")
+    );
   const { page } = buildReport(profile, { journal: [] });
   const names = ["2, grid 100x64x64", "2, grid 100x128x128", "10, grid 100x32x32", "10, grid 100x64x64"];
   assertEquals(namesOf(page), names.map((name) => `wave, order ${name}`));
@@ -788,7 +821,7 @@ Deno.test("several profiles are compared in one table and one chart before the d
     ["Another GPU and Test CPU, 2026-11-21 10:00", "385 Gcells/s"],
   ];
   assertEquals(
-    rowsBehind(page, "The fastest of every problem").map(([, device, , rate]) => [device, rate]),
+    rowsBehind(page, "The chosen configuration of every problem").map(([, device, , rate]) => [device, rate]),
     devices,
   );
   const [nav, ...sections] = [...document.querySelectorAll("main > *")];

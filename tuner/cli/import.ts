@@ -41,7 +41,7 @@ export const run = command({
   await checkWritable(out, profile.device);
   await appendRecords(journalPath(out), journal);
   await writeProfile(out, profile);
-  const { problem, configuration, result } = profile.entries[0]!;
+  const { problem, configuration, result, tieSet } = profile.entries[0]!;
   const record = {
     out,
     journal: journalPath(out),
@@ -54,7 +54,9 @@ export const run = command({
   };
   const text = [
     `Wrote ${out} and its journal: ${formatPlural(record.records, "record")} of ${problem.stencil}`,
-    `Fastest: ${describeConfiguration(configuration)}, ${formatRate(result.cellsPerSecond)}`,
+    `${tieSet.length > 1 ? `Chosen among ${tieSet.length} that tie` : "Fastest"}: ${
+      describeConfiguration(configuration)
+    }, ${formatRate(result.cellsPerSecond)}`,
     ...renderLosses(record.notCarried),
   ];
   print(json ? record : text);

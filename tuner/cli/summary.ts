@@ -3,9 +3,10 @@ import { medianError } from "../../models/shared_fit.ts";
 import type { SharedCostModel } from "../sharing/balance.ts";
 import { type Configuration, configurationKey, type Measurement } from "../configuration.ts";
 import type { DeviceDescription } from "../devices/device.ts";
-import { describeConfiguration, describeCpu, describeGpu } from "../profile/describe.ts";
+import { describeChoice, describeConfiguration, describeCpu, describeGpu } from "../profile/describe.ts";
 import { describeCostModel, type ProfileEntry } from "../profile/schema.ts";
 import { failureCounts, gcells } from "../report/words.ts";
+import { describeDisturbance } from "../measuring/disturbance.ts";
 import type { Finalist } from "../measuring/final_round.ts";
 import { leftOut } from "../problem/suited_space.ts";
 import { measuredDevice } from "../tune/library_tune.ts";
@@ -24,7 +25,7 @@ import {
   formatRate,
 } from "../format.ts";
 import type { Line } from "./terminal.ts";
-import { isShared, uses } from "../shares.ts";
+import { isShared, isStepwise, uses } from "../shares.ts";
 
 /** What the summary needs besides the outcome. */
 interface SummaryContext {
@@ -48,6 +49,7 @@ export function summaryRecord(
     ...found,
     device: measuredDevice(device, copyBytesPerSecond),
     entry: outcome.entry ?? null,
+    warning: describeDisturbance(outcome.entry?.result.samples ?? []) ?? null,
     gpuAlone: outcome.gpuAlone ?? null,
     cpuAlone: outcome.cpuAlone ?? null,
     together: outcome.together ?? null,
@@ -105,7 +107,7 @@ export function renderSummary(outcome: TuneOutcome, context: SummaryContext): Li
     "",
     ...(entry === undefined
       ? ["No configuration verified: no profile was written."]
-      : describeWinner(entry, context.highest)),
+      : describeWinner(outcome, entry, context.highest)),
     "",
     ...notes.filter((note) => note !== undefined && note !== false),
     ...chart(outcome, context),
@@ -113,21 +115,27 @@ export function renderSummary(outcome: TuneOutcome, context: SummaryContext): Li
 }
 
 /** The winner, its rate, and why it can be believed. */
-function describeWinner(
-  { configuration, result, verification, tieSet }: ProfileEntry,
-  highest: number | undefined,
-): string[] {
+function describeWinner(outcome: TuneOutcome, entry: ProfileEntry, highest: number | undefined): string[] {
+  const { configuration, result, verification, tieSet } = entry;
   const { cellsPerSecond, roofFraction, speedupOverStepwise, byHost, clock } = result;
   const lowClock = describeLowClock(clock);
   const like = { like: cellsPerSecond };
   const rate = formatRate(cellsPerSecond), most = Math.max(...tieSet.map((tie) => tie.cellsPerSecond));
   const upTo = most > cellsPerSecond ? `, at up to ${formatRate(most, like)}` : "";
-  const choice = "of these Facet picks the one that needs least of the device";
+  const choice = "the profile's stays, else Facet picks the one that needs least of the device";
+  const disturbance = describeDisturbance(result.samples);
+  const word = describeChoice(entry, ratesOf(outcome)[0]!.cellsPerSecond);
+  const isTie = tieSet.some((tie) => isStepwise(tie.configuration)) && !isStepwise(configuration);
   return [
-    `Fastest: ${describeConfiguration(configuration)}`,
+    `${word[0]!.toUpperCase()}${word.slice(1)}: ${describeConfiguration(configuration)}`,
     `  ${formatMeasured(result)}` +
     (roofFraction === null ? "" : `, ${formatPercent(roofFraction)} of its roof`) +
-    (speedupOverStepwise === null ? "" : `, ${formatFactor(speedupOverStepwise)} the best stepwise`),
+    (isTie
+      ? ", ties with the best stepwise"
+      : speedupOverStepwise === null
+      ? ""
+      : `, ${formatFactor(speedupOverStepwise)} the best stepwise`),
+    ...(disturbance === undefined ? [] : [`  Warning: ${disturbance}`]),
     ...(lowClock === undefined ? [] : [`  ${lowClock}: under this work it does not rise further`]),
     ...(byHost === undefined ? [] : [
       `  by the host's clock ${formatRate(byHost.cellsPerSecond)} in a run of ${
@@ -137,7 +145,7 @@ function describeWinner(
     ...(highest === undefined || formatRate(highest, like) === rate ? [] : [
       `  during the search the best was ${
         formatRate(highest, like)
-      }; measured again, the fastest runs at ${rate}`,
+      }; measured again, the chosen one runs at ${rate}`,
     ]),
     `  verified against ${verification.against}: ${formatError(verification)}`,
     ...(tieSet.length > 1 ? [`  ${tieSet.length} configurations tie${upTo}: ${choice}`] : []),
@@ -159,21 +167,32 @@ function barOf(part: number): string {
   return "█".repeat(Math.floor(eighths / 8)) + EIGHTHS[eighths % 8];
 }
 
-/** The best of each traversal on each device, and of both together: its rate, a bar, and how far it is behind. */
-function chart({ entry, bestOfEach, together }: TuneOutcome, { hasBars }: SummaryContext): Line[] {
-  const sorted = [...bestOfEach.values(), together].filter((one) => one !== undefined)
+/** The best of each traversal on each device, and of both together, the fastest first. */
+function ratesOf({ bestOfEach, together }: TuneOutcome): Measurement[] {
+  return [...bestOfEach.values(), together].filter((one) => one !== undefined)
     .sort((a, b) => b.cellsPerSecond - a.cellsPerSecond);
-  const [longest] = sorted;
+}
+
+/** The same with a bar, a bar, and how far it is behind. */
+function chart(outcome: TuneOutcome, { hasBars }: SummaryContext): Line[] {
+  const { entry, finalists } = outcome;
+  const sorted = ratesOf(outcome), [longest] = sorted;
   if (longest === undefined || entry === undefined) return [];
   const chosen = configurationKey(entry.configuration);
+  const word = describeChoice(entry, longest.cellsPerSecond) === "fastest" ? "fastest" : "chosen one";
   const ties = new Set(entry.tieSet.map((tie) => configurationKey(tie.configuration)));
   const standing = ({ configuration, cellsPerSecond }: Measurement): string => {
     const key = configurationKey(configuration);
-    if (key === chosen) return "the fastest";
+    if (key === chosen) return `the ${word}`;
     if (ties.has(key)) return "ties with it";
     // alone it may have had a better time
-    if (cellsPerSecond > entry.result.cellsPerSecond) return "slower when measured in turns";
-    return `${formatPercent(cellsPerSecond / entry.result.cellsPerSecond)} of the fastest`;
+    const isFinalist = finalists.some(({ measurement }) =>
+      configurationKey(measurement.configuration) === key
+    );
+    if (cellsPerSecond > entry.result.cellsPerSecond) {
+      return isFinalist ? "slower when measured in turns" : "not measured in turns";
+    }
+    return `${formatPercent(cellsPerSecond / entry.result.cellsPerSecond)} of the ${word}`;
   };
   const rows = sorted.map((one) => {
     const bars = hasBars ? [barOf(one.cellsPerSecond / longest.cellsPerSecond)] : [];

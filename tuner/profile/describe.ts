@@ -2,8 +2,8 @@ import { cellsOf } from "../../kernels/stencils/stencil.ts";
 import type { Configuration } from "../configuration.ts";
 import type { CpuDescription, GpuDescription } from "../devices/device.ts";
 import { gpuName } from "../devices/vendors.ts";
-import { formatBytes, formatPeriod, formatPlural } from "../format.ts";
-import type { ProfileProblem } from "./schema.ts";
+import { formatBytes, formatCount, formatPeriod, formatPlural } from "../format.ts";
+import type { ProfileEntry, ProfileProblem } from "./schema.ts";
 import { isShared, uses } from "../shares.ts";
 
 const VARIANT_WORDS: readonly (readonly [name: keyof ProfileProblem, words: (value: unknown) => string])[] = [
@@ -74,6 +74,12 @@ export function describeConfiguration(configuration: Configuration): string {
   const onCpu = cpu === undefined ? workers : `${workers}, ${describeTraversal(cpu)}`;
   const [here, there] = [gpuSlices, cpuSlices].map((count) => formatPlural(count, "slice"));
   return `${order}, ${here}; ${onCpu}, ${there}; exchange every ${formatPeriod(exchangeEvery)}`;
+}
+
+/** What an entry's choice may be called: nothing is the fastest that ties, or reads lower than another rate. */
+export function describeChoice({ tieSet, result }: ProfileEntry, highest: number): string {
+  if (tieSet.length > 1) return `chosen among ${formatCount(tieSet.length)} that tie`;
+  return highest > result.cellsPerSecond ? "chosen" : "fastest";
 }
 
 /** A GPU in words, or that there is none; one in software is said to be. */

@@ -108,7 +108,7 @@ export interface ProfileSearch {
 export interface ProfileEntry {
   /** What was computed. */
   readonly problem: ProfileProblem;
-  /** How it is computed fastest. */
+  /** How it is computed: in the fastest way, or in one chosen among those that tie. */
   readonly configuration: Configuration;
   /** How fast that is. */
   readonly result: ProfileResult;

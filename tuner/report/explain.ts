@@ -1,5 +1,5 @@
 /**
- * Why the chosen configuration is the fastest, in words: a sentence that opens the problem, and what else there is to say.
+ * Why a configuration was chosen, in words: a sentence that opens the problem, and what else there is to say.
  *
  * @module
  */
@@ -13,6 +13,8 @@ import {
   formatPlural,
   formatRate,
 } from "../format.ts";
+import { describeDisturbance } from "../measuring/disturbance.ts";
+import { describeChoice } from "../profile/describe.ts";
 import { differences } from "./configuration_card.ts";
 import { deviceOf, type EntryView, type Point, roofFraction } from "./entry_view.ts";
 import { type Html, markup } from "./html.ts";
@@ -27,7 +29,8 @@ const EXPLAINS = 1.05, NOTHING = 0.02;
 const LIMITED = [0.25, 1.15] as const;
 
 /** The sentence that opens a problem: how much faster the chosen configuration is, and why. */
-export function whySentence({ winner, stepwise, best, speedup, points }: EntryView): string {
+export function whySentence({ entry, winner, stepwise, best, speedup, points }: EntryView): string {
+  const choice = describeChoice(entry, points[0]!.cellsPerSecond).replace("fastest", "the fastest");
   const name = nameOf(winner).replace(/^the /, "The ");
   const rate = formatRate(winner.cellsPerSecond);
   const second = best.find((one) => one !== winner && one.cellsPerSecond <= winner.cellsPerSecond);
@@ -42,15 +45,14 @@ export function whySentence({ winner, stepwise, best, speedup, points }: EntryVi
   if (winner === stepwise) {
     const part = formatPercent((second?.cellsPerSecond ?? 0) / winner.cellsPerSecond);
     const others = second ? `${nameOf(second)} reaches ${part} of its rate` : "nothing else was measured";
-    return `${name}, one pass over memory for each step, is the fastest: ${others}.`;
+    return `${name}, one pass over memory for each step, is ${choice}: ${others}.`;
   }
   if (speedup === undefined) {
     const count = points.length;
-    const which = count === 1
-      ? "the only measured one"
-      : `the fastest of ${formatCount(count)} measured ones`;
+    const which = count === 1 ? "the only measured one" : `${choice} of ${formatCount(count)} measured ones`;
     return `${name} computes ${rate}, ${which}.`;
   }
+  if (stepwise?.isTied) return `${name} computes ${rate} and ties with ${stepwiseName(stepwise, winner)}.`;
   const gain = Math.abs(speedup - 1) < NOTHING ? "" : `${times(speedup)} `;
   return `${name} is ${gain}as fast as ${stepwiseName(stepwise, winner)}${because(winner, stepwise)}.`;
 }
@@ -66,9 +68,9 @@ export function stepwiseName(stepwise: Point | undefined, winner: Point): string
 export function overviewSentence(views: readonly EntryView[]): string {
   const speedups = views.flatMap(({ speedup }) => speedup ?? []);
   const start = `On ${formatPlural(views.length, "problem")} the chosen configurations are`;
-  if (speedups.length < views.length) return `${start} the fastest of those that were measured.`;
+  if (speedups.length < views.length) return `${start} the fastest that were measured, or tie with these.`;
   if (Math.max(...speedups) < 1 + NOTHING) {
-    return `On ${views.length} problems stepwise is the fastest.`;
+    return `On ${views.length} problems nothing is much faster than stepwise.`;
   }
   const range = [...new Set([Math.min(...speedups), Math.max(...speedups)].map(times))].join(" to ");
   return `${start} ${range.replace(" times to", " to")} as fast as stepwise.`;
@@ -185,7 +187,9 @@ function againstCpu({ entry: { configuration, balance }, best }: EntryView): Htm
 function howSure({ entry: { result, verification }, winner: { confidence95 } }: EntryView): Html {
   const { against } = verification;
   const samples = formatPlural(result.samples.length, "sample"), error = formatError(verification);
-  const rate = `${formatMeasured({ ...result, confidence95 })}, from ${samples}`;
+  const disturbance = describeDisturbance(result.samples);
+  const rate = `${formatMeasured({ ...result, confidence95 })}, from ${samples}` +
+    (disturbance === undefined ? "" : ` (${disturbance})`);
   return against.startsWith("nothing by Facet")
     ? markup`<strong>Facet did not verify it:</strong> it was imported, and its result was compared with ${against}. Its rate: ${rate}.`
     : markup`<strong>Its result is right:</strong> compared with ${against}, cell by cell: ${error}. Its rate: ${rate}.`;

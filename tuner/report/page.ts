@@ -181,7 +181,7 @@ function overview(parts: readonly DevicePart[]): Html | "" {
   const columns = [
     "problem",
     ...(isOne ? [] : ["device"]),
-    "fastest",
+    "chosen",
     ...numbers("rate", "over stepwise", "of its roof"),
   ];
   const isAbove = listed.some(({ entry: { result } }) => (result.roofFraction ?? 0) > 1);
@@ -189,7 +189,7 @@ function overview(parts: readonly DevicePart[]): Html | "" {
     formatPlural(others, "problem is", "problems are")
   } listed only: --entry N draws another.`;
   return markup`<nav aria-labelledby="problems"><h2 id="problems">${isOne ? "Problems" : "Comparison"}</h2>
-    ${table("The fastest of every problem", columns, rows)}
+    ${table("The chosen configuration of every problem", columns, rows)}
     ${isAbove ? markup`<p>Above 100%: ${ABOVE_ROOF}.</p>` : ""}
     ${others > 0 ? markup`<p>${undrawn}</p>` : ""}
     ${isOne ? "" : comparison(listed.map(({ entry, part }) => ({ ...entry, title: part.title })))}
@@ -241,7 +241,7 @@ function headline({ entry: { result, tieSet }, winner, speedup, stepwise }: Entr
   const tile = (big: string, small: string, unit = ""): Html =>
     markup`<li><span class="big">${big}</span> <span class="unit">${unit}</span><span class="small">${small}</span></li>`;
   const tiles = [tile(value, interval === "" ? samples : `95% between ${interval}`, unit)];
-  if (speedup !== undefined && winner !== stepwise) {
+  if (speedup !== undefined && winner !== stepwise && !stepwise?.isTied) {
     tiles.push(tile(formatFactor(speedup), stepwiseName(stepwise, winner)));
   }
   if (fraction !== undefined) {
