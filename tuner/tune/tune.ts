@@ -18,8 +18,9 @@ export type * from "./tune_request.ts";
 const LEAST_SAMPLES = 3;
 
 /**
- * Tunes one problem on this device: device → space → search (GPU, CPU; a GPU in software second) → final round → balance → the entry of a profile.
- * Every configuration that was timed was verified first. What fails is recorded, and the run goes on.
+ * Tunes one problem on this device: device → space → search (GPU, CPU; a GPU in software comes second) → final round →
+ * balance → the entry of a profile. Every configuration that was timed was verified first. What fails is recorded, and
+ * the run goes on.
  *
  * @returns what was found, also if it was interrupted
  * @throws {RequestError} if a profile cannot store the problem, before any work
