@@ -28,11 +28,8 @@ export async function loadEquation(text: string): Promise<Equation> {
   const url = scheme === undefined ? pathToFileURL(text).href : text;
   const module = await import(url).catch((error) => {
     const [line] = /^\d+/.exec(`${error?.stack}`.split(`${url}:`)[1] ?? "") ?? [];
-    return refuse(
-      `it cannot be imported: ${reasonOf(error).slice(0, LONGEST_LINE)}${
-        line === undefined ? "" : `, line ${line}`
-      }`,
-    );
+    const why = reasonOf(error).slice(0, LONGEST_LINE) + (line === undefined ? "" : `, line ${line}`);
+    return refuse(`it cannot be imported: ${why}`);
   });
   if (!("default" in module)) refuse("an equation is wanted as its default export: it has none");
   let stencil: Stencil;

@@ -49,10 +49,7 @@ export function neighboursOf({ winner, points }: EntryView): { name: string; val
 }
 
 /** The parameters in which another configuration of the same traversal differs; none for any other. */
-export function differences(
-  winner: Point,
-  { series, parameters }: Pick<Point, "series" | "parameters">,
-): Parameters {
+export function differences(winner: Point, { series, parameters }: Point): Parameters {
   const names = Object.keys(winner.parameters);
   const isAlike = series === winner.series && Object.keys(parameters).length === names.length &&
     names.every((name) => parameters[name] !== undefined);

@@ -14,14 +14,14 @@ export function convergenceFigure({ entry: { search }, records, points, winner }
     ...when,
     cellsPerSecond,
   }));
-  const last = best.at(-1);
-  if (last === undefined) return "";
+  if (best.length === 0) return "";
+  const last = best.at(-1)!;
   const y = ({ cellsPerSecond }: Point): number => cellsPerSecond * GCELLS;
   const charts = ([
     ["evaluations", ({ evaluation }) => evaluation, search.evaluated],
     ["seconds", ({ elapsedMs }) => elapsedMs / 1e3, search.elapsedMs / 1e3],
-  ] as [string, (one: typeof best[number]) => number, number][]).map(([unit, of, whole]) => {
-    const x = (point: Point): number => of(point as typeof best[number]), end = Math.max(whole, of(last));
+  ] as [string, (one: typeof last) => number, number][]).map(([unit, of, whole]) => {
+    const x = (point: Point): number => of(point as typeof last), end = Math.max(whole, of(last));
     const rate = formatRate(last.cellsPerSecond), when = `${of(last).toFixed()} of ${end.toFixed()} ${unit}`;
     return drawChart(`The best rate so far over ${unit}: ${rate} after ${when}.`, (format) => ({
       height: 200,
@@ -39,20 +39,17 @@ export function convergenceFigure({ entry: { search }, records, points, winner }
       ],
     }));
   });
-  const rows = best.map((
-    { series, cellsPerSecond, evaluation, elapsedMs },
-  ) => [series, formatRate(cellsPerSecond), formatCount(evaluation), (elapsedMs / 1e3).toFixed(1)]);
+  const rows = best.map((one) => [
+    one.series,
+    formatRate(one.cellsPerSecond),
+    formatCount(one.evaluation),
+    (one.elapsedMs / 1e3).toFixed(1),
+  ]);
+  const columns = ["traversal", ...numbers("rate", "evaluation", "seconds")];
   return figure(
     "How the search converged.",
-    "The best rate so far, each configuration measured once. Dashed: the chosen one, measured again in the final round.",
+    "The best rate so far in the journal's runs, each configuration counted once. Dashed: the chosen one, measured again in the final round.",
     charts,
-    tableBehind(
-      "Convergence as a table",
-      table(
-        "What was faster than all before",
-        ["traversal", ...numbers("rate", "evaluation", "seconds")],
-        rows,
-      ),
-    ),
+    tableBehind("Convergence as a table", table("What was faster than all before", columns, rows)),
   );
 }

@@ -159,8 +159,8 @@ function againstOthers({ points, winner, entry }: EntryView): Html | undefined {
 }
 
 /** Another configuration: its traversal, and in what it differs from the chosen one; in all where that is another. */
-function another(winner: Point, { series, parameters }: Point): string {
-  const changed = differences(winner, { series, parameters });
+function another(winner: Point, point: Point): string {
+  const { series, parameters } = point, changed = differences(winner, point);
   const named = parameterList(Object.keys(changed).length === 0 ? parameters : changed, series);
   return named === "" ? series : `${series} with ${named}`;
 }
