@@ -218,6 +218,10 @@ Deno.test("both devices' roofs are drawn where the entry has the bandwidth of bo
     wordsOf(page),
     "A line is what copies allow: 2,000 GB/s on the GPU and 5,000 GB/s on the CPU.",
   );
+  const texts = [...parse(page).querySelectorAll("section figure")[1].querySelectorAll(".wide text")];
+  for (const device of ["GPU", "CPU"]) {
+    assert(texts.some(({ textContent }) => textContent === device), device);
+  }
   // localities are those of the GPU's kernels, below the CPU's line here
   const rings = [
     ...parse(page).querySelectorAll("section figure")[1].querySelectorAll(
@@ -834,8 +838,8 @@ Deno.test("several profiles are compared in one table and one chart before the d
   assertEquals(bars.map((bar) => bar.textContent), devices.map((texts) => texts.join("")));
   // bars are as long as rates
   assertEquals(
-    bars.map((bar) => bar.querySelector("span").getAttribute("style").match(/width: [\d.]+%/)[0]),
-    ["width: 100.0%", "width: 100.0%", "width: 50.0%"],
+    bars.map((bar) => bar.querySelector("span").getAttribute("style").match(/--part: [\d.]+%/)[0]),
+    ["--part: 100.0%", "--part: 100.0%", "--part: 50.0%"],
   );
   for (const target of nav.querySelectorAll("a")) {
     assert(document.getElementById(target.getAttribute("href").slice(1)) !== null);

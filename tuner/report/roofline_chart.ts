@@ -93,6 +93,14 @@ function options(
       ...lines.map((line) =>
         Plot.line(x.map((at) => [at, at + line]), { stroke: "var(--ink)", strokeWidth: 2 })
       ),
+      Plot.text(lines.length > 1 ? linesOf(placed, view.bandwidths) : [], {
+        x: x[0],
+        y: ([, line]: [string, number]) => x[0] + Math.log10(line * GCELLS),
+        text: ([device]: [string, number]) => device,
+        textAnchor: "start",
+        dx: 4,
+        dy: -14,
+      }),
       Plot.dot(inside, {
         ...onLine,
         r: 4,

@@ -60,7 +60,7 @@ figure text { white-space: pre; }
 .bars { margin: 0; }
 .bars dt { margin-top: 14px; font-weight: 650; color: var(--ink); }
 .bars dd { display: flex; flex-wrap: wrap; justify-content: space-between; gap: 0 12px; margin-top: 6px; font-size: 14px; font-variant-numeric: tabular-nums; }
-.bars span { flex: none; height: 10px; }
+.bars span { flex: 0 0 100%; height: 10px; background: linear-gradient(to right, var(--bar) var(--part), transparent 0); }
 .legend { display: flex; flex-wrap: wrap; gap: 4px 18px; margin: 0 0 8px; padding: 0; list-style: none; font-size: 14px; }
 .key { width: 12px; height: 12px; margin-right: 6px; vertical-align: -1px; }
 .key.line { width: 24px; }
