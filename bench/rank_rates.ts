@@ -30,7 +30,7 @@ const { grid = "128x128x128", every = "1,2,4,8,16,32", decompose, passes = "3", 
 const world = await openWorld();
 using device = await openRankDevice(world, gpu === undefined ? { cpuWorkers: 1 } : { gpu });
 const profiles = profile === undefined ? [] : [await readProfile(profile)];
-const choose = (part: Problem) => chooseForRank(profiles, part, device);
+const choose = (part: Problem) => chooseForRank(profiles, part, device).configuration;
 const sizes = (text: string) => text.split("x").map(Number) as unknown as Grid;
 const problem: Problem = { stencil: wave(2), grid: sizes(grid), boundary: "zero", steps: 1024 };
 

@@ -112,18 +112,19 @@ Deno.test("solve says that sharing loses, and by how much", () => {
     const updates = [{ steps: 4, ns: 2 * ns }, { steps: 8, ns }];
     return { updates, shapes: {}, shrinks: false, exchange: [0, 0, 0] as const };
   });
-  const textOf = (wallNs: number): string => {
+  const textOf = (wallNs: number, profiled = 0): string => {
     const run = { steps: 10, wallNs, computeNs: wallNs / 2, exchangeNs: wallNs / 2 };
     const round = { computeNs: 1, exchangeNs: 1 };
     const solved = {
       problem: { stencil: life(), grid: [10, 10, 10], boundary: "zero", steps: 10 } as const,
       plan: { plan, costs, round, stepNs: 1000 },
       runs: [run, run],
+      profiled,
       names: ["a", "b"],
       configurations: [],
       verification: undefined,
     };
-    assertEquals(solveRecord(solved).alone, { cellsPerSecond: 1.25e9, steps: 8 });
+    assertEquals(solveRecord(solved).alone.cellsPerSecond, profiled || 1.25e9);
     return layOut(renderSolve(solved), Infinity);
   };
   // 10,000 updates: alone they take 8 µs
@@ -132,6 +133,10 @@ Deno.test("solve says that sharing loses, and by how much", () => {
     "\nSharing loses: one device alone, by its cell updates in rounds of 8 steps, reaches 1.25 Gcells/s, 10× as much",
   );
   assert(!textOf(7000).includes("loses"));
+  assertStringIncludes(
+    textOf(7000, 1e10),
+    "one device alone, by its profile, reaches 10.0 Gcells/s, 7.0× as much",
+  );
 });
 
 Deno.test("scaling is refused on one rank", () =>

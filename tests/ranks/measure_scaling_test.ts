@@ -12,7 +12,7 @@ Deno.test("scaling is measured as far as there are ranks, and predicted to 1,000
   const problem = { stencil: life(), grid: [12, 10, 8], boundary: "zero", steps: 2 } as const;
   const all = await Promise.all(
     localWorlds(2).map((world) =>
-      measureScaling(world, device, problem, (part) => chooseForRank([], part, device))
+      measureScaling(world, device, problem, (part) => chooseForRank([], part, device).configuration)
     ),
   );
   cpuPool.dispose();

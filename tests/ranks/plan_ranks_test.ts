@@ -15,7 +15,7 @@ async function trialsOf(ranks: number, steps: number, timePart?: number) {
     localWorlds(ranks).map((world) => {
       const choose = (part: Problem) => {
         if (world.rank === 0) tried.push(part.steps);
-        return chooseForRank([], part, device);
+        return chooseForRank([], part, device).configuration;
       };
       return planRanks(world, device, problem, { choose, timePart });
     }),

@@ -68,10 +68,9 @@ export async function onRanks<const S extends Options, T extends DeviceWishes>(
       using device = await together(world, () => openRankDevice(world, values).catch(failed));
       const { place, note } = device, places = await world.shareAll(place);
       const { length } = places.filter((other) => other === place);
-      const shared = length === 1 ? "" : ` (one GPU, which ${length} ranks share and use by turns)`;
-      const name = device.name + shared;
-      for (const line of [note, shared && name]) if (line) say(`facet: rank ${world.rank}: ${line}`);
-      exitCode = await work(world, { ...device, name }, values).catch(failed);
+      const shared = length > 1 && `${device.name} (one GPU, which ${length} ranks share and use by turns)`;
+      for (const line of [note, shared]) if (line) say(`facet: rank ${world.rank}: ${line}`);
+      exitCode = await work(world, { ...device, name: shared || device.name }, values).catch(failed);
     }
     await world.close();
     return exitCode;

@@ -45,7 +45,7 @@ async function scale(
   device: OpenedDevice,
   { problem, profiles, ...options }: Values<typeof OPTIONS> & RankWork,
 ): Promise<number> {
-  const choose = (part: Problem) => chooseForRank(profiles, part, device);
+  const choose = (part: Problem) => chooseForRank(profiles, part, device).configuration;
   const scaling = await measureScaling(world, device, problem, choose);
   const names = await world.shareAll(device.name);
   if (world.rank > 0) return EXIT.done;

@@ -142,7 +142,7 @@ export function requestOf(problem: Problem, options: Readonly<Record<string, unk
 
 async function solve(world: World, device: OpenedDevice, options: Solving): Promise<number> {
   const { decompose: parts, exchangeEvery, verify, json, problem, profiles, from } = options;
-  const choose = (part: Problem) => chooseForRank(profiles, part, device);
+  const choose = (part: Problem) => chooseForRank(profiles, part, device).configuration;
   const plan = await planRanks(world, device, problem, {
     parts,
     exchangeEvery,
@@ -154,11 +154,14 @@ async function solve(world: World, device: OpenedDevice, options: Solving): Prom
   if (from === undefined) await solver.initialise(start);
   else await restoreCheckpoint(solver, options.checkpoint!, from);
   const runs = await world.shareAll(await runAll(solver, start, options));
+  // 0 where no profile is of these devices, or none of them holds the whole grid
+  const known = profiles[0] && await Promise.try(chooseForRank, profiles, problem, device).catch(() => null);
+  const profiled = await world.most(known?.entry && known.cellsPerSecond || 0);
   const names = await world.shareAll(device.name);
   const configurations = await world.shareAll(solver.configuration);
   const verification = verify ? await verifyRanks(solver, device, start) : undefined;
   if (world.rank === 0) {
-    const outcome = { problem, plan, runs, names, configurations, verification };
+    const outcome = { problem, plan, runs, profiled, names, configurations, verification };
     print(json ? solveRecord(outcome) : renderSolve(outcome));
   }
   const isRight = verification === undefined || refute(verification) === undefined;
@@ -187,13 +190,15 @@ interface Solved {
   readonly problem: Problem;
   readonly plan: MeasuredPlan;
   readonly runs: readonly RankRun[];
+  /** Cells per second of the fastest device alone, by its profile. */
+  readonly profiled: number;
   readonly names: readonly string[];
   readonly configurations: readonly Configuration[];
   readonly verification: Verification | undefined;
 }
 
 /** The times of the whole: of the slowest rank, by the host's clock. */
-function measuresOf({ problem: { grid }, plan: { plan, stepNs, costs }, runs }: Solved) {
+function measuresOf({ problem: { grid }, plan: { plan, stepNs, costs }, runs, profiled }: Solved) {
   const slowest = runs.reduce((one, other) => other.wallNs > one.wallNs ? other : one);
   const { wallNs, steps } = slowest;
   // what all devices would take together, without ghost cells and exchanges
@@ -201,8 +206,11 @@ function measuresOf({ problem: { grid }, plan: { plan, stepNs, costs }, runs }: 
   const [fastest] = costs.flatMap(({ updates }) => updates).toSorted((a, b) => a.ns - b.ns);
   return {
     cellsPerSecond: cellsOf(grid) * steps / (wallNs * 1e-9),
-    /** The fastest of the devices, with its part, in rounds of some steps. */
-    alone: { cellsPerSecond: 1e9 / fastest!.ns, steps: fastest!.steps },
+    /** The fastest device with the whole grid, or else with its part. */
+    alone: profiled > 0 ? { cellsPerSecond: profiled, by: "its profile" } : {
+      cellsPerSecond: 1e9 / fastest!.ns,
+      by: `its cell updates in rounds of ${formatPlural(fastest!.steps, "step")}`,
+    },
     stepNs: wallNs / steps,
     predictedStepNs: stepNs,
     exchangeFraction: slowest.exchangeNs / wallNs,
@@ -234,7 +242,6 @@ export function renderSolve(solved: Solved): Line[] {
   const { problem, plan: { plan }, runs, names, configurations, verification } = solved;
   const { parts, exchangeEvery, extents } = plan;
   const { cellsPerSecond, stepNs, predictedStepNs, exchangeFraction, efficiency, alone } = measuresOf(solved);
-  const who = `one device alone, by its cell updates in rounds of ${formatPlural(alone.steps, "step")},`;
   const devices = [...Map.groupBy(names, (name) => name)].map(([name, { length }]) => {
     return length === 1 ? name : `${length} × ${name}`;
   });
@@ -254,7 +261,7 @@ export function renderSolve(solved: Solved): Line[] {
     `(predicted ${formatDuration(predictedStepNs)}, ${off} off)`,
     ...(runs.length === 1 ? [] : [
       `Exchange: ${formatPercent(exchangeFraction)} of the time; efficiency ${formatPercent(efficiency)}`,
-      ...sharingLoss(cellsPerSecond, alone.cellsPerSecond, who),
+      ...sharingLoss(cellsPerSecond, alone.cellsPerSecond, `one device alone, by ${alone.by},`),
     ]),
     ...(verification === undefined ? [] : [describeVerification(verification)]),
   ];

@@ -27,10 +27,8 @@ export interface Checkpoint {
 
 const HEADER_BYTES = 4096, SUM_BYTES = 4;
 
-/** The CRC-32 of anything that ends with its own. */
-const SUM_OF_WHOLE = 0x2144df1c;
-
-const ZEROS = new Uint8Array(2 ** 20);
+/** The CRC-32 of anything that ends with its own; and zeros, some at a time. */
+const WHOLE = 0x2144df1c, ZEROS = new Uint8Array(2 ** 20);
 
 /** What was found where something else was not a checkpoint. */
 const OTHER_FILE = "another kind of file";
@@ -139,9 +137,7 @@ export async function checkCheckpoint(path: string, problem: Problem, isRead: bo
   if (!isRead || (await Deno.stat(path)).size === bytesOf(problem)) return;
   let sum = 0;
   for await (const bytes of (await Deno.open(path)).readable) sum = crc32(bytes, sum);
-  if (sum !== SUM_OF_WHOLE) {
-    throw new RequestError(`Cannot go on from ${path}: it is damaged: its checksum differs`);
-  }
+  if (sum !== WHOLE) throw new RequestError(`Cannot go on from ${path}: it is damaged: its checksum differs`);
 }
 
 /**

@@ -7,7 +7,7 @@
 import type { Problem } from "../../kernels/stencils/stencil.ts";
 import type { RankPlan } from "../../models/rank_part.ts";
 import type { Configuration } from "../configuration.ts";
-import { chooseConfiguration } from "../profile/choose.ts";
+import { type Choice, chooseConfiguration } from "../profile/choose.ts";
 import type { Profile } from "../profile/profile_types.ts";
 import { failingAs } from "../solver/solver_error.ts";
 import { planRanks, type RankWishes } from "./plan_ranks.ts";
@@ -37,10 +37,10 @@ export function chooseForRank(
   profiles: readonly Profile[],
   part: Problem,
   { gpu, cpuPool }: RankDevice,
-): Configuration {
+): Choice {
   const device = gpu === undefined ? null : { limits: gpu.limits, adapterInfo: gpu.device.adapterInfo };
   const cpuWorkers = gpu === undefined ? cpuPool!.workers : 0;
-  return chooseConfiguration(profiles, part, device, { cpuWorkers }).configuration;
+  return chooseConfiguration(profiles, part, device, { cpuWorkers });
 }
 
 /**
@@ -78,8 +78,8 @@ export async function createRankSolver(
   device: RankDevice,
   problem: Problem,
   profiles: readonly Profile[],
-  { plan: given, choose = (part) => chooseForRank(profiles, part, device), ...wishes }: RankSolverOptions =
-    {},
+  { plan: given, choose = (part) => chooseForRank(profiles, part, device).configuration, ...wishes }:
+    RankSolverOptions = {},
 ): Promise<RankSolver> {
   const plan = given ?? (await planRanks(world, device, problem, { choose, ...wishes })).plan;
   return await failingAs("create the solver", async () => {

@@ -43,7 +43,7 @@ export async function verifyRanks(
 
 async function solveAlone(device: RankDevice, problem: Problem, start: Start): Promise<RankSolver> {
   const plan = planOf(problem, { parts: [1, 1, 1], exchangeEvery: problem.steps, rates: [1] })!;
-  const choose = (part: Problem) => chooseForRank([], part, device);
+  const choose = (part: Problem) => chooseForRank([], part, device).configuration;
   const alone = await RankSolver.create(aloneWorld(), device, problem, { plan, choose });
   await alone.initialise(start);
   await alone.run(problem.steps);
