@@ -10,9 +10,6 @@ const SIGNALS: readonly (readonly [signal: Deno.Signal, exitCode: number])[] = D
   ? [["SIGINT", EXIT.interrupted]]
   : [["SIGINT", EXIT.interrupted], ["SIGTERM", EXIT.terminated]];
 
-/** What is computed, and what with. */
-type Announced = Pick<ResolvedProblem, "problem" | "device" | "cpuWorkers">;
-
 /** Signals within this time count as one: the terminal sends Ctrl-C to all of its processes, and a task passes it on. */
 const ONE_MS = 1000;
 
@@ -48,7 +45,7 @@ export class AttendedRun implements Disposable {
   }
 
   /** Says what is computed, and on which devices, above the progress of it. */
-  announce({ problem: { stencil, grid }, device: { gpu, cpu }, cpuWorkers }: Announced): void {
+  announce({ problem: { stencil, grid }, device: { gpu, cpu }, cpuWorkers }: ResolvedProblem): void {
     if (this.options.quiet) return;
     const devices = [gpu && describeGpu(gpu), cpuWorkers > 0 && describeCpu(cpu)].filter(Boolean);
     this.progress.clear();

@@ -81,12 +81,8 @@ export async function setUp(host: SetupHost): Promise<void> {
     return host.say(`facet: no WebGPU adapter found; ${goingOn}; ${advice}`);
   }
   const [manager, ...install] = driver.install;
-  host.say(
-    `facet: no WebGPU adapter found; installing Mesa's software Vulkan driver, once: ${
-      driver.install.join(" ")
-    }` +
-      " (not with FACET_SETUP=off)",
-  );
+  const typed = driver.install.join(" "), what = "Mesa's software Vulkan driver";
+  host.say(`facet: no WebGPU adapter found; installing ${what}, once: ${typed} (not with FACET_SETUP=off)`);
   // A failed update alone is no reason to stop: older package lists may do
   const update = await host.run([manager, ...PATIENCE, "update"]);
   const installation = await host.run([manager, ...PATIENCE, ...install]);

@@ -91,13 +91,11 @@ const SHORT_NS = 5e9;
 export function whyTight(budget: Budget, grids: number): string | undefined {
   if (grids === 1) return undefined;
   if ("evaluations" in budget) {
-    const all = formatPlural(budget.evaluations, "evaluation");
-    return budget.evaluations < grids ? `${all} for ${grids} grids: each gets one` : undefined;
+    return budget.evaluations < grids ? `${grids} grids: each gets one evaluation` : undefined;
   }
+  if (budget.timeNs >= grids * SHORT_NS) return undefined;
   const [all, each, enough] = [budget.timeNs, budget.timeNs / grids, grids * SHORT_NS].map(formatDuration);
-  return budget.timeNs >= grids * SHORT_NS
-    ? undefined
-    : `a budget of ${all} is too small for ${grids} grids: ${each} each is hardly a search; give ${enough} or more`;
+  return `a budget of ${all} is too small for ${grids} grids: ${each} each is hardly a search; give ${enough} or more`;
 }
 
 /** Tunes problems one after another on these devices, and writes what was found: the journal, the profile, the summary. */
@@ -114,6 +112,7 @@ export async function tuneOn(
   const measured: MeasuredProblem[] = [], records: ReturnType<typeof summaryRecord>[] = [];
   const endNs = "timeNs" in options.budget ? devices.session.now() + options.budget.timeNs : Infinity;
   const tight = whyTight(options.budget, requested.length);
+  if (tight !== undefined) say(`facet: ${tight}`);
   let exitCode = EXIT.done as number, model: DeviceModel | undefined, written: string | undefined;
   for (const [i, one] of requested.entries()) {
     if (i > 0 && attended.signal.aborted) break;
@@ -130,7 +129,6 @@ export async function tuneOn(
       ...one,
       learned,
       attended,
-      note: i === 0 ? tight : undefined,
     });
     exitCode ||= code;
     written ??= made.written;
@@ -144,11 +142,11 @@ export async function tuneOn(
   if (options.json) print(requested.length === 1 ? records[0]! : { sizes: records, unseen: losses });
   else {
     const lateNs = devices.session.now() - endNs;
-    const late = tight !== undefined && lateNs > 0
+    const late = lateNs > 0 && tight
       ? [`The budget was exceeded by ${formatDuration(lateNs)}: ${tight}`]
       : [];
-    const loss = requested.length === 1 ? [] : ["", ...late, describeLoss(unseen)],
-      next = nextSteps(written, TASK);
+    const loss = requested.length === 1 ? [] : ["", ...late, describeLoss(unseen)];
+    const next = nextSteps(written, TASK);
     if (loss.length + next.length > 0) print([...loss, ...next]);
   }
   return exitCode;
@@ -161,13 +159,9 @@ export async function tuneOn(
 async function tuneOne(
   { session, evaluators }: Parameters<typeof tuneOn>[0],
   { budget, seed, startShare, resume, json, ...options }: Values<typeof OPTIONS>,
-  { problem, device: { gpu, ...machine }, learned, attended, note, ...request }:
+  { problem, device: { gpu, ...machine }, learned, attended, ...request }:
     & ResolvedProblem
-    & {
-      readonly learned: readonly Sample[];
-      readonly attended: AttendedRun;
-      readonly note: string | undefined;
-    },
+    & { readonly learned: readonly Sample[]; readonly attended: AttendedRun },
 ) {
   // the memory that the request allows is not the device's
   const device = { ...machine, gpu: gpu && { ...gpu, limits: limitsOf(gpu.limits) } };
@@ -182,7 +176,6 @@ async function tuneOne(
     progress.clear();
     say(`facet: ${text}`);
   };
-  if (note !== undefined) warn(note);
   const strategy = STRATEGIES.find(({ name }) => name === options.strategy)!;
   try {
     const search = { strategy, budget, seed, startShare, learned, ...(earlier && { earlier }) };
