@@ -46,7 +46,7 @@ export function isHeld32(value: unknown): value is number {
 export function checkExpression(expression: unknown, rules: ExpressionRules, want: Want): void {
   // the host computes formulas in f64
   const { place: root, variables } = rules, isKernel = variables.length === 0;
-  const isRight = isKernel ? isHeld32 : Number.isFinite;
+  const [isRight, largest] = isKernel ? [isHeld32, LARGEST_DIVISOR] : [Number.isFinite, Infinity];
   /** How many nodes each one holds, those that stand in several places counted in each; its value, if it is constant. */
   const known = new Map<unknown, readonly [nodes: number, value: number | undefined]>();
   const visit = (node: unknown, place: string, deep: number): number | undefined => {
@@ -60,10 +60,9 @@ export function checkExpression(expression: unknown, rules: ExpressionRules, wan
       want(nodes <= MOST_NODES, root, `at most ${MOST_NODES} operations and operands are wanted`, "more");
       return value;
     });
-    const divisor = node.kind === "divide" ? values[1] ?? 1 : 1;
-    want(divisor !== 0, place, "a divisor other than 0 is wanted", divisor);
-    const isSmall = !isKernel || Math.abs(divisor) <= LARGEST_DIVISOR;
-    want(isSmall, place, "a divisor of at most 2¹²⁶ is wanted, as GPUs promise", divisor);
+    const divisor = Math.abs(node.kind === "divide" ? values[1] ?? 1 : 1);
+    const isDivisor = divisor > 0 && divisor <= largest;
+    want(isDivisor, place, "a divisor other than 0, up to 2¹²⁶, is wanted", values[1]);
     const value = valueOf(node, values);
     if (Number.isNaN(value)) want(false, place, "a number is wanted (multiply(2, u), not 2 * u)", value);
     const why = isFinite32(value) ? " (GPUs may take one below 2⁻¹²⁶ for 0)" : "";

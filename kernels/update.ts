@@ -29,19 +29,19 @@ export interface Material {
    * equal ones are a homogeneous medium.
    */
   readonly values: readonly number[];
-  /** What the values are samples of, an expression of the cell's place x, y, z: a solver starts with it. */
+  /** What a solver starts with, an expression of the cell's place x, y, z: mostly what the values are samples of. */
   readonly formula?: Expression;
 }
 
 /**
  * A material's formula as a function of the cell: x, y, z run from 0 to 1 across the grid; undefined where it has none.
- * The function throws a RangeError in a cell whose value f32 cannot hold: to look at all of them first would take as long
- * as to fill them.
+ * It throws a RangeError in a cell whose value f32 cannot hold: to look at all first would take as long as to fill them.
  */
 export function placed(
   { name, formula }: Material,
   [nx, ny, nz]: readonly [number, number, number],
 ): ((x: number, y: number, z: number) => number) | undefined {
+  if (formula?.kind === "constant") return () => formula.value;
   return formula && ((x, y, z) => {
     const value = evaluate(formula, { x: (x + 0.5) / nx, y: (y + 0.5) / ny, z: (z + 0.5) / nz });
     if (Number.isFinite(Math.fround(value))) return value;

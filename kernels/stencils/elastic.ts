@@ -13,7 +13,7 @@
  * @module
  */
 import { equation, type FieldTap, type MaterialSource } from "../equation.ts";
-import type { Expression } from "../expression.ts";
+import { constant, type Expression } from "../expression.ts";
 import { add, exponential, multiply, subtract } from "../operations.ts";
 import { type Equation, oneOf, requireStable, type Stencil } from "./stencil.ts";
 
@@ -41,7 +41,7 @@ type Axis = 0 | 1 | 2;
 const X = 0, Y = 1, Z = 2, VELOCITIES = ["vx", "vy", "vz"] as const;
 
 /**
- * Elastic waves with a body force.
+ * Elastic waves with a body force, which a solver starts without: write `force`, as 1 in the cell of a source.
  *
  * @param options the Courant number V_p Δt/h, 0.9 times {@linkcode ELASTIC_LIMIT} unless given; and whether buoyancy, λ
  *   and μ differ from cell to cell, as they do unless given
@@ -73,7 +73,7 @@ export function elastic(
       multiply(courant / 24, subtract(at(2), at(-1))),
     );
   };
-  return equation({
+  const stencil = equation({
     name: "elastic",
     variant: { medium },
     title: `elastic waves, ${medium} medium`,
@@ -116,6 +116,10 @@ export function elastic(
       ];
     },
   });
+  // forces are scattered where it is tuned; a solver starts without any
+  const startOf = (name: string) => name === "force" ? { formula: constant(0) } : {};
+  const materials = stencil.update.materials.map((one) => ({ ...one, ...startOf(one.name) }));
+  return { ...stencil, update: { ...stencil.update, materials } };
 }
 
 /** The second derivative of a Gaussian, 1 at its peak 20 steps after the start; its period is about 15 steps. */

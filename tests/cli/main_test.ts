@@ -3,6 +3,7 @@ import { type Command, dispatch } from "../../tuner/cli/main.ts";
 import { wave } from "../../kernels/stencils/wave.ts";
 import { UnstableProblem } from "../../tuner/devices/run_failure.ts";
 import { reportError } from "../../tuner/cli/report_error.ts";
+import { ProfileError } from "../../tuner/profile/profile_error.ts";
 import { RequestError } from "../../tuner/problem/request_error.ts";
 import { DeviceError, deviceFailed } from "../../tuner/devices/device_error.ts";
 
@@ -34,6 +35,9 @@ Deno.test("reportError ends wrong requests with 2, failed devices with 3, in one
   );
   const unstable = new UnstableProblem({ stencil: wave(2), grid: [1, 2, 3], boundary: "zero", steps: 4 });
   assertThrows(() => deviceFailed("The GPU failed")(unstable), UnstableProblem);
+  const full = {
+    cause: Object.assign(new Error("No space left on device (os error 28)"), { code: "ENOSPC" }),
+  };
   const cases: Array<[error: unknown, text: string, exitCode: number]> = [
     [new RequestError("Cannot tune: no"), "Cannot tune: no", 2],
     [new DeviceError("The GPU is lost"), "The GPU is lost", 3],
@@ -45,6 +49,9 @@ Deno.test("reportError ends wrong requests with 2, failed devices with 3, in one
       "Cannot go on: Deno may not write it: run it as a task (deno task NAME), or add --allow-write=/x",
       2,
     ],
+    ...[new ProfileError("Cannot write p.json: full", full), new RequestError("Cannot write x: full", full)]
+      .map((error): [error: unknown, text: string, exitCode: number] => [error, error.message, 3]),
+    [full.cause, "No space left on device", 3],
     [guarded, "Cannot go on: Deno guards what the system keeps there", 2],
   ];
   for (const [error, text, exitCode] of cases) assertEquals(reportError(error), { text, exitCode });

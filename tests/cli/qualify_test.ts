@@ -110,12 +110,15 @@ for (const kind of THOROUGH ? ["cpu", "gpu"] as const : ["cpu"] as const) {
 
 Deno.test("qualify refuses what is wrong before any work", () =>
   inDirectory(async (directory) => {
+    const heat = await Deno.readTextFile("fixtures/h100/heat.json");
     const files = {
       sample: JSON.stringify(PROFILE), // its configuration lacks parameters
       version: JSON.stringify({ ...PROFILE, schemaVersion: 2 }),
       broken: JSON.stringify(PROFILE).slice(0, 300),
       empty: JSON.stringify({ ...PROFILE, entries: [] }),
       other: "[]",
+      delta: heat.replaceAll('"delta": 1', '"delta": 7'),
+      cyclic: heat.replaceAll('"boundary": "zero"', '"boundary": "cyclic"'),
     };
     const path = (name: string): string => `${directory}/${name}.json`;
     for (const [name, text] of Object.entries(files)) await Deno.writeTextFile(path(name), text);
@@ -126,6 +129,8 @@ Deno.test("qualify refuses what is wrong before any work", () =>
       [given("version"), /it is a profile of version 2: this Facet reads version 1$/],
       [given("broken"), /it is not JSON: line \d+, column \d+: wanted .*, found the end$/],
       [given("other"), /Cannot read .*other\.json/],
+      [given("delta"), /entries\[0\]\.problem\.delta: wanted one of 1, 2, 3, 4, found 7/],
+      [given("cyclic"), /entries\[0\]\.problem\.boundary: wanted one of zero, .* found "cyclic"/],
       [given("empty"), /wanted a profile with entries: found none$/],
       [
         given("sample"),

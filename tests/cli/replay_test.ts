@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
-import { assertRefused, runCommand, runTask } from "./run_task.ts";
+import { assertRefused, inDirectory, runCommand, runTask } from "./run_task.ts";
 
 const FIXTURE = "fixtures/h100/heat_delta_1.jsonl.gz";
 const JOURNAL = "fixtures/h100/wave.json.journal.jsonl";
@@ -40,8 +40,27 @@ Deno.test("replay --json says the same in figures", async () => {
   assert(configurations > 40 && bestRate > 8e11);
 });
 
-Deno.test("replay refuses files that it cannot read", () =>
-  assertRefused("replay", [
-    [["--space", "none.json"], "Cannot read none.json: there is no such file"],
-    [["--space", "deno.json"], "wanted T4 results"],
-  ]));
+Deno.test("replay refuses files that it cannot read, and those with nothing to replay", () =>
+  inDirectory(async (directory) => {
+    const [run = ""] = (await Deno.readTextFile(JOURNAL)).split("\n");
+    const paths = { empty: "", begun: `${run}\n`, torn: run.slice(0, 300) };
+    for (const [name, text] of Object.entries(paths)) {
+      await Deno.writeTextFile(`${directory}/${name}.jsonl`, text);
+    }
+    const given = (name: string): string[] => ["--space", `${directory}/${name}.jsonl`];
+    await assertRefused("replay", [
+      [["--space", "none.json"], "Cannot read none.json: there is no such file"],
+      [["--space", "deno.json"], "wanted T4 results"],
+      [given("empty"), /empty\.jsonl: no configuration has a rate$/],
+      [[...given("begun"), "--unseen"], /begun\.jsonl: no configuration has a rate$/],
+      [
+        given("torn"),
+        /no configuration has a rate: the last line was cut off while it was written: left out$/,
+      ],
+      [
+        ["--space", FIXTURE, "--unseen"],
+        "wanted two problems recorded by Facet on a device: found fewer",
+      ],
+      [["--space", FIXTURE, "--unseen", "--json"], "Cannot choose: wanted two problems"],
+    ]);
+  }));

@@ -110,6 +110,26 @@ Deno.test("schema says where, what was wanted and what was found", () => {
     ],
     [["entries", 0, "problem", "order"], undefined, "wanted an order with the wave equation"],
     [["entries", 0, "problem", "delta"], 2, "wanted either order or delta, not both"],
+    [
+      ["entries", 0, "problem", "order"],
+      3,
+      "problem.order: wanted one of 2, 4, 6, 8, 10, 12, 14, found 3",
+    ],
+    [
+      ["entries", 0, "problem"],
+      { ...ENTRY.problem, stencil: "heat", order: undefined, delta: 7 },
+      "problem.delta: wanted one of 1, 2, 3, 4, found 7",
+    ],
+    [
+      ["entries", 0, "problem", "boundary"],
+      "cyclic",
+      'boundary: wanted one of zero, periodic, insulated, or three of them, found "cyclic"',
+    ],
+    [
+      ["entries", 0, "problem", "boundary"],
+      ["zero", "zero", "cyclic"],
+      "boundary: wanted one of zero, periodic",
+    ],
     [["entries", 0, "problem", "precision"], "f64", 'precision: wanted "f32", found "f64"'],
     [["entries", 0, "configuration", "share", "gpuSlices"], 95, "share: wanted slices that add up to 100"],
     [

@@ -3,6 +3,7 @@ import { equation } from "../../kernels/equation.ts";
 import { add } from "../../kernels/operations.ts";
 import { life } from "../../kernels/stencils/life.ts";
 import { CpuPool } from "../../tuner/devices/cpu/wasm_workers.ts";
+import { createRankSolver } from "../../tuner/ranks/create_rank_solver.ts";
 import type { Configuration } from "../../tuner/configuration.ts";
 import { testOnGpu } from "../test_on_gpu.ts";
 import { wholeNumberElastic, wholeNumberLeapfrog, wholeNumberWave } from "../kernels/oracle_case.ts";
@@ -82,6 +83,19 @@ Deno.test("a rank's materials are there from the start, and wrong calls are refu
       for (const steps of [-1, 0.5, NaN]) {
         await assertRejects(() => solver!.run(steps), RangeError, "a whole number >= 0: current value is");
       }
+      for (const seed of [NaN, 1.5, -1]) {
+        await assertRejects(
+          () => solver!.initialise({ kind: "noise", seed }),
+          RangeError,
+          "the seed must be",
+        );
+      }
+      const endless = { ...solver!.plan, exchangeEvery: 0 }, device = { gpu: undefined, cpuPool };
+      await assertRejects(
+        () => createRankSolver(solver!.world, device, solver!.problem, [], { plan: endless }),
+        RangeError,
+        "Cannot exchange: wanted a whole number of steps, at least 1: found 0",
+      );
       await assertRejects(() => solver!.read({ ago: 1 }), RangeError, "ago must be 0 for u");
       await assertRejects(() => solver!.gather({}, { x: 3, slices: 2 }), RangeError, "within 0 to 3");
       const odd = () => solver!.write({ name: "u" }, () => undefined as unknown as number);

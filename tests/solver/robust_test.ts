@@ -76,6 +76,33 @@ function wrongCalls(solver: Solver): [name: string, call: (wrong: unknown) => un
       text,
       empty,
     ]],
+    ["createSolver, options", any((wrong) => createSolver(null, PROBLEM, ON_CPU, wrong)), [
+      null,
+      5,
+      text,
+      [],
+    ]],
+    [
+      "createSolver, parameters",
+      any((parameters) => createSolver(null, PROBLEM, { ...ON_CPU, parameters })),
+      [
+        nothing,
+        null,
+        text,
+        [],
+      ],
+    ],
+    ["createSolver, share", any((share) => createSolver(null, PROBLEM, { ...ON_CPU, share })), [null, []]],
+    ["createSolver, timeoutMs", any((timeoutMs) => createSolver(null, PROBLEM, ON_CPU, { timeoutMs })), [
+      2 ** 31,
+      Infinity,
+      0,
+      -1,
+      NaN,
+      null,
+      "5",
+      5n,
+    ]],
     ["createSolver, grid", any((grid) => createSolver(null, { ...PROBLEM, grid }, ON_CPU)), [
       nothing,
       text,
@@ -95,6 +122,18 @@ function wrongCalls(solver: Solver): [name: string, call: (wrong: unknown) => un
     ["write, list", any((wrong) => solver.write("F", wrong, { slices: 1 })), [
       new Array(20),
       Array(20).fill("1"),
+      Array(20).fill(1n),
+      new BigInt64Array(20),
+      new BigUint64Array(20),
+    ]],
+    ["initialise, seed", any((wrong) => solver.initialise("noise", wrong)), [
+      NaN,
+      1.5,
+      -1,
+      2 ** 32,
+      "1",
+      null,
+      1n,
     ]],
     ["initialise", any((wrong) => solver.initialise(wrong)), [null, text, 1, empty]],
     ["read", any((wrong) => solver.read(wrong)), [null, text, 3, silent]],
@@ -139,7 +178,7 @@ Deno.test("wrong arguments get one line that says what is wanted, and the solver
   await using solver = await createSolver(null, PROBLEM, ON_CPU);
   for (const [name, call, values] of wrongCalls(solver)) {
     for (const wrong of values) {
-      const what = `${name}: ${typeof wrong === "object" ? JSON.stringify(wrong) : String(wrong)}`;
+      const what = `${name}: ${Deno.inspect(wrong)}`;
       const error = await assertRejects(async () => await call(wrong), Error, undefined, what);
       assert(error instanceof RangeError || error.name === "ProfileError", `${what}: ${error.stack}`);
       assert(/^Cannot [^\n]+$/.test(error.message), `${what}: ${error.message}`);
@@ -147,6 +186,34 @@ Deno.test("wrong arguments get one line that says what is wanted, and the solver
   }
   await solver.write("F", 2);
   assertEquals((await solver.read()).every((value) => value === 2), true);
+});
+
+Deno.test("a share whose parts never exchange is refused, also where nothing is shared", async () => {
+  for (const exchangeEvery of [0, -1, NaN, 1.5]) {
+    await assertRejects(
+      () => createSolver(null, PROBLEM, { ...ON_CPU, share: { ...ON_CPU.share, exchangeEvery } }),
+      Error,
+      `Cannot create the solver: steps between exchanges must be a whole number from 1 up, not ${exchangeEvery}`,
+    );
+  }
+});
+
+Deno.test("the longest time-out is taken", async () => {
+  await using solver = await createSolver(null, PROBLEM, ON_CPU, { timeoutMs: 2 ** 31 - 1 });
+  await solver.initialise("noise", 2 ** 32 - 1);
+  assertEquals((await solver.run(1)).steps, 1);
+});
+
+Deno.test("dispose lets the call under way end, also one of the same moment, and refuses those that wait", async () => {
+  const solver = await createSolver(null, PROBLEM, ON_CPU);
+  const running = solver.run(3), waiting = solver.read();
+  solver.dispose();
+  const late = solver.run(1);
+  const [ran, ...refused] = await Promise.allSettled([running, waiting, late]);
+  assertEquals(ran.status === "fulfilled" && ran.value.steps, 3);
+  for (const one of refused) {
+    assert(one.status === "rejected" && one.reason.message.endsWith("the solver is disposed"));
+  }
 });
 
 Deno.test("write takes the values that a list has at the call", async () => {

@@ -113,7 +113,7 @@ async function together<T>(world: World, act: () => Promise<T>, ranks = world.si
 /** Turns what a device, or a part that no device can hold, throws into the end of the command. */
 function failed(error: unknown): never {
   if (error instanceof SolverError) throw new DeviceError(error.message);
-  if (error instanceof RangeError) throw new RequestError(error.message);
+  if (error instanceof RangeError) throw new RequestError(error.message, { cause: error });
   return deviceFailed("the device failed")(error);
 }
 

@@ -79,7 +79,7 @@ export async function writePieces<Result>(
   } catch (error) {
     throw error instanceof ProfileError
       ? error
-      : new RequestError(`Cannot write ${path}: ${reasonOf(error)}`);
+      : new RequestError(`Cannot write ${path}: ${reasonOf(error)}`, { cause: error });
   }
   return next.value as Result;
 }

@@ -67,6 +67,9 @@ after growing numbers of evaluations, and their score: 0 for random search, 1 fo
 async function unseen({ space: files, json }: Values<typeof OPTIONS>): Promise<void> {
   const read = await Promise.all(files.map(readReplaySpaces));
   const chosen = chooseUnseen(read.flatMap(({ spaces }) => spaces));
+  if ([...chosen.values()].every(({ length }) => length === 0)) {
+    throw new RequestError("Cannot choose: wanted two problems recorded by Facet on a device: found fewer");
+  }
   if (json) return print({ devices: Object.fromEntries(chosen) });
   for (const [name, problems] of chosen) {
     const rows = problems.map(({ chosen, best, plain, expected, loss }) => [

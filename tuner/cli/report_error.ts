@@ -1,7 +1,7 @@
 import { DeviceError } from "../devices/device_error.ts";
 import { GpuChoiceError } from "../devices/gpu_choice.ts";
 import { UnstableProblem } from "../devices/run_failure.ts";
-import { ProfileError, reasonOf } from "../profile/profile_error.ts";
+import { isDiskFailure, ProfileError, reasonOf } from "../profile/profile_error.ts";
 import { RequestError } from "../problem/request_error.ts";
 
 /** Exit codes of every command. */
@@ -10,7 +10,7 @@ export const EXIT = {
   /** The answer is no: a device failed qualification, no configuration verified. */
   no: 1,
   wrongRequest: 2,
-  /** The device failed, or Facet itself did. */
+  /** The device, a rank or the disk failed, or Facet itself did. */
   deviceFailed: 3,
   /** Ctrl-C, and SIGTERM; everything measured so far is kept. */
   interrupted: 130,
@@ -20,6 +20,7 @@ export const EXIT = {
 /** What a failed command says, in one line, and its exit code. */
 export function reportError(error: unknown): { readonly text: string; readonly exitCode: number } {
   const message = error instanceof Error ? error.message : String(error);
+  if (isDiskFailure(error)) return { text: reasonOf(error), exitCode: EXIT.deviceFailed };
   if ([RequestError, ProfileError, GpuChoiceError, UnstableProblem].some((kind) => error instanceof kind)) {
     return { text: message, exitCode: EXIT.wrongRequest };
   }

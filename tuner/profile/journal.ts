@@ -105,7 +105,7 @@ export class Journal {
       await withLock(this.#file, () => appendLine(this.#file, formatLine(record)));
     }).catch((error) => {
       const message = `Cannot write ${this.#path}: ${reasonOf(error)}`;
-      throw isRight ? new ProfileError(message) : new RecordError(message);
+      throw isRight ? new ProfileError(message, { cause: error }) : new RecordError(message);
     });
     this.#last = append.catch(() => {});
     return append;

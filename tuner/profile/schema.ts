@@ -1,5 +1,7 @@
 import * as z from "npm:zod@^4.6.0";
 import { type Definition, hashOf, stencilOf } from "../../kernels/definition.ts";
+import { EQUATIONS } from "../../kernels/stencils/all.ts";
+import { BOUNDARIES } from "../../kernels/stencils/stencil.ts";
 import type { Configuration, Verification } from "../configuration.ts";
 import { everyLimit } from "../devices/device.ts";
 import { describeValue } from "../format.ts";
@@ -74,6 +76,9 @@ export const deviceSchema: z.ZodType<ProfileDevice> = record<ProfileDevice>({
   measured: z.object({ copyBytesPerSecond: positive.nullable() }).catchall(notNegative.nullable()),
 });
 
+/** The boundary of an axis; of an imported problem it is not known. */
+const word = z.enum([...BOUNDARIES, "unknown"]);
+
 export const problemSchema: z.ZodType<ProfileProblem> = record<ProfileProblem>({
   stencil: text.regex(/^[a-z0-9][\w-]*$/i, "a name of letters, digits, _ and -"),
   order: counting.optional(),
@@ -85,7 +90,7 @@ export const problemSchema: z.ZodType<ProfileProblem> = record<ProfileProblem>({
   definition: z.looseObject({}, "an equation").optional() as unknown as z.ZodType<Definition | undefined>,
   hash: text.optional(),
   grid: z.tuple([counting, counting, counting], "three whole numbers, x, y and z"),
-  boundary: z.union([name, z.tuple([name, name, name])], "a boundary, or three of them, along x, y and z"),
+  boundary: z.union([word, z.tuple([word, word, word])], `one of ${BOUNDARIES.join(", ")}, or three of them`),
   precision: z.enum(["f32"], '"f32"'),
   steps: counting,
 }).refine(({ order, delta }) => order === undefined || delta === undefined, "either order or delta, not both")
@@ -97,14 +102,17 @@ export const problemSchema: z.ZodType<ProfileProblem> = record<ProfileProblem>({
     ({ stencil, order, definition }) => stencil !== "wave" || order !== undefined || definition !== undefined,
     "an order with the wave equation",
   ).check(({ value, issues }) => {
-    const fault = definitionFault(value);
+    const fault = equationFault(value);
     if (fault !== undefined) issues.push({ code: "custom", ...fault, input: value });
   });
 
-function definitionFault(
-  { stencil, definition, hash }: ProfileProblem,
+function equationFault(
+  { stencil, definition, hash, ...rest }: ProfileProblem,
 ): { message: string; path: string[] } | undefined {
   if (definition === undefined) {
+    const { read, name, wanted } = EQUATIONS.find(({ name }) => name === stencil)?.variant ?? {};
+    const given = name && (rest as Readonly<Record<string, unknown>>)[name];
+    if (given !== undefined && read?.(`${given}`) === undefined) return { message: wanted!, path: [name!] };
     return hash === undefined ? undefined : { message: "no hash without a definition", path: ["hash"] };
   }
   try {

@@ -87,15 +87,21 @@ export async function checkWritable(path: string, device?: DeviceIdentity): Prom
   return earlier;
 }
 
-/** Throws if a file of any kind cannot be written there; a folder for every typing error is of no use to anyone. */
-export async function checkFileWritable(path: string): Promise<void> {
-  const dir = dirname(await resolveTarget(path));
+/**
+ * Throws if a file of any kind cannot be written there; a folder for every typing error is of no use to anyone. That a
+ * disk has room for `bytes` shows only in writing them.
+ */
+export async function checkFileWritable(path: string, bytes = 2 ** 20): Promise<void> {
+  const dir = dirname(await resolveTarget(path)), piece = new Uint8Array(2 ** 20);
   try {
     if (dir === resolve(PROFILES)) await Deno.mkdir(dir, { recursive: true });
-    await Deno.remove(await Deno.makeTempFile({ dir, prefix: ".facet-", suffix: ".tmp" }));
+    const probe = await Deno.makeTempFile({ dir, prefix: ".facet-", suffix: ".tmp" });
+    using file = await Deno.open(probe, { write: true });
+    await Deno.remove(probe); // gone with this process, however that ends
+    for (let left = bytes; left > 0; left -= piece.length) await writeAll(file, piece.subarray(0, left));
   } catch (error) {
     const reason = error instanceof Deno.errors.NotFound ? `there is no folder ${dir}` : reasonOf(error);
-    throw new ProfileError(`Cannot write ${path}: ${reason}`);
+    throw new ProfileError(`Cannot write ${path}: ${reason}`, { cause: error });
   }
 }
 

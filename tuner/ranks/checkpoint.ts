@@ -72,7 +72,7 @@ function fileFailed(what: string): (error: unknown) => never {
   return (error) => {
     throw (error as { code?: unknown }).code === undefined
       ? error
-      : new RequestError(`${what}: ${reasonOf(error)}`);
+      : new RequestError(`${what}: ${reasonOf(error)}`, { cause: error });
   };
 }
 
@@ -129,7 +129,7 @@ function withZeros(count: number, sum: number): number {
  * @throws {RequestError} saying what was found
  */
 export async function checkCheckpoint(path: string, problem: Problem, isRead: boolean): Promise<void> {
-  await checkFileWritable(path);
+  await checkFileWritable(path, bytesOf(problem));
   for (const file of [path, `${path}.unfinished`]) {
     const size = await Deno.stat(file).then(({ size }) => size, () => 0);
     if (size > 0) await readCheckpoint(file, problem, "replace");

@@ -10,7 +10,7 @@ import type { Configuration } from "../configuration.ts";
 import { type Choice, chooseConfiguration } from "../profile/choose.ts";
 import type { Profile } from "../profile/profile_types.ts";
 import { failingAs } from "../solver/solver_error.ts";
-import { planRanks, type RankWishes } from "./plan_ranks.ts";
+import { checkParts, planRanks, type RankWishes } from "./plan_ranks.ts";
 import type { RankDevice } from "./open_rank_device.ts";
 import { RankSolver } from "./rank_solver.ts";
 import type { World } from "./world.ts";
@@ -81,6 +81,7 @@ export async function createRankSolver(
   { plan: given, choose = (part) => chooseForRank(profiles, part, device).configuration, ...wishes }:
     RankSolverOptions = {},
 ): Promise<RankSolver> {
+  if (given !== undefined) checkParts(problem, world.size, given);
   const plan = given ?? (await planRanks(world, device, problem, { choose, ...wishes })).plan;
   return await failingAs("create the solver", async () => {
     const solver = await RankSolver.create(world, device, problem, { plan, choose });

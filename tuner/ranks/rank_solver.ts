@@ -14,7 +14,7 @@ import {
 import type { Configuration } from "../configuration.ts";
 import { stateLevels } from "../devices/reference.ts";
 import { checkSignals } from "../problem/resolve_problem.ts";
-import { type CellRange, checked, checkSteps, rangeOf } from "../solver/cells.ts";
+import { type CellRange, checked, checkStart, checkSteps, rangeOf } from "../solver/cells.ts";
 import type { CellsOptions } from "../solver/solver.ts";
 import { piecesOf } from "../devices/shared/boxes.ts";
 import {
@@ -99,6 +99,7 @@ export class RankSolver implements Disposable {
 
   /** Sets both levels, materials and ghost zones too, and the time step. */
   async initialise(start: FieldStart): Promise<void> {
+    checkStart(start);
     await this.#field.initialise(start);
     this.#step = start.step ?? 0;
     const { stencil: { update }, grid } = this.problem;

@@ -34,7 +34,8 @@ export async function readReplaySpaces(path: string): Promise<ReplaySpaces> {
   const usable = makeSpaces().filter(({ configurations }) =>
     configurations.some(({ rate }) => rate !== undefined)
   );
-  if (usable.length === 0) throw new ProfileError(`Cannot replay ${path}: no configuration has a rate`);
+  const why = ["no configuration has a rate", ...notes].slice(0, 2).join(": ");
+  if (usable.length === 0) throw new ProfileError(`Cannot replay ${path}: ${why}`);
   return { spaces: usable, notes };
 }
 

@@ -1,3 +1,4 @@
+import { type FieldStart, INITIAL_FIELDS } from "../../kernels/initial_field.ts";
 import type { Grid, Problem } from "../../kernels/stencils/stencil.ts";
 import { readsPrevious } from "../../kernels/update.ts";
 import type { GridSlices } from "../devices/shared/part_field.ts";
@@ -12,32 +13,35 @@ export function rangeOf(
   name: string,
   { ago = 0, x = 0, slices }: CellsOptions,
 ): CellRange {
-  const refuse = (wanted: string, found: string): never => {
-    throw new RangeError(`Cannot find the cells: ${wanted}: ${found}`);
-  };
+  const refuse = refuserOf("find the cells");
   const names = [...update.fields, ...update.materials.map((material) => material.name)];
   const plane = names.indexOf(name);
-  if (plane < 0) refuse(`the name must be one of ${names.join(", ")}`, `found ${describeValue(name)}`);
+  if (plane < 0) refuse(`the name must be one of ${names.join(", ")}`, describeValue(name));
   const isMaterial = plane >= update.fields.length;
   const hasPrevious = readsPrevious(update) && !isMaterial;
   if (ago !== 0 && !(ago === 1 && hasPrevious)) {
-    refuse(`ago must be ${hasPrevious ? "0 or 1" : "0"} for ${name}`, `current value is ${ago}`);
+    refuse(`ago must be ${hasPrevious ? "0 or 1" : "0"} for ${name}`, `${ago}`);
   }
   const count = slices ?? nx - x;
   if (!(Number.isInteger(x) && Number.isInteger(count) && x >= 0 && count >= 1 && x + count <= nx)) {
-    refuse(`slices must lie within 0 to ${nx - 1}`, `current values are ${count} from ${x} on`);
+    refuse(`slices must lie within 0 to ${nx - 1}`, `${count} from ${x} on`);
   }
   return { plane, isMaterial, ago, x, slices: count };
 }
 
-/**
- * Refuses what is no number of steps.
- *
- * @throws {RangeError} saying so
- */
+/** Refuses, by a RangeError, what is no number of steps. */
 export function checkSteps(steps: number): void {
   if (Number.isSafeInteger(steps) && steps >= 0) return;
   throw new RangeError(`Cannot run: steps must be a whole number >= 0: current value is ${steps}`);
+}
+
+/** Refuses, by a RangeError, what no field can start from. */
+export function checkStart({ kind, seed }: FieldStart): void {
+  const kinds = [...INITIAL_FIELDS, "zero"], refuse = refuserOf("set the initial field");
+  if (!kinds.includes(kind)) refuse(`the kind must be one of ${kinds.join(", ")}`, describeValue(kind));
+  if (!(Number.isInteger(seed) && seed >= 0 && seed < 2 ** 32)) {
+    refuse("the seed must be a whole number from 0 to 2³² − 1", describeValue(seed));
+  }
 }
 
 /** The function, which must return numbers. */
@@ -74,10 +78,10 @@ export function sliceSource(
   }
   const count = slices * inSlice;
   if (values.length !== count) refuse(`${slices} slices have ${count} values`, `${values.length}`);
-  if (!ArrayBuffer.isView(values)) {
-    const odd = Array.from(values).findIndex((value) => typeof value !== "number");
-    if (odd >= 0) refuse(`the list must hold numbers, also at ${odd}`, describeValue(values[odd]));
-  }
+  // all of a typed array's are of one kind
+  const looked = ArrayBuffer.isView(values) ? [values[0]] : Array.from(values);
+  const odd = looked.findIndex((value) => typeof value !== "number");
+  if (odd >= 0) refuse(`the list must hold numbers, also at ${odd}`, describeValue(values[odd]));
   const copy = new Float32Array(values);
   return (x) => copy.subarray((x - first) * inSlice, (x - first + 1) * inSlice);
 }

@@ -1,3 +1,4 @@
+import { isRecord } from "../../kernels/check_expression.ts";
 import type { Layout } from "../../kernels/layout.ts";
 import type { Problem } from "../../kernels/stencils/stencil.ts";
 import { compareShader, copyShader } from "../../kernels/wgsl/fields.ts";
@@ -101,12 +102,16 @@ export async function createSolver(
 ): Promise<Solver> {
   checkProblem("create the solver", problem);
   const refuse = refuserOf("create the solver");
-  const { buffers, timeoutMs, refine = false } = options;
+  if (!isRecord(options)) refuse("options are wanted", describeValue(options));
+  const { buffers, timeoutMs = 20_000, refine = false } = options;
+  if (!(typeof timeoutMs === "number" && timeoutMs >= 1 && timeoutMs < 2 ** 31)) {
+    refuse("timeoutMs must be from 1 to 2³¹ − 1, which timers can wait", `${timeoutMs}`);
+  }
   if (typeof refine !== "boolean" && !Array.isArray(refine)) {
     refuse("refine must be a boolean or a list of configurations", describeValue(refine));
   }
   for (const one of [configuration, ...Array.isArray(refine) ? refine : []]) {
-    if (typeof one?.share !== "object" || typeof one.parameters !== "object") {
+    if (!isRecord(one?.share) || !isRecord(one.parameters)) {
       refuse("a configuration is wanted, as chooseConfiguration returns it", describeValue(one));
     }
   }
@@ -122,7 +127,7 @@ export async function createSolver(
   }
   return await failingAs("create the solver", async () => {
     const gpu = usesGpu || (refine !== false && device !== null)
-      ? await GpuDevice.borrow(device!, timeoutMs === undefined ? {} : { timeoutMs })
+      ? await GpuDevice.borrow(device!, { timeoutMs })
       : undefined;
     if (buffers && gpu) {
       checkParameters(problem, configuration, gpu);

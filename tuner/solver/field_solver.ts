@@ -1,4 +1,4 @@
-import { INITIAL_FIELDS, type InitialField } from "../../kernels/initial_field.ts";
+import type { InitialField } from "../../kernels/initial_field.ts";
 import type { Layout } from "../../kernels/layout.ts";
 import { cellsOf, isAllZero, type Problem } from "../../kernels/stencils/stencil.ts";
 import { placed } from "../../kernels/update.ts";
@@ -6,9 +6,8 @@ import type { GpuDevice } from "../devices/gpu/gpu_device.ts";
 import type { LevelPart } from "../devices/gpu/field_memory.ts";
 import type { SharedField } from "../devices/shared/shared_field.ts";
 import type { Configuration } from "../configuration.ts";
-import { describeValue } from "../format.ts";
 import { checkSignals } from "../problem/resolve_problem.ts";
-import { type CellRange, checkSteps, rangeOf, sliceSource } from "./cells.ts";
+import { type CellRange, checkStart, checkSteps, rangeOf, sliceSource } from "./cells.ts";
 import type { Refined } from "./refined.ts";
 import { type Contender, copyState, type Refinement } from "./refinement.ts";
 import type { CellsOptions, CellValues, Solver, SolverRun } from "./solver.ts";
@@ -85,11 +84,7 @@ export class FieldSolver implements Solver {
     kind: InitialField | "zero" = this.problem.stencil.initialField ?? "noise",
     seed = 1,
   ): Promise<void> {
-    const kinds = [...INITIAL_FIELDS, "zero"];
-    if (!kinds.includes(kind)) {
-      const wanted = `the kind must be one of ${kinds.join(", ")}`;
-      throw new RangeError(`Cannot set the initial field: ${wanted}: found ${describeValue(kind)}`);
-    }
+    checkStart({ kind, seed });
     await this.#next("set the initial field", async () => {
       this.#isSurveyed = false;
       for (const field of this.#fields()) {
@@ -250,9 +245,9 @@ export class FieldSolver implements Solver {
   #next<T>(what: string, action: () => Promise<T>): Promise<T> {
     const closed = (): RangeError => new RangeError(`Cannot ${what}: the solver is disposed`);
     if (this.#isClosed) return Promise.reject(closed());
-    this.#waiting++;
+    const isFirst = this.#waiting++ === 0; // runs from now on
     const done = this.#queue.then(async () => {
-      if (this.#isClosed) throw closed();
+      if (this.#isClosed && !isFirst) throw closed();
       return await failingAs(what, action);
     });
     this.#queue = done.catch(() => {}).then(() => {

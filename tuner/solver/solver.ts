@@ -15,7 +15,7 @@ export interface SolverOptions {
    * @default {undefined} the solver creates its own, filled with zeros
    */
   readonly buffers?: readonly [even: GPUBuffer, odd: GPUBuffer];
-  /** Milliseconds that one submission may take; after that the device counts as lost. @default {20000} */
+  /** Milliseconds that one submission may take, up to 2³¹ − 1; after that the device counts as lost. @default {20000} */
   readonly timeoutMs?: number;
   /**
    * The module of the CPU workers, for bundles that do not have the package's `wasm_worker.js` beside them.
@@ -88,7 +88,7 @@ export interface Solver extends Disposable, AsyncDisposable {
    * stencil's values, those given as a function of the cell's place to its values there; and the time step to 0.
    *
    * @param kind which values; the stencil's own unless given
-   * @param seed selects other values of the same kind; 1 unless given
+   * @param seed selects other values of the same kind, a whole number from 0 to 2³² − 1; 1 unless given
    */
   initialise(kind?: InitialField | "zero", seed?: number): Promise<void>;
 

@@ -91,10 +91,10 @@ export function whyNoShare(
   const shares = `shares of ${cpuSlices} and ${gpuSlices} slices`;
   const isNatural = [cpuSlices, gpuSlices].every((slices) => Number.isSafeInteger(slices) && slices >= 0);
   if (!isNatural || cpuSlices + gpuSlices !== grid[0]) return `${shares} do not make up ${grid[0]}`;
-  if (!isShared(share)) return undefined;
   if (!(Number.isSafeInteger(exchangeEvery) && exchangeEvery >= 1)) {
     return `steps between exchanges must be a whole number from 1 up, not ${exchangeEvery}`;
   }
+  if (!isShared(share)) return undefined;
   const [[thinnest]] = ghostWidths(stencil.update, exchangeEvery);
   const isThin = Math.min(cpuSlices, gpuSlices) < thinnest;
   return isThin ? `${shares}: one is thinner than the ghost zone of ${thinnest}` : undefined;
