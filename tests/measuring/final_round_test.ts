@@ -218,3 +218,78 @@ Deno.test("of the core the first in order is chosen, not the fastest, nor one of
   const { results } = await race({ a: slower(0), b: slower(0.003), c: slower(0.008), d: slower(0.02) });
   assertEquals(namesOf(tieSetOf(results, backwards)), "bac");
 });
+
+/** A configuration of the CPU alone. */
+function onCpu(name: string, rate: number): Measurement {
+  const share = { cpuSlices: 100, gpuSlices: 0, exchangeEvery: 1, cpuWorkers: 2 };
+  return { ...measurementNamed(name, rate), configuration: { traversal: name, parameters: {}, share } };
+}
+
+Deno.test("turns of the CPU come in parts, the others' between, where its runs are short", async () => {
+  const time = { nowNs: 0 };
+  const orderOf = async (rate: number): Promise<string[]> => {
+    const order: string[] = [];
+    await finalRound([...["a", "b", "c"].map((name) => onCpu(name, rate)), FINALISTS[3]!], {
+      problem: PROBLEM,
+      session: workbench(time, (configuration) => {
+        order.push(configuration.traversal);
+        return new FakeRunner(configuration, { batchNs: (count) => 1e15 * count / rate }, time);
+      }),
+      seed: 1,
+      deadlineNs: 0,
+      signal: new AbortController().signal,
+      onEvaluation: (_, done, total) => assert(done <= total),
+    });
+    return order;
+  };
+  const order = await orderOf(1e9), perBlock = 3 * 4 + 1;
+  assertEquals(order.length, 2 * perBlock);
+  for (const block of [order.slice(0, perBlock), order.slice(perBlock)]) {
+    const cpu = block.filter((name) => name !== "d");
+    for (let part = 0; part < 4; part++) {
+      assertEquals(cpu.slice(3 * part, 3 * part + 3).sort().join(""), "abc");
+    }
+  }
+  // a run of 0.1 s, of which a turn has time for four
+  assertEquals((await orderOf(1e7)).length, 2 * 4);
+});
+
+Deno.test("what disturbs the machine for a while meets all finalists of the CPU", async () => {
+  const time = { nowNs: 0 };
+  // for 0.7 s in each 1.9 s everything takes twice as long
+  const slowdown = (): number => time.nowNs % 1.9e9 < 0.7e9 ? 2 : 1;
+  const results = await finalRound(["a", "b", "c"].map((name) => onCpu(name, 1e9)), {
+    problem: PROBLEM,
+    session: workbench(
+      time,
+      (configuration) =>
+        new FakeRunner(configuration, { batchNs: (count) => 1e6 * count * slowdown(), setupNs: 10e6 }, time),
+    ),
+    seed: 1,
+    deadlineNs: Infinity,
+    signal: new AbortController().signal,
+    onEvaluation: () => {},
+  });
+  for (const { blocks, standing } of results) {
+    assert(standing!.isTied);
+    const met = blocks.filter((samples) => samples!.some((rate) => rate < 0.6e9)).length;
+    assert(met >= blocks.length - 3, `${met} of ${blocks.length} blocks`);
+  }
+});
+
+Deno.test("of a finalist that fails in a part of its turn the other parts are not run", async () => {
+  const time = { nowNs: 0 };
+  let prepared = 0;
+  const results = await finalRound([onCpu("a", 1e9), onCpu("b", 1e9)], {
+    problem: PROBLEM,
+    session: workbench(time, (configuration) => {
+      const isWrong = configuration.traversal === "a" && prepared++ >= 0;
+      return new FakeRunner(configuration, isWrong ? { verification: { maxError: 1 } } : {}, time);
+    }),
+    seed: 1,
+    deadlineNs: 0,
+    signal: new AbortController().signal,
+    onEvaluation: () => {},
+  });
+  assertEquals([runNames(results), prepared], ["b", 1]);
+});

@@ -1,6 +1,7 @@
 /**
  * The final round: the best few are measured again in blocks. In a block each has one turn, in random order, so that a
- * drift of the clock or the temperature affects all alike. `tie_set.ts` says what follows from the rates.
+ * drift of the clock or the temperature affects all alike. Turns of the CPU alone come in parts, the others' between, so
+ * that other programs' work of a second meets all of them. `tie_set.ts` says what follows from the rates.
  *
  * A finalist that is significantly slower has no further turn. The round ends when the others are known precisely
  * enough, after {@linkcode MOST_BLOCKS} blocks, or when another block would end too late. Two blocks always run,
@@ -8,9 +9,10 @@
  *
  * @module
  */
-import type { Problem } from "../../kernels/stencils/stencil.ts";
+import { cellsOf, type Problem } from "../../kernels/stencils/stencil.ts";
 import type { Configuration, Measurement } from "../configuration.ts";
 import { evaluateOn, type Evaluation, measurementOf, type Workbench } from "./evaluate.ts";
+import { deviceOf } from "../shares.ts";
 import { laterRunInterval, noiseOfTurns, type TurnNoise } from "./later_run.ts";
 import { median } from "./statistics.ts";
 import { seededRandom } from "./seeded_random.ts";
@@ -44,6 +46,8 @@ export interface Finalist {
 
 /** Time for the samples of a turn, and how many there are at least if they fit into it; one always runs. */
 export const TURN_NS = 0.4e9, TURN_SAMPLES = 2;
+/** Parts of a CPU's turn at most, and the runs that a part has time for: one that is verified, and samples. */
+const MOST_PARTS = 4, PART_RUNS = 5;
 /** Blocks that always run, blocks at least, time permitting, and blocks at most. */
 export const SURE_BLOCKS = 2, LEAST_BLOCKS = 5, MOST_BLOCKS = 12;
 /** Fewer samples than this say nothing of the noise. */
@@ -73,15 +77,19 @@ export async function finalRound(
   for (let block = 0; block < MOST_BLOCKS && compete.length > 0; block++) {
     const beganNs = session.now();
     const isSure = block < SURE_BLOCKS;
-    const isLate = beganNs + turnNs * compete.length > deadlineNs;
+    const order = compete.flatMap((one) => {
+      const parts = partsOfTurn(one.before, problem);
+      return Array.from({ length: parts }, (_, part) => ({ one, parts, key: part + draw() }));
+    }).sort((a, b) => a.key - b.key);
+    const isLate = beganNs + turnNs * order.length > deadlineNs;
     if (signal.aborted || (isLate && !isSure)) break;
-    const order = compete.map((one) => ({ one, key: draw() })).sort((a, b) => a.key - b.key);
-    for (const [place, { one }] of order.entries()) {
+    for (const [place, { one, parts }] of order.entries()) {
       if (signal.aborted) break;
+      if (!racing.includes(one)) continue;
       const { configuration } = one.before;
       const evaluation = await evaluateOn(session, configuration, {
         problem,
-        samplingNs: TURN_NS,
+        samplingNs: TURN_NS / parts,
         minSamples: TURN_SAMPLES,
         isAgain: isAgain(configuration),
         isReported: true,
@@ -89,10 +97,10 @@ export async function finalRound(
       if ("failure" in evaluation) racing.splice(racing.indexOf(one), 1);
       else {
         const { samples, clock } = evaluation.measurement;
-        one.blocks[block] = samples;
+        one.blocks[block] = [...one.blocks[block] ?? [], ...samples];
         one.clock = clock && Math.min(clock, one.clock ?? 1);
       }
-      const left = order.length - 1 - place + compete.length * Math.max(0, LEAST_BLOCKS - 1 - block);
+      const left = order.length - 1 - place + order.length * Math.max(0, LEAST_BLOCKS - 1 - block);
       await onEvaluation(evaluation, ++done, done + left);
     }
     turnNs = (session.now() - beganNs) / order.length;
@@ -132,6 +140,16 @@ export function tieSetOf(
   const part = (isWanted: (standing: Standing) => boolean): readonly Measurement[] =>
     order(finalists.filter((_, i) => isWanted(standings[i]!)).map(({ measurement }) => measurement));
   return [...part(({ isCore }) => isCore), ...part(({ isCore, isTied }) => isTied && !isCore)];
+}
+
+/** In how many parts a finalist has its turn: a CPU alone whose runs are short in several. */
+export function partsOfTurn(
+  { configuration, cellsPerSecond }: Measurement,
+  { grid, steps }: Problem,
+): number {
+  if (deviceOf(configuration) === "gpu") return 1;
+  const runNs = cellsOf(grid) * steps / cellsPerSecond * 1e9;
+  return Math.min(MOST_PARTS, Math.max(1, Math.floor(TURN_NS / (PART_RUNS * runNs))));
 }
 
 /** Whether a slowdown is known precisely enough. */

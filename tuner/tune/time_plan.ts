@@ -113,7 +113,7 @@ export function expectTurn(
     Measurement,
     "cellsPerSecond" | "samples" | "compileNs" | "clock"
   >,
-  { updates, minBatchNs, evaluationNs = 0, isWarm = false, searchRuns = 0 }: {
+  { updates, minBatchNs, evaluationNs = 0, isWarm = false, searchRuns = 0, parts = 1 }: {
     /** Cell updates of one run. */
     readonly updates: number;
     /** Shortest batch that the clock can time, in nanoseconds. */
@@ -124,6 +124,8 @@ export function expectTurn(
     readonly isWarm?: boolean;
     /** Runs in the search that were no samples and are not repeated. @default {0} */
     readonly searchRuns?: number;
+    /** In how many parts it comes, each with its own run to verify. @default {1} */
+    readonly parts?: number;
   },
 ): TurnTime {
   const runNs = updates / cellsPerSecond * 1e9;
@@ -134,7 +136,7 @@ export function expectTurn(
   // there is always a run to verify
   const isSample = isWarm || (clock !== undefined && runNs >= minBatchNs);
   const aroundNs = Math.max(isSample ? 0 : runNs, spentNs);
-  const againNs = aroundNs + Math.max(batchNs, Math.min(count * batchNs, mostNs));
+  const againNs = parts * aroundNs + Math.max(batchNs, Math.min(count * batchNs, mostNs));
   return { firstNs: againNs + compileNs, againNs };
 }
 

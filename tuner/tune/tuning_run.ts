@@ -9,6 +9,7 @@ import { stepwise } from "../../kernels/traversals/stepwise.ts";
 import type { Session } from "../devices/session.ts";
 import { chooseFinalists, LEAST_FINALISTS } from "../measuring/choose_finalists.ts";
 import { evaluateOn, type EvaluateOptions } from "../measuring/evaluate.ts";
+import { partsOfTurn } from "../measuring/final_round.ts";
 import type { TimedEvaluation } from "../measuring/evaluator.ts";
 import { defaultGrid, predictRunNs, withSuitedSteps } from "../problem/default_problem.ts";
 import { Calibration, correctSpace } from "../profile/calibration.ts";
@@ -222,6 +223,7 @@ export class TuningRun {
       evaluationNs,
       isWarm: isOptimised || gpu?.isFallback === true,
       searchRuns: isOptimised ? 1 : 0,
+      parts: partsOfTurn(measurement, this.problem),
     });
   }
 
