@@ -254,27 +254,28 @@ Deno.test("turns of the CPU come in parts, the others' between, where its runs a
   assertEquals((await orderOf(1e7)).length, 2 * 4);
 });
 
-Deno.test("what disturbs the machine for a while meets all finalists of the CPU", async () => {
-  const time = { nowNs: 0 };
-  // for 0.7 s in each 1.9 s everything takes twice as long
-  const slowdown = (): number => time.nowNs % 1.9e9 < 0.7e9 ? 2 : 1;
-  const results = await finalRound(["a", "b", "c"].map((name) => onCpu(name, 1e9)), {
-    problem: PROBLEM,
-    session: workbench(
-      time,
-      (configuration) =>
-        new FakeRunner(configuration, { batchNs: (count) => 1e6 * count * slowdown(), setupNs: 10e6 }, time),
-    ),
-    seed: 1,
-    deadlineNs: Infinity,
-    signal: new AbortController().signal,
-    onEvaluation: () => {},
-  });
-  for (const { blocks, standing } of results) {
-    assert(standing!.isTied);
-    const met = blocks.filter((samples) => samples!.some((rate) => rate < 0.6e9)).length;
-    assert(met >= blocks.length - 3, `${met} of ${blocks.length} blocks`);
+Deno.test("what disturbs the machine for a while meets all finalists of the CPU, so that none is rejected for it", async () => {
+  let rejected = 0, apart = 0;
+  for (let seed = 0; seed < 20; seed++) {
+    const time = { nowNs: 0 }, draw = seededRandom(seed);
+    // for 0.8 s in each 2 s everything takes twice as long; runs vary so much that no turn ends early
+    const slowdown = (): number => (time.nowNs % 2e9 < 0.8e9 ? 2 : 1) * (1 + 0.3 * draw());
+    const results = await finalRound(["a", "b", "c"].map((name) => onCpu(name, 7e7)), {
+      problem: PROBLEM,
+      session: workbench(
+        time,
+        (configuration) =>
+          new FakeRunner(configuration, { batchNs: (count) => 14e6 * count * slowdown() }, time),
+      ),
+      seed,
+      deadlineNs: Infinity,
+      signal: new AbortController().signal,
+      onEvaluation: () => {},
+    });
+    rejected += results.filter(({ standing }) => !standing!.isTied).length;
+    apart += results.filter(({ standing }) => standing!.slowdown > 0.05).length;
   }
+  assert(rejected === 0 && apart <= 20, `${rejected} rejected, ${apart} seem slower by a twentieth, of 60`);
 });
 
 Deno.test("of a finalist that fails in a part of its turn the other parts are not run", async () => {

@@ -103,6 +103,8 @@ Deno.test("a shorter run measures the profile's configuration again and leaves i
     earlierMessage!,
     /^stepwise .* at 2\.00 Gcells\/s, which stays: measured again it runs at 2\.00 Gcells/,
   );
+  const { entry: longer } = await tuneOver([first], rateOf, { request: { budget: { evaluations: 9 } } });
+  assertEquals([keyOf(longer!), longer!.search.evaluated], [keyOf(first), 9]);
   // without it, one evaluation finds less
   const alone = await tuneOver([], rateOf, SHORT);
   assertEquals([gcellsOf(alone.entry), alone.earlierMessage], [1, undefined]);

@@ -9,6 +9,7 @@
  *
  * @module
  */
+import { geometricMean } from "npm:simple-statistics@^7.12.0";
 import { cellsOf, type Problem } from "../../kernels/stencils/stencil.ts";
 import type { Configuration, Measurement } from "../configuration.ts";
 import { evaluateOn, type Evaluation, measurementOf, type Workbench } from "./evaluate.ts";
@@ -58,6 +59,8 @@ const PRECISION = NEGLIGIBLE / 2;
 /** A finalist under way. */
 type Racer = Pick<Finalist, "before"> & {
   readonly blocks: (readonly number[] | undefined)[];
+  /** The rate of each part of each turn. */
+  readonly parts: (number[] | undefined)[];
   /** The device's lowest clock in its turns, if it can be told. */
   clock?: number | undefined;
 };
@@ -70,7 +73,7 @@ export async function finalRound(
   finalists: readonly Measurement[],
   { problem, session, isAgain = () => false, seed, deadlineNs, signal, onEvaluation }: FinalRoundOptions,
 ): Promise<readonly Finalist[]> {
-  const racing: Racer[] = finalists.map((before) => ({ before, blocks: [] }));
+  const racing: Racer[] = finalists.map((before) => ({ before, blocks: [], parts: [] }));
   const draw = seededRandom(seed);
   let compete = [...racing];
   let done = 0, turnNs = 0;
@@ -98,6 +101,7 @@ export async function finalRound(
       else {
         const { samples, clock } = evaluation.measurement;
         one.blocks[block] = [...one.blocks[block] ?? [], ...samples];
+        (one.parts[block] ??= []).push(median(samples));
         one.clock = clock && Math.min(clock, one.clock ?? 1);
       }
       const left = order.length - 1 - place + order.length * Math.max(0, LEAST_BLOCKS - 1 - block);
@@ -157,9 +161,9 @@ function isKnown({ interval95: [low, high] }: Standing): boolean {
   return high - low <= 2 * PRECISION;
 }
 
-/** The rate of each turn. */
-function ratesOf({ blocks }: Racer): Turns {
-  return blocks.map((samples) => samples === undefined ? undefined : median(samples));
+/** The rate of each turn: of several parts their mean, as a median of all would be that of either half. */
+function ratesOf({ parts }: Racer): Turns {
+  return Array.from(parts, (rates) => rates && geometricMean(rates));
 }
 
 /** The samples of each turn that a finalist had. */
