@@ -30,22 +30,28 @@ export {
   hashOf,
   stencilOf,
 } from "./kernels/definition.ts";
+export type { ProfileValues } from "./kernels/axis_profiles.ts";
 export {
+  along,
+  type AlongAxis,
   equation,
   type EquationOptions,
   type FieldTap,
   type MaterialSource,
   type MaterialTap,
   type NewValues,
+  type ProfileFormula,
 } from "./kernels/equation.ts";
 export type {
   Ago,
+  Axis,
   Expression,
   FormulaWord,
   Offset,
   Operation,
   Operations,
   PartialSum,
+  ProfileTap,
   Tap,
   Variable,
 } from "./kernels/expression.ts";
@@ -68,7 +74,7 @@ export {
   subtract,
   type Value,
 } from "./kernels/operations.ts";
-export type { Assignment, Material, Substep, Update, ValueRange } from "./kernels/update.ts";
+export type { Assignment, AxisProfile, Material, Substep, Update, ValueRange } from "./kernels/update.ts";
 export { type FieldLevels, type ReferenceRun, runReference } from "./kernels/reference.ts";
 export {
   type AxisBoundaries,

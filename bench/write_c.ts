@@ -17,7 +17,7 @@ export interface CSource {
 
 /** Whether {@linkcode writeC} can translate an update. */
 export function isPlainLoop(update: Update): boolean {
-  return onlyExpression(update) !== undefined && !readsSignal(update);
+  return onlyExpression(update) !== undefined && update.profiles === undefined && !readsSignal(update);
 }
 
 /**

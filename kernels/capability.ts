@@ -34,6 +34,8 @@ export const NEEDS = [
   /** Several sub-steps in a step. */
   "sub-steps",
   "materials",
+  /** Materials that are functions of one axis. */
+  "profiles",
   "signal",
   /** A neighbour at t − 1. */
   "previous-neighbours",
@@ -131,13 +133,16 @@ function earlySource(update: Update): string | undefined {
 }
 
 const needsOfUpdate = remembered((update: Update): ReadonlyMap<Need, string> => {
-  const { fields, materials, substeps } = update, taps = tapsOf(update), expressions = expressionsOf(update);
+  const { fields, materials, profiles, substeps } = update,
+    taps = tapsOf(update),
+    expressions = expressionsOf(update);
   const made = substeps.flatMap((substep) => substep.map(({ field }) => field));
   const early = taps.find(({ plane, ago }) => ago === 0 && plane < fields.length && plane !== made.at(-1));
   const found: readonly (readonly [Need, boolean, string])[] = [
     ["fields", fields.length > 1, `the equation has ${fields.length} fields`],
     ["sub-steps", made.length > 1 && substeps.length > 1, `a step has ${substeps.length} sub-steps`],
     ["materials", materials.length > 0, "the equation has materials"],
+    ["profiles", profiles !== undefined, "the equation has axis profiles"],
     ["signal", readsSignal(update), "the equation has a signal"],
     [
       "previous-neighbours",

@@ -10,7 +10,7 @@ import { checkExpression, isFinite32, isHeld32, isRecord, type Want } from "./ch
 import { type Tap, tapsIn, type Variable, wordOf } from "./expression.ts";
 import { INITIAL_FIELDS } from "./initial_field.ts";
 import { BOUNDARIES, type Stencil } from "./stencils/stencil.ts";
-import { readsSignal, signalAt, type Update, type ValueRange } from "./update.ts";
+import { profileTapsOf, readsSignal, signalAt, type Update, type ValueRange } from "./update.ts";
 
 /** Fields and materials together. */
 const MOST_PLANES = 64;
@@ -91,10 +91,12 @@ export function checkStencil(stencil: Stencil): void {
 
 /** Checks an update of which nothing is known but that it is an object. */
 function checkUpdate(update: Update, isLine: boolean, want: Want): void {
-  const { fields, materials, ranges, substeps, signal, sources = [] } = update;
+  const { fields, materials, profiles = [], ranges, substeps, signal, sources = [] } = update;
   want(isList(fields, () => true) && fields.length > 0, "fields", "at least one is wanted", fields);
   want(isList(materials, isRecord), "materials", "a list of materials is wanted", materials);
-  const names = [...fields, ...materials.map(({ name }) => name)];
+  want(isList(profiles, isRecord), "profiles", "a list of axis profiles is wanted", profiles);
+  const planeNames = [...fields, ...materials.map(({ name }) => name)];
+  const names = [...planeNames, ...profiles.map(({ name }) => name)];
   const isFew = names.length <= MOST_PLANES;
   want(isFew, "fields", `at most ${MOST_PLANES} with the materials are wanted`, names.length);
   names.forEach((name, plane) => {
@@ -105,11 +107,18 @@ function checkUpdate(update: Update, isLine: boolean, want: Want): void {
   const areRanges = ranges === undefined || isList(ranges, isRange, fields.length);
   want(areRanges, "ranges", "the lowest and the highest initial value of each field are wanted", ranges);
   const check = (value: unknown, place: string, variables: readonly Variable[] = []): void => {
-    const planes = variables.length === 0 ? names.length : 0, hasSignal = planes > 0 && signal !== undefined;
-    checkExpression(value, { place, planes, variables, hasSignal }, want);
+    const planes = variables.length === 0 ? planeNames.length : 0;
+    const hasSignal = planes > 0 && signal !== undefined;
+    checkExpression(value, { place, planes, profiles, variables, hasSignal }, want);
   };
-  for (const { name, values, formula } of materials) {
-    if (formula !== undefined) check(formula, `material ${name}`, ["x", "y", "z"]);
+  for (const { name, axis } of profiles) {
+    const isAxis = axis === 2 || (!isLine && (axis === 0 || axis === 1));
+    want(isAxis, `material ${name}`, `an axis of the ${isLine ? "line, z," : "grid"} is wanted`, axis);
+  }
+  for (const { name, values, formula, ...one } of [...materials, ...profiles]) {
+    if (formula !== undefined) {
+      check(formula, `material ${name}`, "axis" in one ? ["i", "n"] : ["x", "y", "z"]);
+    }
     const areExact = isList(
       values,
       (value) => isFinite32(value) && Object.is(Math.fround(value), value + 0),
@@ -148,11 +157,15 @@ function checkUpdate(update: Update, isLine: boolean, want: Want): void {
         const reason = isLine && (x !== 0 || y !== 0)
           ? "cells of the line, along z, are wanted"
           : whyUnreadable(tap, index, madeIn.get(tap.plane));
-        const found = `${names[tap.plane]}.${wordOf(tap.ago)}(${tap.offset.join(", ")})`;
+        const found = `${planeNames[tap.plane]}.${wordOf(tap.ago)}(${tap.offset.join(", ")})`;
         want(reason === undefined, `sub-step ${index + 1}, field ${fields[field]}`, reason ?? "", found);
       }
     }
   });
+  for (const { profile, offset } of profileTapsOf(update)) {
+    const isNear = Math.abs(offset) <= MOST_CELLS;
+    want(isNear, `material ${profiles[profile]!.name}`, `at most ${MOST_CELLS} cells are wanted`, offset);
+  }
   want(isList(sources, isRecord), "sources", "a list of sources is wanted", sources);
   sources.forEach(({ name, range, into }, i) => {
     const place = `source ${isText(name, PLANE_NAME) ? name : i + 1}`;
@@ -166,12 +179,16 @@ function checkUpdate(update: Update, isLine: boolean, want: Want): void {
       const ofField = `${place}, field ${fields[field]}`;
       checkExpression(
         factor,
-        { place: ofField, planes: names.length, variables: [], hasSignal: false },
+        { place: ofField, planes: planeNames.length, profiles, variables: [], hasSignal: false },
         want,
       );
       for (const tap of tapsIn([factor])) {
         const isOwn = tap.plane >= fields.length && tap.ago === 0 && tap.offset.every((cells) => cells === 0);
-        want(isOwn, ofField, "a factor of materials at the cell itself is wanted", names[tap.plane]);
+        want(isOwn, ofField, "a factor of materials at the cell itself is wanted", planeNames[tap.plane]);
+      }
+      for (const { profile, offset } of profileTapsOf([{ field, value: factor }])) {
+        const { name } = profiles[profile]!;
+        want(offset === 0, ofField, "a factor of materials at the cell itself is wanted", name);
       }
     }
   });

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { FUNCTIONS, NUMBERS, type Operation, OPERATIONS, type Variable } from "./expression.ts";
+import { type Axis, FUNCTIONS, NUMBERS, type Operation, OPERATIONS, type Variable } from "./expression.ts";
 
 /** Nodes from the root of an expression to a leaf: a sum of n terms is n deep. */
 export const MOST_DEEP = 500;
@@ -22,6 +22,8 @@ export interface ExpressionRules {
   readonly place: string;
   /** Number of fields and materials that it may read: none in a signal or a material. */
   readonly planes: number;
+  /** The axis profiles that it may read. @default {none} */
+  readonly profiles?: readonly { readonly axis: Axis }[];
   /** Variables that it may have: none in an update. */
   readonly variables: readonly Variable[];
   readonly hasSignal: boolean;
@@ -89,13 +91,12 @@ function valueOf(
 /** The operands of a node, whose other parts are as they should be. */
 function operandsOf(
   node: Readonly<Record<string, unknown>>,
-  { place, planes, variables, hasSignal }: ExpressionRules,
+  { place, planes, profiles = [], variables, hasSignal }: ExpressionRules,
   want: Want,
 ): readonly unknown[] {
-  const { kind, value, plane, ago, name } = node;
+  const { kind, value, plane, ago, name, profile, axis, offset } = node;
   const isOneOf = (words: readonly string[], word: unknown): boolean => words.some((one) => one === word);
   const wantOffset = (): void => {
-    const { offset } = node;
     const holds = Array.isArray(offset) && offset.length === 3 && offset.every(Number.isSafeInteger);
     want(holds, place, "an offset of three whole numbers is wanted", offset);
   };
@@ -124,6 +125,13 @@ function operandsOf(
       want(isPlane, place, "a field or material is wanted", plane);
       want(ago === 0 || ago === 1 || ago === -1, place, "ago must be 0 (now), 1 (before) or -1 (next)", ago);
       wantOffset();
+      return [];
+    }
+    case "profile": {
+      want(planes > 0, place, "a signal or material that reads no other is wanted", "an axis profile");
+      const own = profiles[Number(profile)]?.axis;
+      want(own !== undefined && axis === own, place, "an axis profile of the equation is wanted", profile);
+      want(Number.isSafeInteger(offset), place, "a whole number of cells is wanted", offset);
       return [];
     }
     case "partial":

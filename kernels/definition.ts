@@ -6,15 +6,17 @@
  * - {@linkcode hashOf}(update): a text that two equations share exactly if they are written alike.
  *
  * An expression is a number, or a list that begins with a word: `["at", "u", 1, 0, 0]`, likewise `before` (one step
- * ago) and `next` (already computed in this step); `["signal"]`; `["shifted", a, 1, 0, 0]`; or an operation, as
- * `["add", a, b, c]`, ((a + b) + c), and `["choose", condition, then, otherwise]`. In a signal and in a material's
- * formula there are variables, as `["step"]`, and functions, as `["sine", a]`.
+ * ago) and `next` (already computed in this step); of an axis profile `["at", "d", 1]`; `["signal"]`;
+ * `["shifted", a, 1, 0, 0]`; or an operation, as `["add", a, b, c]`, ((a + b) + c), and
+ * `["choose", condition, then, otherwise]`. In a signal and in a material's formula there are variables, as `["step"]`,
+ * `["x"]` or an axis profile's `["i"]`, and functions, as `["sine", a]`.
  *
  * @module
  */
 import { checkStencil, wantOf } from "./check_definition.ts";
 import { isRecord, MOST_DEEP, type Want } from "./check_expression.ts";
 import {
+  type Axis,
   constant,
   eachOperation,
   type Expression,
@@ -30,7 +32,7 @@ import {
 import { CHAINS, operate } from "./operations.ts";
 import { BOUNDARIES, type Stencil } from "./stencils/stencil.ts";
 import { remembered } from "./remembered.ts";
-import { DEFAULT_RANGE, type Update, type ValueRange } from "./update.ts";
+import { DEFAULT_RANGE, type Material, type Update, type ValueRange } from "./update.ts";
 
 /** An expression as JSON: a number, or a list that begins with a word. */
 export type ExpressionData = number | readonly (string | ExpressionData)[];
@@ -48,6 +50,8 @@ export interface Definition
     readonly values: readonly number[];
     readonly formula?: ExpressionData;
   }[];
+  /** The axis profiles, likewise, and the axis that each runs along: 0, 1 or 2 for x, y or z. */
+  readonly profiles?: readonly (Definition["materials"][number] & { readonly axis: Axis })[];
   /** What each sub-step makes of its fields. */
   readonly substeps: readonly Readonly<Record<string, ExpressionData>>[];
   /** The signal as a formula of the step. */
@@ -63,9 +67,13 @@ export interface Definition
 /** What a stencil's definition says, as data that JSON keeps: names are as in {@linkcode equation}. */
 export function definitionOf(stencil: Stencil): Definition {
   const { name, title, variant, dimensions = 3, boundaries = BOUNDARIES, initialField } = stencil;
-  const { fields, ranges, materials, substeps, signal, sources } = stencil.update;
+  const { fields, ranges, materials, profiles, substeps, signal, sources } = stencil.update;
   const names = [...fields, ...materials.map((material) => material.name)];
-  const write = (expression: Expression): ExpressionData => dataOf(expression, names);
+  const write = (expression: Expression): ExpressionData =>
+    dataOf(expression, names, profiles?.map(({ name }) => name));
+  const writeMaterial = <T extends Material>({ formula, ...rest }: T) => {
+    return { ...rest, ...(formula && { formula: write(formula) }) };
+  };
   return {
     name,
     title,
@@ -74,10 +82,8 @@ export function definitionOf(stencil: Stencil): Definition {
     boundaries: [...boundaries],
     ...(initialField !== undefined && { initialField }),
     fields: fields.map((name, i) => ({ name, range: ranges?.[i] ?? DEFAULT_RANGE })),
-    materials: materials.map(({ formula, ...rest }) => ({
-      ...rest,
-      ...(formula && { formula: write(formula) }),
-    })),
+    materials: materials.map(writeMaterial),
+    ...(profiles && { profiles: profiles.map(writeMaterial) }),
     substeps: substeps.map((substep) =>
       Object.fromEntries(substep.map(({ field, value }) => [fields[field]!, write(value)]))
     ),
@@ -99,18 +105,20 @@ export function definitionOf(stencil: Stencil): Definition {
  */
 export const hashOf: (update: Update) => string = remembered(findHash);
 
-function findHash({ fields, materials, substeps, signal, sources = [] }: Update): string {
+function findHash({ fields, materials, profiles, substeps, signal, sources = [] }: Update): string {
   const planes = Array.from({ length: fields.length + materials.length }, (_, plane) => plane);
+  const numbers = profiles?.map((_, profile) => `${profile}`);
   const computed = [
     fields.length,
-    materials.map(({ values, formula }) => [values, formula ? dataOf(formula, []) : 0]),
+    materials.map(valuesOf),
     substeps.map((substep) =>
-      substep.map(({ field, value }) => [field, dataOf(value, planes, Math.fround)] as const)
+      substep.map(({ field, value }) => [field, dataOf(value, planes, numbers, Math.fround)] as const)
         .sort(([one], [other]) => one - other)
     ),
     signal ? dataOf(signal, []) : 0,
+    ...(profiles === undefined ? [] : [profiles.map((one) => [one.axis, ...valuesOf(one)])]),
     ...sources.map(({ into }) =>
-      into.map(({ field, factor }) => [field, dataOf(factor, planes, Math.fround)])
+      into.map(({ field, factor }) => [field, dataOf(factor, planes, numbers, Math.fround)])
     ),
   ];
   // FNV-1a
@@ -121,10 +129,15 @@ function findHash({ fields, materials, substeps, signal, sources = [] }: Update)
   return hash.toString(16).padStart(16, "0");
 }
 
+function valuesOf({ values, formula }: Material): [readonly number[], ExpressionData] {
+  return [values, formula ? dataOf(formula, []) : 0];
+}
+
 /** An expression as data; sums and products of several have one list. */
 function dataOf(
   expression: Expression,
   planes: readonly (string | number)[],
+  profiles: readonly string[] = [],
   round = (value: number): number => value,
 ): ExpressionData {
   return fold<ExpressionData>(expression, {
@@ -134,11 +147,12 @@ function dataOf(
       return isChain ? [...first, ...operands.slice(1)] : [kind, ...operands];
     }),
     tap: ({ plane, ago, offset }) => [wordOf(ago), planes[plane]!, ...offset],
+    profile: ({ profile, offset }) => ["at", profiles[profile]!, offset],
     // JSON has no −0: it is written as the product that it is
     constant: (value) => Object.is(round(value), -0) ? ["multiply", -1, 0] : round(value),
     signal: () => ["signal"],
     formula: (name, operands) => [name, ...operands],
-    partial: (of, offset) => ["shifted", dataOf(of, planes, round), ...offset],
+    partial: (of, offset) => ["shifted", dataOf(of, planes, profiles, round), ...offset],
   });
 }
 
@@ -164,16 +178,19 @@ export function stencilOf(definition: unknown): Stencil {
   const { name, title, variant, dimensions, boundaries, initialField, signal } = given;
   const want: Want = wantOf(name);
   want(isRecord(definition), "definition", "an object is wanted", definition);
-  const listOf = (
-    key: "fields" | "materials" | "substeps" | "sources",
-  ): readonly Readonly<Record<string, unknown>>[] => {
-    const list = given[key];
+  type Lists = "fields" | "materials" | "profiles" | "substeps" | "sources";
+  const listOf = (key: Lists, list = given[key]): readonly Readonly<Record<string, unknown>>[] => {
     want(Array.isArray(list) && list.every(isRecord), key, "a list of objects is wanted", list);
     return list;
   };
   const fields = listOf("fields"), materials = listOf("materials");
+  const profiles = listOf("profiles", given.profiles ?? []);
   const names = [...fields, ...materials].map(({ name }) => name);
-  const read = (data: unknown, place: string): Expression => expressionOf(data, { place, names, want });
+  const read = (data: unknown, place: string): Expression =>
+    expressionOf(data, { place, names, profiles, want });
+  const readMaterial = ({ name, values, formula }: Readonly<Record<string, unknown>>) => {
+    return { name, values, ...(formula !== undefined && { formula: read(formula, `material ${name}`) }) };
+  };
   const byField = (of: Readonly<Record<string, unknown>>, where: string) =>
     Object.entries(of).map(([name, data]) => {
       const place = `${where}, field ${name}`, field = names.indexOf(name);
@@ -183,11 +200,10 @@ export function stencilOf(definition: unknown): Stencil {
   const update = {
     fields: fields.map(({ name }) => name),
     ranges: fields.map(({ range }) => range),
-    materials: materials.map(({ name, values, formula }, i) => ({
-      name,
-      values,
-      ...(formula !== undefined && { formula: read(formula, `material ${i + 1}`) }),
-    })),
+    materials: materials.map(readMaterial),
+    ...(profiles.length > 0 && {
+      profiles: profiles.map(({ axis, ...one }) => ({ ...readMaterial(one), axis })),
+    }),
     substeps: listOf("substeps").map((substep, i) =>
       byField(substep, `sub-step ${i + 1}`).map(({ field, read: value }) => ({ field, value }))
     ),
@@ -213,10 +229,15 @@ export function stencilOf(definition: unknown): Stencil {
 /** The expression of data; whether its numbers make sense is left to {@linkcode checkStencil}. */
 function expressionOf(
   data: unknown,
-  where: { readonly place: string; readonly names: readonly unknown[]; readonly want: Want },
+  where: {
+    readonly place: string;
+    readonly names: readonly unknown[];
+    readonly profiles: readonly Readonly<Record<string, unknown>>[];
+    readonly want: Want;
+  },
   deep = 1,
 ): Expression {
-  const { place, names } = where, want: Want = where.want;
+  const { place, names, profiles } = where, want: Want = where.want;
   if (typeof data === "number") return constant(data);
   want(Array.isArray(data), place, "a number, or a list that begins with a word, is wanted", data);
   want(deep <= MOST_DEEP, place, `lists nested at most ${MOST_DEEP} deep are wanted`, "deeper ones");
@@ -224,6 +245,10 @@ function expressionOf(
   const [first, ...rest] = parts;
   const read = (part: unknown): Expression => expressionOf(part, where, deep + 1);
   const level = LEVELS.find(([name]) => name === word);
+  const profile = word === "at" ? profiles.findIndex(({ name }) => name === first) : -1;
+  if (profile >= 0) {
+    return { kind: "profile", profile, axis: profiles[profile]!.axis as Axis, offset: rest[0] as number };
+  }
   if (level !== undefined) {
     want(names.includes(first), place, "the name of a field or material is wanted", first);
     return { kind: "tap", offset: rest as unknown as Offset, ago: level[1], plane: names.indexOf(first) };

@@ -5,24 +5,27 @@
  */
 import { checkStencil, isRange, wantOf } from "./check_definition.ts";
 import { checkExpression, isHeld32, isRecord, type Want } from "./check_expression.ts";
-import { type Ago, type Expression, type Offset, SIGNAL, type Tap, tap } from "./expression.ts";
+import { sampleProfile } from "./axis_profiles.ts";
+import { type Ago, type Axis, type Expression, type Offset, SIGNAL, type Tap, tap } from "./expression.ts";
 import { evaluate, formula, nodeOf, type Value } from "./operations.ts";
 import { splitSources } from "./sources.ts";
 import { BOUNDARIES, type Stencil } from "./stencils/stencil.ts";
-import type { Material, Update, ValueRange } from "./update.ts";
+import type { AxisProfile, Material, Update, ValueRange } from "./update.ts";
 
-/** A material: a field that no step changes. It stands for its value in the cell that is computed. */
-export interface MaterialTap extends Tap {
+/** A material: what no step changes. It stands for its value in the cell that is computed. */
+export type MaterialTap = Expression & {
   /**
    * Its value `cells` away.
    *
    * @param cells along x, y and z, 0 where left out; of an equation in one dimension along the line
    */
-  at(...cells: readonly number[]): Tap;
-}
+  at(...cells: readonly number[]): Expression;
+};
 
 /** A field. It stands for its value, now, in the cell that is computed. */
-export interface FieldTap extends MaterialTap {
+export interface FieldTap extends Tap {
+  /** Its value `cells` away, along x, y and z, 0 where left out; of an equation in one dimension along the line. */
+  at(...cells: readonly number[]): Tap;
   /** Its value one step ago. */
   before(...cells: readonly number[]): Tap;
   /** Its new value, which an earlier sub-step of this step has computed. */
@@ -38,7 +41,47 @@ export interface FieldTap extends MaterialTap {
 export type MaterialSource =
   | ValueRange
   | { readonly values: readonly number[] }
-  | ((x: Expression, y: Expression, z: Expression) => Value);
+  | ((x: Expression, y: Expression, z: Expression) => Value)
+  | AlongAxis;
+
+/** A material that is a function of one axis alone; {@linkcode along} makes it. */
+export interface AlongAxis {
+  /** The axis that it runs along. */
+  readonly axis: "x" | "y" | "z";
+  /** A range, values, or a function of the cell's index. */
+  readonly source: ValueRange | { readonly values: readonly number[] } | ProfileFormula;
+}
+
+/** The value of an axis profile: `i` is the cell's index along the axis, from 0 on, and `n` the number of cells there. */
+export type ProfileFormula = (i: Expression, n: Expression) => Value;
+
+const AXES: readonly AlongAxis["axis"][] = ["x", "y", "z"];
+
+/**
+ * A material that is a function of one axis alone, as the damping of absorbing edges. It takes no memory for each cell.
+ *
+ * @param axis the axis that it runs along
+ * @param source a function, which is called once and returns an expression; or, as of other materials, a range or values
+ *
+ * @example Damping in 3 cells at both ends of a line
+ * ```ts
+ * import { along, equation } from "./equation.ts";
+ * import { maximum, multiply, subtract } from "./operations.ts";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const decay = equation({
+ *   name: "decay",
+ *   dimensions: 1,
+ *   fields: { u: [0, 1] },
+ *   materials: { d: along("z", (i, n) => multiply(0.1, maximum(0, subtract(3, i), subtract(i, subtract(n, 4))))) },
+ *   step: ({ u, d }) => ({ u: subtract(u, multiply(d, u)) }),
+ * });
+ * assertEquals(decay.update.profiles?.length, 1);
+ * ```
+ */
+export function along(axis: AlongAxis["axis"], source: AlongAxis["source"]): AlongAxis {
+  return { axis, source };
+}
 
 /** What {@linkcode equation} makes a stencil of: unless given, the title is its name, and the variant has nothing. */
 export interface EquationOptions<
@@ -134,13 +177,20 @@ export function equation<
   const isCourse = signal === undefined || typeof signal === "function";
   want(isCourse, "signal", "a function of the step is wanted", signal);
   want(typeof step === "function", "step", "a function that returns the new values is wanted", step);
-  const fieldNames = Object.keys(fields), planeNames = [...fieldNames, ...Object.keys(materials)];
-  const sourceNames = Object.keys(sources), names = [...planeNames, ...sourceNames];
+  const given = Object.entries(materials as Record<string, MaterialSource>);
+  const profiles = given.flatMap(([key, source]) => isAlong(source) ? [profileOf(key, source, want)] : []);
+  const cellwise = given.flatMap(([key, source]) => isAlong(source) ? [] : [materialOf(key, source, want)]);
+  const fieldNames = Object.keys(fields), planeNames = [...fieldNames, ...cellwise.map(({ name }) => name)];
+  const sourceNames = Object.keys(sources),
+    names = [...fieldNames, ...Object.keys(materials), ...sourceNames];
   const indexOf = (key: string, place: string, known: readonly string[]): number => {
     want(known.includes(key), place, `one of ${known.join(", ")} is wanted`, key);
     return known.indexOf(key);
   };
-  const planes = Object.fromEntries(names.map((key, plane) => [key, planeTap(plane, dimensions)]));
+  const planes: Readonly<Record<string, MaterialTap>> = Object.fromEntries([
+    ...[...planeNames, ...sourceNames].map((key, plane) => [key, planeTap(plane, dimensions)] as const),
+    ...profiles.map(({ name, axis }, profile) => [name, profileTap(profile, axis, dimensions)] as const),
+  ]);
   const known = new Proxy(planes, {
     get: (_, key) => typeof key === "string" ? planes[names[indexOf(key, "step", names)]!] : undefined,
   });
@@ -152,15 +202,17 @@ export function equation<
       .map(([key, value]) => ({ field: indexOf(key, place, fieldNames), value: nodeOf(value as Value) }))
       .sort((one, other) => one.field - other.field);
   });
-  const [substeps, into] = sourceNames.length === 0
-    ? [written]
-    : splitSources(written, { fields: fieldNames, planes: planeNames.length, sources: sourceNames }, want);
+  const [substeps, into] = sourceNames.length === 0 ? [written] : splitSources(written, {
+    fields: fieldNames,
+    planes: planeNames.length,
+    profiles,
+    sources: sourceNames,
+  }, want);
   const update = {
     fields: fieldNames,
     ranges: Object.values(fields),
-    materials: Object.entries(materials as Record<string, MaterialSource>).map(([key, source]) =>
-      materialOf(key, source, want)
-    ),
+    materials: cellwise,
+    ...(profiles.length > 0 && { profiles }),
     substeps,
     // null, which is refused, where the function returned nothing
     ...(signal !== undefined && { signal: nodeOf(signal(formula("step"))) ?? null }),
@@ -184,17 +236,43 @@ export function equation<
 /** A field or a material as the user's function sees it; its functions can be handed on: `advance(u.at)`. */
 function planeTap(plane: number, dimensions: 1 | 3): FieldTap {
   const tapAt = (ago: Ago) => (...cells: readonly number[]): Tap => {
-    const isShort = dimensions === 1 && cells.length < 3;
-    const offset = isShort
-      ? [0, 0, 0, ...cells].slice(cells.length)
-      : [...cells, 0, 0, 0].slice(0, Math.max(3, cells.length));
-    return { kind: "tap", offset: offset as unknown as Offset, ago, plane };
+    return { kind: "tap", offset: offsetOf(cells, dimensions), ago, plane };
   };
   return { ...tap(0, 0, 0, 0, plane), at: tapAt(0), before: tapAt(1), next: tapAt(-1) };
 }
 
+function offsetOf(cells: readonly number[], dimensions: 1 | 3): Offset {
+  const isShort = dimensions === 1 && cells.length < 3;
+  const offset = isShort
+    ? [0, 0, 0, ...cells].slice(cells.length)
+    : [...cells, 0, 0, 0].slice(0, Math.max(3, cells.length));
+  return offset as unknown as Offset;
+}
+
+/** An axis profile likewise: it is the same wherever the other axes lead. */
+function profileTap(profile: number, axis: Axis, dimensions: 1 | 3): MaterialTap {
+  const at = (...cells: readonly number[]): Expression => {
+    return { kind: "profile", profile, axis, offset: offsetOf(cells, dimensions)[axis] };
+  };
+  return { ...at(), at };
+}
+
+function isAlong(source: unknown): source is AlongAxis {
+  return isRecord(source) && "axis" in source;
+}
+
+function profileOf(name: string, { axis, source }: AlongAxis, want: Want): AxisProfile {
+  const place = `material ${name}`;
+  want(AXES.includes(axis), place, `one of the axes ${AXES.join(", ")} is wanted`, axis);
+  const along = { axis: AXES.indexOf(axis) as Axis };
+  if (typeof source !== "function") return { ...materialOf(name, source, want), ...along };
+  const of = nodeOf(source(formula("i"), formula("n")));
+  checkExpression(of, { place, planes: 0, variables: ["i", "n"], hasSignal: false }, want);
+  return { name, values: sampleProfile(of), formula: of, ...along };
+}
+
 /** A material with the eight values of it that Facet scatters over the cells. */
-function materialOf(name: string, source: MaterialSource, want: Want): Material {
+function materialOf(name: string, source: Exclude<MaterialSource, AlongAxis>, want: Want): Material {
   const place = `material ${name}`, eight = Array.from({ length: 8 }, (_, i) => i);
   // −0 becomes 0: JSON does not keep it
   const rounded = (values: readonly number[]): number[] => values.map((value) => Math.fround(value) + 0);

@@ -21,6 +21,9 @@
 /** Where a tap lies from the cell that is updated, in cells along x, y, z. */
 export type Offset = readonly [x: number, y: number, z: number];
 
+/** Which axis: x, y or z. */
+export type Axis = 0 | 1 | 2;
+
 /** Time level of a tap: 0, the newest, t; 1, the one before, t − 1; −1, what this step has already made, t + 1. */
 export type Ago = -1 | 0 | 1;
 
@@ -44,6 +47,18 @@ export interface Tap {
   readonly ago: Ago;
   /** Which field, or after the last field which material: see `update.ts`. */
   readonly plane: number;
+}
+
+/** The value of an axis profile, which is a function of one axis alone. */
+export interface ProfileTap {
+  /** What tells it from other nodes. */
+  readonly kind: "profile";
+  /** Which of the update's profiles. */
+  readonly profile: number;
+  /** The axis that it runs along: x, y or z. */
+  readonly axis: Axis;
+  /** Where it is taken along that axis, in cells from the updated one. */
+  readonly offset: number;
 }
 
 /** An expression at another cell. */
@@ -71,6 +86,7 @@ export type Operations<T> =
 /** An update of a cell as a tree. */
 export type Expression =
   | Tap
+  | ProfileTap
   | PartialSum
   | { readonly kind: "constant"; readonly value: number }
   | { readonly kind: "signal" }
@@ -80,8 +96,11 @@ export type Expression =
 /** Names of operations. */
 export type Operation = keyof Operations<unknown>;
 
-/** What a signal depends on: the time step; and a material: the cell's place, from 0 to 1 along the grid's axes. */
-export type Variable = "step" | "x" | "y" | "z";
+/**
+ * What a signal depends on: the time step; a material: the cell's place, from 0 to 1 along the grid's axes; and an axis
+ * profile: the cell's index along its axis, and the number of cells there.
+ */
+export type Variable = "step" | "x" | "y" | "z" | "i" | "n";
 
 /** Functions of signals and materials, which the host evaluates: no kernel computes them. */
 export const FUNCTIONS: readonly FormulaWord[] = ["exponential", "sine"];
@@ -89,11 +108,13 @@ export const FUNCTIONS: readonly FormulaWord[] = ["exponential", "sine"];
 /** What only signals and materials contain. */
 export type FormulaWord = Variable | "exponential" | "sine";
 
-export const FORMULA_WORDS: readonly FormulaWord[] = ["step", "x", "y", "z", ...FUNCTIONS];
+export const FORMULA_WORDS: readonly FormulaWord[] = ["step", "x", "y", "z", "i", "n", ...FUNCTIONS];
 
 /** How to turn each kind of node into a `T`; what {@linkcode fold} needs. */
 export interface Algebra<T> extends Operations<T> {
   tap(tap: Tap): T;
+  /** @default {refused} */
+  profile?(tap: ProfileTap): T;
   constant(value: number): T;
   signal(): T;
   /** What only signals and materials contain. @default {refused} */
@@ -157,6 +178,7 @@ export const SIGNAL: Expression = { kind: "signal" };
 export const TREE: Algebra<Expression> = {
   ...eachOperation<Expression>((kind) => (...operands) => ({ kind, operands })),
   tap: (tap) => tap,
+  profile: (tap) => tap,
   constant,
   signal: () => SIGNAL,
 };
@@ -166,6 +188,9 @@ export function fold<T>(expression: Expression, algebra: Algebra<T>, at: Offset 
   switch (expression.kind) {
     case "tap":
       return algebra.tap({ ...expression, offset: plus(expression.offset, at) });
+    case "profile":
+      if (algebra.profile === undefined) throw new RangeError("Axis profiles cannot be computed here");
+      return algebra.profile({ ...expression, offset: expression.offset + at[expression.axis] });
     case "constant":
       return algebra.constant(expression.value);
     case "signal":
@@ -187,9 +212,9 @@ export function fold<T>(expression: Expression, algebra: Algebra<T>, at: Offset 
   }
 }
 
-/** An algebra that treats every operation alike, as a search or a count does; `leaf` is of a constant and the signal. */
+/** An algebra that treats every operation alike, as a search or a count does; `leaf` is of all but taps. */
 export function uniform<T>(leaf: T, join: (...operands: T[]) => T): Omit<Algebra<T>, "tap"> {
-  return { ...eachOperation(() => join), constant: () => leaf, signal: () => leaf };
+  return { ...eachOperation(() => join), constant: () => leaf, signal: () => leaf, profile: () => leaf };
 }
 
 /** Calls `visit` for every tap, and `enter` for every partial sum: where it returns true, what it holds is passed over. */
@@ -237,6 +262,7 @@ export function foldShared<T>(
   const roots = expressions.map((expression) =>
     fold<number>(expression, {
       tap: (tap) => enter(tapKey(tap), () => algebra.tap(tap)),
+      profile: (tap) => enter(`profile ${tap.profile} ${tap.offset}`, () => fold(tap, algebra)),
       constant: (value) => enter(`${value}`, () => algebra.constant(value), [], true),
       signal: () => enter("signal", () => algebra.signal(), [], true),
       ...eachOperation(join),

@@ -19,6 +19,10 @@ export type Value = Expression | number;
 /** A value as a plain node; what is no value is refused where the equation is made. */
 export function nodeOf(value: Value): Expression {
   if (typeof value === "number") return constant(value);
+  if (value?.kind === "profile") {
+    const { kind, profile, axis, offset } = value;
+    return { kind, profile, axis, offset };
+  }
   if (value?.kind !== "tap") return value;
   const { kind, offset, ago, plane } = value;
   return { kind, offset, ago, plane };

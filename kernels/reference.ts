@@ -4,7 +4,8 @@
  *
  * @module
  */
-import { type Algebra, eachOperation, fold, type Tap } from "./expression.ts";
+import { initialProfiles, type ProfileValues } from "./axis_profiles.ts";
+import { type Algebra, eachOperation, fold, type ProfileTap, type Tap } from "./expression.ts";
 import { planesOf, signalAt, type Update } from "./update.ts";
 import { alongAxes, cellsOf, imageOf, type Problem } from "./stencils/stencil.ts";
 
@@ -28,6 +29,11 @@ export interface ReferenceRun extends Pick<Problem, "grid" | "boundary" | "steps
    * @default {0}
    */
   readonly start?: number;
+  /**
+   * The values of the update's axis profiles.
+   * @default {those that they start from}
+   */
+  readonly profiles?: ProfileValues;
 }
 
 /**
@@ -51,7 +57,7 @@ export interface ReferenceRun extends Pick<Problem, "grid" | "boundary" | "steps
  */
 export function runReference<T extends Float32Array | Float64Array>(
   levels: FieldLevels<T>,
-  { update, grid, boundary, steps, start = 0 }: ReferenceRun,
+  { update, grid, boundary, steps, start = 0, profiles = initialProfiles(update, grid) }: ReferenceRun,
 ): FieldLevels<T> {
   const [nx, ny, nz] = grid;
   const planes = planesOf(update);
@@ -84,6 +90,16 @@ export function runReference<T extends Float32Array | Float64Array>(
       return row;
     };
   };
+  const profile = ({ profile, axis, offset }: ProfileTap) => {
+    const row = newRow(), values = profiles[profile]!, boundaries = [alongX, alongY, alongZ] as const;
+    const valueAt = (i: number): number => {
+      const image = imageOf(i + offset, grid[axis], boundaries[axis]);
+      return image === undefined ? 0 : values[image]!;
+    };
+    if (axis < 2) return (): T => row.fill(valueAt(axis === 0 ? x : y)) as T;
+    row.forEach((_, z) => row[z] = valueAt(z));
+    return (): T => row;
+  };
   /** Rounds when it stores: every operation once, since what f64 makes of f32 values rounds to f32 as the exact result. */
   const join = (operate: (row: T, left: T, right: T, third?: T) => void) => (...operands: (() => T)[]) => {
     const row = newRow(), [first, second, third] = operands;
@@ -95,6 +111,7 @@ export function runReference<T extends Float32Array | Float64Array>(
   };
   const algebra: Algebra<() => T> = {
     tap: read,
+    profile,
     constant(value) {
       const row = newRow().fill(value) as T;
       return () => row;

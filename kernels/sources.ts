@@ -5,7 +5,17 @@
  * @module
  */
 import { checkExpression, type Want } from "./check_expression.ts";
-import { constant, type Expression, fold, NUMBERS, type Operation, type Tap, tapsIn } from "./expression.ts";
+import {
+  type Axis,
+  constant,
+  type Expression,
+  fold,
+  NUMBERS,
+  type Operation,
+  type ProfileTap,
+  type Tap,
+  tapsIn,
+} from "./expression.ts";
 import { operate } from "./operations.ts";
 
 /** What a source is multiplied by before it is added to a field. */
@@ -36,10 +46,11 @@ type Assignments = readonly { readonly field: number; readonly value: Expression
  */
 export function splitSources(
   substeps: readonly Assignments[],
-  { fields, planes, sources }: {
+  { fields, planes, profiles, sources }: {
     readonly fields: readonly string[];
     /** Fields and materials. */
     readonly planes: number;
+    readonly profiles: readonly { readonly axis: Axis }[];
     readonly sources: readonly string[];
   },
   want: Want,
@@ -50,7 +61,7 @@ export function splitSources(
       const place = `sub-step ${i + 1}, field ${fields[field]}`;
       checkExpression(
         value,
-        { place, planes: planes + sources.length, variables: [], hasSignal: true },
+        { place, planes: planes + sources.length, profiles, variables: [], hasSignal: true },
         want,
       );
       let rest = value;
@@ -144,7 +155,11 @@ function made(rest?: Expression, factor?: Expression): Split {
   return { ...(rest && { rest }), ...(factor && { factor }) };
 }
 
-/** A factor's value at a cell, in f64, from the values of the materials there. */
-export function factorAt(factor: Expression, valueOf: (tap: Tap) => number): number {
-  return fold<number>(factor, { ...NUMBERS, tap: valueOf });
+/** A factor's value at a cell, in f64, from the values of the materials and axis profiles there. */
+export function factorAt(
+  factor: Expression,
+  valueOf: (tap: Tap) => number,
+  profileOf: (tap: ProfileTap) => number,
+): number {
+  return fold<number>(factor, { ...NUMBERS, tap: valueOf, profile: profileOf });
 }

@@ -4,7 +4,17 @@
  *
  * @module
  */
-import { type Algebra, type Expression, fold, type Offset, type Tap, tapsIn, uniform } from "./expression.ts";
+import {
+  type Algebra,
+  type Axis,
+  type Expression,
+  fold,
+  type Offset,
+  type ProfileTap,
+  type Tap,
+  tapsIn,
+  uniform,
+} from "./expression.ts";
 import { evaluate } from "./operations.ts";
 import { remembered } from "./remembered.ts";
 import type { Source } from "./sources.ts";
@@ -33,6 +43,12 @@ export interface Material {
   readonly formula?: Expression;
 }
 
+/** A material that is a function of one axis alone: no cell has memory for it. Its formula is one of i and n. */
+export interface AxisProfile extends Material {
+  /** The axis that it runs along: 0, 1 or 2 for x, y or z. */
+  readonly axis: Axis;
+}
+
 /**
  * A material's formula as a function of the cell: x, y, z run from 0 to 1 across the grid; undefined where it has none.
  * It throws a RangeError in a cell whose value f32 cannot hold: to look at all first would take as long as to fill them.
@@ -44,11 +60,19 @@ export function placed(
   if (formula?.kind === "constant") return () => formula.value;
   return formula && ((x, y, z) => {
     const value = evaluate(formula, { x: (x + 0.5) / nx, y: (y + 0.5) / ny, z: (z + 0.5) / nz });
-    if (Number.isFinite(Math.fround(value))) return value;
-    throw new RangeError(
-      `Cannot fill the material ${name}: a number that f32 can hold is wanted at (${x}, ${y}, ${z}): found ${value}`,
-    );
+    return held(value, name, `(${x}, ${y}, ${z})`);
   });
+}
+
+/** The same of an axis profile: of the cell's index along its axis, of n cells. */
+export function placedAlong({ name, formula }: AxisProfile, n: number): ((i: number) => number) | undefined {
+  return formula && ((i) => held(evaluate(formula, { i, n }), name, `cell ${i} of ${n}`));
+}
+
+function held(value: number, name: string, place: string): number {
+  if (Number.isFinite(Math.fround(value))) return value;
+  const wanted = `a number that f32 can hold is wanted at ${place}`;
+  throw new RangeError(`Cannot fill the material ${name}: ${wanted}: found ${value}`);
 }
 
 /** The lowest and the highest initial value of a field. */
@@ -62,6 +86,8 @@ export interface Update {
   readonly fields: readonly string[];
   /** What no step changes. */
   readonly materials: readonly Material[];
+  /** Materials that are functions of one axis, which `ProfileTap`s name. @default {none} */
+  readonly profiles?: readonly AxisProfile[];
   /** What is computed, one after another. */
   readonly substeps: readonly Substep[];
   /** What `SIGNAL` stands for in the step from t = `step` to t + 1: an expression of that variable. */
@@ -104,6 +130,18 @@ export const tapsOf: (of: Update | Substep) => readonly Tap[] = remembered((of: 
   tapsIn(expressionsOf(of))
 );
 
+/** Every tap of a profile once, in the order of first appearance. */
+export const profileTapsOf: (of: Update | Substep) => readonly ProfileTap[] = remembered(
+  (of: Update | Substep) => {
+    const found = new Map<string, ProfileTap>();
+    const profile = (tap: ProfileTap): void => void found.set(`${tap.profile} ${tap.offset}`, tap);
+    for (const value of expressionsOf(of)) {
+      fold<void>(value, { ...uniform<void>(undefined, () => {}), tap: () => {}, profile });
+    }
+    return [...found.values()];
+  },
+);
+
 /** How far an update sees. */
 export interface Reach {
   /** Cells along each axis. */
@@ -116,8 +154,12 @@ export interface Reach {
 
 /** How far the taps of any one sub-step lie from the updated cell: what the pads must hold. */
 export const reachOf: (update: Update | Substep) => Reach = remembered((update: Update | Substep): Reach => {
-  const most = (distance: (offset: Offset) => number): number =>
-    Math.max(0, ...tapsOf(update).map(({ offset }) => distance(offset)));
+  const offsets = tapsOf(update).map(({ offset }) => offset);
+  for (const { axis, offset } of profileTapsOf(update)) {
+    // a part knows profiles no further than its ghost zones
+    offsets.push([axis === 0 ? offset : 0, axis === 1 ? offset : 0, axis === 2 ? offset : 0]);
+  }
+  const most = (distance: (offset: Offset) => number): number => Math.max(0, ...offsets.map(distance));
   return {
     x: most(([x]) => Math.abs(x)),
     y: most(([, y]) => Math.abs(y)),

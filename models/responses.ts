@@ -20,6 +20,7 @@ import {
   TREE,
   uniform,
 } from "../kernels/expression.ts";
+import { withoutProfiles } from "../kernels/axis_profiles.ts";
 import { amplitudeOf, hashCell, rangeOf } from "../kernels/initial_field.ts";
 import { runReference } from "../kernels/reference.ts";
 import type { Stencil } from "../kernels/stencils/stencil.ts";
@@ -74,8 +75,9 @@ export interface Response extends Pick<Assignment, "field"> {
  */
 export const responsesOf: (stencil: Stencil, scale?: number, after?: number) => readonly Response[] =
   remembered(
-    (stencil: Stencil, scale = 1, after = 0): Response[] =>
-      stencil.update.substeps.flat().map((assignment) => {
+    (given: Stencil, scale = 1, after = 0): Response[] => {
+      const stencil = withMaterials(given);
+      return stencil.update.substeps.flat().map((assignment) => {
         const taps = tapsOf([assignment]).filter(({ plane }) => plane < stencil.update.fields.length);
         const slots = new Map(taps.map((tap, i) => [tapKey(tap), i]));
         const all = statesAfter(stencil, after).flatMap((state) =>
@@ -101,8 +103,14 @@ export const responsesOf: (stencil: Stencil, scale?: number, after?: number) => 
           size: most("size"),
           variance: most("variance"),
         };
-      }),
+      });
+    },
   );
+
+/** The stencil with materials for axis profiles: their values are scattered likewise. */
+const withMaterials = remembered((stencil: Stencil): Stencil => {
+  return { ...stencil, update: withoutProfiles(stencil.update) };
+});
 
 /** All planes of both states after some steps. */
 const statesAfter = remembered((stencil: Stencil, steps: number): Float64Array[] => {

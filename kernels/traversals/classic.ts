@@ -8,20 +8,22 @@
 import type { NeedyProblem } from "../capability.ts";
 import { type Layout, layOut } from "../layout.ts";
 import type { Problem } from "../stencils/stencil.ts";
-import { expressionsOf, planesOf, reachOf, tapsOf, valuesMoved } from "../update.ts";
+import { expressionsOf, planesOf, profileTapsOf, reachOf, tapsOf, valuesMoved } from "../update.ts";
 import {
   declareLayout,
   declareLevels,
+  declareProfiles,
   declareTime,
   elementOf,
   linearWorkgroups,
+  profileElement,
   strides,
 } from "../wgsl/declare.ts";
 import { wgsl } from "../wgsl/template.ts";
 import { updateWriter } from "../wgsl/write_update.ts";
 import { hasInsulatedEnds, LINE } from "./line.ts";
 import { planSteps, storeValues } from "./stepwise.ts";
-import type { Shader } from "./storage.ts";
+import { profileBinding, type Shader } from "./storage.ts";
 import type { ParametersOf, Traversal } from "./traversal.ts";
 import { exceededLimit, powersOfTwo } from "./workgroup_limits.ts";
 
@@ -47,7 +49,8 @@ export const classic: Traversal = {
   },
   demand(problem, { threads, points }) {
     const { update } = problem.stencil;
-    const substeps = update.substeps.length, taps = update.substeps.flatMap(tapsOf).length / substeps;
+    const substeps = update.substeps.length, profiles = update.substeps.flatMap(profileTapsOf).length;
+    const taps = (update.substeps.flatMap(tapsOf).length + profiles) / substeps;
     const values = valuesMoved(update), [, , nz] = problem.grid;
     const workgroups = Math.ceil(nz / (threads * points));
     return {
@@ -96,6 +99,7 @@ function classicShader(problem: Problem, index: number, { threads, points }: Cla
   const offsets = new Set(tapsOf(substep).map(({ offset: [, , z] }) => z).filter((z) => z !== 0));
   const images = [...offsets].map((z) => `let ${sideOf(z)} = ORIGIN + image(z${strides(z, "1")});`);
   const { lines, values } = write({
+    profile: profileElement(update, problem.grid, ["0", "0", "z"]),
     tap: (tap) => {
       const { offset: [, , z], ago, plane } = tap;
       if (z === 0) return elementOf(tap);
@@ -109,6 +113,7 @@ function classicShader(problem: Problem, index: number, { threads, points }: Cla
     ${constants}
     ${declareLevels()}
     ${declareTime(substep)}
+    ${declareProfiles(substep)}
 
     ${imageFunction(problem)}
 
@@ -127,7 +132,7 @@ function classicShader(problem: Problem, index: number, { threads, points }: Cla
       }
     }
   `;
-  return { label: `classic ${threads}x${points}`, code };
+  return { label: `classic ${threads}x${points}`, code, ...profileBinding(substep) };
 }
 
 /** A name for the neighbour at an offset: `left1`, `right2`. */

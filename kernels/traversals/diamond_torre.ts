@@ -83,6 +83,7 @@ export const diamondTorre: Traversal = {
       fields: ONE_FIELD,
       "sub-steps": ONE_FIELD,
       materials: ONE_FIELD,
+      profiles: "no tier reads them",
       signal: "a torre's tiers are many steps of one dispatch, which has one signal",
       "previous-neighbours": "a torre keeps that level of the cell itself only",
       "diagonal-taps": "torres cannot read it",

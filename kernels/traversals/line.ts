@@ -56,6 +56,7 @@ export const LINE: Capabilities = capabilities(
     "fields",
     "sub-steps",
     "materials",
+    "profiles",
     "signal",
     "previous-neighbours",
     "previous",
@@ -69,7 +70,7 @@ export const LINE: Capabilities = capabilities(
   { boundaries: WITHOUT_ZERO_ENDS },
 );
 
-const PLAIN_ROWS = "rows of materials or signals are not swept";
+const PLAIN_ROWS = "rows of materials, profiles or signals are not swept";
 
 /** What the swept rule can do, of what a line's traversals can. */
 export const SWEEP: Capabilities = capabilities(
@@ -77,6 +78,7 @@ export const SWEEP: Capabilities = capabilities(
   {
     ...OFF_LINES,
     materials: PLAIN_ROWS,
+    profiles: PLAIN_ROWS,
     signal: PLAIN_ROWS,
     "previous-neighbours": "only a step's own rows are kept",
     previous: "only a step's own rows are kept",

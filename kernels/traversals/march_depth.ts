@@ -19,6 +19,7 @@ export const DEEP: { readonly capabilities: Capabilities } = {
       "window",
       "dimensions",
       "grid",
+      "profiles",
       "diagonal-taps",
       "slanted-taps",
       "sideways-taps",

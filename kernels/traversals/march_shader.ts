@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { type Expression, type Offset, type Tap, tapsIn } from "../expression.ts";
+import { type Expression, type Offset, type ProfileTap, type Tap, tapsIn } from "../expression.ts";
 import type { Layout } from "../layout.ts";
 import { alongAxes, type Problem } from "../stencils/stencil.ts";
 import { expressionsOf, type Substep, tapsOf, type Update } from "../update.ts";
@@ -12,10 +12,12 @@ import {
   cellType,
   declareLayout,
   declareLevels,
+  declareProfiles,
   declareTime,
   elementOf,
   lanesOf,
   plus,
+  profileElement,
   times,
 } from "../wgsl/declare.ts";
 import { wgsl } from "../wgsl/template.ts";
@@ -29,7 +31,7 @@ import {
   type Span,
   sumIndex,
 } from "./march_queues.ts";
-import type { Shader } from "./storage.ts";
+import { profileBinding, type Shader } from "./storage.ts";
 
 /** Threads of a workgroup and what they cover. */
 export interface MarchShape {
@@ -72,7 +74,7 @@ export function tilesOf(substep: Substep, stage: number, queues: MarchQueues, is
 
 /** The shader that computes one step of some slices of a grid, whose first is the grid's `first`. */
 export function marchShader(
-  { stencil, boundary, grid: [nx] }: Problem,
+  { stencil, boundary, grid: [nx, ny, nz] }: Problem,
   layout: Layout,
   { update, ...shape }: MarchShape & { readonly update: Update },
   whole: { readonly first: number; readonly slices: number } = { first: 0, slices: nx },
@@ -107,8 +109,23 @@ export function marchShader(
   const inside = [...(alongZ === "zero" ? [inZ] : []), ...(alongY === "zero" ? [inY] : [])];
   const cutsZ = alongZ === "zero" && layout.grid[2] % zPerThread !== 0;
   const starts: string[] = [];
+  /** Lines that read, once for all slices, what a thread needs of profiles along y and z. */
+  const held = new Map<string, string>();
+  const profileAt = (slice: number) => (tap: ProfileTap): string => {
+    const indices = [plus("x", slice + whole.first), "y", "z"] as const;
+    const text = profileElement(stencil.update, [whole.slices, ny, nz], indices, zPerThread)(tap);
+    if (tap.axis === 0) return text;
+    const name = slot(`q${tap.profile}`, tap.offset);
+    held.set(name, `let ${name} = ${text};`);
+    return name;
+  };
   const substeps = update.substeps.map((substep, i) => {
-    const { lines, texts, start } = writeSubstep(writer, substep, { shape, lead: leads[i]!, stage: i });
+    const { lines, texts, start } = writeSubstep(writer, substep, {
+      shape,
+      lead: leads[i]!,
+      stage: i,
+      profileAt,
+    });
     starts.push(...start);
     if (i === update.substeps.length - 1) {
       const values = texts.map((text) => cutsZ ? `select(${type}(), ${text}, inside)` : text);
@@ -138,6 +155,7 @@ export function marchShader(
     ${writer.constants}
     ${declareLevels(zPerThread)}
     ${declareTime(update)}
+    ${declareProfiles(update)}
     ${isTiled ? `const ROWS = ${threadsY + 2 * rimY}; const COLUMNS = ${threadsZ + 2 * rimZ};` : ""}
     ${isTiled ? `var<workgroup> tiles: array<${tileType}, ${tileCount}>;` : ""}
 
@@ -155,7 +173,7 @@ export function marchShader(
       ${isTiled ? "var half = 0; // of the tiles, by turns: one barrier is enough" : ""}
       var cell = ORIGIN + ${warmUp === 0 ? start : `(${start})`} * SLICE + y * PITCH + element;
       ${declared.join("\n")}
-      ${starts.join("\n")}
+      ${[...starts, ...held.values()].join("\n")}
       for (var x = ${start}; x < last; x++) {
         ${loads.join("\n")}
         ${substeps.join("\n")}
@@ -165,7 +183,7 @@ export function marchShader(
       }
     }
   `;
-  return { label: `march ${type} ${threadsZ}x${threadsY}`, code };
+  return { label: `march ${type} ${threadsZ}x${threadsY}`, code, ...profileBinding(update) };
 }
 
 /** " && row >= 2 && row < 14": threads that are nobody's helpers. */
@@ -176,7 +194,13 @@ function ownsOnly(index: string, halo: number, threads: number): string {
 function writeSubstep(
   writer: UpdateWriter,
   substep: Substep,
-  { shape, lead, stage }: { shape: MarchShape; lead: number; stage: number },
+  { shape, lead, stage, profileAt }: {
+    shape: MarchShape;
+    lead: number;
+    stage: number;
+    /** Texts that read profiles this number of slices ahead. */
+    profileAt: (slice: number) => (tap: ProfileTap) => string;
+  },
 ): { lines: string[]; texts: readonly string[]; start: readonly string[] } {
   const { zPerThread, queues: { columns, sums }, tiles, rimY, rimZ } = shape;
   const earlier = tiles.slice(0, stage).flat().length;
@@ -212,6 +236,7 @@ function writeSubstep(
   const resolver = (slice: number, prefix: string): Resolver => ({
     prefix,
     type: cellType(zPerThread),
+    profile: (tap) => tap.axis === 0 ? named(profileAt(slice)(tap)) : profileAt(slice)(tap),
     tap(tap) {
       return alongZ(tap.offset[2], zPerThread, (by) => elementAt(tap, slice, by));
     },

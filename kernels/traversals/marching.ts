@@ -15,7 +15,7 @@ import { capabilities, refusalOf, wrongParameters } from "../capability.ts";
 import { sectionsOf } from "../sections.ts";
 import { isAllZero, type Problem } from "../stencils/stencil.ts";
 import { remembered } from "../remembered.ts";
-import { reachOf, stepReach, tapsOf, type Update } from "../update.ts";
+import { profileTapsOf, reachOf, stepReach, tapsOf, type Update } from "../update.ts";
 import { DEEP, repeated, rimmedThreads, rowsOf } from "./march_depth.ts";
 import { queuesOf } from "./march_queues.ts";
 import { marchShader, type MarchShape, tilesOf } from "./march_shader.ts";
@@ -43,6 +43,7 @@ export const marching: Traversal = {
       "fields",
       "sub-steps",
       "materials",
+      "profiles",
       "signal",
       "previous",
       "diagonal-taps",
@@ -149,7 +150,7 @@ export const marching: Traversal = {
   demand(problem, parameters) {
     const shape = shapeOf(problem, parameters);
     const { update, zPerThread, threadsZ, threadsY, isTiled, ahead, slices, queues, depth } = shape;
-    const { fill, operations, haloY, haloZ, rimY, rimZ } = shape;
+    const { fill, operations, profiles, haloY, haloZ, rimY, rimZ } = shape;
     const { arrays, neighbours, reads, tiled } = readsOf(update, zPerThread, isTiled, ahead);
     const workgroups = workgroupsOf(problem, shape);
     const [across, along] = workgroups, threads = threadsZ * threadsY;
@@ -171,7 +172,7 @@ export const marching: Traversal = {
       workgroupBytes: tileBytes(shape),
       workgroupsPerDispatch: total,
       rounds: {
-        instructions: 2 * (loads + stored) + zPerThread * (operations + fill) + tiled,
+        instructions: 2 * (loads + stored + profiles) + zPerThread * (operations + fill) + tiled,
         barriers: shape.tiles.filter(({ length }) => length > 0).length,
         rows: (loads + stored) * pieces,
         exchanges: zPerThread * tiled,
@@ -277,10 +278,12 @@ const partsOf = remembered((update: Update, zPerThread: number, isTiled: boolean
     /** Whether a tile holds values of the newest level. */
     keepsNow: tiles.flat().some(({ ago }) => ago === 0),
     operations: update.substeps.reduce((sum, substep) => sum + tapsOf(substep).length, 0),
+    /** Values of profiles that it reads in every slice: those along y and z stay in registers. */
+    profiles: update.substeps.flatMap(profileTapsOf).filter(({ axis }) => axis === 0).length,
     /** Slices that it reads before its first cell. */
     fill,
     /** Values that a thread keeps for each of its cells. */
-    held: fill + lengths.length,
+    held: fill + lengths.length + profileTapsOf(update).filter(({ axis }) => axis !== 0).length,
   };
 });
 

@@ -12,19 +12,38 @@ import {
   alongAxes,
   type AxisBoundaries,
   cellsOf,
+  type Grid,
   imageOf,
   isAllZero,
   type Problem,
 } from "../stencils/stencil.ts";
-import { expressionsOf, planesOf, reachOf, stepReach, type Substep, tapsOf, valuesMoved } from "../update.ts";
-import { declareLayout, declareLevels, declareTime, elementOf, plus, timeUniforms } from "../wgsl/declare.ts";
+import {
+  expressionsOf,
+  planesOf,
+  profileTapsOf,
+  reachOf,
+  stepReach,
+  type Substep,
+  tapsOf,
+  valuesMoved,
+} from "../update.ts";
+import {
+  declareLayout,
+  declareLevels,
+  declareProfiles,
+  declareTime,
+  elementOf,
+  plus,
+  profileElement,
+  timeUniforms,
+} from "../wgsl/declare.ts";
 import { POINT_BUFFERS } from "../wgsl/points.ts";
 import { declareWrap, wrapWorkgroups } from "../wgsl/wrap_pads.ts";
 import { wgsl } from "../wgsl/template.ts";
 import { updateWriter } from "../wgsl/write_update.ts";
 import { passageNeeds, planPassage, stepNeeds } from "./window_passage.ts";
 import { copyShaders, type Level, SectionWork } from "./section_work.ts";
-import type { Shader } from "./storage.ts";
+import { profileBinding, profileScratch, type Shader } from "./storage.ts";
 import type { Dispatch, GpuPlan, ParametersOf, Traversal } from "./traversal.ts";
 import { exceededLimit, workgroupShapes } from "./workgroup_limits.ts";
 
@@ -65,6 +84,7 @@ export const stepwise: Traversal = {
     const shape = workgroupsOf(problem, [threadsZ, threadsY, threadsX]);
     const threads = threadsZ * threadsY * threadsX, workgroups = shape.reduce((a, b) => a * b);
     const moved = valuesMoved(update), taps = update.substeps.flatMap(tapsOf).length;
+    const profiles = update.substeps.flatMap(profileTapsOf).length;
     const { x, y, z } = reachOf(update);
     const { pieces, part } = rowsAcross(threadsZ, Math.min(threadsZ, nz), z);
     const stored = update.fields.length;
@@ -75,10 +95,10 @@ export const stepwise: Traversal = {
       workgroupBytes: 0,
       workgroupsPerDispatch: workgroups,
       rounds: {
-        instructions: (3 * taps + 2 * stored) / substeps,
+        instructions: (3 * (taps + profiles) + 2 * stored) / substeps,
         barriers: 0,
         rows: moved * pieces / substeps,
-        hits: (taps + stored - moved) * pieces / substeps,
+        hits: (taps + profiles + stored - moved) * pieces / substeps,
         exchanges: 0,
         // many small workgroups wait, so that others compute meanwhile
         waits: {},
@@ -105,7 +125,7 @@ export const stepwise: Traversal = {
     const shape = [threadsZ, threadsY, threadsX] as const;
     const label = `stepwise ${shape.join("x")}`, layout = stepwiseLayout(problem);
     if (limits?.windowBytes !== undefined) {
-      const shaders = stepShaders(problem, layout, shape, true);
+      const shaders = stepShaders(problem, layout, shape, { isInWindow: true });
       return planPassage({
         label,
         problem,
@@ -120,7 +140,7 @@ export const stepwise: Traversal = {
       problem,
       layout,
       limits,
-      shadersOf: (part, its) => stepShaders(part, its, shape),
+      shadersOf: (part, its, first) => stepShaders(part, its, shape, { first, whole: problem.grid }),
       workgroupsOf: (part) => workgroupsOf(part, shape),
     });
   },
@@ -150,16 +170,25 @@ const WINDOW_SLICES = wgsl`
   @group(0) @binding(2) var<uniform> slices: Slices;
 `;
 
-/** The shaders of a step, one a sub-step, on any layout whose pads hold what the taps reach. */
+/**
+ * The shaders of a step, one a sub-step, on any layout whose pads hold what the taps reach.
+ *
+ * @param place of the problem in the whole grid, where it is a part: its first slice
+ */
 export function stepShaders(
-  { stencil: { title, update } }: Problem,
+  { stencil: { title, update }, grid }: Problem,
   layout: Layout,
   [threadsZ, threadsY, threadsX]: readonly [number, number, number],
-  isInWindow = false,
+  { isInWindow = false, first = 0, whole = grid }: {
+    readonly isInWindow?: boolean;
+    readonly first?: number;
+    readonly whole?: Grid;
+  } = {},
 ): Shader[] {
+  const profile = profileElement(update, whole, [plus("x", first), "y", "z"]);
   return update.substeps.map((substep, index) => {
     const { constants, write } = updateWriter(expressionsOf(substep));
-    const { lines, values } = write({ tap: elementOf });
+    const { lines, values } = write({ tap: elementOf, profile });
     const part = update.substeps.length === 1 ? "one step" : `sub-step ${index}`;
     const code = wgsl`
       // ${title}: ${part}, one thread a cell; the pads around the grid make branches unnecessary.
@@ -167,6 +196,7 @@ export function stepShaders(
       ${constants}
       ${declareLevels()}
       ${isInWindow ? WINDOW_SLICES : declareTime(substep)}
+      ${declareProfiles(substep)}
 
       @compute @workgroup_size(${threadsZ}, ${threadsY}, ${threadsX})
       fn main(@builtin(global_invocation_id) id: vec3u) {
@@ -177,7 +207,7 @@ export function stepShaders(
         ${storeValues(substep, values)}
       }
     `;
-    return { label: `step ${threadsZ}x${threadsY}x${threadsX}`, code };
+    return { label: `step ${threadsZ}x${threadsY}x${threadsX}`, code, ...profileBinding(substep) };
   });
 }
 
@@ -244,7 +274,8 @@ export function planSteps(
   }: StepPlan,
 ): GpuPlan {
   const { stencil: { update }, grid: [nx, ny, nz], boundary } = problem, isCut = sections.length > 1;
-  const shaders: Shader[] = [];
+  const shaders: Shader[] = [], own = profileScratch(problem);
+  const scratch = [...own, ...(problem.points ? POINT_BUFFERS : [])];
   /** The place of a shader, which sections may share. */
   const place = (shader: Shader): number => {
     const known = shaders.findIndex(({ code }) => code === shader.code);
@@ -265,7 +296,9 @@ export function planSteps(
       : undefined
   );
   const copies = shaders.push(...copyShaders(sections)) - copyShaders(sections).length;
-  const atPoints = problem.points === undefined ? undefined : place(pointShader([0, 1, 2]));
+  const atPoints = problem.points === undefined
+    ? undefined
+    : place(pointShader([0, 1, 2].map((i) => own.length + i)));
   const [padX] = layout.pad;
   const renewPads = (work: SectionWork, level: Level): void => {
     parts.forEach(({ section: { own }, part }, section) => {
@@ -287,7 +320,7 @@ export function planSteps(
   const passes = parts[0]!.steps.length, isFused = passes < update.substeps.length;
   return {
     label,
-    storage: { layout, ...(isCut && { sections }), ...(problem.points && { scratch: POINT_BUFFERS }) },
+    storage: { layout, ...(isCut && { sections }), ...(scratch.length > 0 && { scratch }) },
     shaders,
     pads: bothPads.finish(),
     ...(atPoints !== undefined && { points: pointPlan(owned, atPoints) }),

@@ -4,8 +4,11 @@
  *
  * @module
  */
+import { layProfiles } from "../axis_profiles.ts";
 import type { Layout } from "../layout.ts";
 import type { Section, SliceRange } from "../sections.ts";
+import type { Problem } from "../stencils/stencil.ts";
+import { profileTapsOf, type Substep, type Update } from "../update.ts";
 
 /**
  * One compute pipeline. Bindings: 0 and 1, the arrays of even and odd time levels; 2, the uniforms; from 3 on, scratch
@@ -35,9 +38,21 @@ export interface Scratch {
   /**
    * How long its content must live. `list`: as long as one list of dispatches, which begins with anything. `field`: until
    * cells are set anew; then it begins with zeros, before they enter. `points`: until there are other points, which say
-   * how long it is (../wgsl/points.ts).
+   * how long it is (../wgsl/points.ts). `profiles`: it holds the update's axis profiles, packed as `axis_profiles.ts` says,
+   * and whoever owns the field sets it.
    */
-  readonly lives: "list" | "field" | "points";
+  readonly lives: "list" | "field" | "points" | "profiles";
+}
+
+/** The scratch buffer of an update's axis profiles; none for an update without. */
+export function profileScratch({ stencil: { update }, grid }: Pick<Problem, "stencil" | "grid">): Scratch[] {
+  const { length } = layProfiles(update, grid);
+  return length === 0 ? [] : [{ label: "profiles", length, lives: "profiles" }];
+}
+
+/** What a shader binds that reads axis profiles, and no other scratch buffer. */
+export function profileBinding(of: Update | Substep): Pick<Shader, "scratch"> {
+  return profileTapsOf(of).length === 0 ? {} : { scratch: [0] };
 }
 
 /** Points of a field in a section: places in the table from `first` to before `end`. */

@@ -12,7 +12,7 @@ import type { Layout } from "../layout.ts";
 import { mostSlices, type SectionLimits, type SectionNeeds, sectionsOf } from "../sections.ts";
 import type { Problem } from "../stencils/stencil.ts";
 import { stepReach } from "../update.ts";
-import type { Shader } from "./storage.ts";
+import { profileScratch, type Shader } from "./storage.ts";
 import type { Dispatch, GpuPlan } from "./traversal.ts";
 
 /** Slices that a dispatch touches at least: one with what its taps reach. */
@@ -43,10 +43,11 @@ export function planPassage(
   },
 ): GpuPlan {
   const { grid: [nx, ny, nz], stencil: { update } } = problem, reach = stepReach(update).x;
+  const scratch = profileScratch(problem);
   const needs = passageNeeds(problem, layout, limits), sections = sectionsOf(layout, needs, limits);
   return {
     label,
-    storage: { layout, sections },
+    storage: { layout, sections, ...(scratch.length > 0 && { scratch }) },
     passageSteps: needs.steps,
     shaders,
     dispatches(steps, start) {

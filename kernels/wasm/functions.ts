@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { type Algebra, type Expression, foldShared, type Tap } from "../expression.ts";
+import { type Algebra, type Expression, foldShared, type ProfileTap, type Tap } from "../expression.ts";
 import {
   block,
   branch,
@@ -100,7 +100,11 @@ export class VectorWriter {
   }
 
   /** One vector of each expression, and what is done to it, such as storing it. */
-  write(read: (tap: Tap) => Code, use: (value: Code, index: number) => Code): Code[] {
+  write(
+    read: (tap: Tap) => Code,
+    use: (value: Code, index: number) => Code,
+    readProfile?: (tap: ProfileTap) => Code,
+  ): Code[] {
     const fusion = this.#fusion, before: Code[] = [];
     type Operation = (left: Code, right: Code) => Code;
     const join = (operation: Operation) => (left: Value, right: Value): Value => ({
@@ -123,6 +127,7 @@ export class VectorWriter {
     const sum = join(f32x4.add), difference = join(f32x4.sub), product = join(f32x4.mul);
     const algebra: Algebra<Value> = {
       tap: (tap) => ({ write: () => read(tap) }),
+      ...(readProfile && { profile: (tap) => ({ write: () => readProfile(tap) }) }),
       constant: (value) => ({ write: () => number(Math.fround(value)) }),
       signal: () => ({ write: () => this.#signal!.get() }),
       add: (left, right) => fuse("add", right, left) ?? fuse("add", left, right) ?? sum(left, right),

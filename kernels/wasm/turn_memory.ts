@@ -1,7 +1,8 @@
-import type { Offset, Tap } from "../expression.ts";
-import { type Substep, tapsOf } from "../update.ts";
+import { layProfiles, type ProfileLayout } from "../axis_profiles.ts";
+import type { Offset, ProfileTap, Tap } from "../expression.ts";
+import { profileTapsOf, type Substep, tapsOf } from "../update.ts";
 import { type Declare, range } from "./functions.ts";
-import { branchIf, type Code, i32, type Local, loop, v128 } from "./instructions.ts";
+import { branchIf, type Code, f32, f32x4, i32, type Local, loop, v128 } from "./instructions.ts";
 import { CELL, rowAddress, VECTOR, type WasmSource, wrapRow } from "./rows.ts";
 
 /** What a turn of the loop along z computes: `vectors` vectors of each of x · y neighbouring rows. */
@@ -14,7 +15,13 @@ export interface Turn {
 /** The arrays: F(t), and the one that holds F(t−1) and receives F(t+1). */
 type Arrays = Readonly<Record<"current" | "next", Local>>;
 
-/** A vector's place: an array, a plane, and the offset of its first cell from the turn's first cell. */
+/** Pointers into the arrays, and into the axis profiles behind them where any along z are read. */
+type Pointers = Arrays & { readonly profiles?: Local };
+
+/**
+ * A vector's place: an array, a plane, and the offset of its first cell from the turn's first cell. Of profile p along z
+ * the plane is −1 − p, and all rows have it alike.
+ */
 type Place = Pick<Tap, "offset" | "ago" | "plane">;
 
 /**
@@ -29,8 +36,14 @@ export class TurnMemory {
   readonly #source: WasmSource;
   readonly #turn: Turn;
   /** Each points to the lowest byte that is accessed, since constant offsets are unsigned: so far from the first cell. */
-  readonly #pointers: Arrays;
-  readonly #lowest: Readonly<Record<keyof Arrays, number>>;
+  readonly #pointers: Pointers;
+  readonly #lowest: Readonly<Record<keyof Pointers, number>>;
+  readonly #profiles: ProfileLayout;
+  /** What the rows of the turn have of profiles along x and y, in all lanes. */
+  readonly #alike = new Map<
+    string,
+    { readonly local: Local; readonly tap: ProfileTap; readonly by: number }
+  >();
   /** Rows whose taps are cut out of aligned vectors. */
   readonly #aligned = new Set<string>();
   /** Vectors that are kept in locals; what the next turn needs of them; and those that are loaded by now. */
@@ -45,11 +58,19 @@ export class TurnMemory {
       readonly substep: Substep;
       readonly turn: Turn;
       readonly declare: Declare;
-      readonly pointers: Arrays;
+      readonly pointers: Pointers;
     },
   ) {
     this.#source = source, this.#turn = turn, this.#pointers = pointers;
-    const taps = tapsOf(substep);
+    this.#profiles = layProfiles(source.update, source.layout.grid);
+    const profiles = profileTapsOf(substep);
+    const taps = [...tapsOf(substep), ...profiles.filter(({ axis }) => axis === 2).map(alongZ)];
+    for (const tap of profiles.filter(({ axis }) => axis < 2)) {
+      for (const at of this.rows) {
+        const by = tap.offset + at[tap.axis], name = `${tap.profile} ${by}`;
+        if (!this.#alike.has(name)) this.#alike.set(name, { local: declare("v128"), tap, by });
+      }
+    }
     for (const row of Map.groupBy(taps, rowName).values()) {
       if (row.length >= 3) { for (const by of this.rows) this.#aligned.add(rowName(moved(row[0]!, by))); }
     }
@@ -70,11 +91,11 @@ export class TurnMemory {
       if (length > 1 || keptNames.has(name)) this.#shared.set(name, declare("v128"));
     }
     const stored = substep.map(({ field }): Place => ({ ago: 1, plane: field, offset: [0, 0, 0] }));
-    const lowestIn = (array: keyof Arrays): number =>
+    const lowestIn = (array: keyof Pointers): number =>
       Math.min(
         ...[...read, ...stored].filter((place) => arrayOf(place) === array).map((one) => this.#bytes(one)),
       );
-    this.#lowest = { current: lowestIn("current"), next: lowestIn("next") };
+    this.#lowest = { current: lowestIn("current"), next: lowestIn("next"), profiles: lowestIn("profiles") };
   }
 
   /** The rows of a turn: offsets of their first cells. */
@@ -85,20 +106,28 @@ export class TurnMemory {
 
   /** Points to the cells of the rows from (x, y) on, z = 0. */
   start(arrays: Arrays, row: Readonly<Record<"x" | "y", Local>>): Code[] {
-    return (["current", "next"] as const).map((name) => {
-      const first = rowAddress(this.#source.layout, {
-        array: arrays[name],
-        x: row.x.get(),
-        y: row.y.get(),
-      });
+    const { layout } = this.#source, { profiles } = this.#pointers;
+    const point = (name: keyof Arrays): Code => {
+      const first = rowAddress(layout, { array: arrays[name], x: row.x.get(), y: row.y.get() });
       return this.#pointers[name].set(i32.add(first, i32.const(this.#lowest[name] | 0)));
-    });
+    };
+    const lines = [point("current"), point("next")];
+    const behind = (cells: number): Code => i32.add(arrays.current.get(), i32.const(cells * CELL | 0));
+    for (const { local, tap: { profile, axis }, by } of this.#alike.values()) {
+      const address = i32.add(
+        behind(layout.length + this.#profiles.starts[profile]! + by),
+        i32.shl((axis === 0 ? row.x : row.y).get(), i32.const(2)),
+      );
+      lines.push(local.set(f32x4.splat(f32.load(0, address))));
+    }
+    const alongZ = profiles?.set(behind(layout.length + this.#lowest.profiles / CELL));
+    return alongZ === undefined ? lines : [...lines, alongZ];
   }
 
   /** A loop of `turns` turns, which leaves the pointers behind the last; `body` writes one. */
   loop(turns: number, end: Local, body: () => Code[]): Code[] {
     if (turns === 0) return [];
-    const { current, next } = this.#pointers, { vectors } = this.#turn;
+    const { current, next, profiles } = this.#pointers, { vectors } = this.#turn;
     const move = (pointer: Local, turns: number): Code =>
       i32.add(pointer.get(), i32.const(turns * vectors * VECTOR));
     const before = this.#kept.map((place) => this.#localOf(place).set(this.#load(place)));
@@ -109,7 +138,7 @@ export class TurnMemory {
       loop([
         ...body(),
         ...this.#kept.map((place) => this.#localOf(place).set(this.#localOf(this.#ahead(place)).get())),
-        ...[current, next].map((pointer) => pointer.set(move(pointer, 1))),
+        ...[current, next, ...(profiles ? [profiles] : [])].map((pointer) => pointer.set(move(pointer, 1))),
         branchIf(0, i32.lt_u(next.get(), end.get())),
       ]),
     ];
@@ -121,11 +150,18 @@ export class TurnMemory {
   }
 
   /** The four values of a tap for the vector that begins at an offset. */
-  read(tap: Tap, at: Offset): Code {
+  read(tap: Place, at: Offset): Code {
     const place = moved(tap, at), [low, high] = this.#vectorsOf(place).map((part) => this.#vector(part));
     if (high === undefined) return low!;
     const shift = (place.offset[2] & 3) * CELL;
     return v128.shuffle(low!, high, range(VECTOR).map((byte) => byte + shift));
+  }
+
+  /** The four values of a profile for the vector that begins at an offset. */
+  readProfile(tap: ProfileTap, at: Offset): Code {
+    const { profile, axis, offset } = tap;
+    if (axis === 2) return this.read(alongZ(tap), at);
+    return this.#alike.get(`${profile} ${offset + at[axis]}`)!.local.get();
   }
 
   /** Stores the first `cells` values of a vector, all four if not said otherwise. */
@@ -170,7 +206,7 @@ export class TurnMemory {
 
   #load(place: Place): Code {
     const array = arrayOf(place);
-    return v128.load(this.#bytes(place) - this.#lowest[array], this.#pointers[array].get());
+    return v128.load(this.#bytes(place) - this.#lowest[array], this.#pointers[array]!.get());
   }
 
   #localOf(place: Place): Local {
@@ -184,16 +220,23 @@ export class TurnMemory {
 
   #bytes({ offset: [x, y, z], plane }: Place): number {
     const { slice, pitch, plane: perPlane } = this.#source.layout;
+    if (plane < 0) return (this.#profiles.starts[-1 - plane]! + z) * CELL;
     return (x * slice + plane * perPlane + y * pitch + z) * CELL;
   }
 }
 
-function arrayOf({ ago }: Place): keyof Arrays {
+function arrayOf({ ago, plane }: Place): keyof Pointers {
+  if (plane < 0) return "profiles";
   return ago === 0 ? "current" : "next";
 }
 
 function moved({ offset: [x, y, z], ago, plane }: Place, by: Offset): Place {
+  if (plane < 0) return { ago, plane, offset: [0, 0, z + by[2]] };
   return { ago, plane, offset: [x + by[0], y + by[1], z + by[2]] };
+}
+
+function alongZ({ profile, offset }: ProfileTap): Place {
+  return { ago: 0, plane: -1 - profile, offset: [0, 0, offset] };
 }
 
 function rowName({ offset: [x, y], ago, plane }: Place): string {

@@ -11,7 +11,7 @@
  * @module
  */
 import type { Offset } from "../expression.ts";
-import { expressionsOf, planesOf, reachOf, type Substep, tapsOf } from "../update.ts";
+import { expressionsOf, planesOf, profileTapsOf, reachOf, type Substep, tapsOf } from "../update.ts";
 import { forEach, indexFunction, range, VectorWriter } from "./functions.ts";
 import { type Code, f32x4, type ModuleFunction, writeModule } from "./instructions.ts";
 import { CELL, copyRows, VECTOR, type WasmSource, wrapRows } from "./rows.ts";
@@ -19,7 +19,7 @@ import { type Turn, TurnMemory } from "./turn_memory.ts";
 
 /**
  * What the module exports. Arrays are byte offsets into the memory, multiples of 16, of F(t) and of the
- * array that holds F(t−1) and receives F(t+1). Boxes are cells x0 ≤ x < x1 and y0 ≤ y < y1, whole rows.
+ * array that holds F(t−1) and receives F(t+1); behind each lie the packed axis profiles. Boxes are cells x0 ≤ x < x1 and y0 ≤ y < y1, whole rows.
  */
 export interface WasmExports {
   /**
@@ -82,7 +82,12 @@ function substepFunction(source: WasmSource, substep: Substep, index: number): M
     floats: ["signal"],
     write({ current, next, signal, x0, x1, y0, y1 }, declare) {
       const row = { x: declare("i32"), y: declare("i32") }, end = declare("i32"), signals = declare("v128");
-      const pointers = { current: declare("i32"), next: declare("i32") };
+      const readsAlongZ = profileTapsOf(substep).some(({ axis }) => axis === 2);
+      const pointers = {
+        current: declare("i32"),
+        next: declare("i32"),
+        ...(readsAlongZ && { profiles: declare("i32") }),
+      };
       const made = substep.map(() => declare("v128"));
       const writer = new VectorWriter(expressionsOf(substep), declare, {
         signal: signals,
@@ -94,7 +99,11 @@ function substepFunction(source: WasmSource, substep: Substep, index: number): M
         const memory = new TurnMemory(source, { substep, turn, declare, pointers });
         const makeVector = (at: Offset, cells?: number): Code[] => [
           // where one field's t + 1 may replace a t − 1 that the next one reads, all are made before the first is stored
-          ...writer.write((tap) => memory.read(tap, at), (value, i) => made[i]!.set(value)),
+          ...writer.write(
+            (tap) => memory.read(tap, at),
+            (value, i) => made[i]!.set(value),
+            (tap) => memory.readProfile(tap, at),
+          ),
           ...substep.flatMap(({ field }, i) => memory.store(field, at, made[i]!, cells)),
         ];
         const makeVectors = (vectors: number): Code[] =>

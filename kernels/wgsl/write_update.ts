@@ -4,11 +4,21 @@
  *
  * @module
  */
-import { type Algebra, type Expression, fold, foldShared, type Offset, type Tap } from "../expression.ts";
+import {
+  type Algebra,
+  type Expression,
+  fold,
+  foldShared,
+  type Offset,
+  type ProfileTap,
+  type Tap,
+} from "../expression.ts";
 
 /** How {@linkcode UpdateWriter.write} finds what the expressions read. */
 export interface Resolver {
   tap(tap: Tap): string;
+  /** Text that reads a profile: along z of the type, else an f32. @default {refused} */
+  profile?(tap: ProfileTap): string;
   /** Text that reads a partial sum; undefined: it is taken apart. @default {always taken apart} */
   partial?(of: Expression, offset: Offset): string | undefined;
   /** The type of those texts. @default {"f32"} */
@@ -47,7 +57,7 @@ export function updateWriter(expressions: readonly Expression[]): UpdateWriter {
   };
   const within = (piece: Piece, atLeast: number): string =>
     piece.binds >= atLeast ? piece.text : `(${piece.text})`;
-  const algebraOf = ({ tap, partial, type = "f32" }: Resolver): Algebra<Piece> => {
+  const algebraOf = ({ tap, profile, partial, type = "f32" }: Resolver): Algebra<Piece> => {
     const join = (operator: string, binds: 1 | 2) => (left: Piece, right: Piece): Piece => ({
       text: `${within(left, binds)} ${operator} ${within(right, binds + 1)}`,
       binds,
@@ -65,6 +75,7 @@ export function updateWriter(expressions: readonly Expression[]): UpdateWriter {
     };
     return {
       tap: (one) => value(tap(one)),
+      ...(profile && { profile: (one) => value(profile(one), one.axis !== 2) }),
       constant: (number) => value(nameOf(number), true),
       signal: () => value("time.signal", true), // see `declareTime`
       add: join("+", 1),
@@ -91,7 +102,7 @@ export function updateWriter(expressions: readonly Expression[]): UpdateWriter {
     };
   };
   // names every constant before the declarations are asked for
-  for (const expression of expressions) fold(expression, algebraOf({ tap: () => "" }));
+  for (const expression of expressions) fold(expression, algebraOf({ tap: () => "", profile: () => "" }));
   const constants = [...names].map(([value, name]) => `const ${name} = ${writeFloat(value)};`).join("\n");
   return {
     constants,

@@ -10,6 +10,8 @@
  * @module
  */
 import { assert, assertEquals, assertNotEquals } from "@std/assert";
+import { along, equation } from "../../kernels/equation.ts";
+import { add, multiply } from "../../kernels/operations.ts";
 import { life } from "../../kernels/stencils/life.ts";
 import { elastic } from "../../kernels/stencils/elastic.ts";
 import type { Grid, Problem } from "../../kernels/stencils/stencil.ts";
@@ -52,7 +54,7 @@ function mutate(plan: GpuPlan, [pattern, replacement]: Mutation): GpuPlan {
     ? code.replaceAll(pattern, replacement)
     : code.replaceAll(pattern, replacement);
   assertNotEquals(mutant, code, `the shader does not hold ${pattern}`);
-  return { ...plan, shaders: [{ label: `mutant of ${label}`, code: mutant }, ...others] };
+  return { ...plan, shaders: [{ ...first!, label: `mutant of ${label}`, code: mutant }, ...others] };
 }
 
 /** Multiplies the weight by 1 + 1e-4. */
@@ -71,6 +73,17 @@ const TORRE: Parameters = {
   unroll: 2,
   lookahead: 99,
 };
+
+/** Axis profiles in an equation that carries errors on, but does not let them grow. */
+const PROFILED = equation({
+  name: "profiled",
+  fields: { u: [-1, 1] },
+  materials: { dx: along("x", [0, 0.3]), dy: along("y", [0, 0.3]), dz: along("z", [0, 0.3]) },
+  step({ u, dx, dy, dz }) {
+    const moved = [multiply(dx, u.at(1)), multiply(dy, u.at(0, 1)), multiply(dz, u.at(0, 0, 1))];
+    return { u: add(multiply(0.1, u), ...moved) };
+  },
+});
 
 interface Subject {
   /** @default {PROBLEM} */
@@ -179,6 +192,17 @@ const SUBJECTS: readonly Subject[] = [
       "a march that begins too late for the second step": ["var x = first - 5; x", "var x = first - 4; x"],
       "a rim too narrow": ["row >= 1", "row >= 0"],
       "a sum of the first step's cells not kept": ["s1_m1 = s1_0;", ""],
+    },
+  },
+  {
+    problem: { ...PROBLEM, stencil: PROFILED, boundary: "periodic", grid: [9, 8, 13] },
+    traversal: marching,
+    parameters: { zPerThread: 2, threadsZ: 8, threadsY: 4, pieces: 2, tile: 0, ahead: 1 },
+    mutations: {
+      "a profile one slice off": [/profiles\[x \+ (\d+)\]/g, "profiles[x + $1 + 1]"],
+      "a profile one row off": [/profiles\[y \+/g, "profiles[1 + y +"],
+      "a profile one cell off": [/profiles\[z \+/g, "profiles[1 + z +"],
+      "one cell's profile for both": [/, profiles\[z \+ \d+\]\)/g, ", profiles[z])"],
     },
   },
   {

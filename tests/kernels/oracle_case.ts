@@ -7,8 +7,8 @@
 import { assert, assertEquals, assertLess } from "@std/assert";
 import { refusalOf } from "../../kernels/capability.ts";
 import { type Ago, constant, type Expression, SIGNAL, tap } from "../../kernels/expression.ts";
-import { equation } from "../../kernels/equation.ts";
-import { add, formula, multiply, subtract } from "../../kernels/operations.ts";
+import { along, equation } from "../../kernels/equation.ts";
+import { add, formula, maximum, minimum, multiply, shifted, subtract } from "../../kernels/operations.ts";
 import { amplitudeOf, type InitialField } from "../../kernels/initial_field.ts";
 import { indexOf } from "../../kernels/layout.ts";
 import { type FieldLevels, runReference } from "../../kernels/reference.ts";
@@ -119,6 +119,53 @@ export function wholeNumberStaggered(): Stencil {
       signal: add(formula("step"), 1),
     },
   };
+}
+
+/**
+ * Profiles along all axes: of a formula and of values, at the cell and beside it, within a partial sum of a slice that
+ * marches keep. Clamped, so that whole numbers stay exact.
+ *
+ * @param readsBefore F(t−1) as well, which marches of several steps do not
+ */
+export function wholeNumberProfiles(readsBefore = true): Stencil {
+  return equation({
+    name: "profiles",
+    title: `axis profiles, whole numbers${readsBefore ? "" : ", one level"}`,
+    fields: { u: [-4, 3] },
+    materials: {
+      dx: along("x", (i, n) => minimum(2, subtract(i, 3), subtract(subtract(n, 2), i))),
+      dy: along("y", { values: [1, 0, 2, -1, 0, 1, -2, 3] }),
+      dz: along("z", { values: [0, 1, 0, -1, 2, 1, 0, -1] }),
+    },
+    step({ u, dx, dy, dz }) {
+      const slice = add(multiply(add(dx, dy, dz), u), u.at(0, 1), u.at(0, 0, -1));
+      const sum = add(
+        shifted(slice, 1, 0, 0),
+        shifted(slice, -1, 0, 0),
+        multiply(dx.at(1), dy.at(0, -1), u.at(0, -1)),
+        multiply(dz.at(0, 0, 2), u.at(0, 0, 2)),
+      );
+      return { u: maximum(-99, minimum(99, readsBefore ? subtract(sum, multiply(dz, u.before())) : sum)) };
+    },
+  });
+}
+
+/** Two sub-steps whose fused march computes images beyond the ends, where profiles have theirs. */
+export function wholeNumberProfiledPair(): Stencil {
+  return equation({
+    name: "profiled-pair",
+    title: "axis profiles in two sub-steps, whole numbers",
+    fields: { u: [-4, 3], w: [-4, 3] },
+    materials: {
+      dx: along("x", { values: [1, 0, 2, -1, 0, 1, -2, 3] }),
+      dy: along("y", { values: [2, 0, -1, 1, 0, 1, -2, 1] }),
+      dz: along("z", { values: [0, 1, 0, -1, 2, 1, 0, -1] }),
+    },
+    step: ({ u, w, dx, dy, dz }) => [
+      { u: maximum(-99, minimum(99, add(multiply(add(dx, dy.at(0, 1), dz), w), w.at(1), w.at(0, 0, 1)))) },
+      { w: maximum(-99, minimum(99, add(multiply(dx.at(-1), u.next(-1)), u.next(0, -1), u.next(0, 0, -1)))) },
+    ],
+  });
 }
 
 /**

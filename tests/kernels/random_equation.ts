@@ -3,7 +3,13 @@
  *
  * @module
  */
-import { equation, type FieldTap, type MaterialSource } from "../../kernels/equation.ts";
+import {
+  along,
+  equation,
+  type FieldTap,
+  type MaterialSource,
+  type MaterialTap,
+} from "../../kernels/equation.ts";
 import {
   absolute,
   add,
@@ -69,6 +75,15 @@ export function randomEquation({ seed, isWhole, dimensions, like }: Kind): Stenc
     const chosen = isCross ? [oneOf(...axes)] : axes;
     return [0, 1, 2].map((axis) => chosen.includes(axis) ? below(2 * reach + 1) - reach : 0);
   };
+  // numbers of their own, so that other equations stay as they were
+  const others = randomNumbers(seed + 1000);
+  const profiles = (seed % 7 !== 2 || like !== undefined) ? [] : (["z", "x", "y"] as const)
+    .slice(0, dimensions)
+    .map((axis) => ({
+      name: `d${axis}`,
+      axis,
+      source: along(axis, isWhole ? (i, n) => minimum(2, subtract(i, 2), subtract(n, i)) : [-0.5, 0.75]),
+    }));
   const materialOf = (): MaterialSource =>
     isWhole ? { values: Array.from({ length: 1 + below(8) }, () => below(5) - 2) } : oneOf<MaterialSource>(
       [0.25, 1],
@@ -83,18 +98,29 @@ export function randomEquation({ seed, isWhole, dimensions, like }: Kind): Stenc
     } numbers, ${dimensions}D`,
     dimensions,
     fields: Object.fromEntries(names.map((name) => [name, oneOf<ValueRange>([-1, 1], [0, 1], [0.5, 0.75])])),
-    materials: Object.fromEntries(materialNames.map((name) => [name, materialOf()])),
+    materials: {
+      ...Object.fromEntries(profiles.map(({ name, source }) => [name, source])),
+      ...Object.fromEntries(materialNames.map((name) => [name, materialOf()])),
+    },
     ...(hasSignal && { signal: (step) => isWhole ? minimum(step, 3) : sine(multiply(0.3, step)) }),
     step(planes, signal) {
       const field = (name: string): FieldTap => planes[name] as FieldTap;
       return groups.map((group, index) => {
         const made = groups.slice(0, index).flat(), kept = groups.slice(index).flat();
         const old = isRows ? groups.at(-1)! : names;
+        /** A profile near the cell. */
+        const profileTap = (): Value => {
+          const { name, axis } = profiles[Math.floor(others() * profiles.length)]!;
+          const far = Math.floor(others() * 3) - 1;
+          return (planes[name] as MaterialTap).at(...["x", "y", "z"].map((one) => one === axis ? far : 0));
+        };
         /** `isShifted`: what a neighbour reads as well, which must not read the step before. */
         const leaf = (isShifted: boolean): Value => {
           switch (below(isShifted ? 5 : 6)) {
-            case 0:
-              return isWhole ? below(5) - 2 : random() - 0.5;
+            case 0: {
+              const number = isWhole ? below(5) - 2 : random() - 0.5;
+              return profiles.length === 0 || others() < 0.3 ? number : profileTap();
+            }
             case 1:
               return materialNames.length > 0
                 ? field(oneOf(...materialNames)).at(...offset())
@@ -141,7 +167,8 @@ export function randomEquation({ seed, isWhole, dimensions, like }: Kind): Stenc
           const self = isRows ? oneOf(...old) : name;
           const own = isWhole ? [field(self)] : [multiply(0.5, field(self))];
           const pushed = hasSignal ? [multiply(isWhole ? 1 : 0.1, signal)] : [];
-          return maximum(-most, minimum(most, add(value(2), ...own, ...pushed)));
+          const damped = profiles.map(() => multiply(isWhole ? 1 : 0.5, profileTap(), field(self)));
+          return maximum(-most, minimum(most, add(value(2), ...own, ...pushed, ...damped)));
         };
         return Object.fromEntries(group.map((name) => [name, newValue(name)]));
       });

@@ -1,12 +1,17 @@
 import { assertEquals, assertRejects } from "@std/assert";
-import { equation } from "../../kernels/equation.ts";
+import { along, equation } from "../../kernels/equation.ts";
 import { add } from "../../kernels/operations.ts";
 import { life } from "../../kernels/stencils/life.ts";
 import { CpuPool } from "../../tuner/devices/cpu/wasm_workers.ts";
 import { createRankSolver } from "../../tuner/ranks/create_rank_solver.ts";
 import type { Configuration } from "../../tuner/configuration.ts";
 import { testOnGpu } from "../test_on_gpu.ts";
-import { wholeNumberElastic, wholeNumberLeapfrog, wholeNumberWave } from "../kernels/oracle_case.ts";
+import {
+  wholeNumberElastic,
+  wholeNumberLeapfrog,
+  wholeNumberProfiledPair,
+  wholeNumberWave,
+} from "../kernels/oracle_case.ts";
 import { assertRanksEqualOracle, gather, onRanks, type RankCase } from "./rank_case.ts";
 
 const CASES: readonly RankCase[] = [
@@ -49,10 +54,19 @@ const CASES: readonly RankCase[] = [
   },
 ];
 
+const PROFILED: RankCase = {
+  stencil: wholeNumberProfiledPair(),
+  grid: [9, 10, 13],
+  boundary: ["periodic", "zero", "insulated"],
+  parts: [2, 1, 2],
+  exchangeEvery: 2,
+  runs: [3, 2],
+};
+
 Deno.test("ranks with CPU workers agree with the oracle bit for bit", async () => {
   const cpuPool = await CpuPool.create({ workers: 1 });
   try {
-    for (const one of CASES) await assertRanksEqualOracle(one, { gpu: undefined, cpuPool });
+    for (const one of [...CASES, PROFILED]) await assertRanksEqualOracle(one, { gpu: undefined, cpuPool });
   } finally {
     cpuPool.dispose();
   }
@@ -106,6 +120,35 @@ Deno.test("a rank's materials are there from the start, and wrong calls are refu
   }
 });
 
+Deno.test("a rank's axis profiles have the values of its own cells, from a function or written", async () => {
+  const stencil = equation({
+    name: "profiled",
+    fields: { u: [0, 1] },
+    materials: { dy: along("y", (i, n) => add(i, n)), dz: along("z", { values: [0] }) },
+    step: ({ u, dy, dz }) => ({ u: add(u, dy.at(0, 1), dz) }),
+  });
+  const cpuPool = await CpuPool.create({ workers: 1 }), ny = 5, nz = 4;
+  const one = {
+    stencil,
+    grid: [2, ny, nz],
+    boundary: "periodic",
+    parts: [1, 2, 2],
+    exchangeEvery: 1,
+  } as const;
+  await onRanks({ ...one, runs: [2] }, { gpu: undefined, cpuPool }, async (solvers) => {
+    await Promise.all(solvers.map((solver) => solver.write({ name: "dz" }, (i) => 100 * i)));
+    await Promise.all(solvers.map((solver) => solver.run(2)));
+    const value = (i: number): number => 2 * ((Math.floor(i / nz) + 1) % ny + ny + 100 * (i % nz));
+    assertEquals(
+      await gather(solvers, "u", 0),
+      Float32Array.from({ length: 2 * ny * nz }, (_, i) => value(i)),
+    );
+    const own = await Promise.all(solvers.map((solver) => solver.read({ name: "dy" })));
+    assertEquals(own.map((values) => [...values]), [[5, 6, 7], [5, 6, 7], [8, 9], [8, 9]]);
+  });
+  cpuPool.dispose();
+});
+
 testOnGpu("ranks on a GPU agree with the oracle bit for bit, the torre too", async (gpu) => {
   const cases: readonly [RankCase, Configuration["parameters"]?][] = [
     [{ ...CASES[0]!, parts: [1, 2, 2], runs: [5] }],
@@ -120,6 +163,7 @@ testOnGpu("ranks on a GPU agree with the oracle bit for bit, the torre too", asy
       },
       { dts: 1, nt: 8, bands: 1, zPerThread: 1, chunk: 2, unroll: 2, lookahead: 1 },
     ],
+    [PROFILED],
   ];
   for (const [one, parameters] of cases) {
     await assertRanksEqualOracle(one, { gpu, cpuPool: undefined }, ({ grid: [gpuSlices, , nz] }) => ({

@@ -5,7 +5,8 @@
  * @module
  */
 import { assert, assertEquals, assertGreater, assertRejects, assertThrows } from "@std/assert";
-import { equation } from "../../kernels/equation.ts";
+import { initialProfiles } from "../../kernels/axis_profiles.ts";
+import { along, equation } from "../../kernels/equation.ts";
 import { indexOf } from "../../kernels/layout.ts";
 import { add, divide, exponential, multiply, subtract } from "../../kernels/operations.ts";
 import { type FieldLevels, runReference } from "../../kernels/reference.ts";
@@ -22,7 +23,7 @@ import { createSolver, solverLayout } from "../../tuner/solver/create_solver.ts"
 import { openDevice } from "../../tuner/devices/open_device.ts";
 import type { Solver } from "../../tuner/solver/solver.ts";
 import { SolverError } from "../../tuner/solver/solver_error.ts";
-import { wholeNumberElastic, wholeNumberWave } from "../kernels/oracle_case.ts";
+import { wholeNumberElastic, wholeNumberProfiles, wholeNumberWave } from "../kernels/oracle_case.ts";
 import { testOnGpu } from "../test_on_gpu.ts";
 
 const STEPWISE = { threadsZ: 8, threadsY: 2, threadsX: 1 };
@@ -190,6 +191,61 @@ for (const cpuSlices of [0, 5]) {
     assertEquals([solver.step, (await solver.read("sxy")).some((value) => value !== 0)], [0, false]);
   });
 }
+
+for (const cpuSlices of [0, 5, 14]) {
+  testOnGpu(
+    `${cpuSlices} of 14 slices on the CPU: profiles are formulas' values, or what is written`,
+    async (gpu) => {
+      for (const boundary of ["periodic", "zero"] as const) {
+        const problem: Problem = { stencil: wholeNumberProfiles(), grid: GRID, boundary, steps: 8 };
+        const { stencil: { update } } = problem, own = { cpuSlices, exchangeEvery: 1 };
+        await using solver = await createSolver(gpu.device, problem, configurationOf(GRID, own));
+        const formula = Float32Array.from({ length: 14 }, (_, i) => Math.min(2, i - 3, 12 - i));
+        assertEquals(await solver.read("dx"), formula);
+        const [, dy, dz] = initialProfiles(update, GRID);
+        assertEquals([await solver.read("dy"), await solver.read("dz")], [dy, dz]);
+        await writeAll(solver);
+        let levels: FieldLevels = { current: denseLevel(problem, 0), previous: denseLevel(problem, 1) };
+        const run = async (start: number, ...profiles: Float32Array<ArrayBuffer>[]): Promise<void> => {
+          await solver.run(3);
+          levels = runReference(levels, { update, grid: GRID, boundary, steps: 3, start, profiles });
+          await assertLevels(solver, levels);
+        };
+        await run(0, formula, dy!, dz!);
+        const list = Array.from({ length: 9 }, (_, i) => i % 4 - 1), written = new Float32Array(14).fill(2);
+        await solver.write("dy", list);
+        await solver.write("dz", (i, y, z) => i === y && i === z ? i % 3 : NaN);
+        await solver.write("dx", 2);
+        await run(3, written, Float32Array.from(list), Float32Array.from({ length: 11 }, (_, i) => i % 3));
+        await solver.initialise("integers", 3);
+        assertEquals([await solver.read("dx"), await solver.read("dy")], [formula, dy]);
+        const refused = (found: string, write: () => Promise<unknown>) =>
+          assertRejects(write, RangeError, found);
+        await refused("9 cells along y have 9 values: found 5", () => solver.write("dy", [1, 2, 3, 4, 5]));
+        await refused("all values of dy at once are wanted: found x", () => solver.read("dy", { x: 1 }));
+        await refused("must be one of u, dx, dy, dz", () => solver.read("d"));
+      }
+    },
+  );
+}
+
+Deno.test("a source counts by the profiles at its cell, as they were written", async () => {
+  const stencil = equation({
+    name: "driven",
+    fields: { u: [0, 1] },
+    sources: { s: [-1, 1] },
+    materials: { dx: along("x", (i) => add(i, 1)), dz: along("z", { values: [1] }) },
+    step: ({ u, s, dx, dz }) => ({ u: divide(add(multiply(dx, u), multiply(dz, s)), dx) }),
+  });
+  const problem: Problem = { stencil, grid: [4, 1, 3], boundary: "zero", steps: 1 };
+  await using solver = await createSolver(null, problem, configurationOf([4, 1, 3], { cpuSlices: 4 }));
+  await solver.addSources("s", [[1, 0, 2], [3, 0, 0]], [12, 12]);
+  await solver.run(1);
+  assertEquals([...await solver.read("u")], [0, 0, 0, 0, 0, 6, 0, 0, 0, 3, 0, 0]);
+  await solver.write("dz", [3, 5, 2]);
+  await solver.run(1);
+  assertEquals([...await solver.read("u")], [0, 0, 0, 0, 0, 6 + 12, 0, 0, 0, 3 + 9, 0, 0]);
+});
 
 testOnGpu("the caller's buffers are used in place, and stay when the solver goes", async ({ device }) => {
   const { STORAGE, COPY_SRC, COPY_DST, MAP_READ } = GPUBufferUsage;

@@ -106,7 +106,7 @@ function builtIn({ stencil, ...rest }: Partial<ProfileProblem>): Stencil | undef
   return choice !== undefined && variant === undefined ? undefined : equation?.create(variant);
 }
 
-function familyOf({ fields, materials, substeps }: Definition): string {
+function familyOf({ fields, materials, profiles = [], substeps }: Definition): string {
   const taps = ["at", "before", "next"];
   const masked = (data: ExpressionData): unknown =>
     typeof data === "number"
@@ -116,6 +116,7 @@ function familyOf({ fields, materials, substeps }: Definition): string {
       : data.map((part) => typeof part === "string" ? part : masked(part));
   return JSON.stringify([
     ...[fields, materials].map((planes) => planes.map(({ name }) => name)),
+    ...profiles.map(({ name, axis }) => [name, axis]),
     substeps.map((substep) => Object.entries(substep).map(([name, data]) => [name, masked(data)])),
   ]);
 }

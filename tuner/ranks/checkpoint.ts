@@ -4,7 +4,7 @@
  *
  * The file: {@linkcode HEADER_BYTES} of JSON and spaces; then F(t) of every field and material, and where the update
  * reads it F(t−1) of every field, each as f32 (little-endian) in the order x, y, z of the whole grid; then the CRC-32 of
- * all that, which files of earlier versions lack.
+ * all that, which files of earlier versions lack. Axis profiles are the equation's, and not in the file.
  *
  * @module
  */

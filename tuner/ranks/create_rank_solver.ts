@@ -86,7 +86,8 @@ export async function createRankSolver(
   return await failingAs("create the solver", async () => {
     const solver = await RankSolver.create(world, device, problem, { plan, choose });
     // without materials, all is zero already
-    if (problem.stencil.update.materials.length > 0) await solver.clear();
+    const { materials, profiles = [] } = problem.stencil.update;
+    if (materials.length + profiles.length > 0) await solver.clear();
     return solver;
   });
 }

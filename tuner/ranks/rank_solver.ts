@@ -1,6 +1,7 @@
+import { profilesOf } from "../../kernels/axis_profiles.ts";
 import type { FieldStart } from "../../kernels/initial_field.ts";
 import { cellsOf, type Problem } from "../../kernels/stencils/stencil.ts";
-import { placed } from "../../kernels/update.ts";
+import { placed, placedAlong } from "../../kernels/update.ts";
 import type { Axis, Extent } from "../../models/decomposition.ts";
 import {
   type Box,
@@ -14,7 +15,15 @@ import {
 import type { Configuration } from "../configuration.ts";
 import { stateLevels } from "../devices/reference.ts";
 import { checkSignals } from "../problem/resolve_problem.ts";
-import { type CellRange, checked, checkStart, checkSteps, rangeOf } from "../solver/cells.ts";
+import {
+  type CellRange,
+  checked,
+  checkStart,
+  checkSteps,
+  profileNamed,
+  profileSource,
+  rangeOf,
+} from "../solver/cells.ts";
 import type { CellsOptions } from "../solver/solver.ts";
 import { piecesOf } from "../devices/shared/boxes.ts";
 import {
@@ -107,6 +116,10 @@ export class RankSolver implements Disposable {
       const values = placed(material, grid);
       if (values !== undefined) await this.write(material, values);
     }
+    for (const [index, profile] of profilesOf(update).entries()) {
+      const valueAt = placedAlong(profile, grid[profile.axis]);
+      if (valueAt !== undefined) this.#field.profiles.set(index, valueAt);
+    }
     this.#fresh = this.plan.exchangeEvery;
   }
 
@@ -139,17 +152,34 @@ export class RankSolver implements Disposable {
     return { steps, wallNs, computeNs, exchangeNs: wallNs - computeNs };
   }
 
-  /** This rank's own cells of a field or material: x, y, z, the last fastest. */
+  /**
+   * The values of an axis profile at this rank's own cells.
+   *
+   * @internal
+   */
+  ownProfile(profile: number): Float32Array<ArrayBuffer> {
+    const { own: { size }, before } = this.part;
+    const { axis } = profilesOf(this.problem.stencil.update)[profile]!;
+    return this.#field.profiles.values(profile).slice(before[axis], before[axis] + size[axis]);
+  }
+
+  /** This rank's own cells of a field or material: x, y, z, the last fastest; of an axis profile its values there. */
   async read(cells: RankCells = {}): Promise<Float32Array<ArrayBuffer>> {
+    const profile = profileNamed(this.problem, cells.name ?? "");
+    if (profile !== undefined) return this.ownProfile(profile);
     const { plane, ago } = this.#rangeOf(cells);
     return await this.save({ plane, ago, x: 0, slices: this.part.own.size[0] });
   }
 
   /**
    * Sets cells, of the level or material that is named, to a function of the cell in the whole grid; ghost zones follow.
-   * A material belongs to both levels.
+   * A material belongs to both levels. Of an axis profile the function gets the index along its axis, three times.
    */
   async write(cells: RankCells, value: (x: number, y: number, z: number) => number): Promise<void> {
+    const profile = profileNamed(this.problem, cells.name ?? "");
+    if (profile !== undefined) {
+      return this.#field.profiles.set(profile, profileSource(this.problem, profile, value));
+    }
     const { own: { low }, before, grid } = this.part, whole = this.problem.grid;
     const [, ny, nz] = grid;
     const at = (axis: Axis, i: number): number => {

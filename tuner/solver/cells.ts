@@ -1,3 +1,4 @@
+import { profilesOf } from "../../kernels/axis_profiles.ts";
 import { type FieldStart, INITIAL_FIELDS } from "../../kernels/initial_field.ts";
 import type { Grid, Problem } from "../../kernels/stencils/stencil.ts";
 import { readsPrevious } from "../../kernels/update.ts";
@@ -14,8 +15,9 @@ export function rangeOf(
   { ago = 0, x = 0, slices }: CellsOptions,
 ): CellRange {
   const refuse = refuserOf("find the cells");
-  const names = [...update.fields, ...update.materials.map((material) => material.name)];
-  const plane = names.indexOf(name);
+  const planes = [...update.fields, ...update.materials.map((material) => material.name)];
+  const names = [...planes, ...profilesOf(update).map((profile) => profile.name)];
+  const plane = planes.indexOf(name);
   if (plane < 0) refuse(`the name must be one of ${names.join(", ")}`, describeValue(name));
   const isMaterial = plane >= update.fields.length;
   const hasPrevious = readsPrevious(update) && !isMaterial;
@@ -27,6 +29,31 @@ export function rangeOf(
     refuse(`slices must lie within 0 to ${nx - 1}`, `${count} from ${x} on`);
   }
   return { plane, isMaterial, ago, x, slices: count };
+}
+
+/** An axis profile by its name, which is read and written as a whole; undefined where it is none's. */
+export function profileNamed(
+  { stencil: { update } }: Problem,
+  name: string,
+  options: CellsOptions = {},
+): number | undefined {
+  const profile = profilesOf(update).findIndex((one) => one.name === name);
+  if (profile < 0) return undefined;
+  const found = Object.keys(options).join(", ");
+  if (found !== "") refuserOf("find the cells")(`all values of ${name} at once are wanted`, found);
+  return profile;
+}
+
+/** Values of an axis profile by the index along its axis; a function gets that index three times. */
+export function profileSource(
+  { stencil: { update }, grid }: Problem,
+  profile: number,
+  values: CellValues,
+): (i: number) => number {
+  const { name, axis } = profilesOf(update)[profile]!;
+  const n = grid[axis], of = `${n} cells along ${"xyz"[axis]}`;
+  const source = sliceSource(name, values, { x: 0, slices: n }, [n, 1, 1], of);
+  return typeof values === "function" ? (i) => checked(name, values)(i, i, i) : (i) => source(i)[0]!;
 }
 
 /** Refuses, by a RangeError, what is no number of steps. */
@@ -60,8 +87,9 @@ export function checked(name: string, values: (x: number, y: number, z: number) 
 export function sliceSource(
   name: string,
   values: CellValues,
-  { x: first, slices }: GridSlices,
+  { x: first, slices }: Pick<GridSlices, "x" | "slices">,
   [, ny, nz]: Grid,
+  of = `${slices} slices`,
 ): (x: number) => Float32Array {
   const refuse = refuserOf(`write ${name}`);
   const inSlice = ny * nz;
@@ -77,7 +105,7 @@ export function sliceSource(
     refuse("values are a number, a list of numbers or a function of the cell", describeValue(values));
   }
   const count = slices * inSlice;
-  if (values.length !== count) refuse(`${slices} slices have ${count} values`, `${values.length}`);
+  if (values.length !== count) refuse(`${of} have ${count} values`, `${values.length}`);
   // all of a typed array's are of one kind
   const looked = ArrayBuffer.isView(values) ? [values[0]] : Array.from(values);
   const odd = looked.findIndex((value) => typeof value !== "number");

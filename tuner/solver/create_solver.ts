@@ -156,8 +156,10 @@ export async function createSolver(
       });
       // without materials, all is zero already; an order of the plan's own may hold more than values
       const hasOrder = contender.field.onGpu?.plan.storage.order !== undefined;
-      const hasMaterials = problem.stencil.update.materials.length > 0;
+      const { materials, profiles = [] } = problem.stencil.update;
+      const hasMaterials = materials.length + profiles.length > 0;
       if (!buffers && (hasMaterials || hasOrder)) await solver.initialise("zero");
+      else solver.startProfiles();
       return solver;
     } catch (error) {
       if (solver !== undefined) solver.dispose();

@@ -1,13 +1,22 @@
+import { profilesOf } from "../../kernels/axis_profiles.ts";
 import type { InitialField } from "../../kernels/initial_field.ts";
 import type { Layout } from "../../kernels/layout.ts";
 import { cellsOf, isAllZero, type Problem } from "../../kernels/stencils/stencil.ts";
-import { placed } from "../../kernels/update.ts";
+import { placed, placedAlong } from "../../kernels/update.ts";
 import type { GpuDevice } from "../devices/gpu/gpu_device.ts";
 import type { LevelPart } from "../devices/gpu/field_memory.ts";
 import type { SharedField } from "../devices/shared/shared_field.ts";
 import type { Configuration } from "../configuration.ts";
 import { checkSignals } from "../problem/resolve_problem.ts";
-import { type CellRange, checkStart, checkSteps, rangeOf, sliceSource } from "./cells.ts";
+import {
+  type CellRange,
+  checkStart,
+  checkSteps,
+  profileNamed,
+  profileSource,
+  rangeOf,
+  sliceSource,
+} from "./cells.ts";
 import type { Refined } from "./refined.ts";
 import { type Contender, copyState, type Refinement } from "./refinement.ts";
 import type { CellsOptions, CellValues, Solver, SolverRun } from "./solver.ts";
@@ -97,10 +106,30 @@ export class FieldSolver implements Solver {
         const range = rangeOf(this.problem, name, {});
         await this.#put(range, sliceSource(name, values, range, grid));
       }
+      this.startProfiles();
     });
   }
 
+  /** Sets the axis profiles that have a formula to its values. */
+  startProfiles(): void {
+    const { stencil: { update }, grid } = this.problem;
+    for (const [index, profile] of profilesOf(update).entries()) {
+      const valueAt = placedAlong(profile, grid[profile.axis]);
+      if (valueAt !== undefined) this.#putProfile(index, valueAt);
+    }
+  }
+
+  #putProfile(profile: number, valueAt: (i: number) => number): void {
+    this.#isSurveyed = false;
+    for (const field of this.#fields()) field.writeProfile(profile, valueAt);
+  }
+
   async write(name: string, values: CellValues, options: CellsOptions = {}): Promise<void> {
+    const profile = profileNamed(this.problem, name, options);
+    if (profile !== undefined) {
+      const valueAt = profileSource(this.problem, profile, values);
+      return await this.#next(`write ${name}`, () => Promise.resolve(this.#putProfile(profile, valueAt)));
+    }
     const range = rangeOf(this.problem, name, options);
     const source = sliceSource(name, values, range, this.problem.grid);
     await this.#next(`write ${name}`, () => this.#put(range, source));
@@ -126,6 +155,10 @@ export class FieldSolver implements Solver {
     name: string = this.problem.stencil.update.fields[0]!,
     options: CellsOptions = {},
   ): Promise<Float32Array<ArrayBuffer>> {
+    const profile = profileNamed(this.problem, name, options);
+    if (profile !== undefined) {
+      return await this.#next(`read ${name}`, () => Promise.resolve(this.#field.readProfile(profile)));
+    }
     const range = rangeOf(this.problem, name, options);
     const { grid: [, ny, nz] } = this.problem;
     return await this.#next(`read ${name}`, async () => {

@@ -206,7 +206,11 @@ export class Survey {
     return wanted.map(({ row, cell, factor, weight, signature }) => ({
       row,
       signature,
-      weight: weight * factorAt(factor, ({ plane }) => values[materials.rowOf({ field: plane, cell })]!),
+      weight: weight * factorAt(
+        factor,
+        ({ plane }) => values[materials.rowOf({ field: plane, cell })]!,
+        ({ profile, axis }) => field.readProfile(profile)[cell[axis]]!,
+      ),
     }));
   }
 

@@ -10,6 +10,7 @@ import { WindowedField } from "../../../tuner/devices/gpu/windowed_field.ts";
 import { makeReference, stateLevels } from "../../../tuner/devices/reference.ts";
 import { prepare } from "../../../tuner/devices/runners.ts";
 import { RunFailure } from "../../../tuner/devices/run_failure.ts";
+import { wholeNumberProfiles } from "../../kernels/oracle_case.ts";
 import { testOnGpu } from "../../test_on_gpu.ts";
 import { SharedField } from "../../../tuner/devices/shared/shared_field.ts";
 import { gatherCells, readCells, readSharedCells } from "../cells.ts";
@@ -56,6 +57,13 @@ const CASES: readonly Case[] = [
     parameters: { ...torre, bands: 2 },
     slices: 18,
     expected: [10, 8],
+  },
+  {
+    problem: { ...waves, stencil: wholeNumberProfiles() },
+    traversal: "stepwise",
+    parameters: stepwise,
+    slices: 20,
+    expected: [4, 8],
   },
 ];
 

@@ -25,6 +25,7 @@ import { CpuPool } from "../../../tuner/devices/cpu/wasm_workers.ts";
 import { initialCells } from "../../../tuner/devices/oracle.ts";
 import { cpuLayoutOf } from "../../../tuner/devices/cpu/cpu_field.ts";
 import { partOf } from "../../../tuner/devices/shared/shares.ts";
+import { wholeNumberProfiles } from "../../kernels/oracle_case.ts";
 import { THOROUGH } from "../../thorough.ts";
 
 interface ShareCase {
@@ -55,6 +56,7 @@ async function assertRoundsEqualOracle(pool: CpuPool, one: ShareCase): Promise<v
   const isPeriodic = alongAxes(boundary)[0] === "periodic";
   const field = await pool.load({ update, layout, boundary: part.boundary, shape });
   const first = isPeriodic ? thinnest : 0, [ny, nz] = rows;
+  field.profiles.start({ first: [-first, 0, 0], whole: grid });
   const isOwn = (x: number): boolean => x >= first && x < first + cpuSlices;
   /** Calls back with every row of the part, where it lies in it and in the whole grid. */
   const eachRow = (callback: (x: number, plane: number, at: number, inGrid: number) => void): void => {
@@ -113,6 +115,9 @@ const SHAPES: readonly Shaped[] = [
   [elastic(), [17, 5], [{ tiles: 2, band: 2, block: 1 }, { strip: 3 }]],
 ];
 
+/** Axis profiles, of which each share has its own cells' values. */
+const PROFILES: Shaped = [wholeNumberProfiles(), [17, 9], [{ tiles: 2, band: 2, block: 2 }, { strip: 3 }]];
+
 const OTHERS: readonly Shaped[] = [
   ...[4, 8, 10, 12].map((order): Shaped => [wave(order), [order * 3, 5], [{ tiles: 1, band: 2, block: 2 }]]),
   ...[2, 3].map((delta): Shaped => [heat(delta), [25, 6], [{ tiles: 3, band: 1, block: 1 }]]),
@@ -121,7 +126,7 @@ const OTHERS: readonly Shaped[] = [
 Deno.test("R steps of the CPU's share are the oracle's in every order, for every equation and boundary", async () => {
   const pools = await Promise.all([1, 2, 3].map((workers) => CpuPool.create({ workers })));
   let turn = 0;
-  for (const [stencil, rows, shapes] of [...SHAPES, ...(THOROUGH ? OTHERS : [])]) {
+  for (const [stencil, rows, shapes] of [...SHAPES, PROFILES, ...(THOROUGH ? OTHERS : [])]) {
     for (const boundary of ["zero", "periodic", ["insulated", "periodic", "insulated"]] as const) {
       for (const exchangeEvery of [1, 2, 5]) {
         // every R meets every number of workers and every shape in turn

@@ -21,6 +21,8 @@ import {
   maxAbs,
   wholeNumberElastic,
   wholeNumberLeapfrog,
+  wholeNumberProfiledPair,
+  wholeNumberProfiles,
   wholeNumberStaggered,
   wholeNumberWave,
 } from "../../kernels/oracle_case.ts";
@@ -214,6 +216,26 @@ testCases("a boundary of its own along each axis", [
         runs: [3, 2],
       }))
   ),
+]);
+
+testCases("axis profiles, of which each share has its own cells'", [
+  ...onBoth({
+    ...WIDE,
+    traversal: "stepwise",
+    stencil: wholeNumberProfiles(),
+    exchangeEvery: 3,
+    cpuSlices: 5,
+    runs: [4],
+  }),
+  ...onBoth({
+    ...WIDE,
+    traversal: "marching",
+    stencil: wholeNumberProfiledPair(),
+    exchangeEvery: 1,
+    cpuSlices: 9,
+    cpu: DIAMONDS,
+    runs: [3, 2],
+  }),
 ]);
 
 testCases("life, which reads no level before, and elastic waves in two sub-steps with materials", [

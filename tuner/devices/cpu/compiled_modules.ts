@@ -22,7 +22,8 @@ export function compileOnce(
 ): Promise<WebAssembly.Module> {
   const { update, layout, boundaries, fused } = source, modules = modulesOf(update);
   const isLine = "ends" in work, lanes = isLine ? work.swept?.lanes : undefined;
-  const key = JSON.stringify([sameText(layout, boundaries), boundaries, fused, isLine, lanes]);
+  const text = update.profiles === undefined ? sameText(layout, boundaries) : layout;
+  const key = JSON.stringify([text, boundaries, fused, isLine, lanes]);
   let module = modules.get(key);
   if (module === undefined) {
     const write = () => isLine ? writeLine({ update, layout, lanes }) : writeWasm(source);

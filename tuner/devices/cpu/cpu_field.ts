@@ -11,6 +11,7 @@ import {
   type SliceCells,
   type SliceOf,
 } from "../comparison.ts";
+import { HeldProfiles } from "../held_profiles.ts";
 import type { CpuMemory } from "./cpu_memory.ts";
 import type { WatchedPoints } from "../points.ts";
 import type { ArrayPair, Command, Done, LoadCommand } from "./cpu_commands.ts";
@@ -36,6 +37,8 @@ export class CpuField {
   readonly layout: Layout;
   readonly #load: LoadCommand;
   readonly #host: FieldHost;
+  /** The update's axis profiles: they lie behind both arrays. */
+  readonly profiles: HeldProfiles;
   #arrays: ArrayPair;
   #points: WatchedPoints | undefined;
   #step = 0;
@@ -46,6 +49,10 @@ export class CpuField {
     this.#load = load;
     this.#host = host;
     this.#arrays = load.arrays;
+    const { update, layout: { grid, length }, boundaries: boundary } = load;
+    this.profiles = new HeldProfiles({ stencil: { update }, grid, boundary }, (packed) => {
+      for (const array of load.arrays) host.memory.view(array + 4 * length, packed.length).set(packed);
+    });
   }
 
   /** F(t), all planes, in the padded layout. */
@@ -74,6 +81,7 @@ export class CpuField {
     const { field, layout: { grid } } = this.#load;
     const start = { first: [0, 0, 0], whole: grid, step: 0, ...given } as const;
     this.#step = start.step;
+    this.profiles.start(start);
     await this.#host.send(() => ({ kind: "initial", field, start }));
   }
 

@@ -42,10 +42,11 @@ export class CpuMemory {
    * Finds the lowest gap that holds both levels, and those in lanes; the memory grows only when there is none.
    *
    * @param laneBytes of a level in lanes; 0 where there are none
+   * @param behind values that lie behind each level
    * @throws {RunFailure} `limits`: it does not fit
    */
-  take({ length }: Layout, laneBytes: number): Region {
-    const bytes = 4 * length;
+  take({ length }: Layout, laneBytes: number, behind = 0): Region {
+    const bytes = 4 * (length + behind);
     const pages = (size: number): number => Math.ceil((size + GUARD_BYTES) / 4096) * 4096;
     const second = pages(bytes) + STAGGER, firstLanes = second + pages(bytes);
     const secondLanes = firstLanes + pages(laneBytes) + STAGGER;

@@ -1,5 +1,6 @@
 import { type CpuShape, usualShape } from "../../../kernels/cpu/cpu_traversals.ts";
 import { lineWork } from "../../../kernels/cpu/line_order.ts";
+import { layProfiles } from "../../../kernels/axis_profiles.ts";
 import type { Layout } from "../../../kernels/layout.ts";
 import { alongAxes, type Boundaries } from "../../../kernels/stencils/stencil.ts";
 import type { Update } from "../../../kernels/update.ts";
@@ -126,7 +127,8 @@ export class CpuPool {
     const problem = { stencil: { update }, grid: layout.grid, boundary };
     const chosen = shape ?? usualShape(problem, 4 * layout.slice);
     const work = "points" in chosen ? lineWork(problem, chosen, workers) : chosen;
-    const region = this.#memory.take(layout, "ends" in work ? work.swept?.lanes.bytes ?? 0 : 0);
+    const laneBytes = "ends" in work ? work.swept?.lanes.bytes ?? 0 : 0;
+    const region = this.#memory.take(layout, laneBytes, layProfiles(update, layout.grid).length);
     const module = await compileOnce({ update, layout, boundaries, fused, work }).catch((error) => {
       this.#memory.free(region);
       throw error;

@@ -1,6 +1,33 @@
 import type { Layout } from "../../../kernels/layout.ts";
+import type { Problem } from "../../../kernels/stencils/stencil.ts";
+import type { GpuPlan } from "../../../kernels/traversals/traversal.ts";
+import { HeldProfiles } from "../held_profiles.ts";
 import { isFailure } from "../run_failure.ts";
 import type { GpuDevice } from "./gpu_device.ts";
+
+/** Takes the memory of a plan's scratch buffers, one after another, into a list. */
+export async function makeScratch(gpu: GpuDevice, { label: of, storage }: GpuPlan, made: GPUBuffer[]) {
+  const usage = GPUBufferUsage.STORAGE | GPUBufferUsage.COPY_DST;
+  for (const { label, length } of storage.scratch ?? []) {
+    made.push(await gpu.buffer(4 * length, usage, `${of}: ${label}`));
+  }
+}
+
+/** The scratch buffers that each shader of a plan binds. */
+export function boundScratch({ shaders }: GpuPlan, all: readonly GPUBuffer[]): GPUBuffer[][] {
+  return shaders.map(({ scratch = [] }) => scratch.map((i) => all[i]!));
+}
+
+/** Axis profiles that are carried to the scratch buffer which a plan has for them. */
+export function profilesOn(
+  gpu: GpuDevice,
+  problem: Problem,
+  { storage }: GpuPlan,
+  all: readonly GPUBuffer[],
+) {
+  const index = (storage.scratch ?? []).findIndex(({ lives }) => lives === "profiles");
+  return new HeldProfiles(problem, (packed) => gpu.write(all[index]!, 0, packed));
+}
 
 /** STORAGE, COPY_SRC and COPY_DST: what levels are used for. Without WebGPU these names do not exist. */
 export const LEVEL_USAGE = 0x80 | 0x4 | 0x8;

@@ -4,14 +4,18 @@ import type { Dispatch, GpuPlan } from "../../../kernels/traversals/traversal.ts
 import { linearWorkgroups } from "../../../kernels/wgsl/declare.ts";
 import { readsSignal } from "../../../kernels/update.ts";
 import {
+  boundScratch,
   type FieldMemory,
   LEVEL_USAGE,
   type LevelPart,
+  makeScratch,
   ownMemory,
+  profilesOn,
   type SectionArrays,
 } from "./field_memory.ts";
 import type { Comparison, SliceCells } from "../comparison.ts";
 import { compareLevels, copyLevel } from "./gpu_comparison.ts";
+import type { HeldProfiles } from "../held_profiles.ts";
 import type { GpuDevice, Submission } from "./gpu_device.ts";
 import { Dispatcher, type DispatchResources } from "./gpu_dispatcher.ts";
 import { compileCompare, compileFill, compilePlan } from "./gpu_pipelines.ts";
@@ -53,6 +57,8 @@ interface Made extends Omit<DispatchResources, "scratch"> {
 
 /** The two time levels of a problem's field in a plan's storage, and what runs on them. */
 export class GpuField implements Disposable {
+  /** The update's axis profiles. */
+  readonly profiles: HeldProfiles;
   readonly #made: Made;
   #dispatcher: Dispatcher;
   #points: GpuPoints | undefined;
@@ -63,6 +69,7 @@ export class GpuField implements Disposable {
   private constructor(readonly problem: Problem, readonly plan: GpuPlan, made: Made) {
     const { gpu, arrays, scratch: all, uniforms } = this.#made = made;
     this.#dispatcher = this.#dispatcherOn(all);
+    this.profiles = profilesOn(gpu, problem, plan, all);
     if (plan.storage.order !== undefined) {
       const pipelines = made.pipelines.slice(-2);
       const [even, odd] = made.copies, copies = [even!, odd!] as const;
@@ -96,8 +103,7 @@ export class GpuField implements Disposable {
   }
 
   #dispatcherOn(all: readonly GPUBuffer[]): Dispatcher {
-    const scratch = this.plan.shaders.map(({ scratch = [] }) => scratch.map((i) => all[i]!));
-    return new Dispatcher(this.#made.gpu, { ...this.#made, scratch });
+    return new Dispatcher(this.#made.gpu, { ...this.#made, scratch: boundScratch(this.plan, all) });
   }
 
   get device(): GpuDevice {
@@ -146,10 +152,7 @@ export class GpuField implements Disposable {
     const arrays = await memory.take(lengths.map((length) => 4 * length), plan.label);
     const scratch: GPUBuffer[] = [], copies: GPUBuffer[] = [];
     try {
-      const usage = GPUBufferUsage.STORAGE | GPUBufferUsage.COPY_DST;
-      for (const { label, length } of plan.storage.scratch ?? []) {
-        scratch.push(await gpu.buffer(4 * length, usage, `${plan.label}: ${label}`));
-      }
+      await makeScratch(gpu, plan, scratch);
       for (const levels of order === undefined ? [] : ["even", "odd"]) {
         const label = `${plan.label}: ${levels} levels, canonical`;
         copies.push(await gpu.buffer(4 * layout.length, LEVEL_USAGE, label));
@@ -215,6 +218,7 @@ export class GpuField implements Disposable {
   async initialise({ kind, seed, first = [0, 0, 0], whole, step = 0 }: PartStart): Promise<void> {
     const { layout: { grid } } = this.plan.storage;
     this.#step = step;
+    this.profiles.start({ first, ...(whole && { whole }) });
     const arrays = this.#canonical(), { uniforms } = this.#made;
     for (const [i, { layout, x }] of this.#sections.entries()) {
       const fill = await compileFill(this.device, this.problem, layout, kind);
@@ -383,6 +387,7 @@ export class GpuField implements Disposable {
   /** Takes over all cells and the time step of a field of the same problem, if this one's pads are still zeros. */
   async copyFrom(other: GpuField): Promise<void> {
     this.#step = other.step;
+    this.profiles.copyFrom(other.profiles);
     for (const ago of [0, 1] as const) await copyLevel(other.level(ago), this.level(ago), this.#made);
     await this.renewPads();
   }

@@ -46,7 +46,10 @@ export async function makePipeline(
   storage: readonly number[],
 ): Promise<Pipeline> {
   const visibility = GPUShaderStage.COMPUTE;
-  const arrays = storage.map((binding) => ({ binding, visibility, buffer: { type: "storage" } } as const));
+  const arrays = storage.map((binding) => {
+    const isRead = code.includes(`@binding(${binding}) var<storage, read>`);
+    return { binding, visibility, buffer: { type: isRead ? "read-only-storage" : "storage" } } as const;
+  });
   const uniforms = { type: "uniform", hasDynamicOffset: true, minBindingSize: UNIFORM_STRIDE } as const;
   const entries = [...arrays, { binding: 2, visibility, buffer: uniforms }];
   const bindings = device.createBindGroupLayout({ entries });

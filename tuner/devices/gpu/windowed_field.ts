@@ -15,9 +15,17 @@ import {
   type SliceCells,
   type SliceOf,
 } from "../comparison.ts";
+import type { HeldProfiles } from "../held_profiles.ts";
 import type { WatchedPoints } from "../points.ts";
 import { RunFailure } from "../run_failure.ts";
-import { type LevelArrays, ownMemory, type SectionArrays } from "./field_memory.ts";
+import {
+  boundScratch,
+  type LevelArrays,
+  makeScratch,
+  ownMemory,
+  profilesOn,
+  type SectionArrays,
+} from "./field_memory.ts";
 import type { GpuDevice, Recorder, Submission } from "./gpu_device.ts";
 import { Dispatcher } from "./gpu_dispatcher.ts";
 import { compileFill, compilePlan, type Pipeline } from "./gpu_pipelines.ts";
@@ -38,6 +46,7 @@ interface Resources {
   readonly slots: SectionArrays;
   /** Slices that come back, mapped, for each slot. */
   readonly staged: readonly GPUBuffer[];
+  readonly scratch: readonly GPUBuffer[];
   readonly uniforms: Uniforms;
   readonly pipelines: readonly Pipeline[];
 }
@@ -50,6 +59,8 @@ interface Resources {
  */
 export class WindowedField implements Disposable {
   readonly plan: GpuPlan;
+  /** The update's axis profiles. */
+  readonly profiles: HeldProfiles;
   /** Host time from shader text to pipelines. */
   readonly compileNs: number;
   readonly #sliceLayout: Layout;
@@ -81,7 +92,9 @@ export class WindowedField implements Disposable {
     const level = () => Array.from({ length: nx + 2 * padX }, () => new Float32Array(cells));
     this.#levels = [level(), level()];
     const arrays = plan.storage.sections!.map((_, section) => this.#slotOf(section));
-    this.#dispatcher = new Dispatcher(gpu, { arrays, ...resources });
+    const { scratch } = resources;
+    this.#dispatcher = new Dispatcher(gpu, { ...resources, arrays, scratch: boundScratch(plan, scratch) });
+    this.profiles = profilesOn(gpu, problem, plan, scratch);
   }
 
   /**
@@ -108,14 +121,24 @@ export class WindowedField implements Disposable {
     await onCompiled?.(plan);
     const bytes = 4 * Math.max(...sections.map(({ layout }) => layout.length));
     const sizes = Array<number>(Math.min(WINDOW_SECTIONS, sections.length)).fill(bytes);
-    const slots = await ownMemory(gpu).take(sizes, plan.label), staged: GPUBuffer[] = [];
+    const slots = await ownMemory(gpu).take(sizes, plan.label),
+      staged: GPUBuffer[] = [],
+      scratch: GPUBuffer[] = [];
     try {
       const usage = GPUBufferUsage.COPY_DST | GPUBufferUsage.MAP_READ;
       for (const size of sizes) staged.push(await gpu.buffer(2 * size, usage, "slices that come back"));
+      await makeScratch(gpu, plan, scratch);
       const uniforms = await Uniforms.create(gpu);
-      return new WindowedField(gpu, problem, plan, { slots, staged, uniforms, pipelines, compileNs });
+      return new WindowedField(gpu, problem, plan, {
+        slots,
+        staged,
+        scratch,
+        uniforms,
+        pipelines,
+        compileNs,
+      });
     } catch (error) {
-      for (const buffer of [...slots.flat(), ...staged]) buffer.destroy();
+      for (const buffer of [...slots.flat(), ...staged, ...scratch]) buffer.destroy();
       throw error;
     }
   }
@@ -131,6 +154,7 @@ export class WindowedField implements Disposable {
   ): Promise<void> {
     const { uniforms } = this.#resources;
     this.#step = step;
+    this.profiles.start({ first, whole });
     for (const [section, { layout, x, slices: [from, to] }] of this.#sections.entries()) {
       const fill = await compileFill(this.#gpu, this.#problem, layout, kind);
       const [slot] = await uniforms.place([[seed, x + first[0], first[1], first[2], ...whole]]);
@@ -184,8 +208,8 @@ export class WindowedField implements Disposable {
   }
 
   [Symbol.dispose](): void {
-    const { slots, staged, uniforms } = this.#resources;
-    for (const buffer of [...slots.flat(), ...staged]) buffer.destroy();
+    const { slots, staged, scratch, uniforms } = this.#resources;
+    for (const buffer of [...slots.flat(), ...staged, ...scratch]) buffer.destroy();
     uniforms.destroy();
   }
 

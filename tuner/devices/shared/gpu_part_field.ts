@@ -9,6 +9,7 @@ import type { LevelPart } from "../gpu/field_memory.ts";
 import type { GpuField, Recorded } from "../gpu/gpu_field.ts";
 import { compile, type Pipeline } from "../gpu/gpu_pipelines.ts";
 import { Uniforms } from "../gpu/gpu_uniforms.ts";
+import type { HeldProfiles } from "../held_profiles.ts";
 import { type Reference, stateLevels } from "../reference.ts";
 import type { WatchedPoints } from "../points.ts";
 import { RunFailure } from "../run_failure.ts";
@@ -48,6 +49,10 @@ export class GpuPartField implements PartField {
 
   get step(): number {
     return this.onGpu.step;
+  }
+
+  get profiles(): HeldProfiles {
+    return this.onGpu.profiles;
   }
 
   async initialise(start: FieldStart): Promise<void> {

@@ -10,6 +10,7 @@ import {
   type SliceCells,
   type SliceOf,
 } from "../comparison.ts";
+import type { HeldProfiles } from "../held_profiles.ts";
 import type { WatchedPoints } from "../points.ts";
 import { type Reference, stateLevels } from "../reference.ts";
 import { RunFailure } from "../run_failure.ts";
@@ -28,6 +29,7 @@ import {
 interface HostField extends Disposable {
   /** Time steps since the initial state. */
   readonly step: number;
+  readonly profiles: HeldProfiles;
   initialise(start: PartStart): Promise<void>;
   clear(): void;
   watch(points: WatchedPoints | undefined): Promise<void>;
@@ -44,6 +46,10 @@ export class HostPartField<Field extends HostField = HostField> implements PartF
 
   get step(): number {
     return this.field.step;
+  }
+
+  get profiles(): HeldProfiles {
+    return this.field.profiles;
   }
 
   async initialise(start: FieldStart): Promise<void> {

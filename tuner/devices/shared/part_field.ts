@@ -5,6 +5,7 @@ import type { Box, RankPart } from "../../../models/rank_part.ts";
 import type { DeviceKind } from "../../shares.ts";
 import type { Comparison } from "../comparison.ts";
 import type { GpuField } from "../gpu/gpu_field.ts";
+import type { HeldProfiles } from "../held_profiles.ts";
 import type { WatchedPoints } from "../points.ts";
 import type { Reference } from "../reference.ts";
 import { piecesOf } from "./boxes.ts";
@@ -53,6 +54,8 @@ export interface PartField extends Disposable {
   readonly facts: PartFacts;
   /** Time steps since the initial state. */
   readonly step: number;
+  /** The update's axis profiles. */
+  readonly profiles: HeldProfiles;
   /** The field, where it lies on a GPU as a whole: what is on the same GPU reaches it without the host. */
   readonly onGpu?: GpuField;
   /** Sets both levels and the time step. */

@@ -1,3 +1,4 @@
+import { profilesOf } from "../../../kernels/axis_profiles.ts";
 import type { FieldStart } from "../../../kernels/initial_field.ts";
 import type { Point } from "../../../kernels/points.ts";
 import type { Problem } from "../../../kernels/stencils/stencil.ts";
@@ -146,6 +147,22 @@ export class SharedField implements Disposable {
         return inGrid >= x && inGrid < x + slices ? source(inGrid) : undefined;
       });
     }
+  }
+
+  /** The values of an axis profile in the whole grid. */
+  readProfile(profile: number): Float32Array<ArrayBuffer> {
+    const { stencil: { update }, grid } = this.problem, { axis } = profilesOf(update)[profile]!;
+    const all = new Float32Array(grid[axis]);
+    for (const { profiles, place: { part: { own: { low, size }, before } } } of this.parts) {
+      const first = before[axis];
+      all.set(profiles.values(profile).subarray(first, first + size[axis]), low[axis]);
+    }
+    return all;
+  }
+
+  /** Sets an axis profile, on all devices and in ghost zones, to values by the index along its axis. */
+  writeProfile(profile: number, valueAt: (i: number) => number): void {
+    for (const { profiles } of this.parts) profiles.set(profile, valueAt);
   }
 
   /** Compares all own cells of all parts, every level of the state, with the reference at the same time step. */

@@ -1,0 +1,116 @@
+/**
+ * Axis profiles: materials that are functions of one axis alone, such as the damping of absorbing edges. All of an
+ * update lie one after another in one piece of memory, of a few values more than the grid has cells along the axes.
+ *
+ * @module
+ */
+import { type Algebra, type Axis, type Expression, fold, tap, TREE } from "./expression.ts";
+import { hashCell, PLANE_SEED } from "./initial_field.ts";
+import { evaluate } from "./operations.ts";
+import { remembered } from "./remembered.ts";
+import { alongAxes, type Grid, imageOf, type Problem } from "./stencils/stencil.ts";
+import { type AxisProfile, planesOf, stepReach, type Update } from "./update.ts";
+
+/** Values by profile: of the grid's own cells along its axis. */
+export type ProfileValues = readonly Float32Array<ArrayBuffer>[];
+
+export function profilesOf({ profiles = [] }: Pick<Update, "profiles">): readonly AxisProfile[] {
+  return profiles;
+}
+
+/** Eight values that stand for a formula's: of 256 cells the least, the largest, and what lies between. */
+export function sampleProfile(formula: Expression): number[] {
+  const n = 256, values = Array.from({ length: n }, (_, i) => Math.fround(evaluate(formula, { i, n })) + 0);
+  const sorted = values.sort((a, b) => a - b);
+  return Array.from({ length: 8 }, (_, k) => sorted[Math.round(255 * k / 7)]!);
+}
+
+/**
+ * What profiles start from, as materials do: one of the eight values in each cell.
+ *
+ * @param count cells along each axis; `first`: the index of the first of them in the whole grid, and `whole`, its cells,
+ *   where they are a part
+ */
+export function initialProfiles(
+  update: Update,
+  count: Grid,
+  { first = [0, 0, 0], whole = count }: { readonly first?: Grid; readonly whole?: Grid } = {},
+): ProfileValues {
+  return profilesOf(update).map(({ axis, values }, profile) => {
+    const index = inWhole(axis, first, whole), seed = Math.imul(profile + 1, PLANE_SEED);
+    return Float32Array.from(
+      { length: count[axis] },
+      (_, i) => values[hashCell([index(i), 0, 0], seed) >>> 29]!,
+    );
+  });
+}
+
+/** The index in the whole grid of cell i of a part that begins at `first`. */
+export function inWhole(axis: Axis, first: Grid, whole: Grid): (i: number) => number {
+  const n = whole[axis];
+  return (i) => ((first[axis] + i) % n + n) % n;
+}
+
+/** Where profiles lie in their memory: the index of each one's cell 0. */
+export interface ProfileLayout {
+  readonly starts: readonly number[];
+  /** Values before and after those of the cells. */
+  readonly pads: readonly number[];
+  /** Values of all. */
+  readonly length: number;
+}
+
+/** Values after a profile that a vector may read beyond it. */
+const LANES = 4;
+
+/** Lays out the profiles for a grid: each with as much beyond its ends as a whole step reaches. */
+export function layProfiles(update: Update, grid: Grid): ProfileLayout {
+  const { x, y, z } = stepReach(update);
+  let length = 0;
+  const pads: number[] = [];
+  const starts = profilesOf(update).map(({ axis }) => {
+    const pad = [x, y, z][axis]!;
+    pads.push(pad);
+    const start = length + pad;
+    length = start + grid[axis] + pad + LANES;
+    return start;
+  });
+  return { starts, pads, length };
+}
+
+/** The memory: values, and beyond the ends what the boundary says. */
+export function packProfiles(
+  update: Update,
+  { grid, boundary }: Pick<Problem, "grid" | "boundary">,
+  values: ProfileValues,
+): Float32Array<ArrayBuffer> {
+  const { starts, pads, length } = layProfiles(update, grid), packed = new Float32Array(length);
+  profilesOf(update).forEach(({ axis }, profile) => {
+    const n = grid[axis], pad = pads[profile]!;
+    for (let i = -pad; i < n + pad; i++) {
+      const image = imageOf(i, n, alongAxes(boundary)[axis]);
+      if (image !== undefined) packed[starts[profile]! + i] = values[profile]![image]!;
+    }
+  });
+  return packed;
+}
+
+/** The same update with profiles as ordinary materials, behind the others. */
+export const withoutProfiles: (update: Update) => Update = remembered((given: Update): Update => {
+  const { profiles = [], ...update } = given, planes = planesOf(update);
+  if (profiles.length === 0) return given;
+  const replaced: Algebra<Expression> = {
+    ...TREE,
+    profile({ profile, axis, offset }) {
+      const along = (one: Axis): number => one === axis ? offset : 0;
+      return tap(along(0), along(1), along(2), 0, planes + profile);
+    },
+  };
+  return {
+    ...update,
+    materials: [...update.materials, ...profiles.map(({ name, values }) => ({ name, values }))],
+    substeps: update.substeps.map((substep) =>
+      substep.map(({ field, value }) => ({ field, value: fold(value, replaced) }))
+    ),
+  };
+});
