@@ -17,7 +17,8 @@ export interface CSource {
 
 /** Whether {@linkcode writeC} can translate an update. */
 export function isPlainLoop(update: Update): boolean {
-  return onlyExpression(update) !== undefined && update.profiles === undefined && !readsSignal(update);
+  const { materials, profiles } = update, isPlain = materials.length === 0 && profiles === undefined;
+  return onlyExpression(update) !== undefined && isPlain && !readsSignal(update);
 }
 
 /**
@@ -26,7 +27,7 @@ export function isPlainLoop(update: Update): boolean {
  * the bits of the newest level's own cells folded into one number as {@linkcode hashBits} does.
  *
  * @throws {RangeError} when the update reads a neighbour's F(t−1), which F(t+1) may have overwritten, or has several
- *   fields or a signal
+ *   fields, materials or a signal
  *
  * @example
  * ```ts
@@ -41,7 +42,7 @@ export function isPlainLoop(update: Update): boolean {
  */
 export function writeC({ update, layout }: CSource): string {
   if (!isPlainLoop(update)) {
-    throw new RangeError("Cannot write the C program: the update has several fields or a signal");
+    throw new RangeError("Cannot write the C program: the update has several fields, materials or a signal");
   }
   if (tapsOf(update).some(({ ago, offset }) => ago === 1 && offset.some((cells) => cells !== 0))) {
     throw new RangeError("Cannot write the C program: F(t−1) can be read at the cell itself only");

@@ -108,11 +108,10 @@ export function updateOf(value: Expression, field = "F"): Update {
   return { fields: [field], materials: [], substeps: [[{ field: 0, value }]] };
 }
 
-/** The expression of an update of one field in one sub-step without materials; undefined for any other. */
-export function onlyExpression({ fields, materials, substeps }: Update): Expression | undefined {
-  const assignments = substeps.flat();
-  const isOne = fields.length === 1 && materials.length === 0 && assignments.length === 1;
-  return isOne ? assignments[0]?.value : undefined;
+/** The expression of an update of one field, whatever materials it reads; undefined where there are more. */
+export function onlyExpression({ substeps }: Pick<Update, "substeps">): Expression | undefined {
+  const [only, ...others] = substeps.flat();
+  return others.length === 0 ? only?.value : undefined;
 }
 
 /** Fields and materials. */

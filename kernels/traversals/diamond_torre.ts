@@ -36,6 +36,7 @@ import {
   torresInRow,
   usableBands,
 } from "./torre_schedule.ts";
+import { AGAIN, HELD, materialNeeds } from "./torre_materials.ts";
 import {
   exchangeBytes,
   placesIn,
@@ -59,7 +60,7 @@ const LARGEST_DTS = 12;
 /** Lookahead that puts every load at the start of its tier. */
 const EARLIEST = 99;
 
-const ONE_FIELD = "a torre's registers hold one field";
+const ONE_FIELD = "a torre's registers hold one field and materials";
 
 /** Torres: the tile's size, the torre's height and how the kernel is written are to choose. */
 export const diamondTorre: Traversal = {
@@ -72,6 +73,7 @@ export const diamondTorre: Traversal = {
       "window",
       "dimensions",
       "grid",
+      "materials",
       "previous",
       "slanted-taps",
       "sideways-taps",
@@ -82,7 +84,6 @@ export const diamondTorre: Traversal = {
       boundary: "torres advance from one end of x to the other through zeros",
       fields: ONE_FIELD,
       "sub-steps": ONE_FIELD,
-      materials: ONE_FIELD,
       profiles: "no tier reads them",
       signal: "a torre's tiers are many steps of one dispatch, which has one signal",
       "previous-neighbours": "a torre keeps that level of the cell itself only",
@@ -115,6 +116,7 @@ export const diamondTorre: Traversal = {
       chunk: fitting(keepsSums ? [16, 8, 32, 4] : [8, 4, 16, 2]),
       unroll: [1, 2, 4],
       lookahead: keepsSums ? [EARLIEST, 1, 2, 0] : [EARLIEST, TIER_AHEAD, RESTING, 1, 0],
+      ...(update.materials.length > 0 && { materials: [AGAIN, HELD] }),
     };
   },
   infeasible(problem, parameters, limits) {
@@ -193,6 +195,7 @@ export const diamondTorre: Traversal = {
     const { width, cells } = shape;
     const work = workOf(problem, parameters, shape);
     const values = heldBy(problem.stencil.update, dts) + (lookahead === TIER_AHEAD ? work.loaded : 0);
+    const plain = chunk + 20 + zPerThread * work.ofMaterials.registers;
     const previous = readsPrevious(problem.stencil.update);
     // two tiers in the loop's body swap F and G instead of moving them, and repeat F where there is no G
     const kind = unroll === 1 ? "plain" : previous ? "swapped" : "repeated";
@@ -206,13 +209,15 @@ export const diamondTorre: Traversal = {
     // Torres cut by the ends of x start and end inside the grid: as many more ends as stages overlap them.
     const tierRatio = (nx * 2 / width) * tiers / stages;
     const moved = work.moved + ends / tierRatio;
+    const { loads, rows: materialRows, entering } = work.ofMaterials;
+    const enteringRows = entering + materialRows / tierRatio;
     const waves = rowsOfWaves(problem, parameters, shape), row = torresInRow(problem, width, 0);
     const waveCount = waves.reduce((sum, { waves }) => sum + waves, 0);
     return {
-      bytesPerUpdate: 4 * (moved - corner) / cells,
+      bytesPerUpdate: 4 * (moved + enteringRows - corner) / cells,
       registers: {
-        plain: chunk + 20,
-        [kind]: zPerThread * values + (kind === "plain" ? chunk + 20 : 0),
+        plain,
+        [kind]: zPerThread * values + (kind === "plain" ? plain : 0),
         resting: zPerThread * shape.resting.length,
       },
       threadsPerWorkgroup: threads,
@@ -222,11 +227,12 @@ export const diamondTorre: Traversal = {
       rounds: {
         instructions: work.instructions,
         barriers: Math.ceil(work.exchanged / shape.perChunk),
-        rows: work.moved,
+        rows: work.moved + entering,
+        hits: loads - entering,
         exchanges: zPerThread * work.exchanges,
         waits: lookahead === TIER_AHEAD ? {} : isSpread ? { spreadWaitNs: 1 } : { tierWaitNs: 1 },
         nearWaits: 0,
-        nearBytes: 4 * moved / cells,
+        nearBytes: 4 * (moved + loads + materialRows / tierRatio) / cells,
         cells: cells * problem.grid[2],
         busyThreads: Math.ceil(problem.grid[2] / zPerThread),
         dispatches: waves.map(({ rows, waves }) => ({
@@ -248,22 +254,50 @@ export const diamondTorre: Traversal = {
  */
 function workOf(
   { stencil: { update } }: Problem,
-  { zPerThread }: TorreParameters,
-  { slope, width, cells, rim, resting }: TorreShape,
-): Record<"exchanged" | "loaded" | "moved" | "exchanges" | "instructions" | "written", number> {
+  parameters: TorreParameters,
+  shape: TorreShape,
+):
+  & Record<"exchanged" | "loaded" | "moved" | "exchanges" | "instructions" | "written", number>
+  & { readonly ofMaterials: ReturnType<typeof workOfMaterials> } {
+  const { zPerThread } = parameters, { slope, width, cells, rim, resting } = shape;
   const { loads, exchanged, kept } = needsOf(update, slope, width), sums = sumsOf(update);
   const moved = loads.length + cells - placesIn(width - 2 * slope);
   const exchanges = exchanged.length * (1 + 2 * rim) + resting.length;
   const operations = sums === undefined ? cells * tapsOf(update).length : cells * sums.cell.operations +
     kept.reduce((sum, places, index) => sum + places.length * sums.kept[index]!.operations, 0);
+  const ofMaterials = workOfMaterials(update, parameters, shape), { instructions } = ofMaterials;
   return {
     exchanged: exchanged.length,
     loaded: loads.length,
     moved,
     exchanges,
-    instructions: zPerThread * operations + (sums === undefined ? 2 * cells : exchanges) + 2 * moved,
+    instructions: zPerThread * operations + (sums === undefined ? 2 * cells : exchanges) + 2 * moved +
+      instructions,
     // cells are masked at the edges as well
-    written: operations + (sums === undefined ? 6 * cells : exchanges + 2 * moved + 4 * cells),
+    written: operations + (sums === undefined ? 6 * cells : exchanges + 2 * moved + 4 * cells) + instructions,
+    ofMaterials,
+  };
+}
+
+/**
+ * What materials cost a thread in a tier: elements loaded, registers of a thread with 1 z, instructions; and what comes
+ * from the device's memory, the rest being in its cache: rows that a torre begins with, and that enter with each tier.
+ */
+function workOfMaterials(
+  update: Update,
+  { zPerThread, unroll, lookahead, materials }: TorreParameters,
+  { slope, width, cells, perChunk }: TorreShape,
+): Record<"loads" | "registers" | "instructions" | "rows" | "entering", number> {
+  const { elements, entering, rows, enteringRows } = materialNeeds(update, slope, width, zPerThread);
+  const isHeld = materials === HELD, loads = isHeld ? entering.length : elements.length;
+  return {
+    loads,
+    registers: isHeld
+      ? elements.length + (lookahead === TIER_AHEAD ? loads : 0)
+      : 2 * elements.length * Math.min(1, perChunk / cells),
+    instructions: 2 * loads + (isHeld ? zPerThread * elements.length / unroll : 0),
+    rows,
+    entering: enteringRows,
   };
 }
 

@@ -10,6 +10,14 @@ import { wgsl } from "../wgsl/template.ts";
 import { type Resolver, type UpdateWriter, updateWriter } from "../wgsl/write_update.ts";
 import { MAX_BANDS } from "./torre_schedule.ts";
 import {
+  AGAIN,
+  behind,
+  type Element,
+  elementKey,
+  type MaterialVisit,
+  visitMaterials,
+} from "./torre_materials.ts";
+import {
   type Place,
   shifted,
   square,
@@ -31,7 +39,7 @@ export function torreShader(
   shape: TorreShape,
   isCut = false,
 ): Shader {
-  const { dts, zPerThread, threads, unroll } = parameters;
+  const { dts, zPerThread, threads, unroll, lookahead, materials = AGAIN } = parameters;
   const { slope, width, layout, rim, perChunk, slotLength } = shape;
   const { title, update } = problem.stencil;
   const tile = square(0, width), held = square(-slope, width - slope);
@@ -40,13 +48,21 @@ export function torreShader(
   const writer = updateWriter(expressionsOf(update));
   const rests = rowsAtRest(shape.resting);
   const heldAt = (place: Place): string => own(rests.get(`${place}`)) ?? register("f", place);
+  const ahead = unroll === 1 && sumsOf(update) === undefined ? Infinity : lookahead;
+  const chunks = visitTier(update, { slope, width, perChunk, resting: shape.resting, lookahead: ahead });
+  const ofMaterials = visitMaterials(
+    update,
+    { slope, width, zPerThread, materials, lookahead },
+    chunks.map(({ cells }) => cells),
+  );
   const start = [
     ...held.map((place) =>
       `${rests.has(`${place}`) ? "" : "var "}${heldAt(place)} = ${cellAt("now", place)};`
     ),
     ...(previous ? tile : []).map((place) => `var ${register("g", place)} = ${cellAt("before", place)};`),
-    ...(parameters.lookahead === TIER_AHEAD ? needsOf(update, slope, width).loads : [])
+    ...(lookahead === TIER_AHEAD ? needsOf(update, slope, width).loads : [])
       .map((place) => `var ${register("p", place)} = ${cellAt("now", place)};`),
+    ...ofMaterials.carried.map((element) => `var ${elementName("m", element)} = ${elementAt(element)};`),
   ].join("\n");
   // What is still only in registers at the top, in the coordinates of the tier after the last.
   const finishInto = (current: string, other: string): string =>
@@ -68,6 +84,7 @@ export function torreShader(
     ${declareLayout(layout)}
     const DTS = ${dts}; const S = ${slope}; const W = ${width};
     const SLICE_T = SLICE${perThread}; const PITCH_T = PITCH${perThread}; // in elements of a thread
+    ${layout.planes === 1 ? "" : `const PLANE_T = PLANE${perThread};`}
     ${writer.constants}
     struct Row { x: i32, y: i32, tiers: i32, ${
     isCut ? "before" : "unused"
@@ -90,7 +107,7 @@ export function torreShader(
       ${beyond ? `let inside = ${inside};` : ""}
       ${start}
       for (var tier = 0; tier < row.tiers; tier += ${unroll}) {
-        ${writeTiers(update, parameters, shape, writer, beyond)}
+        ${writeTiers(update, parameters, shape, { chunks, ofMaterials, writer, beyond })}
       }
       ${finish}
     }
@@ -105,15 +122,16 @@ export function torreShader(
 function writeTiers(
   update: Update,
   { unroll, lookahead, zPerThread }: TorreParameters,
-  shape: TorreShape,
-  writer: UpdateWriter,
-  beyond: boolean,
+  { slope, width, perChunk, resting }: TorreShape,
+  { chunks, ofMaterials: { carried, chunks: materialLoads }, writer, beyond }: {
+    chunks: readonly Chunk[];
+    ofMaterials: MaterialVisit;
+    writer: UpdateWriter;
+    beyond: boolean;
+  },
 ): string {
-  const { slope, width, perChunk, resting } = shape;
   const previous = readsPrevious(update);
   const tile = square(0, width), held = square(-slope, width - slope);
-  const ahead = unroll === 1 && sumsOf(update) === undefined ? Infinity : lookahead;
-  const chunks = visitTier(update, { slope, width, perChunk, resting, lookahead: ahead });
   const isAhead = lookahead === TIER_AHEAD; // then all loads are in the first chunk
   const type = cellType(zPerThread);
   const lines: string[] = [];
@@ -121,12 +139,13 @@ function writeTiers(
   let g = new Map(
     previous ? tile.map((place) => [`${place}`, register("g", place)]) : [],
   );
+  let m = new Map(carried.map((element) => [elementKey(element), elementName("m", element)]));
   const rests = rowsAtRest(resting);
   const onward = (place: Place): string => `${shifted(place, slope, 0)}`;
   let half = 0;
   for (let tier = 0; tier < unroll; tier++) {
     const [source, target] = tier % 2 === 0 ? ["now", "before"] : ["before", "now"];
-    const next = new Map<string, string>();
+    const next = new Map<string, string>(), nextMaterials = new Map<string, string>();
     lines.push(`// tier ${tier}: ${source} → ${target}`);
     chunks.forEach((chunk, index) => {
       const { loads, woken } = chunk;
@@ -150,9 +169,19 @@ function writeTiers(
           lines.push(eitherWay("odd", loadFrom("before").join("\n"), loadFrom("now").join("\n")));
         }
       } else lines.push(...loadFrom(source, "let "));
+      for (const element of materialLoads[index]!.now) {
+        const name = elementName(`m${tier}`, element);
+        lines.push(`let ${name} = ${elementAt(element)};`);
+        m.set(elementKey(element), name);
+      }
+      for (const element of materialLoads[index]!.next) {
+        const name = elementName(`m${tier}n`, element);
+        lines.push(`let ${name} = ${elementAt(behind(element, slope))};`);
+        nextMaterials.set(elementKey(element), name);
+      }
       const { lines: written, values } = writeChunk(
         chunk,
-        { tier, half, f, g },
+        { tier, half, f, g, m },
         { update, perChunk, zPerThread, writer, rests },
       );
       lines.push(...written);
@@ -175,12 +204,19 @@ function writeTiers(
     lines.push("x += S;", "base += S * SLICE_T;");
     if (previous) g = new Map(tile.map((place) => [`${place}`, f.get(onward(place))!]));
     f = new Map(held.map((place) => [`${place}`, next.get(onward(place))!]));
+    m = new Map(carried.map((element) => {
+      const key = elementKey(element);
+      return [key, nextMaterials.get(key) ?? m.get(elementKey(behind(element, slope)))!];
+    }));
   }
   // Two chunks in turn share nothing; an odd number of them would meet its own half in the next round.
   if (half === 1) lines.push("workgroupBarrier();");
   if (previous) { for (const place of tile) lines.push(`${register("g", place)} = ${g.get(`${place}`)};`); }
   for (const place of held) {
     if (!rests.has(`${place}`)) lines.push(`${register("f", place)} = ${f.get(`${place}`)};`);
+  }
+  for (const element of carried) {
+    lines.push(`${elementName("m", element)} = ${m.get(elementKey(element))};`);
   }
   return lines.join("\n");
 }
@@ -200,9 +236,10 @@ interface Registers {
   readonly tier: number;
   /** Half of the workgroup memory that the chunk takes. */
   readonly half: number;
-  /** Registers of F and G by place. */
+  /** Registers of F and G by place, and of materials by element. */
   readonly f: ReadonlyMap<string, string>;
   readonly g: ReadonlyMap<string, string>;
+  readonly m: ReadonlyMap<string, string>;
 }
 
 /**
@@ -211,7 +248,7 @@ interface Registers {
  */
 function writeChunk(
   { exchanged, kept, cells }: Chunk,
-  { tier, half, f, g }: Registers,
+  { tier, half, f, g, m }: Registers,
   { update, perChunk, zPerThread, writer, rests }: {
     update: Update;
     perChunk: number;
@@ -236,7 +273,11 @@ function writeChunk(
     );
   const inRegisters = (place: Place): Pick<Resolver, "tap" | "partial"> => ({
     tap(one) {
-      const { offset: [x, y, z], ago } = one;
+      const { offset: [x, y, z], ago, plane } = one;
+      if (plane > 0) {
+        const at = shifted(place, x, y);
+        return alongZ(z, zPerThread, (by) => m.get(elementKey({ plane, place: at, by }))!);
+      }
       if (ago === 1) return g.get(`${place}`)!;
       if (z === 0) return f.get(`${shifted(place, x, y)}`)!;
       if (sums === undefined) return inColumn(place)(one);
@@ -298,8 +339,22 @@ function register(prefix: string, place: Place): string {
   return `${prefix}_${place.map((c) => c < 0 ? `m${-c}` : c).join("_")}`;
 }
 
+/** The name of a material's element; those of its own cells along z have no third number. */
+function elementName(prefix: string, { plane, place, by }: Element): string {
+  return `${register(`${prefix}_${plane}`, place)}${by === 0 ? "" : by < 0 ? `_m${-by}` : `_${by}`}`;
+}
+
 /** An array's element at a place: `now[base + 2 * SLICE_T - PITCH_T]`. */
-function cellAt(array: string, [a, b]: Place): string {
+function cellAt(array: string, place: Place): string {
+  return `${array}[${indexAt(place)}]`;
+}
+
+/** Where a material's element lies, in either array. */
+function elementAt({ plane, place, by }: Element): string {
+  return `now[${plus(plus(indexAt(place), plane, "PLANE_T"), by)}]`;
+}
+
+function indexAt([a, b]: Place): string {
   const x = (a + b) / 2, y = (a - b) / 2;
-  return `${array}[${plus(plus("base", x, "SLICE_T"), y, "PITCH_T")}]`;
+  return plus(plus("base", x, "SLICE_T"), y, "PITCH_T");
 }

@@ -5,12 +5,12 @@
  */
 import { type Layout, layOut } from "../layout.ts";
 import type { Problem } from "../stencils/stencil.ts";
-import { reachOf } from "../update.ts";
+import { planesOf, reachOf } from "../update.ts";
 import { sumsOf } from "./torre_sums.ts";
 import type { ParametersOf } from "./traversal.ts";
 
 export type TorreParameters = ParametersOf<
-  "dts" | "nt" | "bands" | "zPerThread" | "threads" | "chunk" | "unroll" | "lookahead"
+  "dts" | "nt" | "bands" | "zPerThread" | "threads" | "chunk" | "unroll" | "lookahead" | "materials"
 >;
 
 /** The lookahead with which all values are loaded while the tier before is computed. */
@@ -64,6 +64,7 @@ export function shapeOf(
       pad: [alongX, width + slope, Math.max(reach.z, lanes - grid[2])],
       align: 32,
       sharedPads: true,
+      planes: planesOf(stencil.update),
     }),
   };
 }
@@ -100,6 +101,11 @@ export type Place = readonly [a: number, b: number];
 /** The place that lies Δx, Δy cells from another. */
 export function shifted([a, b]: Place, x: number, y: number): Place {
   return [a + x + y, b + x - y];
+}
+
+/** Orders places by growing x, then y. */
+export function alongX([a, b]: Place, [c, d]: Place): number {
+  return a + b - c - d || a - b - c + d;
 }
 
 /** The places of [from, to)², those that need the least of what is loaded first. */

@@ -51,9 +51,16 @@ export interface TorreSums {
 /** The kept values of an update of one field; undefined where a cell needs no more than its own column along z. */
 export const sumsOf: (update: Update) => TorreSums | undefined = remembered(findSums);
 
-/** Taps off the axes along z that lie in no partial sum which could be kept. */
+/** Whether a tap reads F(t): what else an update reads, of F(t − 1) or of materials, is the place's own or in memory. */
+export function isOfField({ ago, plane }: Tap): boolean {
+  return ago === 0 && plane === 0;
+}
+
+/** Taps of F off the axes along z that lie in no partial sum which could be kept. */
 export const strayTaps: (expression: Expression) => readonly Tap[] = remembered((expression: Expression) =>
-  tapsIn([expression], canBeKept).filter(({ offset: [x, y, z] }) => z !== 0 && (x !== 0 || y !== 0))
+  tapsIn([expression], canBeKept).filter(({ plane, offset: [x, y, z] }) =>
+    plane === 0 && z !== 0 && (x !== 0 || y !== 0)
+  )
 );
 
 /** Which kept value stands for a partial sum, or a tap of the own column; −1 for none. */
@@ -68,7 +75,8 @@ export function columnTap({ offset: [, , z] }: Tap): Tap {
 
 function findSums(update: Update): TorreSums | undefined {
   const expression = onlyExpression(update);
-  const isCross = tapsOf(update).every(({ offset: [x, y, z] }) => z === 0 || (x === 0 && y === 0));
+  const isCross = tapsOf(update).filter(isOfField)
+    .every(({ offset: [x, y, z] }) => z === 0 || (x === 0 && y === 0));
   if (expression === undefined || isCross) return undefined;
   const kept: Kept[] = [];
   const enter = (of: Expression): number => {
@@ -83,9 +91,10 @@ function findSums(update: Update): TorreSums | undefined {
     const values: Step[] = [];
     const others: { index: number; step: Step }[] = [];
     visitTaps(whole, (one) => {
-      const { offset: [x, y, z], ago } = one;
+      const { offset: [x, y, z] } = one;
+      if (!isOfField(one)) return;
       if (z !== 0) others.push({ index: enter(columnTap(one)), step: [0, 0] });
-      else if (ago === 0) values.push([x, y]);
+      else values.push([x, y]);
     }, (of, offset) => {
       if (!canBeKept(of, offset)) return false;
       others.push({ index: enter(of), step: [offset[0], offset[1]] });
@@ -97,9 +106,9 @@ function findSums(update: Update): TorreSums | undefined {
   return { kept, cell };
 }
 
-/** Whether a partial sum can be kept: one of the place itself, of F(t), and served itself. */
+/** Whether a partial sum can be kept: one of the place itself, of F(t) alone, and served itself. */
 function canBeKept(of: Expression, [, , z]: Offset): boolean {
-  return z === 0 && tapsIn([of]).every(({ ago }) => ago === 0) && strayTaps(of).length === 0;
+  return z === 0 && tapsIn([of]).every(isOfField) && strayTaps(of).length === 0;
 }
 
 /** Whether the expression reads cells of its own column only, and not only its own. */

@@ -10,8 +10,8 @@
  */
 import { remembered } from "../remembered.ts";
 import { readsPrevious, tapsOf, type Update } from "../update.ts";
-import { type Reads, type Step, sumsOf, type TorreSums } from "./torre_sums.ts";
-import { type Place, shifted, square, type TorreShape } from "./torre_shape.ts";
+import { isOfField, type Reads, type Step, sumsOf, type TorreSums } from "./torre_sums.ts";
+import { alongX, type Place, shifted, square, type TorreShape } from "./torre_shape.ts";
 
 export interface KeptPlace {
   /** Which of the update's. */
@@ -71,9 +71,9 @@ function findNeeds(update: Update, slope: number, width: number): TierNeeds {
     for (const place of square(slope, width + slope)) values.set(`${place}`, place);
   }
   return {
-    loads: alongX(values.values()).filter(isLoaded),
-    exchanged: alongX(exchanged.values()),
-    kept: kept.map((places) => alongX(places.values())),
+    loads: [...values.values()].sort(alongX).filter(isLoaded),
+    exchanged: [...exchanged.values()].sort(alongX),
+    kept: kept.map((places) => [...places.values()].sort(alongX)),
   };
 }
 
@@ -86,7 +86,7 @@ export function visitTier(update: Update, shape: VisitShape): Chunk[] {
     const places = exchanged.slice(i * perChunk, (i + 1) * perChunk);
     return { exchanged: places, kept: [] as readonly KeptPlace[], cells: places };
   });
-  if (sums !== undefined) completeWithSums(chunks, { sums, needs, tile: alongX(square(0, width)) });
+  if (sums !== undefined) completeWithSums(chunks, { sums, needs, tile: square(0, width).sort(alongX) });
   /** The first chunk that reads a value. */
   const readers = new Map<string, number>();
   chunks.forEach(({ exchanged: places, kept, cells }, index) => {
@@ -99,7 +99,7 @@ export function visitTier(update: Update, shape: VisitShape): Chunk[] {
       for (const step of sums!.kept[which]!.values) read(step, place);
     }
     const taps = sums?.cell.values ??
-      tapsOf(update).filter(({ ago }) => ago === 0).map(({ offset: [x, y] }): Step => [x, y]);
+      tapsOf(update).filter(isOfField).map(({ offset: [x, y] }): Step => [x, y]);
     for (const place of cells) for (const step of taps) read(step, place);
   });
   return chunks.map((chunk, index) => ({
@@ -144,9 +144,4 @@ function completeWithSums(
 function enter(places: Map<string, Place>, step: Step, from: Place): void {
   const place = shifted(from, ...step);
   places.set(`${place}`, place);
-}
-
-/** The places by growing x, then y. */
-function alongX(places: Iterable<Place>): Place[] {
-  return [...places].sort(([a, b], [c, d]) => a + b - c - d || a - b - c + d);
 }

@@ -34,6 +34,10 @@ const PARAMETERS: Readonly<Record<string, Words>> = {
       101: "at the start of a step, late ones at rest",
     },
   ],
+  materials: ["Materials", "where a torre has the values of materials from", undefined, {
+    0: "read again at every step",
+    1: "held in registers",
+  }],
   pieces: ["Pieces", "parts of x that workgroups march through side by side", "piece"],
   tile: ["Neighbours from", "where a thread reads its neighbours in a slice", undefined, {
     0: "the caches",
