@@ -2,8 +2,8 @@
  * What a torre reads of materials, and when. Both arrays of a level hold the same ones, and no step changes them, so
  * that they can be read from `now` at any time. Which of two forms is faster depends on the registers that F leaves:
  *
- * - `AGAIN`: every tier reads what its cells need from the caches, where a torre's materials stay. Loads precede their
- *   use by a chunk, those of the first chunk by the end of the tier before.
+ * - `AGAIN`: every tier reads what its cells need from the caches, where a torre's materials stay, a few cells ahead;
+ *   what its first cells need is loaded at the end of the tier before.
  * - `HELD`: values come with the tile's leading edge and move from place to place in registers, as those of F do, until
  *   the tile has passed.
  *
@@ -17,6 +17,9 @@ import { alongX, type Place, shifted, square, TIER_AHEAD } from "./torre_shape.t
 /** Values of the parameter `materials`. */
 export const AGAIN = 0, HELD = 1;
 
+/** Cells by which loads precede their use where they are read again. */
+const AHEAD = 4;
+
 /** What a thread reads at once: of a material at a place its cells along z, or those `by` elements further. */
 export interface Element {
   readonly plane: number;
@@ -24,8 +27,8 @@ export interface Element {
   readonly by: number;
 }
 
-/** What is loaded at the start of a chunk: for this tier, and for the next in that tier's coordinates. */
-interface MaterialLoads {
+/** What is loaded before a cell is computed: for this tier, and for the next in that tier's coordinates. */
+export interface MaterialLoads {
   readonly now: Element[];
   readonly next: Element[];
 }
@@ -33,7 +36,8 @@ interface MaterialLoads {
 export interface MaterialVisit {
   /** What registers hold when a tier begins; where values move, each comes before the one whose value it takes. */
   readonly carried: readonly Element[];
-  readonly chunks: readonly MaterialLoads[];
+  /** By cell of the tier, as they are visited. */
+  readonly loads: readonly MaterialLoads[];
 }
 
 /** The elements that the cells of a tile read, and those that its leading edge meets first; rows count an element once. */
@@ -89,37 +93,37 @@ export const materialNeeds: (
   };
 });
 
-/** When a tier loads what of materials: `cells` are those of its chunks. */
+/** When a tier loads what of materials: `chunks` are its cells, chunk by chunk. */
 export function visitMaterials(
   update: Update,
   { slope, width, zPerThread, materials, lookahead }: Record<
     "slope" | "width" | "zPerThread" | "materials" | "lookahead",
     number
   >,
-  cells: readonly (readonly Place[])[],
+  chunks: readonly (readonly Place[])[],
 ): MaterialVisit {
   const { elements, entering } = materialNeeds(update, slope, width, zPerThread);
   const isLoaded = new Set((materials === HELD ? entering : elements).map(elementKey));
-  const chunks = cells.map((): MaterialLoads => ({ now: [], next: [] }));
-  /** The first chunk that reads an element. */
+  const cells = chunks.flat(), loads = cells.map((): MaterialLoads => ({ now: [], next: [] }));
+  const firstOf = (chunk: number): number => chunks.slice(0, Math.max(0, chunk)).flat().length;
   const readers = new Map<string, number>();
-  cells.forEach((some, index) => {
-    for (const key of elementsAt(update, zPerThread, some).map(elementKey)) {
+  for (const [index, cell] of cells.entries()) {
+    for (const key of elementsAt(update, zPerThread, [cell]).map(elementKey)) {
       if (!readers.has(key)) readers.set(key, index);
     }
-  });
+  }
   const carried = elements.filter((element) => {
     const key = elementKey(element), reader = readers.get(key)!;
     if (!isLoaded.has(key)) return true;
-    const chunk = materials === AGAIN
-      ? reader - 1
+    const chunk = chunks.findIndex((_, i) => reader < firstOf(i + 1));
+    const at = materials !== HELD
+      ? reader - AHEAD
       : lookahead === TIER_AHEAD
-      ? -chunks.length
-      : Math.max(0, reader - lookahead);
-    const isAhead = chunk < 0;
-    if (isAhead) chunks[chunk + chunks.length]!.next.push(element);
-    else chunks[chunk]!.now.push(element);
-    return isAhead;
+      ? -cells.length
+      : firstOf(chunk - lookahead);
+    if (at < 0) loads[Math.max(0, at + cells.length)]!.next.push(element);
+    else loads[at]!.now.push(element);
+    return at < 0;
   });
-  return { carried, chunks };
+  return { carried, loads };
 }

@@ -14,6 +14,7 @@ import {
   behind,
   type Element,
   elementKey,
+  type MaterialLoads,
   type MaterialVisit,
   visitMaterials,
 } from "./torre_materials.ts";
@@ -123,7 +124,7 @@ function writeTiers(
   update: Update,
   { unroll, lookahead, zPerThread }: TorreParameters,
   { slope, width, perChunk, resting }: TorreShape,
-  { chunks, ofMaterials: { carried, chunks: materialLoads }, writer, beyond }: {
+  { chunks, ofMaterials: { carried, loads: materialLoads }, writer, beyond }: {
     chunks: readonly Chunk[];
     ofMaterials: MaterialVisit;
     writer: UpdateWriter;
@@ -147,6 +148,19 @@ function writeTiers(
     const [source, target] = tier % 2 === 0 ? ["now", "before"] : ["before", "now"];
     const next = new Map<string, string>(), nextMaterials = new Map<string, string>();
     lines.push(`// tier ${tier}: ${source} → ${target}`);
+    const loadMaterials = (loads: MaterialLoads): string[] => [
+      ...loads.now.map((element) => {
+        const name = elementName(`m${tier}`, element);
+        m.set(elementKey(element), name);
+        return `let ${name} = ${elementAt(element)};`;
+      }),
+      ...loads.next.map((element) => {
+        const name = elementName(`m${tier}n`, element);
+        nextMaterials.set(elementKey(element), name);
+        return `let ${name} = ${elementAt(behind(element, slope))};`;
+      }),
+    ];
+    let cell = 0;
     chunks.forEach((chunk, index) => {
       const { loads, woken } = chunk;
       for (const place of woken) {
@@ -169,16 +183,8 @@ function writeTiers(
           lines.push(eitherWay("odd", loadFrom("before").join("\n"), loadFrom("now").join("\n")));
         }
       } else lines.push(...loadFrom(source, "let "));
-      for (const element of materialLoads[index]!.now) {
-        const name = elementName(`m${tier}`, element);
-        lines.push(`let ${name} = ${elementAt(element)};`);
-        m.set(elementKey(element), name);
-      }
-      for (const element of materialLoads[index]!.next) {
-        const name = elementName(`m${tier}n`, element);
-        lines.push(`let ${name} = ${elementAt(behind(element, slope))};`);
-        nextMaterials.set(elementKey(element), name);
-      }
+      const ofCells = chunk.cells.map(() => loadMaterials(materialLoads[cell++]!));
+      lines.push(...ofCells[0] ?? []);
       const { lines: written, values } = writeChunk(
         chunk,
         { tier, half, f, g, m },
@@ -189,7 +195,7 @@ function writeTiers(
         const rest = own(rests.get(`${shifted(place, -slope, 0)}`)),
           name = rest ?? register(`n${tier}`, place);
         const { lines: before, values: [value] } = values[i]!;
-        lines.push(...before);
+        lines.push(...i === 0 ? [] : ofCells[i]!, ...before);
         const whole = beyond ? `select(${type}(), ${value}, inside)` : value;
         lines.push(`${rest === undefined ? "var " : ""}${name} = ${whole};`);
         next.set(`${place}`, name);
