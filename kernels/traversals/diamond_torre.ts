@@ -36,7 +36,7 @@ import {
   torresInRow,
   usableBands,
 } from "./torre_schedule.ts";
-import { AGAIN, HELD, materialNeeds } from "./torre_materials.ts";
+import { AGAIN, CELLS_AHEAD, HELD, materialNeeds } from "./torre_materials.ts";
 import {
   exchangeBytes,
   placesIn,
@@ -195,7 +195,7 @@ export const diamondTorre: Traversal = {
     const { width, cells } = shape;
     const work = workOf(problem, parameters, shape);
     const values = heldBy(problem.stencil.update, dts) + (lookahead === TIER_AHEAD ? work.loaded : 0);
-    const plain = chunk + 20 + zPerThread * work.ofMaterials.registers;
+    const plain = chunk + 20 + zPerThread * work.ofMaterials.held;
     const previous = readsPrevious(problem.stencil.update);
     // two tiers in the loop's body swap F and G instead of moving them, and repeat F where there is no G
     const kind = unroll === 1 ? "plain" : previous ? "swapped" : "repeated";
@@ -209,12 +209,12 @@ export const diamondTorre: Traversal = {
     // Torres cut by the ends of x start and end inside the grid: as many more ends as stages overlap them.
     const tierRatio = (nx * 2 / width) * tiers / stages;
     const moved = work.moved + ends / tierRatio;
-    const { loads, rows: materialRows, entering } = work.ofMaterials;
-    const enteringRows = entering + materialRows / tierRatio;
+    const { loads, rows, enteringRows } = work.ofMaterials;
+    const begun = rows / tierRatio;
     const waves = rowsOfWaves(problem, parameters, shape), row = torresInRow(problem, width, 0);
     const waveCount = waves.reduce((sum, { waves }) => sum + waves, 0);
     return {
-      bytesPerUpdate: 4 * (moved + enteringRows - corner) / cells,
+      bytesPerUpdate: 4 * (moved + enteringRows + begun - corner) / cells,
       registers: {
         plain,
         [kind]: zPerThread * values + (kind === "plain" ? plain : 0),
@@ -227,12 +227,12 @@ export const diamondTorre: Traversal = {
       rounds: {
         instructions: work.instructions,
         barriers: Math.ceil(work.exchanged / shape.perChunk),
-        rows: work.moved + entering,
-        hits: loads - entering,
+        rows: work.moved + enteringRows,
+        hits: loads - enteringRows,
         exchanges: zPerThread * work.exchanges,
         waits: lookahead === TIER_AHEAD ? {} : isSpread ? { spreadWaitNs: 1 } : { tierWaitNs: 1 },
         nearWaits: 0,
-        nearBytes: 4 * (moved + loads + materialRows / tierRatio) / cells,
+        nearBytes: 4 * (moved + loads + begun) / cells,
         cells: cells * problem.grid[2],
         busyThreads: Math.ceil(problem.grid[2] / zPerThread),
         dispatches: waves.map(({ rows, waves }) => ({
@@ -280,24 +280,21 @@ function workOf(
 }
 
 /**
- * What materials cost a thread in a tier: elements loaded, registers of a thread with 1 z, instructions; and what comes
- * from the device's memory, the rest being in its cache: rows that a torre begins with, and that enter with each tier.
+ * What materials cost a thread in a tier: elements loaded, those that a thread with 1 z holds at once, instructions; and
+ * what comes from the device's memory: rows that a torre begins with, and that enter with each tier.
  */
 function workOfMaterials(
   update: Update,
-  { zPerThread, unroll, lookahead, materials }: TorreParameters,
-  { slope, width, cells, perChunk }: TorreShape,
-): Record<"loads" | "registers" | "instructions" | "rows" | "entering", number> {
-  const { elements, entering, rows, enteringRows } = materialNeeds(update, slope, width, zPerThread);
+  { zPerThread, unroll, materials }: TorreParameters,
+  { slope, width, cells }: TorreShape,
+): Record<"loads" | "held" | "instructions" | "rows" | "enteringRows", number> {
+  const { elements, entering, ...rows } = materialNeeds(update, slope, width, zPerThread);
   const isHeld = materials === HELD, loads = isHeld ? entering.length : elements.length;
   return {
+    ...rows,
     loads,
-    registers: isHeld
-      ? elements.length + (lookahead === TIER_AHEAD ? loads : 0)
-      : 2 * elements.length * Math.min(1, perChunk / cells),
+    held: isHeld ? elements.length : Math.min(1, CELLS_AHEAD / cells) * elements.length,
     instructions: 2 * loads + (isHeld ? zPerThread * elements.length / unroll : 0),
-    rows,
-    entering: enteringRows,
   };
 }
 

@@ -2,23 +2,22 @@
  * What a torre reads of materials, and when. Both arrays of a level hold the same ones, and no step changes them, so
  * that they can be read from `now` at any time. Which of two forms is faster depends on the registers that F leaves:
  *
- * - `AGAIN`: every tier reads what its cells need from the caches, where a torre's materials stay, a few cells ahead;
- *   what its first cells need is loaded at the end of the tier before.
- * - `HELD`: values come with the tile's leading edge and move from place to place in registers, as those of F do, until
- *   the tile has passed.
+ * - `AGAIN`: every tier reads what its cells need from the caches, where a torre's materials stay, some cells ahead.
+ * - `HELD`: values come with the tile's leading edge, at the start of a tier, and move from place to place in registers, as
+ *   those of F do, until the tile has passed.
  *
  * @module
  */
 import { remembered } from "../remembered.ts";
 import { tapsOf, type Update } from "../update.ts";
 import { lanesAt } from "../wgsl/declare.ts";
-import { alongX, type Place, shifted, square, TIER_AHEAD } from "./torre_shape.ts";
+import { alongX, type Place, shifted, square } from "./torre_shape.ts";
 
 /** Values of the parameter `materials`. */
 export const AGAIN = 0, HELD = 1;
 
-/** Cells by which loads precede their use where they are read again. */
-const AHEAD = 4;
+/** Cells by which loads precede their use where values are read again: a cache answers while these are computed. */
+export const CELLS_AHEAD = 12;
 
 /** What a thread reads at once: of a material at a place its cells along z, or those `by` elements further. */
 export interface Element {
@@ -34,16 +33,17 @@ export interface MaterialLoads {
 }
 
 export interface MaterialVisit {
-  /** What registers hold when a tier begins; where values move, each comes before the one whose value it takes. */
+  /** What registers hold when a tier begins; each comes before the one whose value it takes. */
   readonly carried: readonly Element[];
   /** By cell of the tier, as they are visited. */
   readonly loads: readonly MaterialLoads[];
 }
 
-/** The elements that the cells of a tile read, and those that its leading edge meets first; rows count an element once. */
+/** What the cells of a tile read, and what of that the last tier did not. */
 interface MaterialNeeds {
   readonly elements: readonly Element[];
   readonly entering: readonly Element[];
+  /** The same as rows of memory: what lies further along z is not another one. */
   readonly rows: number;
   readonly enteringRows: number;
 }
@@ -84,28 +84,20 @@ export const materialNeeds: (
     const keys = new Set(some.map(elementKey));
     return some.filter((one) => !keys.has(elementKey(behind(one, slope))));
   };
-  const rows = new Map(elements.map((one) => [elementKey({ ...one, by: 0 }), { ...one, by: 0 }]));
-  return {
-    elements,
-    entering: enteringOf(elements),
-    rows: rows.size,
-    enteringRows: enteringOf([...rows.values()]).length,
-  };
+  const rows = new Map(elements.map((one) => ({ ...one, by: 0 })).map((one) => [elementKey(one), one]));
+  const enteringRows = enteringOf([...rows.values()]).length;
+  return { elements, entering: enteringOf(elements), rows: rows.size, enteringRows };
 });
 
-/** When a tier loads what of materials: `chunks` are its cells, chunk by chunk. */
+/** When a tier loads what of materials, whose cells are visited in this order. */
 export function visitMaterials(
   update: Update,
-  { slope, width, zPerThread, materials, lookahead }: Record<
-    "slope" | "width" | "zPerThread" | "materials" | "lookahead",
-    number
-  >,
-  chunks: readonly (readonly Place[])[],
+  { slope, width, zPerThread, materials }: Record<"slope" | "width" | "zPerThread" | "materials", number>,
+  cells: readonly Place[],
 ): MaterialVisit {
   const { elements, entering } = materialNeeds(update, slope, width, zPerThread);
-  const isLoaded = new Set((materials === HELD ? entering : elements).map(elementKey));
-  const cells = chunks.flat(), loads = cells.map((): MaterialLoads => ({ now: [], next: [] }));
-  const firstOf = (chunk: number): number => chunks.slice(0, Math.max(0, chunk)).flat().length;
+  const loads = cells.map((): MaterialLoads => ({ now: [], next: [] }));
+  /** The first cell that reads an element. */
   const readers = new Map<string, number>();
   for (const [index, cell] of cells.entries()) {
     for (const key of elementsAt(update, zPerThread, [cell]).map(elementKey)) {
@@ -113,16 +105,13 @@ export function visitMaterials(
     }
   }
   const carried = elements.filter((element) => {
-    const key = elementKey(element), reader = readers.get(key)!;
-    if (!isLoaded.has(key)) return true;
-    const chunk = chunks.findIndex((_, i) => reader < firstOf(i + 1));
-    const at = materials !== HELD
-      ? reader - AHEAD
-      : lookahead === TIER_AHEAD
-      ? -cells.length
-      : firstOf(chunk - lookahead);
-    if (at < 0) loads[Math.max(0, at + cells.length)]!.next.push(element);
-    else loads[at]!.now.push(element);
+    if (materials === HELD) {
+      if (entering.includes(element)) loads[0]!.now.push(element);
+      return !entering.includes(element);
+    }
+    const at = readers.get(elementKey(element))! - CELLS_AHEAD;
+    if (at >= 0) loads[at]!.now.push(element);
+    else loads[Math.max(0, at + cells.length)]!.next.push(element);
     return at < 0;
   });
   return { carried, loads };

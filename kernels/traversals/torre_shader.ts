@@ -53,8 +53,8 @@ export function torreShader(
   const chunks = visitTier(update, { slope, width, perChunk, resting: shape.resting, lookahead: ahead });
   const ofMaterials = visitMaterials(
     update,
-    { slope, width, zPerThread, materials, lookahead },
-    chunks.map(({ cells }) => cells),
+    { slope, width, zPerThread, materials },
+    chunks.flatMap(({ cells }) => cells),
   );
   const start = [
     ...held.map((place) =>

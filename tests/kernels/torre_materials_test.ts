@@ -4,7 +4,7 @@
  * @module
  */
 import { assertEquals, assertLess } from "@std/assert";
-import { equation, type FieldTap, type MaterialTap } from "../../kernels/equation.ts";
+import { equation, type FieldTap } from "../../kernels/equation.ts";
 import type { Expression } from "../../kernels/expression.ts";
 import { add, maximum, minimum, multiply, shifted, subtract, type Value } from "../../kernels/operations.ts";
 import type { Grid, Problem, Stencil } from "../../kernels/stencils/stencil.ts";
@@ -81,7 +81,7 @@ const sums = equation({
   fields: { p: [-1, 1] },
   materials: { m: SIGNS },
   initialField: "integers",
-  step({ p, m }: Record<"p", FieldTap> & Record<"m", MaterialTap>) {
+  step({ p, m }) {
     const column = add(p.at(0, 0, -1), multiply(-2, p), p.at(0, 0, 1));
     const sides = add(shifted(column, 1, 0, 0), shifted(column, -1, 0, 0), shifted(column, 0, 1, 0));
     const scaled = multiply(m, add(shifted(column, 0, 0, 0), multiply(3, p)));
