@@ -43,7 +43,7 @@ export interface TorreShape {
 
 export function shapeOf(
   { stencil, grid }: Problem,
-  { dts, zPerThread, threads, chunk, unroll, lookahead }: TorreParameters,
+  { dts, zPerThread, threads, chunk, unroll, lookahead }: Omit<TorreParameters, "materials">,
 ): TorreShape {
   const reach = reachOf(stencil.update);
   const slope = reach.diamond;
