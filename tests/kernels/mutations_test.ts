@@ -24,6 +24,7 @@ import type { GpuDevice } from "../../tuner/devices/gpu/gpu_device.ts";
 import { GpuField } from "../../tuner/devices/gpu/gpu_field.ts";
 import { makeReference, refute, stateLevels, verificationOf } from "../../tuner/devices/reference.ts";
 import { testOnGpu } from "../test_on_gpu.ts";
+import { wholeNumberMedium } from "./oracle_case.ts";
 
 const GRID: Grid = [19, 11, 13];
 const PROBLEM: Problem = { stencil: wave(2), grid: GRID, boundary: "zero", steps: 10 };
@@ -157,6 +158,33 @@ const SUBJECTS: readonly Subject[] = [
     mutations: {
       "no barriers": ["workgroupBarrier();", ""],
       "no barrier at the end of a round": [/(SLICE_T;\n +)workgroupBarrier\(\);/g, "$1"],
+    },
+  },
+  {
+    problem: { ...PROBLEM, stencil: wholeNumberMedium(1) },
+    traversal: diamondTorre,
+    parameters: { ...TORRE, dts: 2, unroll: 1, materials: 0 },
+    mutations: {
+      "a material loaded one further": [
+        "= now[base + 2 * SLICE_T + PLANE_T]",
+        "= now[base + 3 * SLICE_T + PLANE_T]",
+      ],
+      "a material one row aside": ["- PITCH_T + PLANE_T]", "+ PLANE_T]"],
+      "the field for a material": ["+ PITCH_T + PLANE_T]", "+ PITCH_T]"],
+      "a material loaded for the tier before": ["= now[base + SLICE_T + PLANE_T]", "= now[base + PLANE_T]"],
+    },
+  },
+  {
+    problem: { ...PROBLEM, stencil: wholeNumberMedium(1) },
+    traversal: diamondTorre,
+    parameters: { ...TORRE, dts: 2, materials: 1 },
+    mutations: {
+      "a material that enters one further": [
+        "= now[base + 3 * SLICE_T + PLANE_T]",
+        "= now[base + 4 * SLICE_T + PLANE_T]",
+      ],
+      "materials that stay behind": [/m_1_1_1 = \w+;\n/g, ""],
+      "a material loaded only once": ["= m1_1_3_3;", "= m0_1_3_3;"],
     },
   },
   {

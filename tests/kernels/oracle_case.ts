@@ -75,6 +75,26 @@ export function wholeNumberElastic(): Stencil {
   };
 }
 
+/** A wave through a medium: neighbours as far as `reach` times a material. Within −8 and 8, so always exact. */
+export function wholeNumberMedium(reach: number): Stencil {
+  return equation({
+    name: "medium",
+    title: `a material, whole numbers, reach ${reach}`,
+    fields: { p: [-1, 1] },
+    materials: { m: { values: [1, -1, 0, 2, 1, -2, -1, 1] } },
+    initialField: "integers",
+    step({ p, m }) {
+      const sides = [1, reach].flatMap((by) => [
+        subtract(p.at(by, 0, 0), p.at(-by, 0, 0)),
+        multiply(2, subtract(p.at(0, by, 0), p.at(0, -by, 0))),
+        subtract(p.at(0, 0, by), multiply(2, p.at(0, 0, -by))),
+      ]);
+      const around = add(...sides.slice(0, 3 * reach) as [Expression, ...Expression[]]);
+      return { p: maximum(-8, minimum(8, subtract(multiply(m, around), p.before()))) };
+    },
+  });
+}
+
 /** Two fields in two sub-steps, of which the first reads what it was one step ago. */
 export function wholeNumberLeapfrog(): Stencil {
   return equation({

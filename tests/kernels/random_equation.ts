@@ -48,9 +48,9 @@ export interface Kind {
   readonly dimensions: 1 | 3;
   /**
    * What chance makes too rarely. `rows`: several sub-steps, each of one field, as the swept rule wants them; `slanted`: one
-   * field with diagonal taps in x–y; `flat`: rows shorter than taps reach.
+   * field with diagonal taps in x–y; `flat`: rows shorter than taps reach; `layered`: one field with materials.
    */
-  readonly like?: "rows" | "slanted" | "flat";
+  readonly like?: "rows" | "slanted" | "flat" | "layered";
 }
 
 /** Some fields, materials and sub-steps, every operation, taps at every time level. */
@@ -61,7 +61,7 @@ export function randomEquation({ seed, isWhole, dimensions, like }: Kind): Stenc
   // every third is as plain as torres and sweeps want it
   const isPlain = like !== undefined || seed % 3 === 0, isRows = like === "rows";
   const names = ["a", "b", "c"].slice(0, isRows ? oneOf(2, 3) : isPlain ? 1 : oneOf(1, 2, 3));
-  const materialNames = ["m", "n"].slice(0, isPlain ? 0 : oneOf(0, 1, 2));
+  const materialNames = ["m", "n"].slice(0, like === "layered" ? 2 : isPlain ? 0 : oneOf(0, 1, 2));
   const hasSignal = random() < 0.3 && like === undefined, reach = oneOf(1, 1, 2);
   // most traversals accept taps on the axes only
   const axes = dimensions === 1 ? [2] : like === "slanted" ? [0, 1] : oneOf([0, 1, 2], [0, 1, 2], [1, 2]),

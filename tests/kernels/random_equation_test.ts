@@ -56,13 +56,18 @@ const KINDS: readonly GriddedKind[] = [
   { seed: 54, isWhole: true, dimensions: 3, like: "slanted" },
   { seed: 50, isWhole: true, dimensions: 3, like: "flat", grid: [5, 6, 1] },
   { seed: 52, isWhole: true, dimensions: 3, like: "flat", grid: [1, 1, 1] },
+  { seed: 59, isWhole: true, dimensions: 3, like: "layered" },
+  { seed: 62, isWhole: false, dimensions: 3, like: "layered" },
+  { seed: 75, isWhole: false, dimensions: 3, like: "layered" },
+  { seed: 77, isWhole: true, dimensions: 3, like: "layered" },
+  { seed: 85, isWhole: true, dimensions: 3, like: "layered" },
 ];
 
 function problemOf(kind: GriddedKind): Problem {
   const { seed, dimensions, like } = kind, stencil = randomEquation(kind);
   const boundaries = dimensions === 1 ? BOUNDARIES_1D : BOUNDARIES_3D;
   const grid: Grid = kind.grid ?? (dimensions === 1 ? [1, 1, 64] : [5, 6, 9]);
-  const boundary = like === "flat" || like === "slanted" ? "zero" : boundaries[seed % boundaries.length]!;
+  const boundary = like !== undefined && like !== "rows" ? "zero" : boundaries[seed % boundaries.length]!;
   return { stencil, grid, boundary, steps: STEPS };
 }
 

@@ -13,6 +13,7 @@ import {
   describeCase,
   type OracleCase,
   wholeNumberElastic,
+  wholeNumberMedium,
   wholeNumberStaggered,
   wholeNumberWave,
 } from "./oracle_case.ts";
@@ -145,6 +146,14 @@ const cases: (Omit<OracleCase, "grid"> & { grid?: OracleCase["grid"] })[] = [
     runs: [6],
     sections: 3,
   },
+  ...[0, 1].map((materials) => ({
+    ...star,
+    stencil: wholeNumberMedium(1),
+    traversal: diamondTorre,
+    parameters: { ...torre, nt: 2, bands: 4, materials },
+    runs: [7, 5],
+    sections: Infinity,
+  })),
 ];
 
 for (const one of cases) {

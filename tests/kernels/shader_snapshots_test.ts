@@ -15,6 +15,7 @@ import { marching } from "../../kernels/traversals/marching.ts";
 import { stepwise } from "../../kernels/traversals/stepwise.ts";
 import type { Parameters, Traversal } from "../../kernels/traversals/traversal.ts";
 import { compareShader, fillShader } from "../../kernels/wgsl/fields.ts";
+import { wholeNumberMedium } from "./oracle_case.ts";
 import { checkSnapshots, checkTidy } from "./check_snapshots.ts";
 
 const zero: Problem = { stencil: wave(2), grid: [24, 20, 50], boundary: "zero", steps: 8 };
@@ -22,6 +23,7 @@ const order4: Problem = { ...zero, stencil: wave(4) };
 const lives: Problem = { ...zero, stencil: life() };
 const diffuses: Problem = { ...zero, stencil: heat(2) };
 const shakes: Problem = { ...zero, stencil: elastic() };
+const medium: Problem = { ...zero, stencil: wholeNumberMedium(1) };
 const shape = { threadsZ: 32, threadsY: 4, threadsX: 1 };
 const march = { zPerThread: 1, threadsZ: 32, threadsY: 4, pieces: 2, tile: 0, ahead: 0, depth: 1 };
 const torre = { dts: 1, nt: 8, bands: 1, zPerThread: 1, threads: 50, chunk: 2, unroll: 2, lookahead: 99 };
@@ -33,7 +35,7 @@ const [stepShader = ""] = shadersOf(stepwise, zero, shape);
 const [velocities = "", stresses = ""] = shadersOf(stepwise, shakes, shape);
 const marchShader = (problem: Problem, changes: Partial<typeof march>): string =>
   shadersOf(marching, problem, { ...march, ...changes })[0]!;
-const torreShader = (problem: Problem, changes: Partial<typeof torre>): string =>
+const torreShader = (problem: Problem, changes: Partial<typeof torre> & { materials?: number }): string =>
   shadersOf(diamondTorre, problem, { ...torre, ...changes })[0]!;
 const wrapShader = (problem: Problem): string => shadersOf(stepwise, problem, shape).at(-1)!;
 const layout = stepwise.plan(zero, shape).storage.layout;
@@ -90,6 +92,10 @@ const SHADERS: Readonly<Record<string, string>> = {
     unroll: 1,
     lookahead: 1,
   }),
+  // a material that every tier reads again, some cells ahead
+  diamond_torre_again: torreShader(medium, { dts: 2, unroll: 1, materials: 0 }),
+  // a material that comes with the tile's leading edge, as vectors
+  diamond_torre_held: torreShader(medium, { dts: 2, zPerThread: 2, threads: 25, unroll: 1, materials: 1 }),
   fill_noise: fillShader(layout, zero.stencil.update, "noise"),
   // the values of materials
   fill_elastic: fillShader(stepwise.plan(shakes, shape).storage.layout, shakes.stencil.update, "noise"),

@@ -3,15 +3,19 @@
  *
  * @module
  */
-import { assertEquals, assertLess } from "@std/assert";
-import { equation, type FieldTap } from "../../kernels/equation.ts";
+import { assertEquals, assertGreater, assertLess } from "@std/assert";
+import { refusalOf } from "../../kernels/capability.ts";
+import { equation } from "../../kernels/equation.ts";
 import type { Expression } from "../../kernels/expression.ts";
 import { add, maximum, minimum, multiply, shifted, subtract, type Value } from "../../kernels/operations.ts";
 import type { Grid, Problem, Stencil } from "../../kernels/stencils/stencil.ts";
+import { wave } from "../../kernels/stencils/wave.ts";
 import { diamondTorre } from "../../kernels/traversals/diamond_torre.ts";
 import { AGAIN, HELD } from "../../kernels/traversals/torre_materials.ts";
+import { registersOf } from "../../models/roofline.ts";
+import { H100_LIMITS } from "../h100_limits.ts";
 import { testOnGpu } from "../test_on_gpu.ts";
-import { assertExact, describeCase, type OracleCase } from "./oracle_case.ts";
+import { assertExact, describeCase, type OracleCase, wholeNumberMedium } from "./oracle_case.ts";
 
 /** Whole numbers that stay within −8 and 8, so that they are exact for any number of steps. */
 function within(value: Value): Expression {
@@ -19,33 +23,6 @@ function within(value: Value): Expression {
 }
 
 const SIGNS = { values: [1, -1, 0, 2, 1, -2, -1, 1] };
-
-/** Neighbours along all axes, each with another weight. */
-function star(p: FieldTap, reach: number): Expression {
-  const weights = [1, -1, 2, -1, 1, -2];
-  const terms = [-reach, reach].flatMap((by, side) =>
-    [p.at(by, 0, 0), p.at(0, by, 0), p.at(0, 0, by)].map((one, axis) =>
-      multiply(weights[3 * side + axis]!, one)
-    )
-  );
-  return add(...terms as [Expression, ...Expression[]]);
-}
-
-/** A wave with a velocity of its own in each cell. */
-function velocity(reach: number): Stencil {
-  return equation({
-    name: "velocity",
-    title: `a material at the cell itself, reach ${reach}`,
-    fields: { p: [-1, 1] },
-    materials: { m: SIGNS },
-    initialField: "integers",
-    step: ({ p, m }) => ({
-      p: within(
-        subtract(multiply(m, reach === 1 ? star(p, 1) : add(star(p, 1), star(p, reach))), p.before()),
-      ),
-    }),
-  });
-}
 
 /** One material at the cell, the other between it and each neighbour. */
 const density = equation({
@@ -70,7 +47,11 @@ const aside = equation({
   materials: { m: SIGNS },
   initialField: "integers",
   step: ({ p, m }) => ({
-    p: within(add(p, multiply(m.at(-1, 0, 1), star(p, 1)), multiply(m.at(1, 1, -2), p.at(0, -1, 0)))),
+    p: within(add(
+      p,
+      multiply(m.at(-1, 0, 1), subtract(p.at(1, 0, 0), p.at(0, 0, -1))),
+      multiply(m.at(1, 1, -2), p.at(0, -1, 0)),
+    )),
   }),
 });
 
@@ -106,13 +87,13 @@ type TorreRow = [
 ];
 
 const CASES: readonly OracleCase[] = ([
-  [velocity(1), [1, 1, 1], [1, 2, 1, 1, 1, 2, 1, 99], [1, 2, 3]],
-  [velocity(1), [7, 13, 9], [2, 4, 1, 2, 5, 2, 1, 99], [9, 4]],
-  [velocity(1), [41, 3, 5], [1, 4, 4, 1, 32, 2, 1, 100], [17, 2]], // Ny < W; a tier is loaded during the one before
-  [velocity(1), [13, 12, 9], [2, 8, 1, 4, 3, 2, 2, 101], [8, 3]], // values rest in workgroup memory
-  [velocity(1), [11, 7, 6], [1, 8, 2, 2, 3, 2, 4, 1], [9, 8]],
-  [velocity(2), [23, 9, 5], [1, 4, 2, 1, 5, 4, 1, 99], [9]],
-  [velocity(2), [5, 11, 7], [1, 4, 1, 2, 4, 2, 2, 0], [5]],
+  [wholeNumberMedium(1), [1, 1, 1], [1, 2, 1, 1, 1, 2, 1, 99], [1, 2, 3]],
+  [wholeNumberMedium(1), [7, 13, 9], [2, 4, 1, 2, 5, 2, 1, 99], [9, 4]],
+  [wholeNumberMedium(1), [41, 3, 5], [1, 4, 4, 1, 32, 2, 1, 100], [17, 2]], // Ny < W; a tier is loaded during the one before
+  [wholeNumberMedium(1), [13, 12, 9], [2, 8, 1, 4, 3, 2, 2, 101], [8, 3]], // values rest in workgroup memory
+  [wholeNumberMedium(1), [11, 7, 6], [1, 8, 2, 2, 3, 2, 4, 1], [9, 8]],
+  [wholeNumberMedium(2), [23, 9, 5], [1, 4, 2, 1, 5, 4, 1, 99], [9]],
+  [wholeNumberMedium(2), [5, 11, 7], [1, 4, 1, 2, 4, 2, 2, 0], [5]],
   [density, [9, 11, 13], [2, 4, 1, 1, 13, 4, 1, 99], [5, 4]],
   [density, [19, 5, 7], [1, 4, 2, 2, 4, 2, 2, 1], [9]],
   [density, [9, 7, 9], [1, 4, 1, 4, 3, 2, 1, 100], [7]],
@@ -134,3 +115,54 @@ const CASES: readonly OracleCase[] = ([
 for (const one of CASES) {
   testOnGpu(`equals the oracle bit for bit: ${describeCase(one)}`, (gpu) => assertExact(gpu, one));
 }
+
+const GRID: Grid = [64, 40, 36];
+const TORRE = { dts: 2, nt: 16, bands: 1, zPerThread: 2, threads: 18, chunk: 4, unroll: 1, lookahead: 99 };
+
+function problemOf(stencil: Stencil): Problem {
+  return { stencil, grid: GRID, boundary: "zero", steps: 32 };
+}
+
+Deno.test("equations with materials have both forms to try, others have no such parameter", () => {
+  assertEquals(diamondTorre.parameterLists(problemOf(wholeNumberMedium(1)), H100_LIMITS).materials, [
+    AGAIN,
+    HELD,
+  ]);
+  assertEquals("materials" in diamondTorre.parameterLists(problemOf(wave(2)), H100_LIMITS), false);
+});
+
+/** Loads of materials in the loop of a torre's kernel. */
+function loadsIn(stencil: Stencil, materials: number): number {
+  const [{ code } = { code: "" }] = diamondTorre.plan(problemOf(stencil), { ...TORRE, materials }).shaders;
+  return code.slice(code.indexOf("for (var tier = 0;")).match(/= now\[.*PLANE_T/g)?.length ?? 0;
+}
+
+Deno.test("the demand counts what either form loads, and what of it the device's memory has", () => {
+  const demandOf = (stencil: Stencil, materials: number) =>
+    diamondTorre.demand(problemOf(stencil), { ...TORRE, materials });
+  // a tile of order 2 and DTS 2 has 8 cells; with each tier 3.5 rows enter, 3 or 4 by where its corner lies
+  const cells = 8, entering = 3;
+  const medium = wholeNumberMedium(1), again = demandOf(medium, AGAIN), held = demandOf(medium, HELD);
+  assertEquals([loadsIn(medium, AGAIN), loadsIn(medium, HELD)], [cells, entering]);
+  assertEquals(again.bytesPerUpdate, held.bytesPerUpdate);
+  const materials = again.bytesPerUpdate - demandOf(wave(2), AGAIN).bytesPerUpdate;
+  assertGreater(materials, 4 * entering / cells);
+  assertLess(materials, 4 * (entering + 1) / cells);
+  const saved = again.rounds.nearBytes - held.rounds.nearBytes;
+  assertEquals(Math.round(saved * cells / 4), cells - entering);
+  assertGreater(registersOf(held), registersOf(again) - 1);
+  // each of two materials counts, also where only a neighbour's is read
+  assertEquals(loadsIn(aside, AGAIN) > 2 * loadsIn(medium, AGAIN), true);
+  assertGreater(demandOf(density, AGAIN).bytesPerUpdate, again.bytesPerUpdate);
+});
+
+Deno.test("a sum of a material that is taken elsewhere is no sum of a column", () => {
+  const slanted = equation({
+    name: "slanted",
+    fields: { p: [-1, 1] },
+    materials: { m: [0, 1] },
+    step: ({ p, m }) => ({ p: shifted(multiply(m, add(p.at(0, 0, 1), p.at(0, 0, -1))), 1, 0, 0) }),
+  });
+  assertEquals(refusalOf(diamondTorre, problemOf(slanted))?.kind, "diagonal-taps");
+  assertEquals(refusalOf(diamondTorre, problemOf(sums)), undefined);
+});

@@ -9,6 +9,7 @@ import { testOnGpu } from "../test_on_gpu.ts";
 import {
   wholeNumberElastic,
   wholeNumberLeapfrog,
+  wholeNumberMedium,
   wholeNumberProfiledPair,
   wholeNumberWave,
 } from "../kernels/oracle_case.ts";
@@ -164,6 +165,17 @@ testOnGpu("ranks on a GPU agree with the oracle bit for bit, the torre too", asy
       { dts: 1, nt: 8, bands: 1, zPerThread: 1, chunk: 2, unroll: 2, lookahead: 1 },
     ],
     [PROFILED],
+    [
+      {
+        stencil: wholeNumberMedium(1),
+        grid: [9, 16, 8],
+        boundary: "zero",
+        parts: [1, 2, 1],
+        exchangeEvery: 4,
+        runs: [3, 4],
+      },
+      { dts: 1, nt: 8, bands: 1, zPerThread: 1, chunk: 2, unroll: 1, lookahead: 99, materials: 1 },
+    ],
   ];
   for (const [one, parameters] of cases) {
     await assertRanksEqualOracle(one, { gpu, cpuPool: undefined }, ({ grid: [gpuSlices, , nz] }) => ({

@@ -23,7 +23,12 @@ import { createSolver, solverLayout } from "../../tuner/solver/create_solver.ts"
 import { openDevice } from "../../tuner/devices/open_device.ts";
 import type { Solver } from "../../tuner/solver/solver.ts";
 import { SolverError } from "../../tuner/solver/solver_error.ts";
-import { wholeNumberElastic, wholeNumberProfiles, wholeNumberWave } from "../kernels/oracle_case.ts";
+import {
+  wholeNumberElastic,
+  wholeNumberMedium,
+  wholeNumberProfiles,
+  wholeNumberWave,
+} from "../kernels/oracle_case.ts";
 import { testOnGpu } from "../test_on_gpu.ts";
 
 const STEPWISE = { threadsZ: 8, threadsY: 2, threadsX: 1 };
@@ -117,6 +122,10 @@ const CASES: [name: string, stencil: Stencil, boundary: Boundary, options: Optio
   ["stepwise", wholeNumberWave(4), "zero", {}],
   ["stepwise, periodic", wholeNumberWave(4), "periodic", {}],
   ["torres", wholeNumberWave(2), "zero", { traversal: "diamond-torre", parameters: TORRE }],
+  ["torres, own materials", wholeNumberMedium(1), "zero", {
+    traversal: "diamond-torre",
+    parameters: { ...TORRE, materials: 1 },
+  }],
   ["several fields and own materials", wholeNumberElastic(), "periodic", {}],
   ["the CPU alone", wholeNumberWave(4), "periodic", { cpuSlices: 14 }],
   ["the CPU alone, own materials", wholeNumberElastic(), "zero", { cpuSlices: 14 }],

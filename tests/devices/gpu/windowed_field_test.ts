@@ -10,7 +10,7 @@ import { WindowedField } from "../../../tuner/devices/gpu/windowed_field.ts";
 import { makeReference, stateLevels } from "../../../tuner/devices/reference.ts";
 import { prepare } from "../../../tuner/devices/runners.ts";
 import { RunFailure } from "../../../tuner/devices/run_failure.ts";
-import { wholeNumberProfiles } from "../../kernels/oracle_case.ts";
+import { wholeNumberMedium, wholeNumberProfiles } from "../../kernels/oracle_case.ts";
 import { testOnGpu } from "../../test_on_gpu.ts";
 import { SharedField } from "../../../tuner/devices/shared/shared_field.ts";
 import { gatherCells, readCells, readSharedCells } from "../cells.ts";
@@ -65,6 +65,13 @@ const CASES: readonly Case[] = [
     slices: 20,
     expected: [4, 8],
   },
+  ...[0, 1].map((materials): Case => ({
+    problem: { ...waves, stencil: wholeNumberMedium(1) },
+    traversal: "diamond-torre",
+    parameters: { ...torre, nt: 2, bands: 3, materials },
+    slices: 22,
+    expected: [6, 6],
+  })),
 ];
 
 async function planOf(gpu: GpuDevice, { problem, traversal, parameters, slices }: Case) {
@@ -98,7 +105,8 @@ for (const one of CASES) {
           for (let x = 0; x < nx; x++) {
             const { cells: slice, layout: all } = field.slices()(ago, x);
             const layout = { ...all, grid: [1, ny, nz] as const };
-            const expectedCells = cells.subarray(x * ny * nz, (x + 1) * ny * nz);
+            const perSlice = layout.planes * ny * nz;
+            const expectedCells = cells.subarray(x * perSlice, (x + 1) * perSlice);
             assertEquals(
               gatherCells(slice, layout),
               expectedCells,

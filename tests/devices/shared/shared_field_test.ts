@@ -21,6 +21,7 @@ import {
   maxAbs,
   wholeNumberElastic,
   wholeNumberLeapfrog,
+  wholeNumberMedium,
   wholeNumberProfiledPair,
   wholeNumberProfiles,
   wholeNumberStaggered,
@@ -166,6 +167,15 @@ testCases("every traversal of the GPU equals the oracle with ghost zones", [
     exchangeEvery: 2,
     cpuSlices: 9,
     runs: [3, 2],
+  },
+  {
+    ...WIDE,
+    traversal: "diamond-torre",
+    boundary: "zero",
+    stencil: wholeNumberMedium(1),
+    exchangeEvery: 3,
+    cpuSlices: 6,
+    runs: [7, 2],
   },
 ]);
 
