@@ -4,12 +4,12 @@
  *
  * @module
  */
-import { type Algebra, type Axis, type Expression, fold, tap, TREE } from "./expression.ts";
-import { hashCell, PLANE_SEED } from "./initial_field.ts";
+import { type Algebra, type Axis, type Expression, fold, type ProfileTap, tap, TREE } from "./expression.ts";
+import { hashCell, type PartStart, PLANE_SEED } from "./initial_field.ts";
 import { evaluate } from "./operations.ts";
 import { remembered } from "./remembered.ts";
 import { alongAxes, type Grid, imageOf, type Problem } from "./stencils/stencil.ts";
-import { type AxisProfile, planesOf, stepReach, type Update } from "./update.ts";
+import { type AxisProfile, planesOf, profileTapsOf, stepReach, type Update } from "./update.ts";
 
 /** Values by profile: of the grid's own cells along its axis. */
 export type ProfileValues = readonly Float32Array<ArrayBuffer>[];
@@ -28,54 +28,56 @@ export function sampleProfile(formula: Expression): number[] {
 /**
  * What profiles start from, as materials do: one of the eight values in each cell.
  *
- * @param count cells along each axis; `first`: the index of the first of them in the whole grid, and `whole`, its cells,
- *   where they are a part
+ * @param place where the cells lie in the whole grid, if they are a part
  */
 export function initialProfiles(
   update: Update,
-  count: Grid,
-  { first = [0, 0, 0], whole = count }: { readonly first?: Grid; readonly whole?: Grid } = {},
+  grid: Grid,
+  place: Pick<PartStart, "first" | "whole"> = {},
 ): ProfileValues {
   return profilesOf(update).map(({ axis, values }, profile) => {
-    const index = inWhole(axis, first, whole), seed = Math.imul(profile + 1, PLANE_SEED);
+    const index = inWhole(axis, { whole: grid, ...place }), seed = Math.imul(profile + 1, PLANE_SEED);
     return Float32Array.from(
-      { length: count[axis] },
+      { length: grid[axis] },
       (_, i) => values[hashCell([index(i), 0, 0], seed) >>> 29]!,
     );
   });
 }
 
-/** The index in the whole grid of cell i of a part that begins at `first`. */
-export function inWhole(axis: Axis, first: Grid, whole: Grid): (i: number) => number {
+/** The index in the whole grid of cell i of a part. */
+export function inWhole(
+  axis: Axis,
+  { first = [0, 0, 0], whole }: Pick<PartStart, "first"> & { readonly whole: Grid },
+): (i: number) => number {
   const n = whole[axis];
   return (i) => ((first[axis] + i) % n + n) % n;
 }
 
-/** Where profiles lie in their memory: the index of each one's cell 0. */
-export interface ProfileLayout {
-  readonly starts: readonly number[];
-  /** Values before and after those of the cells. */
-  readonly pads: readonly number[];
-  /** Values of all. */
-  readonly length: number;
+/** Every tap of a profile, in the sub-steps one after another. */
+export function profileReads({ substeps }: Update): readonly ProfileTap[] {
+  return substeps.flatMap(profileTapsOf);
 }
 
 /** Values after a profile that a vector may read beyond it. */
 const LANES = 4;
 
-/** Lays out the profiles for a grid: each with as much beyond its ends as a whole step reaches. */
-export function layProfiles(update: Update, grid: Grid): ProfileLayout {
-  const { x, y, z } = stepReach(update);
+/**
+ * Where profiles lie in their memory, each with as much beyond its ends as a whole step reaches: the index of each one's
+ * cell 0, and the values of all.
+ */
+export function layProfiles(update: Update, grid: Grid): { starts: readonly number[]; length: number } {
   let length = 0;
-  const pads: number[] = [];
   const starts = profilesOf(update).map(({ axis }) => {
-    const pad = [x, y, z][axis]!;
-    pads.push(pad);
-    const start = length + pad;
+    const pad = padOf(update, axis), start = length + pad;
     length = start + grid[axis] + pad + LANES;
     return start;
   });
-  return { starts, pads, length };
+  return { starts, length };
+}
+
+function padOf(update: Update, axis: Axis): number {
+  const { x, y, z } = stepReach(update);
+  return [x, y, z][axis]!;
 }
 
 /** The memory: values, and beyond the ends what the boundary says. */
@@ -84,9 +86,9 @@ export function packProfiles(
   { grid, boundary }: Pick<Problem, "grid" | "boundary">,
   values: ProfileValues,
 ): Float32Array<ArrayBuffer> {
-  const { starts, pads, length } = layProfiles(update, grid), packed = new Float32Array(length);
+  const { starts, length } = layProfiles(update, grid), packed = new Float32Array(length);
   profilesOf(update).forEach(({ axis }, profile) => {
-    const n = grid[axis], pad = pads[profile]!;
+    const n = grid[axis], pad = padOf(update, axis);
     for (let i = -pad; i < n + pad; i++) {
       const image = imageOf(i, n, alongAxes(boundary)[axis]);
       if (image !== undefined) packed[starts[profile]! + i] = values[profile]![image]!;

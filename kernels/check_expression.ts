@@ -23,7 +23,7 @@ export interface ExpressionRules {
   /** Number of fields and materials that it may read: none in a signal or a material. */
   readonly planes: number;
   /** The axis profiles that it may read. @default {none} */
-  readonly profiles?: readonly { readonly axis: Axis }[];
+  readonly profiles?: readonly { readonly axis: Axis }[] | undefined;
   /** Variables that it may have: none in an update. */
   readonly variables: readonly Variable[];
   readonly hasSignal: boolean;

@@ -62,22 +62,6 @@ const AXES: readonly AlongAxis["axis"][] = ["x", "y", "z"];
  *
  * @param axis the axis that it runs along
  * @param source a function, which is called once and returns an expression; or, as of other materials, a range or values
- *
- * @example Damping in 3 cells at both ends of a line
- * ```ts
- * import { along, equation } from "./equation.ts";
- * import { maximum, multiply, subtract } from "./operations.ts";
- * import { assertEquals } from "@std/assert";
- *
- * const decay = equation({
- *   name: "decay",
- *   dimensions: 1,
- *   fields: { u: [0, 1] },
- *   materials: { d: along("z", (i, n) => multiply(0.1, maximum(0, subtract(3, i), subtract(i, subtract(n, 4))))) },
- *   step: ({ u, d }) => ({ u: subtract(u, multiply(d, u)) }),
- * });
- * assertEquals(decay.update.profiles?.length, 1);
- * ```
  */
 export function along(axis: AlongAxis["axis"], source: AlongAxis["source"]): AlongAxis {
   return { axis, source };
@@ -236,23 +220,20 @@ export function equation<
 /** A field or a material as the user's function sees it; its functions can be handed on: `advance(u.at)`. */
 function planeTap(plane: number, dimensions: 1 | 3): FieldTap {
   const tapAt = (ago: Ago) => (...cells: readonly number[]): Tap => {
-    return { kind: "tap", offset: offsetOf(cells, dimensions), ago, plane };
+    const isShort = dimensions === 1 && cells.length < 3;
+    const offset = isShort
+      ? [0, 0, 0, ...cells].slice(cells.length)
+      : [...cells, 0, 0, 0].slice(0, Math.max(3, cells.length));
+    return { kind: "tap", offset: offset as unknown as Offset, ago, plane };
   };
   return { ...tap(0, 0, 0, 0, plane), at: tapAt(0), before: tapAt(1), next: tapAt(-1) };
 }
 
-function offsetOf(cells: readonly number[], dimensions: 1 | 3): Offset {
-  const isShort = dimensions === 1 && cells.length < 3;
-  const offset = isShort
-    ? [0, 0, 0, ...cells].slice(cells.length)
-    : [...cells, 0, 0, 0].slice(0, Math.max(3, cells.length));
-  return offset as unknown as Offset;
-}
-
 /** An axis profile likewise: it is the same wherever the other axes lead. */
 function profileTap(profile: number, axis: Axis, dimensions: 1 | 3): MaterialTap {
+  const { at: tapAt } = planeTap(0, dimensions);
   const at = (...cells: readonly number[]): Expression => {
-    return { kind: "profile", profile, axis, offset: offsetOf(cells, dimensions)[axis] };
+    return { kind: "profile", profile, axis, offset: tapAt(...cells).offset[axis] };
   };
   return { ...at(), at };
 }

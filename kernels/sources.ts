@@ -4,16 +4,14 @@
  *
  * @module
  */
-import { checkExpression, type Want } from "./check_expression.ts";
+import { checkExpression, type ExpressionRules, type Want } from "./check_expression.ts";
 import {
-  type Axis,
+  type Algebra,
   constant,
   type Expression,
   fold,
   NUMBERS,
   type Operation,
-  type ProfileTap,
-  type Tap,
   tapsIn,
 } from "./expression.ts";
 import { operate } from "./operations.ts";
@@ -50,7 +48,7 @@ export function splitSources(
     readonly fields: readonly string[];
     /** Fields and materials. */
     readonly planes: number;
-    readonly profiles: readonly { readonly axis: Axis }[];
+    readonly profiles: ExpressionRules["profiles"];
     readonly sources: readonly string[];
   },
   want: Want,
@@ -156,10 +154,6 @@ function made(rest?: Expression, factor?: Expression): Split {
 }
 
 /** A factor's value at a cell, in f64, from the values of the materials and axis profiles there. */
-export function factorAt(
-  factor: Expression,
-  valueOf: (tap: Tap) => number,
-  profileOf: (tap: ProfileTap) => number,
-): number {
-  return fold<number>(factor, { ...NUMBERS, tap: valueOf, profile: profileOf });
+export function factorAt(factor: Expression, there: Pick<Algebra<number>, "tap" | "profile">): number {
+  return fold<number>(factor, { ...NUMBERS, ...there });
 }

@@ -50,29 +50,25 @@ export interface AxisProfile extends Material {
 }
 
 /**
- * A material's formula as a function of the cell: x, y, z run from 0 to 1 across the grid; undefined where it has none.
- * It throws a RangeError in a cell whose value f32 cannot hold: to look at all first would take as long as to fill them.
+ * A material's formula as a function of the cell, of a profile too; undefined where it has none. The function throws a
+ * RangeError in a cell whose value f32 cannot hold: to look at all of them first would take as long as to fill them.
  */
 export function placed(
-  { name, formula }: Material,
-  [nx, ny, nz]: readonly [number, number, number],
+  { name, formula, axis }: Material & Partial<Pick<AxisProfile, "axis">>,
+  grid: readonly [number, number, number],
 ): ((x: number, y: number, z: number) => number) | undefined {
-  if (formula?.kind === "constant") return () => formula.value;
-  return formula && ((x, y, z) => {
-    const value = evaluate(formula, { x: (x + 0.5) / nx, y: (y + 0.5) / ny, z: (z + 0.5) / nz });
-    return held(value, name, `(${x}, ${y}, ${z})`);
+  const [nx, ny, nz] = grid;
+  return formula && ((...cell) => {
+    const [x, y, z] = cell, along = axis !== undefined && { i: cell[axis], n: grid[axis] };
+    const value = evaluate(
+      formula,
+      along || { x: (x + 0.5) / nx, y: (y + 0.5) / ny, z: (z + 0.5) / nz },
+    );
+    if (Number.isFinite(Math.fround(value))) return value;
+    throw new RangeError(
+      `Cannot fill the material ${name}: a number that f32 can hold is wanted at (${x}, ${y}, ${z}): found ${value}`,
+    );
   });
-}
-
-/** The same of an axis profile: of the cell's index along its axis, of n cells. */
-export function placedAlong({ name, formula }: AxisProfile, n: number): ((i: number) => number) | undefined {
-  return formula && ((i) => held(evaluate(formula, { i, n }), name, `cell ${i} of ${n}`));
-}
-
-function held(value: number, name: string, place: string): number {
-  if (Number.isFinite(Math.fround(value))) return value;
-  const wanted = `a number that f32 can hold is wanted at ${place}`;
-  throw new RangeError(`Cannot fill the material ${name}: ${wanted}: found ${value}`);
 }
 
 /** The lowest and the highest initial value of a field. */

@@ -5,25 +5,25 @@
  *
  * @module
  */
+import { profileReads } from "../axis_profiles.ts";
 import type { NeedyProblem } from "../capability.ts";
 import { type Layout, layOut } from "../layout.ts";
 import type { Problem } from "../stencils/stencil.ts";
-import { expressionsOf, planesOf, profileTapsOf, reachOf, tapsOf, valuesMoved } from "../update.ts";
+import { expressionsOf, planesOf, reachOf, tapsOf, valuesMoved } from "../update.ts";
 import {
   declareLayout,
   declareLevels,
-  declareProfiles,
   declareTime,
   elementOf,
   linearWorkgroups,
-  profileElement,
   strides,
 } from "../wgsl/declare.ts";
 import { wgsl } from "../wgsl/template.ts";
 import { updateWriter } from "../wgsl/write_update.ts";
 import { hasInsulatedEnds, LINE } from "./line.ts";
 import { planSteps, storeValues } from "./stepwise.ts";
-import { profileBinding, type Shader } from "./storage.ts";
+import { declareProfiles, profileElement, withProfiles } from "./profile_storage.ts";
+import type { Shader } from "./storage.ts";
 import type { ParametersOf, Traversal } from "./traversal.ts";
 import { exceededLimit, powersOfTwo } from "./workgroup_limits.ts";
 
@@ -49,7 +49,7 @@ export const classic: Traversal = {
   },
   demand(problem, { threads, points }) {
     const { update } = problem.stencil;
-    const substeps = update.substeps.length, profiles = update.substeps.flatMap(profileTapsOf).length;
+    const substeps = update.substeps.length, profiles = profileReads(update).length;
     const taps = (update.substeps.flatMap(tapsOf).length + profiles) / substeps;
     const values = valuesMoved(update), [, , nz] = problem.grid;
     const workgroups = Math.ceil(nz / (threads * points));
@@ -132,7 +132,7 @@ function classicShader(problem: Problem, index: number, { threads, points }: Cla
       }
     }
   `;
-  return { label: `classic ${threads}x${points}`, code, ...profileBinding(substep) };
+  return withProfiles(substep, { label: `classic ${threads}x${points}`, code });
 }
 
 /** A name for the neighbour at an offset: `left1`, `right2`. */

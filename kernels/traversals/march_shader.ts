@@ -12,12 +12,10 @@ import {
   cellType,
   declareLayout,
   declareLevels,
-  declareProfiles,
   declareTime,
   elementOf,
   lanesOf,
   plus,
-  profileElement,
   times,
 } from "../wgsl/declare.ts";
 import { wgsl } from "../wgsl/template.ts";
@@ -31,7 +29,8 @@ import {
   type Span,
   sumIndex,
 } from "./march_queues.ts";
-import { profileBinding, type Shader } from "./storage.ts";
+import { declareProfiles, profileElement, withProfiles } from "./profile_storage.ts";
+import type { Shader } from "./storage.ts";
 
 /** Threads of a workgroup and what they cover. */
 export interface MarchShape {
@@ -183,7 +182,7 @@ export function marchShader(
       }
     }
   `;
-  return { label: `march ${type} ${threadsZ}x${threadsY}`, code, ...profileBinding(update) };
+  return withProfiles(update, { label: `march ${type} ${threadsZ}x${threadsY}`, code });
 }
 
 /** " && row >= 2 && row < 14": threads that are nobody's helpers. */

@@ -5,6 +5,7 @@
  * @module
  */
 import { AMONG_ZEROS, EVERYTHING } from "../capability.ts";
+import { profileReads } from "../axis_profiles.ts";
 import { type Layout, layOut } from "../layout.ts";
 import { atGroup, groupsOf, pointPlan, pointShader } from "./point_work.ts";
 import { layoutWithin, type Section, type SectionLimits, sectionsOf } from "../sections.ts";
@@ -12,38 +13,20 @@ import {
   alongAxes,
   type AxisBoundaries,
   cellsOf,
-  type Grid,
   imageOf,
   isAllZero,
   type Problem,
 } from "../stencils/stencil.ts";
-import {
-  expressionsOf,
-  planesOf,
-  profileTapsOf,
-  reachOf,
-  stepReach,
-  type Substep,
-  tapsOf,
-  valuesMoved,
-} from "../update.ts";
-import {
-  declareLayout,
-  declareLevels,
-  declareProfiles,
-  declareTime,
-  elementOf,
-  plus,
-  profileElement,
-  timeUniforms,
-} from "../wgsl/declare.ts";
+import { expressionsOf, planesOf, reachOf, stepReach, type Substep, tapsOf, valuesMoved } from "../update.ts";
+import { declareLayout, declareLevels, declareTime, elementOf, plus, timeUniforms } from "../wgsl/declare.ts";
 import { POINT_BUFFERS } from "../wgsl/points.ts";
 import { declareWrap, wrapWorkgroups } from "../wgsl/wrap_pads.ts";
 import { wgsl } from "../wgsl/template.ts";
 import { updateWriter } from "../wgsl/write_update.ts";
 import { passageNeeds, planPassage, stepNeeds } from "./window_passage.ts";
 import { copyShaders, type Level, SectionWork } from "./section_work.ts";
-import { profileBinding, profileScratch, type Shader } from "./storage.ts";
+import { declareProfiles, profileElement, profileScratch, withProfiles } from "./profile_storage.ts";
+import type { Shader } from "./storage.ts";
 import type { Dispatch, GpuPlan, ParametersOf, Traversal } from "./traversal.ts";
 import { exceededLimit, workgroupShapes } from "./workgroup_limits.ts";
 
@@ -84,7 +67,7 @@ export const stepwise: Traversal = {
     const shape = workgroupsOf(problem, [threadsZ, threadsY, threadsX]);
     const threads = threadsZ * threadsY * threadsX, workgroups = shape.reduce((a, b) => a * b);
     const moved = valuesMoved(update), taps = update.substeps.flatMap(tapsOf).length;
-    const profiles = update.substeps.flatMap(profileTapsOf).length;
+    const profiles = profileReads(update).length;
     const { x, y, z } = reachOf(update);
     const { pieces, part } = rowsAcross(threadsZ, Math.min(threadsZ, nz), z);
     const stored = update.fields.length;
@@ -125,7 +108,7 @@ export const stepwise: Traversal = {
     const shape = [threadsZ, threadsY, threadsX] as const;
     const label = `stepwise ${shape.join("x")}`, layout = stepwiseLayout(problem);
     if (limits?.windowBytes !== undefined) {
-      const shaders = stepShaders(problem, layout, shape, { isInWindow: true });
+      const shaders = stepShaders(problem, layout, shape, true);
       return planPassage({
         label,
         problem,
@@ -140,7 +123,16 @@ export const stepwise: Traversal = {
       problem,
       layout,
       limits,
-      shadersOf: (part, its, first) => stepShaders(part, its, shape, { first, whole: problem.grid }),
+      shadersOf(part, its, first) {
+        const { stencil: { update }, grid } = problem;
+        return stepShaders(
+          part,
+          its,
+          shape,
+          false,
+          profileElement(update, grid, [plus("x", first), "y", "z"]),
+        );
+      },
       workgroupsOf: (part) => workgroupsOf(part, shape),
     });
   },
@@ -173,19 +165,15 @@ const WINDOW_SLICES = wgsl`
 /**
  * The shaders of a step, one a sub-step, on any layout whose pads hold what the taps reach.
  *
- * @param place of the problem in the whole grid, where it is a part: its first slice
+ * @param profile reads profiles at the shader's x, y, z
  */
 export function stepShaders(
   { stencil: { title, update }, grid }: Problem,
   layout: Layout,
   [threadsZ, threadsY, threadsX]: readonly [number, number, number],
-  { isInWindow = false, first = 0, whole = grid }: {
-    readonly isInWindow?: boolean;
-    readonly first?: number;
-    readonly whole?: Grid;
-  } = {},
+  isInWindow = false,
+  profile = profileElement(update, grid, ["x", "y", "z"]),
 ): Shader[] {
-  const profile = profileElement(update, whole, [plus("x", first), "y", "z"]);
   return update.substeps.map((substep, index) => {
     const { constants, write } = updateWriter(expressionsOf(substep));
     const { lines, values } = write({ tap: elementOf, profile });
@@ -207,7 +195,7 @@ export function stepShaders(
         ${storeValues(substep, values)}
       }
     `;
-    return { label: `step ${threadsZ}x${threadsY}x${threadsX}`, code, ...profileBinding(substep) };
+    return withProfiles(substep, { label: `step ${threadsZ}x${threadsY}x${threadsX}`, code });
   });
 }
 

@@ -4,11 +4,8 @@
  *
  * @module
  */
-import { layProfiles } from "../axis_profiles.ts";
 import type { Layout } from "../layout.ts";
 import type { Section, SliceRange } from "../sections.ts";
-import type { Problem } from "../stencils/stencil.ts";
-import { profileTapsOf, type Substep, type Update } from "../update.ts";
 
 /**
  * One compute pipeline. Bindings: 0 and 1, the arrays of even and odd time levels; 2, the uniforms; from 3 on, scratch
@@ -42,17 +39,6 @@ export interface Scratch {
    * and whoever owns the field sets it.
    */
   readonly lives: "list" | "field" | "points" | "profiles";
-}
-
-/** The scratch buffer of an update's axis profiles; none for an update without. */
-export function profileScratch({ stencil: { update }, grid }: Pick<Problem, "stencil" | "grid">): Scratch[] {
-  const { length } = layProfiles(update, grid);
-  return length === 0 ? [] : [{ label: "profiles", length, lives: "profiles" }];
-}
-
-/** What a shader binds that reads axis profiles, and no other scratch buffer. */
-export function profileBinding(of: Update | Substep): Pick<Shader, "scratch"> {
-  return profileTapsOf(of).length === 0 ? {} : { scratch: [0] };
 }
 
 /** Points of a field in a section: places in the table from `first` to before `end`. */

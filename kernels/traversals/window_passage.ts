@@ -12,7 +12,8 @@ import type { Layout } from "../layout.ts";
 import { mostSlices, type SectionLimits, type SectionNeeds, sectionsOf } from "../sections.ts";
 import type { Problem } from "../stencils/stencil.ts";
 import { stepReach } from "../update.ts";
-import { profileScratch, type Shader } from "./storage.ts";
+import { profileScratch } from "./profile_storage.ts";
+import type { Shader } from "./storage.ts";
 import type { Dispatch, GpuPlan } from "./traversal.ts";
 
 /** Slices that a dispatch touches at least: one with what its taps reach. */

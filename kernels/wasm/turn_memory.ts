@@ -1,4 +1,4 @@
-import { layProfiles, type ProfileLayout } from "../axis_profiles.ts";
+import { layProfiles } from "../axis_profiles.ts";
 import type { Offset, ProfileTap, Tap } from "../expression.ts";
 import { profileTapsOf, type Substep, tapsOf } from "../update.ts";
 import { type Declare, range } from "./functions.ts";
@@ -38,7 +38,8 @@ export class TurnMemory {
   /** Each points to the lowest byte that is accessed, since constant offsets are unsigned: so far from the first cell. */
   readonly #pointers: Pointers;
   readonly #lowest: Readonly<Record<keyof Pointers, number>>;
-  readonly #profiles: ProfileLayout;
+  /** Of each profile the place of its cell 0, behind the array. */
+  readonly #starts: readonly number[];
   /** What the rows of the turn have of profiles along x and y, in all lanes. */
   readonly #alike = new Map<
     string,
@@ -62,7 +63,7 @@ export class TurnMemory {
     },
   ) {
     this.#source = source, this.#turn = turn, this.#pointers = pointers;
-    this.#profiles = layProfiles(source.update, source.layout.grid);
+    this.#starts = layProfiles(source.update, source.layout.grid).starts;
     const profiles = profileTapsOf(substep);
     const taps = [...tapsOf(substep), ...profiles.filter(({ axis }) => axis === 2).map(alongZ)];
     for (const tap of profiles.filter(({ axis }) => axis < 2)) {
@@ -115,7 +116,7 @@ export class TurnMemory {
     const behind = (cells: number): Code => i32.add(arrays.current.get(), i32.const(cells * CELL | 0));
     for (const { local, tap: { profile, axis }, by } of this.#alike.values()) {
       const address = i32.add(
-        behind(layout.length + this.#profiles.starts[profile]! + by),
+        behind(layout.length + this.#starts[profile]! + by),
         i32.shl((axis === 0 ? row.x : row.y).get(), i32.const(2)),
       );
       lines.push(local.set(f32x4.splat(f32.load(0, address))));
@@ -220,7 +221,7 @@ export class TurnMemory {
 
   #bytes({ offset: [x, y, z], plane }: Place): number {
     const { slice, pitch, plane: perPlane } = this.#source.layout;
-    if (plane < 0) return (this.#profiles.starts[-1 - plane]! + z) * CELL;
+    if (plane < 0) return (this.#starts[-1 - plane]! + z) * CELL;
     return (x * slice + plane * perPlane + y * pitch + z) * CELL;
   }
 }

@@ -3,11 +3,9 @@
  *
  * @module
  */
-import { layProfiles } from "../axis_profiles.ts";
-import type { ProfileTap, Tap } from "../expression.ts";
+import type { Tap } from "../expression.ts";
 import type { Layout } from "../layout.ts";
-import type { Grid } from "../stencils/stencil.ts";
-import { profileTapsOf, readsSignal, signalAt, type Substep, type Update } from "../update.ts";
+import { readsSignal, signalAt, type Substep, type Update } from "../update.ts";
 import { wgsl } from "./template.ts";
 
 /** Threads a workgroup of shaders that treat one item a thread. */
@@ -79,32 +77,6 @@ export function declareTime(update: Update | Substep): string {
 export function timeUniforms(update: Update, step: number): number[] {
   if (update.signal === undefined) return [];
   return [...new Int32Array(Float32Array.of(signalAt(update, step)).buffer)];
-}
-
-/** The packed axis profiles; nothing for an update without. */
-export function declareProfiles(of: Update | Substep): string {
-  return profileTapsOf(of).length === 0
-    ? ""
-    : "@group(0) @binding(3) var<storage, read> profiles: array<f32>;";
-}
-
-/**
- * Texts that read profiles at the cell of these indices along x, y, z.
- *
- * @param grid the whole of what a plan computes; `width`: cells of a thread along z, from the index on
- */
-export function profileElement(
-  update: Update,
-  grid: Grid,
-  indices: readonly [x: string, y: string, z: string],
-  width = 1,
-): (tap: ProfileTap) => string {
-  const { starts } = layProfiles(update, grid);
-  return ({ profile, axis, offset }) => {
-    const value = (lane: number): string =>
-      `profiles[${plus(indices[axis], starts[profile]! + offset + lane)}]`;
-    return axis === 2 ? lanesOf("f32", width, value) : value(0);
-  };
 }
 
 /** The array element that a tap reads, relative to `cell`, the index of the updated cell in plane 0. */

@@ -4,21 +4,13 @@
  *
  * @module
  */
-import {
-  type Algebra,
-  type Expression,
-  fold,
-  foldShared,
-  type Offset,
-  type ProfileTap,
-  type Tap,
-} from "../expression.ts";
+import { type Algebra, type Expression, fold, foldShared, type Offset, type Tap } from "../expression.ts";
 
 /** How {@linkcode UpdateWriter.write} finds what the expressions read. */
 export interface Resolver {
   tap(tap: Tap): string;
   /** Text that reads a profile: along z of the type, else an f32. @default {refused} */
-  profile?(tap: ProfileTap): string;
+  readonly profile?: Algebra<string>["profile"];
   /** Text that reads a partial sum; undefined: it is taken apart. @default {always taken apart} */
   partial?(of: Expression, offset: Offset): string | undefined;
   /** The type of those texts. @default {"f32"} */

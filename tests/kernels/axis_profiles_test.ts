@@ -15,7 +15,7 @@ import { classic } from "../../kernels/traversals/classic.ts";
 import { marching } from "../../kernels/traversals/marching.ts";
 import { stepwise } from "../../kernels/traversals/stepwise.ts";
 import type { Parameters } from "../../kernels/traversals/traversal.ts";
-import { placedAlong, planesOf } from "../../kernels/update.ts";
+import { placed, planesOf } from "../../kernels/update.ts";
 import { testOnGpu } from "../test_on_gpu.ts";
 import {
   assertExact,
@@ -48,7 +48,7 @@ Deno.test("a profile is data: its formula, its axis and its eight values, of whi
   assertEquals(again.update, stencil.update);
   const [profile] = profilesOf(again.update);
   assertEquals(profile!.values.map((value) => Math.round(7 * value)), [0, 1, 2, 3, 4, 5, 6, 7]);
-  assertEquals([0, 1, 2].map(placedAlong(profile!, 3)!), [0, 0.5, 1]);
+  assertEquals([0, 1, 2].map((x) => placed(profile!, [3, 1, 1])!(x, 0, 0)), [0, 0.5, 1]);
   const { profiles, ...update } = stencil.update, renamed = [{ ...profiles![0]!, name: "e" }];
   assertEquals(hashOf({ ...update, profiles: renamed }), hashOf(stencil.update));
   const others = [
@@ -83,7 +83,11 @@ Deno.test("profiles that make no sense are refused, with their place", () => {
   assertThrows(() => stencilOf(withTap(["before", "d", 0])), RangeError, "the name of a field or material");
   const infinite = scaled(along("x", (i) => exponential(multiply(i, 0.3))));
   const [profile] = profilesOf(infinite.update);
-  assertThrows(() => placedAlong(profile!, 400)!(399), RangeError, "material d: a number that f32 can hold");
+  assertThrows(
+    () => placed(profile!, [400, 1, 1])!(399, 0, 0),
+    RangeError,
+    "material d: a number that f32 can hold",
+  );
 });
 
 Deno.test("the oracle's profiles equal materials of each cell where no zeros lie around the grid", () => {

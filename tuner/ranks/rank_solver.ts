@@ -1,7 +1,7 @@
 import { profilesOf } from "../../kernels/axis_profiles.ts";
 import type { FieldStart } from "../../kernels/initial_field.ts";
 import { cellsOf, type Problem } from "../../kernels/stencils/stencil.ts";
-import { placed, placedAlong } from "../../kernels/update.ts";
+import { placed } from "../../kernels/update.ts";
 import type { Axis, Extent } from "../../models/decomposition.ts";
 import {
   type Box,
@@ -15,15 +15,7 @@ import {
 import type { Configuration } from "../configuration.ts";
 import { stateLevels } from "../devices/reference.ts";
 import { checkSignals } from "../problem/resolve_problem.ts";
-import {
-  type CellRange,
-  checked,
-  checkStart,
-  checkSteps,
-  profileNamed,
-  profileSource,
-  rangeOf,
-} from "../solver/cells.ts";
+import { type CellRange, checked, checkStart, checkSteps, profileOf, rangeOf } from "../solver/cells.ts";
 import type { CellsOptions } from "../solver/solver.ts";
 import { piecesOf } from "../devices/shared/boxes.ts";
 import {
@@ -112,13 +104,9 @@ export class RankSolver implements Disposable {
     await this.#field.initialise(start);
     this.#step = start.step ?? 0;
     const { stencil: { update }, grid } = this.problem;
-    for (const material of update.materials) {
+    for (const material of [...update.materials, ...profilesOf(update)]) {
       const values = placed(material, grid);
       if (values !== undefined) await this.write(material, values);
-    }
-    for (const [index, profile] of profilesOf(update).entries()) {
-      const valueAt = placedAlong(profile, grid[profile.axis]);
-      if (valueAt !== undefined) this.#field.profiles.set(index, valueAt);
     }
     this.#fresh = this.plan.exchangeEvery;
   }
@@ -152,21 +140,13 @@ export class RankSolver implements Disposable {
     return { steps, wallNs, computeNs, exchangeNs: wallNs - computeNs };
   }
 
-  /**
-   * The values of an axis profile at this rank's own cells.
-   *
-   * @internal
-   */
-  ownProfile(profile: number): Float32Array<ArrayBuffer> {
-    const { own: { size }, before } = this.part;
-    const { axis } = profilesOf(this.problem.stencil.update)[profile]!;
-    return this.#field.profiles.values(profile).slice(before[axis], before[axis] + size[axis]);
-  }
-
   /** This rank's own cells of a field or material: x, y, z, the last fastest; of an axis profile its values there. */
   async read(cells: RankCells = {}): Promise<Float32Array<ArrayBuffer>> {
-    const profile = profileNamed(this.problem, cells.name ?? "");
-    if (profile !== undefined) return this.ownProfile(profile);
+    const profile = profileOf(this.problem, cells.name ?? ""), { own: { size }, before } = this.part;
+    if (profile !== undefined) {
+      const first = before[profile.axis], end = first + size[profile.axis];
+      return this.#field.profiles.values[profile.index]!.slice(first, end);
+    }
     const { plane, ago } = this.#rangeOf(cells);
     return await this.save({ plane, ago, x: 0, slices: this.part.own.size[0] });
   }
@@ -176,10 +156,8 @@ export class RankSolver implements Disposable {
    * A material belongs to both levels. Of an axis profile the function gets the index along its axis, three times.
    */
   async write(cells: RankCells, value: (x: number, y: number, z: number) => number): Promise<void> {
-    const profile = profileNamed(this.problem, cells.name ?? "");
-    if (profile !== undefined) {
-      return this.#field.profiles.set(profile, profileSource(this.problem, profile, value));
-    }
+    const profile = profileOf(this.problem, cells.name ?? "");
+    if (profile !== undefined) return this.#field.profiles.set(profile.index, profile.source(value));
     const { own: { low }, before, grid } = this.part, whole = this.problem.grid;
     const [, ny, nz] = grid;
     const at = (axis: Axis, i: number): number => {

@@ -31,29 +31,18 @@ export function rangeOf(
   return { plane, isMaterial, ago, x, slices: count };
 }
 
-/** An axis profile by its name, which is read and written as a whole; undefined where it is none's. */
-export function profileNamed(
-  { stencil: { update } }: Problem,
-  name: string,
-  options: CellsOptions = {},
-): number | undefined {
-  const profile = profilesOf(update).findIndex((one) => one.name === name);
-  if (profile < 0) return undefined;
-  const found = Object.keys(options).join(", ");
-  if (found !== "") refuserOf("find the cells")(`all values of ${name} at once are wanted`, found);
-  return profile;
-}
-
-/** Values of an axis profile by the index along its axis; a function gets that index three times. */
-export function profileSource(
-  { stencil: { update }, grid }: Problem,
-  profile: number,
-  values: CellValues,
-): (i: number) => number {
-  const { name, axis } = profilesOf(update)[profile]!;
-  const n = grid[axis], of = `${n} cells along ${"xyz"[axis]}`;
-  const source = sliceSource(name, values, { x: 0, slices: n }, [n, 1, 1], of);
-  return typeof values === "function" ? (i) => checked(name, values)(i, i, i) : (i) => source(i)[0]!;
+/** An axis profile by its name, which is read and written as a whole, and its cells; undefined where it is none's. */
+export function profileOf({ stencil: { update }, grid }: Problem, name: string, options: CellsOptions = {}) {
+  const index = profilesOf(update).findIndex((one) => one.name === name), found = Object.keys(options);
+  if (index < 0) return undefined;
+  if (found.length > 0) refuserOf("find the cells")(`all values of ${name} at once are wanted`, `${found}`);
+  const { axis } = profilesOf(update)[index]!, n = grid[axis], of = `${n} cells along ${"xyz"[axis]}`;
+  /** Values by the index along the axis, which a function gets for x, y and z. */
+  const source = (values: CellValues) => {
+    const valueAt = sliceSource(name, values, { x: 0, slices: n }, [n, 1, 1], of);
+    return typeof values === "function" ? checked(name, values) : (i: number) => valueAt(i)[0]!;
+  };
+  return { index, axis, source };
 }
 
 /** Refuses, by a RangeError, what is no number of steps. */

@@ -1,6 +1,8 @@
 import { isRecord } from "../../kernels/check_expression.ts";
+import { profilesOf } from "../../kernels/axis_profiles.ts";
 import type { Layout } from "../../kernels/layout.ts";
 import type { Problem } from "../../kernels/stencils/stencil.ts";
+import { placed } from "../../kernels/update.ts";
 import { compareShader, copyShader } from "../../kernels/wgsl/fields.ts";
 import { bindingsOf, shadersOf } from "../../kernels/traversals/storage.ts";
 import type { GpuPlan } from "../../kernels/traversals/traversal.ts";
@@ -159,7 +161,10 @@ export async function createSolver(
       const { materials, profiles = [] } = problem.stencil.update;
       const hasMaterials = materials.length + profiles.length > 0;
       if (!buffers && (hasMaterials || hasOrder)) await solver.initialise("zero");
-      else solver.startProfiles();
+      for (const profile of buffers ? profilesOf(problem.stencil.update) : []) {
+        const values = placed(profile, problem.grid);
+        if (values !== undefined) await solver.write(profile.name, values);
+      }
       return solver;
     } catch (error) {
       if (solver !== undefined) solver.dispose();

@@ -2,21 +2,13 @@ import { profilesOf } from "../../kernels/axis_profiles.ts";
 import type { InitialField } from "../../kernels/initial_field.ts";
 import type { Layout } from "../../kernels/layout.ts";
 import { cellsOf, isAllZero, type Problem } from "../../kernels/stencils/stencil.ts";
-import { placed, placedAlong } from "../../kernels/update.ts";
+import { placed } from "../../kernels/update.ts";
 import type { GpuDevice } from "../devices/gpu/gpu_device.ts";
 import type { LevelPart } from "../devices/gpu/field_memory.ts";
 import type { SharedField } from "../devices/shared/shared_field.ts";
 import type { Configuration } from "../configuration.ts";
 import { checkSignals } from "../problem/resolve_problem.ts";
-import {
-  type CellRange,
-  checkStart,
-  checkSteps,
-  profileNamed,
-  profileSource,
-  rangeOf,
-  sliceSource,
-} from "./cells.ts";
+import { type CellRange, checkStart, checkSteps, profileOf, rangeOf, sliceSource } from "./cells.ts";
 import type { Refined } from "./refined.ts";
 import { type Contender, copyState, type Refinement } from "./refinement.ts";
 import type { CellsOptions, CellValues, Solver, SolverRun } from "./solver.ts";
@@ -100,39 +92,31 @@ export class FieldSolver implements Solver {
         await field.initialise({ kind, seed });
       }
       const { stencil: { update }, grid } = this.problem;
-      for (const material of update.materials) {
-        const { name } = material, values = placed(material, grid);
-        if (values === undefined) continue;
-        const range = rangeOf(this.problem, name, {});
-        await this.#put(range, sliceSource(name, values, range, grid));
+      for (const material of [...update.materials, ...profilesOf(update)]) {
+        const values = placed(material, grid);
+        if (values !== undefined) await this.#writer(material.name, values)();
       }
-      this.startProfiles();
     });
   }
 
-  /** Sets the axis profiles that have a formula to its values. */
-  startProfiles(): void {
-    const { stencil: { update }, grid } = this.problem;
-    for (const [index, profile] of profilesOf(update).entries()) {
-      const valueAt = placedAlong(profile, grid[profile.axis]);
-      if (valueAt !== undefined) this.#putProfile(index, valueAt);
-    }
-  }
-
-  #putProfile(profile: number, valueAt: (i: number) => number): void {
-    this.#isSurveyed = false;
-    for (const field of this.#fields()) field.writeProfile(profile, valueAt);
-  }
-
   async write(name: string, values: CellValues, options: CellsOptions = {}): Promise<void> {
-    const profile = profileNamed(this.problem, name, options);
-    if (profile !== undefined) {
-      const valueAt = profileSource(this.problem, profile, values);
-      return await this.#next(`write ${name}`, () => Promise.resolve(this.#putProfile(profile, valueAt)));
+    await this.#next(`write ${name}`, this.#writer(name, values, options));
+  }
+
+  /** Checks what is to be written, and returns what writes it. */
+  #writer(name: string, values: CellValues, options: CellsOptions = {}): () => Promise<void> {
+    const profile = profileOf(this.problem, name, options);
+    if (profile === undefined) {
+      const range = rangeOf(this.problem, name, options);
+      const source = sliceSource(name, values, range, this.problem.grid);
+      return () => this.#put(range, source);
     }
-    const range = rangeOf(this.problem, name, options);
-    const source = sliceSource(name, values, range, this.problem.grid);
-    await this.#next(`write ${name}`, () => this.#put(range, source));
+    const valueAt = profile.source(values);
+    return () => {
+      this.#isSurveyed = false;
+      for (const field of this.#fields()) field.writeProfile(profile.index, valueAt);
+      return Promise.resolve();
+    };
   }
 
   /** Writes cells of a field, or of a material into both time levels. */
@@ -155,9 +139,9 @@ export class FieldSolver implements Solver {
     name: string = this.problem.stencil.update.fields[0]!,
     options: CellsOptions = {},
   ): Promise<Float32Array<ArrayBuffer>> {
-    const profile = profileNamed(this.problem, name, options);
+    const profile = profileOf(this.problem, name, options);
     if (profile !== undefined) {
-      return await this.#next(`read ${name}`, () => Promise.resolve(this.#field.readProfile(profile)));
+      return await this.#next(`read ${name}`, () => Promise.resolve(this.#field.readProfile(profile.index)));
     }
     const range = rangeOf(this.problem, name, options);
     const { grid: [, ny, nz] } = this.problem;

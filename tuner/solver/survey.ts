@@ -206,11 +206,10 @@ export class Survey {
     return wanted.map(({ row, cell, factor, weight, signature }) => ({
       row,
       signature,
-      weight: weight * factorAt(
-        factor,
-        ({ plane }) => values[materials.rowOf({ field: plane, cell })]!,
-        ({ profile, axis }) => field.readProfile(profile)[cell[axis]]!,
-      ),
+      weight: weight * factorAt(factor, {
+        tap: ({ plane }) => values[materials.rowOf({ field: plane, cell })]!,
+        profile: ({ profile, axis }) => field.readProfile(profile)[cell[axis]]!,
+      }),
     }));
   }
 

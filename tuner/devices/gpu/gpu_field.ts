@@ -387,7 +387,7 @@ export class GpuField implements Disposable {
   /** Takes over all cells and the time step of a field of the same problem, if this one's pads are still zeros. */
   async copyFrom(other: GpuField): Promise<void> {
     this.#step = other.step;
-    this.profiles.copyFrom(other.profiles);
+    this.profiles.take(other.profiles.values);
     for (const ago of [0, 1] as const) await copyLevel(other.level(ago), this.level(ago), this.#made);
     await this.renewPads();
   }

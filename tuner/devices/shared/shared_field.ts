@@ -6,6 +6,7 @@ import type { Share } from "../../configuration.ts";
 import { type Comparison, joinComparisons } from "../comparison.ts";
 import type { Submission } from "../gpu/gpu_device.ts";
 import type { GpuField } from "../gpu/gpu_field.ts";
+import type { HeldProfiles } from "../held_profiles.ts";
 import { pointsIn, pointsOfParts, type WatchedPoints } from "../points.ts";
 import type { Reference } from "../reference.ts";
 import { firstOf, type GridSlices, type PartField, readBox, writeSlices } from "./part_field.ts";
@@ -155,13 +156,13 @@ export class SharedField implements Disposable {
     const all = new Float32Array(grid[axis]);
     for (const { profiles, place: { part: { own: { low, size }, before } } } of this.parts) {
       const first = before[axis];
-      all.set(profiles.values(profile).subarray(first, first + size[axis]), low[axis]);
+      all.set(profiles.values[profile]!.subarray(first, first + size[axis]), low[axis]);
     }
     return all;
   }
 
-  /** Sets an axis profile, on all devices and in ghost zones, to values by the index along its axis. */
-  writeProfile(profile: number, valueAt: (i: number) => number): void {
+  /** Sets an axis profile, on all devices and in ghost zones: see {@linkcode HeldProfiles.set}. */
+  writeProfile(profile: number, valueAt: Parameters<HeldProfiles["set"]>[1]): void {
     for (const { profiles } of this.parts) profiles.set(profile, valueAt);
   }
 

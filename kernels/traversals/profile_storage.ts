@@ -1,0 +1,46 @@
+/**
+ * Axis profiles on a GPU: the plan's first scratch buffer holds them packed, and shaders read them by indices of the cell.
+ *
+ * @module
+ */
+import { layProfiles } from "../axis_profiles.ts";
+import type { Algebra } from "../expression.ts";
+import type { Grid, Problem } from "../stencils/stencil.ts";
+import { profileTapsOf, type Substep, type Update } from "../update.ts";
+import { lanesOf, plus } from "../wgsl/declare.ts";
+import { type Scratch, SCRATCH_BINDING, type Shader } from "./storage.ts";
+
+/** The scratch buffer of an update's axis profiles; none for an update without. */
+export function profileScratch({ stencil: { update }, grid }: Pick<Problem, "stencil" | "grid">): Scratch[] {
+  const { length } = layProfiles(update, grid);
+  return length === 0 ? [] : [{ label: "profiles", length, lives: "profiles" }];
+}
+
+/** A shader, with the buffer if it reads profiles. */
+export function withProfiles(of: Update | Substep, shader: Shader): Shader {
+  return profileTapsOf(of).length === 0 ? shader : { ...shader, scratch: [0] };
+}
+
+/** The buffer in such a shader; nothing in others. */
+export function declareProfiles(of: Update | Substep): string {
+  if (profileTapsOf(of).length === 0) return "";
+  return `@group(0) @binding(${SCRATCH_BINDING}) var<storage, read> profiles: array<f32>;`;
+}
+
+/**
+ * Texts that read profiles at the cell of these indices along x, y, z.
+ *
+ * @param grid the whole of what a plan computes; `width`: cells of a thread along z, from the index on
+ */
+export function profileElement(
+  update: Update,
+  grid: Grid,
+  indices: readonly [x: string, y: string, z: string],
+  width = 1,
+): NonNullable<Algebra<string>["profile"]> {
+  const { starts } = layProfiles(update, grid);
+  return ({ profile, axis, offset }) => {
+    const value = (lane: number) => `profiles[${plus(indices[axis], starts[profile]! + offset + lane)}]`;
+    return axis === 2 ? lanesOf("f32", width, value) : value(0);
+  };
+}
