@@ -90,7 +90,11 @@ export interface EquationOptions<
    * field once. What is computed in one sub-step sees the other values of that sub-step as they were.
    */
   step(
-    planes: Readonly<Record<Field, FieldTap> & Record<MaterialName, MaterialTap> & Record<SourceName, Tap>>,
+    planes: Readonly<
+      & Record<NoInfer<Field>, FieldTap>
+      & Record<NoInfer<MaterialName>, MaterialTap>
+      & Record<NoInfer<SourceName>, Tap>
+    >,
     signal: Expression,
   ): NewValues<Field> | readonly NewValues<Field>[];
 }

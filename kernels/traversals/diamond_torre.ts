@@ -79,6 +79,7 @@ export const diamondTorre: Traversal = {
       "sideways-taps",
       "shared-sub-steps",
       "early-fields",
+      "points",
     ],
     {
       boundary: "torres advance from one end of x to the other through zeros",
@@ -89,7 +90,6 @@ export const diamondTorre: Traversal = {
       "previous-neighbours": "a torre keeps that level of the cell itself only",
       "diagonal-taps": "torres cannot read it",
       reach: "there is nothing to tile",
-      points: "a torre's tiers are many steps of one dispatch",
       "early-sources": ONE_FIELD,
     },
     { boundaries: AMONG_ZEROS },

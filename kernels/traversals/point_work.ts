@@ -36,6 +36,17 @@ export function pointPlan(sections: readonly OwnSlices[], shader: number): NonNu
   };
 }
 
+/** A table that begins with other words. */
+export function appendTable(before: Int32Array, { words, groups }: PointTable): PointTable {
+  const shift = Math.ceil(before.length / WORDS), whole = new Int32Array(shift * WORDS + words.length);
+  whole.set(before);
+  whole.set(words, shift * WORDS);
+  return {
+    words: whole,
+    groups: groups.map((one) => ({ ...one, first: one.first + shift, end: one.end + shift })),
+  };
+}
+
 /** What adds to a group's points and records them, once their level is made; the step is counted from the list's first. */
 export function atGroup(
   shader: number,

@@ -3,11 +3,14 @@
  *
  * @module
  */
-import { holdsAll, type Section, type SectionLimits, sectionsOf } from "../sections.ts";
+import { holdsAll, layoutWithin, type Section, type SectionLimits, sectionsOf } from "../sections.ts";
 import type { Problem } from "../stencils/stencil.ts";
+import { POINT_BUFFERS } from "../wgsl/points.ts";
+import { appendTable, pointPlan, pointShader } from "./point_work.ts";
 import { copyShaders, SectionWork } from "./section_work.ts";
 import { planSteps, stepShaders } from "./stepwise.ts";
 import { scheduleTorres, slicesOfRow, torreNeeds, type TorreRow } from "./torre_schedule.ts";
+import { tabulateTorres } from "./torre_points.ts";
 import { torreShader } from "./torre_shader.ts";
 import { shapeOf, type TorreParameters, type TorreShape } from "./torre_shape.ts";
 import type { Dispatch, GpuPlan } from "./traversal.ts";
@@ -21,6 +24,10 @@ export function planTorres(problem: Problem, parameters: TorreParameters, limits
   const values = Object.entries(parameters).map(([name, value]) => `${name}=${value}`).join(" ");
   const label = `diamond-torre ${values}`;
   const shaders = [torreShader(problem, parameters, shape, isCut), ...copyShaders(sections)];
+  const inSections = sections.map((section) => {
+    return { own: section.own, layout: isCut ? layoutWithin(layout, section, section.own) : layout };
+  });
+  const singly = problem.points && pointPlan(inSections, shaders.push(pointShader([0, 1, 2])) - 1);
   const remainder = unroll === 1 ? undefined : planSteps({
     label,
     problem,
@@ -31,10 +38,23 @@ export function planTorres(problem: Problem, parameters: TorreParameters, limits
   });
   return {
     label,
-    storage: { layout, ...((isCut || isWindow) && { sections }) },
+    storage: {
+      layout,
+      ...((isCut || isWindow) && { sections }),
+      ...(singly && { scratch: POINT_BUFFERS }),
+    },
     shaders: [...shaders, ...remainder?.shaders ?? []],
+    ...(singly && {
+      points: {
+        ...singly,
+        tabulate(points) {
+          const words = tabulateTorres(problem, shape, points);
+          return appendTable(words, singly.tabulate(points));
+        },
+      },
+    }),
     ...(isWindow && { passageSteps: nt * bands }),
-    dispatches(count, start) {
+    dispatches(count, start, table) {
       const schedule = scheduleTorres(problem, parameters, count);
       const work = new SectionWork(isWindow ? [] : sections, layout, 1);
       let last = sections.length - 1;
@@ -46,12 +66,17 @@ export function planTorres(problem: Problem, parameters: TorreParameters, limits
             shader: 0,
             workgroups: [Math.max(...rows.map(({ torres }) => torres)), rows.length, 1],
             flipped: start % 2 === 1,
-            uniforms: rows.flatMap(({ x, y, tiers }) => [x, y, tiers, before]),
+            uniforms: rows.flatMap(({ x, y, tiers, step }) => [
+              x,
+              table === undefined ? y : y + step * shape.width,
+              tiers,
+              before,
+            ]),
           };
           work.add(dispatch, { section, levels: [0, 1], ranges: rows.map((row) => slicesOfRow(row, shape)) });
         }
       }
-      const { steps } = schedule, rest = remainder?.dispatches(count - steps, start + steps) ?? [];
+      const { steps } = schedule, rest = remainder?.dispatches(count - steps, start + steps, table) ?? [];
       return [...work.finish(), ...rest.map((one) => ({ ...one, shader: shaders.length + one.shader }))];
     },
   };

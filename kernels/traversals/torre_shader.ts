@@ -6,6 +6,7 @@
 import type { Problem } from "../stencils/stencil.ts";
 import { expressionsOf, readsPrevious, type Update } from "../update.ts";
 import { alongZ, cellType, declareLayout, declareLevels, lanesOf, plus, times } from "../wgsl/declare.ts";
+import { declarePoints } from "../wgsl/points.ts";
 import { wgsl } from "../wgsl/template.ts";
 import { type Resolver, type UpdateWriter, updateWriter } from "../wgsl/write_update.ts";
 import { MAX_BANDS } from "./torre_schedule.ts";
@@ -26,6 +27,7 @@ import {
   type TorreParameters,
   type TorreShape,
 } from "./torre_shape.ts";
+import { declareTileRows, findPoints, visitPoints } from "./torre_points.ts";
 import { columnTap, keptIndex, sumsOf } from "./torre_sums.ts";
 import { type Chunk, type KeptPlace, needsOf, visitTier } from "./torre_visit.ts";
 import type { Shader } from "./storage.ts";
@@ -42,7 +44,7 @@ export function torreShader(
 ): Shader {
   const { dts, zPerThread, threads, unroll, lookahead, materials = AGAIN } = parameters;
   const { slope, width, layout, rim, perChunk, slotLength } = shape;
-  const { title, update } = problem.stencil;
+  const { title, update } = problem.stencil, hasPoints = problem.points !== undefined;
   const tile = square(0, width), held = square(-slope, width - slope);
   const previous = readsPrevious(update);
   const type = cellType(zPerThread);
@@ -89,8 +91,9 @@ export function torreShader(
     ${writer.constants}
     struct Row { x: i32, y: i32, tiers: i32, ${
     isCut ? "before" : "unused"
-  }: i32 } // base of the row's first torre at its first tier
+  }: i32 } // base of the row's first torre at its first tier${hasPoints ? "; y: and W times the step" : ""}
     ${declareLevels(zPerThread)}
+    ${hasPoints ? `${declareTileRows(problem, shape)}\n${declarePoints()}` : ""}
     @group(0) @binding(2) var<uniform> rows: array<Row, ${MAX_BANDS}>;
     var<workgroup> exchange: array<array<${type}, ${slotLength}>, ${2 * perChunk}>;
     ${rests.size === 0 ? "" : `var<workgroup> rest: array<array<${type}, ${slotLength}>, ${rests.size}>;`}
@@ -100,7 +103,7 @@ export function torreShader(
       let thread = i32(l.x);
       let slot = ${plus("thread", rim)};
       let row = rows[w.y];
-      let y = row.y + i32(w.x) * W;
+      let y = ${hasPoints ? "row.y % W" : "row.y"} + i32(w.x) * W;
       if (y - W / 2 + 1 >= NY) { return; } // this row is shorter than another of the dispatch
       let acrossY = y - W / 2 + 1 < 0 || y + W / 2 > NY;
       var x = row.x;
@@ -108,12 +111,12 @@ export function torreShader(
       ${beyond ? `let inside = ${inside};` : ""}
       ${start}
       for (var tier = 0; tier < row.tiers; tier += ${unroll}) {
-        ${writeTiers(update, parameters, shape, { chunks, ofMaterials, writer, beyond })}
+        ${writeTiers(update, parameters, shape, { chunks, ofMaterials, writer, beyond, hasPoints })}
       }
       ${finish}
     }
   `;
-  return { label: `torre ${type} DTS=${dts}`, code };
+  return { label: `torre ${type} DTS=${dts}`, code, ...(hasPoints && { scratch: [0, 1, 2] }) };
 }
 
 /**
@@ -123,15 +126,16 @@ export function torreShader(
 function writeTiers(
   update: Update,
   { unroll, lookahead, zPerThread }: TorreParameters,
-  { slope, width, perChunk, resting }: TorreShape,
-  { chunks, ofMaterials: { carried, loads: materialLoads }, writer, beyond }: {
+  shape: TorreShape,
+  { chunks, ofMaterials: { carried, loads: materialLoads }, writer, beyond, hasPoints }: {
     chunks: readonly Chunk[];
     ofMaterials: MaterialVisit;
     writer: UpdateWriter;
     beyond: boolean;
+    hasPoints: boolean;
   },
 ): string {
-  const previous = readsPrevious(update);
+  const { slope, width, perChunk, resting } = shape, previous = readsPrevious(update);
   const tile = square(0, width), held = square(-slope, width - slope);
   const isAhead = lookahead === TIER_AHEAD; // then all loads are in the first chunk
   const type = cellType(zPerThread);
@@ -148,6 +152,7 @@ function writeTiers(
     const [source, target] = tier % 2 === 0 ? ["now", "before"] : ["before", "now"];
     const next = new Map<string, string>(), nextMaterials = new Map<string, string>();
     lines.push(`// tier ${tier}: ${source} → ${target}`);
+    if (hasPoints) lines.push(findPoints(shape, tier));
     const loadMaterials = (loads: MaterialLoads): string[] => [
       ...loads.now.map((element) => {
         const name = elementName(`m${tier}`, element);
@@ -203,6 +208,7 @@ function writeTiers(
       half = 1 - half;
     });
     lines.push(...zeroOutside(tile, next, width, type));
+    if (hasPoints) lines.push(visitPoints(next, shape, { zPerThread, tier }));
     const storeInto = (array: string): string =>
       tile.filter(([a, b]) => a < 2 * slope || b < 2 * slope)
         .map((place) => `${cellAt(array, place)} = ${next.get(`${place}`)};`).join("\n");

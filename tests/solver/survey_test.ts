@@ -99,9 +99,24 @@ const onGpu = (traversal: string, parameters: Configuration["parameters"]): Conf
   parameters,
   share: { cpuSlices: 0, gpuSlices: grid[0], exchangeEvery: 1, cpuWorkers: 0 },
 });
+const torre = (parameters: Configuration["parameters"]) => {
+  return { zPerThread: 2, threads: 10, chunk: 4, materials: 0, ...parameters };
+};
 const CONFIGURATIONS: Readonly<Record<string, Configuration>> = {
   stepwise: onGpu("stepwise", { threadsZ: 8, threadsY: 4, threadsX: 1 }),
   marching: onGpu("marching", { zPerThread: 2, threadsZ: 8, threadsY: 4, pieces: 2, tile: 1, ahead: 0 }),
+  "torres, tier by tier": onGpu(
+    "diamond-torre",
+    torre({ dts: 2, nt: 8, bands: 1, unroll: 1, lookahead: 100 }),
+  ),
+  "torres of two tiers": onGpu(
+    "diamond-torre",
+    torre({ dts: 1, nt: 8, bands: 1, unroll: 2, lookahead: 1, zPerThread: 4, threads: 5, chunk: 2 }),
+  ),
+  "torres with values at rest": onGpu(
+    "diamond-torre",
+    torre({ dts: 2, nt: 4, bands: 1, unroll: 2, lookahead: 101, materials: 1 }),
+  ),
   "CPU in strips": {
     traversal: "stepwise",
     parameters: { strip: 8 },
@@ -122,6 +137,7 @@ const CONFIGURATIONS: Readonly<Record<string, Configuration>> = {
 for (const [name, configuration] of Object.entries(CONFIGURATIONS)) {
   for (const [boundary, every] of [["zero", 1], ["periodic", 3], ["insulated", 2]] as const) {
     if (name === "CPU in diamonds" && boundary === "periodic") continue; // the grid is too narrow
+    if (configuration.traversal === "diamond-torre" && boundary !== "zero") continue;
     Deno.test(`traces of ${name} equal a loop in f64, ${boundary} ends, every ${every} steps`, async () => {
       const device = configuration.share.gpuSlices > 0 ? await openDevice() : null;
       const problem: Problem = { stencil: sound, grid, boundary, steps: 6 };
