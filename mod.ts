@@ -141,7 +141,7 @@ export {
 export type { Refined, Tried } from "./tuner/solver/refined.ts";
 export { createSolver, solverLayout } from "./tuner/solver/create_solver.ts";
 export type { CellsOptions, CellValues, Solver, SolverOptions, SolverRun } from "./tuner/solver/solver.ts";
-export type { PlaceOptions, Position, ReceiverOptions } from "./tuner/solver/survey.ts";
+export type { PlaceOptions, Position, ReceiverOptions } from "./tuner/devices/survey.ts";
 export type { Interpolation } from "./kernels/interpolation.ts";
 export type { PointCounts } from "./kernels/points.ts";
 export type { Source, SourceFactor } from "./kernels/sources.ts";

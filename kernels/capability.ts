@@ -105,13 +105,13 @@ export const AMONG_ZEROS: AxesBoundaries = [["zero"], ["zero"], ["zero"]];
 export const WITHOUT_ZERO_ENDS: AxesBoundaries = [BOUNDARIES, BOUNDARIES, ["insulated", "periodic"]];
 
 /** A problem, as far as needs go. */
-export type NeedyProblem = Pick<Problem, "grid" | "boundary" | "points"> & {
+export type NeedyProblem = Pick<Problem, "grid" | "boundary" | "survey"> & {
   readonly stencil: Pick<Stencil, "update">;
 };
 
 /** What the problem needs, each need in words; with a window where the device's limits have one. */
 export function needsOf(
-  { grid, stencil: { update }, points }: NeedyProblem,
+  { grid, stencil: { update }, survey }: NeedyProblem,
   { windowBytes }: { readonly windowBytes?: number } = {},
 ): ReadonlyMap<Need, string> {
   const [nx, ny, nz] = grid, { z: reach } = reachOf(update);
@@ -119,8 +119,8 @@ export function needsOf(
   if (windowBytes !== undefined) needs.set("window", "the grid passes through a window");
   if (nx !== 1 || ny !== 1) needs.set("dimensions", `the grid is ${grid.join("x")}`);
   if (nz <= reach) needs.set("grid", `${nz} cells along z, as taps reach ${reach}`);
-  if (points !== undefined) needs.set("points", "there are sources or receivers");
-  const early = (points?.sources ?? 0) > 0 ? earlySource(update) : undefined;
+  if (survey !== undefined) needs.set("points", "there are sources or receivers");
+  const early = (survey?.sources ?? 0) > 0 ? earlySource(update) : undefined;
   if (early !== undefined) needs.set("early-sources", `a later sub-step reads ${early}, which has a source`);
   return needs;
 }

@@ -28,7 +28,7 @@ export interface PointCounts {
   /** Receivers. */
   readonly receivers: number;
   /** Steps from one record to the next. @default {1} */
-  readonly every?: number;
+  readonly every?: number | undefined;
 }
 
 /** A point with its rows in what is added and recorded; −1: none. */

@@ -104,7 +104,7 @@ export function problemOfRank(
   { exchangeEvery }: Pick<RankPlan, "exchangeEvery">,
   { grid, neighbours }: RankPart,
 ): Problem {
-  const { stencil, points } = problem;
+  const { stencil, survey } = problem;
   const [x, y, z] = alongAxes(problem.boundary).map((boundary, axis) => {
     const open = neighbours[axis]!.filter((neighbour) => neighbour !== undefined).length;
     // an insulated grid's first and last rank keep its end; beyond the other any boundary will do
@@ -117,7 +117,7 @@ export function problemOfRank(
     stencil: { ...stencil, boundaries },
     boundary,
     steps: exchangeEvery,
-    ...(points && { points }),
+    ...(survey && { survey }),
   };
 }
 

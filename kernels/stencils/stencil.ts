@@ -165,7 +165,7 @@ export interface Problem {
   /** Time steps of one run. */
   readonly steps: number;
   /** Sources and receivers. @default {none} */
-  readonly points?: PointCounts;
+  readonly survey?: PointCounts;
 }
 
 function requireValue(holds: boolean, name: string, wanted: string, value: number | string): void {

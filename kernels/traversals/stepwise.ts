@@ -263,7 +263,7 @@ export function planSteps(
 ): GpuPlan {
   const { stencil: { update }, grid: [nx, ny, nz], boundary } = problem, isCut = sections.length > 1;
   const shaders: Shader[] = [], own = profileScratch(problem);
-  const scratch = [...own, ...(problem.points ? POINT_BUFFERS : [])];
+  const scratch = [...own, ...(problem.survey ? POINT_BUFFERS : [])];
   /** The place of a shader, which sections may share. */
   const place = (shader: Shader): number => {
     const known = shaders.findIndex(({ code }) => code === shader.code);
@@ -284,7 +284,7 @@ export function planSteps(
       : undefined
   );
   const copies = shaders.push(...copyShaders(sections)) - copyShaders(sections).length;
-  const atPoints = problem.points === undefined
+  const atPoints = problem.survey === undefined
     ? undefined
     : place(pointShader([0, 1, 2].map((i) => own.length + i)));
   const [padX] = layout.pad;

@@ -27,7 +27,7 @@ export function planTorres(problem: Problem, parameters: TorreParameters, limits
   const inSections = sections.map((section) => {
     return { own: section.own, layout: isCut ? layoutWithin(layout, section, section.own) : layout };
   });
-  const singly = problem.points && pointPlan(inSections, shaders.push(pointShader([0, 1, 2])) - 1);
+  const singly = problem.survey && pointPlan(inSections, shaders.push(pointShader([0, 1, 2])) - 1);
   const remainder = unroll === 1 ? undefined : planSteps({
     label,
     problem,

@@ -44,7 +44,7 @@ export function torreShader(
 ): Shader {
   const { dts, zPerThread, threads, unroll, lookahead, materials = AGAIN } = parameters;
   const { slope, width, layout, rim, perChunk, slotLength } = shape;
-  const { title, update } = problem.stencil, hasPoints = problem.points !== undefined;
+  const { title, update } = problem.stencil, hasPoints = problem.survey !== undefined;
   const tile = square(0, width), held = square(-slope, width - slope);
   const previous = readsPrevious(update);
   const type = cellType(zPerThread);

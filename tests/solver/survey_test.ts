@@ -5,7 +5,7 @@ import type { Boundary, Grid, Problem } from "../../kernels/stencils/stencil.ts"
 import { openDevice } from "../../tuner/devices/open_device.ts";
 import { createSolver } from "../../tuner/solver/create_solver.ts";
 import type { Configuration } from "../../tuner/configuration.ts";
-import type { Position } from "../../tuner/solver/survey.ts";
+import type { Position } from "../../tuner/devices/survey.ts";
 
 /** A wave in a medium m = (vΔt/h)², with a source that is added inside the factor, and damping. */
 const sound = equation({

@@ -23,7 +23,7 @@ import { EXIT } from "./report_error.ts";
 import { describeModel, describeWork, sharingLoss } from "./summary.ts";
 import { type Line, print, type Table } from "./terminal.ts";
 
-const { noGpu: _, traversal, ...BALANCED } = PROBLEM;
+const { noGpu: _, sources: __, receivers: ___, traversal, ...BALANCED } = PROBLEM;
 
 /** The options of what shares a grid between both devices: the problem as for `tune`, and where to start. */
 export const SHARED = {

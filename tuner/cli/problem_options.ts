@@ -37,6 +37,9 @@ import {
   wrongValue,
 } from "./options.ts";
 
+/** Sources or receivers at most. */
+const MAX_POINTS = 1_000_000;
+
 const TRAVERSAL_NAMES = TRAVERSALS.map(({ name }) => name);
 
 /** What is set of the equation by `--set NAME=VALUE`. */
@@ -81,6 +84,12 @@ export const PROBLEM = {
       return refuse(wantedBoundary(stencil));
     },
   },
+  sources: count(
+    "sources, spread over the grid, of an equation that declares some (default 0)",
+    0,
+    MAX_POINTS,
+  ),
+  receivers: count("receivers, each recorded at every step (default 0)", 0, MAX_POINTS),
   steps: count("time steps of a run (default: as many as suit the traversals)", 1, MAX_STEPS),
   traversal: {
     value: "NAME",
@@ -102,10 +111,13 @@ export const PROBLEM = {
   noGpu: { help: "leave the GPU out", notWith: { "--cpu-workers 0": "nothing is left that could compute" } },
 } as const satisfies Options;
 
+/** Options of {@linkcode PROBLEM} that some commands lack. */
+type Left = "traversal" | "cpuWorkers" | "gpu" | "noGpu" | "sources" | "receivers";
+
 /** The values of {@linkcode PROBLEM}, as far as a command takes them. */
 export type ProblemValues =
-  & Omit<Values<typeof PROBLEM>, "traversal" | "cpuWorkers" | "gpu" | "noGpu">
-  & Partial<Pick<Values<typeof PROBLEM>, "traversal" | "cpuWorkers" | "gpu" | "noGpu">>
+  & Omit<Values<typeof PROBLEM>, Left>
+  & Partial<Pick<Values<typeof PROBLEM>, Left>>
   & Partial<Pick<Values<typeof COMMON>, "deviceMemory">>;
 
 /** Checks that this machine, or the one given, can do what the options ask for; `action` is as `tune`. */
@@ -115,9 +127,20 @@ export async function resolveOptions(
   machine?: DeviceDescription,
 ): Promise<ResolvedProblem> {
   const { grid, boundary, steps, traversal: traversals, cpuWorkers, noGpu, deviceMemory } = values;
+  const { sources = 0, receivers = 0 } = values;
   if (!noGpu && machine === undefined) await takeWantedGpu(values.gpu);
   const stencil = chosenStencil(values);
-  const request = { stencil, grid, boundary, steps, traversals, cpuWorkers, deviceMemory, gpu: !noGpu };
+  const request = {
+    stencil,
+    grid,
+    boundary,
+    steps,
+    traversals,
+    cpuWorkers,
+    deviceMemory,
+    gpu: !noGpu,
+    ...(sources + receivers > 0 && { survey: { sources, receivers } }),
+  };
   return resolveProblem(action, request, machine ?? await detectDevice());
 }
 

@@ -40,7 +40,7 @@ import { EXIT } from "./report_error.ts";
 import { describeWork, sharingLoss } from "./summary.ts";
 import { type Line, print } from "./terminal.ts";
 
-const { traversal: _, ...SOLVED } = PROBLEM;
+const { traversal: _, sources: __, receivers: ___, ...SOLVED } = PROBLEM;
 
 /** Which problem, and what the ranks compute with. */
 export const RANK_OPTIONS = {

@@ -3,7 +3,13 @@ import { medianError } from "../../models/shared_fit.ts";
 import type { SharedCostModel } from "../sharing/balance.ts";
 import { type Configuration, configurationKey, type Measurement } from "../configuration.ts";
 import type { DeviceDescription } from "../devices/device.ts";
-import { describeChoice, describeConfiguration, describeCpu, describeGpu } from "../profile/describe.ts";
+import {
+  describeChoice,
+  describeConfiguration,
+  describeCpu,
+  describeGpu,
+  describeSurvey,
+} from "../profile/describe.ts";
 import { describeCostModel, type ProfileEntry } from "../profile/schema.ts";
 import { failureCounts, gcells } from "../report/words.ts";
 import { describeDisturbance } from "../measuring/disturbance.ts";
@@ -226,10 +232,10 @@ export function nextSteps(written: string | undefined, task: string): Line[] {
 }
 
 /** What is computed, in one line. */
-export function describeWork({ stencil, grid, boundary, steps }: Problem, cells = ""): string {
-  return `${stencil.title}, grid ${grid.join("x")}${cells}, ${boundary} boundary, f32, ${
-    formatPlural(steps, "step")
-  }`;
+export function describeWork({ stencil, grid, boundary, steps, survey }: Problem, cells = ""): string {
+  return `${stencil.title}, grid ${grid.join("x")}${cells}, ${boundary} boundary, f32${
+    describeSurvey(survey)
+  }, ${formatPlural(steps, "step")}`;
 }
 
 /** That one device is faster alone than several together, and by how much; nothing where it is not. */

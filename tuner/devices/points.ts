@@ -3,8 +3,10 @@
  *
  * @module
  */
+import { indexOf } from "../../kernels/layout.ts";
 import type { Point, Points } from "../../kernels/points.ts";
 import type { RankPart } from "../../models/rank_part.ts";
+import type { SliceOf } from "./comparison.ts";
 
 /** Points of a field on a device, with what is added to them and who takes what is recorded. */
 export interface WatchedPoints extends Points {
@@ -12,6 +14,14 @@ export interface WatchedPoints extends Points {
   amplitudes(start: number, steps: number): Float32Array<ArrayBuffer>;
   /** Takes samples from number `first` on, each with a value for each point; they come in order, and are gone afterwards. */
   take(first: number, values: Float32Array): void;
+}
+
+/** The values of cells that lie in the host's memory. */
+export function sampleSlices(sliceOf: SliceOf, points: readonly Point[]): Float32Array {
+  return Float32Array.from(points, ({ field, cell: [x, y, z] }) => {
+    const { cells, layout, slice } = sliceOf(0, x);
+    return cells[indexOf(layout, [slice, y, z], field)]!;
+  });
 }
 
 /** A part's cells, and where its first lies in the whole grid. */

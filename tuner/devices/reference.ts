@@ -15,6 +15,7 @@ import { GpuField } from "./gpu/gpu_field.ts";
 import { WindowedField } from "./gpu/windowed_field.ts";
 import { CpuPool } from "./cpu/wasm_workers.ts";
 import { oracleOf, oracleProblem } from "./oracle.ts";
+import { Survey } from "./survey.ts";
 import { RunFailure, UnstableProblem } from "./run_failure.ts";
 
 /** Cells that begin with slice x of the grid, and how many slices they are. */
@@ -33,6 +34,8 @@ export interface Reference {
   readonly start: Start;
   /** How it was computed, as a {@linkcode Verification} says it. */
   readonly against: string;
+  /** What its receivers recorded, if the problem has any. */
+  readonly traces?: readonly Float32Array[] | undefined;
   /** It, where it lies on a GPU as a whole: fields there are compared with it there. */
   readonly onGpu?: GpuField;
   /** Slices of a level in the host's memory, a piece at a time. */
@@ -76,12 +79,32 @@ export async function makeReference(
 /** Judges a comparison of the whole state; one that is not finite, or not whole, has an infinite error. */
 export function verificationOf(
   { maxError, maxValue, notFinite, cells }: Comparison,
-  { problem, against }: Pick<Reference, "problem" | "against">,
+  { problem, against, traces: expected = [] }: Pick<Reference, "problem" | "against" | "traces">,
+  traces: readonly Float32Array[] = [],
 ): Verification {
   const { stencil, grid } = problem;
   const wanted = stateLevels(problem).length * planesOf(stencil.update) * cellsOf(grid);
   const bound = errorBound(problem, Number.isFinite(maxValue) ? maxValue : 0);
-  return { maxError: notFinite === 0 && cells === wanted ? maxError : Infinity, bound, against };
+  const isWhole = notFinite === 0 && cells === wanted;
+  return {
+    maxError: isWhole ? Math.max(maxError, differenceOf(traces, expected)) : Infinity,
+    bound,
+    against,
+  };
+}
+
+/** The largest difference of two records; infinite where one has what the other has not. */
+function differenceOf(traces: readonly Float32Array[], expected: readonly Float32Array[]): number {
+  if (traces.length !== expected.length) return Infinity;
+  let most = 0;
+  traces.forEach((trace, i) => {
+    if (trace.length !== expected[i]!.length) most = Infinity;
+    trace.forEach((value, j) => {
+      const difference = Math.abs(value - expected[i]![j]!);
+      if (!(difference <= most)) most = Number.isNaN(difference) ? Infinity : difference;
+    });
+  });
+  return most;
 }
 
 /** Why a result is wrong; undefined where it is right. */
@@ -93,7 +116,8 @@ export function refute({ maxError, bound, against }: Verification): Failure | un
 }
 
 async function gpuReference(gpu: GpuDevice, problem: Problem, start: Start): Promise<Reference> {
-  const field = await runOnGpu(gpu, problem, start);
+  const survey = problem.survey && Survey.synthetic(problem, problem.steps);
+  const field = await runOnGpu(gpu, problem, start, survey);
   if (!await field.isFinite()) {
     field[Symbol.dispose]();
     throw new UnstableProblem(problem);
@@ -102,6 +126,7 @@ async function gpuReference(gpu: GpuDevice, problem: Problem, start: Start): Pro
     problem,
     start,
     against: `gpu ${field.plan.label}`,
+    traces: survey?.traces(),
     onGpu: field,
     slices: (ago, first, slices) => field.readSlices(ago, first, slices),
     dispose: () => field[Symbol.dispose](),
@@ -134,11 +159,17 @@ async function windowReference(
   };
 }
 
-async function runOnGpu(gpu: GpuDevice, problem: Problem, start: Start): Promise<GpuField> {
+async function runOnGpu(
+  gpu: GpuDevice,
+  problem: Problem,
+  start: Start,
+  survey?: Survey,
+): Promise<GpuField> {
   const plan = stepwise.plan(problem, stepwiseShape(gpu, problem), gpu.limits);
   const field = await GpuField.create(gpu, problem, plan);
   try {
     await field.initialise(start);
+    await survey?.watch(field);
     await field.run(problem.steps);
     return field;
   } catch (error) {
@@ -176,7 +207,8 @@ async function checkGpu(gpu: GpuDevice, problem: Problem, start: Start): Promise
   if (known.has(key)) return;
   const [mx, my, mz] = CHECKED_GRID;
   const grid: Grid = [Math.min(nx, mx), Math.min(ny, my), Math.min(nz, mz)];
-  const small = { ...problem, grid, steps: Math.min(steps, CHECKED_STEPS) };
+  const { survey: _, ...plain } = problem;
+  const small: Problem = { ...plain, grid, steps: Math.min(steps, CHECKED_STEPS) };
   using field = await runOnGpu(gpu, small, start);
   const oracle = oracleOf(small, start);
   if (!oracle[0].cells.every(Number.isFinite)) throw new UnstableProblem(small);
@@ -198,6 +230,8 @@ async function cpuReference(problem: Problem, start: Start, oracleOperations: nu
   const pool = await CpuPool.create({ workers: 1 });
   try {
     const field = await startOnCpu(pool, problem, start);
+    const survey = problem.survey && Survey.synthetic(problem, problem.steps);
+    await survey?.watch(field);
     const running = field.run({ steps: problem.steps });
     running.catch(() => {}); // awaited below
     // the worker begins before the oracle takes this thread
@@ -216,7 +250,10 @@ async function cpuReference(problem: Problem, start: Start, oracleOperations: nu
     return {
       problem,
       start,
-      against: isChecked ? "oracle f32" : `one CPU worker, checked by oracle f32: ${extent}`,
+      traces: survey?.traces(),
+      against: isChecked && survey === undefined
+        ? "oracle f32"
+        : `one CPU worker, checked by oracle f32: ${extent}`,
       slices: (ago, first, slices) => [{ ...levels[ago]!, slice: first, x: first, slices }],
       dispose: () => levels.splice(0),
     };

@@ -3,6 +3,7 @@ import type { Configuration, Runner } from "../configuration.ts";
 import { type Reference, verificationOf } from "./reference.ts";
 import type { ClockGauge } from "./gpu/clock_gauge.ts";
 import type { Submission } from "./gpu/gpu_device.ts";
+import { Survey } from "./survey.ts";
 import { SharedField, type SharedTimes } from "./shared/shared_field.ts";
 import type { ShareOptions } from "./shared/shares.ts";
 
@@ -40,13 +41,18 @@ export async function prepare(
       await onCompiled?.();
     },
   });
+  const survey = problem.survey && Survey.synthetic(problem, problem.steps);
   const { alone, parts } = field, { clock = "host", longRun } = alone?.facts ?? {};
   return {
     configuration,
     compileNs: field.compileNs,
     clock,
     isWarm: parts.every(({ facts }) => facts.isWarm),
-    initialise: () => field.initialise(reference.start),
+    async initialise() {
+      await field.initialise(reference.start);
+      survey?.restart();
+      await survey?.watch(field);
+    },
     runSteps: (steps, repetitions) => field.run(steps, repetitions),
     run: async (repetitions) => (await field.run(problem.steps, repetitions)).timeNs,
     ...(gauge !== undefined && longRun !== undefined && clock === "device" && {
@@ -58,7 +64,7 @@ export async function prepare(
         const found = `it is at ${field.step}`;
         throw new RangeError(`Cannot verify: the field must be at step ${problem.steps}: ${found}`);
       }
-      return verificationOf(await field.compare(reference), reference);
+      return verificationOf(await field.compare(reference), reference, survey?.traces());
     },
     dispose: () => field[Symbol.dispose](),
   };

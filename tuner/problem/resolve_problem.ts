@@ -9,6 +9,7 @@ import {
   type Stencil,
 } from "../../kernels/stencils/stencil.ts";
 import { checkStencil } from "../../kernels/check_definition.ts";
+import type { PointCounts } from "../../kernels/points.ts";
 import { isFinite32 } from "../../kernels/check_expression.ts";
 import { remembered } from "../../kernels/remembered.ts";
 import { reachOf, signalAt, type Update } from "../../kernels/update.ts";
@@ -42,6 +43,8 @@ export interface ProblemWish {
   readonly grid?: Grid | undefined;
   /** @default {the first of the stencil's} */
   readonly boundary?: Boundaries | undefined;
+  /** Sources and receivers. @default {none} */
+  readonly survey?: PointCounts | undefined;
   /** Time steps of a run. @default {defaultSteps(stencil, gpu)} */
   readonly steps?: number | undefined;
   /** Names of the only traversals of the GPU to try. @default {[]} all */
@@ -87,7 +90,7 @@ export function resolveProblem(
   const whole = takesGpu ? detected : { ...detected, gpu: null };
   const { boundary = boundariesOf(stencil)[0]!, grid = defaultGrid(stencil, whole.gpu) } = wish;
   const { steps = defaultSteps(stencil, whole.gpu) } = wish;
-  const wished: Problem = { stencil, grid, boundary, steps };
+  const wished: Problem = { stencil, grid, boundary, steps, ...(wish.survey && { survey: wish.survey }) };
   checkProblem(action, wished);
   const device = withWindow(whole, windowOf(wished, wish.deviceMemory)), { gpu } = device;
   const isWindow = gpu?.limits.windowBytes !== undefined;
@@ -147,8 +150,9 @@ export function wantedBoundary(stencil: Stencil): string {
 export function checkProblem(action: string, problem: Problem): void {
   const refuse = refuserOf(action);
   if (typeof problem !== "object" || problem === null) refuse("a problem is wanted", describeValue(problem));
-  const { stencil, grid, steps, boundary } = problem;
+  const { stencil, grid, steps, boundary, survey } = problem;
   checkDefinition(action, stencil);
+  if (survey !== undefined) checkSurvey(refuse, stencil, survey);
   const isCount = (value: number): boolean => Number.isSafeInteger(value) && value >= 1;
   if (!Array.isArray(grid) || grid.length !== 3 || !grid.every(isCount)) {
     const found = Array.isArray(grid) ? grid.join("x") : describeValue(grid);
@@ -169,6 +173,21 @@ export function checkProblem(action: string, problem: Problem): void {
   if (x !== 1 || y !== 1 || z <= reach) {
     const wanted = `a grid of 1x1xN, N at least ${reach + 1}, as its taps reach ${reach}`;
     refuse(`${stencil.title} needs ${wanted}`, grid.join("x"));
+  }
+}
+
+/** Rejects numbers of sources and receivers that make no sense. */
+function checkSurvey(refuse: ReturnType<typeof refuserOf>, stencil: Stencil, survey: PointCounts): void {
+  const { sources, receivers, every = 1 } = survey ?? {};
+  const areNatural = [sources, receivers, every].every((count) => Number.isSafeInteger(count) && count >= 0);
+  if (!areNatural || every < 1) {
+    refuse(
+      "a survey of whole numbers of sources, receivers and steps between samples is wanted",
+      describeValue(survey),
+    );
+  }
+  if (sources > 0 && stencil.update.sources === undefined) {
+    refuse(`no sources are wanted, as ${stencil.name} declares none`, `${sources}`);
   }
 }
 

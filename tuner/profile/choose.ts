@@ -284,8 +284,14 @@ function learntFrom(asked: Asked, nears: readonly NearEntry[], device: DeviceMod
   const key = JSON.stringify([hashOf(stencil.update), isCpu, device, known]);
   return keep(asked, key, () => {
     const samples = new Map([...entries].map(([entry, on]) => {
-      const { grid, steps, boundary } = entry.problem;
-      const problem: Problem = { stencil, grid, steps, boundary: boundary as Problem["boundary"] };
+      const { grid, steps, boundary, survey } = entry.problem;
+      const problem: Problem = {
+        stencil,
+        grid,
+        steps,
+        boundary: boundary as Problem["boundary"],
+        ...(survey && { survey }),
+      };
       const model = deviceModelOf(on, on.measured.copyBytesPerSecond ?? USUAL_BANDWIDTH);
       const samples = samplesOf(entry, problem, model);
       return [entry, isCpu ? samples.filter(({ cpuWorkers = 0 }) => cpuWorkers > 0) : samples] as const;

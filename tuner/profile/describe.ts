@@ -1,3 +1,4 @@
+import type { PointCounts } from "../../kernels/points.ts";
 import { cellsOf } from "../../kernels/stencils/stencil.ts";
 import type { Configuration } from "../configuration.ts";
 import type { CpuDescription, GpuDescription } from "../devices/device.ts";
@@ -37,9 +38,16 @@ export function describeStencil(problem: ProfileProblem): string {
 
 /** A profile's problem in one line: `wave, order 4, grid 64x32x16, zero boundary, 96 steps`. */
 export function describeProfileProblem(problem: ProfileProblem): string {
-  const { grid, boundary, steps } = problem;
+  const { grid, boundary, steps, survey } = problem;
   const cells = `grid ${grid.join("x")}, ${boundary} boundary`;
-  return `${describeStencil(problem)}, ${cells}, ${formatPlural(steps, "step")}`;
+  return `${describeStencil(problem)}, ${cells}${describeSurvey(survey)}, ${formatPlural(steps, "step")}`;
+}
+
+/** Sources and receivers in words, to follow others; nothing where there are none. */
+export function describeSurvey({ sources, receivers }: PointCounts = { sources: 0, receivers: 0 }): string {
+  return sources + receivers === 0
+    ? ""
+    : `, ${formatPlural(sources, "source")}, ${formatPlural(receivers, "receiver")}`;
 }
 
 /** As people count: order 2 before order 10. */

@@ -18,7 +18,7 @@ import { VARIANTS } from "./describe.ts";
 import { problemSchema, type ProfileProblem } from "./schema.ts";
 
 /** A problem as profiles store it, whether or not one can. */
-export function describeProblem({ stencil, grid, boundary, steps }: Problem): ProfileProblem {
+export function describeProblem({ stencil, grid, boundary, steps, survey }: Problem): ProfileProblem {
   const { name, variant, update } = stencil, hash = hashOf(update);
   const { stencil: usual, hash: usualHash } = named({ stencil: name, ...variant });
   const isVariant = usual !== undefined && JSON.stringify(usual.variant) === JSON.stringify(variant) &&
@@ -29,6 +29,7 @@ export function describeProblem({ stencil, grid, boundary, steps }: Problem): Pr
     ...(isVariant && usualHash === hash ? {} : { definition: definitionOf(stencil), hash }),
     grid: [...grid],
     boundary: shortBoundary(boundary),
+    ...(survey && { survey }),
     precision: "f32",
     steps,
   };
@@ -58,9 +59,9 @@ export function whyNotStorable(problem: Problem): string | undefined {
  * assertEquals(problemOf(entry!.problem)?.stencil.title, "acoustic wave equation, order 2");
  * ```
  */
-export function problemOf({ boundary, grid, steps, ...made }: ProfileProblem): Problem | undefined {
+export function problemOf({ boundary, grid, steps, survey, ...made }: ProfileProblem): Problem | undefined {
   const stencil = made.definition === undefined ? named(made).stencil : stencilOf(made.definition);
-  const problem = { grid, boundary: boundary as Boundaries, steps };
+  const problem = { grid, boundary: boundary as Boundaries, steps, ...(survey && { survey }) };
   return stencil && isBoundaryOf(stencil, boundary) ? { stencil, ...problem } : undefined;
 }
 
@@ -85,7 +86,7 @@ const known = new Map<string, Named>();
 
 /** What the name and the variant of a problem say, found once. */
 function named(
-  { grid: _, boundary: __, steps: ___, precision: ____, ...names }: Partial<ProfileProblem>,
+  { grid: _, boundary: __, steps: ___, precision: ____, survey: _____, ...names }: Partial<ProfileProblem>,
 ): Named {
   const entries = Object.entries(names).filter(([, value]) => value !== undefined);
   const text = JSON.stringify(entries.sort(([a], [b]) => a < b ? -1 : 1));
@@ -123,8 +124,10 @@ function familyOf({ fields, materials, profiles = [], substeps }: Definition): s
 
 /** A text that two problems share exactly if they are the same. */
 export function problemKey(problem: ProfileProblem): string {
-  const { grid, boundary, steps } = problem;
-  return JSON.stringify([stencilKey(problem), ...grid, shortBoundary(boundary), steps]);
+  const { grid, boundary, steps, survey } = problem;
+  const { sources = 0, receivers = 0, every = 1 } = survey ?? {};
+  const points = survey === undefined ? [] : [sources, receivers, every];
+  return JSON.stringify([stencilKey(problem), ...grid, shortBoundary(boundary), steps, ...points]);
 }
 
 /** Whether both are the same problem: what is computed, grid, boundary and steps. */

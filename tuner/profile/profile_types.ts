@@ -1,5 +1,6 @@
 // What `schema.ts` checks, written out as types so that other programs see it in the documentation.
 import type { Definition } from "../../kernels/definition.ts";
+import type { PointCounts } from "../../kernels/points.ts";
 import type { BalanceIteration } from "../../models/balance.ts";
 import type { SharedCosts } from "../../models/shared_step.ts";
 import type { Configuration, Verification } from "../configuration.ts";
@@ -40,6 +41,8 @@ export interface ProfileProblem {
   readonly grid: readonly [x: number, y: number, z: number];
   /** What lies around the grid: one word for all axes, or one for each. */
   readonly boundary: string | readonly [x: string, y: string, z: string];
+  /** How many sources and receivers it has, and steps from one sample to the next. */
+  readonly survey?: PointCounts | undefined;
   /** Precision of the values. */
   readonly precision: "f32";
   /** Time steps of a run. */

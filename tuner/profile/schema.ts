@@ -1,3 +1,4 @@
+import type { PointCounts } from "../../kernels/points.ts";
 import * as z from "npm:zod@^4.6.0";
 import { type Definition, hashOf, stencilOf } from "../../kernels/definition.ts";
 import { EQUATIONS } from "../../kernels/stencils/all.ts";
@@ -91,6 +92,8 @@ export const problemSchema: z.ZodType<ProfileProblem> = record<ProfileProblem>({
   hash: text.optional(),
   grid: z.tuple([counting, counting, counting], "three whole numbers, x, y and z"),
   boundary: z.union([word, z.tuple([word, word, word])], `one of ${BOUNDARIES.join(", ")}, or three of them`),
+  survey: record<PointCounts>({ sources: natural, receivers: natural, every: counting.optional() })
+    .optional(),
   precision: z.enum(["f32"], '"f32"'),
   steps: counting,
 }).refine(({ order, delta }) => order === undefined || delta === undefined, "either order or delta, not both")

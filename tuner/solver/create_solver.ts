@@ -148,7 +148,7 @@ export async function createSolver(
         open: (other) => openContender(problem, other, gpu, options),
         ahead,
       });
-      const withPoints = { ...problem, points: problem.points ?? { sources: 1, receivers: 1 } };
+      const withPoints = { ...problem, survey: problem.survey ?? { sources: 1, receivers: 1 } };
       solver = new FieldSolver({
         contender,
         gpu,

@@ -13,7 +13,7 @@ import type { Refined } from "./refined.ts";
 import { type Contender, copyState, type Refinement } from "./refinement.ts";
 import type { CellsOptions, CellValues, Solver, SolverRun } from "./solver.ts";
 import { failingAs } from "./solver_error.ts";
-import { type PlaceOptions, type Position, type ReceiverOptions, Survey } from "./survey.ts";
+import { type PlaceOptions, type Position, type ReceiverOptions, Survey } from "../devices/survey.ts";
 
 /** What a solver is made of; all of it ends with the solver. */
 interface SolverParts {
@@ -192,7 +192,7 @@ export class FieldSolver implements Solver {
   /** The field is to know of new sources or receivers; one that was compiled without any is compiled again. */
   async #changeSurvey(): Promise<void> {
     this.#isSurveyed = false;
-    if (this.problem.points !== undefined) return;
+    if (this.problem.survey !== undefined) return;
     const next = await this.#parts.withPoints();
     try {
       await copyState(this.#field, next.field);

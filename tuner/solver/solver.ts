@@ -3,7 +3,7 @@ import type { Layout } from "../../kernels/layout.ts";
 import type { Problem } from "../../kernels/stencils/stencil.ts";
 import type { Configuration } from "../configuration.ts";
 import type { Refined } from "./refined.ts";
-import type { PlaceOptions, Position, ReceiverOptions } from "./survey.ts";
+import type { PlaceOptions, Position, ReceiverOptions } from "../devices/survey.ts";
 
 /** Options of {@linkcode createSolver}. */
 export interface SolverOptions {

@@ -1,3 +1,4 @@
+import type { PointCounts } from "../../kernels/points.ts";
 import type { Boundaries, Grid, Stencil } from "../../kernels/stencils/stencil.ts";
 import { wave } from "../../kernels/stencils/wave.ts";
 import { DeviceSession } from "../devices/session.ts";
@@ -22,6 +23,8 @@ export interface TuneOptions {
   readonly grid?: Grid;
   /** What lies around the grid. @default {the first of the stencil's} */
   readonly boundary?: Boundaries;
+  /** How many sources and receivers to tune with, wherever they are. @default {none} */
+  readonly survey?: PointCounts;
   /** Time steps of a run. @default {96; of a line 2048} */
   readonly steps?: number;
   /** Names of the only traversals to try. @default {all} */
@@ -135,7 +138,7 @@ async function resolve(
   { budgetMs = 60_000, evaluations, seed = 1, startShare, strategy: name = STRATEGIES[0]!.name, ...wish }:
     TuneOptions,
 ) {
-  const { stencil = wave(2), grid, boundary, steps, traversals, cpuWorkers, gpu, ...unknown } = wish;
+  const { stencil = wave(2), grid, boundary, survey, steps, traversals, cpuWorkers, gpu, ...unknown } = wish;
   const must = (isRight: boolean, what: string, found: unknown): void => {
     if (!isRight) throw new RequestError(`Cannot tune: ${what}: found ${found}`);
   };
@@ -151,7 +154,7 @@ async function resolve(
   must(strategies.includes(name), `the strategy must be one of ${strategies.join(", ")}`, name);
   const strategy = STRATEGIES.find((one) => one.name === name)!;
   const budget = evaluations === undefined ? { timeNs: budgetMs * 1e6 } : { evaluations };
-  const wanted = { stencil, grid, boundary, steps, traversals, cpuWorkers, gpu };
+  const wanted = { stencil, grid, boundary, survey, steps, traversals, cpuWorkers, gpu };
   const { problem, device, ...resolved } = resolveProblem("tune", wanted, await detectDevice());
   const request: TuneRequest = { ...problem, ...resolved, strategy, budget, seed, startShare };
   return { request, device };

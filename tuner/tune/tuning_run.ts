@@ -288,11 +288,11 @@ export class TuningRun {
   /** A default grid shrinks until the reference fits into the memory. */
   async #fixProblem(steps: number): Promise<void> {
     const { request, session } = this;
-    const { stencil, boundary, grid: wanted, isDefaultGrid = false } = request;
+    const { stencil, boundary, survey, grid: wanted, isDefaultGrid = false } = request;
     const { device } = session;
     for (let halvings = 0;; halvings++) {
       const grid = halvings === 0 ? wanted : defaultGrid(stencil, device.gpu, halvings);
-      this.problem = { stencil, grid, boundary, steps };
+      this.problem = { stencil, grid, boundary, steps, ...(survey && { survey }) };
       const beganNs = session.now();
       try {
         await session.open(this.problem);

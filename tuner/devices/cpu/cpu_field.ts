@@ -1,6 +1,6 @@
 import type { PartStart } from "../../../kernels/initial_field.ts";
 import { type Layout, layOut } from "../../../kernels/layout.ts";
-import { samplesIn } from "../../../kernels/points.ts";
+import { type Point, samplesIn } from "../../../kernels/points.ts";
 import type { Problem } from "../../../kernels/stencils/stencil.ts";
 import { planesOf, reachOf, signalAt, stepReach } from "../../../kernels/update.ts";
 import {
@@ -13,7 +13,7 @@ import {
 } from "../comparison.ts";
 import { HeldProfiles } from "../held_profiles.ts";
 import type { CpuMemory } from "./cpu_memory.ts";
-import type { WatchedPoints } from "../points.ts";
+import { sampleSlices, type WatchedPoints } from "../points.ts";
 import type { ArrayPair, Command, Done, LoadCommand } from "./cpu_commands.ts";
 import type { PointSeries } from "./row_points.ts";
 
@@ -93,6 +93,11 @@ export class CpuField {
     for (const level of [current, previous]) {
       for (let x = 0; x < nx + 2 * padX; x++) level.fill(0, x * slice, x * slice + made);
     }
+  }
+
+  /** The values that cells have now. */
+  sample(cells: readonly Point[]): Promise<Float32Array> {
+    return Promise.resolve(sampleSlices(this.slices(), cells));
   }
 
   /** From now on adds to these points and records them. */

@@ -1,5 +1,4 @@
 import type { FieldStart, PartStart } from "../../../kernels/initial_field.ts";
-import { indexOf } from "../../../kernels/layout.ts";
 import type { Point } from "../../../kernels/points.ts";
 import type { Box } from "../../../models/rank_part.ts";
 import {
@@ -11,7 +10,7 @@ import {
   type SliceOf,
 } from "../comparison.ts";
 import type { HeldProfiles } from "../held_profiles.ts";
-import type { WatchedPoints } from "../points.ts";
+import { sampleSlices, type WatchedPoints } from "../points.ts";
 import { type Reference, stateLevels } from "../reference.ts";
 import { RunFailure } from "../run_failure.ts";
 import { copyPiece, piecesOf } from "./boxes.ts";
@@ -66,12 +65,7 @@ export class HostPartField<Field extends HostField = HostField> implements PartF
   }
 
   sample(points: readonly Point[]): Promise<Float32Array> {
-    const slices = this.field.slices();
-    const valueOf = ({ field, cell: [x, y, z] }: Point): number => {
-      const { cells, layout, slice } = slices(0, x);
-      return cells[indexOf(layout, [slice, y, z], field)]!;
-    };
-    return Promise.resolve(Float32Array.from(points, valueOf));
+    return Promise.resolve(sampleSlices(this.field.slices(), points));
   }
 
   begin(steps: number, { pack = [], repetitions = 1 }: RoundOptions = {}): Promise<Round> {

@@ -13,9 +13,8 @@ import {
 import type { Point } from "../../kernels/points.ts";
 import { factorAt, type Source } from "../../kernels/sources.ts";
 import type { Problem } from "../../kernels/stencils/stencil.ts";
-import type { SharedField } from "../devices/shared/shared_field.ts";
+import type { WatchedPoints } from "./points.ts";
 import { describeValue } from "../format.ts";
-import { refuserOf } from "../problem/request_error.ts";
 
 /** A place in cells along x, y, z: whole numbers are the cells themselves, fractions lie between two. */
 export type Position = readonly [x: number, y: number, z: number];
@@ -53,12 +52,30 @@ interface Term {
   readonly weight: number;
 }
 
+/** Refuses a request with what is wanted and what was found. */
+type Refuse = (wanted: string, found: string) => never;
+
+function refuserOf(what: string): Refuse {
+  return (wanted, found) => {
+    throw new RangeError(`Cannot add the ${what}: ${wanted}: found ${found}`);
+  };
+}
+
+/** A field that adds to points and records them. */
+interface Watching {
+  readonly step: number;
+  watch(points: WatchedPoints): Promise<void>;
+  /** The values that cells have now. */
+  sample(cells: readonly Point[]): Promise<Float32Array>;
+}
+
 /** Samples of receivers that there is room for at first. */
 const FIRST_SAMPLES = 256;
 
 /** The sources and receivers of a problem's field. */
 export class Survey {
-  readonly #problem: Problem;
+  readonly #problem: Pick<Problem, "stencil" | "grid" | "boundary">;
+  readonly #mostSamples: number;
   readonly #sources: SourceGroup[] = [];
   readonly #receivers: Receiver[] = [];
   #every = 1;
@@ -66,8 +83,39 @@ export class Survey {
   #samples = new Float32Array();
   #count = 0;
 
-  constructor(problem: Problem) {
+  /** @param mostSamples that are kept of each receiver; later ones are not */
+  constructor(problem: Pick<Problem, "stencil" | "grid" | "boundary">, mostSamples = Infinity) {
     this.#problem = problem;
+    this.#mostSamples = mostSamples;
+  }
+
+  /**
+   * A survey to tune with: sources and receivers on lattices along x and y, most of them between cells, halfway down and
+   * near the low end of z. Sources send noise of the range that the equation says.
+   *
+   * @param mostSteps of which samples are kept
+   */
+  static synthetic(problem: Problem, mostSteps: number): Survey {
+    const { grid: [nx, ny, nz], stencil: { update }, survey: counts } = problem;
+    const { sources = 0, receivers = 0, every = 1 } = counts ?? {};
+    const survey = new Survey(problem, 1 + Math.floor(mostSteps / every));
+    const lattice = (count: number, z: number): Position[] => {
+      const along = Math.min(count, Math.max(1, Math.round(Math.sqrt(count * nx / ny)))),
+        rows = Math.ceil(count / along);
+      return Array.from({ length: count }, (_, i): Position => {
+        return [(nx - 1) * (i % along + 0.5) / along, (ny - 1) * (Math.floor(i / along) + 0.5) / rows, z];
+      });
+    };
+    if (sources > 0) {
+      const { name, range: [lowest, highest] } = update.sources![0]!;
+      const noise = (_: unknown, step: number): number => lowest + (highest - lowest) * (step * 0.618034 % 1);
+      const signature = Float32Array.from({ length: mostSteps }, noise);
+      survey.addSources(name, lattice(sources, Math.floor((nz - 1) / 2)), signature);
+    }
+    if (receivers > 0) {
+      survey.addReceivers(update.fields[0]!, lattice(receivers, Math.min(2, nz - 1)), { every });
+    }
+    return survey;
   }
 
   /** Whether there is nothing to add and nothing to record. */
@@ -82,7 +130,7 @@ export class Survey {
     signatures: ArrayLike<number> | readonly ArrayLike<number>[],
     options: PlaceOptions = {},
   ): void {
-    const refuse = refuserOf("add the sources"), sources = this.#problem.stencil.update.sources ?? [];
+    const refuse = refuserOf("sources"), sources = this.#problem.stencil.update.sources ?? [];
     const source = sources.find((one) => one.name === name);
     if (source === undefined) {
       const known = sources.map((one) => one.name).join(", ") || "none: this equation declares no source";
@@ -111,7 +159,7 @@ export class Survey {
 
   /** Adds receivers. @throws {RangeError} saying what is wrong */
   addReceivers(name: string, positions: readonly Position[], options: ReceiverOptions = {}): void {
-    const refuse = refuserOf("add the receivers"), { fields } = this.#problem.stencil.update;
+    const refuse = refuserOf("receivers"), { fields } = this.#problem.stencil.update;
     const field = fields.indexOf(name), { every = 1 } = options;
     if (field < 0) refuse(`the name must be one of ${fields.join(", ")}`, describeValue(name));
     if (!(Number.isSafeInteger(every) && every >= 1)) {
@@ -141,6 +189,11 @@ export class Survey {
     });
   }
 
+  /** Forgets what was recorded. */
+  restart(): void {
+    this.#count = 0;
+  }
+
   /** Ends all sources and receivers, and what was recorded. */
   clear(): void {
     this.#sources.length = this.#receivers.length = this.#count = 0;
@@ -148,7 +201,7 @@ export class Survey {
   }
 
   /** Makes a field add and record; again after materials, which say how much sources count, have changed. */
-  async watch(field: SharedField): Promise<void> {
+  async watch(field: Watching): Promise<void> {
     const recorded = new Cells(), added = new Cells();
     const rows = this.#receivers.map(({ field, cells }) =>
       cells.map(({ cell, weight }) => ({ row: recorded.rowOf({ field, cell }), weight }))
@@ -168,7 +221,7 @@ export class Survey {
   #placesOf(
     positions: readonly Position[],
     { interpolation = "linear" }: PlaceOptions,
-    refuse: ReturnType<typeof refuserOf>,
+    refuse: Refuse,
   ): WeightedCell[][] {
     const { grid, boundary } = this.#problem;
     if (!INTERPOLATIONS.includes(interpolation)) {
@@ -189,7 +242,7 @@ export class Survey {
   }
 
   /** What is added to each cell: a source's value, its weight there, and its factor, which materials may change. */
-  async #termsOf(field: SharedField, added: Cells): Promise<readonly Term[]> {
+  async #termsOf(field: Watching, added: Cells): Promise<readonly Term[]> {
     const materials = new Cells();
     const wanted = this.#sources.flatMap(({ source, places, signatures }) =>
       places.flatMap((cells, i) =>
@@ -220,7 +273,7 @@ export class Survey {
     rows: readonly (readonly { readonly row: number; readonly weight: number }[])[],
     cells: number,
   ): void {
-    const samples = values.length / cells, { length } = rows;
+    const samples = Math.min(values.length / cells, this.#mostSamples - first), { length } = rows;
     this.#count = Math.max(this.#count, first + samples);
     if (this.#count * length > this.#samples.length) {
       const grown = new Float32Array(Math.max(FIRST_SAMPLES, 2 * this.#count) * length);
