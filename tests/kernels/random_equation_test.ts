@@ -205,7 +205,7 @@ for (const kind of KINDS) {
 const MET_ELSEWHERE = new Set([
   "stepwise: window",
   "diamond-torre: window",
-  ...["stepwise", "marching", "diamond-wavefront"].map((name) => `${name}: points`),
+  ...["stepwise", "marching", "diamond-torre", "diamond-wavefront"].map((name) => `${name}: points`),
   ...["stepwise", "diamond-wavefront"].map((name) => `${name}: early-sources`),
   "diamond-torre: shared-sub-steps",
   "diamond-torre: early-fields",

@@ -67,6 +67,8 @@ interface Watching {
   watch(points: WatchedPoints): Promise<void>;
   /** The values that cells have now. */
   sample(cells: readonly Point[]): Promise<Float32Array>;
+  /** The values of an axis profile in the whole grid. */
+  readProfile(profile: number): Float32Array;
 }
 
 /** Samples of receivers that there is room for at first. */

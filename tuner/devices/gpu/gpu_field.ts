@@ -85,6 +85,11 @@ export class GpuField implements Disposable {
     }
   }
 
+  /** The values of an axis profile. */
+  readProfile(profile: number): Float32Array {
+    return this.profiles.values(profile);
+  }
+
   /** The values that cells have now, of a problem that has points. */
   async sample(cells: readonly Point[]): Promise<Float32Array> {
     const { gpu, scratch } = this.#made, { plan } = this;
@@ -264,29 +269,35 @@ export class GpuField implements Disposable {
 
   /** The same with points: what is added goes up before each list of dispatches, and what is recorded comes back after it. */
   async #beginWith(points: GpuPoints, steps: number): Promise<Submission> {
-    const finishes: (() => Promise<number>)[] = [];
+    const submitted: (() => Promise<void>)[] = [], waits: Promise<void>[] = [];
     let timeNs = 0;
+    const beginWait = (): void => {
+      const ended = submitted.shift()!();
+      ended.catch(() => {}); // awaited below
+      waits.push(ended);
+    };
     for (let done = 0; done < steps;) {
       const count = Math.min(points.mostSteps, steps - done), start = this.#step;
       points.prepare(start, count);
       const submission = await this.#dispatcher.begin([this.#dispatches(count, start)]);
       const { copy, buffer, take } = await points.leave(start, count);
       await this.device.enqueue(copy);
-      finishes.push(async () => {
-        const listNs = await submission.finish();
+      submitted.push(async () => {
+        timeNs += await submission.finish();
         await this.device.within(async () => await buffer?.mapAsync(GPUMapMode.READ), "what was recorded");
         take();
-        return listNs;
       });
       this.#order?.advance();
       this.#step += count;
       done += count;
-      // the device works on a list while the host prepares the next
-      if (finishes.length > 1) timeNs += await finishes.shift()!();
+      // as the dispatcher does: Deno blocks in a wait, but goes on 10 ms later, when the next list is submitted
+      await waits.shift();
+      if (submitted.length > 1) beginWait();
     }
     return {
       finish: async () => {
-        for (const finish of finishes) timeNs += await finish();
+        while (submitted.length > 0) beginWait();
+        await Promise.all(waits);
         return timeNs;
       },
     };
