@@ -97,7 +97,7 @@ export class CpuField {
 
   /** The values of an axis profile. */
   readProfile(profile: number): Float32Array {
-    return this.profiles.values(profile);
+    return this.profiles.values[profile]!;
   }
 
   /** The values that cells have now. */

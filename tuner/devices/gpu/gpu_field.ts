@@ -87,7 +87,7 @@ export class GpuField implements Disposable {
 
   /** The values of an axis profile. */
   readProfile(profile: number): Float32Array {
-    return this.profiles.values(profile);
+    return this.profiles.values[profile]!;
   }
 
   /** The values that cells have now, of a problem that has points. */
