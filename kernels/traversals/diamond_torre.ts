@@ -80,19 +80,29 @@ export const diamondTorre: Traversal = {
       "shared-sub-steps",
       "early-fields",
       "points",
+      "signal",
     ],
     {
       boundary: "torres advance from one end of x to the other through zeros",
       fields: ONE_FIELD,
       "sub-steps": ONE_FIELD,
       profiles: "no tier reads them",
-      signal: "a torre's tiers are many steps of one dispatch, which has one signal",
       "previous-neighbours": "a torre keeps that level of the cell itself only",
       "diagonal-taps": "torres cannot read it",
       reach: "there is nothing to tile",
       "early-sources": ONE_FIELD,
     },
-    { boundaries: AMONG_ZEROS },
+    {
+      boundaries: AMONG_ZEROS,
+      where: {
+        window: {
+          cannot: {
+            points: "torres of a window have neither sources nor receivers",
+            signal: "torres of a window have no signal",
+          },
+        },
+      },
+    },
   ),
   parameterLists(problem, { maxComputeWorkgroupStorageSize: mostBytes }) {
     const { update } = problem.stencil;

@@ -324,7 +324,7 @@ export function planSteps(
           });
           const fields = isFused ? update.substeps.flat() : update.substeps[substep]!;
           for (const group of groupsOf(table, fields)) {
-            const dispatch = atGroup(atPoints!, group, { step: step - start, level });
+            const dispatch = atGroup(atPoints!, group, { step: (table!.steps ?? 0) + step - start, level });
             list.add(dispatch, { section: group.section, ranges: [group.slices], levels: [level] });
           }
           if (renewsPads) renewPads(list, level);

@@ -56,6 +56,8 @@ export interface PointTable {
   /** What the table's buffer holds after its head. */
   readonly words: Int32Array<ArrayBuffer>;
   readonly groups: readonly PointGroup[];
+  /** Steps of the list before those whose dispatches are wanted. @default {0} */
+  readonly steps?: number;
 }
 
 /** A dispatch that copies a level; it has no uniforms. Binding 0: it in the plan's own order; 1: its canonical cells. */

@@ -5,8 +5,9 @@
  */
 import { holdsAll, layoutWithin, type Section, type SectionLimits, sectionsOf } from "../sections.ts";
 import type { Problem } from "../stencils/stencil.ts";
+import { readsSignal } from "../update.ts";
 import { POINT_BUFFERS } from "../wgsl/points.ts";
-import { appendTable, pointPlan, pointShader } from "./point_work.ts";
+import { appendTable, NO_POINTS, pointPlan, pointShader } from "./point_work.ts";
 import { copyShaders, SectionWork } from "./section_work.ts";
 import { planSteps, stepShaders } from "./stepwise.ts";
 import { scheduleTorres, slicesOfRow, torreNeeds, type TorreRow } from "./torre_schedule.ts";
@@ -27,6 +28,8 @@ export function planTorres(problem: Problem, parameters: TorreParameters, limits
   const inSections = sections.map((section) => {
     return { own: section.own, layout: isCut ? layoutWithin(layout, section, section.own) : layout };
   });
+  const hasSignal = readsSignal(problem.stencil.update),
+    hasSeries = hasSignal || problem.survey !== undefined;
   const singly = problem.survey && pointPlan(inSections, shaders.push(pointShader([0, 1, 2])) - 1);
   const remainder = unroll === 1 ? undefined : planSteps({
     label,
@@ -41,16 +44,16 @@ export function planTorres(problem: Problem, parameters: TorreParameters, limits
     storage: {
       layout,
       ...((isCut || isWindow) && { sections }),
-      ...(singly && { scratch: POINT_BUFFERS }),
+      ...(hasSeries && { scratch: POINT_BUFFERS }),
     },
     shaders: [...shaders, ...remainder?.shaders ?? []],
-    ...(singly && {
+    ...(hasSeries && {
       points: {
-        ...singly,
-        tabulate(points) {
-          const words = tabulateTorres(problem, shape, points);
-          return appendTable(words, singly.tabulate(points));
-        },
+        ...(singly ?? NO_POINTS),
+        hasSignal,
+        ...(singly && {
+          tabulate: (points) => appendTable(tabulateTorres(problem, shape, points), singly.tabulate(points)),
+        }),
       },
     }),
     ...(isWindow && { passageSteps: nt * bands }),
@@ -68,7 +71,7 @@ export function planTorres(problem: Problem, parameters: TorreParameters, limits
             flipped: start % 2 === 1,
             uniforms: rows.flatMap(({ x, y, tiers, step }) => [
               x,
-              table === undefined ? y : y + step * shape.width,
+              hasSeries ? y + step * shape.width : y,
               tiers,
               before,
             ]),
@@ -76,7 +79,8 @@ export function planTorres(problem: Problem, parameters: TorreParameters, limits
           work.add(dispatch, { section, levels: [0, 1], ranges: rows.map((row) => slicesOfRow(row, shape)) });
         }
       }
-      const { steps } = schedule, rest = remainder?.dispatches(count - steps, start + steps, table) ?? [];
+      const { steps } = schedule, left = table && { ...table, steps };
+      const rest = remainder?.dispatches(count - steps, start + steps, left) ?? [];
       return [...work.finish(), ...rest.map((one) => ({ ...one, shader: shaders.length + one.shader }))];
     },
   };

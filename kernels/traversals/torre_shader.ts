@@ -4,9 +4,9 @@
  * @module
  */
 import type { Problem } from "../stencils/stencil.ts";
-import { expressionsOf, readsPrevious, type Update } from "../update.ts";
+import { expressionsOf, readsPrevious, readsSignal, type Update } from "../update.ts";
 import { alongZ, cellType, declareLayout, declareLevels, lanesOf, plus, times } from "../wgsl/declare.ts";
-import { declarePoints } from "../wgsl/points.ts";
+import { declarePoints, signalOf } from "../wgsl/points.ts";
 import { wgsl } from "../wgsl/template.ts";
 import { type Resolver, type UpdateWriter, updateWriter } from "../wgsl/write_update.ts";
 import { MAX_BANDS } from "./torre_schedule.ts";
@@ -45,6 +45,7 @@ export function torreShader(
   const { dts, zPerThread, threads, unroll, lookahead, materials = AGAIN } = parameters;
   const { slope, width, layout, rim, perChunk, slotLength } = shape;
   const { title, update } = problem.stencil, hasPoints = problem.survey !== undefined;
+  const hasSeries = hasPoints || readsSignal(update);
   const tile = square(0, width), held = square(-slope, width - slope);
   const previous = readsPrevious(update);
   const type = cellType(zPerThread);
@@ -91,9 +92,10 @@ export function torreShader(
     ${writer.constants}
     struct Row { x: i32, y: i32, tiers: i32, ${
     isCut ? "before" : "unused"
-  }: i32 } // base of the row's first torre at its first tier${hasPoints ? "; y: and W times the step" : ""}
+  }: i32 } // base of the row's first torre at its first tier${hasSeries ? "; y: and W times the step" : ""}
     ${declareLevels(zPerThread)}
-    ${hasPoints ? `${declareTileRows(problem, shape)}\n${declarePoints()}` : ""}
+    ${hasPoints ? declareTileRows(problem, shape) : ""}
+    ${hasSeries ? declarePoints() : ""}
     @group(0) @binding(2) var<uniform> rows: array<Row, ${MAX_BANDS}>;
     var<workgroup> exchange: array<array<${type}, ${slotLength}>, ${2 * perChunk}>;
     ${rests.size === 0 ? "" : `var<workgroup> rest: array<array<${type}, ${slotLength}>, ${rests.size}>;`}
@@ -103,7 +105,7 @@ export function torreShader(
       let thread = i32(l.x);
       let slot = ${plus("thread", rim)};
       let row = rows[w.y];
-      let y = ${hasPoints ? "row.y % W" : "row.y"} + i32(w.x) * W;
+      let y = ${hasSeries ? "row.y % W" : "row.y"} + i32(w.x) * W;
       if (y - W / 2 + 1 >= NY) { return; } // this row is shorter than another of the dispatch
       let acrossY = y - W / 2 + 1 < 0 || y + W / 2 > NY;
       var x = row.x;
@@ -116,7 +118,7 @@ export function torreShader(
       ${finish}
     }
   `;
-  return { label: `torre ${type} DTS=${dts}`, code, ...(hasPoints && { scratch: [0, 1, 2] }) };
+  return { label: `torre ${type} DTS=${dts}`, code, ...(hasSeries && { scratch: [0, 1, 2] }) };
 }
 
 /**
@@ -153,6 +155,9 @@ function writeTiers(
     const next = new Map<string, string>(), nextMaterials = new Map<string, string>();
     lines.push(`// tier ${tier}: ${source} → ${target}`);
     if (hasPoints) lines.push(findPoints(shape, tier));
+    if (readsSignal(update)) {
+      lines.push(`let signal${tier} = ${signalOf(`row.y / W + ${plus("tier", tier)}`)};`);
+    }
     const loadMaterials = (loads: MaterialLoads): string[] => [
       ...loads.now.map((element) => {
         const name = elementName(`m${tier}`, element);
@@ -307,7 +312,12 @@ function writeChunk(
     return [...lines, `let ${name} = ${values[0]};`];
   });
   const values = cells.map((place) =>
-    writer.write({ ...inRegisters(place), type, prefix: `${register(`n${tier}`, place)}_` })
+    writer.write({
+      ...inRegisters(place),
+      type,
+      signal: `signal${tier}`,
+      prefix: `${register(`n${tier}`, place)}_`,
+    })
   );
   return { lines: [...puts, "workgroupBarrier();", ...keeps], values };
 }

@@ -127,10 +127,12 @@ export interface GpuPlan {
    * @param table where points are; they are added to and recorded @default {there are none}
    */
   dispatches(steps: number, start: number, table?: PointTable): Dispatch[];
-  /** Of a plan for a problem that has points: finds them, and records their values as they are at t = `start`. */
+  /** Of a plan whose shaders read series, of points or the signal: finds them, and records their values as they are at t = `start`. */
   readonly points?: {
     tabulate(points: Points): PointTable;
     sample(table: PointTable, start: number): Dispatch[];
+    /** Whether what is added ends with the signal of each step. @default {false} */
+    readonly hasSignal?: boolean;
   };
 }
 

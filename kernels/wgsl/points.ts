@@ -11,7 +11,12 @@ import { wgsl } from "./template.ts";
 export const POINT_BUFFERS: readonly Scratch[] = ["table of points", "what is added", "what is recorded"]
   .map((label) => ({ label, length: 1, lives: "points" }));
 
-/** Words before the table's own: points that are added to, those that are recorded, `every`, and the start's t modulo it. */
+/** The text of the signal in a step, counted from the list's first: what is added ends with it, where there is one. */
+export function signalOf(step: string): string {
+  return `added[(${step} + 1) * points[0] - 1]`;
+}
+
+/** Words before the table's own: length of a row of what is added, points that are recorded, `every`, and the start's t modulo it. */
 export const HEAD_WORDS = 4;
 
 /**

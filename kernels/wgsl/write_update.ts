@@ -13,6 +13,8 @@ export interface Resolver {
   readonly profile?: Algebra<string>["profile"];
   /** Text that reads a partial sum; undefined: it is taken apart. @default {always taken apart} */
   partial?(of: Expression, offset: Offset): string | undefined;
+  /** Text that reads the signal. @default {"time.signal"} the uniform of `declareTime` */
+  readonly signal?: string;
   /** The type of those texts. @default {"f32"} */
   readonly type?: string;
   /** Starts the names of values that are used again. @default {"e"} */
@@ -49,7 +51,9 @@ export function updateWriter(expressions: readonly Expression[]): UpdateWriter {
   };
   const within = (piece: Piece, atLeast: number): string =>
     piece.binds >= atLeast ? piece.text : `(${piece.text})`;
-  const algebraOf = ({ tap, profile, partial, type = "f32" }: Resolver): Algebra<Piece> => {
+  const algebraOf = (
+    { tap, profile, partial, signal = "time.signal", type = "f32" }: Resolver,
+  ): Algebra<Piece> => {
     const join = (operator: string, binds: 1 | 2) => (left: Piece, right: Piece): Piece => ({
       text: `${within(left, binds)} ${operator} ${within(right, binds + 1)}`,
       binds,
@@ -69,7 +73,7 @@ export function updateWriter(expressions: readonly Expression[]): UpdateWriter {
       tap: (one) => value(tap(one)),
       ...(profile && { profile: (one) => value(profile(one), one.axis !== 2) }),
       constant: (number) => value(nameOf(number), true),
-      signal: () => value("time.signal", true), // see `declareTime`
+      signal: () => value(signal, true),
       add: join("+", 1),
       subtract: join("-", 1),
       multiply: join("*", 2),

@@ -61,6 +61,8 @@ const KINDS: readonly GriddedKind[] = [
   { seed: 75, isWhole: false, dimensions: 3, like: "layered" },
   { seed: 77, isWhole: true, dimensions: 3, like: "layered" },
   { seed: 85, isWhole: true, dimensions: 3, like: "layered" },
+  { seed: 126, isWhole: true, dimensions: 3 },
+  { seed: 151, isWhole: false, dimensions: 3 },
 ];
 
 function problemOf(kind: GriddedKind): Problem {

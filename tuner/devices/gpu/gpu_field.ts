@@ -32,6 +32,15 @@ const LONG_UPDATES = 120e9, LONG_STEPS = 10_000, MOST_LISTS = 8;
 /** Largest piece of a level that is read at once: a large field is never on the host as a whole. */
 const PIECE_BYTES = 2 ** 26;
 
+/** Points where there are none. */
+const NOTHING: WatchedPoints = {
+  added: [],
+  recorded: [],
+  every: 1,
+  amplitudes: () => new Float32Array(),
+  take: () => {},
+};
+
 /** Something recorded for a submission. */
 export type Recorded = (encoder: GPUCommandEncoder) => void;
 
@@ -96,7 +105,7 @@ export class GpuField implements Disposable {
     const values = new Float32Array(cells.length);
     const only = { added: [], recorded: cells, every: 1 };
     const amplitudes = () => new Float32Array(), take = (_: number, found: Float32Array) => values.set(found);
-    using points = await GpuPoints.create(gpu, plan, { ...only, amplitudes, take }, 1);
+    using points = await GpuPoints.create(gpu, this, { ...only, amplitudes, take }, 1);
     const own = points.buffers, dispatcher = this.#dispatcherOn([...scratch.slice(0, -own.length), ...own]);
     points.prepare(0, 1);
     await (await dispatcher.begin([plan.points!.sample(points.table, this.#step)])).finish();
@@ -116,13 +125,14 @@ export class GpuField implements Disposable {
   }
 
   /** From now on adds to these points and records them, of a problem that has points. */
-  async watch(watched: WatchedPoints | undefined): Promise<void> {
+  async watch(given: WatchedPoints | undefined): Promise<void> {
     const { gpu, scratch } = this.#made, { plan, problem: { steps } } = this;
+    const watched = given ?? (plan.points?.hasSignal ? NOTHING : undefined);
     this.#points?.[Symbol.dispose]();
     this.#points = undefined;
     this.#lists.clear();
     if (watched !== undefined) {
-      this.#points = await GpuPoints.create(gpu, plan, watched, this.longRun * steps);
+      this.#points = await GpuPoints.create(gpu, this, watched, this.longRun * steps);
     }
     // their buffers are the last
     const own = this.#points?.buffers ?? [];
@@ -163,7 +173,7 @@ export class GpuField implements Disposable {
         copies.push(await gpu.buffer(4 * layout.length, LEVEL_USAGE, label));
       }
       const uniforms = await Uniforms.create(gpu);
-      return new GpuField(problem, plan, {
+      const field = new GpuField(problem, plan, {
         gpu,
         arrays,
         scratch,
@@ -173,6 +183,8 @@ export class GpuField implements Disposable {
         pipelines,
         compileNs,
       });
+      if (plan.points?.hasSignal) await field.watch(undefined);
+      return field;
     } catch (error) {
       memory.giveBack(arrays);
       for (const buffer of [...scratch, ...copies]) buffer.destroy();

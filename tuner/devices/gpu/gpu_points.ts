@@ -1,6 +1,8 @@
 import type { PointTable } from "../../../kernels/traversals/storage.ts";
 import { samplesIn } from "../../../kernels/points.ts";
+import type { Problem } from "../../../kernels/stencils/stencil.ts";
 import type { GpuPlan } from "../../../kernels/traversals/traversal.ts";
+import { signalAt, type Update } from "../../../kernels/update.ts";
 import { HEAD_WORDS, POINT_BUFFERS } from "../../../kernels/wgsl/points.ts";
 import type { WatchedPoints } from "../points.ts";
 import type { GpuDevice } from "./gpu_device.ts";
@@ -28,18 +30,21 @@ export class GpuPoints implements Disposable {
   readonly buffers: readonly GPUBuffer[];
   readonly #gpu: GpuDevice;
   readonly #watched: WatchedPoints;
+  /** Whose signal ends each row of what is added. */
+  readonly #update: Update | undefined;
   #readable: GPUBuffer[] = [];
 
   private constructor(
     gpu: GpuDevice,
     watched: WatchedPoints,
-    made: Pick<GpuPoints, "table" | "mostSteps" | "buffers">,
+    made: Pick<GpuPoints, "table" | "mostSteps" | "buffers"> & { readonly update: Update | undefined },
   ) {
     this.#gpu = gpu;
     this.#watched = watched;
     this.table = made.table;
     this.mostSteps = made.mostSteps;
     this.buffers = made.buffers;
+    this.#update = made.update;
   }
 
   /**
@@ -49,15 +54,17 @@ export class GpuPoints implements Disposable {
    */
   static async create(
     gpu: GpuDevice,
-    plan: GpuPlan,
+    { plan, problem }: { readonly plan: GpuPlan; readonly problem: Problem },
     watched: WatchedPoints,
     most: number,
   ): Promise<GpuPoints> {
     const { added, recorded, every } = watched, table = plan.points!.tabulate(watched);
-    const bytesPerStep = 4 * Math.max(1, added.length, recorded.length / every);
+    const update = plan.points!.hasSignal ? problem.stencil.update : undefined;
+    const row = added.length + (update === undefined ? 0 : 1);
+    const bytesPerStep = 4 * Math.max(1, row, recorded.length / every);
     const mostSteps = Math.max(1, Math.min(most, Math.floor(MOST_BYTES / bytesPerStep)));
     const samples = Math.ceil(mostSteps / every);
-    const lengths = [HEAD_WORDS + table.words.length, mostSteps * added.length, samples * recorded.length];
+    const lengths = [HEAD_WORDS + table.words.length, mostSteps * row, samples * recorded.length];
     const usage = GPUBufferUsage.STORAGE | GPUBufferUsage.COPY_SRC | GPUBufferUsage.COPY_DST;
     const buffers: GPUBuffer[] = [];
     try {
@@ -69,15 +76,22 @@ export class GpuPoints implements Disposable {
       throw error;
     }
     gpu.write(buffers[0]!, 4 * HEAD_WORDS, table.words);
-    return new GpuPoints(gpu, watched, { table, mostSteps, buffers });
+    return new GpuPoints(gpu, watched, { table, mostSteps, buffers, update });
   }
 
   /** Sets what is added in the steps from `start` on, before whatever is submitted later. */
   prepare(start: number, steps: number): void {
-    const [table, added] = this.buffers, { every } = this.#watched;
-    const head = [this.#watched.added.length, this.#watched.recorded.length, every, start % every];
-    this.#gpu.write(table!, 0, Int32Array.from(head));
-    this.#gpu.write(added!, 0, this.#watched.amplitudes(start, steps));
+    const [table, added] = this.buffers, { every, recorded } = this.#watched, update = this.#update;
+    const values = this.#watched.amplitudes(start, steps), width = this.#watched.added.length;
+    const row = width + (update === undefined ? 0 : 1);
+    this.#gpu.write(table!, 0, Int32Array.of(row, recorded.length, every, start % every));
+    if (update === undefined) return this.#gpu.write(added!, 0, values);
+    const rows = new Float32Array(steps * row);
+    for (let step = 0; step < steps; step++) {
+      rows.set(values.subarray(step * width, (step + 1) * width), step * row);
+      rows[(step + 1) * row - 1] = signalAt(update, start + step);
+    }
+    this.#gpu.write(added!, 0, rows);
   }
 
   /** What is recorded in these steps. */
