@@ -8,6 +8,7 @@ import type { Algebra } from "../expression.ts";
 import type { Grid, Problem } from "../stencils/stencil.ts";
 import { profileTapsOf, type Substep, type Update } from "../update.ts";
 import { lanesOf, plus } from "../wgsl/declare.ts";
+import { POINT_BUFFERS } from "../wgsl/points.ts";
 import { type Scratch, SCRATCH_BINDING, type Shader } from "./storage.ts";
 
 /** The scratch buffer of an update's axis profiles; none for an update without. */
@@ -16,9 +17,14 @@ export function profileScratch({ stencil: { update }, grid }: Pick<Problem, "ste
   return length === 0 ? [] : [{ label: "profiles", length, lives: "profiles" }];
 }
 
-/** A shader, with the buffer if it reads profiles. */
+/** The scratch buffers of points, which follow. */
+export function pointBuffers(problem: Pick<Problem, "stencil" | "grid">): readonly number[] {
+  return POINT_BUFFERS.map((_, i) => profileScratch(problem).length + i);
+}
+
+/** A shader, with the buffer before its others if it reads profiles. */
 export function withProfiles(of: Update | Substep, shader: Shader): Shader {
-  return profileTapsOf(of).length === 0 ? shader : { ...shader, scratch: [0] };
+  return profileTapsOf(of).length === 0 ? shader : { ...shader, scratch: [0, ...shader.scratch ?? []] };
 }
 
 /** The buffer in such a shader; nothing in others. */
@@ -26,6 +32,13 @@ export function declareProfiles(of: Update | Substep): string {
   if (profileTapsOf(of).length === 0) return "";
   return `@group(0) @binding(${SCRATCH_BINDING}) var<storage, read> profiles: array<f32>;`;
 }
+
+/** Texts that read profiles in a step's shader on slices of a grid, from the `first` on. */
+export function stepProfile({ stencil: { update }, grid }: Problem, first = 0): ProfileReader {
+  return profileElement(update, grid, [plus("x", first), "y", "z"]);
+}
+
+type ProfileReader = NonNullable<Algebra<string>["profile"]>;
 
 /**
  * Texts that read profiles at the cell of these indices along x, y, z.
@@ -37,7 +50,7 @@ export function profileElement(
   grid: Grid,
   indices: readonly [x: string, y: string, z: string],
   width = 1,
-): NonNullable<Algebra<string>["profile"]> {
+): ProfileReader {
   const { starts } = layProfiles(update, grid);
   return ({ profile, axis, offset }) => {
     const value = (lane: number) => `profiles[${plus(indices[axis], starts[profile]! + offset + lane)}]`;

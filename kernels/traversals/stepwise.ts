@@ -25,7 +25,13 @@ import { wgsl } from "../wgsl/template.ts";
 import { updateWriter } from "../wgsl/write_update.ts";
 import { passageNeeds, planPassage, stepNeeds } from "./window_passage.ts";
 import { copyShaders, type Level, SectionWork } from "./section_work.ts";
-import { declareProfiles, profileElement, profileScratch, withProfiles } from "./profile_storage.ts";
+import {
+  declareProfiles,
+  pointBuffers,
+  profileScratch,
+  stepProfile,
+  withProfiles,
+} from "./profile_storage.ts";
 import type { Shader } from "./storage.ts";
 import type { Dispatch, GpuPlan, ParametersOf, Traversal } from "./traversal.ts";
 import { exceededLimit, workgroupShapes } from "./workgroup_limits.ts";
@@ -123,16 +129,7 @@ export const stepwise: Traversal = {
       problem,
       layout,
       limits,
-      shadersOf(part, its, first) {
-        const { stencil: { update }, grid } = problem;
-        return stepShaders(
-          part,
-          its,
-          shape,
-          false,
-          profileElement(update, grid, [plus("x", first), "y", "z"]),
-        );
-      },
+      shadersOf: (part, its, first) => stepShaders(part, its, shape, false, stepProfile(problem, first)),
       workgroupsOf: (part) => workgroupsOf(part, shape),
     });
   },
@@ -168,12 +165,13 @@ const WINDOW_SLICES = wgsl`
  * @param profile reads profiles at the shader's x, y, z
  */
 export function stepShaders(
-  { stencil: { title, update }, grid }: Problem,
+  problem: Problem,
   layout: Layout,
   [threadsZ, threadsY, threadsX]: readonly [number, number, number],
   isInWindow = false,
-  profile = profileElement(update, grid, ["x", "y", "z"]),
+  profile = stepProfile(problem),
 ): Shader[] {
+  const { stencil: { title, update } } = problem;
   return update.substeps.map((substep, index) => {
     const { constants, write } = updateWriter(expressionsOf(substep));
     const { lines, values } = write({ tap: elementOf, profile });
@@ -262,8 +260,8 @@ export function planSteps(
   }: StepPlan,
 ): GpuPlan {
   const { stencil: { update }, grid: [nx, ny, nz], boundary } = problem, isCut = sections.length > 1;
-  const shaders: Shader[] = [], own = profileScratch(problem);
-  const scratch = [...own, ...(problem.survey ? POINT_BUFFERS : [])];
+  const shaders: Shader[] = [];
+  const scratch = [...profileScratch(problem), ...(problem.survey ? POINT_BUFFERS : [])];
   /** The place of a shader, which sections may share. */
   const place = (shader: Shader): number => {
     const known = shaders.findIndex(({ code }) => code === shader.code);
@@ -284,9 +282,7 @@ export function planSteps(
       : undefined
   );
   const copies = shaders.push(...copyShaders(sections)) - copyShaders(sections).length;
-  const atPoints = problem.survey === undefined
-    ? undefined
-    : place(pointShader([0, 1, 2].map((i) => own.length + i)));
+  const atPoints = problem.survey === undefined ? undefined : place(pointShader(pointBuffers(problem)));
   const [padX] = layout.pad;
   const renewPads = (work: SectionWork, level: Level): void => {
     parts.forEach(({ section: { own }, part }, section) => {

@@ -8,6 +8,7 @@ import type { Problem } from "../stencils/stencil.ts";
 import { readsSignal } from "../update.ts";
 import { POINT_BUFFERS } from "../wgsl/points.ts";
 import { appendTable, NO_POINTS, pointPlan, pointShader } from "./point_work.ts";
+import { pointBuffers, profileScratch, stepProfile } from "./profile_storage.ts";
 import { copyShaders, SectionWork } from "./section_work.ts";
 import { planSteps, stepShaders } from "./stepwise.ts";
 import { scheduleTorres, slicesOfRow, torreNeeds, type TorreRow } from "./torre_schedule.ts";
@@ -30,13 +31,17 @@ export function planTorres(problem: Problem, parameters: TorreParameters, limits
   });
   const hasSignal = readsSignal(problem.stencil.update),
     hasSeries = hasSignal || problem.survey !== undefined;
-  const singly = problem.survey && pointPlan(inSections, shaders.push(pointShader([0, 1, 2])) - 1);
+  const scratch = [...profileScratch(problem), ...(hasSeries ? POINT_BUFFERS : [])];
+  const singly = problem.survey &&
+    pointPlan(inSections, shaders.push(pointShader(pointBuffers(problem))) - 1);
   const remainder = unroll === 1 ? undefined : planSteps({
     label,
     problem,
     layout,
     sections,
-    shadersOf: (part, its) => stepShaders(part, its, [remainderThreads(threads), 1, 1]),
+    shadersOf(part, its, first) {
+      return stepShaders(part, its, [remainderThreads(threads), 1, 1], false, stepProfile(problem, first));
+    },
     workgroupsOf: (part) => remainderWorkgroups(part, threads),
   });
   return {
@@ -44,7 +49,7 @@ export function planTorres(problem: Problem, parameters: TorreParameters, limits
     storage: {
       layout,
       ...((isCut || isWindow) && { sections }),
-      ...(hasSeries && { scratch: POINT_BUFFERS }),
+      ...(scratch.length > 0 && { scratch }),
     },
     shaders: [...shaders, ...remainder?.shaders ?? []],
     ...(hasSeries && {

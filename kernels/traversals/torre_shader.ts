@@ -3,8 +3,9 @@
  *
  * @module
  */
+import type { ProfileTap } from "../expression.ts";
 import type { Problem } from "../stencils/stencil.ts";
-import { expressionsOf, readsPrevious, readsSignal, type Update } from "../update.ts";
+import { expressionsOf, profileTapsOf, readsPrevious, readsSignal, type Update } from "../update.ts";
 import { alongZ, cellType, declareLayout, declareLevels, lanesOf, plus, times } from "../wgsl/declare.ts";
 import { declarePoints, signalOf } from "../wgsl/points.ts";
 import { wgsl } from "../wgsl/template.ts";
@@ -30,6 +31,7 @@ import {
 import { declareTileRows, findPoints, visitPoints } from "./torre_points.ts";
 import { columnTap, keptIndex, sumsOf } from "./torre_sums.ts";
 import { type Chunk, type KeptPlace, needsOf, visitTier } from "./torre_visit.ts";
+import { declareProfiles, pointBuffers, profileElement, withProfiles } from "./profile_storage.ts";
 import type { Shader } from "./storage.ts";
 
 /**
@@ -83,6 +85,16 @@ export function torreShader(
   const beyond = threads * zPerThread > problem.grid[2];
   const z = times(zPerThread, "thread");
   const inside = lanesOf("bool", zPerThread, (lane) => `${plus(z, lane)} < NZ`);
+  const readsProfiles = profileTapsOf(update).length === 0 ? 0 : 1,
+    profiles = profileNames(problem, zPerThread, z);
+  const tiers = writeTiers(update, parameters, shape, {
+    chunks,
+    ofMaterials,
+    profiles,
+    writer,
+    beyond,
+    hasPoints,
+  });
   const code = wgsl`
     // ${title}: a workgroup computes a torre, a thread ${each}.
     ${declareLayout(layout)}
@@ -95,8 +107,9 @@ export function torreShader(
   }: i32 } // base of the row's first torre at its first tier${hasSeries ? "; y: and W times the step" : ""}
     ${declareLevels(zPerThread)}
     ${hasPoints ? declareTileRows(problem, shape) : ""}
-    ${hasSeries ? declarePoints() : ""}
+    ${hasSeries ? declarePoints(readsProfiles) : ""}
     @group(0) @binding(2) var<uniform> rows: array<Row, ${MAX_BANDS}>;
+    ${declareProfiles(update)}
     var<workgroup> exchange: array<array<${type}, ${slotLength}>, ${2 * perChunk}>;
     ${rests.size === 0 ? "" : `var<workgroup> rest: array<array<${type}, ${slotLength}>, ${rests.size}>;`}
 
@@ -112,13 +125,41 @@ export function torreShader(
       var base = ORIGIN${perThread} + ${isCut ? "(x - row.before)" : "x"} * SLICE_T + y * PITCH_T + thread;
       ${beyond ? `let inside = ${inside};` : ""}
       ${start}
+      ${[...profiles.held.values()].join("\n")}
       for (var tier = 0; tier < row.tiers; tier += ${unroll}) {
-        ${writeTiers(update, parameters, shape, { chunks, ofMaterials, writer, beyond, hasPoints })}
+        ${tiers}
       }
       ${finish}
     }
   `;
-  return { label: `torre ${type} DTS=${dts}`, code, ...(hasSeries && { scratch: [0, 1, 2] }) };
+  return withProfiles(update, {
+    label: `torre ${type} DTS=${dts}`,
+    code,
+    ...(hasSeries && { scratch: pointBuffers(problem) }),
+  });
+}
+
+/** Names of what is read of profiles, and the lines that read it. */
+interface ProfileNames {
+  /** Once for all tiers: along z. */
+  readonly held: Map<string, string>;
+  /** In a tier, by name: along x and y, which is the same for all threads. */
+  nameOf(tap: ProfileTap, place: Place, tier: number, reads: Map<string, string>): string;
+}
+
+function profileNames({ stencil: { update }, grid }: Problem, zPerThread: number, z: string): ProfileNames {
+  const held = new Map<string, string>();
+  return {
+    held,
+    nameOf(tap, [a, b], tier, reads) {
+      const x = (a + b) / 2, y = (a - b) / 2;
+      const text = profileElement(update, grid, [plus("x", x), plus("y", y), z], zPerThread)(tap);
+      const at = tap.offset + (tap.axis === 0 ? x : tap.axis === 1 ? y : 0);
+      const name = register(tap.axis === 2 ? "q" : `q${tier}`, [tap.profile, at]);
+      (tap.axis === 2 ? held : reads).set(name, `let ${name} = ${text};`);
+      return name;
+    },
+  };
 }
 
 /**
@@ -129,9 +170,10 @@ function writeTiers(
   update: Update,
   { unroll, lookahead, zPerThread }: TorreParameters,
   shape: TorreShape,
-  { chunks, ofMaterials: { carried, loads: materialLoads }, writer, beyond, hasPoints }: {
+  { chunks, ofMaterials: { carried, loads: materialLoads }, profiles, writer, beyond, hasPoints }: {
     chunks: readonly Chunk[];
     ofMaterials: MaterialVisit;
+    profiles: ProfileNames;
     writer: UpdateWriter;
     beyond: boolean;
     hasPoints: boolean;
@@ -153,6 +195,7 @@ function writeTiers(
   for (let tier = 0; tier < unroll; tier++) {
     const [source, target] = tier % 2 === 0 ? ["now", "before"] : ["before", "now"];
     const next = new Map<string, string>(), nextMaterials = new Map<string, string>();
+    const known = new Set<string>();
     lines.push(`// tier ${tier}: ${source} → ${target}`);
     if (hasPoints) lines.push(findPoints(shape, tier));
     if (readsSignal(update)) {
@@ -195,12 +238,21 @@ function writeTiers(
       } else lines.push(...loadFrom(source, "let "));
       const ofCells = chunk.cells.map(() => loadMaterials(materialLoads[cell++]!));
       lines.push(...ofCells[0] ?? []);
+      const reads = new Map<string, string>();
       const { lines: written, values } = writeChunk(
         chunk,
         { tier, half, f, g, m },
-        { update, perChunk, zPerThread, writer, rests },
+        {
+          update,
+          perChunk,
+          zPerThread,
+          writer,
+          rests,
+          profileAt: (place) => (tap) => profiles.nameOf(tap, place, tier, reads),
+        },
       );
-      lines.push(...written);
+      lines.push(...[...reads].flatMap(([name, line]) => known.has(name) ? [] : [line]), ...written);
+      for (const name of reads.keys()) known.add(name);
       chunk.cells.forEach((place, i) => {
         const rest = own(rests.get(`${shifted(place, -slope, 0)}`)),
           name = rest ?? register(`n${tier}`, place);
@@ -266,12 +318,13 @@ interface Registers {
 function writeChunk(
   { exchanged, kept, cells }: Chunk,
   { tier, half, f, g, m }: Registers,
-  { update, perChunk, zPerThread, writer, rests }: {
+  { update, perChunk, zPerThread, writer, rests, profileAt }: {
     update: Update;
     perChunk: number;
     zPerThread: number;
     writer: UpdateWriter;
     rests: ReturnType<typeof rowsAtRest>;
+    profileAt: (place: Place) => NonNullable<Resolver["profile"]>;
   },
 ): { lines: readonly string[]; values: readonly ReturnType<UpdateWriter["write"]>[] } {
   const sums = sumsOf(update), type = cellType(zPerThread);
@@ -288,7 +341,8 @@ function writeChunk(
       zPerThread,
       (by) => by === 0 ? f.get(`${place}`)! : `${slots.get(`${place}`)}[${plus("slot", by)}]`,
     );
-  const inRegisters = (place: Place): Pick<Resolver, "tap" | "partial"> => ({
+  const inRegisters = (place: Place): Pick<Resolver, "tap" | "partial" | "profile"> => ({
+    profile: profileAt(place),
     tap(one) {
       const { offset: [x, y, z], ago, plane } = one;
       if (plane > 0) {
@@ -307,7 +361,9 @@ function writeChunk(
   });
   const keeps = kept.flatMap((one) => {
     const { of, isColumn } = sums!.kept[one.index]!, name = keptName(one);
-    const reads = isColumn ? { tap: inColumn(one.place) } : inRegisters(one.place);
+    const reads = isColumn
+      ? { tap: inColumn(one.place), profile: profileAt(one.place) }
+      : inRegisters(one.place);
     const { lines, values } = writer.write({ ...reads, type, prefix: `${name}_` }, [of]);
     return [...lines, `let ${name} = ${values[0]};`];
   });

@@ -223,6 +223,17 @@ const SUBJECTS: readonly Subject[] = [
     },
   },
   {
+    problem: { ...PROBLEM, stencil: PROFILED, grid: [9, 8, 13] },
+    traversal: diamondTorre,
+    parameters: TORRE,
+    mutations: {
+      "a profile one slice off": ["profiles[x + 1", "profiles[1 + x + 1"],
+      "a profile one row off": ["profiles[y", "profiles[1 + y"],
+      "a profile one cell off": ["profiles[thread", "profiles[1 + thread"],
+      "the first tier's profile in the second": [/let q1_0_1 = profiles.*;/g, "let q1_0_1 = q0_0_1;"],
+    },
+  },
+  {
     problem: { ...PROBLEM, stencil: PROFILED, boundary: "periodic", grid: [9, 8, 13] },
     traversal: marching,
     parameters: { zPerThread: 2, threadsZ: 8, threadsY: 4, pieces: 2, tile: 0, ahead: 1 },

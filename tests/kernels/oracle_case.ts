@@ -170,6 +170,32 @@ export function wholeNumberProfiles(readsBefore = true): Stencil {
   });
 }
 
+/** Taps on the axes only, with profiles along all axes and a material of each cell. */
+export function wholeNumberCross(): Stencil {
+  return equation({
+    name: "cross",
+    title: "axis profiles on a cross, whole numbers",
+    fields: { u: [-4, 3] },
+    materials: {
+      m: { values: [1, 0, -1, 2, 0, 1, 1, 0] },
+      dx: along("x", { values: [1, 0, 2, -1, 0, 1, -2, 3] }),
+      dy: along("y", { values: [2, 0, -1, 1, 0, 1, -2, 1] }),
+      dz: along("z", { values: [0, 1, 0, -1, 2, 1, 0, -1] }),
+    },
+    step({ u, m, dx, dy, dz }) {
+      const sides = add(
+        u.at(1),
+        u.at(0, -1),
+        u.at(0, 0, 1),
+        multiply(dx.at(-1), u.at(-1)),
+        multiply(dy.at(0, 1), m),
+      );
+      const d = add(dx, dy, dz.at(0, 0, -1));
+      return { u: maximum(-99, minimum(99, subtract(add(sides, multiply(d, u)), multiply(dz, u.before())))) };
+    },
+  });
+}
+
 /** Two sub-steps whose fused march computes images beyond the ends, where profiles have theirs. */
 export function wholeNumberProfiledPair(): Stencil {
   return equation({

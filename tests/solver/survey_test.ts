@@ -1,5 +1,5 @@
 import { assert, assertAlmostEquals, assertEquals, assertRejects } from "@std/assert";
-import { equation } from "../../kernels/equation.ts";
+import { along, equation } from "../../kernels/equation.ts";
 import { add, divide, multiply, subtract } from "../../kernels/operations.ts";
 import type { Boundary, Grid, Problem } from "../../kernels/stencils/stencil.ts";
 import { openDevice } from "../../tuner/devices/open_device.ts";
@@ -7,13 +7,19 @@ import { createSolver } from "../../tuner/solver/create_solver.ts";
 import type { Configuration } from "../../tuner/configuration.ts";
 import type { Position } from "../../tuner/devices/survey.ts";
 
-/** A wave in a medium m = (vΔt/h)², with a source that is added inside the factor, and damping. */
+/** A wave in a medium m = (vΔt/h)², with a source that is added inside the factor, and damping along each axis. */
 const sound = equation({
   name: "sound-with-sources",
   fields: { p: [-1, 1] },
-  materials: { m: [0.05, 0.2], d: [0, 0.1] },
+  materials: {
+    m: [0.05, 0.2],
+    dx: along("x", (i) => divide(i, 400)),
+    dy: along("y", [0, 0.05]),
+    dz: along("z", [0, 0.05]),
+  },
   sources: { s: [-1, 1] },
-  step({ p, m, d, s }) {
+  step({ p, m, dx, dy, dz, s }) {
+    const d = add(dx, dy, dz);
     const around = add(
       p.at(1),
       p.at(-1),
@@ -38,7 +44,9 @@ const receivers: readonly Position[] = [[3, 4, 5], [4, 4, 6], [6.5, 5.5, 8], [12
 
 const mAt = (x: number, y: number, z: number): number =>
   Math.fround(0.05 + 0.01 * ((3 * x + 5 * y + 7 * z) % 13));
-const dAt = (x: number, y: number, z: number): number => Math.fround(0.02 * ((x + 2 * y + z) % 5));
+const dyAt = (y: number): number => Math.fround(0.02 * (2 * y % 5));
+const dzAt = (z: number): number => Math.fround(0.01 * (z % 4));
+const dAt = (x: number, y: number, z: number): number => Math.fround(x / 400) + dyAt(y) + dzAt(z);
 const signatureOf = (i: number): number[] =>
   Array.from({ length: 15 }, (_, t) => Math.fround(Math.sin(i + 0.7 * t)));
 
@@ -145,7 +153,8 @@ for (const [name, configuration] of Object.entries(CONFIGURATIONS)) {
         await using solver = await createSolver(device, problem, configuration);
         await solver.write("m", mAt);
         await solver.addSources("s", places, places.map((_, i) => signatureOf(i)));
-        await solver.write("d", dAt);
+        await solver.write("dy", dyAt);
+        await solver.write("dz", dzAt);
         await solver.addReceivers("p", receivers.slice(0, 2), { every });
         await solver.addReceivers("p", receivers.slice(2), { every });
         for (const count of [4, 1, 12]) await solver.run(count);

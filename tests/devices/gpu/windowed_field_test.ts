@@ -10,7 +10,7 @@ import { WindowedField } from "../../../tuner/devices/gpu/windowed_field.ts";
 import { makeReference, stateLevels } from "../../../tuner/devices/reference.ts";
 import { prepare } from "../../../tuner/devices/runners.ts";
 import { RunFailure } from "../../../tuner/devices/run_failure.ts";
-import { wholeNumberMedium, wholeNumberProfiles } from "../../kernels/oracle_case.ts";
+import { wholeNumberCross, wholeNumberMedium, wholeNumberProfiles } from "../../kernels/oracle_case.ts";
 import { testOnGpu } from "../../test_on_gpu.ts";
 import { SharedField } from "../../../tuner/devices/shared/shared_field.ts";
 import { gatherCells, readCells, readSharedCells } from "../cells.ts";
@@ -64,6 +64,13 @@ const CASES: readonly Case[] = [
     parameters: stepwise,
     slices: 20,
     expected: [4, 8],
+  },
+  {
+    problem: { ...waves, stencil: wholeNumberCross() },
+    traversal: "diamond-torre",
+    parameters: { ...torre, materials: 0 },
+    slices: 20,
+    expected: [4, 4],
   },
   ...[0, 1].map((materials): Case => ({
     problem: { ...waves, stencil: wholeNumberMedium(1) },
