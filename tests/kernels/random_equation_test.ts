@@ -56,7 +56,6 @@ const KINDS: readonly GriddedKind[] = [
   { seed: 54, isWhole: true, dimensions: 3, like: "slanted" },
   { seed: 50, isWhole: true, dimensions: 3, like: "flat", grid: [5, 6, 1] },
   { seed: 52, isWhole: true, dimensions: 3, like: "flat", grid: [1, 1, 1] },
-  { seed: 59, isWhole: true, dimensions: 3, like: "layered" },
   { seed: 62, isWhole: false, dimensions: 3, like: "layered" },
   { seed: 75, isWhole: false, dimensions: 3, like: "layered" },
   { seed: 77, isWhole: true, dimensions: 3, like: "layered" },

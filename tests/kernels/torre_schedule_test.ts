@@ -61,9 +61,9 @@ Deno.test("no torre touches a cell outside of the pads", () => {
     const values = { ...parameters, zPerThread: 1, threads: 3, chunk: 2, lookahead: 99 };
     const [padX, padY] = shapeOf(problem, values).layout.pad;
     for (const { x, y, tiers, torres } of scheduleTorres(problem, parameters, problem.steps).waves.flat()) {
-      // a tier needs F on [−S, W + S)² of its local coordinates
+      // a tier needs F on [−S, W + S)² of its local coordinates; materials as far are read a tier ahead
       const acrossY = Math.floor((width + 2 * slope - 1) / 2);
-      assert(x - slope >= -padX && x + slope * tiers + width - 1 < nx + padX, `x ${x}, ${tiers} tiers`);
+      assert(x - slope >= -padX && x + slope * (tiers + 1) + width - 1 < nx + padX, `x ${x}, ${tiers} tiers`);
       assert(
         y - acrossY >= -padY && y + (torres - 1) * width + acrossY < ny + padY,
         `y ${y}, ${torres} torres`,
