@@ -86,6 +86,14 @@ export {
   type Problem,
   type Stencil,
 } from "./kernels/stencils/stencil.ts";
+export {
+  acoustic,
+  acousticEdges,
+  type AcousticMedium,
+  type AcousticOptions,
+  acousticTimeStep,
+  acousticWarning,
+} from "./kernels/stencils/acoustic.ts";
 export { elastic, ELASTIC_FIELDS, ELASTIC_LIMIT, MEDIA } from "./kernels/stencils/elastic.ts";
 export { fourierLimit, heat, HEAT_DELTAS } from "./kernels/stencils/heat.ts";
 export { FOURIER_LIMIT_1D, heat1d } from "./kernels/stencils/heat_1d.ts";

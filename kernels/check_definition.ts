@@ -84,6 +84,8 @@ export function checkStencil(stencil: Stencil): void {
   want(areWords, "boundaries", `a list of some of ${BOUNDARIES.join(", ")} is wanted`, boundaries);
   const isKind = INITIAL_FIELDS.some((kind) => kind === initialField);
   want(isKind, "initialField", `one of ${INITIAL_FIELDS.join(", ")} is wanted`, initialField);
+  const isSurface = given.surface === undefined || given.surface === "free";
+  want(isSurface, "surface", "free, or nothing, is wanted", given.surface);
   want(isRecord(given.update), "update", "an object is wanted", given.update);
   checkUpdate(stencil.update, dimensions === 1, want);
   checked.add(stencil);

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { ACOUSTIC } from "./acoustic.ts";
 import { ELASTIC } from "./elastic.ts";
 import { HEAT } from "./heat.ts";
 import { HEAT_1D } from "./heat_1d.ts";
@@ -12,4 +13,4 @@ import type { Equation } from "./stencil.ts";
 import { WAVE } from "./wave.ts";
 
 /** All equations, the default first. */
-export const EQUATIONS: readonly Equation[] = [WAVE, HEAT, LIFE, ELASTIC, HEAT_1D, KS];
+export const EQUATIONS: readonly Equation[] = [WAVE, HEAT, LIFE, ELASTIC, ACOUSTIC, HEAT_1D, KS];

@@ -90,6 +90,12 @@ export interface Stencil {
    * @default {"noise"}
    */
   readonly initialField?: InitialField;
+  /**
+   * `free`: beyond the low end of z the field is its mirror image about that end's face, of opposite sign; sources and
+   * receivers between cells see it there.
+   * @default {what the boundary says}
+   */
+  readonly surface?: "free";
   /** The exact discrete solution with wave numbers `modes` (whole periods along each axis), periodic grid. */
   planeWave?(grid: Grid, modes: Offset): ExactSolution;
 }
@@ -168,7 +174,8 @@ export interface Problem {
   readonly survey?: PointCounts;
 }
 
-function requireValue(holds: boolean, name: string, wanted: string, value: number | string): void {
+/** Refuses a value that does not hold; `wanted` says what is. */
+export function requireValue(holds: boolean, name: string, wanted: string, value: number | string): void {
   if (!holds) throw new RangeError(`Cannot build the ${name} stencil: ${wanted}: current value is ${value}`);
 }
 
@@ -179,7 +186,7 @@ export function requireOneOf(name: string, what: string, values: readonly number
 
 /** Refuses a number that is not above 0 and at most the stability limit; `what` names it. */
 export function requireStable(name: string, what: string, value: number, limit: number, of = ""): void {
-  const wanted = `${what} must be above 0 and at most ${limit.toFixed(6)}, the stability limit${of}`;
+  const wanted = `${what} must be above 0 and at most ${limit.toPrecision(6)}, the stability limit${of}`;
   requireValue(value > 0 && value <= limit, name, wanted, value);
 }
 

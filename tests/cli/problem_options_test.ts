@@ -167,7 +167,7 @@ Deno.test("a wrong request is one line: option, wanted, found", async () => {
     ["--stencil elastic --set courant=0.5", "at most 0.494872, the stability limit of medium scattered"],
     [
       "--stencil maxwell",
-      'Cannot use --stencil: wanted one of wave, heat, life, elastic, heat-1d, ks: found "maxwell"',
+      'Cannot use --stencil: wanted one of wave, heat, life, elastic, acoustic, heat-1d, ks: found "maxwell"',
     ],
     ["--stencil heat --order 4", "Cannot use --order with --stencil heat: it belongs to wave"],
     ["--delta 2", "Cannot use --delta with --stencil wave: it belongs to heat"],

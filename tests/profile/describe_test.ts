@@ -19,6 +19,7 @@ const PROBLEMS = EQUATIONS.flatMap(({ name, create }) => {
     heat: HEAT_DELTAS,
     life: ["5/2-7", "4/4-5", "4/5", "4-5/5"],
     elastic: MEDIA,
+    acoustic: WAVE_ORDERS,
     ks: KS_POINTS,
   };
   return (variants[name] ?? [undefined]).map((variant) =>

@@ -192,15 +192,18 @@ function readSetting(text: string, refuse: Refuse, { stencil }: EarlierValues): 
 
 /** The option that is short for `--set`. */
 function shortSetting(name: typeof SHORT[number]) {
-  const { name: owner, variant } = EQUATIONS.find((equation) => settingsOf(equation).includes(name))!;
-  const { placeholder, title, wanted, default: fallback } = variant!;
+  const owners = EQUATIONS.filter((equation) => settingsOf(equation).includes(name));
+  const { placeholder, title, wanted, default: fallback } = owners[0]!.variant!;
+  const names = owners.map((owner) => owner.name);
   return {
     value: placeholder,
-    help: `${owner}: ${title}: ${wanted} (default ${fallback})`,
+    help: `${names.join(", ")}: ${title}: ${wanted} (default ${fallback})`,
     read(text: string, refuse: Refuse, { stencil }: EarlierValues): VariantValue {
       const { name: chosen, variant } = stencil as Equation;
       if (variant?.name === name) return variant.read(text) ?? refuse(variant.wanted);
-      throw new RequestError(`Cannot use --${name} with --stencil ${chosen}: it belongs to ${owner}`);
+      throw new RequestError(
+        `Cannot use --${name} with --stencil ${chosen}: it belongs to ${names.join(" and ")}`,
+      );
     },
   };
 }

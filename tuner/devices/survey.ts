@@ -225,7 +225,9 @@ export class Survey {
     { interpolation = "linear" }: PlaceOptions,
     refuse: Refuse,
   ): WeightedCell[][] {
-    const { grid, boundary } = this.#problem;
+    const { grid, boundary, stencil: { surface } } = this.#problem, isFree = surface === "free";
+    // a free surface is half a cell from the first cell
+    const least = [0, 0, isFree ? -0.5 : 0];
     if (!INTERPOLATIONS.includes(interpolation)) {
       refuse(`interpolation must be one of ${INTERPOLATIONS.join(", ")}`, describeValue(interpolation));
     }
@@ -234,12 +236,15 @@ export class Survey {
     }
     return positions.map((position) => {
       const isInside = Array.isArray(position) && position.length === 3 &&
-        position.every((at, axis) => at >= 0 && at <= grid[axis]! - 1);
+        position.every((at, axis) => at >= least[axis]! && at <= grid[axis]! - 1);
       if (!isInside) {
         const most = grid.map((cells) => cells - 1).join(", ");
-        refuse(`positions must lie within 0 to ${most} cells`, describeValue(position));
+        refuse(
+          `positions must lie within ${isFree ? least.join(", ") : 0} to ${most} cells`,
+          describeValue(position),
+        );
       }
-      return cellsAround(position as readonly number[] as Offset, interpolation, { grid, boundary });
+      return cellsAround(position as readonly number[] as Offset, interpolation, { grid, boundary, isFree });
     });
   }
 

@@ -1,0 +1,198 @@
+/**
+ * Sound in a medium of variable velocity, in metres and seconds, second order in time, order 2, 4, … 14 in space:
+ *
+ *     (1/v²) ∂²p/∂t² = Δp + s
+ *     (1 + dΔt/2) p(t+1) = 2p − (1 − dΔt/2) p(t−1) + (vΔt)² (Δ_h p + s),    d = d_x + d_y + d_z
+ *
+ * p of cell i lies at (i + ½)h, and s is a density: 1 in one cell sends h³ of it, so that in a medium without bounds a
+ * trace at the distance r is signature(t − r/v) · h³/(4πr).
+ *
+ * **Absorbing edges.** Along each axis d = D (depth/width)² in the outer cells. Of a wave that goes in and comes back
+ * e^(−D·width/(3v)) is left; D makes that 10⁻³ at the highest velocity. With less damping more
+ * comes back from the end, with more damping from the edge itself. An edge 2.3 wavelengths wide reflects −42 dB of a Ricker
+ * wavelet that comes straight, one of 1.5 wavelengths −33 dB.
+ *
+ * **Free surface.** p(−1−k) = −p(k) beyond the upper face of cell 0. Zeros lie there for the kernels; what taps miss is
+ * added by axis profiles, weights of p in the cells near the surface and 0 further down.
+ *
+ * @module
+ */
+import { along, equation, type MaterialSource, type ProfileFormula } from "../equation.ts";
+import type { Expression } from "../expression.ts";
+import { add, atLeast, divide, maximum, multiply, subtract } from "../operations.ts";
+import type { ValueRange } from "../update.ts";
+import { armsOf, conservingWeights, secondDerivative } from "./cross.ts";
+import { type Equation, oneOf, requireOneOf, requireStable, requireValue, type Stencil } from "./stencil.ts";
+import { stabilityLimit, WAVE_ORDERS } from "./wave.ts";
+
+/** A medium, and how finely it is computed. */
+export interface AcousticMedium {
+  /** Order of approximation in space: 2, 4, … 14. @default {2} */
+  readonly order?: number | undefined;
+  /** The lowest and the highest velocity in m/s; which cell has which, `solver.write("velocity", …)` says. @default {[1500, 4500]} */
+  readonly velocity?: ValueRange | undefined;
+  /** Metres from cell to cell. @default {10} */
+  readonly spacing?: number | undefined;
+}
+
+/** What {@linkcode acoustic} makes a stencil of. */
+export interface AcousticOptions extends AcousticMedium {
+  /** Seconds. @default {0.9 times `acousticTimeStep`} */
+  readonly timeStep?: number | undefined;
+  /** Cells of the absorbing edges at each end of every axis, or of x, y and z: the grid is larger than the model by them. @default {30} */
+  readonly edges?: number | readonly [x: number, y: number, z: number] | undefined;
+  /** What is at the low end of z: an absorbing edge, or at the upper face of cell 0 a free surface. @default {"absorbing"} */
+  readonly surface?: "absorbing" | "free" | undefined;
+}
+
+/** What an edge leaves of a wave that goes in and comes back, and the width of one in wavelengths. */
+const LEFT = 1e-3, WAVELENGTHS = 2.3;
+
+/** Times the frequency of its peak: where the spectrum of a Ricker wavelet has fallen to a few hundredths. */
+const HIGHEST = 2.5;
+
+/** Cells per shortest wavelength below which waves are far too slow at any order. */
+const FEWEST = 2.5;
+
+/** A medium with the defaults of what it leaves out, checked. */
+function mediumOf({ order = 2, velocity = [1500, 4500], spacing = 10 }: AcousticMedium) {
+  const [least, most] = velocity, want = requireValue;
+  requireOneOf("acoustic", "order", WAVE_ORDERS, order);
+  want(
+    least > 0 && least <= most,
+    "acoustic",
+    "velocity must be the lowest, above 0, and the highest",
+    `${velocity}`,
+  );
+  want(spacing > 0, "acoustic", "spacing must be above 0", spacing);
+  return { order, velocity, least, most, spacing };
+}
+
+/** The largest stable time step of a medium, in seconds. */
+export function acousticTimeStep(medium: AcousticMedium = {}): number {
+  const { order, most, spacing } = mediumOf(medium);
+  return stabilityLimit(order) * spacing / most;
+}
+
+/** Cells of an absorbing edge that reflects about −40 dB of a Ricker wavelet of this frequency in Hz. */
+export function acousticEdges(
+  { frequency, ...medium }: AcousticMedium & { readonly frequency: number },
+): number {
+  const { most, spacing } = mediumOf(medium);
+  return Math.ceil(WAVELENGTHS * most / frequency / spacing);
+}
+
+/** A warning where cells are too large for a Ricker wavelet of this frequency in Hz; undefined where they are not. */
+export function acousticWarning(
+  { frequency, ...medium }: AcousticMedium & { readonly frequency: number },
+): string | undefined {
+  const { least, spacing } = mediumOf(medium),
+    highest = HIGHEST * frequency,
+    cells = least / (highest * spacing);
+  if (cells >= FEWEST) return undefined;
+  const [slower, finer] = [frequency, spacing].map((one) => (one * cells / FEWEST).toPrecision(3));
+  return `${
+    cells.toFixed(1)
+  } cells per shortest wavelength, of ${highest} Hz at ${least} m/s, are too few: ` +
+    `${FEWEST} are wanted, as with a frequency of ${slower} Hz or a spacing of ${finer} m`;
+}
+
+/**
+ * Sound of one order. Its field is `p`, its material `velocity`, in m/s, its source `s`.
+ *
+ * @returns the stencil, reach order/2 along each axis, two time levels
+ * @throws {RangeError} for another order, or a time step beyond the stability limit
+ *
+ * @example
+ * ```ts
+ * import { acoustic, acousticTimeStep } from "./acoustic.ts";
+ * import { stepReach } from "../update.ts";
+ * import { assert, assertEquals } from "@std/assert";
+ *
+ * const water = { order: 4, velocity: [1500, 1500], spacing: 5 } as const;
+ * const stencil = acoustic({ ...water, timeStep: 1e-3, edges: 20, surface: "free" });
+ * assertEquals(stepReach(stencil.update).z, 2);
+ * assert(acousticTimeStep(water) > 1e-3);
+ * ```
+ */
+export function acoustic(options: AcousticOptions = {}): Stencil {
+  const { order, velocity, most, spacing } = mediumOf(options), limit = acousticTimeStep(options);
+  const { timeStep = 0.9 * limit, edges = 30, surface = "absorbing" } = options, isFree = surface === "free";
+  requireStable("acoustic", "the time step in s", timeStep, limit, ` of order ${order}`);
+  requireValue(isFree || surface === "absorbing", "acoustic", "surface must be absorbing or free", surface);
+  const widths = typeof edges === "number" ? [edges, edges, edges] : edges;
+  const areWhole = widths.length === 3 && widths.every((cells) => Number.isInteger(cells) && cells >= 0);
+  requireValue(areWhole, "acoustic", "edges must be whole numbers of cells, one or three", `${edges}`);
+  const scaled = secondDerivative(order).sides.map((c) => c * (timeStep / spacing) ** 2);
+  const { centre, sides } = conservingWeights(0, scaled, 6);
+  /** dΔt/2 along each axis. */
+  const damping = (["x", "y", "z"] as const).flatMap((axis, i) => {
+    const width = widths[i]!, strength = 3 * Math.log(1 / LEFT) * most / (width * spacing) * timeStep / 2;
+    const profile = edgesOf(width, strength, isFree && axis === "z");
+    return width > 0 ? [[`d${axis}`, along(axis, profile)] as const] : [];
+  });
+  const images = isFree ? imagesOf(sides) : [];
+  const materials: Readonly<Record<string, MaterialSource>> = {
+    velocity,
+    ...Object.fromEntries(damping),
+    ...Object.fromEntries(images.map(({ name, weight }) => [name, along("z", weight)])),
+  };
+  return equation({
+    name: "acoustic",
+    variant: { order },
+    title: `sound in metres and seconds, order ${order}`,
+    fields: { p: [-1, 1] },
+    materials,
+    sources: { s: [-1, 1] },
+    ...(isFree && { surface }),
+    step(planes) {
+      const { p, s } = planes, v = planes.velocity!;
+      const mirrored = images.map(({ name, offset }) => multiply(planes[name]!, p.at(0, 0, offset)));
+      const laplacian = add(multiply(centre, p), ...armsOf(p, sides), ...mirrored);
+      const push = multiply(multiply(v, v), add(laplacian, multiply(timeStep ** 2, s)));
+      const inertia = subtract(multiply(2, p), p.before());
+      if (damping.length === 0) return { p: add(inertia, push) };
+      const [first, ...others] = damping.map(([name]) => planes[name]!), d = add(first!, ...others);
+      return { p: divide(add(inertia, multiply(d, p.before()), push), add(1, d)) };
+    },
+  });
+}
+
+/** Quadratic in the `width` outer cells at both ends, or at the high one alone, 0 between. */
+function edgesOf(width: number, strength: number, isOneSided: boolean): ProfileFormula {
+  return (i, n) => {
+    const low = isOneSided ? 0 : subtract(width - 0.5, i), high = subtract(i, subtract(n, width + 0.5));
+    const depth = divide(maximum(0, low, high), width);
+    return multiply(strength, depth, depth);
+  };
+}
+
+/** The weights of the cells that the taps beyond a free surface are images of, for every distance along z. */
+function imagesOf(sides: readonly number[]): { name: string; offset: number; weight: ProfileFormula }[] {
+  const reach = sides.length;
+  return Array.from({ length: 2 * reach - 1 }, (_, index) => {
+    const offset = index + 1 - reach;
+    const weight = (i: Expression): Expression => {
+      // of cell z, the tap k = offset + 1 + 2z cells up lies above the surface, and is the image of cell z + offset
+      const terms = sides.flatMap((side, above) => {
+        const z = (above - offset) / 2;
+        const isImage = Number.isInteger(z) && z >= 0 && z + offset >= 0;
+        return isImage ? [multiply(-side, atLeast(i, z), atLeast(z, i))] : [];
+      });
+      return add(0, ...terms);
+    };
+    return { name: `image${index + 1}`, offset, weight };
+  });
+}
+
+export const ACOUSTIC: Equation = {
+  name: "acoustic",
+  title: "sound in a velocity model, with absorbing edges",
+  variant: oneOf("order", "order in space", WAVE_ORDERS),
+  timeStep: {
+    name: "dt",
+    formula: "Δt in s at h = 10 m, up to 4500 m/s",
+    limit: (order) => acousticTimeStep({ order: Number(order) }),
+  },
+  create: (order, timeStep) => acoustic({ order: Number(order), timeStep }),
+};
