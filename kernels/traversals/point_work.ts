@@ -9,14 +9,14 @@ import { placePoints, type Points } from "../points.ts";
 import type { SliceRange } from "../sections.ts";
 import type { Substep } from "../update.ts";
 import { declareLevels, LINEAR_THREADS, linearWorkgroups } from "../wgsl/declare.ts";
-import { declarePoints, HEAD_WORDS } from "../wgsl/points.ts";
+import { declarePoints, HEAD_VECTORS } from "../wgsl/points.ts";
 import { wgsl } from "../wgsl/template.ts";
 import type { Level } from "./section_work.ts";
 import type { PointGroup, PointTable, Shader } from "./storage.ts";
 import type { Dispatch, GpuPlan } from "./traversal.ts";
 
-/** Words of a point: its index in the section's array, and its rows in what is added and recorded. */
-const WORDS = 3;
+/** Words of a point: its index in the section's array, its rows in what is added and recorded, and one that is not used. */
+const WORDS = 4;
 
 /** What a section computes: its slices, and where the first of them lies in its array. */
 interface OwnSlices {
@@ -75,7 +75,7 @@ function tabulate(points: Points, sections: readonly OwnSlices[]): PointTable {
     for (const [field, its] of Map.groupBy(inside, ({ field }) => field)) {
       const first = words.length / WORDS;
       for (const { cell: [x, y, z], added, recorded } of its) {
-        words.push(indexOf(layout, [x - from, y, z], field), added, recorded);
+        words.push(indexOf(layout, [x - from, y, z], field), added, recorded, 0);
       }
       const slices = [its[0]!.cell[0], its.at(-1)!.cell[0] + 1] as const;
       groups.push({ field, section, first, end: first + its.length, slices });
@@ -102,9 +102,8 @@ export function pointShader(scratch: readonly number[]): Shader {
     fn main(@builtin(global_invocation_id) id: vec3u, @builtin(num_workgroups) groups: vec3u) {
       let i = group.first + i32(id.x + id.y * groups.x * ${LINEAR_THREADS}u);
       if (i >= group.end) { return; }
-      let at = ${HEAD_WORDS} + ${WORDS} * i;
-      let cell = points[at];
-      before[cell] = atPoint(before[cell], points[at + 1], points[at + 2], group.step);
+      let its = points[${HEAD_VECTORS} + i];
+      before[its.x] = atPoint(before[its.x], its.y, its.z, group.step);
     }
   `;
   return { label: "points", code, scratch };

@@ -13,11 +13,14 @@ export const POINT_BUFFERS: readonly Scratch[] = ["table of points", "what is ad
 
 /** The text of the signal in a step, counted from the list's first: what is added ends with it, where there is one. */
 export function signalOf(step: string): string {
-  return `added[(${step} + 1) * points[0] - 1]`;
+  return `added[(${step} + 1) * points[0].x - 1]`;
 }
 
-/** Words before the table's own: length of a row of what is added, points that are recorded, `every`, and the start's t modulo it. */
-export const HEAD_WORDS = 4;
+/**
+ * Vectors of four numbers before the table's own: one, with the length of a row of what is added, points that are recorded,
+ * `every`, and the start's t modulo it.
+ */
+export const HEAD_VECTORS = 1;
 
 /**
  * The buffers, bound from the `first` scratch binding on, and what is done at a point in a step, counted from the list's
@@ -26,16 +29,16 @@ export const HEAD_WORDS = 4;
 export function declarePoints(first = 0): string {
   const binding = (i: number): string => `@group(0) @binding(${SCRATCH_BINDING + first + i})`;
   return wgsl`
-    ${binding(0)} var<storage, read_write> points: array<i32>;
+    ${binding(0)} var<storage, read_write> points: array<vec4i>;
     ${binding(1)} var<storage, read_write> added: array<f32>;
     ${binding(2)} var<storage, read_write> recorded: array<f32>;
 
     fn atPoint(value: f32, addedRow: i32, recordedRow: i32, step: i32) -> f32 {
       var sum = value;
-      if (addedRow >= 0) { sum += added[step * points[0] + addedRow]; }
-      let t = points[3] + step + 1;
-      if (recordedRow >= 0 && t % points[2] == 0) {
-        recorded[(t / points[2] - 1) * points[1] + recordedRow] = sum;
+      if (addedRow >= 0) { sum += added[step * points[0].x + addedRow]; }
+      let t = points[0].w + step + 1;
+      if (recordedRow >= 0 && t % points[0].z == 0) {
+        recorded[(t / points[0].z - 1) * points[0].y + recordedRow] = sum;
       }
       return sum;
     }

@@ -39,7 +39,7 @@ interface SourceGroup {
   readonly signatures: readonly ArrayLike<number>[];
 }
 
-/** A receiver: what it records, and its rows among the cells that are recorded. */
+/** A receiver: what it records. */
 interface Receiver {
   readonly field: number;
   readonly cells: readonly WeightedCell[];
@@ -206,18 +206,24 @@ export class Survey {
   async watch(field: Watching): Promise<void> {
     const recorded = new Cells(), added = new Cells();
     const rows = this.#receivers.map(({ field, cells }) =>
-      cells.map(({ cell, weight }) => ({ row: recorded.rowOf({ field, cell }), weight }))
+      cells.map(({ cell }) => recorded.rowOf({ field, cell }))
     );
+    const sums: Sums = {
+      ends: Uint32Array.from(runningSum(rows.map(({ length }) => length))),
+      rows: Uint32Array.from(rows.flat()),
+      weights: Float64Array.from(this.#receivers.flatMap(({ cells }) => cells.map(({ weight }) => weight))),
+      cells: recorded.points.length,
+    };
     const terms = await this.#termsOf(field, added);
     await field.watch({
       added: added.points,
       recorded: recorded.points,
       every: this.#every,
       amplitudes: (start, steps) => amplitudesOf(terms, { start, steps, points: added.points.length }),
-      take: (first, values) => this.#take(first, values, rows, recorded.points.length),
+      take: (first, values) => this.#take(first, values, sums),
     });
     if (recorded.points.length === 0 || field.step % this.#every !== 0) return;
-    this.#take(field.step / this.#every, await field.sample(recorded.points), rows, recorded.points.length);
+    this.#take(field.step / this.#every, await field.sample(recorded.points), sums);
   }
 
   #placesOf(
@@ -274,27 +280,39 @@ export class Survey {
   }
 
   /** Keeps samples from number `first` on, of which each has a value for every cell that is recorded. */
-  #take(
-    first: number,
-    values: Float32Array,
-    rows: readonly (readonly { readonly row: number; readonly weight: number }[])[],
-    cells: number,
-  ): void {
-    const samples = Math.min(values.length / cells, this.#mostSamples - first), { length } = rows;
+  #take(first: number, values: Float32Array, { ends, rows, weights, cells }: Sums): void {
+    const { length } = ends, samples = Math.min(values.length / cells, this.#mostSamples - first);
     this.#count = Math.max(this.#count, first + samples);
     if (this.#count * length > this.#samples.length) {
       const grown = new Float32Array(Math.max(FIRST_SAMPLES, 2 * this.#count) * length);
       grown.set(this.#samples);
       this.#samples = grown;
     }
+    const kept = this.#samples;
     for (let i = 0; i < samples; i++) {
-      rows.forEach((terms, receiver) => {
+      const at = i * cells, to = (first + i) * length;
+      for (let receiver = 0, term = 0; receiver < length; receiver++) {
         let sum = 0;
-        for (const { row, weight } of terms) sum += weight * values[i * cells + row]!;
-        this.#samples[(first + i) * length + receiver] = sum;
-      });
+        for (const end = ends[receiver]!; term < end; term++) {
+          sum += weights[term]! * values[at + rows[term]!]!;
+        }
+        kept[to + receiver] = sum;
+      }
     }
   }
+}
+
+/** How receivers are made of cells: the terms of each up to its end, with the rows of their cells. */
+interface Sums {
+  readonly ends: Uint32Array;
+  readonly rows: Uint32Array;
+  readonly weights: Float64Array;
+  readonly cells: number;
+}
+
+function runningSum(counts: readonly number[]): number[] {
+  let sum = 0;
+  return counts.map((count) => sum += count);
 }
 
 /** Cells that have a row each, in the order in which they came. */

@@ -295,7 +295,8 @@ export class GpuField implements Disposable {
       const { copy, buffer, take } = await points.leave(start, count);
       await this.device.enqueue(copy);
       submitted.push(async () => {
-        timeNs += await submission.finish();
+        const listNs = await submission.finish();
+        timeNs += listNs;
         await this.device.within(async () => await buffer?.mapAsync(GPUMapMode.READ), "what was recorded");
         take();
       });

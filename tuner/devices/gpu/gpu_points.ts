@@ -3,7 +3,7 @@ import { samplesIn } from "../../../kernels/points.ts";
 import type { Problem } from "../../../kernels/stencils/stencil.ts";
 import type { GpuPlan } from "../../../kernels/traversals/traversal.ts";
 import { signalAt, type Update } from "../../../kernels/update.ts";
-import { HEAD_WORDS, POINT_BUFFERS } from "../../../kernels/wgsl/points.ts";
+import { HEAD_VECTORS, POINT_BUFFERS } from "../../../kernels/wgsl/points.ts";
 import type { WatchedPoints } from "../points.ts";
 import type { GpuDevice } from "./gpu_device.ts";
 
@@ -64,7 +64,7 @@ export class GpuPoints implements Disposable {
     const bytesPerStep = 4 * Math.max(1, row, recorded.length / every);
     const mostSteps = Math.max(1, Math.min(most, Math.floor(MOST_BYTES / bytesPerStep)));
     const samples = Math.ceil(mostSteps / every);
-    const lengths = [HEAD_WORDS + table.words.length, mostSteps * row, samples * recorded.length];
+    const lengths = [4 * HEAD_VECTORS + table.words.length, mostSteps * row, samples * recorded.length];
     const usage = GPUBufferUsage.STORAGE | GPUBufferUsage.COPY_SRC | GPUBufferUsage.COPY_DST;
     const buffers: GPUBuffer[] = [];
     try {
@@ -75,7 +75,7 @@ export class GpuPoints implements Disposable {
       for (const buffer of buffers) buffer.destroy();
       throw error;
     }
-    gpu.write(buffers[0]!, 4 * HEAD_WORDS, table.words);
+    gpu.write(buffers[0]!, 16 * HEAD_VECTORS, table.words);
     return new GpuPoints(gpu, watched, { table, mostSteps, buffers, update });
   }
 
