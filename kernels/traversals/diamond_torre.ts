@@ -61,7 +61,7 @@ const LARGEST_DTS = 12;
 /** Lookahead that puts every load at the start of its tier. */
 const EARLIEST = 99;
 
-const ONE_FIELD = "a torre's registers hold one field and materials";
+const ONE_FIELD = "a torre's registers hold one field";
 
 /** Torres: the tile's size, the torre's height and how the kernel is written are to choose. */
 export const diamondTorre: Traversal = {

@@ -34,7 +34,7 @@ const PARAMETERS: Readonly<Record<string, Words>> = {
       101: "at the start of a step, late ones at rest",
     },
   ],
-  materials: ["Materials", "where a torre has the values of materials from", undefined, {
+  materials: ["Materials", "how a torre gets the values of materials", undefined, {
     0: "read again at every step",
     1: "held in registers",
   }],
