@@ -4,12 +4,12 @@
  *
  * @module
  */
-import { type Algebra, type Axis, type Expression, fold, type ProfileTap, tap, TREE } from "./expression.ts";
+import { type Algebra, type Axis, type Expression, fold, type ProfileTap, TREE } from "./expression.ts";
 import { hashCell, type PartStart, PLANE_SEED } from "./initial_field.ts";
 import { evaluate } from "./operations.ts";
 import { remembered } from "./remembered.ts";
 import { alongAxes, type Grid, imageOf, type Problem } from "./stencils/stencil.ts";
-import { type AxisProfile, planesOf, profileTapsOf, stepReach, type Update } from "./update.ts";
+import { type AxisProfile, offsetOf, planesOf, profileTapsOf, stepReach, type Update } from "./update.ts";
 
 /** Values by profile: of the grid's own cells along its axis. */
 export type ProfileValues = readonly Float32Array<ArrayBuffer>[];
@@ -103,10 +103,12 @@ export const withoutProfiles: (update: Update) => Update = remembered((given: Up
   if (profiles.length === 0) return given;
   const replaced: Algebra<Expression> = {
     ...TREE,
-    profile({ profile, axis, offset }) {
-      const along = (one: Axis): number => one === axis ? offset : 0;
-      return tap(along(0), along(1), along(2), 0, planes + profile);
-    },
+    profile: ({ profile, ...one }) => ({
+      kind: "tap",
+      offset: offsetOf(one),
+      ago: 0,
+      plane: planes + profile,
+    }),
   };
   return {
     ...update,

@@ -137,6 +137,11 @@ export const profileTapsOf: (of: Update | Substep) => readonly ProfileTap[] = re
   },
 );
 
+/** Where a profile's tap lies, 0 along the other axes. */
+export function offsetOf({ axis, offset }: Pick<ProfileTap, "axis" | "offset">): Offset {
+  return [0, 0, 0].with(axis, offset) as unknown as Offset;
+}
+
 /** How far an update sees. */
 export interface Reach {
   /** Cells along each axis. */
@@ -149,11 +154,8 @@ export interface Reach {
 
 /** How far the taps of any one sub-step lie from the updated cell: what the pads must hold. */
 export const reachOf: (update: Update | Substep) => Reach = remembered((update: Update | Substep): Reach => {
-  const offsets = tapsOf(update).map(({ offset }) => offset);
-  for (const { axis, offset } of profileTapsOf(update)) {
-    // a part knows profiles no further than its ghost zones
-    offsets.push([axis === 0 ? offset : 0, axis === 1 ? offset : 0, axis === 2 ? offset : 0]);
-  }
+  // a part knows profiles no further than its ghost zones
+  const offsets = [...tapsOf(update).map(({ offset }) => offset), ...profileTapsOf(update).map(offsetOf)];
   const most = (distance: (offset: Offset) => number): number => Math.max(0, ...offsets.map(distance));
   return {
     x: most(([x]) => Math.abs(x)),

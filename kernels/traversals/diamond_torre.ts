@@ -206,7 +206,7 @@ export const diamondTorre: Traversal = {
     const { width, cells } = shape;
     const work = workOf(problem, parameters, shape);
     const values = heldBy(problem.stencil.update, dts) + (lookahead === TIER_AHEAD ? work.loaded : 0);
-    const plain = chunk + 20 + zPerThread * (work.ofMaterials.held + work.ofProfiles.held);
+    const plain = chunk + 20 + zPerThread * work.ofMaterials.held;
     const previous = readsPrevious(problem.stencil.update);
     // two tiers in the loop's body swap F and G instead of moving them, and repeat F where there is no G
     const kind = unroll === 1 ? "plain" : previous ? "swapped" : "repeated";
@@ -239,7 +239,7 @@ export const diamondTorre: Traversal = {
         instructions: work.instructions,
         barriers: Math.ceil(work.exchanged / shape.perChunk),
         rows: work.moved + enteringRows,
-        hits: loads - enteringRows + work.ofProfiles.loads,
+        hits: loads - enteringRows + work.ofProfiles,
         exchanges: zPerThread * work.exchanges,
         waits: lookahead === TIER_AHEAD ? {} : isSpread ? { spreadWaitNs: 1 } : { tierWaitNs: 1 },
         nearWaits: 0,
@@ -268,17 +268,17 @@ function workOf(
   parameters: TorreParameters,
   shape: TorreShape,
 ):
-  & Record<"exchanged" | "loaded" | "moved" | "exchanges" | "instructions" | "written", number>
-  & { readonly ofMaterials: ReturnType<typeof workOfMaterials> }
-  & { readonly ofProfiles: ReturnType<typeof workOfProfiles> } {
+  & Record<"exchanged" | "loaded" | "moved" | "exchanges" | "instructions" | "written" | "ofProfiles", number>
+  & { readonly ofMaterials: ReturnType<typeof workOfMaterials> } {
   const { zPerThread } = parameters, { slope, width, cells, rim, resting } = shape;
   const { loads, exchanged, kept } = needsOf(update, slope, width), sums = sumsOf(update);
   const moved = loads.length + cells - placesIn(width - 2 * slope);
   const exchanges = exchanged.length * (1 + 2 * rim) + resting.length;
   const operations = sums === undefined ? cells * tapsOf(update).length : cells * sums.cell.operations +
     kept.reduce((sum, places, index) => sum + places.length * sums.kept[index]!.operations, 0);
-  const ofMaterials = workOfMaterials(update, parameters, shape), ofProfiles = workOfProfiles(update, shape);
-  const instructions = ofMaterials.instructions + 2 * ofProfiles.loads;
+  const ofMaterials = workOfMaterials(update, parameters, shape),
+    ofProfiles = width * profileReads(update).length;
+  const instructions = ofMaterials.instructions + 2 * ofProfiles;
   return {
     exchanged: exchanged.length,
     loaded: loads.length,
@@ -310,12 +310,6 @@ function workOfMaterials(
     held: isHeld ? elements.length : Math.min(1, CELLS_AHEAD / cells) * elements.length,
     instructions: 2 * loads + (isHeld ? zPerThread * elements.length / unroll : 0),
   };
-}
-
-/** What a thread reads of profiles along x and y in a tier, and what it holds of those along z. */
-function workOfProfiles(update: Update, { width }: TorreShape): Record<"loads" | "held", number> {
-  const reads = profileReads(update), across = reads.filter(({ axis }) => axis < 2).length;
-  return { loads: across * width, held: reads.length - across };
 }
 
 /** Values of F(t) and F(t−1) that a thread with 1 z holds in a tier. */

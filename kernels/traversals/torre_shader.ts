@@ -3,7 +3,6 @@
  *
  * @module
  */
-import type { ProfileTap } from "../expression.ts";
 import type { Problem } from "../stencils/stencil.ts";
 import { expressionsOf, profileTapsOf, readsPrevious, readsSignal, type Update } from "../update.ts";
 import { alongZ, cellType, declareLayout, declareLevels, lanesOf, plus, times } from "../wgsl/declare.ts";
@@ -85,12 +84,13 @@ export function torreShader(
   const beyond = threads * zPerThread > problem.grid[2];
   const z = times(zPerThread, "thread");
   const inside = lanesOf("bool", zPerThread, (lane) => `${plus(z, lane)} < NZ`);
-  const readsProfiles = profileTapsOf(update).length === 0 ? 0 : 1,
-    profiles = profileNames(problem, zPerThread, z);
+  const readsProfiles = profileTapsOf(update).length === 0 ? 0 : 1;
+  const profilesAt = ([a, b]: Place) =>
+    profileElement(update, problem.grid, [plus("x", (a + b) / 2), plus("y", (a - b) / 2), z], zPerThread);
   const tiers = writeTiers(update, parameters, shape, {
     chunks,
     ofMaterials,
-    profiles,
+    profilesAt,
     writer,
     beyond,
     hasPoints,
@@ -125,7 +125,6 @@ export function torreShader(
       var base = ORIGIN${perThread} + ${isCut ? "(x - row.before)" : "x"} * SLICE_T + y * PITCH_T + thread;
       ${beyond ? `let inside = ${inside};` : ""}
       ${start}
-      ${[...profiles.held.values()].join("\n")}
       for (var tier = 0; tier < row.tiers; tier += ${unroll}) {
         ${tiers}
       }
@@ -139,29 +138,6 @@ export function torreShader(
   });
 }
 
-/** Names of what is read of profiles, and the lines that read it. */
-interface ProfileNames {
-  /** Once for all tiers: along z. */
-  readonly held: Map<string, string>;
-  /** In a tier, by name: along x and y, which is the same for all threads. */
-  nameOf(tap: ProfileTap, place: Place, tier: number, reads: Map<string, string>): string;
-}
-
-function profileNames({ stencil: { update }, grid }: Problem, zPerThread: number, z: string): ProfileNames {
-  const held = new Map<string, string>();
-  return {
-    held,
-    nameOf(tap, [a, b], tier, reads) {
-      const x = (a + b) / 2, y = (a - b) / 2;
-      const text = profileElement(update, grid, [plus("x", x), plus("y", y), z], zPerThread)(tap);
-      const at = tap.offset + (tap.axis === 0 ? x : tap.axis === 1 ? y : 0);
-      const name = register(tap.axis === 2 ? "q" : `q${tier}`, [tap.profile, at]);
-      (tap.axis === 2 ? held : reads).set(name, `let ${name} = ${text};`);
-      return name;
-    },
-  };
-}
-
 /**
  * The loop's body: `unroll` tiers, then the registers take the places of the next round's first tier. In an
  * even number of tiers the two arrays swap back, so that each tier knows which it reads; a single tier asks.
@@ -170,10 +146,10 @@ function writeTiers(
   update: Update,
   { unroll, lookahead, zPerThread }: TorreParameters,
   shape: TorreShape,
-  { chunks, ofMaterials: { carried, loads: materialLoads }, profiles, writer, beyond, hasPoints }: {
+  { chunks, ofMaterials: { carried, loads: materialLoads }, profilesAt, writer, beyond, hasPoints }: {
     chunks: readonly Chunk[];
     ofMaterials: MaterialVisit;
-    profiles: ProfileNames;
+    profilesAt: (place: Place) => NonNullable<Resolver["profile"]>;
     writer: UpdateWriter;
     beyond: boolean;
     hasPoints: boolean;
@@ -195,7 +171,14 @@ function writeTiers(
   for (let tier = 0; tier < unroll; tier++) {
     const [source, target] = tier % 2 === 0 ? ["now", "before"] : ["before", "now"];
     const next = new Map<string, string>(), nextMaterials = new Map<string, string>();
-    const known = new Set<string>();
+    /** Names of what this tier has read of profiles, and lines that read more. */
+    const read = new Map<string, string>(), reads: string[] = [];
+    const profileAt: typeof profilesAt = (place) => (tap) => {
+      const text = profilesAt(place)(tap), name = read.get(text) ?? `q${tier}_${read.size}`;
+      if (!read.has(text)) reads.push(`let ${name} = ${text};`);
+      read.set(text, name);
+      return name;
+    };
     lines.push(`// tier ${tier}: ${source} → ${target}`);
     if (hasPoints) lines.push(findPoints(shape, tier));
     if (readsSignal(update)) {
@@ -238,21 +221,12 @@ function writeTiers(
       } else lines.push(...loadFrom(source, "let "));
       const ofCells = chunk.cells.map(() => loadMaterials(materialLoads[cell++]!));
       lines.push(...ofCells[0] ?? []);
-      const reads = new Map<string, string>();
       const { lines: written, values } = writeChunk(
         chunk,
         { tier, half, f, g, m },
-        {
-          update,
-          perChunk,
-          zPerThread,
-          writer,
-          rests,
-          profileAt: (place) => (tap) => profiles.nameOf(tap, place, tier, reads),
-        },
+        { update, perChunk, zPerThread, writer, rests, profileAt },
       );
-      lines.push(...[...reads].flatMap(([name, line]) => known.has(name) ? [] : [line]), ...written);
-      for (const name of reads.keys()) known.add(name);
+      lines.push(...reads.splice(0), ...written);
       chunk.cells.forEach((place, i) => {
         const rest = own(rests.get(`${shifted(place, -slope, 0)}`)),
           name = rest ?? register(`n${tier}`, place);

@@ -230,7 +230,7 @@ const SUBJECTS: readonly Subject[] = [
       "a profile one slice off": ["profiles[x + 1", "profiles[1 + x + 1"],
       "a profile one row off": ["profiles[y", "profiles[1 + y"],
       "a profile one cell off": ["profiles[thread", "profiles[1 + thread"],
-      "the first tier's profile in the second": [/let q1_0_1 = profiles.*;/g, "let q1_0_1 = q0_0_1;"],
+      "the first tier's profile in the second": [/let q1_0 = profiles.*;/g, "let q1_0 = q0_0;"],
     },
   },
   {
