@@ -14,7 +14,7 @@ export const FORMER_TRAVERSALS: readonly string[] = ["hybrid"];
 
 /** Parameters that a traversal got after files were written; without them it does what it did before. */
 const LATER_PARAMETERS: Readonly<Record<string, readonly string[]>> = {
-  "diamond-torre": ["bands"],
+  "diamond-torre": ["bands", "materials"],
   marching: ["zPerThread", "tile", "ahead", "depth"],
 };
 
