@@ -171,6 +171,7 @@ const ON_GPU: readonly (readonly [string, Parameters])[] = [
     chunk: 2,
     unroll: 1,
     lookahead: 99,
+    materials: 1,
   }],
 ];
 

@@ -235,7 +235,7 @@ Deno.test("both devices' roofs are drawn where the entry has the bandwidth of bo
   rings.forEach((ring, i) => assert(Math.abs(lineAt(Number(ring.getAttribute("cx"))) - ys[i]!) < 1));
 });
 
-Deno.test("what ties or reads lower is not called the fastest, and disturbed samples are reported", () => {
+Deno.test("what ties or reads lower is not called the fastest, and has no factor; disturbed samples are reported", () => {
   const [entry] = PROFILE.entries, [own] = entry!.tieSet;
   const view = viewEntry(PROFILE, 0, []);
   const stepwise = pointOf("stepwise", 770, { isWinner: true }), other = pointOf("marching", 800);
@@ -257,6 +257,13 @@ Deno.test("what ties or reads lower is not called the fastest, and disturbed sam
     sentence([own!, own!], [tied], tied),
     "stepwise computes 770 Gcells/s and ties with stepwise.",
   );
+  const tie = { ...own!, configuration: stepwise.configuration };
+  const entries = [entry!, { ...entry!, problem: { ...entry!.problem, steps: 7 }, tieSet: [own!, tie] }];
+  const overview = parse(buildReport({ ...PROFILE, entries }, { journal: [] }).page).querySelector("nav");
+  const factors = [...overview.querySelectorAll("tr")].map((row) =>
+    /ties|[\d.]+×/.exec(row.textContent)?.[0]
+  );
+  assertEquals(factors.slice(1).sort(), [formatFactor(entry!.result.speedupOverStepwise!), "ties"]);
   const samples = [...Array(6).fill(400e9), ...Array(12).fill(770e9)];
   const disturbed = { ...entry!, result: { ...entry!.result, samples } };
   const { page } = buildReport({ ...PROFILE, entries: [disturbed] }, { journal: [] });

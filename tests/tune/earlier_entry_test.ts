@@ -142,6 +142,12 @@ Deno.test("one that is wrong now, fails or cannot run at all goes, and why is sa
     assert(entry !== undefined && keyOf(entry) !== own);
     assertStringIncludes(earlierMessage!, `does not run any more: ${why}`);
   }
+  const none = await tuneOver([first], () => WRONG, SHORT);
+  assertEquals(none.entry, undefined);
+  assertMatch(
+    none.earlierMessage!,
+    /does not run any more: incorrect: .*; the profile keeps it, since nothing/,
+  );
   const configuration = { ...first.configuration, traversal: "zigzag" };
   const odd = await tuneOver([{ ...first, configuration }], rateOf, SHORT);
   assert(!odd.prepared.some(({ traversal }) => traversal === "zigzag"));

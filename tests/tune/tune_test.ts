@@ -455,6 +455,15 @@ Deno.test("the winner's rate by the host's clock is that of a run of a second, w
   assertAlmostEquals(cellsPerSecond, 1e9, 1);
   assertEquals(byHost!.steps, 12 * Math.floor(1e9 / updates));
   assertAlmostEquals(byHost!.cellsPerSecond, 1e9 / 1.1, 1e6);
+  // a device that became fifty times slower computes for some seconds, not for a minute
+  let prepared = 0;
+  await simulate({ behave: (count, _, problem) => (prepared = count, atRate(1e9, problem)) });
+  const { outcome: { entry: slow } } = await simulate({
+    behave: (count, _, problem) => atRate(count < prepared ? 1e9 : 2e7, problem),
+  });
+  const { cellsPerSecond: rate, steps } = slow!.result.byHost!;
+  assertAlmostEquals(rate, 2e7, 1);
+  assert(steps * updates / 12 / rate < 5, `${steps}`);
   const { outcome: { entry: hurried } } = await simulate({ behave }, { budget: { timeNs: 0.5e9 } });
   assertEquals(hurried!.result.byHost, undefined);
 });

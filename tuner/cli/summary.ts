@@ -9,6 +9,7 @@ import {
   describeCpu,
   describeGpu,
   describeSurvey,
+  tiesWithStepwise,
 } from "../profile/describe.ts";
 import { describeCostModel, type ProfileEntry } from "../profile/schema.ts";
 import { failureCounts, gcells } from "../report/words.ts";
@@ -31,7 +32,7 @@ import {
   formatRate,
 } from "../format.ts";
 import type { Line } from "./terminal.ts";
-import { isShared, isStepwise, uses } from "../shares.ts";
+import { isShared, uses } from "../shares.ts";
 
 /** What the summary needs besides the outcome. */
 interface SummaryContext {
@@ -131,12 +132,11 @@ function describeWinner(outcome: TuneOutcome, entry: ProfileEntry, highest: numb
   const choice = "the profile's stays, else Facet picks the one that needs least of the device";
   const disturbance = describeDisturbance(result.samples);
   const word = describeChoice(entry, ratesOf(outcome)[0]!.cellsPerSecond);
-  const isTie = tieSet.some((tie) => isStepwise(tie.configuration)) && !isStepwise(configuration);
   return [
     `${word[0]!.toUpperCase()}${word.slice(1)}: ${describeConfiguration(configuration)}`,
     `  ${formatMeasured(result)}` +
     (roofFraction === null ? "" : `, ${formatPercent(roofFraction)} of its roof`) +
-    (isTie
+    (tiesWithStepwise(entry)
       ? ", ties with the best stepwise"
       : speedupOverStepwise === null
       ? ""

@@ -5,7 +5,7 @@ import type { CpuDescription, GpuDescription } from "../devices/device.ts";
 import { gpuName } from "../devices/vendors.ts";
 import { formatBytes, formatCount, formatPeriod, formatPlural } from "../format.ts";
 import type { ProfileEntry, ProfileProblem } from "./schema.ts";
-import { isShared, uses } from "../shares.ts";
+import { isShared, isStepwise, uses } from "../shares.ts";
 
 const VARIANT_WORDS: readonly (readonly [name: keyof ProfileProblem, words: (value: unknown) => string])[] = [
   ["order", (order) => `order ${order}`],
@@ -88,6 +88,11 @@ export function describeConfiguration(configuration: Configuration): string {
 export function describeChoice({ tieSet, result }: ProfileEntry, highest: number): string {
   if (tieSet.length > 1) return `chosen among ${formatCount(tieSet.length)} that tie`;
   return highest > result.cellsPerSecond ? "chosen" : "fastest";
+}
+
+/** Whether the best stepwise ties with another choice: a factor between the two says nothing. */
+export function tiesWithStepwise({ configuration, tieSet }: ProfileEntry): boolean {
+  return !isStepwise(configuration) && tieSet.some((tie) => isStepwise(tie.configuration));
 }
 
 /** A GPU in words, or that there is none; one in software is said to be. */

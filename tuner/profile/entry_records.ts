@@ -1,5 +1,4 @@
-import { configurationKey, type Measurement } from "../configuration.ts";
-import { measurementOf } from "../measuring/evaluate.ts";
+import { configurationKey } from "../configuration.ts";
 import {
   configurationOf,
   type FailureRecord,
@@ -7,7 +6,7 @@ import {
   type MeasurementRecord,
   type RunRecord,
 } from "./journal_format.ts";
-import type { Profile, ProfileEntry } from "./schema.ts";
+import { type Profile, type ProfileEntry, resultOf } from "./schema.ts";
 import { isSameProblem } from "./profile_problem.ts";
 import { isSameDevice } from "./store.ts";
 
@@ -103,14 +102,4 @@ export function entryRecords(
     outdated,
     kernelSource,
   };
-}
-
-/** An entry's result as it was measured. */
-export function resultOf(
-  { configuration, result, verification }: ProfileEntry,
-  compileNs: number,
-): Measurement {
-  const { cellsPerSecond, confidence95, samples } = result;
-  const found = measurementOf(configuration, samples, { verification, compileNs });
-  return { ...found, cellsPerSecond, ...(confidence95 && { confidence95 }) };
 }

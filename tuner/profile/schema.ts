@@ -3,9 +3,10 @@ import * as z from "npm:zod@^4.6.0";
 import { type Definition, hashOf, stencilOf } from "../../kernels/definition.ts";
 import { EQUATIONS } from "../../kernels/stencils/all.ts";
 import { BOUNDARIES } from "../../kernels/stencils/stencil.ts";
-import type { Configuration, Verification } from "../configuration.ts";
+import type { Configuration, Measurement, Verification } from "../configuration.ts";
 import { everyLimit } from "../devices/device.ts";
 import { describeValue } from "../format.ts";
+import { measurementOf } from "../measuring/evaluate.ts";
 import type { SharedCosts } from "../../models/shared_step.ts";
 import { checkRecord, parseJson } from "./check_record.ts";
 import { recordedCosts } from "./former_files.ts";
@@ -281,6 +282,16 @@ export function describeCostModel(
   },
 ): ProfileCostModel {
   return { coefficients: recordedCosts(costs), residuals, curve };
+}
+
+/** An entry's result as it was measured. */
+export function resultOf(
+  { configuration, result, verification }: ProfileEntry,
+  compileNs: number,
+): Measurement {
+  const { cellsPerSecond, confidence95, samples } = result;
+  const found = measurementOf(configuration, samples, { verification, compileNs });
+  return { ...found, cellsPerSecond, ...(confidence95 && { confidence95 }) };
 }
 
 /** Reads a profile from its text; errors call it `source` and say where, what was wanted and what was found. */

@@ -50,7 +50,7 @@ export interface EntryView {
   readonly best: readonly Point[];
   /** The stepwise kernel that the winner is compared with; undefined if none was measured. */
   readonly stepwise: Point | undefined;
-  /** How many times as fast as stepwise the winner is; undefined where that is not known. */
+  /** How many times as fast as stepwise the winner is, 1 where they tie; undefined where that is not known. */
   readonly speedup: number | undefined;
   /** Bytes per second that copies move on each device. */
   readonly bandwidths: Readonly<Record<"GPU" | "CPU", number | null>>;
@@ -133,7 +133,9 @@ export function viewEntry(
     winner,
     best: fastest.map((one) => one === found ? stepwise! : one).sort(faster),
     stepwise,
-    speedup: speedupOverStepwise ?? (stepwise && winner.cellsPerSecond / stepwise.cellsPerSecond),
+    speedup: stepwise?.isTied
+      ? 1
+      : speedupOverStepwise ?? (stepwise && winner.cellsPerSecond / stepwise.cellsPerSecond),
     bandwidths,
     problem,
     records,

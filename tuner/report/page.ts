@@ -1,7 +1,7 @@
 import { formatCount, formatFactor, formatPercent, formatPlural, formatRate } from "../format.ts";
 import type { JournalRecord } from "../profile/journal_format.ts";
 import { samplesOf } from "../profile/calibration.ts";
-import { compareProblems, describeProfileProblem } from "../profile/describe.ts";
+import { compareProblems, describeProfileProblem, tiesWithStepwise } from "../profile/describe.ts";
 import {
   describeLoss,
   leaveOneOut,
@@ -166,15 +166,15 @@ function overview(parts: readonly DevicePart[]): Html | "" {
     );
   if (listed.length < 2) return "";
   const isOne = parts.length === 1, others = listed.filter(({ view }) => view === undefined).length;
-  const rows = listed.map(({ entry: { problem, configuration, result }, number, view, part }) => {
-    const { cellsPerSecond, roofFraction, speedupOverStepwise } = result;
+  const rows = listed.map(({ entry, number, view, part }) => {
+    const { problem, configuration, result: { cellsPerSecond, roofFraction, speedupOverStepwise } } = entry;
     const name = describeProfileProblem(problem), series = seriesOf(configuration);
     return [
       view === undefined ? `${name} (--entry ${number})` : markup`<a href="#${view.id}">${name}</a>`,
       ...(isOne ? [] : [part.title]),
       markup`<span class="who">${markKey(lookOf(series))}${series}</span>`,
       formatRate(cellsPerSecond),
-      speedupOverStepwise && formatFactor(speedupOverStepwise),
+      tiesWithStepwise(entry) ? "ties" : speedupOverStepwise && formatFactor(speedupOverStepwise),
       roofFraction && formatPercent(roofFraction),
     ];
   });

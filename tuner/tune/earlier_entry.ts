@@ -4,8 +4,7 @@ import type { DeviceDescription } from "../devices/device.ts";
 import { formatRate } from "../format.ts";
 import { adaptConfiguration } from "../profile/adapt.ts";
 import { describeConfiguration } from "../profile/describe.ts";
-import { resultOf } from "../profile/entry_records.ts";
-import type { ProfileEntry, ProfileRated } from "../profile/profile_types.ts";
+import { type ProfileEntry, type ProfileRated, resultOf } from "../profile/schema.ts";
 import { uses } from "../shares.ts";
 
 /**
@@ -68,7 +67,8 @@ export class EarlierEntry {
   describe(rate = 0): string {
     const { recorded: { configuration, cellsPerSecond: like }, now } = this;
     const was = `${describeConfiguration(configuration)} at ${formatRate(like)}`;
-    if (this.fault !== undefined) return `${was}, which does not run any more: ${this.fault}`;
+    const end = rate === 0 ? "; the profile keeps it, since nothing else verified" : "";
+    if (this.fault !== undefined) return `${was}, which does not run any more: ${this.fault}${end}`;
     const again = now === undefined
       ? `not measured again${this.obstacle === undefined ? "" : ` (${this.obstacle})`}`
       : `measured again it runs at ${formatRate(now.cellsPerSecond, { like })}`;

@@ -79,6 +79,9 @@ async function measureFinalists(run: TuningRun): Promise<void> {
 /** Time of the run, so long that what it takes to begin and to wait for the end counts little. */
 const RUN_NS = 1e9;
 
+/** The part of it that is tried first, and how much longer it may then take: a device may be slower than it was. */
+const TRIED_PART = 1 / 16, MOST_SLOWDOWN = 4;
+
 /**
  * What a user waits for: the rate of one long run of the winner by the host's clock, shorter where the budget ends.
  * Undefined where there is no time for any, or the device fails.
@@ -93,9 +96,11 @@ export async function measureByHost(run: TuningRun, winner: Measurement): Promis
     const runner = await session.prepare(problem, configuration);
     try {
       await runner.initialise();
-      await runner.run();
-      const { longRun = 1 } = runner;
-      const runs = repetitions >= longRun ? repetitions - repetitions % longRun : repetitions;
+      const tried = Math.ceil(TRIED_PART * repetitions), triedNs = session.now();
+      await runner.run(tried);
+      const most = Math.floor(MOST_SLOWDOWN * runNs * repetitions * tried / (session.now() - triedNs));
+      const { longRun = 1 } = runner, wanted = Math.max(1, Math.min(repetitions, most));
+      const runs = wanted >= longRun ? wanted - wanted % longRun : wanted;
       const beganNs = session.now();
       await (runner.begin === undefined ? runner.run(runs) : (await runner.begin(runs)).finish());
       const rate = updates * runs / ((session.now() - beganNs) * 1e-9);
