@@ -18,6 +18,8 @@ export interface Layout {
   readonly pitch: number;
   /** Fields and materials. */
   readonly planes: number;
+  /** How many of them are fields, which come first. @default {all} */
+  readonly fields?: number;
   /** Cells from one plane to the next (the same x, the next field). */
   readonly plane: number;
   /** Cells from one slice to the next (x + 1): all planes. */
@@ -43,12 +45,14 @@ export interface LayoutOptions {
   sharedPads?: boolean;
   /** @default {1} */
   planes?: number;
+  /** How many of them are fields. @default {all} */
+  fields?: number;
 }
 
 /** Lays out a grid with at least the pads asked for; those along z grow to the alignment. */
 export function layOut(
   grid: Grid,
-  { pad, align = 8, sharedPads = false, planes = 1 }: LayoutOptions,
+  { pad, align = 8, sharedPads = false, planes = 1, fields }: LayoutOptions,
 ): Layout {
   const roundUp = (cells: number): number => Math.ceil(cells / align) * align;
   const [nx, ny, nz] = grid;
@@ -62,6 +66,7 @@ export function layOut(
     pad: [px, py, pz],
     pitch,
     planes,
+    ...(fields !== undefined && { fields }),
     plane,
     slice,
     origin: px * slice + py * pitch + pz,

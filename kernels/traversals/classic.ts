@@ -89,7 +89,11 @@ export const classic: Traversal = {
 
 /** A line with pads, which these traversals do not read. */
 export function lineLayout({ grid, stencil: { update } }: NeedyProblem): Layout {
-  return layOut(grid, { pad: [0, 0, reachOf(update).z], planes: planesOf(update) });
+  return layOut(grid, {
+    pad: [0, 0, reachOf(update).z],
+    planes: planesOf(update),
+    fields: update.fields.length,
+  });
 }
 
 function classicShader(problem: Problem, index: number, { threads, points }: ClassicParameters): Shader {

@@ -142,6 +142,7 @@ export function stepwiseLayout({ grid, boundary, stencil: { update } }: Problem)
     pad: [x, y, z],
     sharedPads: alongAxes(boundary)[2] === "zero",
     planes: planesOf(update),
+    fields: update.fields.length,
   });
 }
 

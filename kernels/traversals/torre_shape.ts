@@ -65,6 +65,7 @@ export function shapeOf(
       align: 32,
       sharedPads: true,
       planes: planesOf(stencil.update),
+      fields: stencil.update.fields.length,
     }),
   };
 }

@@ -142,9 +142,11 @@ export function copyShader(to: Layout, from: Layout): string {
 /**
  * Compares two states of one grid that may lie differently in memory. Bindings 0 and 1: result and reference;
  * binding 2: their first slices; 3: four words, as {@linkcode COMPARISON_WORDS}: the bits of the largest
- * |difference| and |reference|, the number of values that are not finite, and of cells compared.
+ * |difference| and |reference| of a field, the number of values that are not finite, and of cells compared.
  */
 export function compareShader(result: Layout, reference: Layout): string {
+  const { planes, fields = planes } = result;
+  const size = fields < planes ? `select(0.0f, abs(b), plane < ${fields})` : "abs(b)";
   const body = wgsl`
     let mine = ${rowOf(result, "slices.result")};
     let other = ${rowOf(reference, "slices.reference")};
@@ -153,7 +155,7 @@ export function compareShader(result: Layout, reference: Layout): string {
       let a = result[mine + z]; let b = reference[other + z];
       if (!isFinite(a) || !isFinite(b)) { bad += 1u; }
       error = max(error, abs(a - b));
-      value = max(value, abs(b));
+      value = max(value, ${size});
       seen += 1u;
     }
     // Bits of floats that are not negative are ordered like the floats.

@@ -24,7 +24,15 @@ export function oracleOf(problem: Problem, start: Start): readonly [SliceCells, 
   const initial = initialCells(problem, start);
   const levels = { current: initial, previous: initial };
   const { current, previous } = runReference(levels, { update, grid, boundary, steps });
-  const dense = { layout: layOut(grid, { pad: [0, 0, 0], align: 1, planes: planesOf(update) }), slice: 0 };
+  const dense = {
+    layout: layOut(grid, {
+      pad: [0, 0, 0],
+      align: 1,
+      planes: planesOf(update),
+      fields: update.fields.length,
+    }),
+    slice: 0,
+  };
   return [{ ...dense, cells: current }, { ...dense, cells: previous }];
 }
 

@@ -15,6 +15,7 @@ import {
 import { initialValue } from "../../kernels/initial_value.ts";
 import { layOut } from "../../../kernels/layout.ts";
 import type { Problem } from "../../../kernels/stencils/stencil.ts";
+import { acoustic } from "../../../kernels/stencils/acoustic.ts";
 import { wave } from "../../../kernels/stencils/wave.ts";
 import { diamondTorre } from "../../../kernels/traversals/diamond_torre.ts";
 import { marching } from "../../../kernels/traversals/marching.ts";
@@ -223,6 +224,18 @@ testOnGpu("compare finds the largest difference, wherever it lies, in other layo
     }
     const level1 = await one.compare(other, { levels: [1] });
     assertEquals(level1.maxError, 0);
+  }
+});
+
+testOnGpu("compare takes the largest value of fields, not of materials", async (gpu) => {
+  const torre = { dts: 1, nt: 2, bands: 1, zPerThread: 1, threads: 150, chunk: 2, unroll: 2, lookahead: 99 };
+  const problem: Problem = { ...PROBLEM, stencil: acoustic({ velocity: [1500, 3000], edges: 0 }) };
+  const byTorre = diamondTorre.plan(problem, { ...torre, materials: 0 });
+  for (const plan of [stepwise.plan(problem, { threadsZ: 8, threadsY: 2, threadsX: 1 }), byTorre]) {
+    using field = await GpuField.create(gpu, problem, plan);
+    await field.initialise({ kind: "noise", seed: 4 });
+    const { maxValue } = await field.compare(field, { levels: [0] });
+    assert(maxValue > 0.9 && maxValue <= 1, `${maxValue}`);
   }
 });
 
