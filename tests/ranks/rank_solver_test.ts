@@ -6,7 +6,9 @@ import { CpuPool } from "../../tuner/devices/cpu/wasm_workers.ts";
 import { createRankSolver } from "../../tuner/ranks/create_rank_solver.ts";
 import type { Configuration } from "../../tuner/configuration.ts";
 import { testOnGpu } from "../test_on_gpu.ts";
+import { verifyRanks } from "../../tuner/ranks/verify_ranks.ts";
 import {
+  wholeNumberCross,
   wholeNumberElastic,
   wholeNumberLeapfrog,
   wholeNumberMedium,
@@ -146,6 +148,19 @@ Deno.test("a rank's axis profiles have the values of its own cells, from a funct
     );
     const own = await Promise.all(solvers.map((solver) => solver.read({ name: "dy" })));
     assertEquals(own.map((values) => [...values]), [[5, 6, 7], [5, 6, 7], [8, 9], [8, 9]]);
+  });
+  cpuPool.dispose();
+});
+
+Deno.test("ranks are verified where each cell has materials and F(t−1) is read", async () => {
+  const one = { stencil: wholeNumberCross(), grid: [6, 5, 7], boundary: "zero", parts: [2, 1, 1] } as const;
+  const cpuPool = await CpuPool.create({ workers: 1 }), device = { gpu: undefined, cpuPool };
+  const start = { kind: "integers", seed: 4 } as const;
+  await onRanks({ ...one, exchangeEvery: 1, runs: [3] }, device, async (solvers) => {
+    await Promise.all(solvers.map((solver) => solver.initialise(start)));
+    await Promise.all(solvers.map((solver) => solver.run(3)));
+    const [verified] = await Promise.all(solvers.map((solver) => verifyRanks(solver, device, start)));
+    assertEquals(verified?.maxError, 0);
   });
   cpuPool.dispose();
 });

@@ -3,7 +3,7 @@ import type { Problem } from "../../kernels/stencils/stencil.ts";
 import { planOf } from "../../models/rank_part.ts";
 import type { Verification } from "../configuration.ts";
 import { compareSlices, type Comparison, joinComparisons } from "../devices/comparison.ts";
-import { verificationOf } from "../devices/reference.ts";
+import { stateLevels, verificationOf } from "../devices/reference.ts";
 import type { Start } from "../../kernels/initial_field.ts";
 import { chooseForRank } from "./create_rank_solver.ts";
 import type { RankDevice } from "./open_rank_device.ts";
@@ -27,7 +27,9 @@ export async function verifyRanks(
   const { grid: [nx, ny, nz], stencil: { update } } = problem;
   const layout = layOut([1, ny, nz], { pad: [0, 0, 0], align: 1 });
   const comparisons: Comparison[] = [];
-  for (const cells of [...stateOf(problem), ...update.materials.map(({ name }) => ({ name }))]) {
+  // materials count in each level
+  const materials = stateLevels(problem).flatMap(() => update.materials.map(({ name }) => ({ name })));
+  for (const cells of [...stateOf(problem), ...materials]) {
     for (let x = 0; x < nx; x++) {
       const slice = { x, slices: 1 };
       const found = await solver.gather(cells, slice), wanted = await alone?.gather(cells, slice);
