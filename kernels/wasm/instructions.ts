@@ -51,18 +51,11 @@ const ternary = (opcode: Code): Ternary => (a, b, c) => [...a, ...b, ...c, ...op
 
 /** What follows a memory instruction: cells are aligned to 2² bytes, offsets are not negative. */
 const at = (offset: number): number[] => [2, ...unsigned(offset)];
-const load =
-  (opcode: Code) => (offset: number, pointer: Code): Code => [...pointer, ...opcode, ...at(offset)];
-const store = (opcode: Code) => (offset: number, pointer: Code, value: Code): Code => [
-  ...pointer,
-  ...value,
-  ...opcode,
-  ...at(offset),
-];
-const storeLane = (opcode: Code) => (offset: number, lane: number, pointer: Code, value: Code): Code => [
-  ...store(opcode)(offset, pointer, value),
-  lane,
-];
+const load = (opcode: Code) => (offset: number, pointer: Code) => unary([...opcode, ...at(offset)])(pointer);
+const store = (opcode: Code) => (offset: number, pointer: Code, value: Code) =>
+  binary([...opcode, ...at(offset)])(pointer, value);
+const storeLane = (opcode: Code) => (offset: number, lane: number, pointer: Code, value: Code) =>
+  binary([...opcode, ...at(offset), lane])(pointer, value);
 
 export const i32 = {
   const: (value: number): Code => [0x41, ...signed(value)],
@@ -92,12 +85,7 @@ export const v128 = {
   and: binary(vector(78)),
   bitselect: ternary(vector(82)),
   /** 16 bytes of the 32 of both. */
-  shuffle: (low: Code, high: Code, bytes: readonly number[]): Code => [
-    ...low,
-    ...high,
-    ...vector(13),
-    ...bytes,
-  ],
+  shuffle: (low: Code, high: Code, bytes: readonly number[]) => binary([...vector(13), ...bytes])(low, high),
 };
 
 export const f32x4 = {
@@ -158,10 +146,7 @@ export interface ModuleFunction {
   readonly body: readonly Code[];
 }
 
-const list = (items: readonly (readonly number[])[]): number[] => [
-  ...unsigned(items.length),
-  ...items.flat(),
-];
+const list = (items: readonly number[][]): number[] => [...unsigned(items.length), ...items.flat()];
 const sized = (bytes: readonly number[]): number[] => [...unsigned(bytes.length), ...bytes];
 const text = (value: string): number[] => sized([...new TextEncoder().encode(value)]);
 
@@ -170,12 +155,10 @@ function typeOf({ parameters }: ModuleFunction): number[] {
   return [0x60, ...list(parameters.map(({ type }) => [TYPES[type]])), 0];
 }
 
-/** The body, with indices in place of locals; those of a type are side by side. */
+/** The body, with indices in place of locals. */
 function bodyOf({ parameters, locals, body }: ModuleFunction): number[] {
-  const groups = [...Map.groupBy(locals, ({ type }) => type)];
-  const ordered = [...parameters, ...groups.flatMap(([, group]) => group)];
-  const indices = new Map(ordered.map((local, i) => [local, unsigned(i)]));
-  const declared = list(groups.map(([type, { length }]) => [...unsigned(length), TYPES[type]]));
+  const indices = new Map([...parameters, ...locals].map((local, i) => [local, unsigned(i)]));
+  const declared = list(locals.map(({ type }) => [1, TYPES[type]]));
   const code = body.flat().flatMap((item) => typeof item === "number" ? item : indices.get(item)!);
   return sized([...declared, ...code, END]);
 }

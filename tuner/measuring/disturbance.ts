@@ -17,28 +17,22 @@ const FENCE = 3;
  * @returns what was seen, why that may be, and what to try, in one line; undefined where nothing was
  */
 export function describeDisturbance(rates: readonly number[]): string | undefined {
-  const sorted = rates.toSorted((a, b) => a - b), logarithms = sorted.map(Math.log), { length } = sorted;
+  const { length } = rates, least = Math.ceil(LEAST_PART * length);
   if (length < LEAST_SAMPLES) return undefined;
-  const [like, least] = [median(sorted), Math.ceil(LEAST_PART * length)];
-  const rate = (value: number): string => formatRate(value, { like });
-  const gapBelow = (at: number): number => logarithms[at]! - logarithms[at - 1]!;
-  const places = Array.from({ length: length - 2 * least + 1 }, (_, i) => least + i);
-  const cut = places.reduce((best, at) => gapBelow(at) > gapBelow(best) ? at : best);
-  const widest = Math.max(
-    ...[logarithms.slice(0, cut), logarithms.slice(cut)].map((one) => interquartileRange(one)),
-  );
-  const [low, high] = [0.25, 0.75].map((part) => quantileSorted(logarithms, part)) as [number, number];
-  const reach = Math.max(LEAST_GAP, FENCE * (high - low));
-  const outliers = sorted.filter((_, i) => logarithms[i]! < low - reach || logarithms[i]! > high + reach);
-  const far = (value: number): number => Math.abs(Math.log(value / like));
-  const seen = gapBelow(cut) > Math.max(LEAST_GAP, FENCE * widest)
-    ? `${formatCount(cut)} of ${formatCount(length)} samples are near ${
-      rate(median(sorted.slice(0, cut)))
-    }, ` +
-      `the others near ${rate(median(sorted.slice(cut)))}`
+  const sorted = rates.map(Math.log).sort((a, b) => a - b), middle = median(sorted);
+  const near = (logarithms: readonly number[]): string =>
+    formatRate(Math.exp(median(logarithms)), { like: Math.exp(middle) });
+  const fence = (group: number[]): number => Math.max(LEAST_GAP, FENCE * interquartileRange(group));
+  const gaps = sorted.slice(least, length - least + 1).map((one, i) => one - sorted[least + i - 1]!);
+  const cut = least + gaps.indexOf(Math.max(...gaps)), low = sorted.slice(0, cut), high = sorted.slice(cut);
+  const [first, last] = [0.25, 0.75].map((part) => quantileSorted(sorted, part)) as [number, number];
+  const outliers = sorted.filter((one) => one < first - fence(sorted) || one > last + fence(sorted))
+    .sort((a, b) => Math.abs(b - middle) - Math.abs(a - middle));
+  const [many, all] = [cut, length].map(formatCount);
+  const seen = Math.max(...gaps) > Math.max(fence(low), fence(high))
+    ? `${many} of ${all} samples are near ${near(low)}, the others near ${near(high)}`
     : outliers.length > 0
-    ? `outliers: ${formatCount(outliers.length)} of ${formatCount(length)} samples, the farthest at ` +
-      rate(outliers.reduce((one, other) => far(other) > far(one) ? other : one))
+    ? `outliers: ${formatCount(outliers.length)} of ${all} samples, the farthest at ${near([outliers[0]!])}`
     : undefined;
   return seen &&
     `${seen}: other programs or a clock that changes may have disturbed them; try an idle machine, or a longer --budget`;

@@ -27,8 +27,8 @@ export interface Checkpoint {
 
 const HEADER_BYTES = 4096, SUM_BYTES = 4;
 
-/** The CRC-32 of anything that ends with its own; and zeros, some at a time. */
-const WHOLE = 0x2144df1c, ZEROS = new Uint8Array(2 ** 20);
+/** The CRC-32 of anything that ends with its own. */
+const WHOLE = 0x2144df1c;
 
 /** What was found where something else was not a checkpoint. */
 const OTHER_FILE = "another kind of file";
@@ -77,18 +77,13 @@ function fileFailed(what: string): (error: unknown) => never {
 }
 
 async function write(solver: RankSolver, path: string, start: Start): Promise<void> {
-  const { problem, world } = solver, unfinished = `${path}.unfinished`, size = bytesOf(problem);
-  // Each rank sums the whole file, with zeros for what others write. All but one begin with a state in which zeros count
-  // nothing: the file's sum is the XOR of theirs.
-  const initial = world.rank === 0 ? 0 : 0xffffffff;
-  let sum = initial, summed = HEADER_BYTES;
+  const { problem, world } = solver, unfinished = `${path}.unfinished`;
   if (world.rank === 0) {
     using file = await Deno.open(unfinished, { write: true, create: true, truncate: true });
     const text = JSON.stringify({ ...identityOf(problem), step: solver.step, start });
     const header = new TextEncoder().encode(text.padEnd(HEADER_BYTES - 1) + "\n");
-    sum = crc32(header);
     await writeAll(file, header);
-    await file.truncate(size + SUM_BYTES);
+    await file.truncate(bytesOf(problem));
   }
   await world.meet();
   {
@@ -96,29 +91,26 @@ async function write(solver: RankSolver, path: string, start: Start): Promise<vo
     for await (const { at, rows, slices } of ownRows(solver)) {
       const cells = await solver.save(slices);
       for (let i = 0; i < at.length; i++) {
-        const bytes = new Uint8Array(cells.buffer, 4 * i * rows, 4 * rows);
-        sum = crc32(bytes, withZeros(at[i]! - summed, sum));
-        summed = at[i]! + bytes.length;
         await file.seek(at[i]!, Deno.SeekMode.Start);
-        await writeAll(file, bytes);
+        await writeAll(file, new Uint8Array(cells.buffer, 4 * i * rows, 4 * rows));
       }
     }
     await file.sync();
   }
-  const sums = await world.shareAll(withZeros(size - summed, sum) ^ initial);
+  await world.meet();
   if (world.rank === 0) {
-    using file = await Deno.open(unfinished, { write: true });
-    await file.seek(size, Deno.SeekMode.Start);
-    await writeAll(file, new Uint8Array(Uint32Array.of(sums.reduce((whole, part) => whole ^ part)).buffer));
+    using file = await Deno.open(unfinished, { append: true });
+    await writeAll(file, new Uint8Array(Uint32Array.of(await sumOf(unfinished)).buffer));
     await file.sync();
     await Deno.rename(unfinished, path);
   }
   await world.meet();
 }
 
-/** The CRC-32 of what has this one once zeros follow it. */
-function withZeros(count: number, sum: number): number {
-  for (let left = count; left > 0; left -= ZEROS.length) sum = crc32(ZEROS.subarray(0, left), sum);
+/** The CRC-32 of a file. */
+async function sumOf(path: string): Promise<number> {
+  let sum = 0;
+  for await (const bytes of (await Deno.open(path)).readable) sum = crc32(bytes, sum);
   return sum;
 }
 
@@ -135,9 +127,8 @@ export async function checkCheckpoint(path: string, problem: Problem, isRead: bo
     if (size > 0) await readCheckpoint(file, problem, "replace");
   }
   if (!isRead || (await Deno.stat(path)).size === bytesOf(problem)) return;
-  let sum = 0;
-  for await (const bytes of (await Deno.open(path)).readable) sum = crc32(bytes, sum);
-  if (sum !== WHOLE) throw new RequestError(`Cannot go on from ${path}: it is damaged: its checksum differs`);
+  if (await sumOf(path) === WHOLE) return;
+  throw new RequestError(`Cannot go on from ${path}: it is damaged: its checksum differs`);
 }
 
 /**

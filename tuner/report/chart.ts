@@ -69,13 +69,13 @@ function finish(svg: string, label: string): string {
 const MAX_POINTS = 800, SPOT = 3;
 
 /** Where a chart draws a point, in units of its axes. */
-type Places = Readonly<Record<"x" | "y", (point: Point) => number | string>>;
+type Places<P> = Readonly<Record<"x" | "y", (point: P) => number | string>>;
 
 /** The marks of points; `pixels` says where they are drawn, in CSS pixels. */
-export function dotsOf(
-  points: readonly Point[],
-  at: Places,
-  pixels: (point: Point) => readonly number[],
+export function dotsOf<P extends Point>(
+  points: readonly P[],
+  at: Places<P>,
+  pixels: (point: P) => readonly number[],
 ): Plot.Markish[] {
   return [...Map.groupBy(points, ({ series }) => series)].map(([series, group]) => {
     const { color, mark } = lookOf(series);
@@ -85,8 +85,8 @@ export function dotsOf(
         points.length > MAX_POINTS ? pixels(point).map((at) => Math.round(at / SPOT)).join() : `${i}`,
     );
     return Plot.dot([...spots.values()], {
-      x: ([point]: Point[]) => at.x(point!),
-      y: ([point]: Point[]) => at.y(point!),
+      x: ([point]: P[]) => at.x(point!),
+      y: ([point]: P[]) => at.y(point!),
       symbol: mark,
       fill: color,
       r: 4,
@@ -99,7 +99,7 @@ export function dotsOf(
 }
 
 /** Rings around the chosen point and those that tie with it. */
-export function ringsOf(points: readonly Point[], at: Places): Plot.Markish {
+export function ringsOf(points: readonly Point[], at: Places<Point>): Plot.Markish {
   const ringed = points.filter(({ isWinner, isTied }) => isWinner || isTied);
   return Plot.dot(ringed, { ...at, r: 9, stroke: "var(--accent)", strokeWidth: 2.5 });
 }

@@ -14,15 +14,12 @@ export function convergenceFigure({ entry: { search }, records, points, winner }
     ...when,
     cellsPerSecond,
   }));
-  if (best.length === 0) return "";
-  const last = best.at(-1)!;
+  const last = best.at(-1);
+  if (last === undefined) return "";
   const y = ({ cellsPerSecond }: Point): number => cellsPerSecond * GCELLS;
-  const charts = ([
-    ["evaluations", ({ evaluation }) => evaluation, search.evaluated],
-    ["seconds", ({ elapsedMs }) => elapsedMs / 1e3, search.elapsedMs / 1e3],
-  ] as [string, (one: typeof last) => number, number][]).map(([unit, of, whole]) => {
-    const x = (point: Point): number => of(point as typeof last), end = Math.max(whole, of(last));
-    const rate = formatRate(last.cellsPerSecond), when = `${of(last).toFixed()} of ${end.toFixed()} ${unit}`;
+  const over = (unit: string, x: (one: (typeof best)[number]) => number, whole: number): Html => {
+    const rate = formatRate(last.cellsPerSecond), end = Math.max(whole, x(last));
+    const when = `${x(last).toFixed()} of ${end.toFixed()} ${unit}`;
     return drawChart(`The best rate so far over ${unit}: ${rate} after ${when}.`, (format) => ({
       height: 200,
       marginLeft: 52,
@@ -35,10 +32,10 @@ export function convergenceFigure({ entry: { search }, records, points, winner }
           curve: "step-after",
           strokeWidth: 2,
         }),
-        ...dotsOf(best, { x, y }, (point) => [x(point), y(point)]),
+        ...dotsOf(best, { x, y }, (one) => [x(one), y(one)]),
       ],
     }));
-  });
+  };
   const rows = best.map((one) => [
     one.series,
     formatRate(one.cellsPerSecond),
@@ -49,7 +46,8 @@ export function convergenceFigure({ entry: { search }, records, points, winner }
   return figure(
     "How the search converged.",
     "The best rate so far in the journal's runs, each configuration counted once. Dashed: the chosen one, measured again in the final round.",
-    charts,
+    over("evaluations", ({ evaluation }) => evaluation, search.evaluated),
+    over("seconds", ({ elapsedMs }) => elapsedMs / 1e3, search.elapsedMs / 1e3),
     tableBehind("Convergence as a table", table("What was faster than all before", columns, rows)),
   );
 }
