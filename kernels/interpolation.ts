@@ -61,7 +61,7 @@ export function cellsAround(
 }
 
 /** Cells along an axis, and their weights. */
-function weightsAt(at: number, interpolation: Interpolation): { cell: number; weight: number }[] {
+export function weightsAt(at: number, interpolation: Interpolation): { cell: number; weight: number }[] {
   const below = Math.floor(at), part = at - below;
   if (part === 0) return [{ cell: below, weight: 1 }];
   if (interpolation === "linear") {

@@ -25,12 +25,13 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   profile: ["problem"],
   solver: ["profile"],
   ranks: ["solver"],
+  shot: ["solver"],
   tune: ["profile", "sharing"],
   interchange: ["profile"],
   replay: ["interchange"],
   report: ["profile"],
   qualify: ["profile"],
-  cli: ["mod.ts", "ranks", "replay", "report"],
+  cli: ["mod.ts", "ranks", "replay", "report", "shot"],
   "mod.ts": ["solver", "tune", "qualify"],
 };
 

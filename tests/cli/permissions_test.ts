@@ -16,6 +16,7 @@ const WRITES_ANYTHING = [
   "tune",
   "solve",
   "scaling",
+  "shot",
   "record",
   "qualify",
   "report",
@@ -34,6 +35,7 @@ const RUNS_ANYTHING = [
   "space",
   "solve",
   "scaling",
+  "shot",
   "record",
   "test",
   "balance",
@@ -41,7 +43,7 @@ const RUNS_ANYTHING = [
   "doctor",
 ];
 /** Only a library of MPI's is called, wherever it is installed. */
-const CALLS_LIBRARIES = ["solve", "scaling"];
+const CALLS_LIBRARIES = ["solve", "scaling", "shot"];
 
 Deno.test("tasks name what they may run, read in the environment and ask of the system", () => {
   for (const [name, { command }] of Object.entries(tasks)) {

@@ -67,7 +67,7 @@ Deno.test("where evaluations are counted the bar shows those that were made, and
   for (const stage of ["device", "search", "final round"]) {
     progress.update({ stage, done: 0, total: stage === "device" ? 0 : 9 });
   }
-  progress.close();
+  progress[Symbol.dispose]();
   assertEquals(written.slice(0, 3).map((text) => text.match(/█/g)?.length ?? 0), [0, 0, 20]);
 });
 
@@ -129,7 +129,7 @@ Deno.test("while a measurement takes long, the clock of the bar goes on", async 
   progress.update(STATE);
   clock.nowNs = 30e9;
   while (written.length < 2) await new Promise((resolve) => setTimeout(resolve, 20));
-  progress.close();
+  progress[Symbol.dispose]();
   assert(written[1]!.includes("30 of 60 s"), written[1]);
 });
 
@@ -143,7 +143,7 @@ Deno.test("a terminal is redrawn at most ten times a second, a new stage at once
   assert(written.every((text) => text.startsWith("\r\x1b[K") && !text.includes("\n")));
   progress.update({ stage: "final", done: 0, total: 5 });
   assertEquals(written.length, 11);
-  progress.close();
+  progress[Symbol.dispose]();
 });
 
 Deno.test("a bar is cleared for other text, and drawn again after it", () => {
@@ -155,7 +155,7 @@ Deno.test("a bar is cleared for other text, and drawn again after it", () => {
   progress.update(STATE);
   progress.clear();
   progress.clear();
-  progress.close();
+  progress[Symbol.dispose]();
   assertEquals(written[1], "\r\x1b[K");
   assertEquals(written[2], written[0]);
   assertEquals(written.length, 4);

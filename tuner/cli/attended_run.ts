@@ -1,9 +1,9 @@
 import type { Budget } from "./options.ts";
 import { describeCpu, describeGpu } from "../profile/describe.ts";
 import type { ResolvedProblem } from "../problem/resolve_problem.ts";
-import { Progress, progressMode } from "./progress.ts";
+import { type Progress, progressOnStderr } from "./progress.ts";
 import { EXIT } from "./report_error.ts";
-import { say, terminalColumns } from "./terminal.ts";
+import { say } from "./terminal.ts";
 
 /** The signals that end a run, and the exit codes that say so. Windows has Ctrl-C only. */
 const SIGNALS: readonly (readonly [signal: Deno.Signal, exitCode: number])[] = Deno.build.os === "windows"
@@ -29,13 +29,7 @@ export class AttendedRun implements Disposable {
 
   /** @param options `quiet`: shows nothing; `budget`: what the bar fills up with, instead of what each stage has done */
   constructor(private readonly options: { readonly quiet: boolean; readonly budget?: Budget | undefined }) {
-    this.progress = new Progress({
-      mode: progressMode(Deno.stderr, options.quiet),
-      write: (text) => Deno.stderr.writeSync(new TextEncoder().encode(text)),
-      now: () => performance.now() * 1e6,
-      columns: terminalColumns,
-      budget: options.budget,
-    });
+    this.progress = progressOnStderr(options);
     for (const [signal, handler] of this.#handlers) Deno.addSignalListener(signal, handler);
   }
 
@@ -65,7 +59,7 @@ export class AttendedRun implements Disposable {
   }
 
   [Symbol.dispose](): void {
-    this.progress.close();
+    this.progress[Symbol.dispose]();
     for (const [signal, handler] of this.#handlers) Deno.removeSignalListener(signal, handler);
   }
 }

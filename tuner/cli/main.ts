@@ -14,6 +14,7 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
   balance: () => import("./balance.ts"),
   solve: () => import("./solve.ts"),
   scaling: () => import("./scaling.ts"),
+  shot: () => import("./shot.ts"),
   qualify: () => import("./qualify.ts"),
   report: () => import("./report.ts"),
   record: () => import("./record.ts"),

@@ -20,6 +20,9 @@ const ORPHAN_WATCH = new URL("../measuring/process/orphan_watch.ts", import.meta
 /** Time that `mpirun` needs at most to forward a line. */
 const FORWARD_MS = 200;
 
+/** A command that runs on ranks. */
+type RankTask = "solve" | "scaling" | "shot";
+
 /** The rank of this process, as `mpirun` says. */
 function ownRank(): number {
   return Number(Deno.env.get("OMPI_COMM_WORLD_RANK") ?? Deno.env.get("PMI_RANK") ?? 0);
@@ -44,7 +47,7 @@ export interface RankCommand<S extends Options, T extends DeviceWishes> extends 
  * Under `mpirun` the work is done in a child, so that one that is killed still ends with that line and that code.
  */
 export async function onRanks<const S extends Options, T extends DeviceWishes>(
-  task: "solve" | "scaling",
+  task: RankTask,
   args: readonly string[],
   { read, work, ...usage }: RankCommand<S, T>,
 ): Promise<number> {
@@ -143,7 +146,7 @@ export function judge(all: readonly Asked[]): ReturnType<typeof reportError> | u
 }
 
 /** Starts this command once more, to do the work, and says how it ended if it was killed. */
-async function watch(task: "solve" | "scaling", args: readonly string[]): Promise<number> {
+async function watch(task: RankTask, args: readonly string[]): Promise<number> {
   const flags = config.tasks[task].command.split(" ").slice(1, -2);
   const child = new Deno.Command(Deno.execPath(), {
     args: [...flags, Deno.mainModule, task, ...args],

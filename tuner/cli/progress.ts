@@ -1,6 +1,7 @@
 import { formatCount, formatDuration, formatRate } from "../format.ts";
 import type { TuneProgress } from "../tune/tune.ts";
 import type { Budget } from "./options.ts";
+import { terminalColumns } from "./terminal.ts";
 
 /** How far a command has come; its stage in a word or two. */
 export type ProgressState = Omit<TuneProgress, "stage"> & { readonly stage: string };
@@ -35,7 +36,7 @@ const CLEAR_LINE = "\r\x1b[K";
  * Shows how far a command has come, on stderr. On a terminal one line is redrawn; elsewhere (a log file, CI) a
  * line is written now and then; with `--quiet` nothing.
  */
-export class Progress {
+export class Progress implements Disposable {
   /** The highest rate that was shown; undefined if none was. */
   highest: number | undefined;
   readonly #beganNs: number;
@@ -73,7 +74,7 @@ export class Progress {
   }
 
   /** Takes the bar off for good. */
-  close(): void {
+  [Symbol.dispose](): void {
     this.clear();
     clearInterval(this.#timer);
   }
@@ -87,6 +88,19 @@ export class Progress {
     write(CLEAR_LINE + formatProgressBar(view, columns()));
     this.#drawn = true;
   }
+}
+
+/** Progress on stderr. */
+export function progressOnStderr(
+  { quiet, budget }: { readonly quiet: boolean; readonly budget?: Budget | undefined },
+): Progress {
+  return new Progress({
+    mode: progressMode(Deno.stderr, quiet),
+    write: (text) => Deno.stderr.writeSync(new TextEncoder().encode(text)),
+    now: () => performance.now() * 1e6,
+    columns: terminalColumns,
+    budget,
+  });
 }
 
 /** How progress is shown on a stream. */

@@ -1,0 +1,258 @@
+import { assert, assertAlmostEquals, assertEquals, assertMatch } from "@std/assert";
+import { decode } from "fast-png";
+import { acoustic, acousticTimeStep } from "../../kernels/stencils/acoustic.ts";
+import type { Problem } from "../../kernels/stencils/stencil.ts";
+import { chooseConfiguration } from "../../tuner/profile/choose.ts";
+import { readNpy } from "../../tuner/shot/npy.ts";
+import { resample, ricker } from "../../tuner/shot/shoot.ts";
+import { createSolver } from "../../tuner/solver/create_solver.ts";
+import { mpirun, solveFlags, testUnderMpi } from "../ranks/mpirun.ts";
+import { assertRefused, inDirectory, runCommand } from "./run_task.ts";
+
+const nx = 16, ny = 12, nz = 14;
+
+const velocityAt = (x: number, y: number, z: number): number => Math.fround(1500 + 40 * z + 7 * x - 5 * y);
+
+/** Writes the model as NumPy does, in Fortran order. */
+async function writeModel(path: string): Promise<void> {
+  const header = `{'descr': '<f4', 'fortran_order': True, 'shape': (${nx}, ${ny}, ${nz}), }`.padEnd(117) +
+    "\n";
+  const start = Uint8Array.from(`\x93NUMPY\x01\x00\x76\x00${header}`, (char) => char.charCodeAt(0));
+  const values = Float32Array.from(
+    { length: nx * ny * nz },
+    (_, i) => velocityAt(i % nx, Math.floor(i / nx) % ny, Math.floor(i / nx / ny)),
+  );
+  await Deno.writeFile(path, new Uint8Array([...start, ...new Uint8Array(values.buffer)]));
+}
+
+const MEDIUM = {
+  order: 4,
+  velocity: [velocityAt(0, ny - 1, 0), velocityAt(nx - 1, 0, nz - 1)],
+  spacing: 10,
+} as const;
+const timeStep = 0.9 * acousticTimeStep(MEDIUM), EDGES = 5;
+
+/** The traces of a shot in the model, by a solver called directly. */
+async function directTraces(
+  surface: "absorbing" | "free",
+  source: readonly [number, number, number],
+  receivers: readonly (readonly [number, number, number])[],
+  steps: number,
+): Promise<Float32Array[]> {
+  const top = surface === "free" ? 0 : EDGES;
+  const problem: Problem = {
+    stencil: acoustic({ ...MEDIUM, timeStep, edges: EDGES, surface }),
+    grid: [nx + 2 * EDGES, ny + 2 * EDGES, top + nz + EDGES],
+    boundary: "zero",
+    steps: 10,
+    survey: { sources: 1, receivers: receivers.length },
+  };
+  const { configuration } = chooseConfiguration([], problem, null, { cpuWorkers: 1 });
+  using solver = await createSolver(null, problem, configuration);
+  const cell = (at: number, cells: number): number => Math.min(cells - 1, Math.max(0, at));
+  await solver.write(
+    "velocity",
+    (x, y, z) => velocityAt(cell(x - EDGES, nx), cell(y - EDGES, ny), cell(z - top, nz)),
+  );
+  const placed = ([x, y, z]: readonly [number, number, number]) =>
+    [x / 10 - 0.5 + EDGES, y / 10 - 0.5 + EDGES, z / 10 - 0.5 + top] as const;
+  const signature = Array.from({ length: steps }, (_, n) => ricker(20, n * timeStep));
+  await solver.addSources("s", [placed(source)], signature, { interpolation: "sinc" });
+  await solver.addReceivers("p", receivers.map(placed), { interpolation: "sinc" });
+  await solver.run(steps);
+  return await solver.traces();
+}
+
+const CPU = ["--no-gpu", "--cpu-workers", "1"];
+
+for (const surface of ["absorbing", "free"] as const) {
+  Deno.test(`a shot's traces are those of a solver, bit for bit, with a surface that is ${surface}`, () =>
+    inDirectory(async (directory) => {
+      await writeModel(`${directory}/v.npy`);
+      await Deno.writeTextFile(`${directory}/r.csv`, "45,55,65\n\n 52.5 , 61, 18 \r\n");
+      const args = ["--velocity", `${directory}/v.npy`, "--edges", `${EDGES}`, "--surface", surface];
+      const { code, stdout, stderr } = await runCommand("shot", [
+        ...args,
+        ...CPU,
+        "--json",
+        "--quiet",
+        "--frequency",
+        "20",
+        "--time",
+        "0.07s",
+        ...["--source", "85,65,33", "--receivers", `${directory}/r.csv`, "--snapshots", "2"],
+        ...["--out", `${directory}/shot.png`, "--traces", `${directory}/t.npy`],
+      ]);
+      assertEquals([code, stderr], [0, ""]);
+      const result = JSON.parse(stdout), receivers = [[45, 55, 65], [52.5, 61, 18]] as const;
+      assertAlmostEquals(result.timeStep, timeStep, 1e-12);
+      assertEquals([result.samples, result.interval], [Math.floor(0.07 / timeStep) + 1, result.timeStep]);
+      assertEquals(result.model, [nx, ny, nz]);
+      assertEquals(result.grid, [nx + 10, ny + 10, nz + (surface === "free" ? 5 : 10)]);
+      const direct = await directTraces(surface, [85, 65, 33], receivers, result.steps);
+      const { shape, values } = readNpy(await Deno.readFile(`${directory}/t.npy`), "t.npy");
+      assertEquals(shape, [2, result.samples]);
+      assertEquals([...values], direct.flatMap((trace) => [...trace.subarray(0, result.samples)]));
+      assert(values.some((value) => Math.abs(value) > 0.01));
+      const rates = [result.cellsPerSecond, result.modelCellsPerSecond];
+      assertAlmostEquals(
+        rates[1] / rates[0],
+        nx * ny * nz / result.grid.reduce((a: number, b: number) => a * b),
+        1e-9,
+      );
+      const names = ["shot-wave-1.png", "shot-wave-2.png", "shot.png", "t.npy"];
+      assertEquals(result.files, names.map((name) => `${directory}/${name}`));
+      for (const name of names.slice(0, 3)) {
+        assertEquals(decode(await Deno.readFile(`${directory}/${name}`)).channels, 3);
+      }
+    }));
+}
+
+Deno.test("several shots have files with their numbers, and are resampled into SEG-Y", () =>
+  inDirectory(async (directory) => {
+    await Deno.writeTextFile(`${directory}/shots.csv`, "45,45,25\n75,45,25\n");
+    const run = async (more: readonly string[]) => {
+      const args = ["--grid", "12x10x9", "--edges", "3", "--time", "50ms", ...CPU, ...more];
+      const { code, stdout, stderr } = await runCommand("shot", [
+        ...args,
+        "--receivers",
+        "line:15,45,25:95,45,25:5",
+      ]);
+      assertEquals(code, 0, stderr);
+      return { stdout, stderr };
+    };
+    const out = ["--out", `${directory}/a.b/s`, "--traces", `${directory}/t.sgy`, "--sample", "2ms"];
+    await Deno.mkdir(`${directory}/a.b`);
+    const { stdout, stderr } = await run(["--shots", `${directory}/shots.csv`, ...out]);
+    const files = ["a.b/s-1", "t-1.sgy", "a.b/s-2", "t-2.sgy"].map((name) => `${directory}/${name}`);
+    assertMatch(stdout, /^Model 12x10x9, with edges 18x16x15; \d+ steps of 1\.41 ms$/m);
+    assertMatch(stdout, /^\S+ [MGk]cells\/s, of the model's own cells \S+ [Mk]cells\/s$/m);
+    assertEquals(stdout.split("\n").at(-2), `Wrote ${files.join(", ")}`);
+    assertMatch(stderr, /^shot 1 of 2: \d+\/\d+ · .+$/m);
+    for (const [shot, path] of [[1, files[1]!], [2, files[3]!]] as const) {
+      const bytes = await Deno.readFile(path), view = new DataView(bytes.buffer);
+      assertEquals([view.getInt16(3216), view.getInt16(3220), view.getInt16(3224)], [2000, 26, 5]);
+      assertEquals(bytes.length, 3600 + 5 * (240 + 4 * 26));
+      assertEquals([view.getInt32(3600 + 8), view.getInt32(3600 + 72)], [shot, shot === 1 ? 45_000 : 75_000]);
+      // the same alone, sample for sample, from traces of every step
+      await run([
+        "--source",
+        `${shot === 1 ? 45 : 75},45,25`,
+        "--traces",
+        `${directory}/all.npy`,
+        "--out",
+        `${directory}/x.png`,
+      ]);
+      const all = readNpy(await Deno.readFile(`${directory}/all.npy`), "all.npy"),
+        [receivers = 0, steps = 0] = all.shape;
+      assertEquals(receivers, 5);
+      const step = 0.9 * acousticTimeStep({ order: 4, velocity: [1800, 3200], spacing: 10 });
+      const [wanted] = resample([all.values.subarray(2 * steps, 3 * steps)], 2e-3 / step, 23);
+      for (let i = 0; i < 23; i++) {
+        assertAlmostEquals(view.getFloat32(3600 + 2 * (240 + 104) + 240 + 4 * i), wanted![i]!, 1e-7);
+      }
+    }
+  }));
+
+Deno.test("SEG-Y without --sample has the time step in whole microseconds, rounded down", () =>
+  inDirectory(async (directory) => {
+    const small = ["--grid", "8", "--edges", "2", "--time", "20ms", "--json", "--quiet", ...CPU];
+    const args = [...small, "--traces", `${directory}/t.sgy`, "--out", `${directory}/s.png`];
+    const { interval, timeStep, samples } = JSON.parse((await runCommand("shot", args)).stdout);
+    assertAlmostEquals(interval, Math.floor(timeStep * 1e6) * 1e-6, 1e-12);
+    assert(interval < timeStep);
+    assertEquals(samples, Math.floor(0.02 / interval) + 1);
+  }));
+
+Deno.test("what shot cannot do is refused in a line, before any work and before any file", () =>
+  inDirectory(async (directory) => {
+    await writeModel(`${directory}/v.npy`);
+    await Deno.writeTextFile(`${directory}/bad.csv`, "45,55,65\n45,55\n");
+    await Deno.writeTextFile(`${directory}/empty.csv`, "\n\n");
+    await Deno.writeTextFile(`${directory}/r.csv`, "45,55,65\n");
+    const file = ["--velocity", `${directory}/v.npy`],
+      small = ["--grid", "8"],
+      sgy = ["--traces", `${directory}/t.sgy`];
+    await assertRefused("shot", [
+      [["--velocity", `${directory}/none.npy`], `Cannot read ${directory}/none.npy: there is no such file`],
+      [["--velocity", directory], "it is a folder"],
+      [["--velocity", `${directory}/bad.csv`], "a NumPy file (.npy) is wanted: found another kind"],
+      [[...file, "--grid", "16x12x15"], "wanted 16x12x14, the shape of"],
+      [[...small, "--source", "1,2"], 'Cannot use --source: wanted X,Y,Z in metres: found "1,2"'],
+      [
+        [...small, "--source", "45,45,81"],
+        "wanted places from 5,5,5 to 75,75,75 m, where the outermost cells are",
+      ],
+      [
+        [...small, "--receivers", "line:15,15,15:85,15,15:4"],
+        "Cannot use --receivers: wanted places from 5,5,5",
+      ],
+      [[...small, "--receivers", "line:15,15,15:65,15,15:1"], "a number from 2 to 1000000"],
+      [
+        [...small, "--receivers", "line:15,15,15:65,15,15"],
+        "Cannot use --receivers: wanted line:X,Y,Z:X,Y,Z:N",
+      ],
+      [
+        [...small, "--receivers", `${directory}/bad.csv`],
+        "X,Y,Z in metres are wanted in line 2: found 45,55",
+      ],
+      [[...small, "--shots", `${directory}/empty.csv`], "a line X,Y,Z for each place is wanted: found none"],
+      [[...small, "--shots", `${directory}/r.csv`, "--source", "5,5,5"], "the file has the sources"],
+      [[...small, "--order", "3"], "Cannot use --order: wanted one of 2, 4,"],
+      [[...small, "--time", "100"], 'wanted a time such as 2s or 2ms: found "100"'],
+      [[...small, "--surface", "hard"], "wanted one of absorbing, free"],
+      [[...small, "--traces", "t.csv"], "wanted a name that ends in .npy or .sgy"],
+      [[...small, "--sample", "20ms"], "wanted at most 11.1 ms for 15 Hz: found"],
+      [
+        [...small, ...sgy, "--sample", "0.0015ms"],
+        "whole microseconds, and at most 32767 samples in a SEG-Y file",
+      ],
+      [[...small, ...sgy, "--time", "60s"], "32767 samples"],
+      [[...small, "--out", `${directory}/none/s.png`], `there is no folder ${directory}/none`],
+      [[...small, "--out", directory], "it is a folder"],
+      [[...small, "--traces", `${directory}/none/t.npy`], `there is no folder ${directory}/none`],
+      [[...small, "--profile", "none.json"], "Cannot read none.json: there is no such file"],
+    ]);
+    const names = [...Deno.readDirSync(directory)].map(({ name }) => name).sort();
+    assertEquals(names, ["bad.csv", "empty.csv", "r.csv", "v.npy"]);
+  }));
+
+Deno.test("a wavelength of too few cells is warned of", () =>
+  inDirectory(async (directory) => {
+    const small = ["--grid", "8", "--edges", "0", "--time", "10ms", "--json", "--quiet", ...CPU];
+    const { code, stderr } = await runCommand("shot", [
+      ...small,
+      "--frequency",
+      "40",
+      "--out",
+      `${directory}/s.png`,
+    ]);
+    assertEquals(code, 0);
+    assertMatch(stderr, /^facet: 1\.8 cells per shortest wavelength.*\n$/);
+  }));
+
+testUnderMpi(
+  "each of two ranks takes every other shot, and one says what came of it",
+  (launcher) =>
+    inDirectory(async (directory) => {
+      await Deno.writeTextFile(`${directory}/shots.csv`, "15,45,25\n45,45,25\n75,45,25\n");
+      const small = ["--grid", "9", "--edges", "0", "--time", "20ms", "--json", "--quiet", ...CPU];
+      const shots = [
+        "--shots",
+        `${directory}/shots.csv`,
+        "--out",
+        `${directory}/s.png`,
+        "--traces",
+        `${directory}/t.npy`,
+      ];
+      const flags = [...solveFlags().slice(0, -1), "shot", ...small, ...shots];
+      const { code, stdout, stderr } = await mpirun(launcher, 2, flags);
+      assertEquals([code, stderr], [0, ""]);
+      const { files, devices } = JSON.parse(stdout);
+      assertEquals(devices, ["1 CPU worker", "1 CPU worker"]);
+      const numbers = [1, 3, 2].flatMap((n) => [`${directory}/s-${n}.png`, `${directory}/t-${n}.npy`]);
+      assertEquals(files, numbers);
+      const [one, three] = await Promise.all([1, 3].map((n) => Deno.readFile(`${directory}/t-${n}.npy`)));
+      assert(`${one}` !== `${three}`);
+    }),
+);

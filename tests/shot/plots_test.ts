@@ -1,0 +1,84 @@
+import { assert, assertEquals } from "@std/assert";
+import { decode } from "fast-png";
+import { layeredModel } from "../../tuner/shot/model.ts";
+import { drawPlot } from "../../tuner/shot/picture.ts";
+import { drawGather, drawWave } from "../../tuner/shot/plots.ts";
+
+type Decoded = ReturnType<typeof decode>;
+
+const pixel = (
+  { data, width }: Decoded,
+  x: number,
+  y: number,
+): number[] => [...data.slice(3 * (y * width + x), 3 * (y * width + x) + 3)];
+
+/** Where the plot begins, from its frame. */
+const LEFT = 84, TOP = 58;
+
+Deno.test("a plot is a PNG with its pixels where they belong, a frame, ticks and text around them", () => {
+  const axis = { label: "x (m)", from: 0, to: 100 };
+  const size = [40, 30] as const;
+  const draw = (title: string): Decoded =>
+    decode(drawPlot({
+      title,
+      across: axis,
+      down: { label: "time (s)", from: 0, to: 0.5 },
+      size,
+      colourAt: (right, down) => [200 * right, 200 * down, 7],
+      mark: [0.5, 0.5],
+    }));
+  const picture = draw("15 Hz");
+  assertEquals([picture.channels, picture.depth, picture.palette], [3, 8, undefined]);
+  for (const [x, y] of [[0, 0], [39, 0], [0, 29], [39, 29], [10, 20]] as const) {
+    const found = pixel(picture, LEFT + x, TOP + y);
+    assertEquals(found, [Math.floor(200 * (x + 0.5) / 40), Math.floor(200 * (y + 0.5) / 30), 7]);
+  }
+  assertEquals(pixel(picture, LEFT + 20, TOP + 15), [0, 140, 0]);
+  assertEquals(pixel(picture, LEFT - 1, TOP + 10), [0, 0, 0]);
+  assertEquals(pixel(picture, picture.width - 1, picture.height - 1), [255, 255, 255]);
+  // ticks at 0 and at the end of both axes
+  for (
+    const [x, y] of [[LEFT, TOP + 35], [LEFT + 39, TOP + 35], [LEFT - 6, TOP], [LEFT - 6, TOP + 29]] as const
+  ) {
+    assertEquals(pixel(picture, x, y), [0, 0, 0]);
+  }
+  // letters: every one that has a shape changes the picture, a space does not
+  const ink = ({ data }: Decoded): number => data.filter((value) => value === 0).length;
+  const blank = ink(draw(" "));
+  for (const letter of "0123456789.,-()/=:%abcdefghiklmnopqrstuvwxyzH") {
+    assert(ink(draw(letter)) > blank, letter);
+  }
+});
+
+Deno.test("a gather is blue, white and red where its traces are below, at and above zero", () => {
+  const traces = [Float32Array.of(0, 0, 0, 1, 1, 1), Float32Array.of(0, 0, 0, -1, -1, -1)];
+  const receivers = [[10, 0, 0], [20, 0, 0]] as const;
+  const picture = decode(drawGather(traces, { interval: 0.1, receivers }, "15 Hz"));
+  const right = LEFT + 379, low = TOP + 555;
+  assertEquals(pixel(picture, LEFT, TOP), [255, 255, 255]);
+  const [red, , low1] = pixel(picture, LEFT, low), [low2, , blue] = pixel(picture, right, low);
+  assert(red! > 100 && low1! < 20, `${red} ${low1}`);
+  assert(blue! > 100 && low2! < 20, `${blue} ${low2}`);
+});
+
+Deno.test("a gather of silent receivers, of one and of many unevenly spaced is drawn", () => {
+  const silent = decode(drawGather([new Float32Array(9)], { interval: 0.01, receivers: [[1, 2, 3]] }, ""));
+  assertEquals(pixel(silent, LEFT + 50, TOP + 100), [255, 255, 255]);
+  const receivers = [[0, 0, 0], [5, 0, 0], [50, 0, 0]] as const;
+  const traces = receivers.map((_, i) => Float32Array.from({ length: 20 }, (_, k) => Math.sin(i + k)));
+  assertEquals(decode(drawGather(traces, { interval: 0.01, receivers }, "")).channels, 3);
+});
+
+Deno.test("a wave is drawn over the medium, which is darker where it is faster", () => {
+  const model = layeredModel([20, 10, 30]), field = new Float32Array(20 * 30);
+  const shot = { source: [95, 45, 25] as const, t: 0.1 };
+  const still = decode(drawWave(field, { model, spacing: 10 }, shot));
+  const [top] = pixel(still, LEFT + 5, TOP + 5), [bottom] = pixel(still, LEFT + 5, TOP + 550);
+  assertEquals([top, bottom], [245, 135]);
+  // 20 x 30 cells in the highest plot, 560 pixels: the place of cell 4, 20
+  const scale = 560 / 30, x = LEFT + Math.round(4.5 * scale), y = TOP + Math.round(20.5 * scale);
+  field[4 * 30 + 20] = 10;
+  const moved = decode(drawWave(field, { model, spacing: 10 }, shot));
+  assert(pixel(moved, x, y)[0]! > 100 && pixel(moved, x, y)[2]! < 30);
+  assertEquals(pixel(moved, LEFT + 5, TOP + 5), pixel(still, LEFT + 5, TOP + 5));
+});

@@ -1,0 +1,104 @@
+/**
+ * SEG-Y files, read by a program of their own that follows the standard (revision 1) and knows nothing of what wrote them.
+ *
+ * @module
+ */
+import { assertAlmostEquals, assertEquals } from "@std/assert";
+import { segyBytes } from "../../tuner/shot/segy.ts";
+
+/** Letters of EBCDIC (code page 37) at their codes, as far as headers have them. */
+const EBCDIC: Readonly<Record<number, string>> = Object.fromEntries(
+  ([
+    [0x40, " "],
+    [0x4b, "."],
+    [0x4d, "(+"],
+    [0x5d, ")"],
+    [0x60, "-/"],
+    [0x6b, ","],
+    [0x7a, ":"],
+    [0x7e, "="],
+    [
+      0x5e,
+      ";",
+    ],
+    [0x81, "abcdefghi"],
+    [0x91, "jklmnopqr"],
+    [0xa2, "stuvwxyz"],
+    [0xc1, "ABCDEFGHI"],
+    [0xd1, "JKLMNOPQR"],
+    [
+      0xe2,
+      "STUVWXYZ",
+    ],
+    [0xf0, "0123456789"],
+  ] as const).flatMap(([first, text]) => [...text].map((letter, i) => [first + i, letter] as const)),
+);
+
+function readSegy(bytes: Uint8Array<ArrayBuffer>) {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+  const short = (at: number): number => view.getInt16(at - 1),
+    long = (at: number): number => view.getInt32(at - 1);
+  const text = Array.from(bytes.subarray(0, 3200), (code) => EBCDIC[code] ?? "?").join("");
+  const samples = short(3221), size = 240 + 4 * samples, traces = [];
+  for (let start = 3600; start < bytes.length; start += size) {
+    const scale = (by: number): number => by < 0 ? 1 / -by : by;
+    const heights = scale(short(start + 69)), places = scale(short(start + 71));
+    traces.push({
+      line: long(start + 1),
+      file: long(start + 5),
+      record: long(start + 9),
+      inRecord: long(start + 13),
+      shotPoint: long(start + 17),
+      kind: short(start + 29),
+      offset: long(start + 37),
+      source: [long(start + 73) * places, long(start + 77) * places, long(start + 49) * heights],
+      receiver: [long(start + 81) * places, long(start + 85) * places, -long(start + 41) * heights],
+      units: short(start + 89),
+      samples: short(start + 115),
+      intervalUs: short(start + 117),
+      values: Array.from({ length: samples }, (_, k) => view.getFloat32(start + 240 + 4 * k)),
+    });
+  }
+  return {
+    lines: Array.from({ length: 40 }, (_, i) => text.slice(80 * i, 80 * i + 80).trimEnd()),
+    intervalUs: short(3217),
+    samples,
+    format: short(3225),
+    metres: short(3255),
+    revision: view.getUint16(3500),
+    isFixed: short(3503),
+    extended: short(3505),
+    traces,
+  };
+}
+
+Deno.test("a SEG-Y file has what an independent reader expects: headers, places, IEEE values", () => {
+  const traces = [Float32Array.of(1, -2.5, 1e-20), Float32Array.of(0, 3e7, -0.1)];
+  const receivers = [[125, 485, 25], [1234.567, 0.005, 30]] as const, source = [485, 480.25, 12.5] as const;
+  const plan = { interval: 0.002, receivers, frequency: 15 };
+  const bytes = segyBytes(traces, plan, { shot: 7, source });
+  assertEquals(bytes.length, 3600 + 2 * (240 + 12));
+  const { lines, traces: found, ...file } = readSegy(bytes);
+  assertEquals(file, {
+    intervalUs: 2000,
+    samples: 3,
+    format: 5,
+    metres: 1,
+    revision: 0x100,
+    isFixed: 1,
+    extended: 0,
+  });
+  assertEquals(lines[0], "C 1 shot 7, Ricker wavelet of 15 Hz, z is a depth");
+  assertEquals(lines.slice(38), ["C39 SEG Y REV1", "C40 END TEXTUAL HEADER"]);
+  assertEquals(lines.slice(1, 38), Array.from({ length: 37 }, (_, i) => `C${`${i + 2}`.padStart(2)}`));
+  found.forEach((trace, i) => {
+    assertEquals([trace.line, trace.file, trace.inRecord], [i + 1, i + 1, i + 1]);
+    assertEquals([trace.record, trace.shotPoint, trace.kind, trace.units], [7, 7, 1, 1]);
+    assertEquals([trace.samples, trace.intervalUs], [3, 2000]);
+    assertEquals(trace.values, [...traces[i]!]);
+    const [x, y] = receivers[i]!;
+    assertEquals(trace.offset, Math.round(Math.hypot(x - source[0], y - source[1])));
+    receivers[i]!.forEach((metres, axis) => assertAlmostEquals(trace.receiver[axis]!, metres, 5.1e-4));
+    source.forEach((metres, axis) => assertAlmostEquals(trace.source[axis]!, metres, 5.1e-4));
+  });
+});

@@ -1,0 +1,302 @@
+import { cellsOf, type Grid, type Problem } from "../../kernels/stencils/stencil.ts";
+import { WAVE_ORDERS } from "../../kernels/stencils/wave.ts";
+import type { Position } from "../devices/survey.ts";
+import { formatDuration, formatPlural, formatRate } from "../format.ts";
+import { defaultSteps } from "../problem/default_problem.ts";
+import { refuserOf, RequestError } from "../problem/request_error.ts";
+import { checkProblem } from "../problem/resolve_problem.ts";
+import { describeConfiguration } from "../profile/describe.ts";
+import { oneLine, reasonOf, whyUnreadable } from "../profile/profile_error.ts";
+import { checkFileWritable, readProfile } from "../profile/store.ts";
+import { chooseForRank } from "../ranks/create_rank_solver.ts";
+import type { OpenedDevice } from "../ranks/open_rank_device.ts";
+import type { World } from "../ranks/world.ts";
+import { layeredModel, modelOf } from "../shot/model.ts";
+import { npyBytes } from "../shot/npy.ts";
+import { drawGather, drawWave } from "../shot/plots.ts";
+import { MOST_IN_HEADER, segyBytes } from "../shot/segy.ts";
+import { shoot, type ShotPlan, stepsOf } from "../shot/shoot.ts";
+import {
+  acoustic,
+  acousticEdges,
+  acousticTimeStep,
+  acousticWarning,
+} from "../../kernels/stencils/acoustic.ts";
+import { createSolver } from "../solver/create_solver.ts";
+import { onRanks } from "./on_ranks.ts";
+import type { EarlierValues, Options, Refuse, Values as ValuesOf } from "./options.ts";
+import {
+  COMMON,
+  count,
+  file,
+  number,
+  oneOf,
+  readBudget,
+  readGridOrCube,
+  readText,
+  wrongValue,
+} from "./options.ts";
+import { PROBLEM } from "./problem_options.ts";
+import { progressOnStderr } from "./progress.ts";
+import { EXIT } from "./report_error.ts";
+import { RANK_OPTIONS, requestOf } from "./solve.ts";
+import { print, say } from "./terminal.ts";
+
+const readPositive = number("a number above 0", (value) => value > 0);
+
+export const OPTIONS = {
+  velocity: {
+    value: "layered|FILE",
+    help: "the model: the built-in one, or m/s along x, y, z in a .npy file of f32",
+    read: readText,
+    default: "layered",
+  },
+  grid: { value: "XxYxZ|N", help: "cells of the built-in model (default: 96)", read: readGridOrCube },
+  spacing: { value: "M", help: "metres from cell to cell", read: readPositive, default: "10" },
+  order: { value: "N", help: "order in space", read: oneOf(WAVE_ORDERS.map(String)), default: "4" },
+  time: { value: "TIME", help: "how long to record, such as 2s", read: readSeconds, default: "1s" },
+  source: {
+    value: "X,Y,Z",
+    help: "in metres, z downwards (default: in the middle, at the top)",
+    read: readPlace,
+  },
+  shots: {
+    ...file("sources of several shots, a line X,Y,Z each; the files written are numbered"),
+    read: (path: string) => readPlaces(path),
+    notWith: { "--source": "the file has the sources" },
+  },
+  receivers: {
+    value: "line:X,Y,Z:X,Y,Z:N|FILE",
+    help: "N from one place to the other, or a file with a line X,Y,Z each (default: along x, at the top)",
+    read: readReceivers,
+  },
+  frequency: {
+    value: "HZ",
+    help: "the peak of the source's Ricker wavelet",
+    read: readPositive,
+    default: "15",
+  },
+  edges: count("cells of absorbing edges around the model (default: what -40 dB need)", 0, 1000),
+  surface: {
+    value: "NAME",
+    help: "the top of the model: absorbing or free",
+    read: oneOf(["absorbing", "free"] as const),
+    default: "absorbing",
+  },
+  out: { ...file("the picture of the traces to write, a PNG"), default: "shot.png" },
+  traces: { ...file("the traces to write, as .npy, or as .sgy: SEG-Y"), read: readTracesPath },
+  sample: { value: "TIME", help: "from sample to sample, such as 2ms (default: a step)", read: readSeconds },
+  snapshots: { ...count("pictures of the wave to write, evenly spaced in time", 0, 1000), default: "0" },
+  profile: RANK_OPTIONS.profile,
+  cpuWorkers: RANK_OPTIONS.cpuWorkers,
+  gpu: PROBLEM.gpu,
+  noGpu: PROBLEM.noGpu,
+  json: COMMON.json,
+  quiet: COMMON.quiet,
+} as const satisfies Options;
+
+type Values = ValuesOf<typeof OPTIONS>;
+
+export const run = (args: string[]): Promise<number> =>
+  onRanks("shot", args, {
+    usage: "deno task shot [OPTIONS]",
+    about:
+      "Sends a wave into a velocity model and records it. Under mpirun each rank takes some of the shots.",
+    options: OPTIONS,
+    read: readRequest,
+    work: shootAll,
+  });
+
+/** Part of the largest stable time step that is taken. */
+const STABLE_PART = 0.9;
+
+async function readRequest(options: Values) {
+  const { velocity: path, spacing, frequency, surface, shots, snapshots: waves, profile } = options;
+  const model = path === "layered"
+    ? layeredModel(options.grid ?? [96, 96, 96])
+    : modelOf(await readFile(path), path);
+  const { grid, grid: [nx, ny, nz] } = model, order = Number(options.order);
+  if (`${options.grid ?? grid}` !== `${grid}`) {
+    throw wrongValue("grid", `${grid.join("x")}, the shape of ${path}`, options.grid!.join("x"));
+  }
+  const centre = (...cell: Grid) => cell.map((i) => (i + 0.5) * spacing) as [number, number, number];
+  const y = Math.floor(ny / 2), z = Math.min(2, nz - 1);
+  const sources = shots ?? [options.source ?? centre(Math.floor(nx / 2), y, z)];
+  const receivers = options.receivers ?? Array.from({ length: nx }, (_, x) => centre(x, y, z));
+  const low = centre(0, 0, 0), high = centre(nx - 1, ny - 1, nz - 1);
+  for (const [name, places] of [[shots ? "shots" : "source", sources], ["receivers", receivers]] as const) {
+    const odd = places.find((at) => at.some((metres, axis) => metres < low[axis]! || metres > high[axis]!));
+    const wanted = `places from ${low} to ${high} m, where the outermost cells are`;
+    if (odd !== undefined) throw wrongValue(name, wanted, `${odd}`);
+  }
+  const medium = { order, velocity: [model.least, model.most], spacing, frequency } as const;
+  const warning = acousticWarning(medium), { edges = acousticEdges(medium) } = options;
+  const timeStep = STABLE_PART * acousticTimeStep(medium),
+    stencil = acoustic({ ...medium, timeStep, edges, surface });
+  const before: Grid = [edges, edges, surface === "free" ? 0 : edges], timing = timingOf(timeStep, options);
+  const plan: ShotPlan = { model, before, spacing, frequency, ...timing, receivers, waves };
+  const problem: Problem = {
+    stencil,
+    grid: [nx + 2 * edges, ny + 2 * edges, before[2] + nz + edges],
+    boundary: "zero",
+    steps: Math.min(stepsOf(plan), defaultSteps(stencil)),
+    survey: { sources: 1, receivers: receivers.length },
+  };
+  checkProblem("shoot", problem);
+  const profiles = profile === undefined ? [] : [await readProfile(profile)];
+  const alike = Object.entries(options).filter(([name]) => !(name in RANK_OPTIONS));
+  return {
+    request: requestOf(problem, Object.fromEntries(alike)),
+    async check() {
+      if (warning !== undefined) say(`facet: ${warning}`);
+      const paths = sources.flatMap((_, shot) =>
+        Object.values(pathsOf(options, shot, sources.length)).flat()
+      );
+      for (const path of paths) await checkFileWritable(path);
+    },
+    values: { ...options, plan, problem, sources, profiles },
+  };
+}
+
+/** When traces are sampled; SEG-Y has whole microseconds. */
+function timingOf(timeStep: number, { sample, time, frequency, traces }: Values) {
+  const isSegy = traces?.endsWith(".sgy"), coarsest = 1 / (6 * frequency);
+  const interval = sample ?? (isSegy ? Math.floor(timeStep * 1e6) / 1e6 : timeStep), us = interval * 1e6;
+  const samples = Math.floor(time / interval + 1e-6) + 1;
+  const isHeld = us >= 1 && Math.abs(us - Math.round(us)) < 1e-6 && samples <= MOST_IN_HEADER;
+  if (interval <= coarsest && (isHeld || !isSegy)) return { timeStep, interval, samples };
+  const wanted = isSegy ? `, whole microseconds, and at most ${MOST_IN_HEADER} samples in a SEG-Y file` : "";
+  const found = `${us} µs, ${formatPlural(samples, "sample")}`;
+  throw wrongValue("sample", `at most ${formatDuration(coarsest * 1e9)} for ${frequency} Hz${wanted}`, found);
+}
+
+/** The files of a shot, which have its number where there are several. */
+function pathsOf(
+  { out, traces, snapshots }: Pick<Values, "out" | "traces" | "snapshots">,
+  shot: number,
+  shots: number,
+) {
+  const named = (path: string, end = ""): string =>
+    path.replace(/(\.[^./\\]*)?$/, `${shots > 1 ? `-${shot + 1}` : ""}${end}$1`);
+  const waves = Array.from({ length: snapshots }, (_, i) => named(out, `-wave-${i + 1}`));
+  return { picture: named(out), traces: traces === undefined ? [] : [named(traces)], waves };
+}
+
+type Shooting = Awaited<ReturnType<typeof readRequest>>["values"];
+
+async function shootAll(world: World, device: OpenedDevice, options: Shooting): Promise<number> {
+  const { plan, problem, sources, profiles, json } = options, { grid } = problem;
+  const { model, before, timeStep, interval, samples } = plan, steps = stepsOf(plan);
+  const { configuration } = chooseForRank(profiles, problem, device);
+  using solver = await createSolver(device.gpu?.device ?? null, problem, configuration);
+  // edges go on with the model's outermost cells
+  const inside = (cell: number, axis: 0 | 1 | 2): number =>
+    Math.min(model.grid[axis] - 1, Math.max(0, cell - before[axis]));
+  await solver.write("velocity", (x, y, z) => model.at(inside(x, 0), inside(y, 1), inside(z, 2)));
+  using progress = progressOnStderr({ quiet: options.quiet || world.rank > 0 });
+  const own = [...sources.entries()].filter(([shot]) => shot % world.size === world.rank),
+    files: string[] = [];
+  const write = async (path: string, bytes: Uint8Array<ArrayBuffer>): Promise<void> => {
+    await Deno.writeFile(path, bytes).catch((cause): never => {
+      throw new RequestError(`Cannot write ${path}: ${reasonOf(cause)}`, { cause });
+    });
+    files.push(path);
+  };
+  const beganMs = performance.now(), total = own.length * steps;
+  let ownNs = 0;
+  for (const [i, [shot, source]] of own.entries()) {
+    const paths = pathsOf(options, shot, sources.length);
+    const { traces, timeNs } = await shoot(solver, plan, source, {
+      onSteps(step) {
+        const done = i * steps + step, leftNs = (performance.now() - beganMs) * 1e6 * (total / done - 1);
+        progress.update({ stage: `shot ${shot + 1} of ${sources.length}`, done, total, leftNs });
+      },
+      onWave: (number, field, t) => write(paths.waves[number]!, drawWave(field, plan, { source, t })),
+    });
+    ownNs += timeNs;
+    const title = `source at ${source.join(", ")} m, ${plan.frequency} Hz`;
+    await write(paths.picture, drawGather(traces, plan, title));
+    for (const path of paths.traces) {
+      const isNpy = path.endsWith(".npy");
+      await write(path, isNpy ? npyBytes(traces) : segyBytes(traces, plan, { shot: shot + 1, source }));
+    }
+  }
+  const seconds = await world.most(ownNs) * 1e-9, devices = await world.shareAll(device.name);
+  const written = (await world.shareAll(files)).flat();
+  if (world.rank > 0) return EXIT.done;
+  const cellsPerSecond = cellsOf(grid) * steps * sources.length / seconds;
+  const modelCellsPerSecond = cellsPerSecond * cellsOf(model.grid) / cellsOf(grid),
+    rates = { cellsPerSecond, modelCellsPerSecond };
+  const step = formatDuration(timeStep * 1e9);
+  print(
+    json
+      ? {
+        model: model.grid,
+        grid,
+        timeStep,
+        steps,
+        interval,
+        samples,
+        ...rates,
+        devices,
+        configuration,
+        files: written,
+      }
+      : [
+        `Model ${model.grid.join("x")}, with edges ${grid.join("x")}; ${
+          formatPlural(steps, "step")
+        } of ${step}`,
+        `${describeConfiguration(configuration)}, on ${devices.join(", ")}`,
+        `${formatRate(cellsPerSecond)}, of the model's own cells ${formatRate(modelCellsPerSecond)}`,
+        `Wrote ${written.join(", ")}`,
+      ],
+  );
+  return EXIT.done;
+}
+
+const SECONDS = "a time such as 2s or 2ms";
+
+function readSeconds(text: string, refuse: Refuse, earlier: EarlierValues): number {
+  const time = readBudget(text, () => refuse(SECONDS), earlier);
+  return "timeNs" in time ? time.timeNs * 1e-9 : refuse(SECONDS);
+}
+
+function readPlace(text: string, refuse: Refuse): Position {
+  const [x = NaN, y = NaN, z = NaN, ...more] = text.split(",").map((one) =>
+    one.trim() === "" ? NaN : Number(one)
+  );
+  return more.length === 0 && Number.isFinite(x + y + z) ? [x, y, z] : refuse("X,Y,Z in metres");
+}
+
+/** The places in a file, a line each. */
+async function readPlaces(path: string): Promise<Position[]> {
+  const refuse = refuserOf(`read ${path}`),
+    lines = new TextDecoder().decode(await readFile(path)).split("\n");
+  const filled = lines.map((line, i) => ({ line: line.trim(), i })).filter(({ line }) => line !== "");
+  if (filled.length === 0) refuse("a line X,Y,Z for each place is wanted", "none");
+  return filled.map(({ line, i }) =>
+    readPlace(line, (wanted) => refuse(`${wanted} are wanted in line ${i + 1}`, line))
+  );
+}
+
+async function readReceivers(text: string, refuse: Refuse): Promise<Position[]> {
+  if (!text.startsWith("line:")) return await readPlaces(text);
+  const wrong = (): never =>
+    refuse("line:X,Y,Z:X,Y,Z:N, two places in metres and a number from 2 to 1000000");
+  const [first = "", last = "", count = "", ...more] = text.slice(5).split(":");
+  const from = readPlace(first, wrong), to = readPlace(last, wrong), n = Number(count);
+  if (!(Number.isInteger(n) && n >= 2 && n <= 1e6 && more.length === 0)) wrong();
+  const at = (i: number, axis: 0 | 1 | 2): number => from[axis] + (to[axis] - from[axis]) * i / (n - 1);
+  return Array.from({ length: n }, (_, i) => [at(i, 0), at(i, 1), at(i, 2)]);
+}
+
+function readTracesPath(path: string, refuse: Refuse): string {
+  return /\.(npy|sgy)$/.test(path) ? path : refuse("a name that ends in .npy or .sgy");
+}
+
+/** A whole file, of any size. */
+async function readFile(path: string): Promise<Uint8Array<ArrayBuffer>> {
+  return await Deno.readFile(path).catch((error): never => {
+    throw oneLine(error, `Cannot read ${path}: ${whyUnreadable(error)}`);
+  });
+}

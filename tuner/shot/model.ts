@@ -1,0 +1,43 @@
+import type { Grid } from "../../kernels/stencils/stencil.ts";
+import { refuserOf } from "../problem/request_error.ts";
+import { readNpy } from "./npy.ts";
+
+/** The speed of sound in every cell, in m/s. */
+export interface VelocityModel {
+  readonly grid: Grid;
+  readonly at: (x: number, y: number, z: number) => number;
+  readonly least: number;
+  readonly most: number;
+}
+
+/** Layers, of which the second ends at a dipping plane and the third has a lens in it. */
+export function layeredModel(grid: Grid): VelocityModel {
+  return {
+    grid,
+    least: 1800,
+    most: 3200,
+    at(x, y, z) {
+      const u = (x + 0.5) / grid[0], v = (y + 0.5) / grid[1], depth = (z + 0.5) / grid[2];
+      const lens = ((u - 0.62) / 0.2) ** 2 + ((v - 0.5) / 0.25) ** 2 + ((depth - 0.57) / 0.05) ** 2;
+      if (lens < 1) return 3000;
+      return depth < 0.25 ? 1800 : depth < 0.35 + 0.18 * u - 0.08 * v ? 2200 : depth < 0.75 ? 2600 : 3200;
+    },
+  };
+}
+
+/** The model in a NumPy file: an array over x, y, z. */
+export function modelOf(bytes: Uint8Array<ArrayBuffer>, path: string): VelocityModel {
+  const { shape, strides: [sx = 0, sy = 0, sz = 0], values } = readNpy(bytes, path);
+  const refuse = refuserOf(`use ${path}`);
+  if (shape.length !== 3 || values.length === 0) {
+    refuse("cells along x, y, z are wanted", `the shape (${shape})`);
+  }
+  let least = Infinity, most = 0;
+  for (const value of values) {
+    if (!(value > 0 && value < Infinity)) refuse("velocities above 0 are wanted, in m/s", `${value}`);
+    least = Math.min(least, value);
+    most = Math.max(most, value);
+  }
+  const [x = 0, y = 0, z = 0] = shape;
+  return { grid: [x, y, z], least, most, at: (x, y, z) => values[x * sx + y * sy + z * sz]! };
+}

@@ -1,0 +1,96 @@
+/**
+ * The pictures of a shot: what its receivers recorded, and the wave in the medium.
+ *
+ * @module
+ */
+import type { Position } from "../devices/survey.ts";
+import { type Axis, type Colour, drawPlot } from "./picture.ts";
+import type { ShotPlan } from "./shoot.ts";
+
+/** The share of a gather's amplitudes that are not clipped, and the part of a direct wave's from which a field's are. */
+const GATHER_SHARE = 0.95, WAVE_PART = 0.4;
+
+/** Most pixels of a plot, and those of a receiver at most. */
+const WIDEST = 760, HIGHEST = 560, TRACE_WIDTH = 8;
+
+/** A shot's traces: receivers across, time downwards. Amplitudes are times t, since they fall as a wave spreads. */
+export function drawGather(
+  traces: readonly Float32Array[],
+  { interval, receivers }: Pick<ShotPlan, "interval" | "receivers">,
+  title: string,
+): Uint8Array<ArrayBuffer> {
+  const gained = traces.map((trace) => trace.map((value, i) => value * i)), samples = traces[0]!.length;
+  const clip = clipOf(gained), valueAt = smoothly((i, j) => gained[i]![j]!, traces.length, samples);
+  return drawPlot({
+    title,
+    across: acrossOf(receivers),
+    down: { label: "time (s), amplitude times t", from: -interval / 2, to: (samples - 0.5) * interval },
+    size: [Math.min(WIDEST, Math.max(WIDEST / 2, TRACE_WIDTH * traces.length)), HIGHEST],
+    colourAt: (right, down) => seismic(valueAt(right, down) / clip, 255),
+  });
+}
+
+/** The wave, as {@linkcode shoot} hands it on, over the medium, which is darker where it is faster. */
+export function drawWave(
+  field: Float32Array,
+  { model: { grid: [nx, , nz], at, least, most }, spacing }: Pick<ShotPlan, "model" | "spacing">,
+  { source, t }: { readonly source: Position; readonly t: number },
+): Uint8Array<ArrayBuffer> {
+  const clip = WAVE_PART * spacing ** 3 / (4 * Math.PI * least * t),
+    scale = Math.min(WIDEST / nx, HIGHEST / nz);
+  const y = Math.round(source[1] / spacing - 0.5), valueAt = smoothly((x, z) => field[x * nz + z]!, nx, nz);
+  return drawPlot({
+    title: `t = ${t.toFixed(3)} s`,
+    across: { label: "x (m)", from: 0, to: nx * spacing },
+    down: { label: "depth (m)", from: 0, to: nz * spacing },
+    size: [Math.ceil(nx * scale), Math.ceil(nz * scale)],
+    mark: [source[0] / (nx * spacing), source[2] / (nz * spacing)],
+    colourAt(right, down) {
+      const velocity = at(Math.floor(right * nx), y, Math.floor(down * nz));
+      const grey = 245 - 110 * (velocity - least) / Math.max(1, most - least);
+      return seismic(valueAt(right, down) / clip, grey);
+    },
+  });
+}
+
+/** Red above 0 and blue below, from grey at 0 to dark beyond 1; few colours make small files. */
+function seismic(value: number, grey: number): Colour {
+  const size = Math.round(40 * Math.min(1, Math.abs(value))) / 40, part = Math.min(1, 1.6 * size);
+  const pure = grey + part * (255 - 130 * Math.max(0, 2 * size - 1) - grey), other = grey * (1 - part);
+  return value > 0 ? [pure, other, other] : [other, other, pure];
+}
+
+/** Values between those of a table, by a place from 0 to 1 along both axes. */
+function smoothly(valueAt: (i: number, j: number) => number, wide: number, high: number) {
+  const around = (place: number, cells: number): [cell: number, next: number, part: number] => {
+    const at = Math.min(cells - 1, Math.max(0, place * cells - 0.5)), cell = Math.floor(at);
+    return [cell, Math.min(cell + 1, cells - 1), at - cell];
+  };
+  return (right: number, down: number): number => {
+    const [i, nextI, partI] = around(right, wide), [j, nextJ, partJ] = around(down, high);
+    const along = (row: number): number => valueAt(i, row) + partI * (valueAt(nextI, row) - valueAt(i, row));
+    return along(j) + partJ * (along(nextJ) - along(j));
+  };
+}
+
+/** The size that {@linkcode GATHER_SHARE} of the values do not exceed; 1 where all are 0. */
+function clipOf(traces: readonly Float32Array[]): number {
+  const every = Math.ceil(traces.length * traces[0]!.length / 1e6);
+  const sizes = Float32Array.from(
+    traces.flatMap((trace) => [...trace.filter((_, i) => i % every === 0)]),
+    Math.abs,
+  );
+  return sizes.sort()[Math.floor(GATHER_SHARE * (sizes.length - 1))] || sizes.at(-1) || 1;
+}
+
+/** Where receivers lie along the axis that they spread along, if evenly; else their numbers. */
+function acrossOf(receivers: readonly Position[]): Axis {
+  const { length } = receivers,
+    spans = [0, 1, 2].map((axis) => receivers.at(-1)![axis]! - receivers[0]![axis]!);
+  const axis = spans.findIndex((span) => Math.abs(span) === Math.max(...spans.map(Math.abs)));
+  const first = receivers[0]![axis]!, step = spans[axis]! / (length - 1);
+  const isEven = step !== 0 &&
+    receivers.every((at, i) => Math.abs(at[axis]! - first - i * step) < 0.01 * Math.abs(step));
+  if (!isEven) return { label: "receiver", from: 0.5, to: length + 0.5 };
+  return { label: `receiver ${"xyz"[axis]} (m)`, from: first - step / 2, to: first + (length - 0.5) * step };
+}

@@ -1,0 +1,100 @@
+import { weightsAt } from "../../kernels/interpolation.ts";
+import type { Grid } from "../../kernels/stencils/stencil.ts";
+import type { Position } from "../devices/survey.ts";
+import type { Solver } from "../solver/solver.ts";
+import type { VelocityModel } from "./model.ts";
+
+/** What all shots of a command have in common. */
+export interface ShotPlan {
+  readonly model: VelocityModel;
+  /** Cells of the edges before the model's first. */
+  readonly before: Grid;
+  /** Metres from cell to cell. */
+  readonly spacing: number;
+  /** Hertz of the wavelet's peak. */
+  readonly frequency: number;
+  /** Seconds from step to step, and between samples of the traces. */
+  readonly timeStep: number;
+  readonly interval: number;
+  readonly samples: number;
+  /** Where receivers are, in metres. */
+  readonly receivers: readonly Position[];
+  /** How often the wave is looked at, evenly spaced in time. */
+  readonly waves: number;
+}
+
+/** Who sees a shot while it runs. */
+export interface ShotEvents {
+  readonly onSteps: (steps: number) => void;
+  /** Takes the field in the model's slice along x and z that has the source, z fastest; their numbers count from 0. */
+  readonly onWave: (number: number, field: Float32Array, t: number) => Promise<void>;
+}
+
+/** Samples beyond the last that {@linkcode resample} needs. */
+const MARGIN = 4;
+
+/** Time of a run from which it gets no longer: how far a shot has come is known after each. */
+const SHORT_RUN_NS = 0.5e9;
+
+/** Steps of a shot. */
+export function stepsOf({ interval, samples, timeStep }: ShotPlan): number {
+  return Math.ceil((samples - 1) * interval / timeStep) + MARGIN;
+}
+
+/** Sends a wavelet from a source, and returns what the receivers record, and the time that the steps took. */
+export async function shoot(
+  solver: Solver,
+  plan: ShotPlan,
+  source: Position,
+  { onSteps, onWave }: ShotEvents,
+): Promise<{ traces: Float32Array<ArrayBuffer>[]; timeNs: number }> {
+  const { model: { grid }, before, spacing, frequency, timeStep, interval, samples, receivers, waves } = plan;
+  // rounded, so that a cell's centre stays one
+  const cell = (metres: number, axis: number): number =>
+    before[axis]! + Math.round(1e6 * (metres / spacing - 0.5)) / 1e6;
+  const cellOf = ([x, y, z]: Position): Position => [cell(x, 0), cell(y, 1), cell(z, 2)];
+  const steps = stepsOf(plan), { problem } = solver, interpolation = "sinc";
+  await solver.reset();
+  const wavelet = Array.from({ length: steps }, (_, n) => ricker(frequency, n * timeStep));
+  await solver.addSources("s", [cellOf(source)], wavelet, { interpolation });
+  await solver.addReceivers("p", receivers.map(cellOf), { interpolation });
+  let timeNs = 0, atOnce = problem.steps;
+  for (let i = 0; i < Math.max(1, waves); i++) {
+    const end = Math.round(steps * (i + 1) / Math.max(1, waves));
+    while (solver.step < end) {
+      const run = await solver.run(Math.min(atOnce, end - solver.step));
+      timeNs += run.timeNs;
+      if (run.timeNs < SHORT_RUN_NS) atOnce *= 2;
+      onSteps(solver.step);
+    }
+    if (waves === 0) break;
+    const field = new Float32Array(grid[0] * grid[2]);
+    const first = Math.round(cellOf(source)[1]) * problem.grid[2] + before[2];
+    for (let x = 0; x < grid[0]; x++) {
+      const slice = await solver.read("p", { x: before[0] + x, slices: 1 });
+      field.set(slice.subarray(first, first + grid[2]), x * grid[2]);
+    }
+    await onWave(i, field, end * timeStep);
+  }
+  return { traces: resample(await solver.traces(), interval / timeStep, samples), timeNs };
+}
+
+/** Ricker's wavelet: its peak, 1, is at t = 1/f. */
+export function ricker(frequency: number, t: number): number {
+  const a = (Math.PI * frequency * (t - 1 / frequency)) ** 2;
+  return (1 - 2 * a) * Math.exp(-a);
+}
+
+/**
+ * Traces at other intervals, `ratio` times as long, by the windowed sinc that places between cells have: within 0.04% of
+ * what has five samples or more in a period. Before their start they are 0.
+ */
+export function resample(traces: readonly Float32Array[], ratio: number, samples: number) {
+  const weights = Array.from({ length: samples }, (_, i) => weightsAt(i * ratio, "sinc"));
+  return traces.map((trace) =>
+    Float32Array.from(
+      weights,
+      (all) => all.reduce((sum, { cell, weight }) => sum + weight * (trace[cell] ?? 0), 0),
+    )
+  );
+}
