@@ -3,7 +3,8 @@ import { along, equation } from "../../kernels/equation.ts";
 import { add, divide, multiply, subtract } from "../../kernels/operations.ts";
 import type { Boundary, Grid, Problem } from "../../kernels/stencils/stencil.ts";
 import { openDevice } from "../../tuner/devices/open_device.ts";
-import { createSolver } from "../../tuner/solver/create_solver.ts";
+import { testOnGpu } from "../test_on_gpu.ts";
+import { createSolver, solverLayout } from "../../tuner/solver/create_solver.ts";
 import type { Configuration } from "../../tuner/configuration.ts";
 import type { Position } from "../../tuner/devices/survey.ts";
 
@@ -212,6 +213,47 @@ for (const name of ["stepwise", "CPU in strips", "CPU in diamonds"]) {
     device?.destroy();
   });
 }
+
+Deno.test("initialise and reset begin a record anew, and signatures are sent again", async () => {
+  await using solver = await createSolver(
+    null,
+    { stencil: sound, grid, boundary: "zero", steps: 6, survey: { sources: 1, receivers: 1 } },
+    CONFIGURATIONS["CPU in strips"]!,
+  );
+  const record = async (): Promise<readonly number[]> => {
+    await solver.addSources("s", [[6, 5, 9]], [1, 2]);
+    await solver.addReceivers("p", [[5, 5, 9]]);
+    await solver.run(5);
+    return [...(await solver.traces())[0]!];
+  };
+  await solver.write("m", 0.125);
+  for (const d of ["dx", "dy", "dz"]) await solver.write(d, 0);
+  const first = await record();
+  assertEquals(first.length, 6);
+  await solver.reset();
+  assertEquals(await record(), first);
+  await solver.initialise("zero");
+  await solver.write("m", 0.125);
+  for (const d of ["dx", "dy", "dz"]) await solver.write(d, 0);
+  await solver.run(2);
+  assertEquals([...(await solver.traces())[0]!], first.slice(0, 3));
+});
+
+testOnGpu("sources need a problem with a survey where the buffers are the caller's", async (gpu) => {
+  const problem: Problem = { stencil: sound, grid, boundary: "zero", steps: 6 };
+  const { length } = solverLayout(problem, CONFIGURATIONS["stepwise"]!), usage = 0x80 | 0x4 | 0x8;
+  const buffers = [0, 1].map(() => gpu.device.createBuffer({ size: 4 * length, usage })) as [
+    GPUBuffer,
+    GPUBuffer,
+  ];
+  await using solver = await createSolver(gpu.device, problem, CONFIGURATIONS["stepwise"]!, { buffers });
+  await assertRejects(
+    () => solver.addReceivers("p", [[1, 1, 1]]),
+    RangeError,
+    "a problem with a survey is wanted",
+  );
+  await solver.run(1);
+});
 
 Deno.test("what cannot be a source or a receiver is refused in one line", async () => {
   await using solver = await createSolver(

@@ -88,6 +88,7 @@ export class FieldSolver implements Solver {
     checkStart({ kind, seed });
     await this.#next("set the initial field", async () => {
       this.#isSurveyed = false;
+      this.#survey.restart();
       for (const field of this.#fields()) {
         await field.initialise({ kind, seed });
       }
@@ -193,6 +194,12 @@ export class FieldSolver implements Solver {
   async #changeSurvey(): Promise<void> {
     this.#isSurveyed = false;
     if (this.problem.survey !== undefined) return;
+    if (this.#parts.isBorrowed) {
+      this.#survey.clear();
+      throw new RangeError(
+        "Cannot add sources or receivers: with your own buffers a problem with a survey is wanted: found none",
+      );
+    }
     const next = await this.#parts.withPoints();
     try {
       await copyState(this.#field, next.field);

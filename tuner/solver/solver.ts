@@ -114,7 +114,8 @@ export interface Solver extends Disposable, AsyncDisposable {
 
   /**
    * Adds sources: in the step from t to t + 1 each adds its signature's value for t, times what the equation says, to the
-   * field at its place. They stay until {@linkcode Solver.reset}.
+   * field at its place. They stay until {@linkcode Solver.reset}. If the problem has no `survey`, the first ones take
+   * memory for a second field and compile the kernels again, and `layout` and `level` change.
    *
    * @param name the source, as in the equation's `sources`
    * @param positions where they are, in cells along x, y, z; fractions lie between cells
