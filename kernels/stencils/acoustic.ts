@@ -150,10 +150,11 @@ export function acoustic(options: AcousticOptions = {}): Stencil {
       const mirrored = images.map(({ name, offset }) => multiply(planes[name]!, p.at(0, 0, offset)));
       const laplacian = add(multiply(centre, p), ...armsOf(p, sides), ...mirrored);
       const push = multiply(multiply(v, v), add(laplacian, multiply(timeStep ** 2, s)));
-      const inertia = subtract(multiply(2, p), p.before());
-      if (damping.length === 0) return { p: add(inertia, push) };
-      const [first, ...others] = damping.map(([name]) => planes[name]!), d = add(first!, ...others);
-      return { p: divide(add(inertia, multiply(d, p.before()), push), add(1, d)) };
+      if (damping.length === 0) return { p: add(subtract(multiply(2, p), p.before()), push) };
+      // the same with r = 1/(1 + dΔt/2), as (1 − dΔt/2)r = 2r − 1: p(t−1) + r (2 (p − p(t−1)) + push)
+      const [first, ...others] = damping.map(([name]) => planes[name]!),
+        r = divide(1, add(1, first!, ...others));
+      return { p: add(p.before(), multiply(r, add(multiply(2, subtract(p, p.before())), push))) };
     },
   });
 }
