@@ -93,17 +93,7 @@ export const diamondTorre: Traversal = {
       reach: "there is nothing to tile",
       "early-sources": ONE_FIELD,
     },
-    {
-      boundaries: AMONG_ZEROS,
-      where: {
-        window: {
-          cannot: {
-            points: "torres of a window have neither sources nor receivers",
-            signal: "torres of a window have no signal",
-          },
-        },
-      },
-    },
+    { boundaries: AMONG_ZEROS },
   ),
   parameterLists(problem, { maxComputeWorkgroupStorageSize: mostBytes }) {
     const { update } = problem.stencil;

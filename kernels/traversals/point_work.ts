@@ -5,7 +5,7 @@
  * @module
  */
 import { indexOf, type Layout } from "../layout.ts";
-import { placePoints, type Points } from "../points.ts";
+import { type PlacedPoint, placePoints, type Points } from "../points.ts";
 import type { SliceRange } from "../sections.ts";
 import type { Substep } from "../update.ts";
 import { declareLevels, LINEAR_THREADS, linearWorkgroups } from "../wgsl/declare.ts";
@@ -30,10 +30,18 @@ export const NO_POINTS: NonNullable<GpuPlan["points"]> = {
   sample: () => [],
 };
 
-/** How a plan finds points in its sections; `shader`: the place of {@linkcode pointShader} among its shaders. */
-export function pointPlan(sections: readonly OwnSlices[], shader: number): NonNullable<GpuPlan["points"]> {
+/**
+ * How a plan finds points in its sections; `shader`: the place of {@linkcode pointShader} among its shaders.
+ *
+ * @param bySlice whether each slice has groups of its own
+ */
+export function pointPlan(
+  sections: readonly OwnSlices[],
+  shader: number,
+  bySlice = false,
+): NonNullable<GpuPlan["points"]> {
   return {
-    tabulate: (points) => tabulate(points, sections),
+    tabulate: (points) => tabulate(points, sections, bySlice),
     sample: ({ groups }, start) =>
       groups.map((group) => ({
         ...atGroup(shader, group, { step: 0, level: start % 2 === 0 ? 0 : 1 }),
@@ -68,12 +76,13 @@ export function atGroup(
 }
 
 /** The table of points, by section and field. */
-function tabulate(points: Points, sections: readonly OwnSlices[]): PointTable {
+function tabulate(points: Points, sections: readonly OwnSlices[], bySlice: boolean): PointTable {
   const words: number[] = [], groups: PointGroup[] = [], placed = placePoints(points);
   for (const [section, { own: [from, to], layout }] of sections.entries()) {
     const inside = placed.filter(({ cell: [x] }) => x >= from && x < to);
-    for (const [field, its] of Map.groupBy(inside, ({ field }) => field)) {
-      const first = words.length / WORDS;
+    const together = ({ field, cell: [x] }: PlacedPoint): string => `${field} ${bySlice ? x : ""}`;
+    for (const its of Map.groupBy(inside, together).values()) {
+      const first = words.length / WORDS, [{ field }] = its as [PlacedPoint];
       for (const { cell: [x, y, z], added, recorded } of its) {
         words.push(indexOf(layout, [x - from, y, z], field), added, recorded, 0);
       }

@@ -51,7 +51,6 @@ export const stepwise: Traversal = {
           boundary: "only a grid among zeros passes through a window",
           "sub-steps": "only steps of one sub-step pass through a window",
           signal: "only an equation without one passes through a window",
-          points: "plain steps of a window have neither sources nor receivers",
         },
       },
     },

@@ -9,10 +9,12 @@
  * @module
  */
 import type { Layout } from "../layout.ts";
-import { mostSlices, type SectionLimits, type SectionNeeds, sectionsOf } from "../sections.ts";
+import { layoutWithin, mostSlices, type SectionLimits, type SectionNeeds, sectionsOf } from "../sections.ts";
 import type { Problem } from "../stencils/stencil.ts";
 import { stepReach } from "../update.ts";
 import { profileScratch } from "./profile_storage.ts";
+import { POINT_BUFFERS } from "../wgsl/points.ts";
+import { atGroup, pointPlan, pointShader } from "./point_work.ts";
 import type { Shader } from "./storage.ts";
 import type { Dispatch, GpuPlan } from "./traversal.ts";
 
@@ -39,19 +41,26 @@ export function planPassage(
     problem: Problem;
     layout: Layout;
     limits: SectionLimits;
-    shaders: readonly Shader[];
+    shaders: Shader[];
     workgroupsOf(part: Problem): Dispatch["workgroups"];
   },
 ): GpuPlan {
   const { grid: [nx, ny, nz], stencil: { update } } = problem, reach = stepReach(update).x;
-  const scratch = profileScratch(problem);
+  const own = profileScratch(problem), scratch = [...own, ...(problem.survey ? POINT_BUFFERS : [])];
   const needs = passageNeeds(problem, layout, limits), sections = sectionsOf(layout, needs, limits);
+  const atPoints = problem.survey && shaders.push(pointShader([0, 1, 2].map((i) => own.length + i))) - 1;
+  /** All that a section holds of the grid: in a passage it computes some slices in the first steps, others in the last. */
+  const held = sections.map((section) => {
+    const [first, end] = section.slices, within = [Math.max(0, first), Math.min(nx, end)] as const;
+    return { own: within, layout: layoutWithin(layout, section, within) };
+  });
   return {
     label,
     storage: { layout, sections, ...(scratch.length > 0 && { scratch }) },
     passageSteps: needs.steps,
     shaders,
-    dispatches(steps, start) {
+    ...(atPoints !== undefined && { points: pointPlan(held, atPoints, true) }),
+    dispatches(steps, start, table) {
       const list: Dispatch[] = [];
       for (const [section, { slices: [first] }] of [...sections.entries()].reverse()) {
         const next = sections[section + 1]?.slices[0];
@@ -61,8 +70,18 @@ export function planPassage(
           const to = next === undefined ? nx : Math.min(nx, Math.max(0, next + shift));
           if (from >= to) continue;
           const workgroups = workgroupsOf({ ...problem, grid: [to - from, ny, nz] });
-          const uniforms = [from, to, first + layout.pad[0]];
-          list.push({ shader: 0, workgroups, flipped: (start + step) % 2 === 1, uniforms, section });
+          const uniforms = [from, to, first + layout.pad[0]], flipped = (start + step) % 2 === 1;
+          list.push({ shader: 0, workgroups, flipped, uniforms, section });
+          const made = table?.groups.filter((group) =>
+            group.section === section && group.slices[0] >= from && group.slices[0] < to
+          ) ?? [];
+          for (
+            const its of Map.groupBy(made, ({ field }) =>
+              field).values()
+          ) {
+            const group = { ...its[0]!, end: its.at(-1)!.end };
+            list.push({ ...atGroup(atPoints!, group, { step, level: flipped ? 0 : 1 }), section });
+          }
         }
       }
       return list;

@@ -305,7 +305,7 @@ async function runBoth(gpu: GpuDevice, oracleCase: OracleCase, kind: InitialFiel
 }
 
 /** The plan in so many sections; Infinity: as small as they can be. */
-function planInSections(
+export function planInSections(
   { traversal, parameters }: Pick<OracleCase, "traversal" | "parameters">,
   problem: Problem,
   sections: number,

@@ -142,8 +142,10 @@ async function windowReference(
 ): Promise<Reference> {
   const parameters = stepwiseShape({ limits: { ...gpu.limits, windowBytes } }, problem);
   const window = await WindowedField.open(gpu, problem, { traversal: "stepwise", parameters, windowBytes });
+  const survey = problem.survey && Survey.synthetic(problem, problem.steps);
   try {
     await window.initialise(start);
+    await survey?.watch(window);
     await window.run(problem);
   } finally {
     window[Symbol.dispose](); // the host keeps the levels
@@ -153,6 +155,7 @@ async function windowReference(
     problem,
     start,
     against: `gpu ${window.plan.label} through a window`,
+    traces: survey?.traces(),
     slices: (ago, first, slices) =>
       Array.from({ length: slices }, (_, i) => ({ ...sliceOf(ago, first + i), x: first + i, slices: 1 })),
     dispose: () => {},

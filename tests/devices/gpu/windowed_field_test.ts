@@ -1,5 +1,7 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import type { Problem } from "../../../kernels/stencils/stencil.ts";
+import { equation } from "../../../kernels/equation.ts";
+import { add, multiply } from "../../../kernels/operations.ts";
 import { heat } from "../../../kernels/stencils/heat.ts";
 import { wave } from "../../../kernels/stencils/wave.ts";
 import { traversalNamed } from "../../../kernels/traversals/all.ts";
@@ -12,6 +14,8 @@ import { prepare } from "../../../tuner/devices/runners.ts";
 import { RunFailure } from "../../../tuner/devices/run_failure.ts";
 import { wholeNumberCross, wholeNumberMedium, wholeNumberProfiles } from "../../kernels/oracle_case.ts";
 import { testOnGpu } from "../../test_on_gpu.ts";
+import { wholeNumberWave } from "../../kernels/oracle_case.ts";
+import { assertPoints, awkwardPoints, SURVEY } from "../../kernels/point_case.ts";
 import { SharedField } from "../../../tuner/devices/shared/shared_field.ts";
 import { gatherCells, readCells, readSharedCells } from "../cells.ts";
 
@@ -126,6 +130,35 @@ for (const one of CASES) {
   );
 }
 
+for (const { problem, traversal, parameters, slices, expected } of CASES.slice(1, 7)) {
+  const survey = SURVEY, stencil = wholeNumberWave(2), one = { traversal, parameters, slices };
+  testOnGpu(
+    `a window of ${slices} slices with points: ${traversal} ${JSON.stringify(parameters)}: the oracle's bits`,
+    async (gpu) => {
+      const { whole, window } = await planOf(gpu, {
+        ...one,
+        problem: { ...problem, stencil, survey },
+        expected,
+      });
+      using field = window;
+      const [nx, ny, nz] = whole.grid, most = field.plan.passageSteps!;
+      // more than a passage, unless values would no longer be exact
+      const runs = [1, Math.min(5, most + 1)];
+      await assertPoints(field, { problem: whole, points: awkwardPoints(whole, 2), runs }, {
+        run: (field, steps) => field.run({ steps }),
+        read(field, ago) {
+          const cells = new Float32Array(nx * ny * nz);
+          for (let x = 0; x < nx; x++) {
+            const { cells: slice, layout } = field.slices()(ago, x);
+            cells.set(gatherCells(slice, { ...layout, grid: [1, ny, nz] }), x * ny * nz);
+          }
+          return Promise.resolve(cells);
+        },
+      });
+    },
+  );
+}
+
 testOnGpu("what no window holds is refused, with what it would take", async (gpu) => {
   const message = await assertRejects(() => planOf(gpu, { ...CASES[4]!, slices: 6 }), RunFailure);
   assert(
@@ -141,6 +174,38 @@ testOnGpu("what no window holds is refused, with what it would take", async (gpu
     "unroll 2: a passage through a window",
   );
 });
+
+testOnGpu(
+  "a window's records are verified with those of a reference that passed through one",
+  async (gpu) => {
+    const stencil = equation({
+      name: "driven",
+      fields: { u: [-1, 1] },
+      sources: { s: [-1, 1] },
+      step: ({ u, s }) => ({ u: multiply(0.2, add(u.at(1), u.at(-1), u.at(0, 1), u, u.at(0, 0, 1), s)) }),
+    });
+    const survey = { sources: 3, receivers: 20, every: 2 }, windowBytes = 150_000;
+    const problem: Problem = { stencil, grid: [43, 7, 9], boundary: "zero", steps: 9, survey };
+    const share = { cpuSlices: 0, gpuSlices: 43, exchangeEvery: 9, cpuWorkers: 0, deviceMemory: windowBytes };
+    const reference = await makeReference({ gpu, problem, windowBytes, isChecked: true });
+    const whole = await makeReference({ gpu, problem, isChecked: true });
+    assertEquals(reference.traces!.length, 20);
+    assertEquals(reference.traces, whole.traces);
+    whole.dispose();
+    const configuration = { traversal: "diamond-torre", parameters: torre, share };
+    const verify = async (wanted: Problem) => {
+      const runner = await prepare({ gpu, reference }, wanted, configuration);
+      await runner.initialise();
+      await runner.run();
+      const { maxError, bound } = await runner.verify();
+      runner.dispose();
+      return maxError <= bound;
+    };
+    assert(await verify(problem));
+    assert(!await verify({ ...problem, survey: { ...survey, sources: 0 } }), "without sources other values");
+    assert(!await verify({ ...problem, survey: { ...survey, every: 1 } }), "more samples");
+  },
+);
 
 testOnGpu("a window's runner is verified with a reference that passed through one too", async (gpu) => {
   const problem: Problem = { stencil: wave(2), grid: [43, 7, 9], boundary: "zero", steps: 9 };

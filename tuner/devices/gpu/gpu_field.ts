@@ -32,15 +32,6 @@ const LONG_UPDATES = 120e9, LONG_STEPS = 10_000, MOST_LISTS = 8;
 /** Largest piece of a level that is read at once: a large field is never on the host as a whole. */
 const PIECE_BYTES = 2 ** 26;
 
-/** Points where there are none. */
-const NOTHING: WatchedPoints = {
-  added: [],
-  recorded: [],
-  every: 1,
-  amplitudes: () => new Float32Array(),
-  take: () => {},
-};
-
 /** Something recorded for a submission. */
 export type Recorded = (encoder: GPUCommandEncoder) => void;
 
@@ -106,7 +97,7 @@ export class GpuField implements Disposable {
     const only = { added: [], recorded: cells, every: 1 };
     const amplitudes = () => new Float32Array(), take = (_: number, found: Float32Array) => values.set(found);
     using points = await GpuPoints.create(gpu, this, { ...only, amplitudes, take }, 1);
-    const own = points.buffers, dispatcher = this.#dispatcherOn([...scratch.slice(0, -own.length), ...own]);
+    const dispatcher = this.#dispatcherOn(points.among(scratch));
     points.prepare(0, 1);
     await (await dispatcher.begin([plan.points!.sample(points.table, this.#step)])).finish();
     const { copy, buffer, take: takeAll } = await points.leave(0, 1);
@@ -125,18 +116,12 @@ export class GpuField implements Disposable {
   }
 
   /** From now on adds to these points and records them, of a problem that has points. */
-  async watch(given: WatchedPoints | undefined): Promise<void> {
-    const { gpu, scratch } = this.#made, { plan, problem: { steps } } = this;
-    const watched = given ?? (plan.points?.hasSignal ? NOTHING : undefined);
+  async watch(watched: WatchedPoints | undefined): Promise<void> {
+    const { gpu, scratch } = this.#made;
     this.#points?.[Symbol.dispose]();
-    this.#points = undefined;
     this.#lists.clear();
-    if (watched !== undefined) {
-      this.#points = await GpuPoints.create(gpu, this, watched, this.longRun * steps);
-    }
-    // their buffers are the last
-    const own = this.#points?.buffers ?? [];
-    this.#dispatcher = this.#dispatcherOn([...scratch.slice(0, scratch.length - own.length), ...own]);
+    this.#points = await GpuPoints.watch(gpu, this, watched, this.longRun * this.problem.steps);
+    this.#dispatcher = this.#dispatcherOn(this.#points?.among(scratch) ?? scratch);
   }
 
   /** Host time from shader text to pipelines. */

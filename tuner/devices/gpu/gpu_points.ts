@@ -11,7 +11,7 @@ import type { GpuDevice } from "./gpu_device.ts";
 const MOST_BYTES = 2 ** 27;
 
 /** What is recorded in a list of dispatches, on its way to the host. */
-interface Leaving {
+export interface Leaving {
   /** Copies it, behind the dispatches. */
   readonly copy: (encoder: GPUCommandEncoder) => void;
   /** Where it goes, to be mapped; undefined where nothing is recorded. */
@@ -19,6 +19,15 @@ interface Leaving {
   /** Hands the values over, once the buffer is mapped. */
   take(): void;
 }
+
+/** Points where there are none. */
+const NOTHING: WatchedPoints = {
+  added: [],
+  recorded: [],
+  every: 1,
+  amplitudes: () => new Float32Array(),
+  take: () => {},
+};
 
 /** The points of a field on a GPU: the buffers of a plan's shaders, what goes up before a list and what comes back after it. */
 export class GpuPoints implements Disposable {
@@ -45,6 +54,22 @@ export class GpuPoints implements Disposable {
     this.mostSteps = made.mostSteps;
     this.buffers = made.buffers;
     this.#update = made.update;
+  }
+
+  /** The same for those that are watched; undefined where there are none, and no signal. */
+  static async watch(
+    gpu: GpuDevice,
+    of: { readonly plan: GpuPlan; readonly problem: Problem },
+    watched: WatchedPoints | undefined,
+    most: number,
+  ): Promise<GpuPoints | undefined> {
+    const all = watched ?? (of.plan.points?.hasSignal ? NOTHING : undefined);
+    return all && await GpuPoints.create(gpu, of, all, most);
+  }
+
+  /** A plan's scratch buffers with these, which are the last. */
+  among(scratch: readonly GPUBuffer[]): GPUBuffer[] {
+    return [...scratch.slice(0, -this.buffers.length), ...this.buffers];
   }
 
   /**

@@ -4,7 +4,7 @@ import type { Layout } from "../../../kernels/layout.ts";
 import { type Section, WINDOW_SECTIONS } from "../../../kernels/sections.ts";
 import type { Problem } from "../../../kernels/stencils/stencil.ts";
 import { traversalNamed } from "../../../kernels/traversals/all.ts";
-import type { Dispatch, GpuPlan, Parameters } from "../../../kernels/traversals/traversal.ts";
+import type { GpuPlan, Parameters } from "../../../kernels/traversals/traversal.ts";
 import { linearWorkgroups } from "../../../kernels/wgsl/declare.ts";
 import {
   compareSlices,
@@ -16,7 +16,8 @@ import {
   type SliceOf,
 } from "../comparison.ts";
 import type { HeldProfiles } from "../held_profiles.ts";
-import type { WatchedPoints } from "../points.ts";
+import type { Point } from "../../../kernels/points.ts";
+import { sampleSlices, type WatchedPoints } from "../points.ts";
 import { RunFailure } from "../run_failure.ts";
 import {
   boundScratch,
@@ -29,6 +30,7 @@ import {
 import type { GpuDevice, Recorder, Submission } from "./gpu_device.ts";
 import { Dispatcher } from "./gpu_dispatcher.ts";
 import { compileFill, compilePlan, type Pipeline } from "./gpu_pipelines.ts";
+import { GpuPoints, type Leaving } from "./gpu_points.ts";
 import { Uniforms } from "./gpu_uniforms.ts";
 
 /** What the host hands over in the 10 ms of a wait, roughly. */
@@ -58,16 +60,15 @@ interface Resources {
  * copied on the device. So each slice goes up and comes back once a passage, however many steps that has.
  */
 export class WindowedField implements Disposable {
-  readonly plan: GpuPlan;
   /** The update's axis profiles. */
   readonly profiles: HeldProfiles;
   /** Host time from shader text to pipelines. */
   readonly compileNs: number;
   readonly #sliceLayout: Layout;
   readonly #gpu: GpuDevice;
-  readonly #problem: Problem;
   readonly #resources: Resources;
-  readonly #dispatcher: Dispatcher;
+  #dispatcher: Dispatcher;
+  #points: GpuPoints | undefined;
   /** Even and odd levels: every slice, those of the pads of x too, without the pads of y, which stay zero. */
   readonly #levels: readonly [readonly Float32Array<ArrayBuffer>[], readonly Float32Array<ArrayBuffer>[]];
   /** The first cell of a slice that is moved. */
@@ -76,14 +77,12 @@ export class WindowedField implements Disposable {
 
   private constructor(
     gpu: GpuDevice,
-    problem: Problem,
-    plan: GpuPlan,
+    readonly problem: Problem,
+    readonly plan: GpuPlan,
     { compileNs, ...resources }: Resources & { readonly compileNs: number },
   ) {
     const { layout, layout: { slice, pitch, grid: [nx], pad: [padX, padY, padZ] } } = plan.storage;
     this.#gpu = gpu;
-    this.#problem = problem;
-    this.plan = plan;
     this.compileNs = compileNs;
     this.#resources = resources;
     this.#first = padY * pitch;
@@ -91,10 +90,15 @@ export class WindowedField implements Disposable {
     this.#sliceLayout = { ...layout, pad: [0, 0, padZ], slice: cells, origin };
     const level = () => Array.from({ length: nx + 2 * padX }, () => new Float32Array(cells));
     this.#levels = [level(), level()];
-    const arrays = plan.storage.sections!.map((_, section) => this.#slotOf(section));
     const { scratch } = resources;
-    this.#dispatcher = new Dispatcher(gpu, { ...resources, arrays, scratch: boundScratch(plan, scratch) });
+    this.#dispatcher = this.#dispatcherOn(scratch);
     this.profiles = profilesOn(gpu, problem, plan, scratch);
+  }
+
+  #dispatcherOn(all: readonly GPUBuffer[]): Dispatcher {
+    const arrays = this.#sections.map((_, section) => this.#slotOf(section));
+    const scratch = boundScratch(this.plan, all);
+    return new Dispatcher(this.#gpu, { ...this.#resources, arrays, scratch });
   }
 
   /**
@@ -129,14 +133,10 @@ export class WindowedField implements Disposable {
       for (const size of sizes) staged.push(await gpu.buffer(2 * size, usage, "slices that come back"));
       await makeScratch(gpu, plan, scratch);
       const uniforms = await Uniforms.create(gpu);
-      return new WindowedField(gpu, problem, plan, {
-        slots,
-        staged,
-        scratch,
-        uniforms,
-        pipelines,
-        compileNs,
-      });
+      const made = { slots, staged, scratch, uniforms, pipelines, compileNs };
+      const field = new WindowedField(gpu, problem, plan, made);
+      if (plan.points?.hasSignal) await field.watch(undefined);
+      return field;
     } catch (error) {
       for (const buffer of [...slots.flat(), ...staged, ...scratch]) buffer.destroy();
       throw error;
@@ -150,13 +150,13 @@ export class WindowedField implements Disposable {
 
   /** Sets both levels, pads too, and the time step. */
   async initialise(
-    { kind, seed, first = [0, 0, 0], whole = this.#problem.grid, step = 0 }: PartStart,
+    { kind, seed, first = [0, 0, 0], whole = this.problem.grid, step = 0 }: PartStart,
   ): Promise<void> {
     const { uniforms } = this.#resources;
     this.#step = step;
     this.profiles.start({ first, whole });
     for (const [section, { layout, x, slices: [from, to] }] of this.#sections.entries()) {
-      const fill = await compileFill(this.#gpu, this.#problem, layout, kind);
+      const fill = await compileFill(this.#gpu, this.problem, layout, kind);
       const [slot] = await uniforms.place([[seed, x + first[0], first[1], first[2], ...whole]]);
       const on = this.#slotOf(section).map((array) => [array]), workgroups = linearWorkgroups(layout.length);
       const record: Recorder = (encoder, timestamps) =>
@@ -173,19 +173,32 @@ export class WindowedField implements Disposable {
     for (const slice of this.#levels.flat()) slice.fill(0);
   }
 
-  /** No traversal of a window has points. */
-  watch(points: WatchedPoints | undefined): Promise<void> {
-    if (points === undefined) return Promise.resolve();
-    return Promise.reject(new RunFailure("limits", "a window has neither sources nor receivers"));
+  /** From now on adds to these points and records them, of a problem that has points. */
+  async watch(watched: WatchedPoints | undefined): Promise<void> {
+    const { scratch } = this.#resources;
+    this.#points?.[Symbol.dispose]();
+    this.#points = await GpuPoints.watch(this.#gpu, this, watched, this.plan.passageSteps!);
+    this.#dispatcher = this.#dispatcherOn(this.#points?.among(scratch) ?? scratch);
+  }
+
+  /** The values of an axis profile. */
+  readProfile(profile: number): Float32Array {
+    return this.profiles.values[profile]!;
+  }
+
+  /** The values that cells have now. */
+  sample(cells: readonly Point[]): Promise<Float32Array> {
+    return Promise.resolve(sampleSlices(this.slices(), cells));
   }
 
   /** Advances the field by runs, as many steps a passage as the plan can; returns nanoseconds by the host's clock. */
   async run({ steps, repetitions = 1 }: RunOptions): Promise<number> {
     const started = performance.now();
+    const most = Math.min(this.plan.passageSteps!, this.#points?.mostSteps ?? Infinity);
     for (let i = 0; i < repetitions; i++) {
       for (let done = 0; done < steps;) {
-        const count = Math.min(this.plan.passageSteps!, steps - done);
-        await this.#passage(this.plan.dispatches(count, this.#step));
+        const count = Math.min(most, steps - done);
+        await this.#passage(count);
         this.#step += count;
         done += count;
       }
@@ -209,6 +222,7 @@ export class WindowedField implements Disposable {
 
   [Symbol.dispose](): void {
     const { slots, staged, scratch, uniforms } = this.#resources;
+    this.#points?.[Symbol.dispose]();
     for (const buffer of [...slots.flat(), ...staged, ...scratch]) buffer.destroy();
     uniforms.destroy();
   }
@@ -227,14 +241,18 @@ export class WindowedField implements Disposable {
     return staged[section % staged.length]!;
   }
 
-  async #passage(dispatches: readonly Dispatch[]): Promise<void> {
-    const last = this.#sections.length - 1;
+  async #passage(steps: number): Promise<void> {
+    const last = this.#sections.length - 1, points = this.#points, start = this.#step;
+    points?.prepare(start, steps);
+    const recorded = await points?.leave(start, steps);
+    const dispatches = this.plan.dispatches(steps, start, points?.table);
     const bySection = Map.groupBy(dispatches, ({ section = 0 }) => section);
     this.#load(last);
     for (let section = last; section >= 0; section--) {
       const { passes, record } = await this.#dispatcher.record(bySection.get(section) ?? []);
       const shared: Recorder = (encoder) => this.#copyCommon(encoder, section);
-      const submission = await this.#submit([shared, ...record], passes, this.#finalsOf(section));
+      const finals = this.#finalsOf(section), leaving = section === 0 ? recorded : undefined;
+      const submission = await this.#submit([shared, ...record], passes, finals, leaving);
       // all of this while the device computes
       if (section < last) this.#unload(this.#finalsOf(section + 1));
       const left = section > 0 ? this.#load(section - 1, true) : undefined;
@@ -245,6 +263,7 @@ export class WindowedField implements Disposable {
       await finished;
     }
     this.#unload(this.#finalsOf(0));
+    recorded?.take();
   }
 
   /** Slices that no earlier section touches: they are final once this one is computed. */
@@ -284,17 +303,28 @@ export class WindowedField implements Disposable {
     );
   }
 
-  /** Submits work on a section, after which some of its slices come back. */
-  #submit(record: readonly Recorder[], passes: number, { section, from, to }: Moved): Promise<Submission> {
+  /** Submits work on a section, after which some of its slices come back, and what was recorded. */
+  #submit(
+    record: readonly Recorder[],
+    passes: number,
+    { section, from, to }: Moved,
+    recorded?: Leaving,
+  ): Promise<Submission> {
     const staged = this.#stagedOf(section), bytes = 4 * this.plan.storage.layout.slice;
     const first = from - this.#sections[section]!.slices[0], size = bytes * (to - from);
-    const comeBack: Recorder = (encoder) =>
+    const comeBack: Recorder = (encoder) => {
       this.#slotOf(section).forEach((array, level) =>
         encoder.copyBufferToBuffer(array, bytes * first, staged, size * level, size)
       );
+      recorded?.copy(encoder);
+    };
     // a section without any work has a pass as well, for its time
     const last: Recorder = (encoder, timestamps) => encoder.beginComputePass(timestamps()).end();
-    return this.#gpu.submit({ passes: passes + 1, outgoing: [staged], record: [...record, last, comeBack] });
+    return this.#gpu.submit({
+      passes: passes + 1,
+      outgoing: [staged, ...(recorded?.buffer ? [recorded.buffer] : [])],
+      record: [...record, last, comeBack],
+    });
   }
 
   /** Takes slices that came back from their mapped buffer: one at a time, as large ranges are slow to read. */

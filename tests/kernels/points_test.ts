@@ -1,0 +1,101 @@
+import { assertEquals } from "@std/assert";
+import { refusalOf } from "../../kernels/capability.ts";
+import type { Problem } from "../../kernels/stencils/stencil.ts";
+import { diamondTorre } from "../../kernels/traversals/diamond_torre.ts";
+import { marching } from "../../kernels/traversals/marching.ts";
+import { stepwise } from "../../kernels/traversals/stepwise.ts";
+import { GpuField } from "../../tuner/devices/gpu/gpu_field.ts";
+import { readCells } from "../devices/cells.ts";
+import { testOnGpu } from "../test_on_gpu.ts";
+import {
+  ALONG_X,
+  describeCase,
+  type OracleCase,
+  planInSections,
+  wholeNumberStaggered,
+  wholeNumberWave,
+} from "./oracle_case.ts";
+import { assertPoints, awkwardPoints, SURVEY } from "./point_case.ts";
+
+const shape = { threadsZ: 8, threadsY: 4, threadsX: 2 };
+const march = { zPerThread: 2, threadsZ: 8, threadsY: 8, pieces: 2, tile: 1, ahead: 1 };
+const torre = { dts: 1, nt: 4, bands: 1, zPerThread: 1, threads: 9, chunk: 2, unroll: 1, lookahead: 99 };
+const grid = [23, 7, 9] as const, sections = [1, 3, Infinity];
+const star = { traversal: stepwise, stencil: wholeNumberWave(4), grid, parameters: shape, runs: [3, 2] };
+
+interface PointCase extends OracleCase {
+  readonly every?: number;
+  /** The field with the points. @default {the first} */
+  readonly field?: number;
+}
+
+const CASES: readonly PointCase[] = [
+  ...sections.map((sections) => ({ ...star, sections })),
+  ...sections.map((sections) => ({ ...star, boundary: "periodic", sections, every: 2 } as const)),
+  { ...star, boundary: ["insulated", "periodic", "zero"], sections: 2 },
+  ...[1, 2, 5].map((sections) => ({ ...star, traversal: marching, parameters: march, sections })),
+  { ...star, traversal: marching, parameters: march, boundary: "insulated", sections: 2 },
+  {
+    ...star,
+    stencil: wholeNumberStaggered(),
+    traversal: marching,
+    parameters: { ...march, threadsZ: 5, threadsY: 7, ahead: 0 },
+    runs: [1, 1],
+    grid: [12, 9, 10],
+    sections: 2,
+    field: 1,
+  },
+  ...[1, 2].map((sections) => ({
+    ...star,
+    traversal: diamondTorre,
+    parameters: torre,
+    runs: [4, 1],
+    sections,
+    every: 3,
+  })),
+  {
+    ...star,
+    stencil: wholeNumberWave(2),
+    traversal: diamondTorre,
+    parameters: { ...torre, nt: 2, bands: 4 },
+    runs: [7],
+    sections: 3,
+  },
+  // the last step of each run is done singly
+  ...[1, 5, Infinity].map((sections) => ({
+    ...star,
+    stencil: wholeNumberWave(2),
+    traversal: diamondTorre,
+    parameters: { ...torre, dts: 2, unroll: 2, nt: 2, bands: 2, lookahead: 1 },
+    runs: [3, 3],
+    sections,
+    every: 2,
+  })),
+  {
+    ...star,
+    stencil: ALONG_X,
+    traversal: diamondTorre,
+    parameters: { ...torre, zPerThread: 2, threads: 3, bands: 4 },
+    runs: [35, 22],
+    grid: [60, 3, 5],
+    sections: 3,
+  },
+];
+
+for (const one of CASES) {
+  testOnGpu(`points: ${describeCase(one)}: the oracle's bits`, async (gpu) => {
+    const { traversal, stencil, parameters, runs, boundary = "zero", sections = 1, every = 1, field } = one;
+    const problem: Problem = { stencil, grid: one.grid, boundary, steps: Math.max(...runs), survey: SURVEY };
+    assertEquals(refusalOf(traversal, problem), undefined);
+    assertEquals(traversal.infeasible(problem, parameters, gpu.limits), undefined);
+    const plan = sections === 1
+      ? traversal.plan(problem, parameters, gpu.limits)
+      : planInSections(one, problem, sections);
+    assertEquals((plan.storage.sections?.length ?? 1) > 1, sections > 1);
+    using made = await GpuField.create(gpu, problem, plan);
+    await assertPoints(made, { problem, points: awkwardPoints(problem, every, field), runs }, {
+      run: (field, steps) => field.run(steps),
+      read: readCells,
+    });
+  });
+}
