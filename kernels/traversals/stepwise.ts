@@ -50,7 +50,6 @@ export const stepwise: Traversal = {
         cannot: {
           boundary: "only a grid among zeros passes through a window",
           "sub-steps": "only steps of one sub-step pass through a window",
-          signal: "only an equation without one passes through a window",
         },
       },
     },
@@ -153,9 +152,9 @@ function workgroupsOf(
   return [Math.ceil(nz / threadsZ), Math.ceil(ny / threadsY), Math.ceil(nx / threadsX)];
 }
 
-/** The slices that a dispatch of a passage computes, and how many lie before its section's. */
+/** The slices that a dispatch of a passage computes, how many lie before its section's, and the signal. */
 const WINDOW_SLICES = wgsl`
-  struct Slices { first: i32, end: i32, before: i32 }
+  struct Slices { first: i32, end: i32, before: i32, signal: f32 }
   @group(0) @binding(2) var<uniform> slices: Slices;
 `;
 
@@ -174,7 +173,8 @@ export function stepShaders(
   const { stencil: { title, update } } = problem;
   return update.substeps.map((substep, index) => {
     const { constants, write } = updateWriter(expressionsOf(substep));
-    const { lines, values } = write({ tap: elementOf, profile });
+    const signal = isInWindow ? "slices.signal" : "time.signal";
+    const { lines, values } = write({ tap: elementOf, profile, signal });
     const part = update.substeps.length === 1 ? "one step" : `sub-step ${index}`;
     const code = wgsl`
       // ${title}: ${part}, one thread a cell; the pads around the grid make branches unnecessary.

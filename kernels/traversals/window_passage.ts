@@ -13,6 +13,7 @@ import { layoutWithin, mostSlices, type SectionLimits, type SectionNeeds, sectio
 import type { Problem } from "../stencils/stencil.ts";
 import { stepReach } from "../update.ts";
 import { profileScratch } from "./profile_storage.ts";
+import { timeUniforms } from "../wgsl/declare.ts";
 import { POINT_BUFFERS } from "../wgsl/points.ts";
 import { atGroup, pointPlan, pointShader } from "./point_work.ts";
 import type { Shader } from "./storage.ts";
@@ -70,7 +71,8 @@ export function planPassage(
           const to = next === undefined ? nx : Math.min(nx, Math.max(0, next + shift));
           if (from >= to) continue;
           const workgroups = workgroupsOf({ ...problem, grid: [to - from, ny, nz] });
-          const uniforms = [from, to, first + layout.pad[0]], flipped = (start + step) % 2 === 1;
+          const flipped = (start + step) % 2 === 1;
+          const uniforms = [from, to, first + layout.pad[0], ...timeUniforms(update, start + step)];
           list.push({ shader: 0, workgroups, flipped, uniforms, section });
           const made = table?.groups.filter((group) =>
             group.section === section && group.slices[0] >= from && group.slices[0] < to

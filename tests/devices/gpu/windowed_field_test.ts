@@ -1,7 +1,8 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import type { Problem } from "../../../kernels/stencils/stencil.ts";
 import { equation } from "../../../kernels/equation.ts";
-import { add, multiply } from "../../../kernels/operations.ts";
+import { SIGNAL } from "../../../kernels/expression.ts";
+import { add, formula, multiply } from "../../../kernels/operations.ts";
 import { heat } from "../../../kernels/stencils/heat.ts";
 import { wave } from "../../../kernels/stencils/wave.ts";
 import { traversalNamed } from "../../../kernels/traversals/all.ts";
@@ -130,10 +131,24 @@ for (const one of CASES) {
   );
 }
 
-for (const { problem, traversal, parameters, slices, expected } of CASES.slice(1, 7)) {
-  const survey = SURVEY, stencil = wholeNumberWave(2), one = { traversal, parameters, slices };
+const quiet = wholeNumberWave(2), { update, update: { substeps: [[only] = []] } } = quiet;
+const driven = {
+  ...quiet,
+  update: {
+    ...update,
+    substeps: [[{ ...only!, value: add(only!.value, SIGNAL) }]],
+    signal: formula("step"),
+  },
+};
+
+for (const [i, { problem, traversal, parameters, slices, expected }] of CASES.slice(1, 7).entries()) {
+  const survey = SURVEY,
+    stencil = i % 2 === 0 ? quiet : driven,
+    one = { traversal, parameters, slices };
   testOnGpu(
-    `a window of ${slices} slices with points: ${traversal} ${JSON.stringify(parameters)}: the oracle's bits`,
+    `a window of ${slices} slices with points${i % 2 === 0 ? "" : " and a signal"}: ${traversal} ${
+      JSON.stringify(parameters)
+    }: the oracle's bits`,
     async (gpu) => {
       const { whole, window } = await planOf(gpu, {
         ...one,
