@@ -1,7 +1,7 @@
 import { profilesOf } from "../../kernels/axis_profiles.ts";
 import type { FieldStart } from "../../kernels/initial_field.ts";
 import { cellsOf, type Problem } from "../../kernels/stencils/stencil.ts";
-import { placed } from "../../kernels/update.ts";
+import { placed, planesOf } from "../../kernels/update.ts";
 import type { Axis, Extent } from "../../models/decomposition.ts";
 import {
   type Box,
@@ -14,11 +14,13 @@ import {
 } from "../../models/rank_part.ts";
 import type { Configuration } from "../configuration.ts";
 import { stateLevels } from "../devices/reference.ts";
+import { type PlaceOptions, type Position, type ReceiverOptions, Survey } from "../devices/survey.ts";
 import { checkSignals } from "../problem/resolve_problem.ts";
 import { type CellRange, checked, checkStart, checkSteps, profileOf, rangeOf } from "../solver/cells.ts";
 import type { CellsOptions } from "../solver/solver.ts";
 import { piecesOf } from "../devices/shared/boxes.ts";
 import {
+  copyPart,
   type GridSlices,
   type PartField,
   readBox,
@@ -27,6 +29,7 @@ import {
 } from "../devices/shared/part_field.ts";
 import { makeParts } from "../devices/shared/shares.ts";
 import type { RankDevice } from "./open_rank_device.ts";
+import { RankPoints } from "./rank_points.ts";
 import type { World } from "./world.ts";
 
 /** What a run took. */
@@ -61,7 +64,13 @@ export class RankSolver implements Disposable {
   readonly part: RankPart;
   /** How this rank computes. */
   readonly configuration: Configuration;
-  readonly #field: PartField;
+  #field: PartField;
+  /** Compiles it again, for sources and receivers; undefined once it is. */
+  #withPoints: (() => Promise<PartField>) | undefined;
+  readonly #survey: Survey;
+  readonly #points: RankPoints;
+  /** Whether the field knows the sources and receivers, and what materials make of them. */
+  #isSurveyed = true;
   #step = 0;
   /** Steps that the ghost zones are still good for. */
   #fresh = 0;
@@ -70,10 +79,14 @@ export class RankSolver implements Disposable {
   private constructor(
     parts: Pick<RankSolver, "problem" | "world" | "plan" | "part" | "configuration">,
     field: PartField,
+    withPoints: (() => Promise<PartField>) | undefined,
   ) {
     ({ problem: this.problem, world: this.world, plan: this.plan, part: this.part } = parts);
     this.configuration = parts.configuration;
     this.#field = field;
+    this.#withPoints = withPoints;
+    this.#survey = new Survey(this.problem);
+    this.#points = new RankPoints(this.world, this.problem, this.plan);
   }
 
   /**
@@ -89,8 +102,14 @@ export class RankSolver implements Disposable {
   ): Promise<RankSolver> {
     const part = partOfRank(problem, plan, world.rank), local = problemOfRank(problem, plan, part);
     const configuration = choose(local), place = { part, whole: problem.grid };
-    const [field] = await makeParts(local, { ...device, configuration }, place);
-    return new RankSolver({ problem, world, plan, part, configuration }, field!);
+    const open = async (of: Problem): Promise<PartField> => {
+      const [field] = await makeParts(of, { ...device, configuration }, place);
+      return field!;
+    };
+    const withPoints = problem.survey
+      ? undefined
+      : () => open({ ...local, survey: { sources: 1, receivers: 1 } });
+    return new RankSolver({ problem, world, plan, part, configuration }, await open(local), withPoints);
   }
 
   /** Time steps since the initial state. */
@@ -101,6 +120,8 @@ export class RankSolver implements Disposable {
   /** Sets both levels, materials and ghost zones too, and the time step. */
   async initialise(start: FieldStart): Promise<void> {
     checkStart(start);
+    await this.#points.collect(this.#step);
+    this.#isSurveyed = false;
     await this.#field.initialise(start);
     this.#step = start.step ?? 0;
     const { stencil: { update }, grid } = this.problem;
@@ -116,6 +137,67 @@ export class RankSolver implements Disposable {
     await this.initialise({ kind: "zero", seed: 1 });
   }
 
+  /** Adds sources, as `Solver.addSources` says; every rank adds the same. @throws {RangeError} saying what is wrong */
+  async addSources(
+    name: string,
+    positions: readonly Position[],
+    signatures: ArrayLike<number> | readonly ArrayLike<number>[],
+    options?: PlaceOptions,
+  ): Promise<void> {
+    await this.#changeSurvey(() => this.#survey.addSources(name, positions, signatures, options));
+  }
+
+  /** Adds receivers, as `Solver.addReceivers` says; every rank adds the same. @throws {RangeError} saying what is wrong */
+  async addReceivers(name: string, positions: readonly Position[], options?: ReceiverOptions): Promise<void> {
+    await this.#changeSurvey(() => this.#survey.addReceivers(name, positions, options));
+  }
+
+  /**
+   * What each receiver of the whole grid has recorded, in the order in which they were added, on rank 0; undefined on the
+   * others. Until then every rank keeps what its own cells recorded. Every rank calls it.
+   */
+  async traces(): Promise<Float32Array<ArrayBuffer>[] | undefined> {
+    await this.#announce();
+    await this.#points.collect(this.#step);
+    return this.world.rank === 0 ? this.#survey.traces() : undefined;
+  }
+
+  /** Sets all fields to zero and the time step to 0, and ends all sources and receivers; materials stay. */
+  async reset(): Promise<void> {
+    this.#survey.clear();
+    this.#isSurveyed = true;
+    await this.#points.watch(this.#field, undefined);
+    await this.#field.clear();
+    this.#step = 0;
+    this.#fresh = this.plan.exchangeEvery;
+  }
+
+  async #changeSurvey(change: () => void): Promise<void> {
+    await this.#points.collect(this.#step);
+    change();
+    this.#isSurveyed = false;
+    const next = await this.#withPoints?.();
+    if (next === undefined) return;
+    await copyPart(this.#field, next, planesOf(this.problem.stencil.update));
+    this.#field[Symbol.dispose]();
+    this.#field = next;
+    this.#withPoints = undefined;
+  }
+
+  /** Hands the sources and receivers to the field, if it does not know them as they are. */
+  async #announce(): Promise<void> {
+    if (this.#isSurveyed || this.#survey.isEmpty) return;
+    const points = this.#points, field = this.#field;
+    await points.collect(this.#step);
+    await this.#survey.watch({
+      step: this.#step,
+      watch: (watched) => points.watch(field, watched),
+      sample: (cells) => points.sample(field, cells),
+      readProfile: (profile) => points.readProfile(field, profile),
+    });
+    this.#isSurveyed = true;
+  }
+
   /**
    * Advances all fields; every rank calls it with the same steps.
    *
@@ -124,6 +206,7 @@ export class RankSolver implements Disposable {
   async run(steps: number, renew = false): Promise<RankRun> {
     checkSteps(steps);
     checkSignals("run", this.problem, this.step, this.step + steps);
+    await this.#announce();
     const started = performance.now();
     let computeNs = 0;
     for (let left = steps; left > 0;) {
@@ -157,6 +240,7 @@ export class RankSolver implements Disposable {
    */
   async write(cells: RankCells, value: (x: number, y: number, z: number) => number): Promise<void> {
     const profile = profileOf(this.problem, cells.name ?? "");
+    this.#isSurveyed &&= profile === undefined;
     if (profile !== undefined) return this.#field.profiles.set(profile.index, profile.source(value));
     const { own: { low }, before, grid } = this.part, whole = this.problem.grid;
     const [, ny, nz] = grid;
@@ -164,6 +248,7 @@ export class RankSolver implements Disposable {
       return (low[axis] - before[axis] + i + whole[axis]) % whole[axis];
     };
     const { plane, ago, isMaterial } = this.#rangeOf(cells);
+    this.#isSurveyed &&= !isMaterial;
     const valueAt = checked(`${cells.name ?? "cells"}`, value);
     for (const level of isMaterial ? [0, 1] as const : [ago]) {
       await writeSlices(
@@ -203,6 +288,7 @@ export class RankSolver implements Disposable {
 
   /** Brings the ghost zones up to date after `restore`, materials too. */
   async restored(): Promise<void> {
+    this.#isSurveyed = false;
     await this.#exchange(0, this.#sides(true));
   }
 
