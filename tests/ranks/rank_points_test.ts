@@ -76,6 +76,7 @@ interface Surveyed {
   traces(): Promise<Float32Array[] | undefined>;
   run(steps: number): Promise<unknown>;
   reset(): Promise<void>;
+  noise(): Promise<void>;
   put(name: "m" | "d", value: (x: number, y: number, z: number) => number): Promise<void>;
 }
 
@@ -101,6 +102,11 @@ async function recordOn(solver: Surveyed, [first, second]: readonly number[]): P
   await solver.addSources("s", [[6.5, 5.5, 9.5]], [1, 0, 0, 0, 1]);
   await solver.run(5);
   found.push(await solver.traces());
+  // a record begins anew with the fields
+  await solver.run(1);
+  await solver.noise();
+  await solver.run(3);
+  found.push(await solver.traces());
   return found;
 }
 
@@ -109,7 +115,10 @@ async function recordAlone(device: GPUDevice | null, one: RankCase, configuratio
   const problem: Problem = { ...one, steps: one.runs[0]! };
   await using solver = await createSolver(device, problem, configuration);
   return await recordOn(
-    Object.assign(solver, { put: (name: string, value: typeof mAt) => solver.write(name, value) }),
+    Object.assign(solver, {
+      put: (name: string, value: typeof mAt) => solver.write(name, value),
+      noise: () => solver.initialise("noise", 5),
+    }),
     one.runs,
   );
 }
@@ -118,11 +127,16 @@ async function recordAlone(device: GPUDevice | null, one: RankCase, configuratio
 async function recordOnRanks(solvers: readonly RankSolver[], { runs }: RankCase): Promise<unknown[]> {
   const all = await Promise.all(solvers.map((solver) =>
     recordOn(
-      Object.assign(solver, { put: (name: string, value: typeof mAt) => solver.write({ name }, value) }),
+      Object.assign(solver, {
+        put: (name: string, value: typeof mAt) => solver.write({ name }, value),
+        noise: () => solver.initialise({ kind: "noise", seed: 5 }),
+      }),
       runs,
     )
   ));
-  for (const others of all.slice(1)) assertEquals(others, [undefined, undefined, 0, undefined, undefined]);
+  for (const others of all.slice(1)) {
+    assertEquals(others, [undefined, undefined, 0, undefined, undefined, undefined]);
+  }
   return all[0]!;
 }
 

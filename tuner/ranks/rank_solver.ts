@@ -120,7 +120,8 @@ export class RankSolver implements Disposable {
   /** Sets both levels, materials and ghost zones too, and the time step. */
   async initialise(start: FieldStart): Promise<void> {
     checkStart(start);
-    await this.#points.collect(this.#step);
+    this.#survey.restart();
+    await this.#points.watch(this.#field, undefined);
     this.#isSurveyed = false;
     await this.#field.initialise(start);
     this.#step = start.step ?? 0;
