@@ -9,20 +9,23 @@
  *
  * @module
  */
-import { assert, assertEquals, assertNotEquals } from "@std/assert";
+import { assert, assertEquals } from "@std/assert";
 import { along, equation } from "../../kernels/equation.ts";
-import { add, multiply } from "../../kernels/operations.ts";
+import { add, multiply, subtract } from "../../kernels/operations.ts";
+import type { Point, Points } from "../../kernels/points.ts";
 import { life } from "../../kernels/stencils/life.ts";
 import { elastic } from "../../kernels/stencils/elastic.ts";
 import type { Grid, Problem } from "../../kernels/stencils/stencil.ts";
 import { wave } from "../../kernels/stencils/wave.ts";
 import { diamondTorre } from "../../kernels/traversals/diamond_torre.ts";
 import { marching } from "../../kernels/traversals/marching.ts";
+import { stepwise } from "../../kernels/traversals/stepwise.ts";
 import type { GpuPlan, Parameters, Traversal } from "../../kernels/traversals/traversal.ts";
 import type { Failure } from "../../tuner/configuration.ts";
 import type { GpuDevice } from "../../tuner/devices/gpu/gpu_device.ts";
 import { GpuField } from "../../tuner/devices/gpu/gpu_field.ts";
 import { makeReference, refute, stateLevels, verificationOf } from "../../tuner/devices/reference.ts";
+import { Survey } from "../../tuner/devices/survey.ts";
 import { testOnGpu } from "../test_on_gpu.ts";
 import { wholeNumberMedium } from "./oracle_case.ts";
 
@@ -37,25 +40,34 @@ async function refutePlan(gpu: GpuDevice, problem: Problem, plan: GpuPlan): Prom
   try {
     using field = await GpuField.create(gpu, problem, plan);
     await field.initialise(reference.start);
+    const survey = problem.survey && Survey.synthetic(problem, problem.steps);
+    await survey?.watch(field);
     await field.run(problem.steps);
     const comparison = await field.compare(reference.onGpu!, { levels: stateLevels(problem) });
-    return refute(verificationOf(comparison, reference));
+    return refute(verificationOf(comparison, reference, survey?.traces()));
   } finally {
     reference.dispose();
   }
 }
 
-/** A change of a shader's text: what is replaced, everywhere, and by what. */
-type Mutation = readonly [pattern: string | RegExp, replacement: string | ((text: string) => string)];
+/** A change of a shader's text: what is replaced, everywhere, and by what; or another list of points. */
+type Mutation =
+  | readonly [pattern: string | RegExp, replacement: string | ((text: string) => string)]
+  | ((points: Points) => Points);
 
-function mutate(plan: GpuPlan, [pattern, replacement]: Mutation): GpuPlan {
-  const [first, ...others] = plan.shaders;
-  const { label, code } = first!;
-  const mutant = typeof replacement === "string"
-    ? code.replaceAll(pattern, replacement)
-    : code.replaceAll(pattern, replacement);
-  assertNotEquals(mutant, code, `the shader does not hold ${pattern}`);
-  return { ...plan, shaders: [{ ...first!, label: `mutant of ${label}`, code: mutant }, ...others] };
+function mutate(plan: GpuPlan, mutation: Mutation): GpuPlan {
+  if (typeof mutation === "function") {
+    return { ...plan, points: { ...plan.points!, tabulate: (all) => plan.points!.tabulate(mutation(all)) } };
+  }
+  const [pattern, replacement] = mutation;
+  const changed = (code: string): string =>
+    typeof replacement === "string"
+      ? code.replaceAll(pattern, replacement)
+      : code.replaceAll(pattern, replacement);
+  const index = plan.shaders.findIndex(({ code }) => changed(code) !== code), shader = plan.shaders[index];
+  assert(shader !== undefined, `no shader holds ${pattern}`);
+  const mutant = { ...shader, label: `mutant of ${shader.label}`, code: changed(shader.code) };
+  return { ...plan, shaders: plan.shaders.with(index, mutant) };
 }
 
 /** Multiplies the weight by 1 + 1e-4. */
@@ -63,6 +75,35 @@ const wrongWeight: Mutation = [
   /const W1 = [^f;]+f;/g,
   (text) => `const W1 = ${Number(text.match(/= ([^f]+)f/)![1]) * (1 + 1e-4)}f;`,
 ];
+
+/** A wave with sources and receivers. */
+const DRIVEN: Problem = {
+  stencil: equation({
+    name: "driven",
+    fields: { u: [-1, 1] },
+    sources: { s: [-1, 1] },
+    step({ u, s }) {
+      const around = add(u.at(1), u.at(-1), u.at(0, 1), u.at(0, -1), u.at(0, 0, 1), u.at(0, 0, -1));
+      return { u: subtract(multiply(0.2, add(around, multiply(4, u), s)), u.before()) };
+    },
+  }),
+  grid: GRID,
+  boundary: "zero",
+  steps: 9,
+  survey: { sources: 4, receivers: 12, every: 2 },
+};
+
+const CORNER: Point = { field: 0, cell: [0, 0, 0] };
+const further = ({ field, cell: [x, y, z] }: Point): Point => ({ field, cell: [x, y, z + 1] });
+const POINTS: Readonly<Record<string, Mutation>> = {
+  "cells added to one further along z": (all) => ({ ...all, added: all.added.map(further) }),
+  "cells recorded one further along z": (all) => ({ ...all, recorded: all.recorded.map(further) }),
+  "a cell at a corner added to instead": (all) => ({ ...all, added: all.added.with(1, CORNER) }),
+  "a cell at a corner recorded instead": (all) => ({ ...all, recorded: all.recorded.with(3, CORNER) }),
+  "what is added taken from the step before": ["added[step * ", "added[(step - 1) * "],
+  "what is recorded put a sample further": ["(t / points[0].z - 1) *", "t / points[0].z *"],
+  "records of odd steps": ["points[0].w + step + 1", "points[0].w + step"],
+};
 
 const TORRE: Parameters = {
   dts: 1,
@@ -185,6 +226,27 @@ const SUBJECTS: readonly Subject[] = [
       ],
       "materials that stay behind": [/m_1_1_1 = \w+;\n/g, ""],
       "a material loaded only once": ["= m1_1_3_3;", "= m0_1_3_3;"],
+    },
+  },
+  {
+    problem: DRIVEN,
+    traversal: stepwise,
+    parameters: { threadsZ: 8, threadsY: 4, threadsX: 1 },
+    mutations: { ...POINTS, "the last point left out": ["i >= group.end", "i + 1 >= group.end"] },
+  },
+  {
+    problem: DRIVEN,
+    traversal: diamondTorre,
+    parameters: { ...TORRE, zPerThread: 2, threads: 7, lookahead: 1 },
+    mutations: {
+      ...POINTS,
+      "the first column of each list left out": ["i = list0.x;", "i = list0.x + 1;"],
+      "a column of the next list": ["i < list1.y;", "i <= list1.y;"],
+      "another tier's list": ["i = list1.x; i < list1.y;", "i = list0.x; i < list0.y;"],
+      "the next row of a column": ["entry.w + (above) / 2", "entry.w + 1 + (above) / 2"],
+      "a neighbour's row": ["select(rows.xy, rows.zw,", "select(rows.zw, rows.xy,"],
+      "a step late in the second tier": ["row.y / W + tier + 1)", "row.y / W + tier + 2)"],
+      "nothing kept of what is added": ["if (isAddedTo) {", "if (false) {"],
     },
   },
   {
