@@ -7,8 +7,8 @@ import { HEAD_VECTORS, POINT_BUFFERS } from "../../../kernels/wgsl/points.ts";
 import type { WatchedPoints } from "../points.ts";
 import type { GpuDevice } from "./gpu_device.ts";
 
-/** Bytes of what is added or recorded in one list of dispatches at most. */
-const MOST_BYTES = 2 ** 27;
+/** Bytes of what is added or recorded in one list of dispatches at most: as many as a level has, between these. */
+const FEW_BYTES = 2 ** 24, MOST_BYTES = 2 ** 27;
 
 /** What is recorded in a list of dispatches, on its way to the host. */
 export interface Leaving {
@@ -87,7 +87,8 @@ export class GpuPoints implements Disposable {
     const update = plan.points!.hasSignal ? problem.stencil.update : undefined;
     const row = added.length + (update === undefined ? 0 : 1);
     const bytesPerStep = 4 * Math.max(1, row, recorded.length / every);
-    const mostSteps = Math.max(1, Math.min(most, Math.floor(MOST_BYTES / bytesPerStep)));
+    const bytes = Math.min(MOST_BYTES, Math.max(FEW_BYTES, 4 * plan.storage.layout.length));
+    const mostSteps = Math.max(1, Math.min(most, Math.floor(bytes / bytesPerStep)));
     const samples = Math.ceil(mostSteps / every);
     const lengths = [4 * HEAD_VECTORS + table.words.length, mostSteps * row, samples * recorded.length];
     const usage = GPUBufferUsage.STORAGE | GPUBufferUsage.COPY_SRC | GPUBufferUsage.COPY_DST;
