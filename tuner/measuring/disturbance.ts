@@ -21,7 +21,7 @@ export function describeDisturbance(rates: readonly number[]): string | undefine
   if (length < LEAST_SAMPLES) return undefined;
   const sorted = rates.map(Math.log).sort((a, b) => a - b), middle = median(sorted);
   const near = (logarithms: readonly number[]): string =>
-    formatRate(Math.exp(median(logarithms)), { like: Math.exp(middle) });
+    formatRate(median(logarithms.map(Math.exp)), { like: Math.exp(middle) });
   const fence = (group: number[]): number => Math.max(LEAST_GAP, FENCE * interquartileRange(group));
   const gaps = sorted.slice(least, length - least + 1).map((one, i) => one - sorted[least + i - 1]!);
   const cut = least + gaps.indexOf(Math.max(...gaps)), low = sorted.slice(0, cut), high = sorted.slice(cut);

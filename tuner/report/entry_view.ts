@@ -4,6 +4,7 @@ import { TRAVERSALS } from "../../kernels/traversals/all.ts";
 import type { Parameters } from "../../kernels/traversals/traversal.ts";
 import { roofOf } from "../../models/roofline.ts";
 import { type Configuration, configurationKey } from "../configuration.ts";
+import { tiesWithStepwise } from "../profile/describe.ts";
 import { type EntryRecords, entryRecords } from "../profile/entry_records.ts";
 import type { JournalRecord } from "../profile/journal_format.ts";
 import { oddValue } from "../profile/prediction.ts";
@@ -133,7 +134,7 @@ export function viewEntry(
     winner,
     best: fastest.map((one) => one === found ? stepwise! : one).sort(faster),
     stepwise,
-    speedup: stepwise?.isTied
+    speedup: tiesWithStepwise(entry)
       ? 1
       : speedupOverStepwise ?? (stepwise && winner.cellsPerSecond / stepwise.cellsPerSecond),
     bandwidths,

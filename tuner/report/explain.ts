@@ -14,7 +14,7 @@ import {
   formatRate,
 } from "../format.ts";
 import { describeDisturbance } from "../measuring/disturbance.ts";
-import { describeChoice } from "../profile/describe.ts";
+import { describeChoice, tiesWithStepwise } from "../profile/describe.ts";
 import { differences } from "./configuration_card.ts";
 import { deviceOf, type EntryView, type Point, roofFraction } from "./entry_view.ts";
 import { type Html, markup } from "./html.ts";
@@ -52,7 +52,9 @@ export function whySentence({ entry, winner, stepwise, best, speedup, points }: 
     const which = count === 1 ? "the only measured one" : `${choice} of ${formatCount(count)} measured ones`;
     return `${name} computes ${rate}, ${which}.`;
   }
-  if (stepwise?.isTied) return `${name} computes ${rate} and ties with ${stepwiseName(stepwise, winner)}.`;
+  if (tiesWithStepwise(entry)) {
+    return `${name} computes ${rate} and ties with ${stepwiseName(stepwise, winner)}.`;
+  }
   const gain = Math.abs(speedup - 1) < NOTHING ? "" : `${times(speedup)} `;
   return `${name} is ${gain}as fast as ${stepwiseName(stepwise, winner)}${because(winner, stepwise)}.`;
 }

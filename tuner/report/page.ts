@@ -233,7 +233,8 @@ function content(view: EntryView): Html {
   `;
 }
 
-function headline({ entry: { result, tieSet }, winner, speedup, stepwise }: EntryView): Html {
+function headline({ entry, winner, speedup, stepwise }: EntryView): Html {
+  const { result, tieSet } = entry;
   const [value = "", unit = ""] = formatRate(result.cellsPerSecond).split(" ");
   const interval = intervalWords(winner.confidence95, { to: " and ", like: result.cellsPerSecond });
   const samples = formatPlural(result.samples.length, "sample");
@@ -241,7 +242,7 @@ function headline({ entry: { result, tieSet }, winner, speedup, stepwise }: Entr
   const tile = (big: string, small: string, unit = ""): Html =>
     markup`<li><span class="big">${big}</span> <span class="unit">${unit}</span><span class="small">${small}</span></li>`;
   const tiles = [tile(value, interval === "" ? samples : `95% between ${interval}`, unit)];
-  if (speedup !== undefined && winner !== stepwise && !stepwise?.isTied) {
+  if (speedup !== undefined && winner !== stepwise && !tiesWithStepwise(entry)) {
     tiles.push(tile(formatFactor(speedup), stepwiseName(stepwise, winner)));
   }
   if (fraction !== undefined) {
