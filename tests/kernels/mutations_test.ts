@@ -93,13 +93,13 @@ const DRIVEN: Problem = {
   survey: { sources: 4, receivers: 12, every: 2 },
 };
 
-const CORNER: Point = { field: 0, cell: [0, 0, 0] };
+const oneElsewhere = (point: Point, i: number): Point => i === 3 ? { field: 0, cell: [0, 0, 0] } : point;
 const further = ({ field, cell: [x, y, z] }: Point): Point => ({ field, cell: [x, y, z + 1] });
 const POINTS: Readonly<Record<string, Mutation>> = {
   "cells added to one further along z": (all) => ({ ...all, added: all.added.map(further) }),
   "cells recorded one further along z": (all) => ({ ...all, recorded: all.recorded.map(further) }),
-  "a cell at a corner added to instead": (all) => ({ ...all, added: all.added.with(1, CORNER) }),
-  "a cell at a corner recorded instead": (all) => ({ ...all, recorded: all.recorded.with(3, CORNER) }),
+  "a cell at a corner added to instead": (all) => ({ ...all, added: all.added.map(oneElsewhere) }),
+  "a cell at a corner recorded instead": (all) => ({ ...all, recorded: all.recorded.map(oneElsewhere) }),
   "what is added taken from the step before": ["added[step * ", "added[(step - 1) * "],
   "what is recorded put a sample further": ["(t / points[0].z - 1) *", "t / points[0].z *"],
   "records of odd steps": ["points[0].w + step + 1", "points[0].w + step"],
