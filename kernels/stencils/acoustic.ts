@@ -7,10 +7,9 @@
  * p of cell i lies at (i + ½)h, and s is a density: 1 in one cell sends h³ of it, so that in a medium without bounds a
  * trace at the distance r is signature(t − r/v) · h³/(4πr).
  *
- * **Absorbing edges.** Along each axis d = D (depth/width)² in the outer cells. Of a wave that goes in and comes back
- * e^(−D·width/(3v)) is left; D makes that 10⁻³ at the highest velocity. With less damping more
- * comes back from the end, with more damping from the edge itself. An edge 2.3 wavelengths wide reflects −42 dB of a Ricker
- * wavelet that comes straight, one of 1.5 wavelengths −33 dB.
+ * **Absorbing edges.** Along each axis d = D (depth/width)² in the outer cells. Of the fastest wave that goes in and comes
+ * back e^(−D·width/(3v)) = 0.003 is left: more damping reflects more at once, less lets more come back from the end. Of a
+ * Ricker wavelet 2.3 wavelengths wide edges reflect −41 dB straight on and −40 dB at most places, −34 dB in a corner.
  *
  * **Free surface.** p(−1−k) = −p(k) beyond the upper face of cell 0. Zeros lie there for the kernels; what taps miss is
  * added by axis profiles, weights of p in the cells near the surface and 0 further down.
@@ -46,7 +45,7 @@ export interface AcousticOptions extends AcousticMedium {
 }
 
 /** What an edge leaves of a wave that goes in and comes back, and the width of one in wavelengths. */
-const LEFT = 1e-3, WAVELENGTHS = 2.3;
+const LEFT = 3e-3, WAVELENGTHS = 2.3;
 
 /** Times the frequency of its peak: where the spectrum of a Ricker wavelet has fallen to a few hundredths. */
 const HIGHEST = 2.5;

@@ -1,0 +1,375 @@
+import { assert, assertAlmostEquals } from "@std/assert";
+import { profilesOf } from "../../kernels/axis_profiles.ts";
+import type { Interpolation } from "../../kernels/interpolation.ts";
+import { secondDerivative } from "../../kernels/stencils/cross.ts";
+import { acoustic, type AcousticOptions, acousticTimeStep } from "../../kernels/stencils/acoustic.ts";
+import type { Boundaries, Grid } from "../../kernels/stencils/stencil.ts";
+import { placed } from "../../kernels/update.ts";
+import { createSolver } from "../../tuner/solver/create_solver.ts";
+import type { Solver } from "../../tuner/solver/solver.ts";
+import type { Position } from "../../tuner/devices/survey.ts";
+
+/** What is sent, from where, and where it is recorded: positions are in cells. */
+interface Shot {
+  readonly sources: readonly Position[];
+  readonly signatures: ArrayLike<number> | readonly ArrayLike<number>[];
+  readonly receivers: readonly Position[];
+  readonly steps: number;
+  readonly interpolation?: Interpolation;
+}
+
+/** What a test computes on the CPU. */
+interface Model extends AcousticOptions {
+  readonly grid: Grid;
+  readonly boundary?: Boundaries;
+  readonly at: (x: number, y: number, z: number) => number;
+  readonly prepare?: (solver: Solver) => Promise<void>;
+}
+
+async function shoot({ grid, boundary = "zero", at, prepare, ...options }: Model, ...shots: readonly Shot[]) {
+  const problem = { stencil: acoustic(options), grid, boundary, steps: 100 };
+  const share = { cpuSlices: grid[0], gpuSlices: 0, exchangeEvery: 1, cpuWorkers: 1 };
+  await using solver = await createSolver(null, problem, { traversal: "stepwise", parameters: {}, share });
+  await solver.write("velocity", at);
+  await prepare?.(solver);
+  const all: Float32Array[][] = [];
+  for (const { sources, signatures, receivers, steps, interpolation = "linear" } of shots) {
+    await solver.reset();
+    await solver.addSources("s", sources, signatures, { interpolation });
+    await solver.addReceivers("p", receivers, { interpolation });
+    await solver.run(steps);
+    all.push(await solver.traces());
+  }
+  return all;
+}
+
+function ricker(t: number, frequency: number): number {
+  const a = (Math.PI * frequency * (t - 1 / frequency)) ** 2;
+  return t < 0 ? 0 : (1 - 2 * a) * Math.exp(-a);
+}
+
+const rickerOf = (frequency: number, timeStep: number, steps: number): number[] =>
+  Array.from({ length: steps }, (_, n) => ricker(n * timeStep, frequency));
+
+const largest = (trace: ArrayLike<number>): number =>
+  Array.from(trace).reduce((most, value) => Math.max(most, Math.abs(value)), 0);
+
+/** √(Σ(a − b)² / Σb²) */
+function distance(a: ArrayLike<number>, b: ArrayLike<number>): number {
+  const squares = (of: (i: number) => number): number =>
+    Array.from(b).reduce((sum: number, _, i) => sum + of(i) ** 2, 0);
+  return Math.sqrt(squares((i) => a[i]! - b[i]!) / squares((i) => b[i]!));
+}
+
+const h = 10, v = 2000, frequency = 15;
+
+/** A medium of one velocity. */
+const uniform = { velocity: [v, v], spacing: h, at: () => v } as const;
+
+/** The trace of a source in an unbounded medium, r metres away. */
+function theory(r: number, timeStep: number, steps: number): number[] {
+  return Array.from(
+    { length: steps + 1 },
+    (_, j) => ricker(j * timeStep - r / v, frequency) * h ** 3 / (4 * Math.PI * r),
+  );
+}
+
+/** The eighth of space beyond a source in a corner whose ends mirror: it ends too far away for echoes. */
+const EIGHTH: Grid = [46, 26, 26];
+
+for (const [order, percent, atLargest] of [[2, 30, 22], [4, 2.4, 3.8], [8, 0.06, 4.8]] as const) {
+  Deno.test(`order ${order} is ${percent}% from theory at 0.25 ms, ${atLargest}% at 0.9 of the largest step`, async () => {
+    for (
+      const [timeStep, expected] of [[2.5e-4, percent], [
+        0.9 * acousticTimeStep({ ...uniform, order }),
+        atLargest,
+      ]] as const
+    ) {
+      const steps = Math.round(0.285 / timeStep);
+      const model = { ...uniform, order, timeStep, edges: 0, grid: EIGHTH, boundary: "insulated" } as const;
+      const shot = {
+        sources: [[0, 0, 0]],
+        receivers: [[30, 0, 0]],
+        signatures: rickerOf(frequency, timeStep, steps),
+        steps,
+      } as const;
+      const [[trace]] = await shoot(model, shot) as [[Float32Array]];
+      const found = 100 * distance(trace, theory(300, timeStep, steps));
+      assertAlmostEquals(found, expected, 0.08 * expected);
+    }
+  });
+}
+
+Deno.test("a flat interface reflects and transmits a plane wave as theory says, within 1%", async () => {
+  const [slow, fast] = [1500, 2500], low = slow / (26 * h), timeStep = 1e-3, face = 260, steps = 1500;
+  const sources = Array.from({ length: 16 }, (_, i): Position => [i >> 2, i & 3, 160]);
+  for (const order of [2, 4, 8]) {
+    const model = {
+      order,
+      spacing: h,
+      velocity: [slow, fast],
+      timeStep,
+      edges: 0,
+      grid: [4, 4, 400],
+    } as const;
+    const signatures = rickerOf(low, timeStep, steps), around = ["periodic", "periodic", "zero"] as const;
+    // at the same distance from the source without the interface: there and back, and as far in the first medium
+    const receivers: Position[] = [[1, 2, 210], [1, 2, 2 * face - 1 - 210], [1, 2, face]];
+    const shot = { sources, signatures, receivers, steps };
+    const [plain] = await shoot({ ...model, boundary: around, at: () => slow }, shot);
+    const [layered] = await shoot(
+      { ...model, boundary: around, at: (_x, _y, z) => z < face ? slow : fast },
+      shot,
+    );
+    const reflected = layered![0]!.map((value, i) => value - plain![0]![i]!);
+    const part = (fast - slow) / (fast + slow),
+      error = distance(reflected, plain![1]!.map((value) => part * value));
+    assert(error < 0.01, `order ${order}: ${error}`);
+    assertAlmostEquals(largest(layered![2]!) / largest(plain![2]!), 1 + part, 0.01 * (1 + part));
+  }
+});
+
+Deno.test("edges of 30 cells at 13 points per wavelength reflect less than -40 dB", async () => {
+  const order = 4,
+    steps = 240,
+    inner = 20,
+    width = 30,
+    timeStep = 0.9 * acousticTimeStep({ ...uniform, order });
+  const shot = {
+    sources: [[0, 0, 0]],
+    receivers: [[18, 0, 0], [18, 18, 0], [10, 10, 10]],
+    signatures: rickerOf(frequency, timeStep, steps),
+    steps,
+  } as const;
+  const boundary = "insulated";
+  // an eighth of a model of 2 · 20 − 1 cells along each axis with edges at both ends
+  const half = inner + width, whole = 2 * half - 1;
+  const prepare = async (solver: Solver) => {
+    for (const one of profilesOf(solver.problem.stencil.update)) {
+      const damping = placed(one, [whole, whole, whole])!;
+      await solver.write(
+        one.name,
+        (i) => damping(...[i, i, i].map((k) => k + half - 1) as [number, number, number]),
+      );
+    }
+  };
+  const [found] = await shoot({
+    ...uniform,
+    order,
+    edges: width,
+    grid: [half, half, half],
+    boundary,
+    prepare,
+  }, shot);
+  const [expected] = await shoot({ ...uniform, order, edges: 0, grid: [80, 80, 80], boundary }, shot);
+  found!.forEach((trace, i) => {
+    const difference = largest(trace.map((value, j) => value - expected![i]![j]!));
+    const decibels = 20 * Math.log10(difference / largest(expected![i]!));
+    assert(decibels < -40, `${decibels} dB at receiver ${i}`);
+  });
+});
+
+Deno.test("a free surface gives the trace of the source and of its image, of opposite sign", async () => {
+  const timeStep = 2.5e-4, steps = 800;
+  for (
+    const [order, depth, interpolation, tolerance] of [[4, 6, "linear", 0.02], [8, 6, "linear", 0.002], [
+      8,
+      0.8,
+      "sinc",
+      0.01,
+    ]] as const
+  ) {
+    // a quarter of the half-space: x and y mirror
+    const model = { ...uniform, order, timeStep, edges: 0, surface: "free", grid: [34, 24, 30] } as const;
+    const boundary = ["insulated", "insulated", "zero"] as const;
+    const signatures = rickerOf(frequency, timeStep, steps);
+    const shot = {
+      sources: [[0, 0, depth]],
+      receivers: [[15, 0, 3], [15, 0, 0]],
+      signatures,
+      steps,
+      interpolation,
+    } as const;
+    const [traces] = await shoot({ ...model, boundary }, shot);
+    shot.receivers.forEach(([x, , z], i) => {
+      // places in metres are half a cell further
+      const [near, far] = [z - depth, z + depth + 1].map((along) =>
+        theory(h * Math.hypot(x, along), timeStep, steps)
+      );
+      const error = distance(traces![i]!, near!.map((value, j) => value - far![j]!));
+      assert(error < tolerance, `order ${order}, depth ${depth}: ${error}`);
+    });
+  }
+});
+
+/** Numbers from 0 to 1, always the same. */
+function randomly(seed: number): () => number {
+  let state = seed;
+  return () => (state = (Math.imul(state, 1664525) + 1013904223) >>> 0) / 2 ** 32;
+}
+
+/** A medium in which every cell has a velocity of its own, with edges and a free surface. */
+const RANDOM = {
+  velocity: [1500, 3000],
+  spacing: 12.5,
+  edges: [5, 4, 6],
+  surface: "free",
+  grid: [21, 19, 22],
+} as const;
+const velocities = (() => {
+  const next = randomly(5), [nx, ny, nz] = RANDOM.grid;
+  return Float32Array.from({ length: nx * ny * nz }, () => 1500 + 1500 * next());
+})();
+const velocityAt = (x: number, y: number, z: number): number =>
+  velocities[(x * RANDOM.grid[1] + y) * RANDOM.grid[2] + z]!;
+
+/** Off the grid, one right below the surface and one in an edge. */
+const PLACES: readonly Position[] = [[10.3, 9.6, 0.2], [7, 8, 3], [12.5, 6.25, 10.75], [3.4, 9.1, 14]];
+const signatureOf = (i: number, steps: number): number[] => {
+  const next = randomly(100 + i);
+  return Array.from({ length: steps }, (_, n) => n < steps / 2 ? next() - 0.5 : 0);
+};
+
+Deno.test("source and receiver may change places", async () => {
+  const steps = 200, model = { ...RANDOM, order: 4, at: velocityAt }, interpolation = "sinc";
+  const [one, other] = [PLACES[0]!, PLACES[2]!], signatures = rickerOf(25, 1e-3, steps);
+  const [[there], [back]] = await shoot(
+    model,
+    { sources: [one], receivers: [other], signatures, steps, interpolation },
+    { sources: [other], receivers: [one], signatures, steps, interpolation },
+  ) as [[Float32Array], [Float32Array]];
+  const difference = largest(there.map((value, i) => value - back[i]!)) / largest(there);
+  assert(largest(there) > 0 && difference < 1e-5, `${difference}`);
+});
+
+Deno.test("the wave that receivers send back in time is the adjoint: both dot products are the same", async () => {
+  const steps = 150, model = { ...RANDOM, order: 6, at: velocityAt }, interpolation = "sinc";
+  const [sources, receivers] = [PLACES.slice(0, 2), PLACES.slice(2)];
+  const sent = sources.map((_, i) => signatureOf(i, steps)),
+    wanted = receivers.map((_, i) => signatureOf(7 + i, steps));
+  const [recorded, returned] = await shoot(
+    model,
+    { sources, receivers, signatures: sent, steps, interpolation },
+    // at step n what is wanted at steps − n
+    {
+      sources: receivers,
+      receivers: sources,
+      signatures: wanted.map((one) => Array.from({ length: steps }, (_, n) => one[steps - n] ?? 0)),
+      steps,
+      interpolation,
+    },
+  );
+  const dot = (a: readonly ArrayLike<number>[], b: (i: number, n: number) => number): number =>
+    a.reduce((sum, one, i) => Array.from(one).reduce((sum, value, n) => sum + value * b(i, n), sum), 0);
+  const forward = dot(wanted, (i, n) => recorded![i]![n]!),
+    backward = dot(sent, (i, n) => returned![i]![steps - n]!);
+  assert(Math.abs(forward / backward - 1) < 1e-5, `${forward} and ${backward}`);
+});
+
+/** The equation in f64, written a second time: cells beyond the free surface are read from their images. */
+function inLoops(order: number, timeStep: number, { source, receivers, signature, steps }: {
+  source: readonly [place: Position, weights: Weights];
+  receivers: readonly (readonly [place: Position, weights: Weights])[];
+  signature: readonly number[];
+  steps: number;
+}): number[][] {
+  const { grid, spacing, edges, velocity: [, most] } = RANDOM, [nx, ny, nz] = grid;
+  const at = (x: number, y: number, z: number): number => (x * ny + y) * nz + z;
+  let now = new Float64Array(nx * ny * nz), before = new Float64Array(nx * ny * nz);
+  const read = (x: number, y: number, z: number): number => {
+    if (z < 0) return -read(x, y, -1 - z);
+    return x < 0 || y < 0 || x >= nx || y >= ny || z >= nz ? 0 : now[at(x, y, z)]!;
+  };
+  const dampingAt = (i: number, axis: 0 | 1 | 2): number => {
+    const width = edges[axis],
+      low = axis === 2 ? 0 : width - (i + 0.5),
+      high = i + 0.5 - (grid[axis] - width);
+    return 3 * most * Math.log(1 / 0.003) / (width * spacing) * (Math.max(0, low, high) / width) ** 2;
+  };
+  const { centre, sides } = secondDerivative(order);
+  const cellsOf = ([place, weights]: readonly [Position, Weights]): Map<number, number> => {
+    const cells = new Map<number, number>(), [xs, ys, zs] = place.map(weights);
+    for (const [x, atX] of xs!) {
+      for (const [y, atY] of ys!) {
+        for (const [z, atZ] of zs!) {
+          const cell = at(x, y, z < 0 ? -1 - z : z), weight = (z < 0 ? -1 : 1) * atX * atY * atZ;
+          cells.set(cell, (cells.get(cell) ?? 0) + weight);
+        }
+      }
+    }
+    return cells;
+  };
+  const sending = cellsOf(source), recording = receivers.map(cellsOf);
+  const traces: number[][] = receivers.map(() => [0]);
+  for (let n = 0; n < steps; n++) {
+    const next = new Float64Array(now.length);
+    for (let x = 0; x < nx; x++) {
+      for (let y = 0; y < ny; y++) {
+        for (let z = 0; z < nz; z++) {
+          const cell = at(x, y, z);
+          let laplacian = 3 * centre * now[cell]!;
+          sides.forEach((side, i) => {
+            const k = i + 1;
+            laplacian += side *
+              (read(x + k, y, z) + read(x - k, y, z) + read(x, y + k, z) + read(x, y - k, z));
+            laplacian += side * (read(x, y, z + k) + read(x, y, z - k));
+          });
+          const s = (sending.get(cell) ?? 0) * (signature[n] ?? 0);
+          const d = timeStep / 2 * (dampingAt(x, 0) + dampingAt(y, 1) + dampingAt(z, 2));
+          const push = (velocities[cell]! * timeStep) ** 2 * (laplacian / spacing ** 2 + s);
+          next[cell] = (2 * now[cell]! - (1 - d) * before[cell]! + push) / (1 + d);
+        }
+      }
+    }
+    [before, now] = [now, next];
+    recording.forEach((cells, i) =>
+      traces[i]!.push([...cells].reduce((sum, [cell, weight]) => sum + weight * now[cell]!, 0))
+    );
+  }
+  return traces;
+}
+
+/** The cells around a place along an axis, and what each counts. */
+type Weights = (at: number) => (readonly [cell: number, weight: number])[];
+
+const linear: Weights = (at) =>
+  [[Math.floor(at), 1 - at % 1], [Math.floor(at) + 1, at % 1] as const].filter(([, weight]) =>
+    weight! > 0
+  ) as [number, number][];
+
+/** Hicks: a sinc with a Kaiser window, of which the Bessel function is an integral here. */
+const sinc: Weights = (at) => {
+  if (Number.isInteger(at)) return [[at, 1]];
+  const bessel = (x: number): number => {
+    let sum = 0;
+    for (let i = 0; i < 2000; i++) sum += Math.exp(x * Math.cos(Math.PI * (i + 0.5) / 2000)) / 2000;
+    return sum;
+  };
+  return Array.from({ length: 8 }, (_, i) => {
+    const cell = Math.floor(at) - 3 + i, u = at - cell;
+    return [
+      cell,
+      bessel(6.31 * Math.sqrt(1 - (u / 4) ** 2)) / bessel(6.31) * Math.sin(Math.PI * u) / (Math.PI * u),
+    ] as const;
+  });
+};
+
+for (const [order, name, weights] of [[2, "linear", linear], [8, "sinc", sinc]] as const) {
+  Deno.test(`500 steps of order ${order} in a random model agree with another program in f64, places ${name}`, async () => {
+    const steps = 500,
+      timeStep = 0.9 * acousticTimeStep({ ...RANDOM, order }),
+      signature = rickerOf(25, timeStep, steps);
+    const [place, ...receivers] = PLACES, interpolation = name;
+    const shot = { sources: [place!], receivers, signatures: signature, steps, interpolation };
+    const [traces] = await shoot({ ...RANDOM, order, at: velocityAt }, shot);
+    const expected = inLoops(order, timeStep, {
+      source: [place!, weights],
+      receivers: receivers.map((one) => [one, weights]),
+      signature,
+      steps,
+    });
+    const most = Math.max(...expected.map(largest));
+    const off = expected.map((trace, i) => largest(trace.map((value, j) => value - traces![i]![j]!)) / most);
+    assert(off.every((one) => one < 3e-5), `${off}`);
+  });
+}
