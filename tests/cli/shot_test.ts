@@ -101,7 +101,8 @@ for (const surface of ["absorbing", "free"] as const) {
         1e-9,
       );
       const names = ["shot-wave-1.png", "shot-wave-2.png", "shot.png", "t.npy"];
-      assertEquals(result.files, names.map((name) => `${directory}/${name}`));
+      const [one, two, picture, traces] = names.map((name) => `${directory}/${name}`);
+      assertEquals(result.files, [{ waves: [one, two], picture, traces: [traces] }]);
       for (const name of names.slice(0, 3)) {
         assertEquals(decode(await Deno.readFile(`${directory}/${name}`)).channels, 3);
       }
@@ -121,10 +122,10 @@ Deno.test("several shots have files with their numbers, and are resampled into S
       assertEquals(code, 0, stderr);
       return { stdout, stderr };
     };
-    const out = ["--out", `${directory}/a.b/s`, "--traces", `${directory}/t.sgy`, "--sample", "2ms"];
+    const out = ["--out", `${directory}/a.b/s.png`, "--traces", `${directory}/t.sgy`, "--sample", "2ms"];
     await Deno.mkdir(`${directory}/a.b`);
     const { stdout, stderr } = await run(["--shots", `${directory}/shots.csv`, ...out]);
-    const files = ["a.b/s-1", "t-1.sgy", "a.b/s-2", "t-2.sgy"].map((name) => `${directory}/${name}`);
+    const files = ["a.b/s-1.png", "t-1.sgy", "a.b/s-2.png", "t-2.sgy"].map((name) => `${directory}/${name}`);
     assertMatch(stdout, /^Model 12x10x9, with edges 18x16x15; \d+ steps of 1\.41 ms$/m);
     assertMatch(stdout, /^\S+ [MGk]cells\/s, of the model's own cells \S+ [Mk]cells\/s$/m);
     assertEquals(stdout.split("\n").at(-2), `Wrote ${files.join(", ")}`);
@@ -201,6 +202,7 @@ Deno.test("what shot cannot do is refused in a line, before any work and before 
       [[...small, "--order", "3"], "Cannot use --order: wanted one of 2, 4,"],
       [[...small, "--time", "100"], 'wanted a time such as 2s or 2ms: found "100"'],
       [[...small, "--surface", "hard"], "wanted one of absorbing, free"],
+      [[...small, "--out", "s.jpg"], "wanted a name that ends in .png"],
       [[...small, "--traces", "t.csv"], "wanted a name that ends in .npy or .sgy"],
       [[...small, "--sample", "20ms"], "wanted at most 11.1 ms for 15 Hz: found"],
       [
@@ -209,7 +211,6 @@ Deno.test("what shot cannot do is refused in a line, before any work and before 
       ],
       [[...small, ...sgy, "--time", "60s"], "32767 samples"],
       [[...small, "--out", `${directory}/none/s.png`], `there is no folder ${directory}/none`],
-      [[...small, "--out", directory], "it is a folder"],
       [[...small, "--traces", `${directory}/none/t.npy`], `there is no folder ${directory}/none`],
       [[...small, "--profile", "none.json"], "Cannot read none.json: there is no such file"],
     ]);
@@ -250,8 +251,9 @@ testUnderMpi(
       assertEquals([code, stderr], [0, ""]);
       const { files, devices } = JSON.parse(stdout);
       assertEquals(devices, ["1 CPU worker", "1 CPU worker"]);
-      const numbers = [1, 3, 2].flatMap((n) => [`${directory}/s-${n}.png`, `${directory}/t-${n}.npy`]);
-      assertEquals(files, numbers);
+      const pictures = [1, 2, 3].map((n) => `${directory}/s-${n}.png`);
+      assertEquals(files.map(({ picture }: { picture: string }) => picture), pictures);
+      for (const path of pictures) assertEquals(decode(await Deno.readFile(path)).channels, 3);
       const [one, three] = await Promise.all([1, 3].map((n) => Deno.readFile(`${directory}/t-${n}.npy`)));
       assert(`${one}` !== `${three}`);
     }),

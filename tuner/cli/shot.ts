@@ -83,8 +83,8 @@ export const OPTIONS = {
     read: oneOf(["absorbing", "free"] as const),
     default: "absorbing",
   },
-  out: { ...file("the picture of the traces to write, a PNG"), default: "shot.png" },
-  traces: { ...file("the traces to write, as .npy, or as .sgy: SEG-Y"), read: readTracesPath },
+  out: { ...file("picture of the traces to write"), read: ending("png"), default: "shot.png" },
+  traces: { ...file("traces to write: .npy, or SEG-Y, .sgy"), read: ending("npy", "sgy") },
   sample: { value: "TIME", help: "from sample to sample, such as 2ms (default: a step)", read: readSeconds },
   snapshots: { ...count("pictures of the wave to write, evenly spaced in time", 0, 1000), default: "0" },
   profile: RANK_OPTIONS.profile,
@@ -131,9 +131,9 @@ async function readRequest(options: Values) {
   }
   const medium = { order, velocity: [model.least, model.most], spacing, frequency } as const;
   const warning = acousticWarning(medium), { edges = acousticEdges(medium) } = options;
-  const timeStep = STABLE_PART * acousticTimeStep(medium),
-    stencil = acoustic({ ...medium, timeStep, edges, surface });
-  const before: Grid = [edges, edges, surface === "free" ? 0 : edges], timing = timingOf(timeStep, options);
+  const timing = timingOf(STABLE_PART * acousticTimeStep(medium), options);
+  const stencil = acoustic({ ...medium, timeStep: timing.timeStep, edges, surface });
+  const before: Grid = [edges, edges, surface === "free" ? 0 : edges];
   const plan: ShotPlan = { model, before, spacing, frequency, ...timing, receivers, waves };
   const problem: Problem = {
     stencil,
@@ -143,18 +143,16 @@ async function readRequest(options: Values) {
     survey: { sources: 1, receivers: receivers.length },
   };
   checkProblem("shoot", problem);
+  const files = sources.map((_, shot) => filesOf(options, shots === undefined ? "" : `-${shot + 1}`));
   const profiles = profile === undefined ? [] : [await readProfile(profile)];
   const alike = Object.entries(options).filter(([name]) => !(name in RANK_OPTIONS));
   return {
     request: requestOf(problem, Object.fromEntries(alike)),
     async check() {
       if (warning !== undefined) say(`facet: ${warning}`);
-      const paths = sources.flatMap((_, shot) =>
-        Object.values(pathsOf(options, shot, sources.length)).flat()
-      );
-      for (const path of paths) await checkFileWritable(path);
+      for (const path of files.flatMap((one) => Object.values(one).flat())) await checkFileWritable(path);
     },
-    values: { ...options, plan, problem, sources, profiles },
+    values: { ...options, plan, problem, sources, files, profiles },
   };
 }
 
@@ -170,22 +168,17 @@ function timingOf(timeStep: number, { sample, time, frequency, traces }: Values)
   throw wrongValue("sample", `at most ${formatDuration(coarsest * 1e9)} for ${frequency} Hz${wanted}`, found);
 }
 
-/** The files of a shot, which have its number where there are several. */
-function pathsOf(
-  { out, traces, snapshots }: Pick<Values, "out" | "traces" | "snapshots">,
-  shot: number,
-  shots: number,
-) {
-  const named = (path: string, end = ""): string =>
-    path.replace(/(\.[^./\\]*)?$/, `${shots > 1 ? `-${shot + 1}` : ""}${end}$1`);
+/** The files of a shot, with its number. */
+function filesOf({ out, traces, snapshots }: Values, number: string) {
+  const named = (path: string, end = ""): string => path.replace(/\.\w+$/, `${number}${end}$&`);
   const waves = Array.from({ length: snapshots }, (_, i) => named(out, `-wave-${i + 1}`));
-  return { picture: named(out), traces: traces === undefined ? [] : [named(traces)], waves };
+  return { waves, picture: named(out), traces: traces === undefined ? [] : [named(traces)] };
 }
 
 type Shooting = Awaited<ReturnType<typeof readRequest>>["values"];
 
 async function shootAll(world: World, device: OpenedDevice, options: Shooting): Promise<number> {
-  const { plan, problem, sources, profiles, json } = options, { grid } = problem;
+  const { plan, problem, problem: { grid }, sources, files, profiles, json } = options;
   const { model, before, timeStep, interval, samples } = plan, steps = stepsOf(plan);
   const { configuration } = chooseForRank(profiles, problem, device);
   using solver = await createSolver(device.gpu?.device ?? null, problem, configuration);
@@ -194,62 +187,44 @@ async function shootAll(world: World, device: OpenedDevice, options: Shooting): 
     Math.min(model.grid[axis] - 1, Math.max(0, cell - before[axis]));
   await solver.write("velocity", (x, y, z) => model.at(inside(x, 0), inside(y, 1), inside(z, 2)));
   using progress = progressOnStderr({ quiet: options.quiet || world.rank > 0 });
-  const own = [...sources.entries()].filter(([shot]) => shot % world.size === world.rank),
-    files: string[] = [];
+  const own = [...sources.entries()].filter(([shot]) => shot % world.size === world.rank);
   const write = async (path: string, bytes: Uint8Array<ArrayBuffer>): Promise<void> => {
     await Deno.writeFile(path, bytes).catch((cause): never => {
       throw new RequestError(`Cannot write ${path}: ${reasonOf(cause)}`, { cause });
     });
-    files.push(path);
   };
   const beganMs = performance.now(), total = own.length * steps;
   let ownNs = 0;
   for (const [i, [shot, source]] of own.entries()) {
-    const paths = pathsOf(options, shot, sources.length);
+    const { waves, picture, traces: tables } = files[shot]!;
     const { traces, timeNs } = await shoot(solver, plan, source, {
       onSteps(step) {
         const done = i * steps + step, leftNs = (performance.now() - beganMs) * 1e6 * (total / done - 1);
         progress.update({ stage: `shot ${shot + 1} of ${sources.length}`, done, total, leftNs });
       },
-      onWave: (number, field, t) => write(paths.waves[number]!, drawWave(field, plan, { source, t })),
+      onWave: (number, field, t) => write(waves[number]!, drawWave(field, plan, { source, t })),
     });
     ownNs += timeNs;
     const title = `source at ${source.join(", ")} m, ${plan.frequency} Hz`;
-    await write(paths.picture, drawGather(traces, plan, title));
-    for (const path of paths.traces) {
+    await write(picture, drawGather(traces, plan, title));
+    for (const path of tables) {
       const isNpy = path.endsWith(".npy");
       await write(path, isNpy ? npyBytes(traces) : segyBytes(traces, plan, { shot: shot + 1, source }));
     }
   }
   const seconds = await world.most(ownNs) * 1e-9, devices = await world.shareAll(device.name);
-  const written = (await world.shareAll(files)).flat();
   if (world.rank > 0) return EXIT.done;
   const cellsPerSecond = cellsOf(grid) * steps * sources.length / seconds;
-  const modelCellsPerSecond = cellsPerSecond * cellsOf(model.grid) / cellsOf(grid),
-    rates = { cellsPerSecond, modelCellsPerSecond };
-  const step = formatDuration(timeStep * 1e9);
+  const modelCellsPerSecond = cellsPerSecond * cellsOf(model.grid) / cellsOf(grid);
+  const rates = { cellsPerSecond, modelCellsPerSecond, devices, configuration };
+  const work = `${formatPlural(steps, "step")} of ${formatDuration(timeStep * 1e9)}`;
   print(
-    json
-      ? {
-        model: model.grid,
-        grid,
-        timeStep,
-        steps,
-        interval,
-        samples,
-        ...rates,
-        devices,
-        configuration,
-        files: written,
-      }
-      : [
-        `Model ${model.grid.join("x")}, with edges ${grid.join("x")}; ${
-          formatPlural(steps, "step")
-        } of ${step}`,
-        `${describeConfiguration(configuration)}, on ${devices.join(", ")}`,
-        `${formatRate(cellsPerSecond)}, of the model's own cells ${formatRate(modelCellsPerSecond)}`,
-        `Wrote ${written.join(", ")}`,
-      ],
+    json ? { model: model.grid, grid, timeStep, steps, interval, samples, ...rates, files } : [
+      `Model ${model.grid.join("x")}, with edges ${grid.join("x")}; ${work}`,
+      `${describeConfiguration(configuration)}, on ${devices.join(", ")}`,
+      `${formatRate(cellsPerSecond)}, of the model's own cells ${formatRate(modelCellsPerSecond)}`,
+      `Wrote ${files.flatMap((one) => Object.values(one).flat()).join(", ")}`,
+    ],
   );
   return EXIT.done;
 }
@@ -290,8 +265,12 @@ async function readReceivers(text: string, refuse: Refuse): Promise<Position[]> 
   return Array.from({ length: n }, (_, i) => [at(i, 0), at(i, 1), at(i, 2)]);
 }
 
-function readTracesPath(path: string, refuse: Refuse): string {
-  return /\.(npy|sgy)$/.test(path) ? path : refuse("a name that ends in .npy or .sgy");
+/** Reads the name of a file that ends in one of these. */
+function ending(...ends: readonly string[]) {
+  return (path: string, refuse: Refuse): string =>
+    ends.some((end) => path.endsWith(`.${end}`))
+      ? path
+      : refuse(`a name that ends in .${ends.join(" or .")}`);
 }
 
 /** A whole file, of any size. */

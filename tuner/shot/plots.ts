@@ -76,10 +76,8 @@ function smoothly(valueAt: (i: number, j: number) => number, wide: number, high:
 /** The size that {@linkcode GATHER_SHARE} of the values do not exceed; 1 where all are 0. */
 function clipOf(traces: readonly Float32Array[]): number {
   const every = Math.ceil(traces.length * traces[0]!.length / 1e6);
-  const sizes = Float32Array.from(
-    traces.flatMap((trace) => [...trace.filter((_, i) => i % every === 0)]),
-    Math.abs,
-  );
+  const some = traces.flatMap((trace, row) => [...trace.filter((_, i) => (i + row) % every === 0)]);
+  const sizes = Float32Array.from(some, Math.abs);
   return sizes.sort()[Math.floor(GATHER_SHARE * (sizes.length - 1))] || sizes.at(-1) || 1;
 }
 

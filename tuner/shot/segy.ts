@@ -17,12 +17,9 @@ export function segyBytes(
   { shot, source }: { readonly shot: number; readonly source: Position },
 ): Uint8Array<ArrayBuffer> {
   const { length } = traces[0]!, bytes = new Uint8Array(FILE + traces.length * (TRACE + 4 * length));
-  const lines = new Array(40).fill("").with(
-    0,
-    `shot ${shot}, Ricker wavelet of ${frequency} Hz, z is a depth`,
-  )
-    .with(38, "SEG Y REV1").with(39, "END TEXTUAL HEADER");
-  const text = lines.map((line, i) => `C${`${i + 1}`.padStart(2)} ${line}`.padEnd(80)).join("");
+  const lines = [`shot ${shot}, Ricker wavelet of ${frequency} Hz, z is a depth`, ...new Array(37).fill("")];
+  const text = [...lines, "SEG Y REV1", "END TEXTUAL HEADER"]
+    .map((line, i) => `C${`${i + 1}`.padStart(2)} ${line}`.padEnd(80)).join("");
   bytes.set(Uint8Array.from(text, ebcdicOf));
   const view = new DataView(bytes.buffer), us = Math.round(interval * 1e6);
   let start = -1; // the standard counts bytes from 1
