@@ -184,6 +184,7 @@ Deno.test("what shot cannot do is refused in a line, before any work and before 
         [...small, "--source", "45,45,81"],
         "wanted places from 5,5,5 to 75,75,75 m, where the outermost cells are",
       ],
+      [[...small, "--source", "45,2,45"], "wanted places from 5,5,5 to 75,75,75 m"],
       [
         [...small, "--receivers", "line:15,15,15:85,15,15:4"],
         "Cannot use --receivers: wanted places from 5,5,5",
@@ -249,8 +250,8 @@ testUnderMpi(
       const flags = [...solveFlags().slice(0, -1), "shot", ...small, ...shots];
       const { code, stdout, stderr } = await mpirun(launcher, 2, flags);
       assertEquals([code, stderr], [0, ""]);
-      const { files, devices } = JSON.parse(stdout);
-      assertEquals(devices, ["1 CPU worker", "1 CPU worker"]);
+      const { files, ranks } = JSON.parse(stdout);
+      assertEquals(ranks, [[1, 3], [2]].map((shots) => ({ device: "1 CPU worker", shots })));
       const pictures = [1, 2, 3].map((n) => `${directory}/s-${n}.png`);
       assertEquals(files.map(({ picture }: { picture: string }) => picture), pictures);
       for (const path of pictures) assertEquals(decode(await Deno.readFile(path)).channels, 3);

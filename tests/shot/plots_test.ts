@@ -19,14 +19,17 @@ Deno.test("a plot is a PNG with its pixels where they belong, a frame, ticks and
   const axis = { label: "x (m)", from: 0, to: 100 };
   const size = [40, 30] as const;
   const draw = (title: string): Decoded =>
-    decode(drawPlot({
-      title,
-      across: axis,
-      down: { label: "time (s)", from: 0, to: 0.5 },
-      size,
-      colourAt: (right, down) => [200 * right, 200 * down, 7],
-      mark: [0.5, 0.5],
-    }));
+    decode(
+      drawPlot({
+        title,
+        across: axis,
+        down: { label: "time (s)", from: 0, to: 0.5 },
+        size,
+        colourAt: (right, down) => [200 * right, 200 * down, 7],
+        mark: [0.5, 0.5],
+      }),
+      { checkCrc: true },
+    );
   const picture = draw("15 Hz");
   assertEquals([picture.channels, picture.depth, picture.palette], [3, 8, undefined]);
   for (const [x, y] of [[0, 0], [39, 0], [0, 29], [39, 29], [10, 20]] as const) {
@@ -34,7 +37,9 @@ Deno.test("a plot is a PNG with its pixels where they belong, a frame, ticks and
     assertEquals(found, [Math.floor(200 * (x + 0.5) / 40), Math.floor(200 * (y + 0.5) / 30), 7]);
   }
   assertEquals(pixel(picture, LEFT + 20, TOP + 15), [0, 140, 0]);
-  assertEquals(pixel(picture, LEFT - 1, TOP + 10), [0, 0, 0]);
+  for (const [x, y] of [[-1, 10], [10, -2], [41, 10], [10, 31]] as const) {
+    assertEquals(pixel(picture, LEFT + x, TOP + y), [0, 0, 0]);
+  }
   assertEquals(pixel(picture, picture.width - 1, picture.height - 1), [255, 255, 255]);
   // ticks at 0 and at the end of both axes
   for (

@@ -212,16 +212,17 @@ async function shootAll(world: World, device: OpenedDevice, options: Shooting): 
       await write(path, isNpy ? npyBytes(traces) : segyBytes(traces, plan, { shot: shot + 1, source }));
     }
   }
-  const seconds = await world.most(ownNs) * 1e-9, devices = await world.shareAll(device.name);
+  const seconds = await world.most(ownNs) * 1e-9, shots = own.map(([shot]) => shot + 1);
+  const ranks = await world.shareAll({ device: device.name, shots });
   if (world.rank > 0) return EXIT.done;
   const cellsPerSecond = cellsOf(grid) * steps * sources.length / seconds;
   const modelCellsPerSecond = cellsPerSecond * cellsOf(model.grid) / cellsOf(grid);
-  const rates = { cellsPerSecond, modelCellsPerSecond, devices, configuration };
+  const rates = { cellsPerSecond, modelCellsPerSecond, ranks, configuration };
   const work = `${formatPlural(steps, "step")} of ${formatDuration(timeStep * 1e9)}`;
   print(
     json ? { model: model.grid, grid, timeStep, steps, interval, samples, ...rates, files } : [
       `Model ${model.grid.join("x")}, with edges ${grid.join("x")}; ${work}`,
-      `${describeConfiguration(configuration)}, on ${devices.join(", ")}`,
+      `${describeConfiguration(configuration)}, on ${ranks.map(({ device }) => device).join(", ")}`,
       `${formatRate(cellsPerSecond)}, of the model's own cells ${formatRate(modelCellsPerSecond)}`,
       `Wrote ${files.flatMap((one) => Object.values(one).flat()).join(", ")}`,
     ],
