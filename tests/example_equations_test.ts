@@ -171,7 +171,6 @@ const ON_GPU: readonly (readonly [string, Parameters])[] = [
     chunk: 2,
     unroll: 1,
     lookahead: 99,
-    materials: 1,
   }],
 ];
 
@@ -202,9 +201,12 @@ for (const example of EXAMPLES) {
       refusalOf(traversalNamed(traversal), { stencil: example.stencil, grid, boundary }) === undefined
     );
     if (accepted.length === 0) continue;
+    // torres of equations with materials say where they have these from
+    const isHeld = traversal === "diamond-torre" && example.stencil.update.materials.length > 0;
+    const all = { ...parameters, ...(isHeld && { materials: 1 }) };
     testOnGpu(`${name} is its formula, on the GPU: ${traversal}`, async (gpu) => {
       for (const boundary of accepted) {
-        await assertSolves(gpu, example, { grid, boundary, traversal, parameters });
+        await assertSolves(gpu, example, { grid, boundary, traversal, parameters: all });
       }
     });
   }

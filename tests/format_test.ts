@@ -1,5 +1,6 @@
 import { assertEquals } from "@std/assert";
 import {
+  describeValue,
   formatBandwidth,
   formatCount,
   formatDuration,
@@ -109,4 +110,9 @@ auto        7             1%`,
 Deno.test("small numbers keep their exponent, and 0 is exact", () => {
   assertEquals(formatError({ maxError: 1.91e-6, bound: 0.000153 }), "largest error 1.9e-6, bound 1.5e-4");
   assertEquals(formatError({ maxError: 0, bound: 0.1 }), "exact");
+});
+
+Deno.test("a value that is wrong is shown as it was typed: JSON has no NaN", () => {
+  const found = [NaN, -Infinity, 1.5, "1", 2n, null, undefined].map(describeValue);
+  assertEquals(found, ["NaN", "-Infinity", "1.5", '"1"', "2n", "null", "nothing"]);
 });

@@ -189,6 +189,7 @@ export function describeValue(value: unknown): string {
   if (value === undefined) return "nothing";
   if (Array.isArray(value)) return `a list of ${value.length}`;
   if (typeof value === "function") return "a function";
+  if (typeof value === "number") return `${value}`;
   const json = (typeof value === "bigint" ? `${value}n` : JSON.stringify(value) ?? String(value))
     .replace(/\p{Cc}/gu, "\ufffd");
   return json.length > 80 ? `${json.slice(0, 77)}…` : json;

@@ -150,7 +150,7 @@ Deno.test("a named traversal that cannot compute the problem is refused, unless 
     [
       { stencil: elastic() },
       "diamond-torre",
-      "the equation has 9 fields: a torre's registers hold one field and materials",
+      "the equation has 9 fields: a torre's registers hold one field",
     ],
   ];
   for (const [wish, name, reason] of cases) {
