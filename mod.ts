@@ -152,7 +152,7 @@ export type { CellsOptions, CellValues, Solver, SolverOptions, SolverRun } from 
 export type { PlaceOptions, Position, ReceiverOptions } from "./tuner/devices/survey.ts";
 export type { Interpolation } from "./kernels/interpolation.ts";
 export type { PointCounts } from "./kernels/points.ts";
-export type { Source, SourceFactor } from "./kernels/sources.ts";
+export type { Source } from "./kernels/update.ts";
 export { SolverError } from "./tuner/solver/solver_error.ts";
 export {
   tune,

@@ -97,14 +97,15 @@ function checkUpdate(update: Update, isLine: boolean, want: Want): void {
   want(isList(fields, () => true) && fields.length > 0, "fields", "at least one is wanted", fields);
   want(isList(materials, isRecord), "materials", "a list of materials is wanted", materials);
   want(isList(profiles, isRecord), "profiles", "a list of axis profiles is wanted", profiles);
+  want(isList(sources, isRecord), "sources", "a list of sources is wanted", sources);
   const planeNames = [...fields, ...materials.map(({ name }) => name)];
-  const names = [...planeNames, ...profiles.map(({ name }) => name)];
-  const isFew = names.length <= MOST_PLANES;
-  want(isFew, "fields", `at most ${MOST_PLANES} with the materials are wanted`, names.length);
-  names.forEach((name, plane) => {
-    const kind = plane < fields.length ? "field" : "material";
-    want(isText(name, PLANE_NAME), `${kind} ${plane + 1}`, "a name of letters, digits and _ is wanted", name);
-    want(names.indexOf(name) === plane, `${kind} ${name}`, "a name that nothing else has is wanted", name);
+  const known = planeNames.length + profiles.length;
+  want(known <= MOST_PLANES, "fields", `at most ${MOST_PLANES} with the materials are wanted`, known);
+  const names = [...planeNames, ...[...profiles, ...sources].map(({ name }) => name)];
+  names.forEach((name, i) => {
+    const kind = i < fields.length ? "field" : i < known ? "material" : "source";
+    want(isText(name, PLANE_NAME), `${kind} ${i + 1}`, "a name of letters, digits and _ is wanted", name);
+    want(names.indexOf(name) === i, `${kind} ${name}`, "a name that nothing else has is wanted", name);
   });
   const areRanges = ranges === undefined || isList(ranges, isRange, fields.length);
   want(areRanges, "ranges", "the lowest and the highest initial value of each field are wanted", ranges);
@@ -112,6 +113,10 @@ function checkUpdate(update: Update, isLine: boolean, want: Want): void {
     const planes = variables.length === 0 ? planeNames.length : 0;
     const hasSignal = planes > 0 && signal !== undefined;
     checkExpression(value, { place, planes, profiles, variables, hasSignal }, want);
+  };
+  const checkField = (field: unknown, place: string): string => {
+    want(Number.isInteger(field) && Number(field) in fields, place, "a field is wanted", field);
+    return `${place}, field ${fields[Number(field)]}`;
   };
   for (const { name, axis } of profiles) {
     const isAxis = axis === 2 || (!isLine && (axis === 0 || axis === 1));
@@ -141,8 +146,7 @@ function checkUpdate(update: Update, isLine: boolean, want: Want): void {
     const place = `sub-step ${index + 1}`;
     want(isList(substep, isRecord) && substep.length > 0, place, "new values of fields are wanted", substep);
     for (const { field, value } of substep) {
-      want(Number.isInteger(field) && field in fields, place, "a field is wanted", field);
-      const ofField = `${place}, field ${fields[field]}`;
+      const ofField = checkField(field, place);
       want(!madeIn.has(field), ofField, "one value a step is wanted", "another before");
       madeIn.set(field, index);
       check(value, ofField);
@@ -168,32 +172,24 @@ function checkUpdate(update: Update, isLine: boolean, want: Want): void {
     const isNear = Math.abs(offset) <= MOST_CELLS;
     want(isNear, `material ${profiles[profile]!.name}`, `at most ${MOST_CELLS} cells are wanted`, offset);
   }
-  want(isList(sources, isRecord), "sources", "a list of sources is wanted", sources);
-  sources.forEach(({ name, range, into }, i) => {
-    const place = `source ${isText(name, PLANE_NAME) ? name : i + 1}`;
-    const others = [...names, ...sources.slice(0, i).map(({ name }) => name)];
-    want(isText(name, PLANE_NAME), place, "a name of letters, digits and _ is wanted", name);
-    want(!others.includes(name), place, "a name that nothing else has is wanted", name);
+  for (const { name, range, into } of sources) {
+    const place = `source ${name}`;
     want(isRange(range), place, "its lowest and highest value are wanted", range);
     want(isList(into, isRecord) && into.length > 0, place, "factors of fields are wanted", into);
-    for (const { field, factor } of into) {
-      want(Number.isInteger(field) && field in fields, place, "a field is wanted", field);
-      const ofField = `${place}, field ${fields[field]}`;
-      checkExpression(
-        factor,
-        { place: ofField, planes: planeNames.length, profiles, variables: [], hasSignal: false },
-        want,
-      );
-      for (const tap of tapsIn([factor])) {
-        const isOwn = tap.plane >= fields.length && tap.ago === 0 && tap.offset.every((cells) => cells === 0);
-        want(isOwn, ofField, "a factor of materials at the cell itself is wanted", planeNames[tap.plane]);
+    for (const one of into) {
+      const ofField = checkField(one.field, place),
+        wanted = "a factor of materials at the cell itself is wanted";
+      check(one.value, ofField);
+      want(!readsSignal([one]), ofField, wanted, "the signal");
+      for (const { plane, ago, offset } of tapsIn([one.value])) {
+        const isOwn = plane >= fields.length && ago === 0 && offset.every((cells) => cells === 0);
+        want(isOwn, ofField, wanted, planeNames[plane]);
       }
-      for (const { profile, offset } of profileTapsOf([{ field, value: factor }])) {
-        const { name } = profiles[profile]!;
-        want(offset === 0, ofField, "a factor of materials at the cell itself is wanted", name);
+      for (const { profile, offset } of profileTapsOf([one])) {
+        want(offset === 0, ofField, wanted, profiles[profile]!.name);
       }
     }
-  });
+  }
   want(signal === undefined || readsSignal(update), "signal", "a sub-step that reads it is wanted", "none");
 }
 

@@ -32,7 +32,7 @@ import {
 import { CHAINS, operate } from "./operations.ts";
 import { BOUNDARIES, type Stencil } from "./stencils/stencil.ts";
 import { remembered } from "./remembered.ts";
-import { DEFAULT_RANGE, type Material, type Update, type ValueRange } from "./update.ts";
+import { DEFAULT_RANGE, type Material, type Substep, type Update, type ValueRange } from "./update.ts";
 
 /** An expression as JSON: a number, or a list that begins with a word. */
 export type ExpressionData = number | readonly (string | ExpressionData)[];
@@ -71,6 +71,8 @@ export function definitionOf(stencil: Stencil): Definition {
   const names = [...fields, ...materials.map((material) => material.name)];
   const write = (expression: Expression): ExpressionData =>
     dataOf(expression, names, profiles?.map(({ name }) => name));
+  const writeFields = (values: Substep) =>
+    Object.fromEntries(values.map(({ field, value }) => [fields[field]!, write(value)]));
   const writeMaterial = <T extends Material>({ formula, ...rest }: T) => {
     return { ...rest, ...(formula && { formula: write(formula) }) };
   };
@@ -85,16 +87,9 @@ export function definitionOf(stencil: Stencil): Definition {
     fields: fields.map((name, i) => ({ name, range: ranges?.[i] ?? DEFAULT_RANGE })),
     materials: materials.map(writeMaterial),
     ...(profiles && { profiles: profiles.map(writeMaterial) }),
-    substeps: substeps.map((substep) =>
-      Object.fromEntries(substep.map(({ field, value }) => [fields[field]!, write(value)]))
-    ),
+    substeps: substeps.map(writeFields),
     ...(signal && { signal: write(signal) }),
-    ...(sources && {
-      sources: sources.map(({ into, ...rest }) => ({
-        ...rest,
-        into: Object.fromEntries(into.map(({ field, factor }) => [fields[field]!, write(factor)])),
-      })),
-    }),
+    ...(sources && { sources: sources.map(({ into, ...rest }) => ({ ...rest, into: writeFields(into) })) }),
   };
 }
 
@@ -109,18 +104,16 @@ export const hashOf: (update: Update) => string = remembered(findHash);
 function findHash({ fields, materials, profiles, substeps, signal, sources = [] }: Update): string {
   const planes = Array.from({ length: fields.length + materials.length }, (_, plane) => plane);
   const numbers = profiles?.map((_, profile) => `${profile}`);
+  const dataOfFields = (values: Substep) =>
+    values.map(({ field, value }) => [field, dataOf(value, planes, numbers, Math.fround)] as const)
+      .sort(([one], [other]) => one - other);
   const computed = [
     fields.length,
     materials.map(valuesOf),
-    substeps.map((substep) =>
-      substep.map(({ field, value }) => [field, dataOf(value, planes, numbers, Math.fround)] as const)
-        .sort(([one], [other]) => one - other)
-    ),
+    substeps.map(dataOfFields),
     signal ? dataOf(signal, []) : 0,
     ...(profiles === undefined ? [] : [profiles.map((one) => [one.axis, ...valuesOf(one)])]),
-    ...sources.map(({ into }) =>
-      into.map(({ field, factor }) => [field, dataOf(factor, planes, numbers, Math.fround)])
-    ),
+    ...sources.map(({ into }) => dataOfFields(into)),
   ];
   // FNV-1a
   let hash = 0xcbf29ce484222325n;
@@ -196,7 +189,7 @@ export function stencilOf(definition: unknown): Stencil {
     Object.entries(of).map(([name, data]) => {
       const place = `${where}, field ${name}`, field = names.indexOf(name);
       want(field >= 0 && field < fields.length, place, "the name of a field is wanted", name);
-      return { field, read: read(data, place) };
+      return { field, value: read(data, place) };
     }).sort((one, other) => one.field - other.field);
   const update = {
     fields: fields.map(({ name }) => name),
@@ -205,19 +198,13 @@ export function stencilOf(definition: unknown): Stencil {
     ...(profiles.length > 0 && {
       profiles: profiles.map(({ axis, ...one }) => ({ ...readMaterial(one), axis })),
     }),
-    substeps: listOf("substeps").map((substep, i) =>
-      byField(substep, `sub-step ${i + 1}`).map(({ field, read: value }) => ({ field, value }))
-    ),
+    substeps: listOf("substeps").map((substep, i) => byField(substep, `sub-step ${i + 1}`)),
     ...(signal !== undefined && { signal: read(signal, "signal") }),
     ...(given.sources !== undefined && {
       sources: listOf("sources").map(({ name, range, into }, i) => {
         const place = `source ${i + 1}`;
         want(isRecord(into), place, "factors by field are wanted", into);
-        return {
-          name,
-          range,
-          into: byField(into, place).map(({ field, read: factor }) => ({ field, factor })),
-        };
+        return { name, range, into: byField(into, place) };
       }),
     }),
   };

@@ -17,7 +17,6 @@ import {
 } from "./expression.ts";
 import { evaluate } from "./operations.ts";
 import { remembered } from "./remembered.ts";
-import type { Source } from "./sources.ts";
 
 /** A field's new value. */
 export interface Assignment {
@@ -47,6 +46,16 @@ export interface Material {
 export interface AxisProfile extends Material {
   /** The axis that it runs along: 0, 1 or 2 for x, y or z. */
   readonly axis: Axis;
+}
+
+/** A value that is given at few places and at every step. */
+export interface Source {
+  /** What it is called, as `s`. */
+  readonly name: string;
+  /** The lowest and the highest value that it has when the equation is tuned. */
+  readonly range: ValueRange;
+  /** What it is multiplied by before it is added to fields: of materials at the cell and constants. */
+  readonly into: Substep;
 }
 
 /**

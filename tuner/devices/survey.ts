@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { type Offset, tapsIn } from "../../kernels/expression.ts";
+import { fold, NUMBERS, type Offset, tapsIn } from "../../kernels/expression.ts";
 import {
   cellsAround,
   type Interpolation,
@@ -11,8 +11,8 @@ import {
   type WeightedCell,
 } from "../../kernels/interpolation.ts";
 import type { Point } from "../../kernels/points.ts";
-import { factorAt, type Source } from "../../kernels/sources.ts";
 import type { Problem } from "../../kernels/stencils/stencil.ts";
+import type { Source } from "../../kernels/update.ts";
 import type { WatchedPoints } from "./points.ts";
 import { describeValue } from "../format.ts";
 
@@ -260,7 +260,7 @@ export class Survey {
     const wanted = this.#sources.flatMap(({ source, places, signatures }) =>
       places.flatMap((cells, i) =>
         cells.flatMap(({ cell, weight }) =>
-          source.into.map(({ field, factor }) => {
+          source.into.map(({ field, value: factor }) => {
             const row = added.rowOf({ field, cell });
             for (const { plane } of tapsIn([factor])) materials.rowOf({ field: plane, cell });
             return { row, cell, factor, weight, signature: signatures[i]! };
@@ -272,7 +272,8 @@ export class Survey {
     return wanted.map(({ row, cell, factor, weight, signature }) => ({
       row,
       signature,
-      weight: weight * factorAt(factor, {
+      weight: weight * fold<number>(factor, {
+        ...NUMBERS,
         tap: ({ plane }) => values[materials.rowOf({ field: plane, cell })]!,
         profile: ({ profile, axis }) => field.readProfile(profile)[cell[axis]]!,
       }),
