@@ -25,32 +25,26 @@ export function sampleProfile(formula: Expression): number[] {
   return Array.from({ length: 8 }, (_, k) => sorted[Math.round(255 * k / 7)]!);
 }
 
-/**
- * What profiles start from, as materials do: one of the eight values in each cell.
- *
- * @param place where the cells lie in the whole grid, if they are a part
- */
-export function initialProfiles(
-  update: Update,
-  grid: Grid,
-  place: Pick<PartStart, "first" | "whole"> = {},
-): ProfileValues {
+/** Where a field's cells lie in the whole grid, if they are a part. */
+export type ProfilePlace = Pick<PartStart, "first" | "whole">;
+
+/** What profiles start from, as materials do: one of the eight values in each cell. */
+export function initialProfiles(update: Update, grid: Grid, place: ProfilePlace = {}): ProfileValues {
   return profilesOf(update).map(({ axis, values }, profile) => {
-    const index = inWhole(axis, { whole: grid, ...place }), seed = Math.imul(profile + 1, PLANE_SEED);
-    return Float32Array.from(
-      { length: grid[axis] },
-      (_, i) => values[hashCell([index(i), 0, 0], seed) >>> 29]!,
-    );
+    const seed = Math.imul(profile + 1, PLANE_SEED);
+    return fillProfile(axis, grid, place, (i) => values[hashCell([i, 0, 0], seed) >>> 29]!);
   });
 }
 
-/** The index in the whole grid of cell i of a part. */
-export function inWhole(
+/** The values of a function of the index along an axis of the whole grid. */
+export function fillProfile(
   axis: Axis,
-  { first = [0, 0, 0], whole }: Pick<PartStart, "first"> & { readonly whole: Grid },
-): (i: number) => number {
-  const n = whole[axis];
-  return (i) => ((first[axis] + i) % n + n) % n;
+  grid: Grid,
+  { first = [0, 0, 0], whole = grid }: ProfilePlace,
+  valueAt: (i: number) => number,
+): ProfileValues[number] {
+  const from = first[axis], n = whole[axis];
+  return Float32Array.from({ length: grid[axis] }, (_, i) => valueAt(imageOf(from + i, n, "periodic")!));
 }
 
 /** Every tap of a profile, in the sub-steps one after another. */

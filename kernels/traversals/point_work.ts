@@ -24,12 +24,6 @@ interface OwnSlices {
   readonly layout: Layout;
 }
 
-/** Of a plan that has none, but a signal. */
-export const NO_POINTS: NonNullable<GpuPlan["points"]> = {
-  tabulate: () => ({ words: new Int32Array(), groups: [] }),
-  sample: () => [],
-};
-
 /**
  * How a plan finds points in its sections; `shader`: the place of {@linkcode pointShader} among its shaders.
  *

@@ -7,7 +7,7 @@ import { holdsAll, layoutWithin, type Section, type SectionLimits, sectionsOf } 
 import type { Problem } from "../stencils/stencil.ts";
 import { readsSignal } from "../update.ts";
 import { POINT_BUFFERS } from "../wgsl/points.ts";
-import { appendTable, NO_POINTS, pointPlan, pointShader } from "./point_work.ts";
+import { appendTable, pointPlan, pointShader } from "./point_work.ts";
 import { pointBuffers, profileScratch, stepProfile } from "./profile_storage.ts";
 import { copyShaders, SectionWork } from "./section_work.ts";
 import { planSteps, stepShaders } from "./stepwise.ts";
@@ -29,11 +29,11 @@ export function planTorres(problem: Problem, parameters: TorreParameters, limits
   const inSections = sections.map((section) => {
     return { own: section.own, layout: isCut ? layoutWithin(layout, section, section.own) : layout };
   });
-  const hasSignal = readsSignal(problem.stencil.update),
-    hasSeries = hasSignal || problem.survey !== undefined;
+  const hasSignal = readsSignal(problem.stencil.update), hasPoints = problem.survey !== undefined;
+  const hasSeries = hasSignal || hasPoints;
   const scratch = [...profileScratch(problem), ...(hasSeries ? POINT_BUFFERS : [])];
-  const singly = problem.survey &&
-    pointPlan(inSections, shaders.push(pointShader(pointBuffers(problem))) - 1);
+  if (hasPoints) shaders.push(pointShader(pointBuffers(problem)));
+  const singly = pointPlan(hasPoints ? inSections : [], shaders.length - 1);
   const remainder = unroll === 1 ? undefined : planSteps({
     label,
     problem,
@@ -54,9 +54,9 @@ export function planTorres(problem: Problem, parameters: TorreParameters, limits
     shaders: [...shaders, ...remainder?.shaders ?? []],
     ...(hasSeries && {
       points: {
-        ...(singly ?? NO_POINTS),
+        ...singly,
         hasSignal,
-        ...(singly && {
+        ...(hasPoints && {
           tabulate: (points) => appendTable(tabulateTorres(problem, shape, points), singly.tabulate(points)),
         }),
       },

@@ -1,20 +1,18 @@
 import {
+  fillProfile,
   initialProfiles,
-  inWhole,
   packProfiles,
+  type ProfilePlace,
   profilesOf,
   type ProfileValues,
 } from "../../kernels/axis_profiles.ts";
-import type { PartStart } from "../../kernels/initial_field.ts";
 import type { Problem, Stencil } from "../../kernels/stencils/stencil.ts";
-
-type Place = Pick<PartStart, "first" | "whole">;
 
 /** The axis profiles of a field, which may be a part of a grid: what they become is carried to where kernels read them. */
 export class HeldProfiles {
   /** Of each at the field's own cells. */
   values: ProfileValues = [];
-  #place: Place = {};
+  #place: ProfilePlace = {};
 
   /** @param carry takes them packed as `kernels/axis_profiles.ts` says */
   constructor(
@@ -25,7 +23,7 @@ export class HeldProfiles {
   }
 
   /** Sets all to what they start from, where the field lies in the whole grid. */
-  start(place: Place): void {
+  start(place: ProfilePlace): void {
     this.#place = place;
     this.take(initialProfiles(this.problem.stencil.update, this.problem.grid, place));
   }
@@ -33,12 +31,7 @@ export class HeldProfiles {
   /** Sets one to a function of the index along its axis in the whole grid, which gets it for x, y and z. */
   set(profile: number, valueAt: (x: number, y: number, z: number) => number): void {
     const { stencil: { update }, grid } = this.problem, { axis } = profilesOf(update)[profile]!;
-    const index = inWhole(axis, { whole: grid, ...this.#place });
-    const values = Float32Array.from({ length: grid[axis] }, (_, cell) => {
-      const i = index(cell);
-      return valueAt(i, i, i);
-    });
-    this.take(this.values.with(profile, values));
+    this.take(this.values.with(profile, fillProfile(axis, grid, this.#place, (i) => valueAt(i, i, i))));
   }
 
   /** Sets all to those of another field of the same cells. */

@@ -5,6 +5,7 @@
  */
 import { indexOf } from "../../kernels/layout.ts";
 import type { Point, Points } from "../../kernels/points.ts";
+import { imageOf } from "../../kernels/stencils/stencil.ts";
 import type { RankPart } from "../../models/rank_part.ts";
 import type { SliceOf } from "./comparison.ts";
 
@@ -79,17 +80,18 @@ export function pointsOfParts(points: WatchedPoints, places: readonly PartOfGrid
 export function pointsIn(points: readonly Point[], { part, whole }: PartOfGrid, isOwn: boolean): PartPoints {
   const { own: { low, size }, before, grid } = part;
   const found: Point[] = [], rows: number[] = [];
+  /** The cells of the part along an axis that have this index in the whole grid. */
+  const imagesOf = (at: number, axis: number): number[] => {
+    const n = whole[axis]!, [from, cells] = isOwn ? [before[axis]!, size[axis]!] : [0, grid[axis]!];
+    const first = imageOf(at - low[axis]! + before[axis]! - from, n, "periodic")!;
+    const images = Math.max(0, Math.ceil((cells - first) / n));
+    return Array.from({ length: images }, (_, image) => from + first + image * n);
+  };
   points.forEach(({ field, cell }, row) => {
-    const along = cell.map((at, axis) => {
-      const n = whole[axis]!, from = isOwn ? before[axis]! : 0;
-      const end = isOwn ? from + size[axis]! : grid[axis]!, images: number[] = [];
-      const first = (((at - low[axis]! + before[axis]!) % n) + n) % n;
-      for (let image = first; image < end; image += n) if (image >= from) images.push(image);
-      return images;
-    });
-    for (const x of along[0]!) {
-      for (const y of along[1]!) {
-        for (const z of along[2]!) {
+    const [xs, ys, zs] = cell.map(imagesOf);
+    for (const x of xs!) {
+      for (const y of ys!) {
+        for (const z of zs!) {
           found.push({ field, cell: [x, y, z] });
           rows.push(row);
         }

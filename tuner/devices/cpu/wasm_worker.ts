@@ -1,6 +1,7 @@
 import { pieceOf, shareRows } from "../../../kernels/cpu/cpu_order.ts";
 import { initialRow } from "../../../kernels/initial_field.ts";
 import { indexOf } from "../../../kernels/layout.ts";
+import { imageOf } from "../../../kernels/stencils/stencil.ts";
 import { answerMessages } from "../../platform.ts";
 import { compareSlices, type Comparison } from "../comparison.ts";
 import { Barrier } from "./barrier.ts";
@@ -94,10 +95,8 @@ class CpuWorker {
   ): void {
     const [nx, ny, nz] = layout.grid;
     const [even, odd] = arrays.map((array) => this.#cells(array, layout.length));
-    const inWhole = (axis: 0 | 1 | 2, cell: number): number => {
-      const count = whole[axis];
-      return ((cell + first[axis]) % count + count) % count;
-    };
+    const inWhole = (axis: 0 | 1 | 2, cell: number): number =>
+      imageOf(cell + first[axis], whole[axis], "periodic")!;
     for (const { x0, x1, y0, y1 } of shareRows([{ x0: 0, x1: nx, y0: 0, y1: ny }], mine)) {
       for (let x = x0; x < x1; x++) {
         for (let y = y0; y < y1; y++) {
