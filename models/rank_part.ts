@@ -36,6 +36,18 @@ export interface RankPart {
   readonly neighbours: readonly (readonly [low: number | undefined, high: number | undefined])[];
 }
 
+/** Where a part lies. */
+export interface Place {
+  readonly part: RankPart;
+  /** Cells of the whole grid. */
+  readonly whole: Grid;
+}
+
+/** Where a part's cell (0, 0, 0) lies in the whole grid. */
+export function firstOf({ part: { own: { low }, before } }: Place): Grid {
+  return [low[0] - before[0], low[1] - before[1], low[2] - before[2]];
+}
+
 /** Cells of a few planes of a level, in the coordinates of a local grid. */
 export interface Box extends Extent {
   /** 0: F(t), 1: F(t−1). */

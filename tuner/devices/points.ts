@@ -6,7 +6,7 @@
 import { indexOf } from "../../kernels/layout.ts";
 import type { Point, Points } from "../../kernels/points.ts";
 import { imageOf } from "../../kernels/stencils/stencil.ts";
-import type { RankPart } from "../../models/rank_part.ts";
+import { firstOf, type Place } from "../../models/rank_part.ts";
 import type { SliceOf } from "./comparison.ts";
 
 /** Points of a field on a device, with what is added to them and who takes what is recorded. */
@@ -25,12 +25,6 @@ export function sampleSlices(sliceOf: SliceOf, points: readonly Point[]): Float3
   });
 }
 
-/** A part's cells, and where its first lies in the whole grid. */
-interface PartOfGrid {
-  readonly part: Pick<RankPart, "own" | "before" | "grid">;
-  readonly whole: Point["cell"];
-}
-
 /** Points of a list that a part has, as its own cells; `rows`: their places in the list. */
 interface PartPoints {
   readonly points: readonly Point[];
@@ -38,7 +32,7 @@ interface PartPoints {
 }
 
 /** The points of a grid's parts: each adds in its ghost zones too, and records its own cells. */
-export function pointsOfParts(points: WatchedPoints, places: readonly PartOfGrid[]): WatchedPoints[] {
+export function pointsOfParts(points: WatchedPoints, places: readonly Place[]): WatchedPoints[] {
   /** Samples that some parts have recorded, by number, and how many parts have not. */
   const waiting = new Map<number, { readonly values: Float32Array; left: number }>();
   const { length } = points.recorded;
@@ -77,13 +71,13 @@ export function pointsOfParts(points: WatchedPoints, places: readonly PartOfGrid
 }
 
 /** The points that a part has; of a grid that closes to a ring it may have one twice, in a ghost zone. */
-export function pointsIn(points: readonly Point[], { part, whole }: PartOfGrid, isOwn: boolean): PartPoints {
-  const { own: { low, size }, before, grid } = part;
+export function pointsIn(points: readonly Point[], place: Place, isOwn: boolean): PartPoints {
+  const { part: { own: { size }, before, grid }, whole } = place, start = firstOf(place);
   const found: Point[] = [], rows: number[] = [];
   /** The cells of the part along an axis that have this index in the whole grid. */
   const imagesOf = (at: number, axis: number): number[] => {
     const n = whole[axis]!, [from, cells] = isOwn ? [before[axis]!, size[axis]!] : [0, grid[axis]!];
-    const first = imageOf(at - low[axis]! + before[axis]! - from, n, "periodic")!;
+    const first = imageOf(at - start[axis]! - from, n, "periodic")!;
     const images = Math.max(0, Math.ceil((cells - first) / n));
     return Array.from({ length: images }, (_, image) => from + first + image * n);
   };

@@ -1,9 +1,9 @@
 import { profilesOf } from "../../kernels/axis_profiles.ts";
 import { type Point, samplesIn } from "../../kernels/points.ts";
 import type { Problem } from "../../kernels/stencils/stencil.ts";
-import { partOfRank, type RankPlan } from "../../models/rank_part.ts";
+import { firstOf, partOfRank, type Place, type RankPlan } from "../../models/rank_part.ts";
 import { pointsIn, pointsOfParts, type WatchedPoints } from "../devices/points.ts";
-import { firstOf, type PartField, type Place } from "../devices/shared/part_field.ts";
+import type { PartField } from "../devices/shared/part_field.ts";
 import type { World } from "./world.ts";
 
 /** Tag of values of points. */

@@ -1,12 +1,7 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { layOut } from "../../../kernels/layout.ts";
-import type { Box } from "../../../models/rank_part.ts";
-import {
-  type PartField,
-  type Place,
-  readBox,
-  writeSlices,
-} from "../../../tuner/devices/shared/part_field.ts";
+import type { Box, Place } from "../../../models/rank_part.ts";
+import { type PartField, readBox, writeSlices } from "../../../tuner/devices/shared/part_field.ts";
 import type { GpuField } from "../../../tuner/devices/gpu/gpu_field.ts";
 import { RunFailure } from "../../../tuner/devices/run_failure.ts";
 import { piecesOf } from "../../../tuner/devices/shared/boxes.ts";

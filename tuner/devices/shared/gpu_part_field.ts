@@ -3,7 +3,7 @@ import type { Layout } from "../../../kernels/layout.ts";
 import type { Point } from "../../../kernels/points.ts";
 import { linearWorkgroups } from "../../../kernels/wgsl/declare.ts";
 import { packShader } from "../../../kernels/wgsl/pack_box.ts";
-import type { Box } from "../../../models/rank_part.ts";
+import { type Box, firstOf, type Place } from "../../../models/rank_part.ts";
 import type { Comparison } from "../comparison.ts";
 import type { LevelPart } from "../gpu/field_memory.ts";
 import type { GpuField, Recorded } from "../gpu/gpu_field.ts";
@@ -14,15 +14,7 @@ import { type Reference, stateLevels } from "../reference.ts";
 import type { WatchedPoints } from "../points.ts";
 import { RunFailure } from "../run_failure.ts";
 import { type Piece, piecesOf } from "./boxes.ts";
-import {
-  firstOf,
-  ownSlices,
-  type PartFacts,
-  type PartField,
-  type Place,
-  type Round,
-  type RoundOptions,
-} from "./part_field.ts";
+import { ownSlices, type PartFacts, type PartField, type Round, type RoundOptions } from "./part_field.ts";
 import { copiesSlices, copyStaged, recordSlices, staged } from "./slice_copies.ts";
 
 /** Cells that were handed to the device and may be kept on the host, 64 MiB. */

@@ -1,6 +1,6 @@
 import type { FieldStart, PartStart } from "../../../kernels/initial_field.ts";
 import type { Point } from "../../../kernels/points.ts";
-import type { Box } from "../../../models/rank_part.ts";
+import { type Box, firstOf, type Place } from "../../../models/rank_part.ts";
 import {
   type Comparison,
   type FieldSlices,
@@ -14,15 +14,7 @@ import { sampleSlices, type WatchedPoints } from "../points.ts";
 import { type Reference, stateLevels } from "../reference.ts";
 import { RunFailure } from "../run_failure.ts";
 import { copyPiece, piecesOf } from "./boxes.ts";
-import {
-  firstOf,
-  ownSlices,
-  type PartFacts,
-  type PartField,
-  type Place,
-  type Round,
-  type RoundOptions,
-} from "./part_field.ts";
+import { ownSlices, type PartFacts, type PartField, type Round, type RoundOptions } from "./part_field.ts";
 
 /** A field whose cells the host reaches: what workers compute, or what passes through a window of a GPU's memory. */
 interface HostField extends Disposable {

@@ -1,7 +1,7 @@
 import type { FieldStart } from "../../../kernels/initial_field.ts";
 import type { Point } from "../../../kernels/points.ts";
 import { cellsOf, type Grid } from "../../../kernels/stencils/stencil.ts";
-import type { Box, RankPart } from "../../../models/rank_part.ts";
+import type { Box, Place } from "../../../models/rank_part.ts";
 import type { DeviceKind } from "../../shares.ts";
 import type { Comparison } from "../comparison.ts";
 import type { GpuField } from "../gpu/gpu_field.ts";
@@ -9,13 +9,6 @@ import type { HeldProfiles } from "../held_profiles.ts";
 import type { WatchedPoints } from "../points.ts";
 import type { Reference } from "../reference.ts";
 import { piecesOf } from "./boxes.ts";
-
-/** Where a part lies. */
-export interface Place {
-  readonly part: RankPart;
-  /** Cells of the whole grid. */
-  readonly whole: Grid;
-}
 
 /** Steps that a part's device was handed, and the boxes that are packed after them. */
 export interface Round {
@@ -79,11 +72,6 @@ export interface PartField extends Disposable {
 /** A part's own slices, and where they lie in the whole grid. */
 export function ownSlices({ part: { own, before } }: Place) {
   return { slice: before[0], slices: own.size[0], referenceSlice: own.low[0] };
-}
-
-/** Where a part's cell (0, 0, 0) lies in the whole grid. */
-export function firstOf({ part: { own: { low }, before } }: Place): Grid {
-  return [low[0] - before[0], low[1] - before[1], low[2] - before[2]];
 }
 
 /** Slices of one plane of a level; x is that of the whole grid. */

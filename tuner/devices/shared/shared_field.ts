@@ -2,6 +2,7 @@ import { profilesOf } from "../../../kernels/axis_profiles.ts";
 import type { FieldStart } from "../../../kernels/initial_field.ts";
 import type { Point } from "../../../kernels/points.ts";
 import type { Problem } from "../../../kernels/stencils/stencil.ts";
+import { firstOf } from "../../../models/rank_part.ts";
 import type { Share } from "../../configuration.ts";
 import { type Comparison, joinComparisons } from "../comparison.ts";
 import type { Submission } from "../gpu/gpu_device.ts";
@@ -9,7 +10,7 @@ import type { GpuField } from "../gpu/gpu_field.ts";
 import type { HeldProfiles } from "../held_profiles.ts";
 import { pointsIn, pointsOfParts, type WatchedPoints } from "../points.ts";
 import type { Reference } from "../reference.ts";
-import { firstOf, type GridSlices, type PartField, readBox, writeSlices } from "./part_field.ts";
+import { type GridSlices, type PartField, readBox, writeSlices } from "./part_field.ts";
 import { type RoundTimes, runRounds, wayBetween } from "./shared_rounds.ts";
 import { makeParts, planOfShare, type ShareOptions } from "./shares.ts";
 

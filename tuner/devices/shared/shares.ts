@@ -4,7 +4,13 @@ import type { Problem } from "../../../kernels/stencils/stencil.ts";
 import { ghostWidths } from "../../../kernels/update.ts";
 import { traversalNamed } from "../../../kernels/traversals/all.ts";
 import type { GpuPlan } from "../../../kernels/traversals/traversal.ts";
-import { partOfRank, planAlongX, problemOfRank, type RankPlan } from "../../../models/rank_part.ts";
+import {
+  partOfRank,
+  type Place,
+  planAlongX,
+  problemOfRank,
+  type RankPlan,
+} from "../../../models/rank_part.ts";
 import type { Configuration, Share } from "../../configuration.ts";
 import { type DeviceKind, type DeviceShare, isShared, sharesOf, slicesOf, uses } from "../../shares.ts";
 import { cpuLayoutOf } from "../cpu/cpu_field.ts";
@@ -16,7 +22,7 @@ import { WindowedField } from "../gpu/windowed_field.ts";
 import { RunFailure } from "../run_failure.ts";
 import { GpuPartField } from "./gpu_part_field.ts";
 import { HostPartField } from "./host_part_field.ts";
-import type { PartField, Place } from "./part_field.ts";
+import type { PartField } from "./part_field.ts";
 
 export interface ShareOptions {
   /** Each may be missing where the other device computes all slices. */
