@@ -9,15 +9,24 @@ import type { Grid, Problem } from "../stencils/stencil.ts";
 import { profileTapsOf, type Substep, type Update } from "../update.ts";
 import { lanesOf, plus } from "../wgsl/declare.ts";
 import { POINT_BUFFERS } from "../wgsl/points.ts";
-import { type Scratch, SCRATCH_BINDING, type Shader } from "./storage.ts";
+import { type Scratch, SCRATCH_BINDING, type Shader, type Storage } from "./storage.ts";
 
 /** The scratch buffer of an update's axis profiles; none for an update without. */
-export function profileScratch({ stencil: { update }, grid }: Pick<Problem, "stencil" | "grid">): Scratch[] {
+function profileScratch({ stencil: { update }, grid }: Pick<Problem, "stencil" | "grid">): Scratch[] {
   const { length } = layProfiles(update, grid);
   return length === 0 ? [] : [{ label: "profiles", length, lives: "profiles" }];
 }
 
-/** The scratch buffers of points, which follow. */
+/** The scratch buffers of a plan without others: of profiles, and of points or the signal where shaders read those. */
+export function scratchOf(
+  problem: Problem,
+  hasSeries = problem.survey !== undefined,
+): Pick<Storage, "scratch"> {
+  const scratch = [...profileScratch(problem), ...(hasSeries ? POINT_BUFFERS : [])];
+  return scratch.length > 0 ? { scratch } : {};
+}
+
+/** Of those the ones of points. */
 export function pointBuffers(problem: Pick<Problem, "stencil" | "grid">): readonly number[] {
   return POINT_BUFFERS.map((_, i) => profileScratch(problem).length + i);
 }

@@ -19,19 +19,12 @@ import {
 } from "../stencils/stencil.ts";
 import { expressionsOf, planesOf, reachOf, stepReach, type Substep, tapsOf, valuesMoved } from "../update.ts";
 import { declareLayout, declareLevels, declareTime, elementOf, plus, timeUniforms } from "../wgsl/declare.ts";
-import { POINT_BUFFERS } from "../wgsl/points.ts";
 import { declareWrap, wrapWorkgroups } from "../wgsl/wrap_pads.ts";
 import { wgsl } from "../wgsl/template.ts";
 import { updateWriter } from "../wgsl/write_update.ts";
 import { passageNeeds, planPassage, stepNeeds } from "./window_passage.ts";
 import { copyShaders, type Level, SectionWork } from "./section_work.ts";
-import {
-  declareProfiles,
-  pointBuffers,
-  profileScratch,
-  stepProfile,
-  withProfiles,
-} from "./profile_storage.ts";
+import { declareProfiles, pointBuffers, scratchOf, stepProfile, withProfiles } from "./profile_storage.ts";
 import type { Shader } from "./storage.ts";
 import type { Dispatch, GpuPlan, ParametersOf, Traversal } from "./traversal.ts";
 import { exceededLimit, workgroupShapes } from "./workgroup_limits.ts";
@@ -261,7 +254,6 @@ export function planSteps(
 ): GpuPlan {
   const { stencil: { update }, grid: [nx, ny, nz], boundary } = problem, isCut = sections.length > 1;
   const shaders: Shader[] = [];
-  const scratch = [...profileScratch(problem), ...(problem.survey ? POINT_BUFFERS : [])];
   /** The place of a shader, which sections may share. */
   const place = (shader: Shader): number => {
     const known = shaders.findIndex(({ code }) => code === shader.code);
@@ -304,7 +296,7 @@ export function planSteps(
   const passes = parts[0]!.steps.length, isFused = passes < update.substeps.length;
   return {
     label,
-    storage: { layout, ...(isCut && { sections }), ...(scratch.length > 0 && { scratch }) },
+    storage: { layout, ...(isCut && { sections }), ...scratchOf(problem) },
     shaders,
     pads: bothPads.finish(),
     ...(atPoints !== undefined && { points: pointPlan(owned, atPoints) }),

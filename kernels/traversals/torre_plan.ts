@@ -6,9 +6,8 @@
 import { holdsAll, layoutWithin, type Section, type SectionLimits, sectionsOf } from "../sections.ts";
 import type { Problem } from "../stencils/stencil.ts";
 import { readsSignal } from "../update.ts";
-import { POINT_BUFFERS } from "../wgsl/points.ts";
 import { appendTable, pointPlan, pointShader } from "./point_work.ts";
-import { pointBuffers, profileScratch, stepProfile } from "./profile_storage.ts";
+import { pointBuffers, scratchOf, stepProfile } from "./profile_storage.ts";
 import { copyShaders, SectionWork } from "./section_work.ts";
 import { planSteps, stepShaders } from "./stepwise.ts";
 import { scheduleTorres, slicesOfRow, torreNeeds, type TorreRow } from "./torre_schedule.ts";
@@ -31,7 +30,6 @@ export function planTorres(problem: Problem, parameters: TorreParameters, limits
   });
   const hasSignal = readsSignal(problem.stencil.update), hasPoints = problem.survey !== undefined;
   const hasSeries = hasSignal || hasPoints;
-  const scratch = [...profileScratch(problem), ...(hasSeries ? POINT_BUFFERS : [])];
   if (hasPoints) shaders.push(pointShader(pointBuffers(problem)));
   const singly = pointPlan(hasPoints ? inSections : [], shaders.length - 1);
   const remainder = unroll === 1 ? undefined : planSteps({
@@ -49,7 +47,7 @@ export function planTorres(problem: Problem, parameters: TorreParameters, limits
     storage: {
       layout,
       ...((isCut || isWindow) && { sections }),
-      ...(scratch.length > 0 && { scratch }),
+      ...scratchOf(problem, hasSeries),
     },
     shaders: [...shaders, ...remainder?.shaders ?? []],
     ...(hasSeries && {

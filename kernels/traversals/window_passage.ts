@@ -12,9 +12,8 @@ import type { Layout } from "../layout.ts";
 import { layoutWithin, mostSlices, type SectionLimits, type SectionNeeds, sectionsOf } from "../sections.ts";
 import type { Problem } from "../stencils/stencil.ts";
 import { stepReach } from "../update.ts";
-import { profileScratch } from "./profile_storage.ts";
+import { pointBuffers, scratchOf } from "./profile_storage.ts";
 import { timeUniforms } from "../wgsl/declare.ts";
-import { POINT_BUFFERS } from "../wgsl/points.ts";
 import { atGroup, pointPlan, pointShader } from "./point_work.ts";
 import type { Shader } from "./storage.ts";
 import type { Dispatch, GpuPlan } from "./traversal.ts";
@@ -47,9 +46,8 @@ export function planPassage(
   },
 ): GpuPlan {
   const { grid: [nx, ny, nz], stencil: { update } } = problem, reach = stepReach(update).x;
-  const own = profileScratch(problem), scratch = [...own, ...(problem.survey ? POINT_BUFFERS : [])];
   const needs = passageNeeds(problem, layout, limits), sections = sectionsOf(layout, needs, limits);
-  const atPoints = problem.survey && shaders.push(pointShader([0, 1, 2].map((i) => own.length + i))) - 1;
+  const atPoints = problem.survey && shaders.push(pointShader(pointBuffers(problem))) - 1;
   /** All that a section holds of the grid: in a passage it computes some slices in the first steps, others in the last. */
   const held = sections.map((section) => {
     const [first, end] = section.slices, within = [Math.max(0, first), Math.min(nx, end)] as const;
@@ -57,7 +55,7 @@ export function planPassage(
   });
   return {
     label,
-    storage: { layout, sections, ...(scratch.length > 0 && { scratch }) },
+    storage: { layout, sections, ...scratchOf(problem) },
     passageSteps: needs.steps,
     shaders,
     ...(atPoints !== undefined && { points: pointPlan(held, atPoints, true) }),
