@@ -157,9 +157,24 @@ for (const [name, configuration] of Object.entries(CONFIGURATIONS)) {
         await solver.write("dy", dyAt);
         await solver.write("dz", dzAt);
         await solver.addReceivers("p", receivers.slice(0, 2), { every });
+        const pieces: { first: number; values: Float32Array }[] = [];
+        const onSamples = (first: number, values: Float32Array): void => void pieces.push({ first, values });
+        await solver.addReceivers("p", receivers, { every, onSamples });
         await solver.addReceivers("p", receivers.slice(2), { every });
-        for (const count of [4, 1, 12]) await solver.run(count);
+        await solver.run(4);
+        await solver.write("m", mAt); // now at t = 4 once more: no sample comes twice
+        for (const count of [1, 12]) await solver.run(count);
         const expected = expectedTraces(boundary, every), traces = await solver.traces();
+        assertEquals(traces.length, receivers.length);
+        const streamed: number[] = [];
+        for (const { first, values } of pieces) {
+          assertEquals(first * receivers.length, streamed.length);
+          streamed.push(...values);
+        }
+        assertEquals(streamed.length, traces[0]!.length * receivers.length);
+        streamed.forEach((value, i) =>
+          assertEquals(value, traces[i % receivers.length]![Math.floor(i / receivers.length)])
+        );
         const largest = Math.max(...expected.flat().map(Math.abs));
         assert(largest > 0.1);
         expected.forEach((trace, i) => {
@@ -272,7 +287,39 @@ Deno.test("what cannot be a source or a receiver is refused in one line", async 
     [() => solver.addSources("s", [[1, 1, 1]], [1e39]), "numbers that f32 can hold"],
     [() => solver.addReceivers("m", [[1, 1, 1]]), 'the name must be one of p: found "m"'],
     [() => solver.addReceivers("p", [[1, 1, 1]], { every: 0 }), "every must be a whole number of steps"],
+    [() => solver.addReceivers("p", [[1, 1, 1]], { onSamples: 3 as never }), "onSamples must be a function"],
     [() => solver.addReceivers("p", []), "a list of positions [x, y, z] in cells is wanted"],
   ];
   for (const [ask, message] of refusals) await assertRejects(ask, RangeError, message);
+});
+
+Deno.test("samples of a whole plane at every step come in pieces, and a callback that throws ends the run", async () => {
+  const plane: Grid = [4, 400, 350], share = { ...CONFIGURATIONS["CPU in strips"]!.share, cpuSlices: 4 };
+  const problem: Problem = { stencil: sound, grid: plane, boundary: "zero", steps: 500 };
+  const configuration = { ...CONFIGURATIONS["CPU in strips"]!, share };
+  await using solver = await createSolver(null, problem, configuration);
+  const positions = Array.from({ length: 140_000 }, (_, i): Position => [2, Math.floor(i / 350), i % 350]);
+  await solver.addSources("s", [[2, 7, 9]], [1]);
+  const counts: number[] = [], every = 40;
+  let isRefused = false, last = new Float32Array();
+  const onSamples = (first: number, values: Float32Array): void => {
+    if (isRefused) throw new Error("the disk is full");
+    counts.push(first, values.length / positions.length);
+    last = values.slice(values.length - positions.length);
+  };
+  await solver.addReceivers("p", positions, { every, onSamples });
+  await solver.run(80);
+  assertEquals(counts, [0, 1, 1, 2]);
+  const now = await solver.read("p", { x: 2, slices: 1 });
+  assert(now.some((value) => value !== 0));
+  assertEquals(last, now);
+  assertEquals(await solver.traces(), []);
+  isRefused = true;
+  await assertRejects(() => solver.run(40), Error, "the disk is full");
+  assertEquals(solver.step, 120);
+  await solver.run(40); // it is called no more
+  await solver.initialise("zero");
+  isRefused = false;
+  await solver.run(0);
+  assertEquals(counts.slice(4), [0, 1]);
 });

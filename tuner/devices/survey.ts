@@ -14,6 +14,7 @@ import type { Point } from "../../kernels/points.ts";
 import type { Problem } from "../../kernels/stencils/stencil.ts";
 import type { Source } from "../../kernels/update.ts";
 import type { WatchedPoints } from "./points.ts";
+import { type Recording, Traces } from "./recordings.ts";
 import { describeValue } from "../format.ts";
 
 /** A place in cells along x, y, z: whole numbers are the cells themselves, fractions lie between two. */
@@ -29,6 +30,12 @@ export interface PlaceOptions {
 export interface ReceiverOptions extends PlaceOptions {
   /** Steps from one sample to the next; the same for all receivers of a solver. @default {1} */
   readonly every?: number;
+  /**
+   * Takes the samples as they come, in order, instead of traces: none is kept. It gets the number of the first one, and
+   * values by sample, then by receiver of this call. One that throws is called no more, and the run throws that at its end.
+   * @default {undefined} they are kept for `traces`
+   */
+  readonly onSamples?: (first: number, values: Float32Array<ArrayBuffer>) => void;
 }
 
 /** Sources that send the same kind of value. */
@@ -39,10 +46,13 @@ interface SourceGroup {
   readonly signatures: readonly ArrayLike<number>[];
 }
 
-/** A receiver: what it records. */
-interface Receiver {
+/** Receivers that were added together. */
+interface ReceiverGroup {
   readonly field: number;
-  readonly cells: readonly WeightedCell[];
+  readonly places: readonly (readonly WeightedCell[])[];
+  readonly record: Recording;
+  /** Number of the sample that comes next. */
+  next: number;
 }
 
 /** What is added to a cell: by which signature, and times what. */
@@ -71,19 +81,20 @@ interface Watching {
   readProfile(profile: number): Float32Array;
 }
 
-/** Samples of receivers that there is room for at first. */
-const FIRST_SAMPLES = 256;
+/** Values of cells that one run of CPU workers records at most. */
+const MOST_VALUES = 2 ** 25;
 
 /** The sources and receivers of a problem's field. */
 export class Survey {
   readonly #problem: Pick<Problem, "stencil" | "grid" | "boundary">;
   readonly #mostSamples: number;
   readonly #sources: SourceGroup[] = [];
-  readonly #receivers: Receiver[] = [];
+  readonly #receivers: ReceiverGroup[] = [];
   #every = 1;
-  /** Samples by receiver: number of the sample, then receiver. */
-  #samples = new Float32Array();
-  #count = 0;
+  /** Cells that the field was last made to record. */
+  #cells = 0;
+  /** What a receiver's callback threw. */
+  readonly #thrown: unknown[] = [];
 
   /** @param mostSamples that are kept of each receiver; later ones are not */
   constructor(problem: Pick<Problem, "stencil" | "grid" | "boundary">, mostSamples = Infinity) {
@@ -170,51 +181,60 @@ export class Survey {
     if (this.#receivers.length > 0 && every !== this.#every) {
       refuse(`every must be that of the receivers before, ${this.#every}`, describeValue(every));
     }
-    const places = this.#placesOf(positions, options, refuse);
-    const before = this.#receivers.length, after = before + places.length, old = this.#samples;
-    this.#receivers.push(...places.map((cells) => ({ field, cells })));
-    this.#every = every;
-    // receivers that come later have zeros before
-    this.#samples = new Float32Array(this.#count * after);
-    for (let i = 0; i < this.#count; i++) {
-      this.#samples.set(old.subarray(i * before, (i + 1) * before), i * after);
+    const { onSamples } = options;
+    if (onSamples !== undefined && typeof onSamples !== "function") {
+      refuse("onSamples must be a function", describeValue(onSamples));
     }
+    const places = this.#placesOf(positions, options, refuse);
+    const record = onSamples === undefined ? new Traces(places.length) : { take: onSamples };
+    this.#receivers.push({ field, places, record, next: 0 });
+    this.#every = every;
+  }
+
+  /** Steps whose record CPU workers keep at most. */
+  get mostSteps(): number {
+    return Math.max(1, Math.floor(MOST_VALUES * this.#every / Math.max(1, this.#cells)));
   }
 
   /** What every receiver has recorded, in the order in which they were added: sample j is the field at t = j · every. */
   traces(): Float32Array<ArrayBuffer>[] {
-    const { length } = this.#receivers;
-    return this.#receivers.map((_, receiver) => {
-      const trace = new Float32Array(this.#count);
-      for (let i = 0; i < trace.length; i++) trace[i] = this.#samples[i * length + receiver]!;
-      return trace;
-    });
+    const kept = this.#receivers.filter(({ record }) => record instanceof Traces);
+    const count = Math.max(0, ...kept.map(({ next }) => next));
+    return kept.flatMap(({ record }) => (record as Traces).upTo(count));
+  }
+
+  /** Throws what a callback has thrown. */
+  check(): void {
+    for (const error of this.#thrown.splice(0)) throw error;
   }
 
   /** Forgets what was recorded. */
   restart(): void {
-    this.#count = 0;
+    for (const group of this.#receivers) {
+      group.next = 0;
+      group.record.restart?.();
+    }
   }
 
   /** Ends all sources and receivers, and what was recorded. */
   clear(): void {
-    this.#sources.length = this.#receivers.length = this.#count = 0;
-    this.#samples = new Float32Array();
+    this.#sources.length = this.#receivers.length = 0;
   }
 
   /** Makes a field add and record; again after materials, which say how much sources count, have changed. */
   async watch(field: Watching): Promise<void> {
     const recorded = new Cells(), added = new Cells();
-    const rows = this.#receivers.map(({ field, cells }) =>
-      cells.map(({ cell }) => recorded.rowOf({ field, cell }))
-    );
-    const sums: Sums = {
-      ends: Uint32Array.from(runningSum(rows.map(({ length }) => length))),
-      rows: Uint32Array.from(rows.flat()),
-      weights: Float64Array.from(this.#receivers.flatMap(({ cells }) => cells.map(({ weight }) => weight))),
-      cells: recorded.points.length,
-    };
+    const sums = this.#receivers.map((group): Sums => {
+      const terms = group.places.flat();
+      return {
+        group,
+        ends: Uint32Array.from(runningSum(group.places.map(({ length }) => length))),
+        rows: Uint32Array.from(terms, ({ cell }) => recorded.rowOf({ field: group.field, cell })),
+        weights: Float64Array.from(terms, ({ weight }) => weight),
+      };
+    });
     const terms = await this.#termsOf(field, added);
+    this.#cells = recorded.points.length;
     await field.watch({
       added: added.points,
       recorded: recorded.points,
@@ -222,7 +242,7 @@ export class Survey {
       amplitudes: (start, steps) => amplitudesOf(terms, { start, steps, points: added.points.length }),
       take: (first, values) => this.#take(first, values, sums),
     });
-    if (recorded.points.length === 0 || field.step % this.#every !== 0) return;
+    if (this.#cells === 0 || field.step % this.#every !== 0) return;
     this.#take(field.step / this.#every, await field.sample(recorded.points), sums);
   }
 
@@ -280,24 +300,29 @@ export class Survey {
     }));
   }
 
-  /** Keeps samples from number `first` on, of which each has a value for every cell that is recorded. */
-  #take(first: number, values: Float32Array, { ends, rows, weights, cells }: Sums): void {
-    const { length } = ends, samples = Math.min(values.length / cells, this.#mostSamples - first);
-    this.#count = Math.max(this.#count, first + samples);
-    if (this.#count * length > this.#samples.length) {
-      const grown = new Float32Array(Math.max(FIRST_SAMPLES, 2 * this.#count) * length);
-      grown.set(this.#samples);
-      this.#samples = grown;
-    }
-    const kept = this.#samples;
-    for (let i = 0; i < samples; i++) {
-      const at = i * cells, to = (first + i) * length;
-      for (let receiver = 0, term = 0; receiver < length; receiver++) {
-        let sum = 0;
-        for (const end = ends[receiver]!; term < end; term++) {
-          sum += weights[term]! * values[at + rows[term]!]!;
+  /** Records samples from number `first` on, of which each has a value for every cell; those that came before count once. */
+  #take(first: number, values: Float32Array, sums: readonly Sums[]): void {
+    const cells = this.#cells, end = Math.min(first + values.length / cells, this.#mostSamples);
+    for (const { group, ends, rows, weights } of sums) {
+      const begin = Math.max(first, group.next), { length } = ends;
+      if (begin >= end) continue;
+      const samples = new Float32Array((end - begin) * length);
+      for (let i = begin; i < end; i++) {
+        const at = (i - first) * cells, to = (i - begin) * length;
+        for (let receiver = 0, term = 0; receiver < length; receiver++) {
+          let sum = 0;
+          for (const last = ends[receiver]!; term < last; term++) {
+            sum += weights[term]! * values[at + rows[term]!]!;
+          }
+          samples[to + receiver] = sum;
         }
-        kept[to + receiver] = sum;
+      }
+      group.next = end;
+      try {
+        group.record.take(begin, samples);
+      } catch (error) {
+        this.#thrown.push(error);
+        group.next = Infinity;
       }
     }
   }
@@ -305,10 +330,10 @@ export class Survey {
 
 /** How receivers are made of cells: the terms of each up to its end, with the rows of their cells. */
 interface Sums {
+  readonly group: ReceiverGroup;
   readonly ends: Uint32Array;
   readonly rows: Uint32Array;
   readonly weights: Float64Array;
-  readonly cells: number;
 }
 
 function runningSum(counts: readonly number[]): number[] {

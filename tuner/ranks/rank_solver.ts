@@ -155,11 +155,12 @@ export class RankSolver implements Disposable {
 
   /**
    * What each receiver of the whole grid has recorded, in the order in which they were added, on rank 0; undefined on the
-   * others. Until then every rank keeps what its own cells recorded. Every rank calls it.
+   * others. Until then every rank keeps what its own cells recorded: `onSamples` is called here, too. Every rank calls it.
    */
   async traces(): Promise<Float32Array<ArrayBuffer>[] | undefined> {
     await this.#announce();
     await this.#points.collect(this.#step);
+    this.#survey.check();
     return this.world.rank === 0 ? this.#survey.traces() : undefined;
   }
 

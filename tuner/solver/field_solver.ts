@@ -235,7 +235,7 @@ export class FieldSolver implements Solver {
         // a GPU alone cuts long runs itself, and is waited for once
         const atOnce = this.#field.alone?.facts.longRun !== undefined
           ? left
-          : Math.ceil(STEPS_AT_ONCE / tuned) * tuned;
+          : Math.min(Math.ceil(STEPS_AT_ONCE / tuned) * tuned, this.#survey.mostSteps);
         const ran = piece?.steps ?? Math.min(atOnce, left);
         timeNs += piece?.timeNs ?? (await this.#field.run(ran)).timeNs;
         done += ran;
@@ -272,7 +272,9 @@ export class FieldSolver implements Solver {
     const isFirst = this.#waiting++ === 0; // runs from now on
     const done = this.#queue.then(async () => {
       if (this.#isClosed && !isFirst) throw closed();
-      return await failingAs(what, action);
+      const result = await failingAs(what, action);
+      this.#survey.check();
+      return result;
     });
     this.#queue = done.catch(() => {}).then(() => {
       this.#waiting--;

@@ -138,13 +138,16 @@ export interface Solver extends Disposable, AsyncDisposable {
    *
    * @param name the field
    * @param positions where they are, in cells along x, y, z; fractions lie between cells
-   * @param options steps from one sample to the next, and how a place between cells is made of them
+   * @param options steps from one sample to the next, what takes them, and how a place between cells is made of them
    * @throws {RangeError} if there is no such field, or a position lies outside the grid
    * @throws {SolverError} if the traversal can have no receivers
    */
   addReceivers(name: string, positions: readonly Position[], options?: ReceiverOptions): Promise<void>;
 
-  /** What each receiver has recorded, in the order in which they were added: sample j is the field at t = j · every. */
+  /**
+   * What each receiver without `onSamples` has recorded, in the order in which they were added: sample j is the field at
+   * t = j · every.
+   */
   traces(): Promise<Float32Array<ArrayBuffer>[]>;
 
   /** Sets all fields to zero and the time step to 0, and ends all sources and receivers; materials stay. */

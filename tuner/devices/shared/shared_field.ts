@@ -86,9 +86,9 @@ export class SharedField implements Disposable {
    * its own cells.
    */
   async watch(points: WatchedPoints | undefined): Promise<void> {
-    const places = this.parts.map(({ place }) => place);
-    const each = points === undefined ? [] : pointsOfParts(points, places);
-    for (const [i, part] of this.parts.entries()) await part.watch(each[i]);
+    if (this.alone !== undefined) return await this.alone.watch(points);
+    const each = points && pointsOfParts(points, this.parts.map(({ place }) => place));
+    for (const [i, part] of this.parts.entries()) await part.watch(each?.[i]);
   }
 
   /** The values that cells have now. */
