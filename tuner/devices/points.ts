@@ -25,12 +25,6 @@ export function sampleSlices(sliceOf: SliceOf, points: readonly Point[]): Float3
   });
 }
 
-/** Points of a list that a part has, as its own cells; `rows`: their places in the list. */
-interface PartPoints {
-  readonly points: readonly Point[];
-  readonly rows: readonly number[];
-}
-
 /** The points of a grid's parts: each adds in its ghost zones too, and records its own cells. */
 export function pointsOfParts(points: WatchedPoints, places: readonly Place[]): WatchedPoints[] {
   /** Samples that some parts have recorded, by number, and how many parts have not. */
@@ -70,8 +64,13 @@ export function pointsOfParts(points: WatchedPoints, places: readonly Place[]): 
   });
 }
 
-/** The points that a part has; of a grid that closes to a ring it may have one twice, in a ghost zone. */
-export function pointsIn(points: readonly Point[], place: Place, isOwn: boolean): PartPoints {
+/**
+ * The points of a list that a part has, in its own coordinates, and their rows in the list; of a grid that closes to a ring
+ * it may have one twice, in a ghost zone.
+ *
+ * @param isOwn whether points in ghost zones are left out
+ */
+export function pointsIn(points: readonly Point[], place: Place, isOwn: boolean) {
   const { part: { own: { size }, before, grid }, whole } = place, start = firstOf(place);
   const found: Point[] = [], rows: number[] = [];
   /** The cells of the part along an axis that have this index in the whole grid. */
