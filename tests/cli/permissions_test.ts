@@ -61,9 +61,8 @@ Deno.test("tasks name what they may run, read in the environment and ask of the 
   }
 });
 
-Deno.test("no task may use the network, and the README says of every open permission why", async () => {
-  const readme = await Deno.readTextFile("README.md");
-  const [, section = ""] = readme.split("\n## What a task may do\n"), [text = ""] = section.split("\n## ");
+Deno.test("no task may use the network, and docs/permissions.md says of every open permission why", async () => {
+  const text = await Deno.readTextFile("docs/permissions.md");
   const open = Object.entries(tasks).filter(([name]) => name !== "pack").flatMap(([, { command }]) => {
     assert(!/--allow-net|--allow-import|--allow-all| -A\b/.test(command), command);
     return [...command.matchAll(/ (--allow-\w+)(?= |$)/g)].map(([, flag]) => flag!);
@@ -72,7 +71,7 @@ Deno.test("no task may use the network, and the README says of every open permis
   assertEquals(explained.sort(), [...new Set(open)].sort());
 });
 
-Deno.test("from another folder record needs to write there and to run a shell and Deno alone, as the README says", () =>
+Deno.test("from another folder record needs to write there and to run a shell and Deno alone, as documented", () =>
   inDirectory(async (directory) => {
     const allowed = ["--allow-env", "--allow-sys", "--allow-read", `--allow-write=${directory}`];
     const main = new URL("../../tuner/cli/main.ts", import.meta.url).pathname;
