@@ -149,7 +149,13 @@ export {
 export type { Refined, Tried } from "./tuner/solver/refined.ts";
 export { createSolver, solverLayout } from "./tuner/solver/create_solver.ts";
 export type { CellsOptions, CellValues, Solver, SolverOptions, SolverRun } from "./tuner/solver/solver.ts";
-export type { PlaceOptions, Position, ReceiverOptions } from "./tuner/devices/survey.ts";
+export {
+  type CellBox,
+  type PlaceOptions,
+  pointsOfBox,
+  type Position,
+  type ReceiverOptions,
+} from "./tuner/devices/survey.ts";
 export type { Interpolation } from "./kernels/interpolation.ts";
 export type { PointCounts } from "./kernels/points.ts";
 export type { Source } from "./kernels/update.ts";

@@ -6,7 +6,7 @@ import { openDevice } from "../../tuner/devices/open_device.ts";
 import { testOnGpu } from "../test_on_gpu.ts";
 import { createSolver, solverLayout } from "../../tuner/solver/create_solver.ts";
 import type { Configuration } from "../../tuner/configuration.ts";
-import type { Position } from "../../tuner/devices/survey.ts";
+import { pointsOfBox, type Position } from "../../tuner/devices/survey.ts";
 
 /** A wave in a medium m = (vΔt/h)², with a source that is added inside the factor, and damping along each axis. */
 const sound = equation({
@@ -161,6 +161,8 @@ for (const [name, configuration] of Object.entries(CONFIGURATIONS)) {
         const onSamples = (first: number, values: Float32Array): void => void pieces.push({ first, values });
         await solver.addReceivers("p", receivers, { every, onSamples });
         await solver.addReceivers("p", receivers.slice(2), { every });
+        const frequencies = [0, 0.07, 0.5 / every];
+        await solver.addReceivers("p", receivers, { every, frequencies });
         await solver.run(4);
         await solver.write("m", mAt); // now at t = 4 once more: no sample comes twice
         for (const count of [1, 12]) await solver.run(count);
@@ -177,7 +179,18 @@ for (const [name, configuration] of Object.entries(CONFIGURATIONS)) {
         );
         const largest = Math.max(...expected.flat().map(Math.abs));
         assert(largest > 0.1);
+        const spectra = await solver.spectra();
+        assertEquals(spectra.length, receivers.length);
         expected.forEach((trace, i) => {
+          const sums = frequencies.flatMap((f) =>
+            [Math.cos, (angle: number) => -Math.sin(angle)].map((part) =>
+              trace.reduce((sum, value, j) => sum + value * part(2 * Math.PI * f * j * every), 0)
+            )
+          );
+          assertEquals(spectra[i]!.length, sums.length);
+          sums.forEach((sum, k) =>
+            assertAlmostEquals(spectra[i]![k]!, sum, 2e-5 * largest, `${i}, part ${k}`)
+          );
           assertEquals(traces[i]!.length, trace.length);
           trace.forEach((value, j) =>
             assertAlmostEquals(traces[i]![j]!, value, 3e-6 * largest, `${i} at ${j}`)
@@ -288,6 +301,14 @@ Deno.test("what cannot be a source or a receiver is refused in one line", async 
     [() => solver.addReceivers("m", [[1, 1, 1]]), 'the name must be one of p: found "m"'],
     [() => solver.addReceivers("p", [[1, 1, 1]], { every: 0 }), "every must be a whole number of steps"],
     [() => solver.addReceivers("p", [[1, 1, 1]], { onSamples: 3 as never }), "onSamples must be a function"],
+    [
+      () => solver.addReceivers("p", [[1, 1, 1]], { every: 2, frequencies: [15] }),
+      "frequencies must be cycles per step, from 0 to 0.25",
+    ],
+    [
+      () => solver.addReceivers("p", [[1, 1, 1]], { onSamples: () => {}, frequencies: [0] }),
+      "either onSamples or frequencies is wanted: found both",
+    ],
     [() => solver.addReceivers("p", []), "a list of positions [x, y, z] in cells is wanted"],
   ];
   for (const [ask, message] of refusals) await assertRejects(ask, RangeError, message);
@@ -322,4 +343,28 @@ Deno.test("samples of a whole plane at every step come in pieces, and a callback
   isRefused = false;
   await solver.run(0);
   assertEquals(counts.slice(4), [0, 1]);
+});
+
+Deno.test("the points of a box are its cells, and their sums begin anew with the fields", async () => {
+  const box = { low: [2, 3, 4], size: [3, 1, 4] } as const;
+  assertEquals(pointsOfBox(box, 2), [[2, 3, 4], [2, 3, 6], [4, 3, 4], [4, 3, 6]]);
+  await using solver = await createSolver(
+    null,
+    { stencil: sound, grid, boundary: "zero", steps: 6 },
+    CONFIGURATIONS["CPU in strips"]!,
+  );
+  await solver.addReceivers("p", pointsOfBox(box), { frequencies: [0.5] });
+  for (const _ of [0, 1]) {
+    await solver.initialise("noise", 3);
+    const start = await solver.read("p");
+    await solver.run(1);
+    const end = await solver.read("p"), spectra = await solver.spectra();
+    assertEquals(
+      spectra.map(([real]) => Math.fround(real!)),
+      pointsOfBox(box).map(([x, y, z]) => {
+        const cell = (x * grid[1] + y) * grid[2] + z;
+        return Math.fround(start[cell]! - end[cell]!);
+      }),
+    );
+  }
 });

@@ -35,3 +35,41 @@ export class Traces implements Recording {
     });
   }
 }
+
+/** Sums Σ p(t) e^(−2πift) of samples, in f64. */
+export class Spectra implements Recording {
+  readonly #receivers: number;
+  readonly #every: number;
+  /** For each frequency, in cycles per step, the real and the imaginary part of each receiver's sum. */
+  readonly #sums: readonly { readonly frequency: number; readonly parts: Float64Array }[];
+
+  constructor(receivers: number, every: number, frequencies: readonly number[]) {
+    this.#receivers = receivers;
+    this.#every = every;
+    this.#sums = frequencies.map((frequency) => ({ frequency, parts: new Float64Array(2 * receivers) }));
+  }
+
+  take(first: number, samples: Float32Array): void {
+    const receivers = this.#receivers;
+    for (let at = 0, t = first * this.#every; at < samples.length; at += receivers, t += this.#every) {
+      for (const { frequency, parts } of this.#sums) {
+        const angle = -2 * Math.PI * (frequency * t % 1), real = Math.cos(angle), imaginary = Math.sin(angle);
+        for (let i = 0; i < receivers; i++) {
+          parts[2 * i]! += real * samples[at + i]!;
+          parts[2 * i + 1]! += imaginary * samples[at + i]!;
+        }
+      }
+    }
+  }
+
+  restart(): void {
+    for (const { parts } of this.#sums) parts.fill(0);
+  }
+
+  /** Those of each receiver, by frequency. */
+  sums(): Float64Array<ArrayBuffer>[] {
+    return Array.from({ length: this.#receivers }, (_, i) => {
+      return Float64Array.from(this.#sums.flatMap(({ parts }) => [parts[2 * i]!, parts[2 * i + 1]!]));
+    });
+  }
+}

@@ -14,7 +14,7 @@ import type { Point } from "../../kernels/points.ts";
 import type { Problem } from "../../kernels/stencils/stencil.ts";
 import type { Source } from "../../kernels/update.ts";
 import type { WatchedPoints } from "./points.ts";
-import { type Recording, Traces } from "./recordings.ts";
+import { type Recording, Spectra, Traces } from "./recordings.ts";
 import { describeValue } from "../format.ts";
 
 /** A place in cells along x, y, z: whole numbers are the cells themselves, fractions lie between two. */
@@ -36,6 +36,26 @@ export interface ReceiverOptions extends PlaceOptions {
    * @default {undefined} they are kept for `traces`
    */
   readonly onSamples?: (first: number, values: Float32Array<ArrayBuffer>) => void;
+  /**
+   * Keeps, instead of traces, the sum Σ p(t) e^(−2πift) over the samples for each of these f, in cycles per step from 0 to
+   * 0.5 / `every`: a frequency in Hz times the time step. See `spectra`. @default {undefined} none
+   */
+  readonly frequencies?: readonly number[];
+}
+
+/** Cells from `low` on. */
+export interface CellBox {
+  readonly low: Position;
+  readonly size: Position;
+}
+
+/** The positions of a box's cells, x slowest, z fastest; every `stride`-th along each axis. */
+export function pointsOfBox({ low, size }: CellBox, stride = 1): Position[] {
+  const [nx, ny, nz] = size.map((cells) => Math.ceil(cells / stride)) as [number, number, number];
+  return Array.from({ length: nx * ny * nz }, (_, i): Position => {
+    const [x, y, z] = [Math.floor(i / (ny * nz)), Math.floor(i / nz) % ny, i % nz];
+    return [low[0] + stride * x, low[1] + stride * y, low[2] + stride * z];
+  });
 }
 
 /** Sources that send the same kind of value. */
@@ -181,12 +201,23 @@ export class Survey {
     if (this.#receivers.length > 0 && every !== this.#every) {
       refuse(`every must be that of the receivers before, ${this.#every}`, describeValue(every));
     }
-    const { onSamples } = options;
+    const { onSamples, frequencies } = options, most = 0.5 / every;
+    if (frequencies !== undefined) {
+      if (onSamples !== undefined) refuse("either onSamples or frequencies is wanted", "both");
+      const areRight = Array.isArray(frequencies) && frequencies.every((f) => f >= 0 && f <= most);
+      if (!areRight) {
+        refuse(`frequencies must be cycles per step, from 0 to ${most}`, describeValue(frequencies));
+      }
+    }
     if (onSamples !== undefined && typeof onSamples !== "function") {
       refuse("onSamples must be a function", describeValue(onSamples));
     }
     const places = this.#placesOf(positions, options, refuse);
-    const record = onSamples === undefined ? new Traces(places.length) : { take: onSamples };
+    const record = frequencies !== undefined
+      ? new Spectra(places.length, every, frequencies)
+      : onSamples !== undefined
+      ? { take: onSamples }
+      : new Traces(places.length);
     this.#receivers.push({ field, places, record, next: 0 });
     this.#every = every;
   }
@@ -201,6 +232,11 @@ export class Survey {
     const kept = this.#receivers.filter(({ record }) => record instanceof Traces);
     const count = Math.max(0, ...kept.map(({ next }) => next));
     return kept.flatMap(({ record }) => (record as Traces).upTo(count));
+  }
+
+  /** The sums of every receiver with frequencies: for each frequency its real and imaginary part. */
+  spectra(): Float64Array<ArrayBuffer>[] {
+    return this.#receivers.flatMap(({ record }) => record instanceof Spectra ? record.sums() : []);
   }
 
   /** Throws what a callback has thrown. */

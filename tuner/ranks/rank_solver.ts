@@ -158,10 +158,19 @@ export class RankSolver implements Disposable {
    * others. Until then every rank keeps what its own cells recorded: `onSamples` is called here, too. Every rank calls it.
    */
   async traces(): Promise<Float32Array<ArrayBuffer>[] | undefined> {
+    return await this.#recorded(() => this.#survey.traces());
+  }
+
+  /** The sums of `Solver.spectra`, as {@linkcode traces}. */
+  async spectra(): Promise<Float64Array<ArrayBuffer>[] | undefined> {
+    return await this.#recorded(() => this.#survey.spectra());
+  }
+
+  async #recorded<T>(give: () => T): Promise<T | undefined> {
     await this.#announce();
     await this.#points.collect(this.#step);
     this.#survey.check();
-    return this.world.rank === 0 ? this.#survey.traces() : undefined;
+    return this.world.rank === 0 ? give() : undefined;
   }
 
   /** Sets all fields to zero and the time step to 0, and ends all sources and receivers; materials stay. */

@@ -179,6 +179,13 @@ export class FieldSolver implements Solver {
     });
   }
 
+  async spectra(): Promise<Float64Array<ArrayBuffer>[]> {
+    return await this.#next("give the spectra", async () => {
+      await this.#announce();
+      return this.#survey.spectra();
+    });
+  }
+
   async reset(): Promise<void> {
     await this.#next("reset", async () => {
       this.#survey.clear();

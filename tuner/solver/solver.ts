@@ -145,10 +145,16 @@ export interface Solver extends Disposable, AsyncDisposable {
   addReceivers(name: string, positions: readonly Position[], options?: ReceiverOptions): Promise<void>;
 
   /**
-   * What each receiver without `onSamples` has recorded, in the order in which they were added: sample j is the field at
-   * t = j · every.
+   * What each receiver without `onSamples` and `frequencies` has recorded, in the order in which they were added: sample j
+   * is the field at t = j · every.
    */
   traces(): Promise<Float32Array<ArrayBuffer>[]>;
+
+  /**
+   * The sums Σ p(t) e^(−2πift) over the samples of each receiver with `frequencies`, in the order in which they were added:
+   * for each frequency f its real part, then its imaginary part.
+   */
+  spectra(): Promise<Float64Array<ArrayBuffer>[]>;
 
   /** Sets all fields to zero and the time step to 0, and ends all sources and receivers; materials stay. */
   reset(): Promise<void>;
