@@ -184,6 +184,7 @@ Deno.test("what shot cannot do is refused in a line, before any work and before 
         [...small, "--source", "45,45,81"],
         "wanted places from 5,5,5 to 75,75,75 m, where the outermost cells are",
       ],
+      [[...file, "--traces", `${directory}/v.npy`], "wanted another file than --velocity"],
       [[...small, "--source", "45,2,45"], "wanted places from 5,5,5 to 75,75,75 m"],
       [
         [...small, "--receivers", "line:15,15,15:85,15,15:4"],

@@ -62,7 +62,7 @@ export const OPTIONS = {
   },
   shots: {
     ...file("sources of several shots, a line X,Y,Z each; the files written are numbered"),
-    read: (path: string) => readPlaces(path),
+    read: readPlaces,
     notWith: { "--source": "the file has the sources" },
   },
   receivers: {
@@ -107,9 +107,6 @@ export const run = (args: string[]): Promise<number> =>
     work: shootAll,
   });
 
-/** Part of the largest stable time step that is taken. */
-const STABLE_PART = 0.9;
-
 async function readRequest(options: Values) {
   const { velocity: path, spacing, frequency, surface, shots, snapshots: waves, profile } = options;
   const model = path === "layered"
@@ -119,6 +116,7 @@ async function readRequest(options: Values) {
   if (`${options.grid ?? grid}` !== `${grid}`) {
     throw wrongValue("grid", `${grid.join("x")}, the shape of ${path}`, options.grid!.join("x"));
   }
+  if (options.traces === path) throw wrongValue("traces", "another file than --velocity", path);
   const centre = (...cell: Grid) => cell.map((i) => (i + 0.5) * spacing) as [number, number, number];
   const y = Math.floor(ny / 2), z = Math.min(2, nz - 1);
   const sources = shots ?? [options.source ?? centre(Math.floor(nx / 2), y, z)];
@@ -131,7 +129,7 @@ async function readRequest(options: Values) {
   }
   const medium = { order, velocity: [model.least, model.most], spacing, frequency } as const;
   const warning = acousticWarning(medium), { edges = acousticEdges(medium) } = options;
-  const timing = timingOf(STABLE_PART * acousticTimeStep(medium), options);
+  const timing = timingOf(0.9 * acousticTimeStep(medium), options);
   const stencil = acoustic({ ...medium, timeStep: timing.timeStep, edges, surface });
   const before: Grid = [edges, edges, surface === "free" ? 0 : edges];
   const plan: ShotPlan = { model, before, spacing, frequency, ...timing, receivers, waves };
