@@ -24,16 +24,10 @@ interface OwnSlices {
   readonly layout: Layout;
 }
 
-/**
- * How a plan finds points in its sections; `shader`: the place of {@linkcode pointShader} among its shaders.
- *
- * @param bySlice whether each slice has groups of its own
- */
-export function pointPlan(
-  sections: readonly OwnSlices[],
-  shader: number,
-  bySlice = false,
-): NonNullable<GpuPlan["points"]> {
+type PlanPoints = NonNullable<GpuPlan["points"]>;
+
+/** How a plan finds points in its sections, by field or also by slice; `shader`: {@linkcode pointShader}'s place. */
+export function pointPlan(sections: readonly OwnSlices[], shader: number, bySlice = false): PlanPoints {
   return {
     tabulate: (points) => tabulate(points, sections, bySlice),
     sample: ({ groups }, start) =>

@@ -72,15 +72,10 @@ export function planPassage(
           const flipped = (start + step) % 2 === 1;
           const uniforms = [from, to, first + layout.pad[0], ...timeUniforms(update, start + step)];
           list.push({ shader: 0, workgroups, flipped, uniforms, section });
-          const made = table?.groups.filter((group) =>
-            group.section === section && group.slices[0] >= from && group.slices[0] < to
-          ) ?? [];
-          for (
-            const its of Map.groupBy(made, ({ field }) =>
-              field).values()
-          ) {
-            const group = { ...its[0]!, end: its.at(-1)!.end };
-            list.push({ ...atGroup(atPoints!, group, { step, level: flipped ? 0 : 1 }), section });
+          for (const group of table?.groups ?? []) {
+            const { section: its, slices: [x] } = group, level = flipped ? 0 : 1;
+            if (its !== section || x < from || x >= to) continue;
+            list.push({ ...atGroup(atPoints!, group, { step, level }), section });
           }
         }
       }

@@ -47,11 +47,11 @@ const RECEIVERS: readonly Position[] = [
 ];
 const signatureOf = (i: number): number[] => Array.from({ length: 9 }, (_, t) => Math.sin(i + 0.7 * t));
 
+const survey = { sources: 1, receivers: 1 }, SOUND = { stencil: sound, grid, survey };
 const CASES: readonly RankCase[] = [
-  { stencil: sound, grid, boundary: "zero", parts: [2, 2, 2], exchangeEvery: 2, runs: [3, 5] },
+  { ...SOUND, boundary: "zero", parts: [2, 2, 2], exchangeEvery: 2, runs: [3, 5] },
   {
-    stencil: sound,
-    grid,
+    ...SOUND,
     boundary: "periodic",
     parts: [3, 1, 2],
     exchangeEvery: 1,
@@ -59,8 +59,7 @@ const CASES: readonly RankCase[] = [
     rates: [1, 3],
   },
   {
-    stencil: sound,
-    grid,
+    ...SOUND,
     boundary: ["periodic", "zero", "insulated"],
     parts: [2, 2, 1],
     exchangeEvery: 5,
@@ -180,6 +179,7 @@ testOnGpu(
   async (gpu) => {
     const one: RankCase = {
       stencil: whole,
+      survey,
       grid: [9, 16, 8],
       boundary: "zero",
       parts: [1, 2, 1],

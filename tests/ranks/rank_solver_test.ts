@@ -116,6 +116,8 @@ Deno.test("a rank's materials are there from the start, and wrong calls are refu
       await assertRejects(() => solver!.read({ ago: 1 }), RangeError, "ago must be 0 for u");
       await assertRejects(() => solver!.gather({}, { x: 3, slices: 2 }), RangeError, "within 0 to 3");
       const odd = () => solver!.write({ name: "u" }, () => undefined as unknown as number);
+      const unexpected = () => solver!.addReceivers("u", [[1, 1, 1]]);
+      await assertRejects(unexpected, RangeError, "a problem with a survey is wanted");
       await assertRejects(odd, RangeError, "the function must return a number, also at (3, 0, 0)");
     });
   } finally {

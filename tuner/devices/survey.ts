@@ -3,6 +3,7 @@
  *
  * @module
  */
+import type { ProfileValues } from "../../kernels/axis_profiles.ts";
 import { fold, NUMBERS, type Offset, tapsIn } from "../../kernels/expression.ts";
 import {
   cellsAround,
@@ -97,8 +98,8 @@ interface Watching {
   watch(points: WatchedPoints): Promise<void>;
   /** The values that cells have now. */
   sample(cells: readonly Point[]): Promise<Float32Array>;
-  /** The values of an axis profile in the whole grid. */
-  readProfile(profile: number): Float32Array;
+  /** The axis profiles of the whole grid. */
+  readonly profiles: { readonly values: ProfileValues };
 }
 
 /** Values of cells that one run of CPU workers records at most. */
@@ -325,13 +326,14 @@ export class Survey {
       )
     );
     const values = materials.points.length === 0 ? [] : await field.sample(materials.points);
+    const { profiles } = field;
     return wanted.map(({ row, cell, factor, weight, signature }) => ({
       row,
       signature,
       weight: weight * fold<number>(factor, {
         ...NUMBERS,
         tap: ({ plane }) => values[materials.rowOf({ field: plane, cell })]!,
-        profile: ({ profile, axis }) => field.readProfile(profile)[cell[axis]]!,
+        profile: ({ profile, axis }) => profiles.values[profile]![cell[axis]]!,
       }),
     }));
   }

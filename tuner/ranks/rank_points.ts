@@ -1,7 +1,7 @@
-import { profilesOf } from "../../kernels/axis_profiles.ts";
+import { profilesOf, type ProfileValues } from "../../kernels/axis_profiles.ts";
 import { type Point, samplesIn } from "../../kernels/points.ts";
 import type { Problem } from "../../kernels/stencils/stencil.ts";
-import { firstOf, partOfRank, type Place, type RankPlan } from "../../models/rank_part.ts";
+import { firstOf, partOfRank, type RankPlan } from "../../models/rank_part.ts";
 import { pointsIn, pointsOfParts, type WatchedPoints } from "../devices/points.ts";
 import type { PartField } from "../devices/shared/part_field.ts";
 import type { World } from "./world.ts";
@@ -14,74 +14,69 @@ const POINTS = 7;
  * recorded until rank 0 collects it, so that sums over cells of several ranks are the same on any number of ranks.
  */
 export class RankPoints {
-  readonly #world: World;
-  readonly #problem: Problem;
-  /** Where the ranks' parts lie. */
-  readonly #places: readonly Place[];
   #points: WatchedPoints | undefined;
-  /** The step from which on this rank has kept what its cells recorded. */
+  #kept: Float32Array<ArrayBuffer>[] = [];
+  /** The step from which on it was kept. */
   #start = 0;
-  #kept: Float32Array[] = [];
 
-  constructor(world: World, problem: Problem, plan: RankPlan) {
-    this.#world = world;
-    this.#problem = problem;
-    this.#places = plan.extents.map((_, rank) => {
-      return { part: partOfRank(problem, plan, rank), whole: problem.grid };
+  constructor(
+    readonly world: World,
+    readonly problem: Problem,
+    readonly plan: RankPlan,
+    readonly field: PartField,
+  ) {}
+
+  get step(): number {
+    return this.field.step;
+  }
+
+  /** The axis profiles of the whole grid, as far as this rank has them. */
+  get profiles(): { readonly values: ProfileValues } {
+    const { problem: { stencil: { update }, grid }, field: { place, profiles } } = this;
+    const values = profilesOf(update).map(({ axis }, profile) => {
+      const all = new Float32Array(grid[axis]), first = firstOf(place)[axis];
+      profiles.values[profile]!.forEach((value, i) => all[(first + i + all.length) % all.length] = value);
+      return all;
     });
+    return { values };
   }
 
-  /** Makes this rank's field add and record, after what it recorded before was collected. */
-  async watch(field: PartField, points: WatchedPoints | undefined): Promise<void> {
-    this.#points = points;
-    this.#start = field.step;
-    this.#kept = [];
-    const [mine] = points === undefined ? [] : pointsOfParts(points, [field.place]);
-    await field.watch(mine && { ...mine, take: (_, values) => void this.#kept.push(values.slice()) });
+  /** Makes this rank's field add and record from now on; what was not collected is forgotten. */
+  async watch(points: WatchedPoints | undefined): Promise<void> {
+    [this.#points, this.#kept, this.#start] = [points, [], this.step];
+    const [mine] = points === undefined ? [] : pointsOfParts(points, [this.field.place]);
+    await this.field.watch(mine && { ...mine, take: (_, values) => void this.#kept.push(values.slice()) });
   }
 
-  /** Hands over on rank 0 what all ranks have recorded up to a step. */
-  async collect(step: number): Promise<void> {
-    const points = this.#points, kept = this.#kept;
-    if (points === undefined) return;
-    const { recorded, every } = points, start = this.#start, samples = samplesIn(start, step - start, every);
-    const own = new Float32Array(kept.reduce((sum, { length }) => sum + length, 0));
-    for (let at = 0; kept.length > 0; at += kept.shift()!.length) own.set(kept[0]!, at);
-    this.#start = step;
-    const all = await this.#gather(recorded, own, samples);
-    if (all !== undefined && all.length > 0) points.take(Math.floor(start / every) + 1, all);
+  /** Hands over on rank 0 what all ranks have recorded. */
+  async collect(): Promise<void> {
+    if (this.#points === undefined) return;
+    const { recorded, every } = this.#points, start = this.#start;
+    const own = new Float32Array(await new Blob(this.#kept.splice(0)).arrayBuffer());
+    const all = await this.#gather(recorded, own, samplesIn(start, this.step - start, every));
+    this.#start = this.step;
+    if (all !== undefined && all.length > 0) this.#points.take(Math.floor(start / every) + 1, all);
   }
 
   /** The values that cells have now: on rank 0 of all, on others of those in their own parts and, of materials, around. */
-  async sample(field: PartField, cells: readonly Point[]): Promise<Float32Array> {
-    const { points, rows } = pointsIn(cells, field.place, false), values = new Float32Array(cells.length);
-    const found = points.length === 0 ? [] : await field.sample(points);
+  async sample(cells: readonly Point[]): Promise<Float32Array> {
+    const { field } = this, { points, rows } = pointsIn(cells, field.place, false);
+    const found = await field.sample(points), values = new Float32Array(cells.length);
     rows.forEach((row, i) => values[row] = found[i]!);
     const own = pointsIn(cells, field.place, true).rows.map((row) => values[row]!);
     return await this.#gather(cells, Float32Array.from(own), 1) ?? values;
   }
 
-  /** The values of an axis profile in the whole grid, as far as this rank has them. */
-  readProfile({ profiles, place }: PartField, profile: number): Float32Array {
-    const { stencil: { update }, grid } = this.#problem, { axis } = profilesOf(update)[profile]!;
-    const all = new Float32Array(grid[axis]), first = firstOf(place)[axis];
-    profiles.values[profile]!.forEach((value, i) => all[(first + i + all.length) % all.length] = value);
-    return all;
-  }
-
   /** Values of points, a row a sample, from those of each rank's own cells: all of them on rank 0. */
-  async #gather(
-    points: readonly Point[],
-    own: Float32Array<ArrayBuffer>,
-    samples: number,
-  ): Promise<Float32Array | undefined> {
-    const world = this.#world;
+  async #gather(points: readonly Point[], own: Float32Array<ArrayBuffer>, samples: number) {
+    const { world, problem, plan } = this;
     if (world.rank > 0) {
       if (own.length > 0) await world.finish([world.send(0, POINTS, own)]);
       return undefined;
     }
     const all = new Float32Array(samples * points.length);
-    for (const [rank, place] of this.#places.entries()) {
+    for (let rank = 0; rank < world.size; rank++) {
+      const place = { part: partOfRank(problem, plan, rank), whole: problem.grid };
       const { rows } = pointsIn(points, place, true);
       const values = rank === 0 ? own : new Float32Array(samples * rows.length);
       if (rank > 0 && values.length > 0) await world.finish([world.receive(rank, POINTS, values)]);

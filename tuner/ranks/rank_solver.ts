@@ -1,7 +1,7 @@
 import { profilesOf } from "../../kernels/axis_profiles.ts";
 import type { FieldStart } from "../../kernels/initial_field.ts";
 import { cellsOf, type Problem } from "../../kernels/stencils/stencil.ts";
-import { placed, planesOf } from "../../kernels/update.ts";
+import { placed } from "../../kernels/update.ts";
 import type { Axis, Extent } from "../../models/decomposition.ts";
 import {
   type Box,
@@ -14,13 +14,12 @@ import {
 } from "../../models/rank_part.ts";
 import type { Configuration } from "../configuration.ts";
 import { stateLevels } from "../devices/reference.ts";
-import { type PlaceOptions, type Position, type ReceiverOptions, Survey } from "../devices/survey.ts";
+import { Survey } from "../devices/survey.ts";
 import { checkSignals } from "../problem/resolve_problem.ts";
 import { type CellRange, checked, checkStart, checkSteps, profileOf, rangeOf } from "../solver/cells.ts";
-import type { CellsOptions } from "../solver/solver.ts";
+import type { CellsOptions, Solver } from "../solver/solver.ts";
 import { piecesOf } from "../devices/shared/boxes.ts";
 import {
-  copyPart,
   type GridSlices,
   type PartField,
   readBox,
@@ -64,9 +63,7 @@ export class RankSolver implements Disposable {
   readonly part: RankPart;
   /** How this rank computes. */
   readonly configuration: Configuration;
-  #field: PartField;
-  /** Compiles it again, for sources and receivers; undefined once it is. */
-  #withPoints: (() => Promise<PartField>) | undefined;
+  readonly #field: PartField;
   readonly #survey: Survey;
   readonly #points: RankPoints;
   /** Whether the field knows the sources and receivers, and what materials make of them. */
@@ -79,14 +76,12 @@ export class RankSolver implements Disposable {
   private constructor(
     parts: Pick<RankSolver, "problem" | "world" | "plan" | "part" | "configuration">,
     field: PartField,
-    withPoints: (() => Promise<PartField>) | undefined,
   ) {
     ({ problem: this.problem, world: this.world, plan: this.plan, part: this.part } = parts);
     this.configuration = parts.configuration;
     this.#field = field;
-    this.#withPoints = withPoints;
     this.#survey = new Survey(this.problem);
-    this.#points = new RankPoints(this.world, this.problem, this.plan);
+    this.#points = new RankPoints(this.world, this.problem, this.plan, field);
   }
 
   /**
@@ -102,14 +97,8 @@ export class RankSolver implements Disposable {
   ): Promise<RankSolver> {
     const part = partOfRank(problem, plan, world.rank), local = problemOfRank(problem, plan, part);
     const configuration = choose(local), place = { part, whole: problem.grid };
-    const open = async (of: Problem): Promise<PartField> => {
-      const [field] = await makeParts(of, { ...device, configuration }, place);
-      return field!;
-    };
-    const withPoints = problem.survey
-      ? undefined
-      : () => open({ ...local, survey: { sources: 1, receivers: 1 } });
-    return new RankSolver({ problem, world, plan, part, configuration }, await open(local), withPoints);
+    const [field] = await makeParts(local, { ...device, configuration }, place);
+    return new RankSolver({ problem, world, plan, part, configuration }, field!);
   }
 
   /** Time steps since the initial state. */
@@ -121,7 +110,7 @@ export class RankSolver implements Disposable {
   async initialise(start: FieldStart): Promise<void> {
     checkStart(start);
     this.#survey.restart();
-    await this.#points.watch(this.#field, undefined);
+    await this.#points.watch(undefined);
     this.#isSurveyed = false;
     await this.#field.initialise(start);
     this.#step = start.step ?? 0;
@@ -138,19 +127,23 @@ export class RankSolver implements Disposable {
     await this.initialise({ kind: "zero", seed: 1 });
   }
 
-  /** Adds sources, as `Solver.addSources` says; every rank adds the same. @throws {RangeError} saying what is wrong */
-  async addSources(
-    name: string,
-    positions: readonly Position[],
-    signatures: ArrayLike<number> | readonly ArrayLike<number>[],
-    options?: PlaceOptions,
-  ): Promise<void> {
-    await this.#changeSurvey(() => this.#survey.addSources(name, positions, signatures, options));
-  }
+  /** Adds sources as a solver does, to a problem that has a `survey`; every rank adds the same. */
+  readonly addSources: Solver["addSources"] = (...all) => {
+    return this.#changeSurvey(() => this.#survey.addSources(...all));
+  };
 
-  /** Adds receivers, as `Solver.addReceivers` says; every rank adds the same. @throws {RangeError} saying what is wrong */
-  async addReceivers(name: string, positions: readonly Position[], options?: ReceiverOptions): Promise<void> {
-    await this.#changeSurvey(() => this.#survey.addReceivers(name, positions, options));
+  /** Adds receivers as a solver does, to a problem that has a `survey`; every rank adds the same. */
+  readonly addReceivers: Solver["addReceivers"] = (...all) => {
+    return this.#changeSurvey(() => this.#survey.addReceivers(...all));
+  };
+
+  async #changeSurvey(change: () => void): Promise<void> {
+    if (this.problem.survey === undefined) {
+      throw new RangeError("Cannot add sources or receivers: a problem with a survey is wanted: found none");
+    }
+    await this.#points.collect();
+    change();
+    this.#isSurveyed = false;
   }
 
   /**
@@ -168,7 +161,7 @@ export class RankSolver implements Disposable {
 
   async #recorded<T>(give: () => T): Promise<T | undefined> {
     await this.#announce();
-    await this.#points.collect(this.#step);
+    await this.#points.collect();
     this.#survey.check();
     return this.world.rank === 0 ? give() : undefined;
   }
@@ -176,36 +169,17 @@ export class RankSolver implements Disposable {
   /** Sets all fields to zero and the time step to 0, and ends all sources and receivers; materials stay. */
   async reset(): Promise<void> {
     this.#survey.clear();
-    this.#isSurveyed = true;
-    await this.#points.watch(this.#field, undefined);
+    await this.#points.watch(undefined);
     await this.#field.clear();
     this.#step = 0;
     this.#fresh = this.plan.exchangeEvery;
   }
 
-  async #changeSurvey(change: () => void): Promise<void> {
-    await this.#points.collect(this.#step);
-    change();
-    this.#isSurveyed = false;
-    const next = await this.#withPoints?.();
-    if (next === undefined) return;
-    await copyPart(this.#field, next, planesOf(this.problem.stencil.update));
-    this.#field[Symbol.dispose]();
-    this.#field = next;
-    this.#withPoints = undefined;
-  }
-
   /** Hands the sources and receivers to the field, if it does not know them as they are. */
   async #announce(): Promise<void> {
     if (this.#isSurveyed || this.#survey.isEmpty) return;
-    const points = this.#points, field = this.#field;
-    await points.collect(this.#step);
-    await this.#survey.watch({
-      step: this.#step,
-      watch: (watched) => points.watch(field, watched),
-      sample: (cells) => points.sample(field, cells),
-      readProfile: (profile) => points.readProfile(field, profile),
-    });
+    await this.#points.collect();
+    await this.#survey.watch(this.#points);
     this.#isSurveyed = true;
   }
 

@@ -142,7 +142,10 @@ export class FieldSolver implements Solver {
   ): Promise<Float32Array<ArrayBuffer>> {
     const profile = profileOf(this.problem, name, options);
     if (profile !== undefined) {
-      return await this.#next(`read ${name}`, () => Promise.resolve(this.#field.readProfile(profile.index)));
+      return await this.#next(
+        `read ${name}`,
+        () => Promise.resolve(this.#field.profiles.values[profile.index]!),
+      );
     }
     const range = rangeOf(this.problem, name, options);
     const { grid: [, ny, nz] } = this.problem;

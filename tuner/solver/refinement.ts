@@ -311,10 +311,7 @@ export async function copyState(from: SharedField, to: SharedField): Promise<voi
   const { stencil: { update }, grid: [, ny, nz] } = from.problem, fields = onGpuAlone(from, to);
   if (fields !== undefined) return await fields[1].copyFrom(fields[0]);
   await to.initialise({ kind: "noise", seed: 1, step: from.step });
-  profilesOf(update).forEach((_, profile) => {
-    const values = from.readProfile(profile);
-    to.writeProfile(profile, (i) => values[i]!);
-  });
+  from.profiles.values.forEach((values, profile) => to.writeProfile(profile, (i) => values[i]!));
   for (const range of piecesOf(from.problem)) {
     const cells = new Float32Array(range.slices * ny * nz);
     await from.read(range, cells);

@@ -95,11 +95,6 @@ export class CpuField {
     }
   }
 
-  /** The values of an axis profile. */
-  readProfile(profile: number): Float32Array {
-    return this.profiles.values[profile]!;
-  }
-
   /** The values that cells have now. */
   sample(cells: readonly Point[]): Promise<Float32Array> {
     return Promise.resolve(sampleSlices(this.slices(), cells));

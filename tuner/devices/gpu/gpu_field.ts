@@ -21,7 +21,7 @@ import { Dispatcher, type DispatchResources } from "./gpu_dispatcher.ts";
 import { compileCompare, compileFill, compilePlan } from "./gpu_pipelines.ts";
 import type { WatchedPoints } from "../points.ts";
 import type { Point } from "../../../kernels/points.ts";
-import { GpuPoints } from "./gpu_points.ts";
+import { GpuPoints, NOTHING } from "./gpu_points.ts";
 import { RunFailure } from "../run_failure.ts";
 import { OwnOrder } from "./own_order.ts";
 import { Uniforms } from "./gpu_uniforms.ts";
@@ -85,11 +85,6 @@ export class GpuField implements Disposable {
     }
   }
 
-  /** The values of an axis profile. */
-  readProfile(profile: number): Float32Array {
-    return this.profiles.values[profile]!;
-  }
-
   /** The values that cells have now, of a problem that has points. */
   async sample(cells: readonly Point[]): Promise<Float32Array> {
     const { gpu, scratch } = this.#made, { plan } = this;
@@ -100,10 +95,7 @@ export class GpuField implements Disposable {
     const dispatcher = this.#dispatcherOn(points.among(scratch));
     points.prepare(0, 1);
     await (await dispatcher.begin([plan.points!.sample(points.table, this.#step)])).finish();
-    const { copy, buffer, take: takeAll } = await points.leave(0, 1);
-    await gpu.enqueue(copy);
-    await gpu.within(async () => await buffer?.mapAsync(GPUMapMode.READ), "reading cells");
-    takeAll();
+    await points.settle(0, 1);
     return values;
   }
 
@@ -120,7 +112,8 @@ export class GpuField implements Disposable {
     const { gpu, scratch } = this.#made;
     this.#points?.[Symbol.dispose]();
     this.#lists.clear();
-    this.#points = await GpuPoints.watch(gpu, this, watched, this.longRun * this.problem.steps);
+    const all = watched ?? (this.plan.points?.hasSignal ? NOTHING : undefined);
+    this.#points = all && await GpuPoints.create(gpu, this, all, this.longRun * this.problem.steps);
     this.#dispatcher = this.#dispatcherOn(this.#points?.among(scratch) ?? scratch);
   }
 

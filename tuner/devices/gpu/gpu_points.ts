@@ -11,7 +11,7 @@ import type { GpuDevice } from "./gpu_device.ts";
 const FEW_BYTES = 2 ** 24, MOST_BYTES = 2 ** 27;
 
 /** What is recorded in a list of dispatches, on its way to the host. */
-export interface Leaving {
+interface Leaving {
   /** Copies it, behind the dispatches. */
   readonly copy: (encoder: GPUCommandEncoder) => void;
   /** Where it goes, to be mapped; undefined where nothing is recorded. */
@@ -20,8 +20,8 @@ export interface Leaving {
   take(): void;
 }
 
-/** Points where there are none. */
-const NOTHING: WatchedPoints = {
+/** Points where there are none, but a signal. */
+export const NOTHING: WatchedPoints = {
   added: [],
   recorded: [],
   every: 1,
@@ -54,17 +54,6 @@ export class GpuPoints implements Disposable {
     this.mostSteps = made.mostSteps;
     this.buffers = made.buffers;
     this.#update = made.update;
-  }
-
-  /** The same for those that are watched; undefined where there are none, and no signal. */
-  static async watch(
-    gpu: GpuDevice,
-    of: { readonly plan: GpuPlan; readonly problem: Problem },
-    watched: WatchedPoints | undefined,
-    most: number,
-  ): Promise<GpuPoints | undefined> {
-    const all = watched ?? (of.plan.points?.hasSignal ? NOTHING : undefined);
-    return all && await GpuPoints.create(gpu, of, all, most);
   }
 
   /** A plan's scratch buffers with these, which are the last. */
@@ -136,6 +125,14 @@ export class GpuPoints implements Disposable {
         this.#readable.push(buffer);
       },
     };
+  }
+
+  /** Hands over what was just recorded, and waits for it. */
+  async settle(start: number, steps: number): Promise<void> {
+    const { copy, buffer, take } = await this.leave(start, steps);
+    await this.#gpu.enqueue(copy);
+    await this.#gpu.within(async () => await buffer?.mapAsync(GPUMapMode.READ), "what was recorded");
+    take();
   }
 
   async #readableOf(bytes: number): Promise<GPUBuffer> {

@@ -30,7 +30,7 @@ import {
 import type { GpuDevice, Recorder, Submission } from "./gpu_device.ts";
 import { Dispatcher } from "./gpu_dispatcher.ts";
 import { compileFill, compilePlan, type Pipeline } from "./gpu_pipelines.ts";
-import { GpuPoints, type Leaving } from "./gpu_points.ts";
+import { GpuPoints, NOTHING } from "./gpu_points.ts";
 import { Uniforms } from "./gpu_uniforms.ts";
 
 /** What the host hands over in the 10 ms of a wait, roughly. */
@@ -177,13 +177,9 @@ export class WindowedField implements Disposable {
   async watch(watched: WatchedPoints | undefined): Promise<void> {
     const { scratch } = this.#resources;
     this.#points?.[Symbol.dispose]();
-    this.#points = await GpuPoints.watch(this.#gpu, this, watched, this.plan.passageSteps!);
+    const { passageSteps, points } = this.plan, all = watched ?? (points?.hasSignal ? NOTHING : undefined);
+    this.#points = all && await GpuPoints.create(this.#gpu, this, all, passageSteps!);
     this.#dispatcher = this.#dispatcherOn(this.#points?.among(scratch) ?? scratch);
-  }
-
-  /** The values of an axis profile. */
-  readProfile(profile: number): Float32Array {
-    return this.profiles.values[profile]!;
   }
 
   /** The values that cells have now. */
@@ -244,15 +240,13 @@ export class WindowedField implements Disposable {
   async #passage(steps: number): Promise<void> {
     const last = this.#sections.length - 1, points = this.#points, start = this.#step;
     points?.prepare(start, steps);
-    const recorded = await points?.leave(start, steps);
     const dispatches = this.plan.dispatches(steps, start, points?.table);
     const bySection = Map.groupBy(dispatches, ({ section = 0 }) => section);
     this.#load(last);
     for (let section = last; section >= 0; section--) {
       const { passes, record } = await this.#dispatcher.record(bySection.get(section) ?? []);
       const shared: Recorder = (encoder) => this.#copyCommon(encoder, section);
-      const finals = this.#finalsOf(section), leaving = section === 0 ? recorded : undefined;
-      const submission = await this.#submit([shared, ...record], passes, finals, leaving);
+      const submission = await this.#submit([shared, ...record], passes, this.#finalsOf(section));
       // all of this while the device computes
       if (section < last) this.#unload(this.#finalsOf(section + 1));
       const left = section > 0 ? this.#load(section - 1, true) : undefined;
@@ -263,7 +257,7 @@ export class WindowedField implements Disposable {
       await finished;
     }
     this.#unload(this.#finalsOf(0));
-    recorded?.take();
+    await points?.settle(start, steps);
   }
 
   /** Slices that no earlier section touches: they are final once this one is computed. */
@@ -303,28 +297,17 @@ export class WindowedField implements Disposable {
     );
   }
 
-  /** Submits work on a section, after which some of its slices come back, and what was recorded. */
-  #submit(
-    record: readonly Recorder[],
-    passes: number,
-    { section, from, to }: Moved,
-    recorded?: Leaving,
-  ): Promise<Submission> {
+  /** Submits work on a section, after which some of its slices come back. */
+  #submit(record: readonly Recorder[], passes: number, { section, from, to }: Moved): Promise<Submission> {
     const staged = this.#stagedOf(section), bytes = 4 * this.plan.storage.layout.slice;
     const first = from - this.#sections[section]!.slices[0], size = bytes * (to - from);
-    const comeBack: Recorder = (encoder) => {
+    const comeBack: Recorder = (encoder) =>
       this.#slotOf(section).forEach((array, level) =>
         encoder.copyBufferToBuffer(array, bytes * first, staged, size * level, size)
       );
-      recorded?.copy(encoder);
-    };
     // a section without any work has a pass as well, for its time
     const last: Recorder = (encoder, timestamps) => encoder.beginComputePass(timestamps()).end();
-    return this.#gpu.submit({
-      passes: passes + 1,
-      outgoing: [staged, ...(recorded?.buffer ? [recorded.buffer] : [])],
-      record: [...record, last, comeBack],
-    });
+    return this.#gpu.submit({ passes: passes + 1, outgoing: [staged], record: [...record, last, comeBack] });
   }
 
   /** Takes slices that came back from their mapped buffer: one at a time, as large ranges are slow to read. */

@@ -1,6 +1,6 @@
 import type { FieldStart } from "../../../kernels/initial_field.ts";
 import type { Point } from "../../../kernels/points.ts";
-import { cellsOf, type Grid } from "../../../kernels/stencils/stencil.ts";
+import type { Grid } from "../../../kernels/stencils/stencil.ts";
 import type { Box, Place } from "../../../models/rank_part.ts";
 import type { DeviceKind } from "../../shares.ts";
 import type { Comparison } from "../comparison.ts";
@@ -137,21 +137,5 @@ export async function writeSlices(
       waiting = [];
     }
     if (cells !== undefined) waiting.push(cells);
-  }
-}
-
-/** Carries over all cells of a part, ghost zones too, and the time step. */
-export async function copyPart(from: PartField, to: PartField, planes: number): Promise<void> {
-  await from.settle();
-  if (from.onGpu && to.onGpu) return await to.onGpu.copyFrom(from.onGpu);
-  await to.initialise({ kind: "zero", seed: 1, step: from.step });
-  to.profiles.take(from.profiles.values);
-  const { grid: size } = from.place.part, cells = new Float32Array(cellsOf(size));
-  for (let plane = 0; plane < planes; plane++) {
-    for (const ago of [0, 1] as const) {
-      const box = { ago, plane, planes: 1, low: [0, 0, 0], size } as const;
-      await readBox(from, box, cells);
-      await writeBox(to, box, cells);
-    }
   }
 }

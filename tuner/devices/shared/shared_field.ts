@@ -1,4 +1,4 @@
-import { profilesOf } from "../../../kernels/axis_profiles.ts";
+import { profilesOf, type ProfileValues } from "../../../kernels/axis_profiles.ts";
 import type { FieldStart } from "../../../kernels/initial_field.ts";
 import type { Point } from "../../../kernels/points.ts";
 import type { Problem } from "../../../kernels/stencils/stencil.ts";
@@ -151,15 +151,18 @@ export class SharedField implements Disposable {
     }
   }
 
-  /** The values of an axis profile in the whole grid. */
-  readProfile(profile: number): Float32Array<ArrayBuffer> {
-    const { stencil: { update }, grid } = this.problem, { axis } = profilesOf(update)[profile]!;
-    const all = new Float32Array(grid[axis]);
-    for (const { profiles, place: { part: { own: { low, size }, before } } } of this.parts) {
-      const first = before[axis];
-      all.set(profiles.values[profile]!.subarray(first, first + size[axis]), low[axis]);
-    }
-    return all;
+  /** The axis profiles of the whole grid. */
+  get profiles(): { readonly values: ProfileValues } {
+    const { stencil: { update }, grid } = this.problem;
+    const values = profilesOf(update).map(({ axis }, profile) => {
+      const all = new Float32Array(grid[axis]);
+      for (const { profiles, place: { part: { own: { low, size }, before } } } of this.parts) {
+        const first = before[axis];
+        all.set(profiles.values[profile]!.subarray(first, first + size[axis]), low[axis]);
+      }
+      return all;
+    });
+    return { values };
   }
 
   /** Sets an axis profile, on all devices and in ghost zones: see {@linkcode HeldProfiles.set}. */
