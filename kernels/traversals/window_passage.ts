@@ -9,12 +9,12 @@
  * @module
  */
 import type { Layout } from "../layout.ts";
-import { layoutWithin, mostSlices, type SectionLimits, type SectionNeeds, sectionsOf } from "../sections.ts";
+import { mostSlices, type SectionLimits, type SectionNeeds, sectionsOf } from "../sections.ts";
 import type { Problem } from "../stencils/stencil.ts";
 import { stepReach } from "../update.ts";
-import { pointBuffers, scratchOf } from "./profile_storage.ts";
 import { timeUniforms } from "../wgsl/declare.ts";
 import { atGroup, pointPlan, pointShader } from "./point_work.ts";
+import { pointBuffers, scratchOf } from "./profile_storage.ts";
 import type { Shader } from "./storage.ts";
 import type { Dispatch, GpuPlan } from "./traversal.ts";
 
@@ -48,11 +48,8 @@ export function planPassage(
   const { grid: [nx, ny, nz], stencil: { update } } = problem, reach = stepReach(update).x;
   const needs = passageNeeds(problem, layout, limits), sections = sectionsOf(layout, needs, limits);
   const atPoints = problem.survey && shaders.push(pointShader(pointBuffers(problem))) - 1;
-  /** All that a section holds of the grid: in a passage it computes some slices in the first steps, others in the last. */
-  const held = sections.map((section) => {
-    const [first, end] = section.slices, within = [Math.max(0, first), Math.min(nx, end)] as const;
-    return { own: within, layout: layoutWithin(layout, section, within) };
-  });
+  // all that a section holds of the grid: in a passage it computes some slices in the first steps, others in the last
+  const held = sections.map(({ layout, x }) => ({ layout, own: [x, x + layout.grid[0]] as const }));
   return {
     label,
     storage: { layout, sections, ...scratchOf(problem) },

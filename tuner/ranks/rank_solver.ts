@@ -128,14 +128,12 @@ export class RankSolver implements Disposable {
   }
 
   /** Adds sources as a solver does, to a problem that has a `survey`; every rank adds the same. */
-  readonly addSources: Solver["addSources"] = (...all) => {
-    return this.#changeSurvey(() => this.#survey.addSources(...all));
-  };
+  readonly addSources: Solver["addSources"] = (...all) =>
+    this.#changeSurvey(() => this.#survey.addSources(...all));
 
   /** Adds receivers as a solver does, to a problem that has a `survey`; every rank adds the same. */
-  readonly addReceivers: Solver["addReceivers"] = (...all) => {
-    return this.#changeSurvey(() => this.#survey.addReceivers(...all));
-  };
+  readonly addReceivers: Solver["addReceivers"] = (...all) =>
+    this.#changeSurvey(() => this.#survey.addReceivers(...all));
 
   async #changeSurvey(change: () => void): Promise<void> {
     if (this.problem.survey === undefined) {
