@@ -1,4 +1,3 @@
-import { profilesOf } from "../../kernels/axis_profiles.ts";
 import { amplitudeOf } from "../../kernels/initial_field.ts";
 import { layOut } from "../../kernels/layout.ts";
 import { cellsOf, type Problem } from "../../kernels/stencils/stencil.ts";
