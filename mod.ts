@@ -89,7 +89,6 @@ export {
 export {
   acoustic,
   acousticEdges,
-  type AcousticMedium,
   type AcousticOptions,
   acousticTimeStep,
   acousticWarning,

@@ -11,93 +11,88 @@
  * back e^(−D·width/(3v)) = 0.003 is left: more damping reflects more at once, less lets more come back from the end. Of a
  * Ricker wavelet 2.3 wavelengths wide edges reflect −41 dB straight on and −40 dB at most places, −34 dB in a corner.
  *
- * **Free surface.** p(−1−k) = −p(k) beyond the upper face of cell 0. Zeros lie there for the kernels; what taps miss is
- * added by axis profiles, weights of p in the cells near the surface and 0 further down.
+ * **Free surface.** p(−1−k) = −p(k) beyond the upper face of cell 0. Kernels have zeros there; axis profiles, which are
+ * not 0 near the surface alone, weigh what their taps miss.
+ *
+ * **Density.** (1/(ρv²)) ∂²p/∂t² = ∇·(∇p/ρ) + s: each difference p_k − p_0 of Δ_h counts ρ_0 · 2/(ρ_0 + ρ_k). The largest
+ * stable step stays the same, as does the order where ρ is constant; where it changes the order is 2.
  *
  * @module
  */
-import { along, equation, type MaterialSource, type ProfileFormula } from "../equation.ts";
-import type { Expression } from "../expression.ts";
+import {
+  along,
+  equation,
+  type FieldTap,
+  type MaterialSource,
+  type MaterialTap,
+  type ProfileFormula,
+} from "../equation.ts";
+import { constant, type Expression } from "../expression.ts";
 import { add, atLeast, divide, maximum, multiply, subtract } from "../operations.ts";
 import type { ValueRange } from "../update.ts";
 import { armsOf, conservingWeights, secondDerivative } from "./cross.ts";
 import { type Equation, oneOf, requireOneOf, requireStable, requireValue, type Stencil } from "./stencil.ts";
 import { stabilityLimit, WAVE_ORDERS } from "./wave.ts";
 
-/** A medium, and how finely it is computed. */
-export interface AcousticMedium {
+/** What {@linkcode acoustic} makes a stencil of: a medium, and how it is computed. */
+export interface AcousticOptions {
   /** Order of approximation in space: 2, 4, … 14. @default {2} */
   readonly order?: number | undefined;
-  /** The lowest and the highest velocity in m/s; which cell has which, `solver.write("velocity", …)` says. @default {[1500, 4500]} */
+  /** The lowest and the highest velocity in m/s; `solver.write("velocity", …)` says which cell has which. @default {[1500, 4500]} */
   readonly velocity?: ValueRange | undefined;
+  /** The lowest and the highest of the material `density`, in any unit, at most a factor of 10 apart. @default {it is constant} */
+  readonly density?: ValueRange | undefined;
   /** Metres from cell to cell. @default {10} */
   readonly spacing?: number | undefined;
-}
-
-/** What {@linkcode acoustic} makes a stencil of. */
-export interface AcousticOptions extends AcousticMedium {
   /** Seconds. @default {0.9 times `acousticTimeStep`} */
   readonly timeStep?: number | undefined;
-  /** Cells of the absorbing edges at each end of every axis, or of x, y and z: the grid is larger than the model by them. @default {30} */
+  /** Cells of the absorbing edges, around the model, at each end of every axis, or of x, y and z. @default {30} */
   readonly edges?: number | readonly [x: number, y: number, z: number] | undefined;
   /** What is at the low end of z: an absorbing edge, or at the upper face of cell 0 a free surface. @default {"absorbing"} */
   readonly surface?: "absorbing" | "free" | undefined;
 }
 
+type Medium = Pick<AcousticOptions, "order" | "velocity" | "spacing">;
+type Sounded = Medium & { readonly frequency: number };
+
 /** What an edge leaves of a wave that goes in and comes back, and the width of one in wavelengths. */
 const LEFT = 3e-3, WAVELENGTHS = 2.3;
 
-/** Times the frequency of its peak: where the spectrum of a Ricker wavelet has fallen to a few hundredths. */
-const HIGHEST = 2.5;
-
-/** Cells per shortest wavelength below which waves are far too slow at any order. */
-const FEWEST = 2.5;
+/** Where a Ricker wavelet's spectrum ends, in frequencies of its peak; cells that its shortest wavelength needs at least. */
+const HIGHEST = 2.5, FEWEST = 2.5;
 
 /** A medium with the defaults of what it leaves out, checked. */
-function mediumOf({ order = 2, velocity = [1500, 4500], spacing = 10 }: AcousticMedium) {
-  const [least, most] = velocity, want = requireValue;
+function mediumOf({ order = 2, velocity = [1500, 4500], spacing = 10 }: Medium) {
+  const [least, most] = velocity, isRange = least > 0 && least <= most;
   requireOneOf("acoustic", "order", WAVE_ORDERS, order);
-  want(
-    least > 0 && least <= most,
-    "acoustic",
-    "velocity must be the lowest, above 0, and the highest",
-    `${velocity}`,
-  );
-  want(spacing > 0, "acoustic", "spacing must be above 0", spacing);
+  requireValue(isRange, "acoustic", "velocity must be the lowest, above 0, and the highest", `${velocity}`);
+  requireValue(spacing > 0, "acoustic", "spacing must be above 0", spacing);
   return { order, velocity, least, most, spacing };
 }
 
 /** The largest stable time step of a medium, in seconds. */
-export function acousticTimeStep(medium: AcousticMedium = {}): number {
+export function acousticTimeStep(medium: Medium = {}): number {
   const { order, most, spacing } = mediumOf(medium);
   return stabilityLimit(order) * spacing / most;
 }
 
 /** Cells of an absorbing edge that reflects about −40 dB of a Ricker wavelet of this frequency in Hz. */
-export function acousticEdges(
-  { frequency, ...medium }: AcousticMedium & { readonly frequency: number },
-): number {
+export function acousticEdges({ frequency, ...medium }: Sounded): number {
   const { most, spacing } = mediumOf(medium);
   return Math.ceil(WAVELENGTHS * most / frequency / spacing);
 }
 
 /** A warning where cells are too large for a Ricker wavelet of this frequency in Hz; undefined where they are not. */
-export function acousticWarning(
-  { frequency, ...medium }: AcousticMedium & { readonly frequency: number },
-): string | undefined {
-  const { least, spacing } = mediumOf(medium),
-    highest = HIGHEST * frequency,
-    cells = least / (highest * spacing);
+export function acousticWarning({ frequency, ...medium }: Sounded): string | undefined {
+  const { least, spacing } = mediumOf(medium), cells = least / (HIGHEST * frequency * spacing);
   if (cells >= FEWEST) return undefined;
   const [slower, finer] = [frequency, spacing].map((one) => (one * cells / FEWEST).toPrecision(3));
-  return `${
-    cells.toFixed(1)
-  } cells per shortest wavelength, of ${highest} Hz at ${least} m/s, are too few: ` +
-    `${FEWEST} are wanted, as with a frequency of ${slower} Hz or a spacing of ${finer} m`;
+  return `${cells.toFixed(1)} cells per shortest wavelength are too few: ${FEWEST} are wanted, ` +
+    `as with a frequency of ${slower} Hz or a spacing of ${finer} m`;
 }
 
 /**
- * Sound of one order. Its field is `p`, its material `velocity`, in m/s, its source `s`.
+ * Sound of one order. Its field is `p`, its materials `velocity`, in m/s, and `density`, its source `s`.
  *
  * @returns the stencil, reach order/2 along each axis, two time levels
  * @throws {RangeError} for another order, or a time step beyond the stability limit
@@ -116,8 +111,10 @@ export function acousticWarning(
  */
 export function acoustic(options: AcousticOptions = {}): Stencil {
   const { order, velocity, most, spacing } = mediumOf(options), limit = acousticTimeStep(options);
-  const { timeStep = 0.9 * limit, edges = 30, surface = "absorbing" } = options, isFree = surface === "free";
+  const { density, timeStep = 0.9 * limit, edges = 30, surface = "absorbing" } = options;
   requireStable("acoustic", "the time step in s", timeStep, limit, ` of order ${order}`);
+  const isFree = surface === "free", isDense = density === undefined || density[0] > 0;
+  requireValue(isDense, "acoustic", "density must be above 0", `${density}`);
   requireValue(isFree || surface === "absorbing", "acoustic", "surface must be absorbing or free", surface);
   const widths = typeof edges === "number" ? [edges, edges, edges] : edges;
   const areWhole = widths.length === 3 && widths.every((cells) => Number.isInteger(cells) && cells >= 0);
@@ -125,14 +122,15 @@ export function acoustic(options: AcousticOptions = {}): Stencil {
   const scaled = secondDerivative(order).sides.map((c) => c * (timeStep / spacing) ** 2);
   const { centre, sides } = conservingWeights(0, scaled, 6);
   /** dΔt/2 along each axis. */
-  const damping = (["x", "y", "z"] as const).flatMap((axis, i) => {
+  const damping = (["x", "y", "z"] as const).flatMap((axis, i): [string, MaterialSource][] => {
     const width = widths[i]!, strength = 3 * Math.log(1 / LEFT) * most / (width * spacing) * timeStep / 2;
     const profile = edgesOf(width, strength, isFree && axis === "z");
-    return width > 0 ? [[`d${axis}`, along(axis, profile)] as const] : [];
+    return width > 0 ? [[`d${axis}`, along(axis, profile)]] : [];
   });
   const images = isFree ? imagesOf(sides) : [];
   const materials: Readonly<Record<string, MaterialSource>> = {
     velocity,
+    ...(density && { density }),
     ...Object.fromEntries(damping),
     ...Object.fromEntries(images.map(({ name, weight }) => [name, along("z", weight)])),
   };
@@ -145,17 +143,36 @@ export function acoustic(options: AcousticOptions = {}): Stencil {
     sources: { s: [-1, 1] },
     ...(isFree && { surface }),
     step(planes) {
-      const { p, s } = planes, v = planes.velocity!;
-      const mirrored = images.map(({ name, offset }) => multiply(planes[name]!, p.at(0, 0, offset)));
-      const laplacian = add(multiply(centre, p), ...armsOf(p, sides), ...mirrored);
-      const push = multiply(multiply(v, v), add(laplacian, multiply(timeStep ** 2, s)));
+      const { p, s } = planes, v = planes.velocity!, rho = density && planes.density!;
+      const mirrored = images.map(({ name, offset }) => {
+        const image = p.at(0, 0, offset);
+        // the tap itself, in zeros, has given −2p/ρ_0
+        const missed = rho && subtract(divide(add(image, p), add(rho, rho.at(0, 0, offset))), divide(p, rho));
+        return multiply(planes[name]!, missed ? multiply(2, missed) : image);
+      });
+      const arms = rho ? flowsOf(p, rho, sides) : [multiply(centre, p), ...armsOf(p, sides)];
+      const laplacian = sumOf([...arms, ...mirrored]), square = multiply(v, v);
+      const push = multiply(rho ? multiply(square, rho) : square, add(laplacian, multiply(timeStep ** 2, s)));
       if (damping.length === 0) return { p: add(subtract(multiply(2, p), p.before()), push) };
       // the same with r = 1/(1 + dΔt/2), as (1 − dΔt/2)r = 2r − 1: p(t−1) + r (2 (p − p(t−1)) + push)
-      const [first, ...others] = damping.map(([name]) => planes[name]!),
-        r = divide(1, add(1, first!, ...others));
+      const r = divide(1, sumOf([constant(1), ...damping.map(([name]) => planes[name]!)]));
       return { p: add(p.before(), multiply(r, add(multiply(2, subtract(p, p.before())), push))) };
     },
   });
+}
+
+/** For every distance its weight times the sum of the six differences so far away, each over the mean density. */
+function flowsOf(p: FieldTap, density: MaterialTap, sides: readonly number[]): Expression[] {
+  return sides.map((side, i) => {
+    const ways = [0, 1, 2].flatMap((axis) => [-1 - i, i + 1].map((cells) => [0, 0, 0].with(axis, cells)));
+    const flow = (way: readonly number[]) =>
+      divide(subtract(p.at(...way), p), add(density, density.at(...way)));
+    return multiply(2 * side, sumOf(ways.map(flow)));
+  });
+}
+
+function sumOf([first, ...others]: readonly Expression[]): Expression {
+  return add(first!, ...others);
 }
 
 /** Quadratic in the `width` outer cells at both ends, or at the high one alone, 0 between. */
@@ -169,18 +186,14 @@ function edgesOf(width: number, strength: number, isOneSided: boolean): ProfileF
 
 /** The weights of the cells that the taps beyond a free surface are images of, for every distance along z. */
 function imagesOf(sides: readonly number[]): { name: string; offset: number; weight: ProfileFormula }[] {
-  const reach = sides.length;
-  return Array.from({ length: 2 * reach - 1 }, (_, index) => {
-    const offset = index + 1 - reach;
-    const weight = (i: Expression): Expression => {
-      // of cell z, the tap k = offset + 1 + 2z cells up lies above the surface, and is the image of cell z + offset
-      const terms = sides.flatMap((side, above) => {
-        const z = (above - offset) / 2;
-        const isImage = Number.isInteger(z) && z >= 0 && z + offset >= 0;
+  return Array.from({ length: 2 * sides.length - 1 }, (_, index) => {
+    const offset = index + 1 - sides.length;
+    // the tap of cell z that lies offset + 1 + 2z cells up is the image of cell z + offset
+    const weight = (i: Expression): Expression =>
+      sumOf(sides.flatMap((side, above) => {
+        const z = (above - offset) / 2, isImage = Number.isInteger(z) && z >= 0 && z + offset >= 0;
         return isImage ? [multiply(-side, atLeast(i, z), atLeast(z, i))] : [];
-      });
-      return add(0, ...terms);
-    };
+      }));
     return { name: `image${index + 1}`, offset, weight };
   });
 }
