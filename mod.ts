@@ -158,6 +158,7 @@ export {
 export type { Interpolation } from "./kernels/interpolation.ts";
 export type { PointCounts } from "./kernels/points.ts";
 export type { Source } from "./kernels/update.ts";
+export type { Snapshot, SnapshotOptions } from "./tuner/solver/snapshots.ts";
 export { SolverError } from "./tuner/solver/solver_error.ts";
 export {
   tune,

@@ -2,6 +2,7 @@ import { assert, assertAlmostEquals, assertEquals, assertRejects } from "@std/as
 import { along, equation } from "../../kernels/equation.ts";
 import { add, divide, multiply, subtract } from "../../kernels/operations.ts";
 import type { Boundary, Grid, Problem } from "../../kernels/stencils/stencil.ts";
+import { acoustic } from "../../kernels/stencils/acoustic.ts";
 import { openDevice } from "../../tuner/devices/open_device.ts";
 import { testOnGpu } from "../test_on_gpu.ts";
 import { createSolver, solverLayout } from "../../tuner/solver/create_solver.ts";
@@ -343,6 +344,21 @@ Deno.test("samples of a whole plane at every step come in pieces, and a callback
   isRefused = false;
   await solver.run(0);
   assertEquals(counts.slice(4), [0, 1]);
+});
+
+Deno.test("positions of an equation with a free surface begin on the surface, where there is nothing", async () => {
+  const stencil = acoustic({ order: 2, velocity: [1000, 1500], edges: 0, surface: "free" });
+  const problem: Problem = { stencil, grid, boundary: "zero", steps: 6 };
+  await using solver = await createSolver(null, problem, CONFIGURATIONS["CPU in strips"]!);
+  for (const z of [-0.5, 0.3]) {
+    await solver.addReceivers("p", [[5, 5, z]], { interpolation: "sinc" });
+  }
+  await solver.initialise("noise");
+  const [surface, below] = await solver.traces();
+  assertAlmostEquals(surface![0]!, 0, 1e-7);
+  assert(Math.abs(below![0]!) > 1e-3);
+  const refused = () => solver.addReceivers("p", [[5, 5, -0.6]]);
+  await assertRejects(refused, RangeError, "positions must lie within 0, 0, -0.5 to 12, 10, 19 cells");
 });
 
 Deno.test("the points of a box are its cells, and their sums begin anew with the fields", async () => {

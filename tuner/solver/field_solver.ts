@@ -12,6 +12,7 @@ import { type CellRange, checkStart, checkSteps, profileOf, rangeOf, sliceSource
 import type { Refined } from "./refined.ts";
 import { type Contender, copyState, type Refinement } from "./refinement.ts";
 import type { CellsOptions, CellValues, Solver, SolverRun } from "./solver.ts";
+import { type SnapshotOptions, Snapshots } from "./snapshots.ts";
 import { failingAs } from "./solver_error.ts";
 import { type PlaceOptions, type Position, type ReceiverOptions, Survey } from "../devices/survey.ts";
 
@@ -34,6 +35,7 @@ export class FieldSolver implements Solver {
   readonly #parts: SolverParts;
   #current: Contender;
   readonly #survey: Survey;
+  readonly #snapshots = new Snapshots();
   /** Whether the field knows the sources and receivers, and what materials make of them. */
   #isSurveyed = true;
   #queue: Promise<unknown> = Promise.resolve();
@@ -89,6 +91,7 @@ export class FieldSolver implements Solver {
     await this.#next("set the initial field", async () => {
       this.#isSurveyed = false;
       this.#survey.restart();
+      this.#snapshots.restart();
       for (const field of this.#fields()) {
         await field.initialise({ kind, seed });
       }
@@ -175,6 +178,12 @@ export class FieldSolver implements Solver {
     });
   }
 
+  async addSnapshots(name: string, options: SnapshotOptions): Promise<void> {
+    await this.#next("add the snapshots", () => {
+      return Promise.resolve(this.#snapshots.add(this.problem, name, options, this.step));
+    });
+  }
+
   async traces(): Promise<Float32Array<ArrayBuffer>[]> {
     return await this.#next("give the traces", async () => {
       await this.#announce();
@@ -192,6 +201,7 @@ export class FieldSolver implements Solver {
   async reset(): Promise<void> {
     await this.#next("reset", async () => {
       this.#survey.clear();
+      this.#snapshots.clear();
       this.#isSurveyed = true;
       for (const field of this.#fields()) {
         await field.watch(undefined);
@@ -237,10 +247,13 @@ export class FieldSolver implements Solver {
       if (isBorrowed && !isAllZero(boundary)) await this.#field.onGpu?.renewPads();
       await this.#announce();
       let timeNs = 0;
-      for (let done = 0; done < steps;) {
+      for (let done = 0;;) {
+        await this.#snapshots.take(this.#field);
+        if (done === steps) break;
         // candidates would have to add and record as well
         const tries = this.#survey.isEmpty ? refinement : undefined;
-        const left = steps - done, piece = await tries?.piece(this.#current, left);
+        const left = Math.min(steps - done, this.#snapshots.due - this.step),
+          piece = await tries?.piece(this.#current, left);
         if (piece?.kept !== undefined) this.#keep(piece.kept);
         // a GPU alone cuts long runs itself, and is waited for once
         const atOnce = this.#field.alone?.facts.longRun !== undefined

@@ -3,6 +3,7 @@ import type { Layout } from "../../kernels/layout.ts";
 import type { Problem } from "../../kernels/stencils/stencil.ts";
 import type { Configuration } from "../configuration.ts";
 import type { Refined } from "./refined.ts";
+import type { SnapshotOptions } from "./snapshots.ts";
 import type { PlaceOptions, Position, ReceiverOptions } from "../devices/survey.ts";
 
 /** Options of {@linkcode createSolver}. */
@@ -156,7 +157,17 @@ export interface Solver extends Disposable, AsyncDisposable {
    */
   spectra(): Promise<Float64Array<ArrayBuffer>[]>;
 
-  /** Sets all fields to zero and the time step to 0, and ends all sources and receivers; materials stay. */
+  /**
+   * Hands over a field's cells at t = 0 and after every `every` steps, until {@linkcode Solver.reset}. A run ends its
+   * kernels' work there and waits for the cells.
+   *
+   * @param name the field
+   * @param options which cells, how often, and what takes them; if that throws, the run ends at this step
+   * @throws {RangeError} if there is no such field, or the box does not lie within the grid
+   */
+  addSnapshots(name: string, options: SnapshotOptions): Promise<void>;
+
+  /** Sets all fields to zero and the time step to 0, and ends all sources, receivers and snapshots; materials stay. */
   reset(): Promise<void>;
 
   /**

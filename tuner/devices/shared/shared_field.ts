@@ -8,6 +8,7 @@ import { type Comparison, joinComparisons } from "../comparison.ts";
 import type { Submission } from "../gpu/gpu_device.ts";
 import type { GpuField } from "../gpu/gpu_field.ts";
 import type { HeldProfiles } from "../held_profiles.ts";
+import type { Box } from "../../../models/rank_part.ts";
 import { pointsIn, pointsOfParts, type WatchedPoints } from "../points.ts";
 import type { Reference } from "../reference.ts";
 import { type GridSlices, type PartField, readBox, writeSlices } from "./part_field.ts";
@@ -129,12 +130,20 @@ export class SharedField implements Disposable {
   /** Reads cells of the whole grid, wherever they lie, into an array that is just as long: x, y, z. */
   async read({ x, slices, ...level }: GridSlices, target: Float32Array): Promise<void> {
     const [, ny, nz] = this.problem.grid;
+    await this.readBox({ ...level, planes: 1, low: [x, 0, 0], size: [slices, ny, nz] }, target);
+  }
+
+  /** The same of a box of one plane. */
+  async readBox(
+    { low: [x, y, z], size: [slices, ny, nz], ...level }: Box,
+    target: Float32Array,
+  ): Promise<void> {
     for (const part of this.parts) {
       const { own: { low: [low], size: [size] }, before: [before] } = part.place.part;
       const from = Math.max(x, low), end = Math.min(x + slices, low + size);
       if (from >= end) continue;
-      const box = { low: [before + from - low, 0, 0], size: [end - from, ny, nz] } as const;
-      await readBox(part, { ...level, ...box, planes: 1 }, target.subarray((from - x) * ny * nz));
+      const box = { low: [before + from - low, y, z], size: [end - from, ny, nz] } as const;
+      await readBox(part, { ...level, ...box }, target.subarray((from - x) * ny * nz));
     }
   }
 

@@ -1,0 +1,95 @@
+import type { Grid, Problem } from "../../kernels/stencils/stencil.ts";
+import type { SharedField } from "../devices/shared/shared_field.ts";
+import type { CellBox } from "../devices/survey.ts";
+import { describeValue } from "../format.ts";
+import { refuserOf } from "../problem/request_error.ts";
+
+/** A field at one time. */
+export interface Snapshot {
+  /** t: steps since the initial state. */
+  readonly step: number;
+  /** Values along x, y, z. */
+  readonly size: Grid;
+  /** Dense: x slowest, z fastest. */
+  readonly values: Float32Array<ArrayBuffer>;
+}
+
+/** Which snapshots are taken. */
+export interface SnapshotOptions {
+  /** Steps from one to the next; the first is at a multiple of it. */
+  readonly every: number;
+  /** @default {the whole grid} */
+  readonly box?: CellBox;
+  /** Of the box's cells every `stride`-th along each axis. @default {1} */
+  readonly stride?: number;
+  /** Takes one; the run goes on when it has ended. It must not wait for the solver, whose calls come after the run. */
+  readonly onSnapshot: (snapshot: Snapshot) => void | Promise<void>;
+}
+
+/** Cells of a box that are read at once, 64 MiB. */
+const CELLS_AT_ONCE = 2 ** 24;
+
+/** The snapshots of a solver. */
+export class Snapshots {
+  readonly #wanted: (Required<SnapshotOptions> & { readonly plane: number; due: number })[] = [];
+
+  /** @throws {RangeError} saying what is wrong */
+  add({ grid, stencil: { update } }: Problem, name: string, options: SnapshotOptions, step: number): void {
+    const { every, onSnapshot, stride = 1, box = { low: [0, 0, 0], size: grid } } = options;
+    const refuse = refuserOf("add the snapshots"), plane = update.fields.indexOf(name);
+    if (plane < 0) refuse(`the name must be one of ${update.fields.join(", ")}`, describeValue(name));
+    for (const [what, value] of Object.entries({ every, stride })) {
+      if (!(Number.isSafeInteger(value) && value >= 1)) {
+        refuse(`${what} must be a whole number from 1 up`, describeValue(value));
+      }
+    }
+    const isInside = grid.every((cells, axis) => {
+      const low = box.low?.[axis], size = box.size?.[axis];
+      const areWhole = Number.isInteger(low) && Number.isInteger(size);
+      return areWhole && low! >= 0 && size! >= 1 && low! + size! <= cells;
+    });
+    if (!isInside) refuse(`the box must lie within the ${grid.join(" × ")} cells`, describeValue(box));
+    if (typeof onSnapshot !== "function") {
+      refuse("onSnapshot must be a function", describeValue(onSnapshot));
+    }
+    this.#wanted.push({ every, stride, onSnapshot, box, plane, due: Math.ceil(step / every) * every });
+  }
+
+  /** The step of the next one. */
+  get due(): number {
+    return Math.min(Infinity, ...this.#wanted.map(({ due }) => due));
+  }
+
+  /** Begins anew at t = 0. */
+  restart(): void {
+    for (const one of this.#wanted) one.due = 0;
+  }
+
+  clear(): void {
+    this.#wanted.length = 0;
+  }
+
+  /** Hands over those of a field's step. */
+  async take(field: SharedField): Promise<void> {
+    const { step } = field;
+    for (const one of this.#wanted) {
+      if (one.due > step) continue;
+      one.due = step + one.every;
+      const { low, size: all } = one.box, { stride, plane } = one;
+      const size = all.map((cells) => Math.ceil(cells / stride)) as [number, number, number];
+      const values = new Float32Array(size[0] * size[1] * size[2]), [nx, ny, nz] = all;
+      const atOnce = stride * Math.max(1, Math.floor(CELLS_AT_ONCE / (stride * ny * nz)));
+      for (let x = 0, i = 0; x < nx; x += atOnce) {
+        const slices = Math.min(atOnce, nx - x), cells = new Float32Array(slices * ny * nz);
+        const box = { low: [low[0] + x, low[1], low[2]], size: [slices, ny, nz] } as const;
+        await field.readBox({ ...box, ago: 0, plane, planes: 1 }, cells);
+        for (let slice = 0; slice < slices; slice += stride) {
+          for (let y = 0; y < ny; y += stride) {
+            for (let z = 0; z < nz; z += stride) values[i++] = cells[(slice * ny + y) * nz + z]!;
+          }
+        }
+      }
+      await one.onSnapshot({ step, size, values });
+    }
+  }
+}
