@@ -79,3 +79,14 @@ Deno.test("what commands and the package use is what the tests use, in the same 
   const { "@facet/facet": _, ...packages } = imports;
   assertEquals(packages, scopes["./tuner/"]);
 });
+
+Deno.test("deno install in the root gets every package that files name themselves, in their versions", async () => {
+  const { scopes } = await readJson("deno.json") as { scopes: Record<string, Record<string, string>> };
+  const installed = new Set(Object.values(scopes).flatMap((packages) => Object.values(packages)));
+  const { stdout } = await new Deno.Command("git", {
+    args: ["grep", "-hoE", '"npm:[^"]+"', "--", "kernels/*.ts", "models/*.ts", "tuner/*.ts", "std/*.ts"],
+  }).output();
+  const named = new TextDecoder().decode(stdout).trim().split("\n").map((text) => JSON.parse(text));
+  assert(named.length > 10);
+  for (const specifier of named) assert(installed.has(specifier), specifier);
+});
