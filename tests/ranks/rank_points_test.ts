@@ -73,6 +73,7 @@ interface Surveyed {
   addSources: Solver["addSources"];
   addReceivers: Solver["addReceivers"];
   traces(): Promise<Float32Array[] | undefined>;
+  spectra(): Promise<Float64Array[] | undefined>;
   run(steps: number): Promise<unknown>;
   reset(): Promise<void>;
   noise(): Promise<void>;
@@ -106,6 +107,14 @@ async function recordOn(solver: Surveyed, [first, second]: readonly number[]): P
   await solver.noise();
   await solver.run(3);
   found.push(await solver.traces());
+  // other forms of the record
+  const streamed: number[] = [];
+  await solver.reset();
+  await solver.noise();
+  await solver.addReceivers("p", RECEIVERS, { frequencies: [0.1, 0.25] });
+  await solver.addReceivers("p", RECEIVERS, { onSamples: (_, values) => void streamed.push(...values) });
+  await solver.run(5);
+  found.push(await solver.spectra(), streamed);
   return found;
 }
 
@@ -134,7 +143,7 @@ async function recordOnRanks(solvers: readonly RankSolver[], { runs }: RankCase)
     )
   ));
   for (const others of all.slice(1)) {
-    assertEquals(others, [undefined, undefined, 0, undefined, undefined, undefined]);
+    assertEquals(others, [undefined, undefined, 0, undefined, undefined, undefined, undefined, []]);
   }
   return all[0]!;
 }
@@ -153,6 +162,7 @@ for (const one of CASES) {
       try {
         const expected = await recordAlone(null, one, onCpu(one));
         const [, traces] = expected as Float32Array[][];
+        assertEquals((expected[7] as number[]).length, 6 * RECEIVERS.length);
         assertEquals([traces!.length, expected[2], expected[3]], [RECEIVERS.length, 0, []]);
         const reached = traces!.filter((trace) => trace.some((value) => Math.abs(value) > 1e-3));
         assert(reached.length >= 9, `${reached.length}`);

@@ -132,8 +132,12 @@ export class RankSolver implements Disposable {
     this.#changeSurvey(() => this.#survey.addSources(...all));
 
   /** Adds receivers as a solver does, to a problem that has a `survey`; every rank adds the same. */
-  readonly addReceivers: Solver["addReceivers"] = (...all) =>
-    this.#changeSurvey(() => this.#survey.addReceivers(...all));
+  readonly addReceivers: Solver["addReceivers"] = (name, positions, options = {}) => {
+    // others have a part of what rank 0 gets
+    const isLeftOut = this.world.rank > 0 && typeof options.onSamples === "function";
+    const wanted = isLeftOut ? { ...options, onSamples: () => {} } : options;
+    return this.#changeSurvey(() => this.#survey.addReceivers(name, positions, wanted));
+  };
 
   async #changeSurvey(change: () => void): Promise<void> {
     if (this.problem.survey === undefined) {
