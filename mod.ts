@@ -89,7 +89,9 @@ export {
 export {
   acoustic,
   acousticEdges,
+  type AcousticMedium,
   type AcousticOptions,
+  type AcousticShot,
   acousticTimeStep,
   acousticWarning,
 } from "./kernels/stencils/acoustic.ts";

@@ -52,8 +52,11 @@ export interface AcousticOptions {
   readonly surface?: "absorbing" | "free" | undefined;
 }
 
-type Medium = Pick<AcousticOptions, "order" | "velocity" | "spacing">;
-type Sounded = Medium & { readonly frequency: number };
+/** What is said of a medium alone. */
+export type AcousticMedium = Pick<AcousticOptions, "order" | "velocity" | "spacing">;
+
+/** A medium, and the frequency of a Ricker wavelet in it, in Hz. */
+export type AcousticShot = AcousticMedium & { readonly frequency: number };
 
 /** What an edge leaves of a wave that goes in and comes back, and the width of one in wavelengths. */
 const LEFT = 3e-3, WAVELENGTHS = 2.3;
@@ -62,7 +65,7 @@ const LEFT = 3e-3, WAVELENGTHS = 2.3;
 const HIGHEST = 2.5, FEWEST = 2.5;
 
 /** A medium with the defaults of what it leaves out, checked. */
-function mediumOf({ order = 2, velocity = [1500, 4500], spacing = 10 }: Medium) {
+function mediumOf({ order = 2, velocity = [1500, 4500], spacing = 10 }: AcousticMedium) {
   const [least, most] = velocity, isRange = least > 0 && least <= most;
   requireOneOf("acoustic", "order", WAVE_ORDERS, order);
   requireValue(isRange, "acoustic", "velocity must be the lowest, above 0, and the highest", `${velocity}`);
@@ -71,19 +74,19 @@ function mediumOf({ order = 2, velocity = [1500, 4500], spacing = 10 }: Medium) 
 }
 
 /** The largest stable time step of a medium, in seconds. */
-export function acousticTimeStep(medium: Medium = {}): number {
+export function acousticTimeStep(medium: AcousticMedium = {}): number {
   const { order, most, spacing } = mediumOf(medium);
   return stabilityLimit(order) * spacing / most;
 }
 
 /** Cells of an absorbing edge that reflects about −40 dB of a Ricker wavelet of this frequency in Hz. */
-export function acousticEdges({ frequency, ...medium }: Sounded): number {
+export function acousticEdges({ frequency, ...medium }: AcousticShot): number {
   const { most, spacing } = mediumOf(medium);
   return Math.ceil(WAVELENGTHS * most / frequency / spacing);
 }
 
 /** A warning where cells are too large for a Ricker wavelet of this frequency in Hz; undefined where they are not. */
-export function acousticWarning({ frequency, ...medium }: Sounded): string | undefined {
+export function acousticWarning({ frequency, ...medium }: AcousticShot): string | undefined {
   const { least, spacing } = mediumOf(medium), cells = least / (HIGHEST * frequency * spacing);
   if (cells >= FEWEST) return undefined;
   const [slower, finer] = [frequency, spacing].map((one) => (one * cells / FEWEST).toPrecision(3));
