@@ -46,7 +46,9 @@ export interface ReceiverOptions extends PlaceOptions {
 
 /** Cells from `low` on. */
 export interface CellBox {
+  /** Its first cell. */
   readonly low: Position;
+  /** Cells along x, y, z. */
   readonly size: Position;
 }
 
