@@ -18,7 +18,7 @@ export interface Snapshot {
 export interface SnapshotOptions {
   /** Steps from one to the next; the first is at a multiple of it. */
   readonly every: number;
-  /** @default {the whole grid} */
+  /** Its cells. @default {the whole grid} */
   readonly box?: CellBox;
   /** Of the box's cells every `stride`-th along each axis. @default {1} */
   readonly stride?: number;
