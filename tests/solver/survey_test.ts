@@ -3,6 +3,8 @@ import { along, equation } from "../../kernels/equation.ts";
 import { add, divide, multiply, subtract } from "../../kernels/operations.ts";
 import type { Boundary, Grid, Problem } from "../../kernels/stencils/stencil.ts";
 import { acoustic } from "../../kernels/stencils/acoustic.ts";
+import { heat1d } from "../../kernels/stencils/heat_1d.ts";
+import { SolverError } from "../../tuner/solver/solver_error.ts";
 import { openDevice } from "../../tuner/devices/open_device.ts";
 import { testOnGpu } from "../test_on_gpu.ts";
 import { createSolver, solverLayout } from "../../tuner/solver/create_solver.ts";
@@ -282,6 +284,20 @@ testOnGpu("sources need a problem with a survey where the buffers are the caller
     "a problem with a survey is wanted",
   );
   await solver.run(1);
+});
+
+Deno.test("a solver whose traversal refuses receivers goes on without them", async () => {
+  const configuration = { ...CONFIGURATIONS["CPU in strips"]!, traversal: "classic", parameters: {} };
+  const share = { ...configuration.share, cpuSlices: 1 };
+  const problem: Problem = { stencil: heat1d(), grid: [1, 1, 64], boundary: "insulated", steps: 6 };
+  await using solver = await createSolver(null, problem, { ...configuration, share });
+  const name = problem.stencil.update.fields[0]!;
+  await assertRejects(
+    () => solver.addReceivers(name, [[0, 0, 5]]),
+    SolverError,
+    "neither sources nor receivers",
+  );
+  assertEquals([(await solver.run(3)).steps, await solver.traces()], [3, []]);
 });
 
 Deno.test("what cannot be a source or a receiver is refused in one line", async () => {

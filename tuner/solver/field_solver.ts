@@ -214,8 +214,17 @@ export class FieldSolver implements Solver {
   async #changeSurvey(): Promise<void> {
     this.#isSurveyed = false;
     if (this.problem.survey !== undefined) return;
+    try {
+      this.#keep(await this.#withPoints());
+    } catch (error) {
+      this.#survey.clear(); // a field without points had none before
+      throw error;
+    }
+  }
+
+  /** The same field, compiled for points. */
+  async #withPoints(): Promise<Contender> {
     if (this.#parts.isBorrowed) {
-      this.#survey.clear();
       throw new RangeError(
         "Cannot add sources or receivers: with your own buffers a problem with a survey is wanted: found none",
       );
@@ -223,11 +232,11 @@ export class FieldSolver implements Solver {
     const next = await this.#parts.withPoints();
     try {
       await copyState(this.#field, next.field);
+      return next;
     } catch (error) {
       next[Symbol.dispose]();
       throw error;
     }
-    this.#keep(next);
   }
 
   /** Hands the sources and receivers to the field, if it does not know them as they are. */
