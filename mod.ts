@@ -95,6 +95,7 @@ export {
   acousticTimeStep,
   acousticWarning,
 } from "./kernels/stencils/acoustic.ts";
+export type { EdgeWidths } from "./kernels/stencils/edges.ts";
 export { elastic, ELASTIC_FIELDS, ELASTIC_LIMIT, MEDIA } from "./kernels/stencils/elastic.ts";
 export { fourierLimit, heat, HEAT_DELTAS } from "./kernels/stencils/heat.ts";
 export { FOURIER_LIMIT_1D, heat1d } from "./kernels/stencils/heat_1d.ts";

@@ -27,10 +27,11 @@ import {
   type MaterialTap,
   type ProfileFormula,
 } from "../equation.ts";
-import { constant, type Expression } from "../expression.ts";
-import { add, atLeast, divide, maximum, multiply, subtract } from "../operations.ts";
+import type { Expression } from "../expression.ts";
+import { add, atLeast, divide, multiply, subtract } from "../operations.ts";
 import type { ValueRange } from "../update.ts";
 import { armsOf, conservingWeights, secondDerivative } from "./cross.ts";
+import { edgesOf, type EdgeWidths, sumOf } from "./edges.ts";
 import { type Equation, oneOf, requireOneOf, requireStable, requireValue, type Stencil } from "./stencil.ts";
 import { stabilityLimit, WAVE_ORDERS } from "./wave.ts";
 
@@ -47,7 +48,7 @@ export interface AcousticOptions {
   /** Seconds. @default {0.9 times `acousticTimeStep`} */
   readonly timeStep?: number | undefined;
   /** Cells of the absorbing edges, around the model, at each end of every axis, or of x, y and z. @default {30} */
-  readonly edges?: number | readonly [x: number, y: number, z: number] | undefined;
+  readonly edges?: EdgeWidths | undefined;
   /** What is at the low end of z: an absorbing edge, or at the upper face of cell 0 a free surface. @default {"absorbing"} */
   readonly surface?: "absorbing" | "free" | undefined;
 }
@@ -119,22 +120,16 @@ export function acoustic(options: AcousticOptions = {}): Stencil {
   const isFree = surface === "free", isDense = density === undefined || density[0] > 0;
   requireValue(isDense, "acoustic", "density must be above 0", `${density}`);
   requireValue(isFree || surface === "absorbing", "acoustic", "surface must be absorbing or free", surface);
-  const widths = typeof edges === "number" ? [edges, edges, edges] : edges;
-  const areWhole = widths.length === 3 && widths.every((cells) => Number.isInteger(cells) && cells >= 0);
-  requireValue(areWhole, "acoustic", "edges must be whole numbers of cells, one or three", `${edges}`);
   const scaled = secondDerivative(order).sides.map((c) => c * (timeStep / spacing) ** 2);
   const { centre, sides } = conservingWeights(0, scaled, 6);
-  /** dΔt/2 along each axis. */
-  const damping = (["x", "y", "z"] as const).flatMap((axis, i): [string, MaterialSource][] => {
-    const width = widths[i]!, strength = 3 * Math.log(1 / LEFT) * most / (width * spacing) * timeStep / 2;
-    const profile = edgesOf(width, strength, isFree && axis === "z");
-    return width > 0 ? [[`d${axis}`, along(axis, profile)]] : [];
-  });
+  // dΔt/2
+  const peakOf = (width: number) => 3 * Math.log(1 / LEFT) * most / (width * spacing) * timeStep / 2;
+  const damping = edgesOf("acoustic", edges, { peakOf, isFree });
   const images = isFree ? imagesOf(sides) : [];
   const materials: Readonly<Record<string, MaterialSource>> = {
     velocity,
     ...(density && { density }),
-    ...Object.fromEntries(damping),
+    ...damping,
     ...Object.fromEntries(images.map(({ name, weight }) => [name, along("z", weight)])),
   };
   return equation({
@@ -156,9 +151,10 @@ export function acoustic(options: AcousticOptions = {}): Stencil {
       const arms = rho ? flowsOf(p, rho, sides) : [multiply(centre, p), ...armsOf(p, sides)];
       const laplacian = sumOf([...arms, ...mirrored]), square = multiply(v, v);
       const push = multiply(rho ? multiply(square, rho) : square, add(laplacian, multiply(timeStep ** 2, s)));
-      if (damping.length === 0) return { p: add(subtract(multiply(2, p), p.before()), push) };
+      const rates = Object.keys(damping).map((name) => planes[name]!);
+      if (rates.length === 0) return { p: add(subtract(multiply(2, p), p.before()), push) };
       // the same with r = 1/(1 + dΔt/2), as (1 − dΔt/2)r = 2r − 1: p(t−1) + r (2 (p − p(t−1)) + push)
-      const r = divide(1, sumOf([constant(1), ...damping.map(([name]) => planes[name]!)]));
+      const r = divide(1, add(1, ...rates));
       return { p: add(p.before(), multiply(r, add(multiply(2, subtract(p, p.before())), push))) };
     },
   });
@@ -172,19 +168,6 @@ function flowsOf(p: FieldTap, density: MaterialTap, sides: readonly number[]): E
       divide(subtract(p.at(...way), p), add(density, density.at(...way)));
     return multiply(2 * side, sumOf(ways.map(flow)));
   });
-}
-
-function sumOf([first, ...others]: readonly Expression[]): Expression {
-  return add(first!, ...others);
-}
-
-/** Quadratic in the `width` outer cells at both ends, or at the high one alone, 0 between. */
-function edgesOf(width: number, strength: number, isOneSided: boolean): ProfileFormula {
-  return (i, n) => {
-    const low = isOneSided ? 0 : subtract(width - 0.5, i), high = subtract(i, subtract(n, width + 0.5));
-    const depth = divide(maximum(0, low, high), width);
-    return multiply(strength, depth, depth);
-  };
 }
 
 /** The weights of the cells that the taps beyond a free surface are images of, for every distance along z. */
