@@ -101,6 +101,14 @@ export { fourierLimit, heat, HEAT_DELTAS } from "./kernels/stencils/heat.ts";
 export { FOURIER_LIMIT_1D, heat1d } from "./kernels/stencils/heat_1d.ts";
 export { ks, KS_POINTS, ksTimeStepLimit } from "./kernels/stencils/ks.ts";
 export { life } from "./kernels/stencils/life.ts";
+export {
+  maxwell,
+  MAXWELL_FIELDS,
+  maxwellLimit,
+  type MaxwellOptions,
+  SPEED_OF_LIGHT,
+  VACUUM_IMPEDANCE,
+} from "./kernels/stencils/maxwell.ts";
 export { stabilityLimit, wave, WAVE_ORDERS } from "./kernels/stencils/wave.ts";
 export type { LinearCost } from "./models/shared_step.ts";
 export type { SharedCosts } from "./models/shared_step.ts";

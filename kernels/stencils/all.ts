@@ -9,8 +9,9 @@ import { HEAT } from "./heat.ts";
 import { HEAT_1D } from "./heat_1d.ts";
 import { KS } from "./ks.ts";
 import { LIFE } from "./life.ts";
+import { MAXWELL } from "./maxwell.ts";
 import type { Equation } from "./stencil.ts";
 import { WAVE } from "./wave.ts";
 
 /** All equations, the default first. */
-export const EQUATIONS: readonly Equation[] = [WAVE, HEAT, LIFE, ELASTIC, ACOUSTIC, HEAT_1D, KS];
+export const EQUATIONS: readonly Equation[] = [WAVE, HEAT, LIFE, ELASTIC, ACOUSTIC, MAXWELL, HEAT_1D, KS];

@@ -75,7 +75,7 @@ Deno.test("the results are tables, for people and for Markdown", () => {
 
 Deno.test("wrong options are refused before any work", async () => {
   const cases: [args: string, message: string][] = [
-    ["--stencil maxwell", "wanted one of wave, heat, heat-1d, ks"],
+    ["--stencil navier", "wanted one of wave, heat, heat-1d, ks"],
     ["--stencil ks --order 2", "Cannot use --order"],
     ["--stencil ks --grid 8x8x8", "wanted a whole number of points, at least 1"],
     ["--stencil ks --grid 16", "wanted at least 32 points"],

@@ -166,8 +166,8 @@ Deno.test("a wrong request is one line: option, wanted, found", async () => {
     ["--stencil elastic --set medium=rock", "--set medium: wanted one of scattered, uniform: found"],
     ["--stencil elastic --set courant=0.5", "at most 0.494872, the stability limit of medium scattered"],
     [
-      "--stencil maxwell",
-      'Cannot use --stencil: wanted one of wave, heat, life, elastic, acoustic, heat-1d, ks: found "maxwell"',
+      "--stencil navier",
+      'Cannot use --stencil: wanted one of wave, heat, life, elastic, acoustic, maxwell, heat-1d, ks: found "navier"',
     ],
     ["--stencil heat --order 4", "Cannot use --order with --stencil heat: it belongs to wave"],
     ["--delta 2", "Cannot use --delta with --stencil wave: it belongs to heat"],

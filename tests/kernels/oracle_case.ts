@@ -6,7 +6,17 @@
  */
 import { assert, assertEquals, assertLess } from "@std/assert";
 import { refusalOf } from "../../kernels/capability.ts";
-import { type Ago, constant, type Expression, SIGNAL, tap } from "../../kernels/expression.ts";
+import {
+  type Ago,
+  type Algebra,
+  constant,
+  type Expression,
+  fold,
+  SIGNAL,
+  tap,
+  TREE,
+} from "../../kernels/expression.ts";
+import { profilesOf } from "../../kernels/axis_profiles.ts";
 import { along, equation } from "../../kernels/equation.ts";
 import { add, formula, maximum, minimum, multiply, shifted, subtract } from "../../kernels/operations.ts";
 import { amplitudeOf, type InitialField } from "../../kernels/initial_field.ts";
@@ -14,9 +24,10 @@ import { indexOf } from "../../kernels/layout.ts";
 import { type FieldLevels, runReference } from "../../kernels/reference.ts";
 import type { Boundaries, Grid, Problem, Stencil } from "../../kernels/stencils/stencil.ts";
 import { elastic } from "../../kernels/stencils/elastic.ts";
+import { maxwell, type MaxwellOptions } from "../../kernels/stencils/maxwell.ts";
 import { wave } from "../../kernels/stencils/wave.ts";
 import type { GpuPlan, Parameters, Traversal } from "../../kernels/traversals/traversal.ts";
-import { readsPrevious, updateOf } from "../../kernels/update.ts";
+import { type Material, readsPrevious, updateOf } from "../../kernels/update.ts";
 import { errorBound } from "../../models/error_bound.ts";
 import { responsesOf } from "../../models/responses.ts";
 import type { GpuDevice } from "../../tuner/devices/gpu/gpu_device.ts";
@@ -71,6 +82,34 @@ export function wholeNumberElastic(): Stencil {
         force: [0, 1, 2, 3, 4, 5, 6, 7],
       }).map(([name, values]) => ({ name, values })),
       signal: add(formula("step"), 1),
+    },
+  };
+}
+
+/** Yee's grid with whole-number weights, materials and profiles, and products instead of quotients: exact for a few steps. */
+export function wholeNumberMaxwell(options: MaxwellOptions = {}): Stencil {
+  const { update, ...stencil } = maxwell(options), values = [1, 0, 1, -1, 0, 1, 1, 0];
+  const scattered = <One extends Material>(one: One, shift: number): One => ({
+    ...one,
+    values: values.map((_, i) => values[(i + shift) % 8]!),
+  });
+  const whole: Algebra<Expression> = {
+    ...TREE,
+    constant: () => constant(1),
+    divide: (one, other) => multiply(one, other),
+    // marches need the sums of a slice
+    partial: (of, offset) => shifted(fold(of, whole), ...offset),
+  };
+  return {
+    ...stencil,
+    title: `Yee's grid, materials ${update.materials.map(({ name }) => name)}, whole numbers`,
+    update: {
+      ...update,
+      materials: update.materials.map(scattered),
+      profiles: profilesOf(update).map((one, i) => scattered(one, i + 3)),
+      substeps: update.substeps.map((substep) =>
+        substep.map(({ field, value }) => ({ field, value: fold(value, whole) }))
+      ),
     },
   };
 }

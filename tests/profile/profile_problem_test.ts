@@ -90,7 +90,7 @@ Deno.test("a stencil's problem as a profile names it, and back", () => {
   });
   assertEquals(describeProblem(problemOf(record)!), record);
   assertEquals(problemOf({ ...record, order: 3 }), undefined);
-  assertEquals(problemOf({ ...record, stencil: "maxwell" }), undefined);
+  assertEquals(problemOf({ ...record, stencil: "navier" }), undefined);
   assertEquals(problemOf({ ...record, boundary: "open" }), undefined);
 });
 
@@ -140,7 +140,7 @@ Deno.test("problems are the same by what is computed", () => {
     problemKey(describeProblem(problemOf(ENTRY.problem)!)),
   );
   assertNotEquals(
-    problemKey({ ...ENTRY.problem, stencil: "maxwell" }),
-    problemKey({ ...ENTRY.problem, stencil: "maxwell", order: 4 }),
+    problemKey({ ...ENTRY.problem, stencil: "navier" }),
+    problemKey({ ...ENTRY.problem, stencil: "navier", order: 4 }),
   );
 });

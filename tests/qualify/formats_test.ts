@@ -21,7 +21,7 @@ async function everyVerdict() {
   const behaviours = [{}, slowedBy(3), { verification: { maxError: 1 } }, lost, {}, slowedBy(3)];
   const session = new SimulatedSession({ behave: inTurn(...behaviours) });
   const onCpu = entryOf({ share: { cpuSlices: 100, gpuSlices: 0, cpuWorkers: 2 } });
-  const unknown = entryOf({ problem: { stencil: "maxwell" } });
+  const unknown = entryOf({ problem: { stencil: "navier" } });
   const entries = [entryOf(), entryOf(), entryOf(), entryOf(), unknown, onCpu];
   const profile = profileOf(entries);
   const other: Profile = { ...profile, device: { ...profile.device, cpu: { model: "Old | CPU", cores: 1 } } };
@@ -132,7 +132,7 @@ Deno.test("the text and the record tell the same", async () => {
       "passes from 0.882 Gcells/s; measured up to 0.333 Gcells/s",
       "not comparable: wave",
       "another CPU: was Old | CPU, is Test CPU",
-      'this Facet has no stencil "maxwell"',
+      'this Facet has no stencil "navier"',
       "incorrect: differs from gpu stepwise 64x4x1 by 1.00, rounding explains 0.00000100",
     ]
   ) assertStringIncludes(text, part);

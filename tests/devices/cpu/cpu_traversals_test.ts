@@ -13,6 +13,7 @@ import { runReference } from "../../../kernels/reference.ts";
 import { elastic } from "../../../kernels/stencils/elastic.ts";
 import { heat } from "../../../kernels/stencils/heat.ts";
 import { life } from "../../../kernels/stencils/life.ts";
+import { maxwell } from "../../../kernels/stencils/maxwell.ts";
 import type { Boundaries, Grid, Stencil } from "../../../kernels/stencils/stencil.ts";
 import { wave } from "../../../kernels/stencils/wave.ts";
 import { planesOf, reachOf } from "../../../kernels/update.ts";
@@ -70,6 +71,11 @@ const CASES: readonly [stencil: Stencil, grid: Grid, shapes: readonly CpuShape[]
   [heat(4), [34, 35, 9], [{ tiles: 2, band: 2, block: 2 }]],
   [life(), [21, 18, 19], [{ tiles: 2, band: 4, block: 2 }]],
   [CROSSED, [11, 9, 10], [{ strip: 2 }, { tiles: 1, band: 2, block: 1 }]],
+  [maxwell({ permeability: [1, 2], conductivity: [0, 9] }), [13, 11, 9], [{ strip: 2 }, {
+    tiles: 2,
+    band: 2,
+    block: 1,
+  }]],
   [elastic(), [18, 20, 12], [{ strip: 3 }, { tiles: 2, band: 2, block: 1 }]],
 ];
 

@@ -1,0 +1,156 @@
+/**
+ * Maxwell's equations on Yee's staggered grid, second order in space and time (Yee, IEEE Trans. Antennas Propag. 1966,
+ * 14(3)). The fields are E and η₀H, both in V/m, with the Courant number S = cΔt/h:
+ *
+ *     H_x += S/μ_r (∂_z E_y − ∂_y E_z)
+ *     E_x  = ((ε_r − a) E_x + S (∂_y H_z − ∂_z H_y)) / (ε_r + a),    a = σ η₀ h S / 2
+ *
+ * and likewise for y and z. A step makes H at (n + ½)Δt from E at nΔt, and then E at (n + 1)Δt. Within cell (i, j, k) E_x
+ * lies at (i + ½, j, k), H_x at (i, j + ½, k + ½). Materials are those of the whole cell: a component of E takes the mean ε_r
+ * and σ of the four cells around its edge, one of H the mean 1/μ_r of the two cells beside its face.
+ *
+ * **Walls.** Beyond a `zero` end the fields are 0, and tangential E is held 0 on plane 0: perfect conductors on planes 0 and
+ * N, so that a cavity is N·h long. What holds it is an axis profile of ones, read one cell before: kernels find the image
+ * of a `periodic` end there, and 0 beyond a wall.
+ *
+ * @module
+ */
+import { along, equation, type FieldTap, type MaterialSource } from "../equation.ts";
+import { type Axis, constant, type Expression, type Offset } from "../expression.ts";
+import { add, divide, maximum, multiply, shifted, subtract, type Value } from "../operations.ts";
+import type { ValueRange } from "../update.ts";
+import { type Equation, requireStable, requireValue, type Stencil } from "./stencil.ts";
+
+/** The speed of light in vacuum in m/s, and √(μ₀/ε₀) in Ω. */
+export const SPEED_OF_LIGHT = 299_792_458, VACUUM_IMPEDANCE = 376.730313412;
+
+const AXES = ["x", "y", "z"] as const, E = ["ex", "ey", "ez"] as const, H = ["hx", "hy", "hz"] as const;
+
+/** The axes beside each: sums of cells along the last are sums of a slice, which marches keep. */
+const AXES_BESIDE = [[1, 2], [0, 2], [0, 1]] as const;
+
+/** The fields, in the order of their planes: E and η₀H, in V/m. */
+export const MAXWELL_FIELDS = [...E, ...H] as const;
+
+/** What {@linkcode maxwell} makes a stencil of: a medium, and how it is computed. A material is an array if it has a range. */
+export interface MaxwellOptions {
+  /** The Courant number cΔt/h. @default {0.9 times `maxwellLimit`} */
+  readonly courant?: number | undefined;
+  /** Metres from cell to cell. @default {0.001} */
+  readonly spacing?: number | undefined;
+  /** ε_r, or the lowest and the highest of the material `permittivity`. @default {[1, 4]} */
+  readonly permittivity?: number | ValueRange | undefined;
+  /** μ_r, or the lowest and the highest of the material `permeability`. @default {1} */
+  readonly permeability?: number | ValueRange | undefined;
+  /** σ in S/m, or the lowest and the highest of the material `conductivity`. @default {0} */
+  readonly conductivity?: number | ValueRange | undefined;
+}
+
+/** The lowest and the highest value of a material. */
+function rangeOf(given: number | ValueRange): ValueRange {
+  return typeof given === "number" ? [given, given] : given;
+}
+
+/** The largest stable Courant number cΔt/h: that of the fastest light, √(ε_r μ_r / 3). */
+export function maxwellLimit(
+  { permittivity = [1, 4], permeability = 1 }: Pick<MaxwellOptions, "permittivity" | "permeability"> = {},
+): number {
+  return Math.sqrt(rangeOf(permittivity)[0] * rangeOf(permeability)[0] / 3);
+}
+
+/**
+ * Maxwell's equations in a medium. A solver starts with the lowest values of the materials that have a range; write
+ * others.
+ *
+ * @returns the stencil: six fields, two sub-steps, which together reach one cell back and one ahead along each axis
+ * @throws {RangeError} for a Courant number beyond the stability limit, or a material that makes no sense
+ *
+ * @example
+ * ```ts
+ * import { maxwell, SPEED_OF_LIGHT } from "./maxwell.ts";
+ * import { assertAlmostEquals, assertEquals } from "@std/assert";
+ *
+ * const spacing = 5e-4, courant = 0.5, timeStep = courant * spacing / SPEED_OF_LIGHT;
+ * const stencil = maxwell({ courant, spacing, permittivity: [1, 11.7], conductivity: [0, 10] });
+ * assertEquals(stencil.update.materials.map(({ name }) => name), ["permittivity", "conductivity"]);
+ * assertAlmostEquals(timeStep, 0.834e-12, 1e-15);
+ * ```
+ */
+export function maxwell(options: MaxwellOptions = {}): Stencil {
+  const { spacing = 1e-3, permittivity = [1, 4], permeability = 1, conductivity = 0 } = options;
+  const given = { permittivity, permeability, conductivity };
+  for (const [name, value] of Object.entries(given)) {
+    const [least, most] = rangeOf(value), mayVanish = name === "conductivity";
+    const isSound = (mayVanish ? least >= 0 : least > 0) && least <= most;
+    const wanted = `a number ${mayVanish ? "from 0 up" : "above 0"}, or the lowest and the highest`;
+    requireValue(isSound, "maxwell", `${name} must be ${wanted}`, `${value}`);
+  }
+  requireValue(spacing > 0, "maxwell", "spacing must be above 0", spacing);
+  const limit = maxwellLimit(options), { courant = 0.9 * limit } = options;
+  requireStable("maxwell", "the Courant number cΔt/h", courant, limit);
+  const arrays = Object.entries(given).filter(([, value]) => typeof value !== "number");
+  const walls = AXES.map((axis) => [`wall${axis}`, along(axis, () => 1)] as const);
+  const stencil = equation<typeof MAXWELL_FIELDS[number], string>({
+    name: "maxwell",
+    title: "Maxwell's equations on Yee's grid",
+    boundaries: ["zero", "periodic"],
+    fields: { ex: [-1, 1], ey: [-1, 1], ez: [-1, 1], hx: [-1, 1], hy: [-1, 1], hz: [-1, 1] },
+    materials: Object.fromEntries([...arrays, ...walls] as [string, MaterialSource][]),
+    step(planes) {
+      const electric = E.map((name) => planes[name]), magnetic = H.map((name) => planes[name]);
+      /** Of each cell around the edge of a component of E. */
+      const sumOf = (name: keyof typeof given, axis: Axis): Value => {
+        const value = given[name];
+        if (typeof value === "number") return 4 * value;
+        const material = planes[name];
+        const [outer, inner] = AXES_BESIDE[axis], pair = add(material!, material!.at(...cells(inner, -1)));
+        return add(shifted(pair, 0, 0, 0), shifted(pair, ...cells(outer, -1)));
+      };
+      const newE = (axis: Axis): Expression => {
+        const own = electric[axis]!, curl = curlOf(magnetic.map(({ next }) => next), axis, -1);
+        const [held, other] = AXES_BESIDE[axis].map((one) =>
+          planes[`wall${AXES[one]}`]!.at(...cells(one, -1))
+        );
+        const epsilon = sumOf("permittivity", axis), push = multiply(4 * courant, curl);
+        if (conductivity === 0) return multiply(held!, other!, add(own, divide(push, epsilon)));
+        const loss = multiply(VACUUM_IMPEDANCE * spacing * courant / 2, sumOf("conductivity", axis));
+        const kept = multiply(subtract(epsilon, loss), own);
+        return multiply(held!, other!, divide(add(kept, push), add(epsilon, loss)));
+      };
+      const newH = (axis: Axis): Expression => {
+        const own = magnetic[axis]!, push = multiply(courant, curlOf(electric.map(({ at }) => at), axis, 0));
+        if (typeof permeability === "number") return subtract(own, divide(push, permeability));
+        // beyond a wall it is 0: the lowest will do, as no field passes there
+        const one = planes.permeability!, other = maximum(one.at(...cells(axis, -1)), permeability[0]);
+        return subtract(own, divide(multiply(0.5, push, add(one, other)), multiply(one, other)));
+      };
+      return [
+        { hx: newH(0), hy: newH(1), hz: newH(2) },
+        { ex: newE(0), ey: newE(1), ez: newE(2) },
+      ];
+    },
+  });
+  // scattered where it is tuned
+  const materials = stencil.update.materials.map((one) => ({ ...one, formula: constant(one.values[0]!) }));
+  return { ...stencil, update: { ...stencil.update, materials } };
+}
+
+/** An offset along one axis. */
+function cells(axis: Axis, by: number): Offset {
+  return [0, 0, 0].with(axis, by) as unknown as Offset;
+}
+
+/** A component of a curl, whose differences run from `from` to the cell after. */
+function curlOf(read: readonly FieldTap["at"][], axis: Axis, from: -1 | 0): Expression {
+  const [next, last] = [(axis + 1) % 3, (axis + 2) % 3] as [Axis, Axis];
+  const difference = (of: Axis, by: Axis) =>
+    subtract(read[of]!(...cells(by, from + 1)), read[of]!(...cells(by, from)));
+  return subtract(difference(last, next), difference(next, last));
+}
+
+export const MAXWELL: Equation = {
+  name: "maxwell",
+  title: "electromagnetic waves on Yee's grid, permittivity by cell",
+  timeStep: { name: "courant", formula: "cΔt/h", limit: () => maxwellLimit() },
+  create: (_, courant) => maxwell({ courant }),
+};
