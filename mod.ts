@@ -8,7 +8,7 @@
  * import { assert } from "@std/assert";
  *
  * const profile = await readProfile("fixtures/h100/wave.json");
- * const problem = { stencil: wave(2), grid: [32, 32, 32], boundary: "zero", steps: 16 } as const;
+ * const problem = { stencil: wave(2), grid: [32, 32, 32], boundary: "zero" } as const;
  * const device = await openDevice(); // or a GPUDevice that you have
  * const { configuration, match } = chooseConfiguration(profile, problem, device);
  * {
@@ -83,6 +83,7 @@ export {
   type Boundary,
   type ExactSolution,
   type Grid,
+  type OpenProblem,
   type Problem,
   type Stencil,
 } from "./kernels/stencils/stencil.ts";

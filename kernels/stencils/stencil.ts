@@ -174,6 +174,17 @@ export interface Problem {
   readonly survey?: PointCounts;
 }
 
+/** A problem whose runs may have any length: where it names no `steps`, long runs are meant. */
+export type OpenProblem = Omit<Problem, "steps"> & { readonly steps?: number | undefined };
+
+/** Steps of a run in which its beginning and its end hardly count. */
+const LONG_RUN = 3072;
+
+/** The problem of long runs, where it names no steps. */
+export function forLongRuns({ steps = LONG_RUN, ...problem }: OpenProblem): Problem {
+  return { ...problem, steps };
+}
+
 /** Refuses a value that does not hold; `wanted` says what is. */
 export function requireValue(holds: boolean, name: string, wanted: string, value: number | string): void {
   if (!holds) throw new RangeError(`Cannot build the ${name} stencil: ${wanted}: current value is ${value}`);

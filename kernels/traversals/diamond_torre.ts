@@ -69,6 +69,7 @@ export const diamondTorre: Traversal = {
   title: "torres of diamond tiles: many time steps in one pass over memory",
   dimensions: 3,
   writing: ["chunk", "unroll", "lookahead"],
+  ordering: ["nt", "bands"],
   capabilities: capabilities(
     [
       "window",

@@ -60,8 +60,8 @@ export function planTorres(problem: Problem, parameters: TorreParameters, limits
       },
     }),
     ...(isWindow && { passageSteps: nt * bands }),
-    dispatches(count, start, table) {
-      const schedule = scheduleTorres(problem, parameters, count);
+    dispatches(count, start, table, order) {
+      const schedule = scheduleTorres(problem, { ...parameters, ...order }, count);
       const work = new SectionWork(isWindow ? [] : sections, layout, 1);
       let last = sections.length - 1;
       for (const wave of schedule.waves) {

@@ -124,9 +124,10 @@ export interface GpuPlan {
    * levels (0) if t is even, else in that of odd levels (1); F(t−1) in the other. The dispatches run one
    * after another, each seeing what those before it wrote.
    *
+   * @param order other values of the traversal's `ordering` @default {the plan's own}
    * @param table where points are; they are added to and recorded @default {there are none}
    */
-  dispatches(steps: number, start: number, table?: PointTable): Dispatch[];
+  dispatches(steps: number, start: number, table?: PointTable, order?: Parameters): Dispatch[];
   /** Of a plan whose shaders read series, of points or the signal: finds them, and records their values as they are at t = `start`. */
   readonly points?: {
     tabulate(points: Points): PointTable;
@@ -149,6 +150,8 @@ export interface Traversal<Values extends Parameters = Parameters> {
   readonly dimensions?: 1 | 3;
   /** Parameters that only say how the kernel is written: of their values the first mostly do best. @default {none} */
   readonly writing?: readonly string[];
+  /** Parameters that only say in which order dispatches run: other values need no other shaders. @default {none} */
+  readonly ordering?: readonly string[];
   /** What it can do, compared with what problems need in `../capability.ts`. */
   readonly capabilities: Capabilities;
   /** The values to try of each parameter, for this problem, on a device with these limits. */

@@ -302,6 +302,28 @@ Deno.test("the CPU that won on a small grid does not compute a large one where t
   assert(parameters.tiles! >= 8);
 });
 
+Deno.test("without steps the choice is for long runs: measured, where they were as long as tune makes them", () => {
+  const long = chooseConfiguration(
+    WAVE,
+    { stencil: wave(2), grid: [512, 512, 512], boundary: "zero" },
+    deviceOf(H100),
+  );
+  const short = chooseConfiguration(WAVE, problemOf([512, 512, 512], { steps: 24 }), deviceOf(H100));
+  const depthOf = ({ configuration: { parameters: { nt, bands } } }: Choice) => nt! * bands!;
+  assert(depthOf(long) >= 192 && depthOf(short) <= 24, `${depthOf(long)}, ${depthOf(short)}`);
+  const [entry] = WAVE.entries, { grid, steps } = entry!.problem;
+  const asked = { stencil: wave(2), grid, boundary: "zero" } as const;
+  assertEquals(steps, 192); // as long as its grid and GPU want: a shorter one would start more bands
+  const tuned = chooseConfiguration(WAVE, asked, deviceOf(H100));
+  assertEquals([tuned.match, tuned.configuration], ["exact", entry!.configuration]);
+  const hasty = profileOf([{ ...entry!, problem: { ...entry!.problem, steps: 16 } }]);
+  assertEquals(chooseConfiguration(hasty, asked, deviceOf(H100)).match, "same-device");
+  // the same answer is kept, but not for a run of as many steps as are long
+  const open = chooseConfiguration(WAVE, asked, deviceOf(H100));
+  assertEquals(open.match, "exact");
+  assertEquals(chooseConfiguration(WAVE, { ...asked, steps: 3072 }, deviceOf(H100)).match, "same-device");
+});
+
 Deno.test("smaller limits: other values, another entry, or the default, but nothing that cannot run", () => {
   const problem = problemOf([64, 64, 64]);
   const large = gpuAlone([64, 64, 64], "stepwise", { threadsZ: 64, threadsY: 16, threadsX: 1 });

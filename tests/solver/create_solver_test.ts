@@ -342,6 +342,26 @@ testOnGpu("calls need not wait for each other, and any number of steps runs", as
   assertEquals(cells, runReference(levels, { update, grid, boundary: "periodic", steps: 1007 }).current);
 });
 
+testOnGpu(
+  "a problem needs no steps: runs of any length are right, with torres taller than they are long",
+  async ({ device }) => {
+    const grid: Grid = [60, 9, 11],
+      problem = { stencil: wholeNumberWave(2), grid, boundary: "zero" } as const;
+    const parameters = { ...TORRE, nt: 16, bands: 2 };
+    const configuration = configurationOf(grid, { traversal: "diamond-torre", parameters });
+    assertEquals(solverLayout(problem, configuration).grid, problem.grid);
+    await using solver = await createSolver(device, problem, configuration);
+    await writeAll(solver);
+    const { stencil: { update } } = problem;
+    const start: FieldLevels = {
+      current: denseLevel(solver.problem, 0),
+      previous: denseLevel(solver.problem, 1),
+    };
+    for (const steps of [1, 3, 9]) await solver.run(steps);
+    await assertLevels(solver, runReference(start, { update, grid, boundary: "zero", steps: 13 }));
+  },
+);
+
 testOnGpu("the CPU alone needs no device", async () => {
   const problem: Problem = { stencil: life(), grid: GRID, boundary: "zero", steps: 3 };
   await using solver = await createSolver(null, problem, configurationOf(GRID, { cpuSlices: 14 }));

@@ -63,7 +63,11 @@ type Fated = readonly [Configuration, Fate];
 async function simulated(
   problem: Problem,
   fates: readonly (readonly [Configuration, Fate])[],
-  { gpu, isReady }: { gpu?: GpuDevice; isReady?: (configuration: Configuration) => boolean } = {},
+  { gpu, isReady, anyLength }: {
+    gpu?: GpuDevice;
+    isReady?: (configuration: Configuration) => boolean;
+    anyLength?: boolean;
+  } = {},
 ): Promise<{ solver: FieldSolver; open: Set<Configuration>; ahead: number[] }> {
   const open = new Set<Configuration>(), ahead: number[] = [];
   /** Steps that were begun and are not finished. */
@@ -109,6 +113,7 @@ async function simulated(
   const [[first], ...others] = fates as [typeof fates[0], ...typeof fates];
   const refinement = new Refinement(problem, others.map(([one]) => one), {
     open: openOne,
+    ...(anyLength && { anyLength }),
     ahead: isReady && { isReady, [Symbol.dispose]: () => {} },
   });
   const contender = await openOne(first);
@@ -248,6 +253,19 @@ Deno.test("the current configuration computes while a candidate is opened, and w
   const samplesOf = ([wanted]: Fated): number =>
     tried.find((one) => one.configuration === wanted)!.samples.length;
   assertEquals([slower!, alike!, wavering].map(samplesOf), [2, 2, 4]);
+});
+
+Deno.test("a problem without steps: runs of any length are compared, one with steps waits for as long ones", async () => {
+  for (const anyLength of [false, true]) {
+    const [slow, fast] = [onCpu(1), onCpu(2)], problem = { ...WAVE, steps: 100 };
+    const { solver } = await simulated(problem, [[slow, { stepNs: 2e6 }], [fast, { stepNs: 1e6 }]], {
+      anyLength,
+    });
+    for (let i = 0; i < 8; i++) await solver.run(3);
+    assertEquals([solver.step, solver.configuration], [24, anyLength ? fast : slow]);
+    assertEquals(solver.refined!.isDone, anyLength);
+    solver.dispose();
+  }
 });
 
 Deno.test("what is not compiled yet waits, and the solver goes on; what is ready is tried first", async () => {

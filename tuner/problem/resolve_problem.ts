@@ -5,6 +5,7 @@ import {
   boundariesOf,
   type Grid,
   isBoundaryOf,
+  type OpenProblem,
   type Problem,
   type Stencil,
 } from "../../kernels/stencils/stencil.ts";
@@ -147,7 +148,7 @@ export function wantedBoundary(stencil: Stencil): string {
  * @param action what cannot be done, as `create the solver`
  * @throws {RequestError} saying what is wanted and what was found
  */
-export function checkProblem(action: string, problem: Problem): void {
+export function checkProblem(action: string, problem: OpenProblem): void {
   const refuse = refuserOf(action);
   if (typeof problem !== "object" || problem === null) refuse("a problem is wanted", describeValue(problem));
   const { stencil, grid, steps, boundary, survey } = problem;
@@ -162,9 +163,9 @@ export function checkProblem(action: string, problem: Problem): void {
   if (Math.max(x, y, z) > MAX_EXTENT) {
     refuse(`at most ${MAX_EXTENT} cells along each axis are wanted`, grid.join("x"));
   }
-  if (!isCount(steps)) refuse("steps must be a whole number, at least 1", `${steps}`);
+  if (steps !== undefined && !isCount(steps)) refuse("steps must be a whole number, at least 1", `${steps}`);
   // of a longer run, those that it makes are looked at when it does
-  checkSignals(action, problem, 0, Math.min(steps, MAX_STEPS));
+  checkSignals(action, problem, 0, Math.min(steps ?? 1, MAX_STEPS));
   if (!isBoundaryOf(stencil, boundary)) {
     refuse(`the boundary must be ${wantedBoundary(stencil)}`, `${boundary}`);
   }
@@ -205,7 +206,12 @@ function checkDefinition(action: string, stencil: Stencil): void {
 const signalsHeld = remembered((_: Update) => ({ steps: 0 }));
 
 /** Rejects a run from one step to before another, in some of which f32 cannot hold the signal. */
-export function checkSignals(action: string, { stencil }: Problem, start: number, end: number): void {
+export function checkSignals(
+  action: string,
+  { stencil }: Pick<Problem, "stencil">,
+  start: number,
+  end: number,
+): void {
   const { update, update: { signal } } = stencil, held = signalsHeld(update);
   for (let step = Math.max(start, held.steps); signal !== undefined && step < end; step++) {
     const value = signalAt(update, step);

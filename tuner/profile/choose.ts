@@ -1,8 +1,9 @@
-import { fieldBytes, type Problem } from "../../kernels/stencils/stencil.ts";
+import { fieldBytes, forLongRuns, type OpenProblem, type Problem } from "../../kernels/stencils/stencil.ts";
 import { stepwise } from "../../kernels/traversals/stepwise.ts";
 import { hashOf } from "../../kernels/definition.ts";
 import type { DeviceModel } from "../../models/roofline.ts";
 import { adapterInfoOf } from "../devices/device.ts";
+import { defaultSteps, withSuitedSteps } from "../problem/default_problem.ts";
 import { checkProblem, misfitOf } from "../problem/resolve_problem.ts";
 import { refuserOf } from "../problem/request_error.ts";
 import { type Configuration, configurationKey } from "../configuration.ts";
@@ -16,7 +17,7 @@ import { type Asked, keep, keyOf, numberOf } from "./kept_choices.ts";
 import { DEVICE_GRADES, gradeDevice, type TargetDevice } from "./match_device.ts";
 import { describeProblem } from "./profile_problem.ts";
 import { devicesOf } from "./merge.ts";
-import { type NearEntry, nearestEntries } from "./profile_index.ts";
+import { type NearEntry, nearestEntries, problemDistance } from "./profile_index.ts";
 import type { Profile, ProfileDevice, ProfileEntry } from "./profile_types.ts";
 import { isShared, uses } from "../shares.ts";
 
@@ -96,7 +97,7 @@ const CACHED_BYTES = 2 ** 20;
  * profile: to ask the same again costs next to nothing.
  *
  * @param profiles one profile or several, of any devices; an empty list gives the default
- * @param problem what to compute
+ * @param asks what to compute; without `steps`, in long runs
  * @param device the device at hand, for example a `GPUDevice`; null if the CPU computes alone
  * @throws {RangeError} if no configuration can run the problem here; the message names the limit
  *
@@ -117,11 +118,11 @@ const CACHED_BYTES = 2 ** 20;
  */
 export function chooseConfiguration(
   profiles: Profile | readonly Profile[],
-  problem: Problem,
+  asks: OpenProblem,
   device: TargetDevice | null,
   { cpuWorkers = usualWorkers(), copyBytesPerSecond }: ChooseOptions = {},
 ): Choice {
-  checkProblem("choose a configuration", problem);
+  checkProblem("choose a configuration", asks);
   const given = [profiles].flat() as readonly Profile[];
   const refuse = refuserOf("choose a configuration");
   const odd = given.findIndex((profile) => !Array.isArray(profile?.entries));
@@ -135,7 +136,8 @@ export function chooseConfiguration(
   if (!((copyBytesPerSecond ?? 1) > 0)) {
     refuse("copyBytesPerSecond must be above 0", describeValue(copyBytesPerSecond));
   }
-  const asked: Asked = { profiles: given, problem, device, cpuWorkers, copyBytesPerSecond };
+  const problem = forLongRuns(asks), isOpen = asks.steps === undefined;
+  const asked: Asked = { profiles: given, problem, isOpen, device, cpuWorkers, copyBytesPerSecond };
   const choice = keep(asked, keyOf(asked), () => chooseAnew(asked));
   // what a caller makes of the configuration is its own
   return { ...choice, configuration: structuredClone(choice.configuration) };
@@ -143,7 +145,7 @@ export function chooseConfiguration(
 
 /** The choice, found by looking at all that can run. */
 function chooseAnew(asked: Asked): Choice {
-  const { profiles, problem, device, cpuWorkers, copyBytesPerSecond } = asked;
+  const { profiles, problem, isOpen, device, cpuWorkers, copyBytesPerSecond } = asked;
   const list = profiles.flatMap(devicesOf);
   const wanted = describeProblem(problem);
   const identity = device && adapterInfoOf(device);
@@ -162,7 +164,8 @@ function chooseAnew(asked: Asked): Choice {
   const passedOver: PassedOver[] = [];
   for (const grade of grades) {
     const nears = nearestEntries(graded.get(grade) ?? [], wanted, MOST_ENTRIES);
-    const found = (grade === "default" ? undefined : measuredHere(nears, target)) ??
+    const same = nears.filter((near) => near.distance === 0 || (isOpen && isLongRun(near, problem)));
+    const found = (grade === "default" ? undefined : measuredHere(same, target)) ??
       predicted(nears, learntFrom(asked, nears, target.device), target, passedOver);
     if (found === undefined) continue;
     const { near, baseline, known, isMeasured, ...rest } = found;
@@ -241,9 +244,17 @@ type Found = Pick<Choice, "configuration" | "runnersUp" | "changes" | "cellsPerS
   readonly baseline?: Expected | undefined;
 };
 
+/** Whether an entry is of this problem, in runs as long as `tune` makes them: what was best there is best in longer ones. */
+function isLongRun({ entry: { problem: measured }, device }: NearEntry, problem: Problem): boolean {
+  const { steps } = problem, usual = { ...problem, steps: defaultSteps(problem.stencil, device.gpu) };
+  const copy = device.measured.copyBytesPerSecond ?? USUAL_BANDWIDTH;
+  return problemDistance({ ...measured, steps }, describeProblem(problem)) === 0 &&
+    measured.steps >= withSuitedSteps({ problem: usual, isDefaultSteps: true, device }, copy).steps;
+}
+
 /** The fastest configuration that was measured for this very problem and can run here as it is. */
-function measuredHere(nears: readonly NearEntry[], target: PredictionTarget): Found | undefined {
-  for (const near of nears.filter(({ distance }) => distance === 0)) {
+function measuredHere(same: readonly NearEntry[], target: PredictionTarget): Found | undefined {
+  for (const near of same) {
     const { configuration, result, tieSet } = near.entry;
     const ties = tieSet.toSorted((a, b) => b.cellsPerSecond - a.cellsPerSecond);
     const able = [{ configuration, ...result }, ...ties].flatMap((rated) => {

@@ -9,6 +9,8 @@ import type { Profile } from "./profile_types.ts";
 export interface Asked {
   readonly profiles: readonly Profile[];
   readonly problem: Problem;
+  /** Whether it named no steps. */
+  readonly isOpen: boolean;
   readonly device: TargetDevice | null;
   readonly cpuWorkers: number;
   readonly copyBytesPerSecond: number | undefined;
@@ -32,11 +34,12 @@ export function keep<Found>({ profiles, device }: Asked, key: string, find: () =
 }
 
 /** A text that two questions share exactly if the answer is the same. */
-export function keyOf({ profiles, problem, device, cpuWorkers, copyBytesPerSecond }: Asked): string {
+export function keyOf({ profiles, problem, isOpen, device, cpuWorkers, copyBytesPerSecond }: Asked): string {
   const limits = device && [...Object.values(limitsOf(device.limits)), device.limits.windowBytes];
   return JSON.stringify([
     profiles.map((one) => numberOf(one)),
     problemKey(describeProblem(problem)),
+    isOpen,
     problem.stencil.dimensions,
     limits?.map(String),
     device && adapterInfoOf(device),

@@ -1,7 +1,7 @@
 import { isRecord } from "../../kernels/check_expression.ts";
 import { profilesOf } from "../../kernels/axis_profiles.ts";
 import type { Layout } from "../../kernels/layout.ts";
-import type { Problem } from "../../kernels/stencils/stencil.ts";
+import { forLongRuns, type OpenProblem, type Problem } from "../../kernels/stencils/stencil.ts";
 import { placed } from "../../kernels/update.ts";
 import { compareShader, copyShader } from "../../kernels/wgsl/fields.ts";
 import { bindingsOf, shadersOf } from "../../kernels/traversals/storage.ts";
@@ -50,11 +50,11 @@ import { uses } from "../shares.ts";
  * assert(layout.length >= 8 * 8 * 8);
  * ```
  */
-export function solverLayout(problem: Problem, configuration: Configuration): Layout {
+export function solverLayout(problem: OpenProblem, configuration: Configuration): Layout {
   if (!uses(configuration.share, "gpu")) {
     throw new RangeError("Cannot lay out the GPU's arrays: the GPU must have a share: it has 0 slices");
   }
-  return planOf(problem, configuration).storage.layout;
+  return planOf(forLongRuns(problem), configuration).storage.layout;
 }
 
 /** How the GPU computes its part. */
@@ -67,7 +67,7 @@ function planOf(problem: Problem, { traversal, parameters, share }: Configuratio
  * materials have the stencil's values, and the time step is 0.
  *
  * @param device your own device, with any limits; null where the CPU computes alone
- * @param problem what to compute; the configuration was tuned for runs of its `steps`, but runs may be of any length
+ * @param asked what to compute; runs may be of any length, and those shorter than its `steps` are planned anew
  * @param configuration how to compute it, as {@linkcode chooseConfiguration} returns it
  * @param options your own buffers, the time-out, the CPU workers' module, whether to try other configurations
  * @throws {RangeError} if the request is wrong
@@ -98,11 +98,12 @@ function planOf(problem: Problem, { traversal, parameters, share }: Configuratio
  */
 export async function createSolver(
   device: GPUDevice | null,
-  problem: Problem,
+  asked: OpenProblem,
   configuration: Configuration,
   options: SolverOptions = {},
 ): Promise<Solver> {
-  checkProblem("create the solver", problem);
+  checkProblem("create the solver", asked);
+  const problem = forLongRuns(asked);
   const refuse = refuserOf("create the solver");
   if (!isRecord(options)) refuse("options are wanted", describeValue(options));
   const { buffers, timeoutMs = 20_000, refine = false } = options;
@@ -147,6 +148,7 @@ export async function createSolver(
       const refinement = refine === false ? undefined : new Refinement(problem, candidates, {
         open: (other) => openContender(problem, other, gpu, options),
         ahead,
+        anyLength: asked.steps === undefined,
       });
       const withPoints = { ...problem, survey: problem.survey ?? { sources: 1, receivers: 1 } };
       solver = new FieldSolver({

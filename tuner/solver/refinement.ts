@@ -26,6 +26,9 @@ export interface Contender extends Disposable {
 /** What a candidate is measured in, at the rate of the current configuration: one piece, and all together at most. */
 const PIECE_NS = 20e6, DECIDE_NS = 100e6;
 
+/** Steps from which a piece is long enough to compare configurations for long runs. */
+const FAIR = 192;
+
 /** Timed pieces that say the same after which a candidate is decided, and pieces of any kind after which it is at the latest. */
 const LEAST_TIMED = 2, MOST_PIECES = 100;
 
@@ -63,6 +66,7 @@ export class Refinement implements Disposable {
   readonly #waiting: Configuration[];
   readonly #open: (configuration: Configuration) => Promise<Contender>;
   readonly #ahead: Ahead | undefined;
+  readonly #anyLength: boolean;
   readonly #tried = new Map<string, Clocked>();
   /** Speed of the current configuration over the first one's. */
   #speed = 1;
@@ -77,19 +81,22 @@ export class Refinement implements Disposable {
    * @param candidates those to try first, first
    * @param open compiles one and takes its memory
    * @param ahead compiles them elsewhere before; ends with this
+   * @param anyLength whether runs shorter than the problem's count, too
    */
   constructor(
     problem: Problem,
     candidates: readonly Configuration[],
-    { open, ahead }: {
+    { open, ahead, anyLength = false }: {
       readonly open: (configuration: Configuration) => Promise<Contender>;
       readonly ahead?: Ahead | undefined;
+      readonly anyLength?: boolean;
     },
   ) {
     this.#problem = problem;
     this.#waiting = [...candidates];
     this.#open = open;
     this.#ahead = ahead;
+    this.#anyLength = anyLength;
   }
 
   /** The candidate's field: what is written to the solver's is to be written to it, too. */
@@ -117,7 +124,7 @@ export class Refinement implements Disposable {
     current: Contender,
     left: number,
   ): Promise<{ steps: number; timeNs: number; kept?: Contender } | undefined> {
-    const { steps: tuned, grid } = this.#problem, isLong = left >= tuned, duel = this.#duel;
+    const { grid } = this.#problem, tuned = this.#tuned(left), isLong = left >= tuned, duel = this.#duel;
     if (duel === undefined) {
       return isLong && this.#waiting.length > 0 ? await this.#begin(current, left) : undefined;
     }
@@ -221,9 +228,14 @@ export class Refinement implements Disposable {
     }
   }
 
-  /** Whole runs of the problem's length that the current configuration does in a time, one at least. */
+  /** The steps of which pieces are multiples: the problem's; without any, as many as are left, up to {@linkcode FAIR}. */
+  #tuned(left: number): number {
+    return this.#anyLength ? Math.min(left, FAIR) : this.#problem.steps;
+  }
+
+  /** Whole runs of that length that the current configuration does in a time, one at least. */
   #stepsIn(ns: number, left: number): number {
-    const { steps: tuned } = this.#problem;
+    const tuned = this.#tuned(left);
     const fitting = this.#nsPerStep === undefined ? 1 : Math.ceil(ns / tuned / Math.max(1, this.#nsPerStep));
     return Math.min(Math.floor(left / tuned), fitting) * tuned;
   }

@@ -27,7 +27,7 @@ export interface SolverOptions {
    * Measures other configurations in the first runs, and goes on with the fastest; results stay the same but for
    * rounding. Pass a {@linkcode Choice}'s `runnersUp`; with true it tries the models' best predictions. Until
    * {@linkcode Solver.refined} is done it takes memory for a second field, `layout` and `level` may change with each
-   * run, and runs take about twice as long. Runs of fewer steps than the problem's begin no measurement. In Deno up to
+   * run, and runs take about twice as long. Runs of fewer steps than the problem's, if it names any, begin no measurement. In Deno up to
    * four threads, each with a device of its own on the same GPU, compile what is tried next. Not with `buffers`.
    * @default {false}
    */
@@ -173,7 +173,7 @@ export interface Solver extends Disposable, AsyncDisposable {
   /**
    * Advances all fields.
    *
-   * @param steps time steps, a whole number >= 0; multiples of the problem's own run at the tuned speed
+   * @param steps time steps, a whole number >= 0
    * @throws {RangeError} for any other number
    * @throws {SolverError} if the device fails; the fields are then undefined
    */

@@ -360,3 +360,23 @@ Deno.test("a failure's message is one line, whatever was reported", () => {
   assertEquals(failure.message, "error: at 1:2 expected ';'");
   assert(failure instanceof Error);
 });
+
+testOnGpu(
+  "runs shorter than the problem's have an order of their own, those as long the plan's",
+  async (gpu) => {
+    const problem: Problem = { ...PROBLEM, steps: 8 };
+    const torre = { dts: 1, nt: 8, bands: 1, zPerThread: 1, threads: 11, chunk: 2, unroll: 2, lookahead: 99 };
+    const plan = diamondTorre.plan(problem, torre), seen: unknown[] = [], short = { nt: 4, bands: 2 };
+    const watched: typeof plan = {
+      ...plan,
+      dispatches(steps, start, table, order) {
+        seen.push([steps, order]);
+        return plan.dispatches(steps, start, table, order);
+      },
+    };
+    using field = await GpuField.create(gpu, problem, watched, { orderOf: () => short });
+    await field.initialise({ kind: "integers", seed: 1 });
+    for (const steps of [8, 6, 16]) await field.run(steps);
+    assertEquals(seen, [[8, undefined], [6, short], [16, undefined]]);
+  },
+);

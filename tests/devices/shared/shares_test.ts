@@ -1,12 +1,16 @@
-import { assertEquals, assertRejects } from "@std/assert";
+import { assert, assertEquals, assertGreater, assertRejects } from "@std/assert";
 import { heat1d } from "../../../kernels/stencils/heat_1d.ts";
 import { wave } from "../../../kernels/stencils/wave.ts";
 import type { Problem } from "../../../kernels/stencils/stencil.ts";
+import { diamondTorre } from "../../../kernels/traversals/diamond_torre.ts";
+import { stepwise } from "../../../kernels/traversals/stepwise.ts";
+import { predictRate } from "../../../models/roofline.ts";
+import { ANY_DEVICE } from "../../../tuner/profile/prediction.ts";
 import type { Configuration } from "../../../tuner/configuration.ts";
 import type { CpuPool, CpuProblem } from "../../../tuner/devices/cpu/wasm_workers.ts";
 import type { GpuDevice } from "../../../tuner/devices/gpu/gpu_device.ts";
 import { RunFailure } from "../../../tuner/devices/run_failure.ts";
-import { makeParts, refuseCpuPart } from "../../../tuner/devices/shared/shares.ts";
+import { makeParts, orderOf, refuseCpuPart } from "../../../tuner/devices/shared/shares.ts";
 
 const PROBLEM: Problem = { stencil: wave(4), grid: [24, 32, 9], boundary: "periodic", steps: 7 };
 
@@ -74,4 +78,26 @@ Deno.test("the CPU alone refuses what none of its traversals is, and on a grid t
   const part: Problem = { ...line, boundary: "zero" };
   assertEquals(why("swept", part), "the boundary is zero: ends of a line must be insulated or periodic");
   assertEquals(why("classic", part), undefined);
+});
+
+Deno.test("a short run has the order of dispatches that suits it, by the same shaders; a long one keeps its own", () => {
+  const problem: Problem = { stencil: wave(2), grid: [512, 512, 512], boundary: "zero", steps: 3072 };
+  const kernel = { dts: 4, zPerThread: 1, threads: 512, chunk: 4, unroll: 2, lookahead: 99 };
+  const parameters = { ...kernel, nt: 192, bands: 2 }, gpu = { limits: ANY_DEVICE, isSoftware: false };
+  const orderFor = (steps: number) => orderOf(diamondTorre, problem, { parameters, steps, gpu });
+  const rateOf = (steps: number, order = {}) => {
+    const on = { ...problem, steps }, device = { copyBytesPerSecond: 3e12 };
+    return predictRate(diamondTorre.demand(on, { ...parameters, ...order }), device, { cells: 512 ** 3 });
+  };
+  const order = orderFor(96)!;
+  assertEquals(Object.keys(order), ["nt", "bands"]);
+  assert(order.nt! <= 96 && order.bands! >= 2);
+  assertGreater(rateOf(96, order), 1.3 * rateOf(96));
+  assertEquals([orderFor(3072), orderFor(1)], [undefined, undefined]);
+  const simple = { threadsZ: 64, threadsY: 4, threadsX: 1 };
+  assertEquals(orderOf(stepwise, problem, { parameters: simple, steps: 8, gpu }), undefined);
+  const small: Problem = { ...problem, grid: [512, 40, 512] };
+  const [tuned, other] = [{}, order].map((its) => diamondTorre.plan(small, { ...parameters, ...its }));
+  assertEquals(tuned!.shaders, other!.shaders);
+  assertEquals(tuned!.dispatches(96, 0, undefined, order), other!.dispatches(96, 0));
 });

@@ -1,6 +1,6 @@
 import type { PartStart, Pattern } from "../../../kernels/initial_field.ts";
 import { cellsOf, type Problem } from "../../../kernels/stencils/stencil.ts";
-import type { Dispatch, GpuPlan } from "../../../kernels/traversals/traversal.ts";
+import type { Dispatch, GpuPlan, Parameters } from "../../../kernels/traversals/traversal.ts";
 import { linearWorkgroups } from "../../../kernels/wgsl/declare.ts";
 import { readsSignal } from "../../../kernels/update.ts";
 import {
@@ -53,6 +53,8 @@ interface Made extends Omit<DispatchResources, "scratch"> {
   /** The canonical copies of levels in an order of the plan's own. */
   readonly copies: readonly GPUBuffer[];
   readonly compileNs: number;
+  /** In which order to run fewer steps than the problem's: see the plan's dispatches. */
+  readonly orderOf?: ((steps: number) => Parameters | undefined) | undefined;
 }
 
 /** The two time levels of a problem's field in a plan's storage, and what runs on them. */
@@ -131,7 +133,7 @@ export class GpuField implements Disposable {
     gpu: GpuDevice,
     problem: Problem,
     plan: GpuPlan,
-    { memory = ownMemory(gpu), onCompiled }: {
+    { memory = ownMemory(gpu), onCompiled, orderOf }: Pick<Made, "orderOf"> & {
       /** Where the arrays come from. @default {memory of the field's own} */
       readonly memory?: FieldMemory | undefined;
       /** Called when the plan is compiled, before memory is taken. */
@@ -160,6 +162,7 @@ export class GpuField implements Disposable {
         uniforms,
         pipelines,
         compileNs,
+        orderOf,
       });
       if (plan.points?.hasSignal) await field.watch(undefined);
       return field;
@@ -321,10 +324,11 @@ export class GpuField implements Disposable {
 
   /** The plan's dispatches; lists are kept where all that counts of the start is whether it is even. */
   #dispatches(steps: number, start: number): readonly Dispatch[] {
-    const table = this.#points?.table;
-    if (readsSignal(this.problem.stencil.update)) return this.plan.dispatches(steps, start, table);
+    const table = this.#points?.table, { problem, plan } = this;
+    const order = steps < problem.steps ? this.#made.orderOf?.(steps) : undefined;
+    if (readsSignal(problem.stencil.update)) return plan.dispatches(steps, start, table, order);
     const key = 2 * steps + start % 2;
-    const list = this.#lists.get(key) ?? this.plan.dispatches(steps, start % 2, table);
+    const list = this.#lists.get(key) ?? plan.dispatches(steps, start % 2, table, order);
     if (this.#lists.size > MOST_LISTS) this.#lists.clear();
     this.#lists.set(key, list);
     return list;

@@ -1,9 +1,12 @@
 import { refusalOf } from "../../../kernels/capability.ts";
 import { cpuTraversalNamed } from "../../../kernels/cpu/cpu_traversals.ts";
-import type { Problem } from "../../../kernels/stencils/stencil.ts";
+import { remembered } from "../../../kernels/remembered.ts";
+import { cellsOf, type Problem } from "../../../kernels/stencils/stencil.ts";
 import { ghostWidths } from "../../../kernels/update.ts";
 import { traversalNamed } from "../../../kernels/traversals/all.ts";
-import type { GpuPlan } from "../../../kernels/traversals/traversal.ts";
+import { combine } from "../../../kernels/traversals/combine.ts";
+import type { GpuPlan, Parameters, Traversal } from "../../../kernels/traversals/traversal.ts";
+import { H100, LLVMPIPE } from "../../../models/gpu_record.ts";
 import {
   partOfRank,
   type Place,
@@ -11,6 +14,7 @@ import {
   problemOfRank,
   type RankPlan,
 } from "../../../models/rank_part.ts";
+import { predictRate } from "../../../models/roofline.ts";
 import type { Configuration, Share } from "../../configuration.ts";
 import { type DeviceKind, type DeviceShare, isShared, sharesOf, slicesOf, uses } from "../../shares.ts";
 import { cpuLayoutOf } from "../cpu/cpu_field.ts";
@@ -123,6 +127,36 @@ type Opener = (
   options: ShareOptions & { readonly place: Place },
 ) => Promise<PartField>;
 
+/** How much faster a run of a few steps should be in another order than in the one that was tuned. */
+const WORTH_ANOTHER_ORDER = 1.05;
+
+/** In which order the same shaders should run a few steps, by the models; undefined: as configured. */
+export function orderOf(
+  { ordering = [], ...traversal }: Traversal,
+  problem: Problem,
+  { parameters, steps, gpu }: {
+    readonly parameters: Parameters;
+    readonly steps: number;
+    readonly gpu: Pick<GpuDevice, "limits" | "isSoftware">;
+  },
+): Parameters | undefined {
+  if (ordering.length === 0) return undefined;
+  const on = { ...problem, steps },
+    cells = cellsOf(problem.grid),
+    lists = traversal.parameterLists(on, gpu.limits);
+  const record = gpu.isSoftware ? LLVMPIPE : H100, { copyBytesPerSecond } = record;
+  const rateOf = (its: Parameters): number =>
+    predictRate(traversal.demand(on, { ...parameters, ...its }), { copyBytesPerSecond, record }, { cells });
+  let best: Parameters | undefined, most = WORTH_ANOTHER_ORDER * rateOf({});
+  for (const its of combine(Object.fromEntries(ordering.map((name) => [name, lists[name]!])))) {
+    // sections are cut for torres of the configured height
+    if (its.nt! > parameters.nt! || traversal.infeasible(on, { ...parameters, ...its }, gpu.limits)) continue;
+    const rate = rateOf(its);
+    if (rate > most) [best, most] = [its, rate];
+  }
+  return best;
+}
+
 /** What opens a part: one for each kind of device. */
 const OPENERS: Readonly<Record<DeviceKind, Opener>> = {
   async cpu(problem, { parameters, traversal, workers = 0 }, { cpuPool, configuration, place }) {
@@ -171,9 +205,13 @@ const OPENERS: Readonly<Record<DeviceKind, Opener>> = {
     const refusal = refusalOf(traversal, part) ?? traversal.infeasible(part, parameters, gpu.limits);
     if (refusal !== undefined) throw new RunFailure("limits", refusal.message);
     const plan = traversal.plan(part, parameters, gpu.limits);
+    const order = remembered((_: GpuPlan, steps: number) =>
+      orderOf(traversal, part, { parameters, steps, gpu })
+    );
     const field = await GpuField.create(gpu, part, plan, {
       memory: gpuMemory,
       onCompiled: () => compiled(plan),
+      orderOf: (steps) => order(plan, steps),
     });
     return new GpuPartField(field, place);
   },
