@@ -171,14 +171,6 @@ function writeTiers(
   for (let tier = 0; tier < unroll; tier++) {
     const [source, target] = tier % 2 === 0 ? ["now", "before"] : ["before", "now"];
     const next = new Map<string, string>(), nextMaterials = new Map<string, string>();
-    /** Names of what this tier has read of profiles, and lines that read more. */
-    const read = new Map<string, string>(), reads: string[] = [];
-    const profileAt: typeof profilesAt = (place) => (tap) => {
-      const text = profilesAt(place)(tap), name = read.get(text) ?? `q${tier}_${read.size}`;
-      if (!read.has(text)) reads.push(`let ${name} = ${text};`);
-      read.set(text, name);
-      return name;
-    };
     lines.push(`// tier ${tier}: ${source} → ${target}`);
     if (hasPoints) lines.push(findPoints(shape, tier));
     if (readsSignal(update)) {
@@ -224,9 +216,9 @@ function writeTiers(
       const { lines: written, values } = writeChunk(
         chunk,
         { tier, half, f, g, m },
-        { update, perChunk, zPerThread, writer, rests, profileAt },
+        { update, perChunk, zPerThread, writer, rests, profilesAt },
       );
-      lines.push(...reads.splice(0), ...written);
+      lines.push(...written);
       chunk.cells.forEach((place, i) => {
         const rest = own(rests.get(`${shifted(place, -slope, 0)}`)),
           name = rest ?? register(`n${tier}`, place);
@@ -292,13 +284,13 @@ interface Registers {
 function writeChunk(
   { exchanged, kept, cells }: Chunk,
   { tier, half, f, g, m }: Registers,
-  { update, perChunk, zPerThread, writer, rests, profileAt }: {
+  { update, perChunk, zPerThread, writer, rests, profilesAt }: {
     update: Update;
     perChunk: number;
     zPerThread: number;
     writer: UpdateWriter;
     rests: ReturnType<typeof rowsAtRest>;
-    profileAt: (place: Place) => NonNullable<Resolver["profile"]>;
+    profilesAt: (place: Place) => NonNullable<Resolver["profile"]>;
   },
 ): { lines: readonly string[]; values: readonly ReturnType<UpdateWriter["write"]>[] } {
   const sums = sumsOf(update), type = cellType(zPerThread);
@@ -316,7 +308,7 @@ function writeChunk(
       (by) => by === 0 ? f.get(`${place}`)! : `${slots.get(`${place}`)}[${plus("slot", by)}]`,
     );
   const inRegisters = (place: Place): Pick<Resolver, "tap" | "partial" | "profile"> => ({
-    profile: profileAt(place),
+    profile: profilesAt(place),
     tap(one) {
       const { offset: [x, y, z], ago, plane } = one;
       if (plane > 0) {
@@ -336,7 +328,7 @@ function writeChunk(
   const keeps = kept.flatMap((one) => {
     const { of, isColumn } = sums!.kept[one.index]!, name = keptName(one);
     const reads = isColumn
-      ? { tap: inColumn(one.place), profile: profileAt(one.place) }
+      ? { tap: inColumn(one.place), profile: profilesAt(one.place) }
       : inRegisters(one.place);
     const { lines, values } = writer.write({ ...reads, type, prefix: `${name}_` }, [of]);
     return [...lines, `let ${name} = ${values[0]};`];

@@ -29,8 +29,8 @@ export const HEAD_VECTORS = 1;
 export function declarePoints(first = 0): string {
   const binding = (i: number): string => `@group(0) @binding(${SCRATCH_BINDING + first + i})`;
   return wgsl`
-    ${binding(0)} var<storage, read_write> points: array<vec4i>;
-    ${binding(1)} var<storage, read_write> added: array<f32>;
+    ${binding(0)} var<storage, read> points: array<vec4i>;
+    ${binding(1)} var<storage, read> added: array<f32>;
     ${binding(2)} var<storage, read_write> recorded: array<f32>;
 
     fn atPoint(value: f32, addedRow: i32, recordedRow: i32, step: i32) -> f32 {

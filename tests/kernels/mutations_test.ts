@@ -292,7 +292,7 @@ const SUBJECTS: readonly Subject[] = [
       "a profile one slice off": ["profiles[x + 1", "profiles[1 + x + 1"],
       "a profile one row off": ["profiles[y", "profiles[1 + y"],
       "a profile one cell off": ["profiles[thread", "profiles[1 + thread"],
-      "the first tier's profile in the second": [/let q1_0 = profiles.*;/g, "let q1_0 = q0_0;"],
+      "the first tier's profile in the second": [/(?<=\/\/ tier 1[^]*)profiles\[x/g, "profiles[x - S"],
     },
   },
   {
