@@ -40,6 +40,7 @@ export {
   type MaterialSource,
   type MaterialTap,
   type NewValues,
+  type PackedMaterial,
   type ProfileFormula,
 } from "./kernels/equation.ts";
 export type {

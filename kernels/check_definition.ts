@@ -9,6 +9,7 @@
 import { checkExpression, isFinite32, isHeld32, isRecord, type Want } from "./check_expression.ts";
 import { type Tap, tapsIn, type Variable, wordOf } from "./expression.ts";
 import { INITIAL_FIELDS } from "./initial_field.ts";
+import { packingOf } from "./packing.ts";
 import { BOUNDARIES, type Stencil } from "./stencils/stencil.ts";
 import { profileTapsOf, readsSignal, signalAt, type Update, type ValueRange } from "./update.ts";
 
@@ -122,7 +123,7 @@ function checkUpdate(update: Update, isLine: boolean, want: Want): void {
     const isAxis = axis === 2 || (!isLine && (axis === 0 || axis === 1));
     want(isAxis, `material ${name}`, `an axis of the ${isLine ? "line, z," : "grid"} is wanted`, axis);
   }
-  for (const { name, values, formula, ...one } of [...materials, ...profiles]) {
+  for (const { name, values, formula, packed, ...one } of [...materials, ...profiles]) {
     if (formula !== undefined) {
       check(formula, `material ${name}`, "axis" in one ? ["i", "n"] : ["x", "y", "z"]);
     }
@@ -132,6 +133,12 @@ function checkUpdate(update: Update, isLine: boolean, want: Want): void {
       8,
     );
     want(areExact, `material ${name}`, "eight values that f32 holds are wanted", values);
+    if (packed === undefined) continue;
+    const { least, most, nearest } = packingOf(isRange(packed) ? packed : [1, 0]);
+    const isHeld = least <= most && packed.every((end) => Math.abs(end) <= 2 ** 100) && !("axis" in one);
+    want(isHeld, `material ${name}`, "cells with 16 bits between two values are wanted", packed);
+    const odd = values.find((value) => nearest(value) !== value), [lowest, highest] = packed;
+    want(odd === undefined, `material ${name}`, `values from ${lowest} to ${highest} are wanted`, odd);
   }
   if (signal !== undefined) {
     check(signal, "signal", ["step"]);

@@ -49,6 +49,8 @@ export interface Definition
     readonly name: string;
     readonly values: readonly number[];
     readonly formula?: ExpressionData;
+    /** The range of all values, where each has 16 bits. */
+    readonly packed?: ValueRange;
   }[];
   /** The axis profiles, likewise, and the axis that each runs along: 0, 1 or 2 for x, y or z. */
   readonly profiles?: readonly (Definition["materials"][number] & { readonly axis: Axis })[];
@@ -96,7 +98,7 @@ export function definitionOf(stencil: Stencil): Definition {
 /**
  * Sixteen hexadecimal digits that two updates share if they are written alike, and others only by a chance of 2⁻⁶⁴: the
  * same operations on the same operands in the same order (a + b is not b + a) in the same sub-steps, constants equal as
- * f32, −0 apart from 0; the same eight values of each material; formulas, signals and the factors of sources written alike, their constants equal
+ * f32, −0 apart from 0; the same eight values of each material, and the same range of packed ones; formulas, signals and the factors of sources written alike, their constants equal
  * as f64. Names, initial ranges and boundaries do not count. It protects from mistakes, not from forgers.
  */
 export const hashOf: (update: Update) => string = remembered(findHash);
@@ -123,8 +125,8 @@ function findHash({ fields, materials, profiles, substeps, signal, sources = [] 
   return hash.toString(16).padStart(16, "0");
 }
 
-function valuesOf({ values, formula }: Material): [readonly number[], ExpressionData] {
-  return [values, formula ? dataOf(formula, []) : 0];
+function valuesOf({ values, formula, packed }: Material): (readonly number[] | ExpressionData)[] {
+  return [values, formula ? dataOf(formula, []) : 0, ...(packed ? [packed] : [])];
 }
 
 /** An expression as data; sums and products of several have one list. */
@@ -182,8 +184,9 @@ export function stencilOf(definition: unknown): Stencil {
   const names = [...fields, ...materials].map(({ name }) => name);
   const read = (data: unknown, place: string): Expression =>
     expressionOf(data, { place, names, profiles, want });
-  const readMaterial = ({ name, values, formula }: Readonly<Record<string, unknown>>) => {
-    return { name, values, ...(formula !== undefined && { formula: read(formula, `material ${name}`) }) };
+  const readMaterial = ({ name, values, formula, packed }: Readonly<Record<string, unknown>>) => {
+    const written = formula !== undefined && { formula: read(formula, `material ${name}`) };
+    return { name, values, ...written, ...(packed !== undefined && { packed: packed as ValueRange }) };
   };
   const byField = (of: Readonly<Record<string, unknown>>, where: string) =>
     Object.entries(of).map(([name, data]) => {

@@ -8,6 +8,7 @@ import { checkExpression, isHeld32, isRecord, type Want } from "./check_expressi
 import { sampleProfile } from "./axis_profiles.ts";
 import { type Ago, type Axis, type Expression, type Offset, SIGNAL, type Tap, tap } from "./expression.ts";
 import { evaluate, formula, nodeOf, type Value } from "./operations.ts";
+import { packingOf } from "./packing.ts";
 import { splitSources } from "./sources.ts";
 import { BOUNDARIES, type Stencil } from "./stencils/stencil.ts";
 import type { AxisProfile, Material, Update, ValueRange } from "./update.ts";
@@ -36,13 +37,22 @@ export interface FieldTap extends Tap {
  * How a material is given. A range: eight values, evenly spaced, scattered over the cells. Values: up to eight, with
  * which Facet fills the cells likewise. A function of the cell's place: x, y and z go from 0 at one end of the grid to
  * 1 at the other, the function is called once and returns an expression of them; a solver starts with its values,
- * while for tuning samples of them are scattered.
+ * while for tuning samples of them are scattered. Along an axis, or packed.
  */
 export type MaterialSource =
   | ValueRange
   | { readonly values: readonly number[] }
   | ((x: Expression, y: Expression, z: Expression) => Value)
-  | AlongAxis;
+  | AlongAxis
+  | PackedMaterial;
+
+/** A material of 16 bits a value, which torres read with half the traffic. */
+export interface PackedMaterial {
+  /** The lowest and the highest value of any cell; each is rounded to the nearest that 16 bits can be. */
+  readonly packed: ValueRange;
+  /** A range, values or a function, as of other materials. @default {the range of all} */
+  readonly of?: Exclude<MaterialSource, AlongAxis | PackedMaterial>;
+}
 
 /** A material that is a function of one axis alone; {@linkcode along} makes it. */
 export interface AlongAxis {
@@ -259,7 +269,15 @@ function profileOf(name: string, { axis, source }: AlongAxis, want: Want): AxisP
 
 /** A material with the eight values of it that Facet scatters over the cells. */
 function materialOf(name: string, source: Exclude<MaterialSource, AlongAxis>, want: Want): Material {
-  const place = `material ${name}`, eight = Array.from({ length: 8 }, (_, i) => i);
+  const place = `material ${name}`;
+  if (isRecord(source) && "packed" in source) {
+    const { packed, of = packed } = source as PackedMaterial;
+    want(isRange(packed), place, "the lowest and the highest value are wanted", packed);
+    const { values, ...rest } = materialOf(name, of, want), { nearest } = packingOf(packed);
+    // those beyond the range are refused with the stencil
+    return { ...rest, values: values.map((value) => nearest(value) ?? value), packed };
+  }
+  const eight = Array.from({ length: 8 }, (_, i) => i);
   // −0 becomes 0: JSON does not keep it
   const rounded = (values: readonly number[]): number[] => values.map((value) => Math.fround(value) + 0);
   if (typeof source === "function") {

@@ -40,6 +40,8 @@ export interface Material {
   readonly values: readonly number[];
   /** What a solver starts with, an expression of the cell's place x, y, z: mostly what the values are samples of. */
   readonly formula?: Expression;
+  /** The range of all values, where each has 16 bits (packing.ts). @default {each is an f32} */
+  readonly packed?: ValueRange;
 }
 
 /** A material that is a function of one axis alone: no cell has memory for it. Its formula is one of i and n. */

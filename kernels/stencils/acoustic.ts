@@ -43,6 +43,8 @@ export interface AcousticOptions {
   readonly velocity?: ValueRange | undefined;
   /** The lowest and the highest of the material `density`, in any unit, at most a factor of 10 apart. @default {it is constant} */
   readonly density?: ValueRange | undefined;
+  /** Whether velocity and density have 16 bits a value: `PackedMaterial`. @default {false} */
+  readonly packed?: boolean | undefined;
   /** Metres from cell to cell. @default {10} */
   readonly spacing?: number | undefined;
   /** Seconds. @default {0.9 times `acousticTimeStep`} */
@@ -115,7 +117,7 @@ export function acousticWarning({ frequency, ...medium }: AcousticShot): string 
  */
 export function acoustic(options: AcousticOptions = {}): Stencil {
   const { order, velocity, most, spacing } = mediumOf(options), limit = acousticTimeStep(options);
-  const { density, timeStep = 0.9 * limit, edges = 30, surface = "absorbing" } = options;
+  const { density, packed = false, timeStep = 0.9 * limit, edges = 30, surface = "absorbing" } = options;
   requireStable("acoustic", "the time step in s", timeStep, limit, ` of order ${order}`);
   const isFree = surface === "free", isDense = density === undefined || density[0] > 0;
   requireValue(isDense, "acoustic", "density must be above 0", `${density}`);
@@ -126,9 +128,10 @@ export function acoustic(options: AcousticOptions = {}): Stencil {
   const peakOf = (width: number) => 3 * Math.log(1 / LEFT) * most / (width * spacing) * timeStep / 2;
   const damping = edgesOf("acoustic", edges, { peakOf, isFree });
   const images = isFree ? imagesOf(sides) : [];
+  const stored = (range: ValueRange): MaterialSource => packed ? { packed: range } : range;
   const materials: Readonly<Record<string, MaterialSource>> = {
-    velocity,
-    ...(density && { density }),
+    velocity: stored(velocity),
+    ...(density && { density: stored(density) }),
     ...damping,
     ...Object.fromEntries(images.map(({ name, weight }) => [name, along("z", weight)])),
   };

@@ -37,7 +37,8 @@ import {
   torresInRow,
   usableBands,
 } from "./torre_schedule.ts";
-import { AGAIN, CELLS_AHEAD, HELD, materialNeeds } from "./torre_materials.ts";
+import { AGAIN, CELLS_AHEAD, type Element, HELD, materialNeeds, PACKED } from "./torre_materials.ts";
+import { packedPlanes } from "./torre_packed.ts";
 import {
   exchangeBytes,
   placesIn,
@@ -118,11 +119,13 @@ export const diamondTorre: Traversal = {
       chunk: fitting(keepsSums ? [16, 8, 32, 4] : [8, 4, 16, 2]),
       unroll: [1, 2, 4],
       lookahead: keepsSums ? [EARLIEST, 1, 2, 0] : [EARLIEST, TIER_AHEAD, RESTING, 1, 0],
-      ...(update.materials.length > 0 && { materials: [AGAIN, HELD] }),
+      ...(update.materials.length > 0 && {
+        materials: [AGAIN, HELD, ...packedPlanes(update, PACKED).length > 0 ? [PACKED, PACKED + HELD] : []],
+      }),
     };
   },
   infeasible(problem, parameters, limits) {
-    const { dts, nt, bands = 1, zPerThread, threads, chunk, unroll, lookahead } = parameters;
+    const { dts, nt, bands = 1, zPerThread, threads, chunk, unroll, lookahead, materials } = parameters;
     const nz = problem.grid[2], lanes = threads * zPerThread;
     if (lanes < nz) {
       return wrongParameters(`${threads} threads with ${zPerThread} along z each do not cover ${nz} cells`);
@@ -162,6 +165,15 @@ export const diamondTorre: Traversal = {
       return wrongParameters(`${bands} bands are too many: at most ${usable} can run at once`);
     }
     const shape = shapeOf(problem, parameters);
+    const isPacked = materials >= PACKED,
+      hasPacked = problem.stencil.update.materials.some((one) => one.packed);
+    if (isPacked && (zPerThread === 1 || !hasPacked)) {
+      return wrongParameters(`materials ${materials}: a packed one and two z a thread or more are wanted`);
+    }
+    const mostBytes = Math.min(limits.maxStorageBufferBindingSize, limits.maxBufferSize);
+    if (isPacked && (4 * shape.layout.length > mostBytes || limits.windowBytes !== undefined)) {
+      return wrongParameters(`materials ${materials}: a level in one buffer is wanted`);
+    }
     if (lookahead === RESTING && shape.resting.length === 0) {
       return wrongParameters(`lookahead ${lookahead} has no effect: no value of so small a tile has to wait`);
     }
@@ -290,16 +302,22 @@ function workOf(
  */
 function workOfMaterials(
   update: Update,
-  { zPerThread, unroll, materials }: TorreParameters,
+  { zPerThread, unroll, materials = AGAIN }: TorreParameters,
   { slope, width, cells }: TorreShape,
 ): Record<"loads" | "held" | "instructions" | "rows" | "enteringRows", number> {
-  const { elements, entering, ...rows } = materialNeeds(update, slope, width, zPerThread);
-  const isHeld = materials === HELD, loads = isHeld ? entering.length : elements.length;
+  const { elements, entering, rows, enteringRows } = materialNeeds(update, slope, width, zPerThread);
+  const packed = packedPlanes(update, materials).map(({ plane }) => plane);
+  const halved = (some: readonly Element[]) => some.filter(({ plane }) => packed.includes(plane)).length / 2;
+  const sizeOf = (some: readonly Element[]): number => some.length - halved(some);
+  const isHeld = materials % PACKED === HELD, loaded = isHeld ? entering : elements, size = sizeOf(elements);
   return {
-    ...rows,
-    loads,
-    held: isHeld ? elements.length : Math.min(1, CELLS_AHEAD / cells) * elements.length,
-    instructions: 2 * loads + (isHeld ? zPerThread * elements.length / unroll : 0),
+    rows: sizeOf(rows),
+    enteringRows: sizeOf(enteringRows),
+    loads: sizeOf(loaded),
+    held: isHeld ? size : Math.min(1, CELLS_AHEAD / cells) * size,
+    // a number is taken from its word, put in place of bits, and scaled
+    instructions: 2 * loaded.length + (isHeld ? zPerThread * size / unroll : 0) +
+      6 * zPerThread * halved(elements),
   };
 }
 

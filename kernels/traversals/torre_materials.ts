@@ -6,6 +6,8 @@
  * - `HELD`: values come with the tile's leading edge, at the start of a tier, and move from place to place in registers, as
  *   those of F do, until the tile has passed.
  *
+ * Of packed materials (`PACKED` more) either loads and holds words, and makes values of them wherever cells read them.
+ *
  * @module
  */
 import { remembered } from "../remembered.ts";
@@ -13,8 +15,8 @@ import { tapsOf, type Update } from "../update.ts";
 import { lanesAt } from "../wgsl/declare.ts";
 import { alongX, type Place, shifted, square } from "./torre_shape.ts";
 
-/** Values of the parameter `materials`. */
-export const AGAIN = 0, HELD = 1;
+/** Values of the parameter `materials`: one of the first two, packed or not. */
+export const AGAIN = 0, HELD = 1, PACKED = 2;
 
 /** Cells by which loads precede their use where values are read again: a cache answers while these are computed. */
 export const CELLS_AHEAD = 12;
@@ -44,8 +46,8 @@ interface MaterialNeeds {
   readonly elements: readonly Element[];
   readonly entering: readonly Element[];
   /** The same as rows of memory: what lies further along z is not another one. */
-  readonly rows: number;
-  readonly enteringRows: number;
+  readonly rows: readonly Element[];
+  readonly enteringRows: readonly Element[];
 }
 
 /** A text that two elements share exactly if they are the same. */
@@ -85,8 +87,8 @@ export const materialNeeds: (
     return some.filter((one) => !keys.has(elementKey(behind(one, slope))));
   };
   const rows = new Map(elements.map((one) => ({ ...one, by: 0 })).map((one) => [elementKey(one), one]));
-  const enteringRows = enteringOf([...rows.values()]).length;
-  return { elements, entering: enteringOf(elements), rows: rows.size, enteringRows };
+  const enteringRows = enteringOf([...rows.values()]);
+  return { elements, entering: enteringOf(elements), rows: [...rows.values()], enteringRows };
 });
 
 /** When a tier loads what of materials, whose cells are visited in this order. */
@@ -105,7 +107,7 @@ export function visitMaterials(
     }
   }
   const carried = elements.filter((element) => {
-    if (materials === HELD) {
+    if (materials % PACKED === HELD) {
       if (entering.includes(element)) loads[0]!.now.push(element);
       return !entering.includes(element);
     }

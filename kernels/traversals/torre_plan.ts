@@ -10,6 +10,7 @@ import { appendTable, pointPlan, pointShader } from "./point_work.ts";
 import { pointBuffers, scratchOf, stepProfile } from "./profile_storage.ts";
 import { copyShaders, SectionWork } from "./section_work.ts";
 import { planSteps, stepShaders } from "./stepwise.ts";
+import { packMaterials } from "./torre_packed.ts";
 import { scheduleTorres, slicesOfRow, torreNeeds, type TorreRow } from "./torre_schedule.ts";
 import { tabulateTorres } from "./torre_points.ts";
 import { torreShader } from "./torre_shader.ts";
@@ -24,12 +25,16 @@ export function planTorres(problem: Problem, parameters: TorreParameters, limits
   const isWindow = limits?.windowBytes !== undefined;
   const values = Object.entries(parameters).map(([name, value]) => `${name}=${value}`).join(" ");
   const label = `diamond-torre ${values}`;
-  const shaders = [torreShader(problem, parameters, shape, isCut), ...copyShaders(sections)];
+  const packing = packMaterials(problem, parameters, shape); // of whole levels alone
+  const shaders = [
+    torreShader(problem, parameters, shape, isCut),
+    ...packing ? [packing.shader] : copyShaders(sections),
+  ];
   const inSections = sections.map((section) => {
     return { own: section.own, layout: isCut ? layoutWithin(layout, section, section.own) : layout };
   });
   const hasSignal = readsSignal(problem.stencil.update), hasPoints = problem.survey !== undefined;
-  const hasSeries = hasSignal || hasPoints;
+  const hasSeries = hasSignal || hasPoints, { scratch = [] } = scratchOf(problem, hasSeries);
   if (hasPoints) shaders.push(pointShader(pointBuffers(problem)));
   const singly = pointPlan(hasPoints ? inSections : [], shaders.length - 1);
   const remainder = unroll === 1 ? undefined : planSteps({
@@ -47,7 +52,7 @@ export function planTorres(problem: Problem, parameters: TorreParameters, limits
     storage: {
       layout,
       ...((isCut || isWindow) && { sections }),
-      ...scratchOf(problem, hasSeries),
+      scratch: [...scratch, ...packing ? [packing.scratch] : []],
     },
     shaders: [...shaders, ...remainder?.shaders ?? []],
     ...(hasSeries && {
@@ -63,6 +68,8 @@ export function planTorres(problem: Problem, parameters: TorreParameters, limits
     dispatches(count, start, table, order) {
       const schedule = scheduleTorres(problem, { ...parameters, ...order }, count);
       const work = new SectionWork(isWindow ? [] : sections, layout, 1);
+      const touches = { section: 0, ranges: [], levels: [] };
+      if (packing && schedule.waves.length > 0) work.add(packing.dispatch, touches);
       let last = sections.length - 1;
       for (const wave of schedule.waves) {
         for (const { section, rows } of bySection(wave, sections, shape, isWindow ? last : undefined)) {

@@ -28,6 +28,7 @@ import {
   type TorreShape,
 } from "./torre_shape.ts";
 import { declareTileRows, findPoints, visitPoints } from "./torre_points.ts";
+import { declarePacked, packedBuffer, packedPlanes } from "./torre_packed.ts";
 import { columnTap, keptIndex, sumsOf } from "./torre_sums.ts";
 import { type Chunk, type KeptPlace, needsOf, visitTier } from "./torre_visit.ts";
 import { declareProfiles, pointBuffers, profileElement, withProfiles } from "./profile_storage.ts";
@@ -49,7 +50,9 @@ export function torreShader(
   const hasSeries = hasPoints || readsSignal(update);
   const tile = square(0, width), held = square(-slope, width - slope);
   const previous = readsPrevious(update);
-  const type = cellType(zPerThread);
+  const type = cellType(zPerThread), packed = packedPlanes(update, materials).map(({ plane }) => plane);
+  const scratch = hasSeries ? [...pointBuffers(problem)] : [];
+  if (packed.length > 0) scratch.push(packedBuffer(problem));
   const writer = updateWriter(expressionsOf(update));
   const rests = rowsAtRest(shape.resting);
   const heldAt = (place: Place): string => own(rests.get(`${place}`)) ?? register("f", place);
@@ -67,7 +70,7 @@ export function torreShader(
     ...(previous ? tile : []).map((place) => `var ${register("g", place)} = ${cellAt("before", place)};`),
     ...(lookahead === TIER_AHEAD ? needsOf(update, slope, width).loads : [])
       .map((place) => `var ${register("p", place)} = ${cellAt("now", place)};`),
-    ...ofMaterials.carried.map((element) => `var ${elementName("m", element)} = ${elementAt(element)};`),
+    ...ofMaterials.carried.map((one) => `var ${elementName("m", one)} = ${elementAt(one, packed)};`),
   ].join("\n");
   // What is still only in registers at the top, in the coordinates of the tier after the last.
   const finishInto = (current: string, other: string): string =>
@@ -108,6 +111,7 @@ export function torreShader(
     ${declareLevels(zPerThread)}
     ${hasPoints ? declareTileRows(problem, shape) : ""}
     ${hasSeries ? declarePoints(readsProfiles) : ""}
+    ${declarePacked(update, parameters, shape, scratch.length - 1 + readsProfiles)}
     @group(0) @binding(2) var<uniform> rows: array<Row, ${MAX_BANDS}>;
     ${declareProfiles(update)}
     var<workgroup> exchange: array<array<${type}, ${slotLength}>, ${2 * perChunk}>;
@@ -123,6 +127,7 @@ export function torreShader(
       let acrossY = y - W / 2 + 1 < 0 || y + W / 2 > NY;
       var x = row.x;
       var base = ORIGIN${perThread} + ${isCut ? "(x - row.before)" : "x"} * SLICE_T + y * PITCH_T + thread;
+      ${packed.length > 0 ? "var word = ORIGIN_P + x * SLICE_P + y * PITCH_T + thread;" : ""}
       ${beyond ? `let inside = ${inside};` : ""}
       ${start}
       for (var tier = 0; tier < row.tiers; tier += ${unroll}) {
@@ -131,11 +136,7 @@ export function torreShader(
       ${finish}
     }
   `;
-  return withProfiles(update, {
-    label: `torre ${type} DTS=${dts}`,
-    code,
-    ...(hasSeries && { scratch: pointBuffers(problem) }),
-  });
+  return withProfiles(update, { label: `torre ${type} DTS=${dts}`, code, scratch });
 }
 
 /**
@@ -144,7 +145,7 @@ export function torreShader(
  */
 function writeTiers(
   update: Update,
-  { unroll, lookahead, zPerThread }: TorreParameters,
+  { unroll, lookahead, zPerThread, materials }: TorreParameters,
   shape: TorreShape,
   { chunks, ofMaterials: { carried, loads: materialLoads }, profilesAt, writer, beyond, hasPoints }: {
     chunks: readonly Chunk[];
@@ -158,7 +159,7 @@ function writeTiers(
   const { slope, width, perChunk, resting } = shape, previous = readsPrevious(update);
   const tile = square(0, width), held = square(-slope, width - slope);
   const isAhead = lookahead === TIER_AHEAD; // then all loads are in the first chunk
-  const type = cellType(zPerThread);
+  const type = cellType(zPerThread), packed = packedPlanes(update, materials).map(({ plane }) => plane);
   const lines: string[] = [];
   let f = new Map(held.map((place) => [`${place}`, register("f", place)]));
   let g = new Map(
@@ -180,12 +181,12 @@ function writeTiers(
       ...loads.now.map((element) => {
         const name = elementName(`m${tier}`, element);
         m.set(elementKey(element), name);
-        return `let ${name} = ${elementAt(element)};`;
+        return `let ${name} = ${elementAt(element, packed)};`;
       }),
       ...loads.next.map((element) => {
         const name = elementName(`m${tier}n`, element);
         nextMaterials.set(elementKey(element), name);
-        return `let ${name} = ${elementAt(behind(element, slope))};`;
+        return `let ${name} = ${elementAt(behind(element, slope), packed)};`;
       }),
     ];
     let cell = 0;
@@ -216,7 +217,7 @@ function writeTiers(
       const { lines: written, values } = writeChunk(
         chunk,
         { tier, half, f, g, m },
-        { update, perChunk, zPerThread, writer, rests, profilesAt },
+        { update, perChunk, zPerThread, writer, rests, profilesAt, packed },
       );
       lines.push(...written);
       chunk.cells.forEach((place, i) => {
@@ -236,7 +237,7 @@ function writeTiers(
       tile.filter(([a, b]) => a < 2 * slope || b < 2 * slope)
         .map((place) => `${cellAt(array, place)} = ${next.get(`${place}`)};`).join("\n");
     lines.push(unroll === 1 ? eitherWay("odd", storeInto("now"), storeInto("before")) : storeInto(target));
-    lines.push("x += S;", "base += S * SLICE_T;");
+    lines.push("x += S;", "base += S * SLICE_T;", ...packed.length > 0 ? ["word += S * SLICE_P;"] : []);
     if (previous) g = new Map(tile.map((place) => [`${place}`, f.get(onward(place))!]));
     f = new Map(held.map((place) => [`${place}`, next.get(onward(place))!]));
     m = new Map(carried.map((element) => {
@@ -284,8 +285,9 @@ interface Registers {
 function writeChunk(
   { exchanged, kept, cells }: Chunk,
   { tier, half, f, g, m }: Registers,
-  { update, perChunk, zPerThread, writer, rests, profilesAt }: {
+  { update, perChunk, zPerThread, writer, rests, profilesAt, packed }: {
     update: Update;
+    packed: readonly number[];
     perChunk: number;
     zPerThread: number;
     writer: UpdateWriter;
@@ -313,7 +315,9 @@ function writeChunk(
       const { offset: [x, y, z], ago, plane } = one;
       if (plane > 0) {
         const at = shifted(place, x, y);
-        return alongZ(z, zPerThread, (by) => m.get(elementKey({ plane, place: at, by }))!);
+        const nameOf = (by: number) => m.get(elementKey({ plane, place: at, by }))!,
+          index = packed.indexOf(plane);
+        return alongZ(z, zPerThread, (by) => index < 0 ? nameOf(by) : `unpack${index}(${nameOf(by)})`);
       }
       if (ago === 1) return g.get(`${place}`)!;
       if (z === 0) return f.get(`${shifted(place, x, y)}`)!;
@@ -393,12 +397,14 @@ function cellAt(array: string, place: Place): string {
   return `${array}[${indexAt(place)}]`;
 }
 
-/** Where a material's element lies, in either array. */
-function elementAt({ plane, place, by }: Element): string {
-  return `now[${plus(plus(indexAt(place), plane, "PLANE_T"), by)}]`;
+/** Where a material's element lies, in either array or, of one of these planes, in that of packed ones. */
+function elementAt({ plane, place, by }: Element, packed: readonly number[]): string {
+  const index = packed.indexOf(plane);
+  if (index < 0) return `now[${plus(plus(indexAt(place), plane, "PLANE_T"), by)}]`;
+  return `packed[${plus(plus(indexAt(place, "word", "SLICE_P"), index, "PLANE_T"), by)}]`;
 }
 
-function indexAt([a, b]: Place): string {
+function indexAt([a, b]: Place, base = "base", slice = "SLICE_T"): string {
   const x = (a + b) / 2, y = (a - b) / 2;
-  return plus(plus("base", x, "SLICE_T"), y, "PITCH_T");
+  return plus(plus(base, x, slice), y, "PITCH_T");
 }

@@ -127,6 +127,18 @@ const PROFILED = equation({
   },
 });
 
+/** A packed material at the cell and at neighbours, in an equation that carries errors on, too. */
+const SPREADING = equation({
+  name: "spreading",
+  fields: { u: [-1, 1] },
+  materials: { m: { packed: [0.1, 0.3] } },
+  step({ u, m }) {
+    const sides = [add(m.at(1), m), add(m.at(0, -1), m), add(m.at(0, 0, 1), m)] as const;
+    const taps = [u.at(-1), u.at(0, 1), u.at(0, 0, -1)] as const;
+    return { u: add(multiply(0.1, u), ...sides.map((side, i) => multiply(side, taps[i]!))) };
+  },
+});
+
 interface Subject {
   /** @default {PROBLEM} */
   readonly problem?: Problem;
@@ -226,6 +238,27 @@ const SUBJECTS: readonly Subject[] = [
       ],
       "materials that stay behind": [/m_1_1_1 = \w+;\n/g, ""],
       "a material loaded only once": ["= m1_1_3_3;", "= m0_1_3_3;"],
+    },
+  },
+  {
+    // neighbours beyond the grid are 0, which is no packed value
+    problem: { ...PROBLEM, stencil: SPREADING, grid: [9, 8, 13] },
+    traversal: diamondTorre,
+    parameters: { ...TORRE, dts: 2, zPerThread: 2, threads: 7, unroll: 1, materials: 2 },
+    mutations: {
+      "words one slice further": ["packed[word + SLICE_P", "packed[word + 2 * SLICE_P"],
+      "words one row aside": ["SLICE_P - PITCH_T]", "SLICE_P]"],
+      "words of the next thread": ["* PITCH_T + thread;", "* PITCH_T + thread + 1;"],
+      "words that do not move with the tile": ["word += S * SLICE_P;", ""],
+      "another plane packed": ["vec4f(1.0f, ", "vec4f(0.0f, "],
+      "the next row packed": ["now[cell], packing", "now[cell + 64], packing"],
+      "neighbours in a word exchanged": [
+        "(words & 0xffffu, words >> 16u)",
+        "(words >> 16u, words & 0xffffu)",
+      ],
+      "numbers one too large": ["* packing.z + 0.5f", "* packing.z + 1.5f"],
+      "the least value beyond the grid": ["numbers == vec2u(65535u)", "vec2<bool>()"],
+      "nothing packed": ["packed[word] = numberOf", "let unused = numberOf"],
     },
   },
   {

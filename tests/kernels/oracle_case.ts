@@ -21,6 +21,7 @@ import { along, equation } from "../../kernels/equation.ts";
 import { add, formula, maximum, minimum, multiply, shifted, subtract } from "../../kernels/operations.ts";
 import { amplitudeOf, type InitialField } from "../../kernels/initial_field.ts";
 import { indexOf } from "../../kernels/layout.ts";
+import { packingOf } from "../../kernels/packing.ts";
 import { type FieldLevels, runReference } from "../../kernels/reference.ts";
 import type { Boundaries, Grid, Problem, Stencil } from "../../kernels/stencils/stencil.ts";
 import { elastic } from "../../kernels/stencils/elastic.ts";
@@ -132,6 +133,17 @@ export function wholeNumberMedium(reach: number): Stencil {
       return { p: maximum(-8, minimum(8, subtract(multiply(m, around), p.before()))) };
     },
   });
+}
+
+/** The same with all materials packed between two values, which theirs are made to lie between. */
+export function packed(stencil: Stencil, least: number, most: number): Stencil {
+  const { nearest } = packingOf([least, most]);
+  const materials = stencil.update.materials.map(({ name, values }): Material => {
+    const fitting = values.map((value) => nearest(Math.min(most, Math.max(least, value)))!);
+    return { name, values: fitting, packed: [least, most] };
+  });
+  const title = `${stencil.title}, packed from ${least} to ${most}`;
+  return { ...stencil, title, update: { ...stencil.update, materials } };
 }
 
 /** Two fields in two sub-steps, of which the first reads what it was one step ago. */

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { assertEquals, assertGreater, assertLess } from "@std/assert";
+import { assertAlmostEquals, assertEquals, assertGreater, assertLess } from "@std/assert";
 import { refusalOf } from "../../kernels/capability.ts";
 import { equation } from "../../kernels/equation.ts";
 import type { Expression } from "../../kernels/expression.ts";
@@ -11,11 +11,11 @@ import { add, maximum, minimum, multiply, shifted, subtract, type Value } from "
 import type { Grid, Problem, Stencil } from "../../kernels/stencils/stencil.ts";
 import { wave } from "../../kernels/stencils/wave.ts";
 import { diamondTorre } from "../../kernels/traversals/diamond_torre.ts";
-import { AGAIN, HELD } from "../../kernels/traversals/torre_materials.ts";
+import { AGAIN, HELD, PACKED } from "../../kernels/traversals/torre_materials.ts";
 import { registersOf } from "../../models/roofline.ts";
 import { H100_LIMITS } from "../h100_limits.ts";
 import { testOnGpu } from "../test_on_gpu.ts";
-import { assertExact, describeCase, type OracleCase, wholeNumberMedium } from "./oracle_case.ts";
+import { assertExact, describeCase, type OracleCase, packed, wholeNumberMedium } from "./oracle_case.ts";
 
 /** Whole numbers that stay within −8 and 8, so that they are exact for any number of steps. */
 function within(value: Value): Expression {
@@ -101,18 +101,43 @@ const CASES: readonly OracleCase[] = ([
   [aside, [9, 5, 7], [1, 4, 1, 1, 7, 4, 2, 0], [5, 4]],
   [sums, [11, 7, 9], [1, 4, 1, 2, 5, 4, 1, 1], [5, 4]],
   [sums, [17, 5, 6], [1, 4, 2, 1, 6, 8, 2, 0], [9]],
-] satisfies TorreRow[]).flatMap(([stencil, grid, values, runs]) => {
+] satisfies TorreRow[]).flatMap((row) => casesOf(row, [AGAIN, HELD]));
+
+function casesOf([stencil, grid, values, runs]: TorreRow, forms: readonly number[]): OracleCase[] {
   const [dts, nt, bands, zPerThread, threads, chunk, unroll, lookahead] = values;
-  return [AGAIN, HELD].map((materials) => ({
+  return forms.map((materials) => ({
     traversal: diamondTorre,
     stencil,
     grid,
     parameters: { dts, nt, bands, zPerThread, threads, chunk, unroll, lookahead, materials },
     runs,
   }));
-});
+}
 
-for (const one of CASES) {
+/** One material packed, the other not. */
+const half = {
+  ...density,
+  title: "two materials, the second packed",
+  update: {
+    ...density.update,
+    materials: density.update.materials.with(1, packed(density, -1, 3).update.materials[1]!),
+  },
+};
+
+const PACKED_CASES: readonly OracleCase[] = ([
+  [packed(wholeNumberMedium(1), -2, 2), [7, 13, 9], [2, 4, 1, 2, 5, 2, 1, 99], [9, 4]],
+  [packed(wholeNumberMedium(1), 1, 2), [13, 12, 9], [2, 8, 1, 4, 3, 2, 2, 101], [8, 1]], // a step has no torre
+  [packed(wholeNumberMedium(1), -2, 2), [41, 3, 5], [1, 4, 4, 2, 3, 2, 1, 100], [17, 2]],
+  [packed(wholeNumberMedium(2), -2, 2), [5, 11, 7], [1, 4, 1, 2, 32, 2, 2, 0], [5]],
+  // neighbours beyond the grid are 0, which is not among the values
+  [packed(density, 1, 2), [9, 11, 13], [2, 4, 1, 2, 7, 4, 1, 99], [5, 4]],
+  [packed(aside, -2, -1), [17, 7, 5], [1, 4, 2, 2, 3, 2, 1, 99], [9]],
+  [packed(aside, 1, 2), [9, 5, 7], [1, 4, 1, 4, 2, 4, 2, 0], [5, 4]],
+  [half, [9, 7, 9], [1, 4, 1, 4, 3, 2, 1, 100], [7]],
+  [packed(sums, -2, 2), [11, 7, 9], [1, 4, 1, 2, 5, 4, 1, 1], [5, 4]],
+] satisfies TorreRow[]).flatMap((row) => casesOf(row, [PACKED, PACKED + HELD]));
+
+for (const one of [...CASES, ...PACKED_CASES]) {
   testOnGpu(`equals the oracle bit for bit: ${describeCase(one)}`, (gpu) => assertExact(gpu, one));
 }
 
@@ -129,6 +154,50 @@ Deno.test("equations with materials have both forms to try, others have no such 
     HELD,
   ]);
   assertEquals("materials" in diamondTorre.parameterLists(problemOf(wave(2)), H100_LIMITS), false);
+  const { materials } = diamondTorre.parameterLists(problemOf(half), H100_LIMITS);
+  assertEquals(materials, [AGAIN, HELD, PACKED, PACKED + HELD]);
+});
+
+Deno.test("materials are read packed where the equation's are, two z a thread share words, and a level is whole", () => {
+  const medium = wholeNumberMedium(1), limits = H100_LIMITS;
+  const whyNot = (stencil: Stencil, given: object = {}, within = limits): string | undefined =>
+    diamondTorre.infeasible(problemOf(stencil), { ...TORRE, materials: PACKED, ...given }, within)?.message;
+  const level = 4 * diamondTorre.plan(problemOf(half), { ...TORRE, materials: PACKED }).storage.layout.length;
+  assertEquals(whyNot(half), undefined);
+  assertEquals(whyNot(medium), "materials 2: a packed one and two z a thread or more are wanted");
+  assertEquals(
+    whyNot(half, { zPerThread: 1, threads: 36, materials: 3 }),
+    "materials 3: a packed one and two z a thread or more are wanted",
+  );
+  const pieces = "materials 2: a level in one buffer is wanted";
+  assertEquals(whyNot(half, {}, { ...limits, maxStorageBufferBindingSize: level }), undefined);
+  assertEquals(whyNot(half, {}, { ...limits, maxStorageBufferBindingSize: level - 4 }), pieces);
+  assertEquals(whyNot(half, {}, { ...limits, windowBytes: 4 * level }), pieces);
+});
+
+Deno.test("packed materials count half of the traffic and of the registers, and what it takes to unpack them", () => {
+  const medium = packed(wholeNumberMedium(1), -2, 2);
+  const demandOf = (stencil: Stencil, materials: number) =>
+    diamondTorre.demand(problemOf(stencil), { ...TORRE, materials });
+  const without = demandOf(wave(2), AGAIN);
+  for (const form of [AGAIN, HELD]) {
+    const plain = demandOf(medium, form), halved = demandOf(medium, PACKED + form);
+    const more = (one: typeof plain, of: (demand: typeof plain) => number) => of(one) - of(without);
+    const sizes = [
+      (demand: typeof plain) => demand.bytesPerUpdate,
+      (demand: typeof plain) => demand.rounds.nearBytes,
+      (demand: typeof plain) => demand.rounds.rows,
+      ({ registers }: typeof plain) => registers.plain!,
+    ];
+    for (const of of sizes) assertAlmostEquals(more(halved, of), more(plain, of) / 2);
+    // three operations for each of a thread's two values of the tile's 8 cells; a word moves like a value
+    const moves = form === HELD ? 8 : 0;
+    assertEquals(halved.rounds.instructions - plain.rounds.instructions, 3 * 2 * 8 - moves);
+  }
+  // of two materials one
+  const bytes = [density, half, packed(density, -1, 3)].map((one) => demandOf(one, PACKED).bytesPerUpdate);
+  assertAlmostEquals(bytes[0]! - bytes[1]!, bytes[1]! - bytes[2]!, 1.2);
+  assertGreater(bytes[0]! - bytes[1]!, 0.5);
 });
 
 /** Loads of materials in the loop of a torre's kernel. */

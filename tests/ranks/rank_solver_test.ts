@@ -8,6 +8,7 @@ import type { Configuration } from "../../tuner/configuration.ts";
 import { testOnGpu } from "../test_on_gpu.ts";
 import { verifyRanks } from "../../tuner/ranks/verify_ranks.ts";
 import {
+  packed,
   wholeNumberCross,
   wholeNumberElastic,
   wholeNumberLeapfrog,
@@ -193,11 +194,25 @@ testOnGpu("ranks on a GPU agree with the oracle bit for bit, the torre too", asy
       },
       { dts: 1, nt: 8, bands: 1, zPerThread: 1, chunk: 2, unroll: 1, lookahead: 99, materials: 1 },
     ],
+    [
+      {
+        stencil: packed(wholeNumberMedium(1), 1, 2),
+        grid: [9, 13, 11],
+        boundary: "zero",
+        parts: [1, 2, 2],
+        exchangeEvery: 2,
+        runs: [3],
+      },
+      { dts: 1, nt: 8, bands: 1, zPerThread: 2, chunk: 2, unroll: 1, lookahead: 99, materials: 2 },
+    ],
   ];
   for (const [one, parameters] of cases) {
     await assertRanksEqualOracle(one, { gpu, cpuPool: undefined }, ({ grid: [gpuSlices, , nz] }) => ({
       ...(parameters
-        ? { traversal: "diamond-torre", parameters: { ...parameters, threads: nz } }
+        ? {
+          traversal: "diamond-torre",
+          parameters: { ...parameters, threads: Math.ceil(nz / parameters.zPerThread!) },
+        }
         : { traversal: "stepwise", parameters: { threadsZ: 8, threadsY: 2, threadsX: 1 } }),
       share: { cpuSlices: 0, gpuSlices, exchangeEvery: 1, cpuWorkers: 0 },
     }));

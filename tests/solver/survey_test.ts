@@ -5,6 +5,7 @@ import type { Boundary, Grid, Problem } from "../../kernels/stencils/stencil.ts"
 import { acoustic } from "../../kernels/stencils/acoustic.ts";
 import { heat1d } from "../../kernels/stencils/heat_1d.ts";
 import { SolverError } from "../../tuner/solver/solver_error.ts";
+import { packed } from "../kernels/oracle_case.ts";
 import { openDevice } from "../../tuner/devices/open_device.ts";
 import { testOnGpu } from "../test_on_gpu.ts";
 import { createSolver, solverLayout } from "../../tuner/solver/create_solver.ts";
@@ -46,8 +47,13 @@ const receivers: readonly Position[] = [[3, 4, 5], [4, 4, 6], [6.5, 5.5, 8], [12
   6,
 ]];
 
+/** Of which 16 bits from 0.04 to 0.2 hold each. */
 const mAt = (x: number, y: number, z: number): number =>
-  Math.fround(0.05 + 0.01 * ((3 * x + 5 * y + 7 * z) % 13));
+  Math.round((0.05 + 0.01 * ((3 * x + 5 * y + 7 * z) % 13)) * 2 ** 18) / 2 ** 18;
+const packedSound = {
+  ...sound,
+  update: { ...sound.update, materials: packed(sound, 0.04, 0.2).update.materials },
+};
 const dyAt = (y: number): number => Math.fround(0.02 * (2 * y % 5));
 const dzAt = (z: number): number => Math.fround(0.01 * (z % 4));
 const dAt = (x: number, y: number, z: number): number => Math.fround(x / 400) + dyAt(y) + dzAt(z);
@@ -129,6 +135,10 @@ const CONFIGURATIONS: Readonly<Record<string, Configuration>> = {
     "diamond-torre",
     torre({ dts: 2, nt: 4, bands: 1, unroll: 2, lookahead: 101, materials: 1 }),
   ),
+  "torres with packed materials": onGpu(
+    "diamond-torre",
+    torre({ dts: 1, nt: 4, bands: 2, unroll: 1, lookahead: 99, chunk: 2, materials: 3 }),
+  ),
   "CPU in strips": {
     traversal: "stepwise",
     parameters: { strip: 8 },
@@ -152,7 +162,8 @@ for (const [name, configuration] of Object.entries(CONFIGURATIONS)) {
     if (configuration.traversal === "diamond-torre" && boundary !== "zero") continue;
     Deno.test(`traces of ${name} equal a loop in f64, ${boundary} ends, every ${every} steps`, async () => {
       const device = configuration.share.gpuSlices > 0 ? await openDevice() : null;
-      const problem: Problem = { stencil: sound, grid, boundary, steps: 6 };
+      const stencil = configuration.parameters.materials! > 1 ? packedSound : sound;
+      const problem: Problem = { stencil, grid, boundary, steps: 6 };
       {
         await using solver = await createSolver(device, problem, configuration);
         await solver.write("m", mAt);

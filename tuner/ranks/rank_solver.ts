@@ -234,7 +234,7 @@ export class RankSolver implements Disposable {
     const at = (axis: Axis, i: number): number => {
       return (low[axis] - before[axis] + i + whole[axis]) % whole[axis];
     };
-    const { plane, ago, isMaterial } = this.#rangeOf(cells);
+    const { plane, ago, isMaterial, stored = (one) => one } = this.#rangeOf(cells);
     this.#isSurveyed &&= !isMaterial;
     const valueAt = checked(`${cells.name ?? "cells"}`, value);
     for (const level of isMaterial ? [0, 1] as const : [ago]) {
@@ -243,7 +243,7 @@ export class RankSolver implements Disposable {
         { plane, ago: level },
         (x) =>
           Float32Array.from({ length: ny * nz }, (_, i) => {
-            return valueAt(at(0, x), at(1, Math.floor(i / nz)), at(2, i % nz));
+            return stored(valueAt(at(0, x), at(1, Math.floor(i / nz)), at(2, i % nz)));
           }),
       );
     }

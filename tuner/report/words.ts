@@ -37,6 +37,8 @@ const PARAMETERS: Readonly<Record<string, Words>> = {
   materials: ["Materials", "how a torre gets the values of materials", undefined, {
     0: "read again at every step",
     1: "held in registers",
+    2: "packed, read again at every step",
+    3: "packed, held in registers",
   }],
   pieces: ["Pieces", "parts of x that workgroups march through side by side", "piece"],
   tile: ["Neighbours from", "where a thread reads its neighbours in a slice", undefined, {

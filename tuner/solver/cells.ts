@@ -1,13 +1,18 @@
 import { profilesOf } from "../../kernels/axis_profiles.ts";
 import { type FieldStart, INITIAL_FIELDS } from "../../kernels/initial_field.ts";
+import { packingOf } from "../../kernels/packing.ts";
 import type { Grid, Problem } from "../../kernels/stencils/stencil.ts";
-import { readsPrevious } from "../../kernels/update.ts";
+import { readsPrevious, type ValueRange } from "../../kernels/update.ts";
 import type { GridSlices } from "../devices/shared/part_field.ts";
 import { describeValue } from "../format.ts";
 import { refuserOf } from "../problem/request_error.ts";
 import type { CellsOptions, CellValues } from "./solver.ts";
 
-export type CellRange = GridSlices & { readonly isMaterial: boolean };
+/** Slices of a field or material, and what a packed one's cells hold of a value that is written. */
+export type CellRange = GridSlices & {
+  readonly isMaterial: boolean;
+  readonly stored?: ((value: number) => number) | undefined;
+};
 
 export function rangeOf(
   { stencil: { update }, grid: [nx] }: Problem,
@@ -28,7 +33,15 @@ export function rangeOf(
   if (!(Number.isInteger(x) && Number.isInteger(count) && x >= 0 && count >= 1 && x + count <= nx)) {
     refuse(`slices must lie within 0 to ${nx - 1}`, `${count} from ${x} on`);
   }
-  return { plane, isMaterial, ago, x, slices: count };
+  const packed = update.materials[plane - update.fields.length]?.packed;
+  const stored = packed && storedAs(name, packed);
+  return { plane, isMaterial, ago, x, slices: count, stored };
+}
+
+/** What rounds values that are written into a packed material. */
+function storedAs(name: string, packed: ValueRange): (value: number) => number {
+  const { nearest } = packingOf(packed), refuse = refuserOf(`write ${name}`);
+  return (value) => nearest(value) ?? refuse(`values must lie from ${packed.join(" to ")}`, `${value}`);
 }
 
 /** An axis profile by its name, which is read and written as a whole, and its cells; undefined where it is none's. */
@@ -76,19 +89,19 @@ export function checked(name: string, values: (x: number, y: number, z: number) 
 export function sliceSource(
   name: string,
   values: CellValues,
-  { x: first, slices }: Pick<GridSlices, "x" | "slices">,
+  { x: first, slices, stored }: Pick<CellRange, "x" | "slices" | "stored">,
   [, ny, nz]: Grid,
   of = `${slices} slices`,
 ): (x: number) => Float32Array {
   const refuse = refuserOf(`write ${name}`);
   const inSlice = ny * nz;
   if (typeof values === "number") {
-    const same = new Float32Array(inSlice).fill(values);
+    const same = new Float32Array(inSlice).fill(stored?.(values) ?? values);
     return () => same;
   }
   if (typeof values === "function") {
-    const valueAt = checked(name, values);
-    return (x) => new Float32Array(inSlice).map((_, i) => valueAt(x, Math.floor(i / nz), i % nz));
+    const valueAt = checked(name, values), kept = stored ?? ((value: number) => value);
+    return (x) => new Float32Array(inSlice).map((_, i) => kept(valueAt(x, Math.floor(i / nz), i % nz)));
   }
   if (typeof values !== "object" || typeof values?.length !== "number") {
     refuse("values are a number, a list of numbers or a function of the cell", describeValue(values));
@@ -99,6 +112,6 @@ export function sliceSource(
   const looked = ArrayBuffer.isView(values) ? [values[0]] : Array.from(values);
   const odd = looked.findIndex((value) => typeof value !== "number");
   if (odd >= 0) refuse(`the list must hold numbers, also at ${odd}`, describeValue(values[odd]));
-  const copy = new Float32Array(values);
+  const copy = stored ? Float32Array.from(values, stored) : new Float32Array(values);
   return (x) => copy.subarray((x - first) * inSlice, (x - first + 1) * inSlice);
 }

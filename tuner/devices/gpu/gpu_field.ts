@@ -94,7 +94,7 @@ export class GpuField implements Disposable {
     const only = { added: [], recorded: cells, every: 1 };
     const amplitudes = () => new Float32Array(), take = (_: number, found: Float32Array) => values.set(found);
     using points = await GpuPoints.create(gpu, this, { ...only, amplitudes, take }, 1);
-    const dispatcher = this.#dispatcherOn(points.among(scratch));
+    const dispatcher = this.#dispatcherOn(points.among(scratch, plan));
     points.prepare(0, 1);
     await (await dispatcher.begin([plan.points!.sample(points.table, this.#step)])).finish();
     await points.settle(0, 1);
@@ -116,7 +116,7 @@ export class GpuField implements Disposable {
     this.#lists.clear();
     const all = watched ?? (this.plan.points?.hasSignal ? NOTHING : undefined);
     this.#points = all && await GpuPoints.create(gpu, this, all, this.longRun * this.problem.steps);
-    this.#dispatcher = this.#dispatcherOn(this.#points?.among(scratch) ?? scratch);
+    this.#dispatcher = this.#dispatcherOn(this.#points?.among(scratch, this.plan) ?? scratch);
   }
 
   /** Host time from shader text to pipelines. */

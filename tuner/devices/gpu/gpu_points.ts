@@ -56,9 +56,10 @@ export class GpuPoints implements Disposable {
     this.#update = made.update;
   }
 
-  /** A plan's scratch buffers with these, which are the last. */
-  among(scratch: readonly GPUBuffer[]): GPUBuffer[] {
-    return [...scratch.slice(0, -this.buffers.length), ...this.buffers];
+  /** A plan's scratch buffers with these. */
+  among(scratch: readonly GPUBuffer[], { storage }: GpuPlan): GPUBuffer[] {
+    const first = storage.scratch!.findIndex(({ lives }) => lives === "points");
+    return scratch.toSpliced(first, this.buffers.length, ...this.buffers);
   }
 
   /**

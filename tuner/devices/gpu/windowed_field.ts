@@ -179,7 +179,7 @@ export class WindowedField implements Disposable {
     this.#points?.[Symbol.dispose]();
     const { passageSteps, points } = this.plan, all = watched ?? (points?.hasSignal ? NOTHING : undefined);
     this.#points = all && await GpuPoints.create(this.#gpu, this, all, passageSteps!);
-    this.#dispatcher = this.#dispatcherOn(this.#points?.among(scratch) ?? scratch);
+    this.#dispatcher = this.#dispatcherOn(this.#points?.among(scratch, this.plan) ?? scratch);
   }
 
   /** The values that cells have now. */
