@@ -184,16 +184,12 @@ function checkUpdate(update: Update, isLine: boolean, want: Want): void {
     want(isRange(range), place, "its lowest and highest value are wanted", range);
     want(isList(into, isRecord) && into.length > 0, place, "factors of fields are wanted", into);
     for (const one of into) {
-      const ofField = checkField(one.field, place),
-        wanted = "a factor of materials at the cell itself is wanted";
+      const ofField = checkField(one.field, place), wanted = "a factor of materials is wanted";
       check(one.value, ofField);
       want(!readsSignal([one]), ofField, wanted, "the signal");
-      for (const { plane, ago, offset } of tapsIn([one.value])) {
-        const isOwn = plane >= fields.length && ago === 0 && offset.every((cells) => cells === 0);
-        want(isOwn, ofField, wanted, planeNames[plane]);
-      }
-      for (const { profile, offset } of profileTapsOf([one])) {
-        want(offset === 0, ofField, wanted, profiles[profile]!.name);
+      for (const tap of tapsIn([one.value])) {
+        const reason = tap.plane < fields.length ? wanted : whyUnreadable(tap, 0, undefined);
+        want(reason === undefined, ofField, reason ?? "", planeNames[tap.plane]);
       }
     }
   }

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { along, type AlongAxis, type ProfileFormula } from "../equation.ts";
+import { along, type AlongAxis } from "../equation.ts";
 import type { Expression } from "../expression.ts";
 import { add, divide, maximum, multiply, subtract } from "../operations.ts";
 import { requireValue } from "./stencil.ts";
@@ -20,13 +20,15 @@ export interface Damping {
   readonly isFree: boolean;
   /** Cells from the cells' own places to those of staggered fields. @default {no field is staggered} */
   readonly stagger?: number;
+  /** What a profile holds instead of the damping itself. */
+  readonly as?: (damping: Expression) => Expression;
 }
 
 /** The damping along each axis that has edges, by name: `dx`, `dy`, `dz`; and at staggered places `hx`, `hy`, `hz`. */
 export function edgesOf(
   name: string,
   widths: EdgeWidths,
-  { peakOf, isFree, stagger }: Damping,
+  { peakOf, isFree, stagger, as }: Damping,
 ): Readonly<Record<string, AlongAxis>> {
   const three = typeof widths === "number" ? [widths, widths, widths] : widths;
   const areWhole = three.length === 3 && three.every((cells) => Number.isInteger(cells) && cells >= 0);
@@ -35,7 +37,8 @@ export function edgesOf(
   return Object.fromEntries((["x", "y", "z"] as const).flatMap((axis, i) => {
     const width = three[i]!, peak = peakOf(width), isOneSided = isFree && axis === "z";
     return width === 0 ? [] : places.map(([letter, shift]) => {
-      return [letter + axis, along(axis, depthSquared({ width, peak, shift, isOneSided }))];
+      const damping = depthSquared({ width, peak, shift, isOneSided });
+      return [letter + axis, along(axis, (i, n) => as?.(damping(i, n)) ?? damping(i, n))];
     });
   }));
 }
@@ -46,10 +49,10 @@ function depthSquared({ width, peak, shift, isOneSided }: {
   peak: number;
   shift: number;
   isOneSided: boolean;
-}): ProfileFormula {
+}): (i: Expression, n: Expression) => Expression {
   return (i, n) => {
     const low = isOneSided ? 0 : subtract(width - 0.5 - shift, i);
-    const high = subtract(i, subtract(n, width + 0.5 - shift));
+    const high = subtract(i, subtract(n, width + 0.5 + shift));
     const depth = divide(maximum(0, low, high), width);
     return multiply(peak, depth, depth);
   };

@@ -1,5 +1,12 @@
 import { assert, assertAlmostEquals } from "@std/assert";
-import { maxwell, MAXWELL_FIELDS, type MaxwellOptions } from "../../kernels/stencils/maxwell.ts";
+import {
+  maxwell,
+  MAXWELL_FIELDS,
+  maxwellLimit,
+  type MaxwellOptions,
+  SPEED_OF_LIGHT,
+  VACUUM_IMPEDANCE,
+} from "../../kernels/stencils/maxwell.ts";
 import type { Boundaries, Grid } from "../../kernels/stencils/stencil.ts";
 import { createSolver } from "../../tuner/solver/create_solver.ts";
 import type { Solver } from "../../tuner/solver/solver.ts";
@@ -126,3 +133,225 @@ Deno.test("the energy of a cavity with random ε and μ drifts by less than 1e-5
   await solver.run(50_000);
   assertAlmostEquals(await energy() / first, 1, 1e-5);
 });
+
+/** A Ricker wavelet of which `cells` cells are a wavelength in vacuum, by step; its integral is 0. */
+function ricker(cells: number, courant: number, steps: number): number[] {
+  return Array.from({ length: steps }, (_, n) => {
+    const a = (Math.PI * (n * courant / cells - 1)) ** 2;
+    return (1 - 2 * a) * Math.exp(-a);
+  });
+}
+
+const largest = (trace: ArrayLike<number>): number =>
+  Array.from(trace).reduce((most, value) => Math.max(most, Math.abs(value)), 0);
+
+for (const [width, most] of [[12, -28], [30, -40]] as const) {
+  Deno.test(`edges of ${width} cells at 13 cells per wavelength reflect less than ${most} dB`, async () => {
+    const inner = 20, steps = 240, courant = 0.5, signature = ricker(13, courant, steps);
+    const shoot = async (edges: number, half: number) => {
+      // nothing changes along z
+      const medium = { permittivity: 1, courant, edges: [edges, edges, 0] } as const;
+      using solver = await open(medium, [2 * half, 2 * half, 1], ["zero", "zero", "periodic"]);
+      await solver.addSources("jz", [[half, half, 0]], signature);
+      await solver.addReceivers(
+        "ez",
+        [[18, 0], [18, 18], [0, 10], [14, 7]].map(([x, y]) => [half + x!, half + y!, 0]),
+      );
+      await solver.run(steps);
+      return await solver.traces();
+    };
+    const expected = await shoot(0, 80), found = await shoot(width, inner + width);
+    found.forEach((trace, i) => {
+      const difference = largest(trace.map((value, j) => value - expected[i]![j]!));
+      const decibels = 20 * Math.log10(difference / largest(expected[i]!));
+      assert(decibels < most, `${decibels} dB at receiver ${i}`);
+    });
+  });
+}
+
+Deno.test("nothing grows within edges in 20,000 steps close to the largest one", async () => {
+  const grid: Grid = [13, 12, 11], next = randomly(8), permittivity = [1, 8] as const;
+  const medium = { permittivity, courant: 0.995 * maxwellLimit({ permittivity }), edges: 4 };
+  using solver = await open(medium, grid, "zero");
+  await solver.write("permittivity", () => 1 + 7 * next());
+  for (const name of MAXWELL_FIELDS) await solver.write(name, () => 2 * next() - 1);
+  const most = async () =>
+    Math.max(...(await Promise.all(MAXWELL_FIELDS.map((name) => solver.read(name)))).map(largest));
+  await solver.run(100);
+  const early = await most();
+  await solver.run(20_000);
+  assert(await most() <= early, `${await most()} after ${early}`);
+});
+
+Deno.test("a dipole without net current is within 3% of theory at 12 to 24 cells", async () => {
+  const grid: Grid = [92, 92, 46], spacing = 2e-3, courant = 0.5, steps = 150, cells = 30, middle = 46;
+  const timeStep = courant * spacing / SPEED_OF_LIGHT;
+  // above a conductor, whose image makes it two cells long
+  using solver = await open({ permittivity: 1, spacing, courant }, grid, "zero");
+  await solver.addSources("jz", [[middle, middle, 0]], ricker(cells, courant, steps));
+  const places = [[12, 0, 0], [0, 18, 0], [24, 0, 0], [0, 0, 12], [0, 0, 24], [9, 9, 9], [
+    12,
+    6,
+    18,
+  ]] as const;
+  await solver.addReceivers("ez", places.map(([x, y, z]) => [middle + x, middle + y, z]));
+  await solver.run(steps);
+  const moment = 2 * spacing ** 3, epsilon = 1 / (VACUUM_IMPEDANCE * SPEED_OF_LIGHT);
+  // of a Ricker wavelet: its integral, itself, its slope
+  const course = (t: number): Vector => {
+    const rate = Math.PI * SPEED_OF_LIGHT / (cells * spacing), u = rate * t - Math.PI, e = Math.exp(-u * u);
+    return [u * e / rate, (1 - 2 * u * u) * e, (4 * u ** 3 - 6 * u) * e * rate];
+  };
+  (await solver.traces()).forEach((trace, i) => {
+    const [x, y, z] = places[i]!.map((one, axis) => spacing * (one + (axis === 2 ? 0.5 : 0))) as [
+      number,
+      number,
+      number,
+    ];
+    const r = Math.hypot(x, y, z), cosine = z / r;
+    const expected = Array.from(trace, (_, n) => {
+      // currents are half a step later
+      const [p, slope, bend] = course((n - 0.5) * timeStep - r / SPEED_OF_LIGHT);
+      const near = p / r ** 3 + slope / (SPEED_OF_LIGHT * r * r), far = bend / (SPEED_OF_LIGHT ** 2 * r);
+      return moment / (4 * Math.PI * epsilon) * ((3 * cosine ** 2 - 1) * near + (cosine ** 2 - 1) * far);
+    });
+    const error = distance(trace, expected);
+    assert(error < 0.03, `${places[i]}: ${error}`);
+  });
+});
+
+for (const [current, field] of [["jy", "ey"], ["jz", "hy"]] as const) {
+  Deno.test(`one run with a sheet ${current} = cos(2πz/L) s(t) gives Fresnel's reflection at six angles`, async () => {
+    const period = 48, courant = 0.5, face = 250, near = 200, index = 1.5;
+    const sines = [0.5, 0.55, 0.6, 0.65, 0.7, 0.75],
+      frequencies = sines.map((sine) => courant / (period * sine));
+    const [low, high] = [frequencies.at(-1)!, frequencies[0]!], rate = Math.PI / 2 * (high - low);
+    const signature = Array.from({ length: 900 }, (_, n) => {
+      return Math.exp(-((rate * (n - 450)) ** 2)) * Math.sin(Math.PI * (low + high) * (n - 450));
+    });
+    const line = (x: number) => Array.from({ length: period }, (_, z): Vector => [x, 0, z]);
+    // jz lies half a cell further; what is recorded is the part that goes as the cosine
+    const weight = (_x: number, _y: number, z: number) =>
+      Math.cos(2 * Math.PI * (z + (current === "jz" ? 0.5 : 0)) / period);
+    /** By frequency, in front of the face and as far behind it. */
+    const shoot = async (permittivity: number) => {
+      const medium = { permittivity: [1, 2.25], courant, edges: [100, 0, 0] } as const;
+      using solver = await open(medium, [500, 1, period], ["zero", "periodic", "periodic"]);
+      await solver.write("permittivity", (x) => x < face ? 1 : permittivity);
+      await solver.addSources(current, line(150), signature, { weight });
+      for (const x of [near, 2 * face - near - (field === "hy" ? 1 : 0)]) {
+        await solver.addReceivers(field, line(x), { frequencies, weight });
+      }
+      await solver.run(2000);
+      const sums = await solver.spectra();
+      return [0, period].map((first) =>
+        Array.from(
+          { length: 2 * sines.length },
+          (_, i) => sums.slice(first, first + period).reduce((sum, one) => sum + one[i]!, 0),
+        )
+      ) as [number[], number[]];
+    };
+    const [before, mirrored] = await shoot(1), [after] = await shoot(index ** 2);
+    sines.forEach((sine, i) => {
+      const sizeOf = (of: (part: number) => number) => Math.hypot(of(2 * i), of(2 * i + 1));
+      const found = sizeOf((part) => after[part]! - before[part]!) / sizeOf((part) => mirrored[part]!);
+      const cosine = Math.sqrt(1 - sine ** 2), inside = Math.sqrt(index ** 2 - sine ** 2);
+      const [one, other] = current === "jy" ? [cosine, inside] : [index ** 2 * cosine, inside];
+      const expected = Math.abs((one - other) / (one + other));
+      assertAlmostEquals(found, expected, 0.008, `sine ${sine}`);
+    });
+  });
+}
+
+Deno.test("sources in a random medium with edges agree with another program in f64", async () => {
+  const grid: Grid = [11, 9, 10], [nx, ny, nz] = grid, boundary = ["zero", "periodic", "zero"] as const;
+  const spacing = 1e-3, courant = 0.5, width = 3, steps = 60, next = randomly(21);
+  const medium = { permittivity: [1, 9], permeability: [1, 3], conductivity: [0, 2] } as const;
+  using solver = await open({ ...medium, spacing, courant, edges: [width, 0, width] }, grid, boundary);
+  const at = (x: number, y: number, z: number): number => (x * ny + (y + ny) % ny) * nz + z;
+  const values: Record<string, Float32Array> = {};
+  for (const [name, [least, most]] of Object.entries(medium)) {
+    values[name] = Float32Array.from({ length: nx * ny * nz }, () => least + (most - least) * next());
+    await solver.write(name, values[name]);
+  }
+  const sources = [[0, [4, 0, 5]], [1, [7, 3.25, 2]], [2, [1, 8, 0]]] as const;
+  const signature = Array.from({ length: 40 }, () => next() - 0.5);
+  for (const [axis, place] of sources) {
+    await solver.addSources(`j${"xyz"[axis]}`, [place], signature, { weight: (x) => x });
+  }
+  const places = [[5, 1, 5], [8, 4, 4], [2, 7, 1]] as const;
+  for (const name of MAXWELL_FIELDS) await solver.addReceivers(name, places);
+  await solver.run(steps);
+  const found = await solver.traces();
+
+  const fields = MAXWELL_FIELDS.map(() => new Float64Array(nx * ny * nz));
+  const inside = (x: number, z: number): boolean => x >= 0 && z >= 0 && x < nx && z < nz;
+  const read = (of: Float32Array | Float64Array, [x, y, z]: Vector): number =>
+    inside(x, z) ? of[at(x, y, z)]! : 0;
+  const moved = (cell: Vector, axis: number, by: number): Vector =>
+    cell.with(axis, cell[axis]! + by) as unknown as Vector;
+  /** Of the damping along an axis, e^(−dΔt/2) at a place on it. */
+  const lossAt = (place: number, axis: number): number => {
+    if (axis === 1) return 1;
+    const depth = Math.max(0, width - place, place - (grid[axis]! - width)) / width;
+    return Math.exp(-0.75 * Math.log(1 / 0.003) * courant / width * depth ** 2);
+  };
+  const around = (name: string, cell: Vector, axes: number[]): number[] =>
+    axes.reduce((all, axis) => [...all, ...all.map((one) => moved(one, axis, -1))], [cell]).map((one) =>
+      read(values[name]!, one)
+    );
+  const sum = (all: number[]) => all.reduce((a, b) => a + b);
+  const curl = (first: number, cell: Vector, axis: number, from: number): number => {
+    const [b, c] = [(axis + 1) % 3, (axis + 2) % 3];
+    const difference = (of: number, by: number) =>
+      read(fields[first + of]!, moved(cell, by, from + 1)) - read(fields[first + of]!, moved(cell, by, from));
+    return difference(c, b) - difference(b, c);
+  };
+  const expected: number[][] = found.map(() => [0]);
+  for (let n = 0; n < steps; n++) {
+    for (const electric of [false, true]) {
+      const made = [0, 1, 2].map((axis) => {
+        const others = [0, 1, 2].filter((one) => one !== axis);
+        return Float64Array.from({ length: nx * ny * nz }, (_, i) => {
+          const cell: Vector = [Math.floor(i / (ny * nz)), Math.floor(i / nz) % ny, i % nz];
+          const own = fields[electric ? axis : 3 + axis]![i]!;
+          const loss = [0, 1, 2].reduce(
+            (product, one) => product * lossAt(cell[one]! + ((one === axis) === electric ? 0.5 : 0), one),
+            1,
+          );
+          if (!electric) {
+            const pair = around("permeability", cell, [axis]).filter((mu) => mu > 0);
+            const inverse = sum(pair.map((mu) => 1 / mu)) / pair.length;
+            return loss * (loss * own - courant * inverse * curl(0, cell, axis, 0));
+          }
+          if (others.some((one) => one !== 1 && cell[one] === 0)) return 0; // on a wall
+          const epsilon = sum(around("permittivity", cell, others)) / 4;
+          const a = sum(around("conductivity", cell, others)) / 4 * VACUUM_IMPEDANCE * spacing * courant / 2;
+          const current = sources.reduce((sum, [of, place]) => {
+            const weight = place.reduce<number>(
+              (product, one, k) => product * Math.max(0, 1 - Math.abs(one - cell[k]!)),
+              1,
+            );
+            return sum + (of === axis ? place[0] * weight * (signature[n] ?? 0) : 0);
+          }, 0);
+          const push = courant * (curl(3, cell, axis, -1) - VACUUM_IMPEDANCE * spacing * current);
+          return loss * (loss * (epsilon - a) * own + push) / (epsilon + a);
+        });
+      });
+      made.forEach((values, axis) => fields[electric ? axis : 3 + axis] = values);
+    }
+    fields.forEach((field, i) =>
+      places.forEach(([x, y, z], k) => expected[3 * i + k]!.push(field[at(x, y, z)]!))
+    );
+  }
+  const most = Math.max(...expected.map(largest));
+  const off = expected.map((trace, i) => largest(trace.map((value, j) => value - found[i]![j]!)) / most);
+  assert(most > 0.01 && off.every((one) => one < 3e-6), `${most}: ${off}`);
+});
+
+/** √(Σ(a − b)² / Σb²) */
+function distance(a: ArrayLike<number>, b: ArrayLike<number>): number {
+  const squares = (of: (i: number) => number): number =>
+    Array.from(b).reduce((sum: number, _, i) => sum + of(i) ** 2, 0);
+  return Math.sqrt(squares((i) => a[i]! - b[i]!) / squares((i) => b[i]!));
+}

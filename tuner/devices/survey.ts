@@ -4,7 +4,7 @@
  * @module
  */
 import type { ProfileValues } from "../../kernels/axis_profiles.ts";
-import { fold, NUMBERS, type Offset, tapsIn } from "../../kernels/expression.ts";
+import { fold, NUMBERS, type Offset, type Tap, tapsIn } from "../../kernels/expression.ts";
 import {
   cellsAround,
   type Interpolation,
@@ -12,7 +12,7 @@ import {
   type WeightedCell,
 } from "../../kernels/interpolation.ts";
 import type { Point } from "../../kernels/points.ts";
-import type { Problem } from "../../kernels/stencils/stencil.ts";
+import { alongAxes, imageOf, type Problem } from "../../kernels/stencils/stencil.ts";
 import type { Source } from "../../kernels/update.ts";
 import type { WatchedPoints } from "./points.ts";
 import { type Recording, Spectra, Traces } from "./recordings.ts";
@@ -25,6 +25,8 @@ export type Position = readonly [x: number, y: number, z: number];
 export interface PlaceOptions {
   /** How a place between cells is made of them. @default {"linear"} */
   readonly interpolation?: Interpolation;
+  /** What the value at a position counts, as the phase of a wave along a sheet of sources. @default {1 everywhere} */
+  readonly weight?: (x: number, y: number, z: number) => number;
 }
 
 /** How receivers record. */
@@ -287,7 +289,7 @@ export class Survey {
 
   #placesOf(
     positions: readonly Position[],
-    { interpolation = "linear" }: PlaceOptions,
+    { interpolation = "linear", weight = () => 1 }: PlaceOptions,
     refuse: Refuse,
   ): WeightedCell[][] {
     const { grid, boundary, stencil: { surface } } = this.#problem, isFree = surface === "free";
@@ -309,19 +311,28 @@ export class Survey {
           describeValue(position),
         );
       }
-      return cellsAround(position as readonly number[] as Offset, interpolation, { grid, boundary, isFree });
+      const factor = weight(...position as readonly number[] as Offset);
+      if (!Number.isFinite(factor)) refuse("a weight must be a finite number", `${factor} at ${position}`);
+      return cellsAround(position as readonly number[] as Offset, interpolation, { grid, boundary, isFree })
+        .map(({ cell, weight }) => ({ cell, weight: factor * weight }));
     });
   }
 
   /** What is added to each cell: a source's value, its weight there, and its factor, which materials may change. */
   async #termsOf(field: Watching, added: Cells): Promise<readonly Term[]> {
-    const materials = new Cells();
+    const materials = new Cells(), { grid, boundary } = this.#problem, along = alongAxes(boundary);
+    const imageAt = (axis: number, i: number) => imageOf(i, grid[axis]!, along[axis]!);
+    /** Where a material is sampled; undefined where zeros lie. */
+    const rowOf = ({ plane, offset }: Tap, place: Offset): number | undefined => {
+      const cell = place.map((i, axis) => imageAt(axis, i + offset[axis]!)) as unknown as Offset;
+      return cell.includes(undefined!) ? undefined : materials.rowOf({ field: plane, cell });
+    };
     const wanted = this.#sources.flatMap(({ source, places, signatures }) =>
       places.flatMap((cells, i) =>
         cells.flatMap(({ cell, weight }) =>
           source.into.map(({ field, value: factor }) => {
             const row = added.rowOf({ field, cell });
-            for (const { plane } of tapsIn([factor])) materials.rowOf({ field: plane, cell });
+            for (const tap of tapsIn([factor])) rowOf(tap, cell);
             return { row, cell, factor, weight, signature: signatures[i]! };
           })
         )
@@ -334,8 +345,9 @@ export class Survey {
       signature,
       weight: weight * fold<number>(factor, {
         ...NUMBERS,
-        tap: ({ plane }) => values[materials.rowOf({ field: plane, cell })]!,
-        profile: ({ profile, axis }) => profiles.values[profile]![cell[axis]]!,
+        tap: (tap) => values[rowOf(tap, cell) ?? -1] ?? 0,
+        profile: ({ profile, axis, offset }) =>
+          profiles.values[profile]![imageAt(axis, cell[axis] + offset) ?? -1] ?? 0,
       }),
     }));
   }
