@@ -3,9 +3,10 @@
  * tier whose list is empty pays one branch. In a column all points between the lowest and the highest have a row by z, so
  * that each thread finds its own, and threads without one have read four numbers.
  *
- * The table, in vectors of four numbers: for each x and y of a tile where its list begins and ends, two of them in a vector;
- * the lists, a column a vector: place, lowest z, number of z, where its rows are; the rows, two z in a vector: those in what
- * is added and recorded. All are counted in vectors from the table's head.
+ * The table, in vectors of four numbers: for each y and x of a tile where its list begins, 0 without one, four of them in a
+ * vector, so that those of a torre's tiers lie side by side; the lists, a column a vector: place, with MORE added unless it
+ * is the last, lowest z, number of z, where its rows are; the rows, two z in a vector: those in what is added and recorded.
+ * All are counted in vectors from the table's head.
  *
  * @module
  */
@@ -16,8 +17,8 @@ import { HEAD_VECTORS } from "../wgsl/points.ts";
 import { wgsl } from "../wgsl/template.ts";
 import { square, type TorreShape } from "./torre_shape.ts";
 
-/** Numbers of a vector, and of the row of a z. */
-const VECTOR = 4, ROW = 2;
+/** Numbers of a vector, and of the row of a z; more than any place. */
+const VECTOR = 4, ROW = 2, MORE = 2 ** 16;
 
 /** Places of a tile along y, half a tile apart, that meet the grid. */
 function rowsOfTiles({ grid: [, ny] }: Pick<Problem, "grid">, width: number): number {
@@ -30,9 +31,9 @@ export function tabulateTorres(
   { width }: TorreShape,
   points: Points,
 ): Int32Array<ArrayBuffer> {
-  const tileRows = rowsOfTiles({ grid }, width);
-  const lists = Array.from({ length: (nx + width - 1) * tileRows }, (): number[] => []);
-  const begin = Math.ceil(lists.length * 2 / VECTOR), entered: number[] = [];
+  const tileRows = rowsOfTiles({ grid }, width), perRow = nx + width - 1;
+  const lists = Array.from({ length: tileRows * perRow }, (): number[] => []);
+  const begin = Math.ceil(lists.length / VECTOR), entered: number[] = [];
   for (const column of Map.groupBy(placePoints(points), ({ cell: [x, y] }) => `${x} ${y}`).values()) {
     const { cell: [x, y, lowest] } = column[0]!, count = column.at(-1)!.cell[2] - lowest + 1;
     const rowsAt = entered.length / VECTOR,
@@ -44,36 +45,24 @@ export function tabulateTorres(
     square(0, width).forEach(([a, b], place) => {
       const tileX = x - (a + b) / 2 + width - 1, tileY = (y - (a - b) / 2) / (width / 2);
       if (!Number.isInteger(tileY) || tileY < 0 || tileY >= tileRows) return;
-      lists[tileX * tileRows + tileY]!.push(place, lowest, count, rowsAt);
+      lists[tileY * perRow + tileX]!.push(MORE + place, lowest, count, rowsAt);
     });
   }
   const firstRow = begin + lists.reduce((sum, { length }) => sum + length, 0) / VECTOR;
   const table = new Int32Array(VECTOR * firstRow + entered.length);
   let at = begin;
   lists.forEach((list, i) => {
+    if (list.length === 0) return;
+    list[list.length - VECTOR]! -= MORE;
     table.set(list, VECTOR * at);
     for (let rows = VECTOR * at + 3; rows < VECTOR * at + list.length; rows += VECTOR) {
       table[rows]! += firstRow;
     }
-    table.set([at, at += list.length / VECTOR], 2 * i);
+    table[i] = at;
+    at += list.length / VECTOR;
   });
   table.set(entered, VECTOR * firstRow);
   return table;
-}
-
-/** What finds the list of a tier, one of those in the loop's body, at its beginning: the load takes its time. */
-export function findPoints({ width }: TorreShape, tier: number): string {
-  return wgsl`
-    let tile${tier} = (clamp(x, 1 - W, NX - 1) + W - 1) * TILE_ROWS + y / ${width / 2};
-    let two${tier} = points[${HEAD_VECTORS} + tile${tier} / 2];
-    let its${tier} = select(two${tier}.xy, two${tier}.zw, tile${tier} % 2 == 1);
-    let list${tier} = select(vec2i(), its${tier}, x > -W && x < NX);
-  `.trimEnd();
-}
-
-/** The number of places along y, for {@linkcode findPoints}. */
-export function declareTileRows(problem: Problem, { width }: TorreShape): string {
-  return `const TILE_ROWS = ${rowsOfTiles(problem, width)};`;
 }
 
 /** Adds to the points of a tier's new values, which `next` names by their places, and records them. */
@@ -98,19 +87,23 @@ export function visitPoints(
     `.trimEnd();
   });
   return wgsl`
-    for (var i = list${tier}.x; i < list${tier}.y; i++) {
+    let tile${tier} = y / ${width / 2} * (NX + W - 1) + clamp(x, 1 - W, NX - 1) + W - 1;
+    let first${tier} = points[${HEAD_VECTORS} + tile${tier} / ${VECTOR}][tile${tier} % ${VECTOR}];
+    for (var i = select(0, first${tier}, x > -W && x < NX); i > 0;) {
       let entry = points[${HEAD_VECTORS} + i];
+      let place = entry.x % ${MORE};
+      i = select(0, i + 1, entry.x >= ${MORE});
       let above = ${times(zPerThread, "thread")} - entry.y;
       if (above > ${-zPerThread} && above < entry.z) {
         var isAddedTo = false;
         var value = ${cellType(zPerThread)}();
-        switch entry.x {
+        switch place {
           ${eachPlace((name) => `value = ${name};`)}
           default: {}
         }
         ${lanes.join("\n")}
         if (isAddedTo) {
-          switch entry.x {
+          switch place {
             ${eachPlace((name) => `${name} = value;`)}
             default: {}
           }

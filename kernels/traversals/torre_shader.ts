@@ -27,7 +27,7 @@ import {
   type TorreParameters,
   type TorreShape,
 } from "./torre_shape.ts";
-import { declareTileRows, findPoints, visitPoints } from "./torre_points.ts";
+import { visitPoints } from "./torre_points.ts";
 import { declarePacked, packedBuffer, packedPlanes } from "./torre_packed.ts";
 import { columnTap, keptIndex, sumsOf } from "./torre_sums.ts";
 import { type Chunk, type KeptPlace, needsOf, visitTier } from "./torre_visit.ts";
@@ -109,7 +109,6 @@ export function torreShader(
     isCut ? "before" : "unused"
   }: i32 } // base of the row's first torre at its first tier${hasSeries ? "; y: and W times the step" : ""}
     ${declareLevels(zPerThread)}
-    ${hasPoints ? declareTileRows(problem, shape) : ""}
     ${hasSeries ? declarePoints(readsProfiles) : ""}
     ${declarePacked(update, parameters, shape, scratch.length - 1 + readsProfiles)}
     @group(0) @binding(2) var<uniform> rows: array<Row, ${MAX_BANDS}>;
@@ -173,7 +172,6 @@ function writeTiers(
     const [source, target] = tier % 2 === 0 ? ["now", "before"] : ["before", "now"];
     const next = new Map<string, string>(), nextMaterials = new Map<string, string>();
     lines.push(`// tier ${tier}: ${source} → ${target}`);
-    if (hasPoints) lines.push(findPoints(shape, tier));
     if (readsSignal(update)) {
       lines.push(`let signal${tier} = ${signalOf(`row.y / W + ${plus("tier", tier)}`)};`);
     }

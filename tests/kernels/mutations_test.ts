@@ -273,9 +273,12 @@ const SUBJECTS: readonly Subject[] = [
     parameters: { ...TORRE, zPerThread: 2, threads: 7, lookahead: 1 },
     mutations: {
       ...POINTS,
-      "the first column of each list left out": ["i = list0.x;", "i = list0.x + 1;"],
-      "a column of the next list": ["i < list1.y;", "i <= list1.y;"],
-      "another tier's list": ["i = list1.x; i < list1.y;", "i = list0.x; i < list0.y;"],
+      "all columns of a list but the last left out": [
+        "above < entry.z)",
+        "above < entry.z && entry.x < 65536)",
+      ],
+      "all columns of a list but the first left out": ["select(0, i + 1, entry.x >= 65536)", "0"],
+      "another tier's list": ["select(0, first1,", "select(0, first0,"],
       "the next row of a column": ["entry.w + (above) / 2", "entry.w + 1 + (above) / 2"],
       "a neighbour's row": ["select(rows.xy, rows.zw,", "select(rows.zw, rows.xy,"],
       "a step late in the second tier": ["row.y / W + tier + 1)", "row.y / W + tier + 2)"],
