@@ -12,7 +12,8 @@ import {
   alongAxes,
   BOUNDARIES,
   type Boundary,
-  describeBoundary,
+  ownBoundary,
+  ownOf,
   type Problem,
   type Stencil,
 } from "./stencils/stencil.ts";
@@ -106,18 +107,18 @@ export const WITHOUT_ZERO_ENDS: AxesBoundaries = [BOUNDARIES, BOUNDARIES, ["insu
 
 /** A problem, as far as needs go. */
 export type NeedyProblem = Pick<Problem, "grid" | "boundary" | "survey"> & {
-  readonly stencil: Pick<Stencil, "update">;
+  readonly stencil: Pick<Stencil, "update" | "dimensions">;
 };
 
 /** What the problem needs, each need in words; with a window where the device's limits have one. */
 export function needsOf(
-  { grid, stencil: { update }, survey }: NeedyProblem,
+  { grid, stencil, stencil: { update }, survey }: NeedyProblem,
   { windowBytes }: { readonly windowBytes?: number } = {},
 ): ReadonlyMap<Need, string> {
   const [nx, ny, nz] = grid, { z: reach } = reachOf(update);
   const needs = new Map(needsOfUpdate(update));
   if (windowBytes !== undefined) needs.set("window", "the grid passes through a window");
-  if (nx !== 1 || ny !== 1) needs.set("dimensions", `the grid is ${grid.join("x")}`);
+  if (nx !== 1 || ny !== 1) needs.set("dimensions", `the grid is ${ownOf(stencil, grid).join("x")}`);
   if (nz <= reach) needs.set("grid", `${nz} cells along z, as taps reach ${reach}`);
   if (survey !== undefined) needs.set("points", "there are sources or receivers");
   const early = (survey?.sources ?? 0) > 0 ? earlySource(update) : undefined;
@@ -191,9 +192,7 @@ export function refusalOf(
         ? along.every((one, axis) => (boundaries?.[axis] ?? BOUNDARIES).includes(one))
         : !needs.has(kind) || cannot[kind] === undefined;
       if (isServed) continue;
-      const found = kind === "boundary"
-        ? `the boundary is ${describeBoundary(problem.boundary)}`
-        : needs.get(kind);
+      const found = kind === "boundary" ? `the boundary is ${ownBoundary(problem)}` : needs.get(kind);
       return { kind, message: `${found}: ${cannot[kind]}` };
     }
   }

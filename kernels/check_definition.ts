@@ -7,10 +7,10 @@
  * @module
  */
 import { checkExpression, isFinite32, isHeld32, isRecord, type Want } from "./check_expression.ts";
-import { type Tap, tapsIn, type Variable, wordOf } from "./expression.ts";
+import { type Axis, type Tap, tapsIn, type Variable, wordOf } from "./expression.ts";
 import { INITIAL_FIELDS } from "./initial_field.ts";
 import { packingOf } from "./packing.ts";
-import { BOUNDARIES, type Stencil } from "./stencils/stencil.ts";
+import { axesOf, BOUNDARIES, ownOf, type Stencil } from "./stencils/stencil.ts";
 import { profileTapsOf, readsSignal, signalAt, type Update, type ValueRange } from "./update.ts";
 
 /** Fields and materials together. */
@@ -79,7 +79,8 @@ export function checkStencil(stencil: Stencil): void {
     const isStorable = isFinite32(value) || isText(value, LINE);
     want(isStorable, `variant ${key}`, "a number or a line of text is wanted", value);
   }
-  want(dimensions === 1 || dimensions === 3, "dimensions", "1 or 3 is wanted", dimensions);
+  const areFew = dimensions === 1 || dimensions === 2 || dimensions === 3;
+  want(areFew, "dimensions", "1, 2 or 3 is wanted", dimensions);
   const areWords = isList(boundaries, (one) => BOUNDARIES.some((word) => word === one)) &&
     boundaries.length > 0;
   want(areWords, "boundaries", `a list of some of ${BOUNDARIES.join(", ")} is wanted`, boundaries);
@@ -88,12 +89,13 @@ export function checkStencil(stencil: Stencil): void {
   const isSurface = given.surface === undefined || given.surface === "free";
   want(isSurface, "surface", "free, or nothing, is wanted", given.surface);
   want(isRecord(given.update), "update", "an object is wanted", given.update);
-  checkUpdate(stencil.update, dimensions === 1, want);
+  checkUpdate(stencil.update, stencil, want);
   checked.add(stencil);
 }
 
 /** Checks an update of which nothing is known but that it is an object. */
-function checkUpdate(update: Update, isLine: boolean, want: Want): void {
+function checkUpdate(update: Update, its: Pick<Stencil, "dimensions">, want: Want): void {
+  const axes = axesOf(its), isLine = axes.length === 1;
   const { fields, materials, profiles = [], ranges, substeps, signal, sources = [] } = update;
   want(isList(fields, () => true) && fields.length > 0, "fields", "at least one is wanted", fields);
   want(isList(materials, isRecord), "materials", "a list of materials is wanted", materials);
@@ -120,8 +122,12 @@ function checkUpdate(update: Update, isLine: boolean, want: Want): void {
     return `${place}, field ${fields[Number(field)]}`;
   };
   for (const { name, axis } of profiles) {
-    const isAxis = axis === 2 || (!isLine && (axis === 0 || axis === 1));
-    want(isAxis, `material ${name}`, `an axis of the ${isLine ? "line, z," : "grid"} is wanted`, axis);
+    want(
+      axes.includes(axis),
+      `material ${name}`,
+      `an axis of the ${isLine ? "line, z," : "grid"} is wanted`,
+      axis,
+    );
   }
   for (const { name, values, formula, packed, ...one } of [...materials, ...profiles]) {
     if (formula !== undefined) {
@@ -166,11 +172,13 @@ function checkUpdate(update: Update, isLine: boolean, want: Want): void {
   substeps.forEach((substep, index) => {
     for (const { field, value } of substep) {
       for (const tap of tapsIn([value])) {
-        const [x, y] = tap.offset;
-        const reason = isLine && (x !== 0 || y !== 0)
-          ? "cells of the line, along z, are wanted"
+        const isAside = tap.offset.some((cells, axis) => cells !== 0 && !axes.includes(axis as Axis));
+        const reason = isAside
+          ? `cells of the ${isLine ? "line, along z," : "plane, a plan's x and z,"} are wanted`
           : whyUnreadable(tap, index, madeIn.get(tap.plane));
-        const found = `${planeNames[tap.plane]}.${wordOf(tap.ago)}(${tap.offset.join(", ")})`;
+        const found = `${planeNames[tap.plane]}.${wordOf(tap.ago)}(${
+          (isAside ? tap.offset : ownOf(its, tap.offset)).join(", ")
+        })`;
         want(reason === undefined, `sub-step ${index + 1}, field ${fields[field]}`, reason ?? "", found);
       }
     }

@@ -98,7 +98,7 @@ function operandsOf(
   const isOneOf = (words: readonly string[], word: unknown): boolean => words.some((one) => one === word);
   const wantOffset = (): void => {
     const holds = Array.isArray(offset) && offset.length === 3 && offset.every(Number.isSafeInteger);
-    want(holds, place, "an offset of three whole numbers is wanted", offset);
+    want(holds, place, "a whole number of cells along each axis is wanted", offset);
   };
   const operandsWanted = (count: number): readonly unknown[] => {
     const { operands } = node;

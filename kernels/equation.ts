@@ -4,13 +4,13 @@
  * @module
  */
 import { checkStencil, isRange, wantOf } from "./check_definition.ts";
-import { checkExpression, isHeld32, isRecord, type Want } from "./check_expression.ts";
+import { checkExpression, isHeld32, isRecord, MOST_DEEP, type Want } from "./check_expression.ts";
 import { sampleProfile } from "./axis_profiles.ts";
 import { type Ago, type Axis, type Expression, type Offset, SIGNAL, type Tap, tap } from "./expression.ts";
 import { evaluate, formula, nodeOf, type Value } from "./operations.ts";
 import { packingOf } from "./packing.ts";
 import { splitSources } from "./sources.ts";
-import { BOUNDARIES, type Stencil } from "./stencils/stencil.ts";
+import { axisNames, BOUNDARIES, type Dimensions, type Stencil } from "./stencils/stencil.ts";
 import type { AxisProfile, Material, Update, ValueRange } from "./update.ts";
 
 /** A material: what no step changes. It stands for its value in the cell that is computed. */
@@ -18,14 +18,14 @@ export type MaterialTap = Expression & {
   /**
    * Its value `cells` away.
    *
-   * @param cells along x, y and z, 0 where left out; of an equation in one dimension along the line
+   * @param cells along x, y and z, 0 where left out; in two dimensions along x and y, in one along the line
    */
   at(...cells: readonly number[]): Expression;
 };
 
 /** A field. It stands for its value, now, in the cell that is computed. */
 export interface FieldTap extends Tap {
-  /** Its value `cells` away, along x, y and z, 0 where left out; of an equation in one dimension along the line. */
+  /** Its value `cells` away, along x, y and z, 0 where left out; in two dimensions along x and y, in one along the line. */
   at(...cells: readonly number[]): Tap;
   /** Its value one step ago. */
   before(...cells: readonly number[]): Tap;
@@ -36,8 +36,8 @@ export interface FieldTap extends Tap {
 /**
  * How a material is given. A range: eight values, evenly spaced, scattered over the cells. Values: up to eight, with
  * which Facet fills the cells likewise. A function of the cell's place: x, y and z go from 0 at one end of the grid to
- * 1 at the other, the function is called once and returns an expression of them; a solver starts with its values,
- * while for tuning samples of them are scattered. Along an axis, or packed.
+ * 1 at the other (in two dimensions there are x and y alone), the function is called once and returns an expression of
+ * them; a solver starts with its values, while for tuning samples of them are scattered. Along an axis, or packed.
  */
 export type MaterialSource =
   | ValueRange
@@ -64,8 +64,6 @@ export interface AlongAxis {
 
 /** The value of an axis profile: `i` is the cell's index along the axis, from 0 on, and `n` the number of cells there. */
 export type ProfileFormula = (i: Expression, n: Expression) => Value;
-
-const AXES: readonly AlongAxis["axis"][] = ["x", "y", "z"];
 
 /**
  * A material that is a function of one axis alone, as the damping of absorbing edges. It takes no memory for each cell.
@@ -175,9 +173,13 @@ export function equation<
   const isCourse = signal === undefined || typeof signal === "function";
   want(isCourse, "signal", "a function of the step is wanted", signal);
   want(typeof step === "function", "step", "a function that returns the new values is wanted", step);
-  const given = Object.entries(materials as Record<string, MaterialSource>);
-  const profiles = given.flatMap(([key, source]) => isAlong(source) ? [profileOf(key, source, want)] : []);
-  const cellwise = given.flatMap(([key, source]) => isAlong(source) ? [] : [materialOf(key, source, want)]);
+  const given = Object.entries(materials as Record<string, MaterialSource>), axes = axisNames(dimensions);
+  const profiles = given.flatMap(([key, source]) =>
+    isAlong(source) ? [profileOf(key, source, want, axes)] : []
+  );
+  const cellwise = given.flatMap(([key, source]) =>
+    isAlong(source) ? [] : [materialOf(key, source, want, axes)]
+  );
   const fieldNames = Object.keys(fields), planeNames = [...fieldNames, ...cellwise.map(({ name }) => name)];
   const sourceNames = Object.keys(sources),
     names = [...fieldNames, ...Object.keys(materials), ...sourceNames];
@@ -189,6 +191,7 @@ export function equation<
     ...[...planeNames, ...sourceNames].map((key, plane) => [key, planeTap(plane, dimensions)] as const),
     ...profiles.map(({ name, axis }, profile) => [name, profileTap(profile, axis, dimensions)] as const),
   ]);
+  const valueOf = (value: Value): Expression => dimensions === 2 ? settled(nodeOf(value)) : nodeOf(value);
   const known = new Proxy(planes, {
     get: (_, key) => typeof key === "string" ? planes[names[indexOf(key, "step", names)]!] : undefined,
   });
@@ -197,7 +200,7 @@ export function equation<
     const place = `sub-step ${i + 1}`;
     want(isRecord(values), place, "new values of fields by name are wanted", values);
     return Object.entries(values)
-      .map(([key, value]) => ({ field: indexOf(key, place, fieldNames), value: nodeOf(value as Value) }))
+      .map(([key, value]) => ({ field: indexOf(key, place, fieldNames), value: valueOf(value as Value) }))
       .sort((one, other) => one.field - other.field);
   });
   const [substeps, into] = sourceNames.length === 0 ? [written] : splitSources(written, {
@@ -233,19 +236,40 @@ export function equation<
 }
 
 /** A field or a material as the user's function sees it; its functions can be handed on: `advance(u.at)`. */
-function planeTap(plane: number, dimensions: 1 | 3): FieldTap {
+function planeTap(plane: number, dimensions: Dimensions): FieldTap {
   const tapAt = (ago: Ago) => (...cells: readonly number[]): Tap => {
-    const isShort = dimensions === 1 && cells.length < 3;
-    const offset = isShort
-      ? [0, 0, 0, ...cells].slice(cells.length)
-      : [...cells, 0, 0, 0].slice(0, Math.max(3, cells.length));
-    return { kind: "tap", offset: offset as unknown as Offset, ago, plane };
+    return { kind: "tap", offset: offsetOf(cells, dimensions), ago, plane };
   };
   return { ...tap(0, 0, 0, 0, plane), at: tapAt(0), before: tapAt(1), next: tapAt(-1) };
 }
 
+/** Where a plan has the cell `cells` away along an equation's own axes; of a line three numbers may be given. */
+function offsetOf(cells: readonly number[], dimensions: Dimensions): Offset {
+  const [x = 0, y = 0, ...more] = cells;
+  if (dimensions === 2) return [x, 0, y, ...more] as unknown as Offset;
+  const isShort = dimensions === 1 && cells.length < 3;
+  const offset = isShort
+    ? [0, 0, 0, ...cells].slice(cells.length)
+    : [x, y, ...more, 0].slice(0, Math.max(3, cells.length));
+  return offset as unknown as Offset;
+}
+
+/** An expression with its shifts as plans have them; what nests too deep is left to the check. */
+function settled(node: Expression, deep = 0, made = new Map<Expression, Expression>()): Expression {
+  if (!isRecord(node) || deep > MOST_DEEP) return node;
+  const again = (one: Expression) => settled(one, deep + 1, made);
+  const { operands, of, offset } = node as { operands?: Expression[]; of?: Expression; offset?: Offset };
+  const found: Expression = made.get(node) ?? {
+    ...node,
+    ...(Array.isArray(operands) && { operands: operands.map(again) }),
+    ...(of && { of: again(of), offset: offsetOf(offset!, 2) }),
+  };
+  made.set(node, found);
+  return found;
+}
+
 /** An axis profile likewise: it is the same wherever the other axes lead. */
-function profileTap(profile: number, axis: Axis, dimensions: 1 | 3): MaterialTap {
+function profileTap(profile: number, axis: Axis, dimensions: Dimensions): MaterialTap {
   const { at: tapAt } = planeTap(0, dimensions);
   const at = (...cells: readonly number[]): Expression => {
     return { kind: "profile", profile, axis, offset: tapAt(...cells).offset[axis] };
@@ -257,23 +281,27 @@ function isAlong(source: unknown): source is AlongAxis {
   return isRecord(source) && "axis" in source;
 }
 
-function profileOf(name: string, { axis, source }: AlongAxis, want: Want): AxisProfile {
-  const place = `material ${name}`;
-  want(AXES.includes(axis), place, `one of the axes ${AXES.join(", ")} is wanted`, axis);
-  const along = { axis: AXES.indexOf(axis) as Axis };
-  if (typeof source !== "function") return { ...materialOf(name, source, want), ...along };
+function profileOf(name: string, { axis, source }: AlongAxis, want: Want, axes: string): AxisProfile {
+  const place = `material ${name}`, along = { axis: axes.indexOf(axis) as Axis };
+  want(axes.includes(axis), place, `one of the axes ${axes.match(/\w/g)!.join(", ")} is wanted`, axis);
+  if (typeof source !== "function") return { ...materialOf(name, source, want, axes), ...along };
   const of = nodeOf(source(formula("i"), formula("n")));
   checkExpression(of, { place, planes: 0, variables: ["i", "n"], hasSignal: false }, want);
   return { name, values: sampleProfile(of), formula: of, ...along };
 }
 
 /** A material with the eight values of it that Facet scatters over the cells. */
-function materialOf(name: string, source: Exclude<MaterialSource, AlongAxis>, want: Want): Material {
+function materialOf(
+  name: string,
+  source: Exclude<MaterialSource, AlongAxis>,
+  want: Want,
+  axes: string,
+): Material {
   const place = `material ${name}`;
   if (isRecord(source) && "packed" in source) {
     const { packed, of = packed } = source as PackedMaterial;
     want(isRange(packed), place, "the lowest and the highest value are wanted", packed);
-    const { values, ...rest } = materialOf(name, of, want), { nearest } = packingOf(packed);
+    const { values, ...rest } = materialOf(name, of, want, axes), { nearest } = packingOf(packed);
     // those beyond the range are refused with the stencil
     return { ...rest, values: values.map((value) => nearest(value) ?? value), packed };
   }
@@ -281,7 +309,8 @@ function materialOf(name: string, source: Exclude<MaterialSource, AlongAxis>, wa
   // −0 becomes 0: JSON does not keep it
   const rounded = (values: readonly number[]): number[] => values.map((value) => Math.fround(value) + 0);
   if (typeof source === "function") {
-    const of = nodeOf(source(formula("x"), formula("y"), formula("z")));
+    const own = (["x", "y", "z"] as const).filter((_, axis) => axes[axis] !== " ").map((one) => formula(one));
+    const of = nodeOf((source as (...place: Expression[]) => Value)(...own));
     checkExpression(of, { place, planes: 0, variables: ["x", "y", "z"], hasSignal: false }, want);
     // each eighth of every axis once
     const at = (i: number): number => (i % 8 + 0.5) / 8;

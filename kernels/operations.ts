@@ -9,6 +9,7 @@ import {
   fold,
   type FormulaWord,
   NUMBERS,
+  type Offset,
   type Operation,
   type Variable,
 } from "./expression.ts";
@@ -97,9 +98,12 @@ export function choose(condition: Value, then: Value, otherwise: Value): Express
   return operate("choose", condition, then, otherwise);
 }
 
-/** The value that an expression has `x`, `y`, `z` cells away: everything that it reads lies so far away. */
-export function shifted(of: Value, x: number, y: number, z: number): Expression {
-  return { kind: "partial", of: nodeOf(of), offset: [x, y, z] };
+/**
+ * The value that an expression has `x`, `y`, `z` cells away, in two dimensions `x`, `y`: everything that it reads lies so
+ * far away.
+ */
+export function shifted(of: Value, ...cells: Offset | readonly [x: number, y: number]): Expression {
+  return { kind: "partial", of: nodeOf(of), offset: cells as Offset };
 }
 
 /** e to the power of a value, in signals and materials only. */

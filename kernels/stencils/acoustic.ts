@@ -5,7 +5,8 @@
  *     (1 + dΔt/2) p(t+1) = 2p − (1 − dΔt/2) p(t−1) + (vΔt)² (Δ_h p + s),    d = d_x + d_y + d_z
  *
  * p of cell i lies at (i + ½)h, and s is a density: 1 in one cell sends h³ of it, so that in a medium without bounds a
- * trace at the distance r is signature(t − r/v) · h³/(4πr).
+ * trace at the distance r is signature(t − r/v) · h³/(4πr). In two dimensions, x and the depth y, a cell sends h² along a
+ * line, and a trace is h²/2π ∫ signature(t − τ)/√(τ² − r²/v²) dτ from τ = r/v on.
  *
  * **Absorbing edges.** Along each axis d = D (depth/width)² in the outer cells. Of the fastest wave that goes in and comes
  * back e^(−D·width/(3v)) = 0.003 is left: more damping reflects more at once, less lets more come back from the end. Of a
@@ -51,12 +52,14 @@ export interface AcousticOptions {
   readonly timeStep?: number | undefined;
   /** Cells of the absorbing edges, around the model, at each end of every axis, or of x, y and z. @default {30} */
   readonly edges?: EdgeWidths | undefined;
-  /** What is at the low end of z: an absorbing edge, or at the upper face of cell 0 a free surface. @default {"absorbing"} */
+  /** 2 for x and y, which then is the depth. @default {3} */
+  readonly dimensions?: 2 | 3 | undefined;
+  /** What is at the low end of the last axis: an absorbing edge, or at the upper face of cell 0 a free surface. @default {"absorbing"} */
   readonly surface?: "absorbing" | "free" | undefined;
 }
 
 /** What is said of a medium alone. */
-export type AcousticMedium = Pick<AcousticOptions, "order" | "velocity" | "spacing">;
+export type AcousticMedium = Pick<AcousticOptions, "order" | "velocity" | "spacing" | "dimensions">;
 
 /** A medium, and the frequency of a Ricker wavelet in it, in Hz. */
 export type AcousticShot = AcousticMedium & { readonly frequency: number };
@@ -68,18 +71,18 @@ const LEFT = 3e-3, WAVELENGTHS = 2.3;
 const HIGHEST = 2.5, FEWEST = 2.5;
 
 /** A medium with the defaults of what it leaves out, checked. */
-function mediumOf({ order = 2, velocity = [1500, 4500], spacing = 10 }: AcousticMedium) {
+function mediumOf({ order = 2, velocity = [1500, 4500], spacing = 10, dimensions = 3 }: AcousticMedium) {
   const [least, most] = velocity, isRange = least > 0 && least <= most;
   requireOneOf("acoustic", "order", WAVE_ORDERS, order);
   requireValue(isRange, "acoustic", "velocity must be the lowest, above 0, and the highest", `${velocity}`);
   requireValue(spacing > 0, "acoustic", "spacing must be above 0", spacing);
-  return { order, velocity, least, most, spacing };
+  return { order, velocity, least, most, spacing, dimensions };
 }
 
 /** The largest stable time step of a medium, in seconds. */
 export function acousticTimeStep(medium: AcousticMedium = {}): number {
-  const { order, most, spacing } = mediumOf(medium);
-  return stabilityLimit(order) * spacing / most;
+  const { order, most, spacing, dimensions } = mediumOf(medium);
+  return stabilityLimit(order, dimensions) * spacing / most;
 }
 
 /** Cells of an absorbing edge that reflects about −40 dB of a Ricker wavelet of this frequency in Hz. */
@@ -116,29 +119,31 @@ export function acousticWarning({ frequency, ...medium }: AcousticShot): string 
  * ```
  */
 export function acoustic(options: AcousticOptions = {}): Stencil {
-  const { order, velocity, most, spacing } = mediumOf(options), limit = acousticTimeStep(options);
+  const { order, velocity, most, spacing, dimensions } = mediumOf(options), limit = acousticTimeStep(options);
   const { density, packed = false, timeStep = 0.9 * limit, edges = 30, surface = "absorbing" } = options;
   requireStable("acoustic", "the time step in s", timeStep, limit, ` of order ${order}`);
   const isFree = surface === "free", isDense = density === undefined || density[0] > 0;
   requireValue(isDense, "acoustic", "density must be above 0", `${density}`);
   requireValue(isFree || surface === "absorbing", "acoustic", "surface must be absorbing or free", surface);
+  const axes = (["x", "y", "z"] as const).slice(0, dimensions), last = axes.at(-1)!;
   const scaled = secondDerivative(order).sides.map((c) => c * (timeStep / spacing) ** 2);
-  const { centre, sides } = conservingWeights(0, scaled, 6);
+  const { centre, sides } = conservingWeights(0, scaled, 2 * dimensions);
   // dΔt/2
   const peakOf = (width: number) => 3 * Math.log(1 / LEFT) * most / (width * spacing) * timeStep / 2;
-  const damping = edgesOf("acoustic", edges, { peakOf, isFree });
+  const damping = edgesOf("acoustic", edges, { peakOf, isFree, dimensions });
   const images = isFree ? imagesOf(sides) : [];
   const stored = (range: ValueRange): MaterialSource => packed ? { packed: range } : range;
   const materials: Readonly<Record<string, MaterialSource>> = {
     velocity: stored(velocity),
     ...(density && { density: stored(density) }),
     ...damping,
-    ...Object.fromEntries(images.map(({ name, weight }) => [name, along("z", weight)])),
+    ...Object.fromEntries(images.map(({ name, weight }) => [name, along(last, weight)])),
   };
   return equation({
     name: "acoustic",
     variant: { order },
     title: `sound in metres and seconds, order ${order}`,
+    dimensions,
     fields: { p: [-1, 1] },
     materials,
     sources: { s: [-1, 1] },
@@ -146,12 +151,14 @@ export function acoustic(options: AcousticOptions = {}): Stencil {
     step(planes) {
       const { p, s } = planes, v = planes.velocity!, rho = density && planes.density!;
       const mirrored = images.map(({ name, offset }) => {
-        const image = p.at(0, 0, offset);
+        const way = axes.map((axis) => axis === last ? offset : 0), image = p.at(...way);
         // the tap itself, in zeros, has given −2p/ρ_0
-        const missed = rho && subtract(divide(add(image, p), add(rho, rho.at(0, 0, offset))), divide(p, rho));
+        const missed = rho && subtract(divide(add(image, p), add(rho, rho.at(...way))), divide(p, rho));
         return multiply(planes[name]!, missed ? multiply(2, missed) : image);
       });
-      const arms = rho ? flowsOf(p, rho, sides) : [multiply(centre, p), ...armsOf(p, sides)];
+      const arms = rho
+        ? flowsOf(p, rho, sides, dimensions)
+        : [multiply(centre, p), ...armsOf(p, sides, dimensions)];
       const laplacian = sumOf([...arms, ...mirrored]), square = multiply(v, v);
       const push = multiply(rho ? multiply(square, rho) : square, add(laplacian, multiply(timeStep ** 2, s)));
       const rates = Object.keys(damping).map((name) => planes[name]!);
@@ -163,10 +170,11 @@ export function acoustic(options: AcousticOptions = {}): Stencil {
   });
 }
 
-/** For every distance its weight times the sum of the six differences so far away, each over the mean density. */
-function flowsOf(p: FieldTap, density: MaterialTap, sides: readonly number[]): Expression[] {
+/** For every distance its weight times the sum of the differences so far away, each over the mean density. */
+function flowsOf(p: FieldTap, density: MaterialTap, sides: readonly number[], dimensions: number) {
+  const none = Array.from({ length: dimensions }, () => 0);
   return sides.map((side, i) => {
-    const ways = [0, 1, 2].flatMap((axis) => [-1 - i, i + 1].map((cells) => [0, 0, 0].with(axis, cells)));
+    const ways = none.flatMap((_, axis) => [-1 - i, i + 1].map((cells) => none.with(axis, cells)));
     const flow = (way: readonly number[]) =>
       divide(subtract(p.at(...way), p), add(density, density.at(...way)));
     return multiply(2 * side, sumOf(ways.map(flow)));
@@ -190,11 +198,12 @@ function imagesOf(sides: readonly number[]): { name: string; offset: number; wei
 export const ACOUSTIC: Equation = {
   name: "acoustic",
   title: "sound in a velocity model, with absorbing edges",
+  dimensions: [3, 2],
   variant: oneOf("order", "order in space", WAVE_ORDERS),
   timeStep: {
     name: "dt",
     formula: "Δt in s at h = 10 m, up to 4500 m/s",
-    limit: (order) => acousticTimeStep({ order: Number(order) }),
+    limit: (order, dimensions) => acousticTimeStep({ order: Number(order), dimensions }),
   },
-  create: (order, timeStep) => acoustic({ order: Number(order), timeStep }),
+  create: (order, timeStep, dimensions) => acoustic({ order: Number(order), timeStep, dimensions }),
 };

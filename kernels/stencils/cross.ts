@@ -7,7 +7,7 @@
 import type { FieldTap } from "../equation.ts";
 import type { Expression } from "../expression.ts";
 import { add, multiply } from "../operations.ts";
-import type { Stencil } from "./stencil.ts";
+import type { Dimensions, Stencil } from "./stencil.ts";
 
 /**
  * Coefficients c_0, c_1, … c_p of the central second derivative of order 2p:
@@ -46,7 +46,7 @@ export function symbolAt({ centre, sides }: CrossWeights, ...phases: readonly nu
 /** Weights of a cross-shaped update, the same along every axis. */
 export interface CrossWeights {
   readonly centre: number;
-  /** Weight of the six cells at distance 1, 2, … */
+  /** Weight of the cells along the axes at distance 1, 2, … */
   readonly sides: readonly number[];
 }
 
@@ -96,12 +96,13 @@ export function planeWavesOf(
   };
 }
 
-/** For every distance 1, 2, … its weight times the sum of the six cells that far away along the axes. */
-export function armsOf(field: FieldTap, sides: readonly number[]): Expression[] {
-  return sides.map((weight, i) => multiply(weight, sixAt(field, i + 1)));
+/** For every distance 1, 2, … its weight times the sum of the cells that far away along the axes. */
+export function armsOf(field: FieldTap, sides: readonly number[], dimensions: Dimensions): Expression[] {
+  return sides.map((weight, i) => multiply(weight, armAt(field, i + 1, dimensions)));
 }
 
 /** Pairs first: a short chain of additions is what a thread waits for. */
-function sixAt({ at }: FieldTap, k: number): Expression {
-  return add(add(at(0, 0, -k), at(0, 0, k)), add(at(0, -k), at(0, k)), add(at(-k), at(k)));
+function armAt({ at }: FieldTap, k: number, dimensions: Dimensions): Expression {
+  const pairs = [add(at(0, -k), at(0, k)), add(at(-k), at(k))] as const;
+  return dimensions === 2 ? add(...pairs) : add(add(at(0, 0, -k), at(0, 0, k)), ...pairs);
 }

@@ -7,17 +7,19 @@
 import { along, type AlongAxis } from "../equation.ts";
 import type { Expression } from "../expression.ts";
 import { add, divide, maximum, multiply, subtract } from "../operations.ts";
-import { requireValue } from "./stencil.ts";
+import { type OwnGrid, requireValue } from "./stencil.ts";
 
-/** Cells of the edges at each end of every axis, or of x, y and z. */
-export type EdgeWidths = number | readonly [x: number, y: number, z: number];
+/** Cells of the edges at each end of every axis, or of x, y and z, in two dimensions of x and y. */
+export type EdgeWidths = number | OwnGrid;
 
 /** How edges damp. */
 export interface Damping {
   /** The value at the outer end of an edge of so many cells. */
   readonly peakOf: (width: number) => number;
-  /** Whether the low end of z has none. */
+  /** Whether the low end of the last axis has none. */
   readonly isFree: boolean;
+  /** @default {3} */
+  readonly dimensions?: 2 | 3;
   /** Cells from the cells' own places to those of staggered fields. @default {no field is staggered} */
   readonly stagger?: number;
   /** What a profile holds instead of the damping itself. */
@@ -28,14 +30,16 @@ export interface Damping {
 export function edgesOf(
   name: string,
   widths: EdgeWidths,
-  { peakOf, isFree, stagger, as }: Damping,
+  { peakOf, isFree, stagger, as, dimensions = 3 }: Damping,
 ): Readonly<Record<string, AlongAxis>> {
-  const three = typeof widths === "number" ? [widths, widths, widths] : widths;
-  const areWhole = three.length === 3 && three.every((cells) => Number.isInteger(cells) && cells >= 0);
-  requireValue(areWhole, name, "edges must be whole numbers of cells, one or three", `${widths}`);
+  const axes = (["x", "y", "z"] as const).slice(0, dimensions);
+  const all: readonly number[] = typeof widths === "number" ? axes.map(() => widths) : widths;
+  const areWhole = all.length === dimensions && all.every((cells) => Number.isInteger(cells) && cells >= 0);
+  const wanted = `edges must be whole numbers of cells, one or ${dimensions === 2 ? "two" : "three"}`;
+  requireValue(areWhole, name, wanted, `${widths}`);
   const places = [["d", 0], ...(stagger === undefined ? [] : [["h", stagger] as const])] as const;
-  return Object.fromEntries((["x", "y", "z"] as const).flatMap((axis, i) => {
-    const width = three[i]!, peak = peakOf(width), isOneSided = isFree && axis === "z";
+  return Object.fromEntries(axes.flatMap((axis, i) => {
+    const width = all[i]!, peak = peakOf(width), isOneSided = isFree && axis === axes.at(-1);
     return width === 0 ? [] : places.map(([letter, shift]) => {
       const damping = depthSquared({ width, peak, shift, isOneSided });
       return [letter + axis, along(axis, (i, n) => as?.(damping(i, n)) ?? damping(i, n))];

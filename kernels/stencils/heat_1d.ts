@@ -48,6 +48,7 @@ export function heat1d(options: { fourier?: number | undefined } = {}): Stencil 
 export const HEAT_1D: Equation = {
   name: "heat-1d",
   title: "heat conduction in a rod",
+  dimensions: [1],
   timeStep: { name: "fourier", formula: "αΔt/Δx²", limit: () => FOURIER_LIMIT_1D },
   create: (_, fourier) => heat1d({ fourier }),
 };

@@ -108,6 +108,7 @@ function change(tau: number, a: At, b: At): [flux: Expression, curvature: Expres
 export const KS: Equation = {
   name: "ks",
   title: "Kuramoto-Sivashinsky equation",
+  dimensions: [1],
   variant: oneOf("points", "points of a sub-step", KS_POINTS),
   timeStep: { name: "dt", formula: "Δt for Δx = 0.5", limit: () => ksTimeStepLimit() },
   create: (points, timeStep) => ks(Number(points), { timeStep }),

@@ -1,5 +1,5 @@
 /**
- * The Game of Life in three dimensions: 26 neighbours, each cell 0 or 1 (Liu, Perumalla, "Efficient Large-scale
+ * The Game of Life: in two dimensions Conway's, 8 neighbours; in three 26, each cell 0 or 1 (Liu, Perumalla, "Efficient Large-scale
  * Parallel Stencil Computation on Multi-Core and Multi-GPU Accelerated Clusters", §4.2: an empty cell with five
  * living neighbours comes to life; a living one with one or none dies of loneliness, with eight or more of
  * overcrowding).
@@ -11,7 +11,7 @@
 import { equation, type FieldTap } from "../equation.ts";
 import type { Expression } from "../expression.ts";
 import { add, atLeast, multiply, shifted } from "../operations.ts";
-import type { Equation, Stencil } from "./stencil.ts";
+import { type Equation, type OfDimensions, type Stencil } from "./stencil.ts";
 
 /** Numbers of living neighbours, ends included. */
 interface LifeRule {
@@ -21,11 +21,11 @@ interface LifeRule {
   readonly survives: readonly [low: number, high: number];
 }
 
-/** The rule of the paper, as text. */
-const DEFAULT_RULE = "5/2-7";
+/** The rule of the paper, and Conway's, as text. */
+const DEFAULT_RULE = "5/2-7", PLANAR_RULE = "3/2-3";
 
 /** What {@linkcode readRule} accepts, for people. */
-const RULE_FORMAT = "BORN/SURVIVES, numbers or ranges from 0 to 26, such as 5/2-7";
+const RULE_FORMAT = "BORN/SURVIVES, numbers or ranges from 0 to 26, in two dimensions to 8, such as 5/2-7";
 
 /** Reads a rule as "5/2-7", born with 5, survives with 2 to 7; undefined where the text is no rule. */
 export function readRule(text: string): LifeRule | undefined {
@@ -40,7 +40,8 @@ export function readRule(text: string): LifeRule | undefined {
 /**
  * Life with one rule.
  *
- * @param rule as {@linkcode readRule} takes it
+ * @param rule as {@linkcode readRule} takes it; unless given 5/2-7, in two dimensions 3/2-3
+ * @param options 2 for two dimensions
  * @returns the stencil, reach 1 along each axis, one time level
  * @throws {RangeError} where the text is no rule
  *
@@ -53,20 +54,23 @@ export function readRule(text: string): LifeRule | undefined {
  * assertEquals(tapsOf(life("5/2-7").update).length, 27);
  * ```
  */
-export function life(rule: string = DEFAULT_RULE): Stencil {
+export function life(rule?: string, options: OfDimensions = {}): Stencil {
+  const { dimensions = 3 } = options, isPlanar = dimensions === 2;
+  rule ??= isPlanar ? PLANAR_RULE : DEFAULT_RULE;
   const numbers = readRule(rule);
-  if (numbers === undefined) {
+  if (numbers === undefined || (isPlanar && Math.max(numbers.born[1], numbers.survives[1]) > 8)) {
     throw new RangeError(`Cannot build the life stencil: the rule must be ${RULE_FORMAT}: it is ${rule}`);
   }
   return equation({
     name: "life",
     variant: { rule },
-    title: `3D life ${rule}`,
+    title: `${dimensions}D life ${rule}`,
+    dimensions,
     fields: { F: [0, 1] },
     initialField: "binary",
     step({ F }) {
-      const sum = cellsAround(F);
-      // bounds of the sum of all 27 cells, the cell itself included: two lines in F = 0, 1
+      const sum = isPlanar ? cellsOnPlane(F) : cellsAround(F);
+      // bounds of the sum of all cells, the cell itself included: two lines in F = 0, 1
       const bound = (end: 0 | 1): Expression => {
         const born = numbers.born[end], survives = numbers.survives[end] + 1;
         return add(born, multiply(survives - born, F));
@@ -74,6 +78,12 @@ export function life(rule: string = DEFAULT_RULE): Stencil {
       return { F: multiply(atLeast(sum, bound(0)), atLeast(bound(1), sum)) };
     },
   });
+}
+
+/** The sum of the 9 cells at distance 1 and less: of three rows. */
+function cellsOnPlane({ at }: FieldTap): Expression {
+  const row = add(at(0, -1), at(), at(0, 1));
+  return add(shifted(row, -1, 0), shifted(row, 0, 0), shifted(row, 1, 0));
 }
 
 /** The sum of the 27 cells at distance 1 and less: of three slices, each of three columns. */
@@ -85,14 +95,16 @@ function cellsAround({ at }: FieldTap): Expression {
 
 export const LIFE: Equation = {
   name: "life",
-  title: "Game of Life with 26 neighbours",
+  title: "Game of Life with 26 neighbours, in two dimensions with 8",
+  dimensions: [3, 2],
   variant: {
     name: "rule",
     placeholder: "B/S",
     title: "neighbours",
     wanted: RULE_FORMAT,
     default: DEFAULT_RULE,
+    planar: PLANAR_RULE,
     read: (text) => readRule(text) && text,
   },
-  create: (rule) => life(`${rule}`),
+  create: (rule, _, dimensions) => life(rule?.toString(), { dimensions }),
 };

@@ -3,13 +3,55 @@
  *
  * @module
  */
-import type { Offset } from "../expression.ts";
+import type { Axis } from "../expression.ts";
 import type { InitialField } from "../initial_field.ts";
 import type { PointCounts } from "../points.ts";
 import { planesOf, type Update } from "../update.ts";
 
-/** Cells along x (slowest in memory), y, and z (fastest). */
+/** Cells along x (slowest in memory), y, and z (fastest). Of a line they are 1 × 1 × N, in two dimensions x × 1 × y. */
 export type Grid = readonly [x: number, y: number, z: number];
+
+/** Cells along an equation's own axes: in two dimensions x and y, of which y is the fastest. */
+export type OwnGrid = Grid | readonly [x: number, y: number];
+
+/** How many axes an equation has. */
+export type Dimensions = 1 | 2 | 3;
+
+/** What is said to an equation that is made for both. */
+export interface OfDimensions {
+  /** 2 for two dimensions. @default {3} */
+  readonly dimensions?: 2 | 3 | undefined;
+}
+
+/** The axes that the equation's own are in a plan: a line lies along z, and y of two dimensions does. */
+export function axesOf({ dimensions = 3 }: Pick<Stencil, "dimensions">): readonly Axis[] {
+  return dimensions === 3 ? [0, 1, 2] : dimensions === 2 ? [0, 2] : [2];
+}
+
+/** The names of a plan's axes, one letter each: what lies between x and y has none. */
+export function axisNames(dimensions?: Dimensions): string {
+  return dimensions === 2 ? "x y" : "xyz";
+}
+
+/** What is given along two axes, as plans have it, with what lies between; what is given along three as it is. */
+export function planned<T>(own: readonly T[], between: T): readonly [T, T, T] {
+  const [x, y, z] = own.length === 2 ? [own[0], between, own[1]] : own;
+  return [x!, y!, z!];
+}
+
+/** What a plan has along x, y, z as users see it: in two dimensions along x and y. */
+export function ownOf<T>({ dimensions }: Pick<Stencil, "dimensions">, [x, y, z]: readonly [T, T, T]) {
+  return dimensions === 2 ? [x, z] as const : [x, y, z] as const;
+}
+
+type OfAStencil<T extends keyof Problem> = Pick<Problem, T> & {
+  readonly stencil: Pick<Stencil, "dimensions">;
+};
+
+/** A problem's grid in words: `64x32x16`, in two dimensions `64x32`. */
+export function describeGrid({ stencil, grid }: OfAStencil<"grid">): string {
+  return ownOf(stencil, grid).join("x");
+}
 
 /**
  * What lies beyond both ends of an axis. `zero`: cells fixed at zero that are not the grid's own (the frame).
@@ -25,6 +67,9 @@ export type AxisBoundaries = readonly [x: Boundary, y: Boundary, z: Boundary];
 /** What lies around the grid: one word for all axes, or one for each. */
 export type Boundaries = Boundary | AxisBoundaries;
 
+/** The same along an equation's own axes. */
+export type OwnBoundaries = Boundaries | readonly [x: Boundary, y: Boundary];
+
 /** The boundaries that an axis of a problem in three dimensions can be given, the default first. */
 export const BOUNDARIES: readonly Boundary[] = ["zero", "periodic", "insulated"];
 
@@ -33,17 +78,17 @@ export function alongAxes(boundary: Boundaries): AxisBoundaries {
 }
 
 /** One word where all axes have the same: what lies around a grid in only one way of writing. */
-export function shortBoundary<Word extends string>(
-  boundary: Word | readonly [Word, Word, Word],
-): Word | readonly [Word, Word, Word] {
+export function shortBoundary<const Words extends string | readonly string[]>(
+  boundary: Words,
+): Words | Extract<Words, string> {
   if (typeof boundary === "string") return boundary;
-  const [x, y, z] = boundary;
-  return x === y && y === z ? x : boundary;
+  const [first, ...others] = boundary;
+  return others.every((word) => word === first) ? first as Extract<Words, string> : boundary;
 }
 
-/** The boundary in words: `periodic`, or `zero,periodic,insulated` along x, y, z. */
-export function describeBoundary(boundary: Boundaries): string {
-  return `${shortBoundary(boundary)}`;
+/** The boundary as users see it: `periodic`, or `zero,periodic,insulated` along x, y, z. */
+export function ownBoundary({ stencil, boundary }: OfAStencil<"boundary">): OwnBoundaries {
+  return shortBoundary(ownOf(stencil, alongAxes(boundary)));
 }
 
 /** Whether there is nothing but zeros around the grid. */
@@ -62,7 +107,7 @@ export function imageOf(i: number, n: number, boundary: Boundary): number | unde
 /** A plane wave (periodic boundary) or standing mode whose discrete time evolution is known exactly. */
 export interface ExactSolution {
   /** Value of the cell at time step `step`. */
-  at(cell: Offset, step: number): number;
+  at(cell: readonly number[], step: number): number;
 }
 
 /** One explicit update: equation, order and coefficients. */
@@ -76,10 +121,10 @@ export interface Stencil {
   /** A full step of all fields. */
   readonly update: Update;
   /**
-   * Axes that it is made for: an equation in one dimension lives on grids of 1×1×N cells.
+   * Axes that it is made for: an equation in one dimension lives on grids of 1×1×N cells, one in two on x×y cells.
    * @default {3}
    */
-  readonly dimensions?: 1 | 3;
+  readonly dimensions?: Dimensions;
   /**
    * Boundaries that an axis of its grids can be given, the default first.
    * @default {BOUNDARIES}
@@ -96,8 +141,8 @@ export interface Stencil {
    * @default {what the boundary says}
    */
   readonly surface?: "free";
-  /** The exact discrete solution with wave numbers `modes` (whole periods along each axis), periodic grid. */
-  planeWave?(grid: Grid, modes: Offset): ExactSolution;
+  /** The exact discrete solution with wave numbers `modes` (whole periods along each own axis), periodic grid. */
+  planeWave?(grid: readonly number[], modes: readonly number[]): ExactSolution;
 }
 
 /** What may lie around the grid along an axis, the default first. */
@@ -105,10 +150,11 @@ export function boundariesOf({ boundaries = BOUNDARIES }: Stencil): readonly Bou
   return boundaries;
 }
 
-/** Whether a boundary is a word, or three, that the stencil can be given; whatever it is. */
-export function isBoundaryOf(stencil: Stencil, boundary: unknown): boundary is Boundaries {
+/** Whether a boundary is a word, or one for each axis, that the stencil can be given; whatever it is. */
+export function isBoundaryOf(stencil: Stencil, boundary: unknown): boundary is OwnBoundaries {
   const along = Array.isArray(boundary) ? boundary : [boundary, boundary, boundary];
-  return along.length === 3 && along.every((one) => boundariesOf(stencil).includes(one));
+  const fits = along.length === 3 || (along.length === 2 && stencil.dimensions === 2);
+  return fits && along.every((one) => boundariesOf(stencil).includes(one));
 }
 
 /** What tells the stencils of one equation apart. */
@@ -119,6 +165,8 @@ export interface Equation {
   /** The name that `--stencil` takes. */
   readonly name: string;
   readonly title: string;
+  /** Axes that its grids can have, the default first. @default {[3]} */
+  readonly dimensions?: readonly Dimensions[];
   /** What distinguishes its stencils; undefined where there is only one. */
   readonly variant?: {
     /** What `--set` calls it. */
@@ -129,6 +177,8 @@ export interface Equation {
     /** The values there are, for people. */
     readonly wanted: string;
     readonly default: VariantValue;
+    /** The default in two dimensions. @default {the same} */
+    readonly planar?: VariantValue;
     /** Reads a value; undefined where the text is none. */
     read(text: string): VariantValue | undefined;
   };
@@ -138,10 +188,10 @@ export interface Equation {
     /** What it is made of, as `cΔt/h`. */
     readonly formula: string;
     /** Largest stable value. */
-    limit(variant: VariantValue | undefined): number;
+    limit(variant: VariantValue | undefined, dimensions?: 2 | 3): number;
   };
   /** The stencil of a variant; the time step is 0.9 of its limit where none is given. */
-  create(variant: VariantValue | undefined, timeStep?: number): Stencil;
+  create(variant: VariantValue | undefined, timeStep?: number, dimensions?: 2 | 3): Stencil;
 }
 
 /** A variant that is one of a few values, the first unless given. */
@@ -174,15 +224,23 @@ export interface Problem {
   readonly survey?: PointCounts;
 }
 
-/** A problem whose runs may have any length: where it names no `steps`, long runs are meant. */
-export type OpenProblem = Omit<Problem, "steps"> & { readonly steps?: number | undefined };
+/** A problem as it is given, along the equation's own axes; where it names no `steps`, long runs are meant. */
+export interface OpenProblem extends Omit<Problem, "grid" | "boundary" | "steps"> {
+  /** Cells along x, y, z; in two dimensions along x and y. */
+  readonly grid: OwnGrid;
+  /** What lies around the grid. */
+  readonly boundary: OwnBoundaries;
+  /** Time steps of a run, of any length. */
+  readonly steps?: number | undefined;
+}
 
 /** Steps of a run in which its beginning and its end hardly count. */
 const LONG_RUN = 3072;
 
-/** The problem of long runs, where it names no steps. */
-export function forLongRuns({ steps = LONG_RUN, ...problem }: OpenProblem): Problem {
-  return { ...problem, steps };
+/** A problem as plans have it: here what users see as x × y becomes x × 1 × y, and nowhere else. */
+export function plannedProblem({ grid, boundary, steps = LONG_RUN, ...problem }: OpenProblem): Problem {
+  const along = typeof boundary === "string" ? boundary : planned(boundary, boundary[0]);
+  return { ...problem, grid: planned(grid, 1), boundary: along, steps };
 }
 
 /** Refuses a value that does not hold; `wanted` says what is. */
@@ -202,7 +260,7 @@ export function requireStable(name: string, what: string, value: number, limit: 
 }
 
 /** The grid's own cells, the unit of every rate. */
-export function cellsOf([x, y, z]: Grid): number {
+export function cellsOf([x, y, z = 1]: OwnGrid): number {
   return x * y * z;
 }
 

@@ -1,5 +1,5 @@
 /**
- * The acoustic wave equation ∂²F/∂t² = c²ΔF in three dimensions: second order in time, order 2, 4, … 14 in
+ * The acoustic wave equation ∂²F/∂t² = c²ΔF in two or three dimensions: second order in time, order 2, 4, … 14 in
  * space, a cross-shaped stencil (Levchenko, Perepelkina, Zakirov, Computation 2016, 4(3), 29, §3):
  *
  *     F(t+1) = 2F(t) − F(t−1) + C² Σ_d (c_0 F + Σ_k c_k (F_{+k} + F_{−k})),    C = cΔt/h
@@ -9,21 +9,29 @@
 import { equation } from "../equation.ts";
 import { add, multiply, subtract } from "../operations.ts";
 import { armsOf, conservingWeights, planeWavesOf, secondDerivative, spreadOf } from "./cross.ts";
-import { type Equation, oneOf, requireOneOf, requireStable, type Stencil } from "./stencil.ts";
+import {
+  type Dimensions,
+  type Equation,
+  type OfDimensions,
+  oneOf,
+  requireOneOf,
+  requireStable,
+  type Stencil,
+} from "./stencil.ts";
 
 /** The orders of approximation in space. */
 export const WAVE_ORDERS = [2, 4, 6, 8, 10, 12, 14] as const;
 
-/** Largest stable Courant number C = cΔt/h in three dimensions: 2/√(3S), S = |c_0| + 2Σ|c_k|. */
-export function stabilityLimit(order: number): number {
-  return 2 / Math.sqrt(3 * spreadOf(secondDerivative(order)));
+/** Largest stable Courant number C = cΔt/h in d dimensions: 2/√(dS), S = |c_0| + 2Σ|c_k|. */
+export function stabilityLimit(order: number, dimensions: Dimensions = 3): number {
+  return 2 / Math.sqrt(dimensions * spreadOf(secondDerivative(order)));
 }
 
 /**
  * The wave equation of one order.
  *
  * @param order order of approximation in space, 2, 4, … 14
- * @param options the Courant number C, 0.9 times {@linkcode stabilityLimit} unless given
+ * @param options the Courant number C, 0.9 times {@linkcode stabilityLimit} unless given, and 2 for two dimensions
  * @returns the stencil, reach order/2 along each axis, two time levels
  * @throws {RangeError} for another order, or a Courant number beyond the stability limit
  *
@@ -35,18 +43,21 @@ export function stabilityLimit(order: number): number {
  * assertEquals(wave(4).variant, { order: 4 });
  * ```
  */
-export function wave(order: number, options: { courant?: number | undefined } = {}): Stencil {
+export function wave(order: number, options: { courant?: number | undefined } & OfDimensions = {}): Stencil {
   requireOneOf("wave", "order", WAVE_ORDERS, order);
-  const limit = stabilityLimit(order), { courant = 0.9 * limit } = options;
+  const { dimensions = 3 } = options,
+    limit = stabilityLimit(order, dimensions),
+    { courant = 0.9 * limit } = options;
   requireStable("wave", "the Courant number cΔt/h", courant, limit, ` of order ${order}`);
   const scaled = secondDerivative(order).sides.map((c) => courant * courant * c);
-  const weights = conservingWeights(2, scaled, 6), { centre, sides } = weights;
+  const weights = conservingWeights(2, scaled, 2 * dimensions), { centre, sides } = weights;
   const stencil = equation({
     name: "wave",
     variant: { order },
     title: `acoustic wave equation, order ${order}`,
+    dimensions,
     fields: { F: [-1, 1] },
-    step: ({ F }) => ({ F: add(subtract(multiply(centre, F), F.before()), ...armsOf(F, sides)) }),
+    step: ({ F }) => ({ F: add(subtract(multiply(centre, F), F.before()), ...armsOf(F, sides, dimensions)) }),
   });
   return { ...stencil, planeWave: planeWavesOf(weights, { readsPrevious: true }) };
 }
@@ -54,7 +65,8 @@ export function wave(order: number, options: { courant?: number | undefined } = 
 export const WAVE: Equation = {
   name: "wave",
   title: "acoustic wave equation",
+  dimensions: [3, 2],
   variant: oneOf("order", "order in space", WAVE_ORDERS),
-  timeStep: { name: "courant", formula: "cΔt/h", limit: (order) => stabilityLimit(Number(order)) },
-  create: (order, courant) => wave(Number(order), { courant }),
+  timeStep: { name: "courant", formula: "cΔt/h", limit: (order, of) => stabilityLimit(Number(order), of) },
+  create: (order, courant, dimensions) => wave(Number(order), { courant, dimensions }),
 };

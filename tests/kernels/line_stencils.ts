@@ -99,5 +99,5 @@ export function rodMode({ points, mode, fourier }: {
 }): ExactSolution {
   const theta = Math.PI * mode / (points - 1);
   const lambda = 1 - 4 * fourier * Math.sin(theta / 2) ** 2;
-  return { at: ([, , z], step) => lambda ** step * Math.cos(theta * z) };
+  return { at: ([, , z = 0], step) => lambda ** step * Math.cos(theta * z) };
 }

@@ -1,5 +1,5 @@
 import { assert, assertAlmostEquals, assertEquals } from "@std/assert";
-import { cellsOf, type Problem } from "../../kernels/stencils/stencil.ts";
+import { cellsOf, planned, type Problem } from "../../kernels/stencils/stencil.ts";
 import { wave } from "../../kernels/stencils/wave.ts";
 import { traversalNamed } from "../../kernels/traversals/all.ts";
 import { H100 as RECORD } from "../../models/gpu_record.ts";
@@ -49,7 +49,7 @@ async function recorded(): Promise<
   for (const record of records) {
     if (record.kind === "run") {
       const { order, grid, steps } = record.problem;
-      problem = { stencil: wave(order!), grid: [...grid], boundary: "zero", steps };
+      problem = { stencil: wave(order!), grid: planned(grid, 1), boundary: "zero", steps };
       runs.set(order!, []);
     } else if (record.kind === "measurement" && record.measurement.configuration.share.gpuSlices > 0) {
       const { configuration: { traversal, parameters }, cellsPerSecond } = record.measurement;

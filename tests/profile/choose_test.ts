@@ -5,7 +5,7 @@ import { elastic } from "../../kernels/stencils/elastic.ts";
 import { heat } from "../../kernels/stencils/heat.ts";
 import { heat1d } from "../../kernels/stencils/heat_1d.ts";
 import { life } from "../../kernels/stencils/life.ts";
-import type { Grid, Problem, Stencil } from "../../kernels/stencils/stencil.ts";
+import { type Grid, planned, type Problem, type Stencil } from "../../kernels/stencils/stencil.ts";
 import { wave } from "../../kernels/stencils/wave.ts";
 import { cpuTraversalNamed } from "../../kernels/cpu/cpu_traversals.ts";
 import { traversalNamed } from "../../kernels/traversals/all.ts";
@@ -106,7 +106,7 @@ Deno.test("the profile's own device and problem: its configuration, unchanged", 
   for (const { problem: { order, grid, steps }, configuration } of WAVE.entries) {
     const choice = chooseConfiguration(
       WAVE,
-      problemOf(grid, { stencil: wave(order!), steps }),
+      problemOf(planned(grid, 1), { stencil: wave(order!), steps }),
       deviceOf(H100),
     );
     assertEquals([choice.match, choice.configuration.parameters], ["exact", configuration.parameters]);

@@ -404,7 +404,7 @@ Deno.test("the points of a box are its cells, and their sums begin anew with the
     const end = await solver.read("p"), spectra = await solver.spectra();
     assertEquals(
       spectra.map(([real]) => Math.fround(real!)),
-      pointsOfBox(box).map(([x, y, z]) => {
+      pointsOfBox(box).map(([x, y, z = 0]) => {
         const cell = (x * grid[1] + y) * grid[2] + z;
         return Math.fround(start[cell]! - end[cell]!);
       }),

@@ -1,3 +1,4 @@
+import { describeGrid } from "../../kernels/stencils/stencil.ts";
 import type { Budget } from "./options.ts";
 import { describeCpu, describeGpu } from "../profile/describe.ts";
 import type { ResolvedProblem } from "../problem/resolve_problem.ts";
@@ -39,11 +40,11 @@ export class AttendedRun implements Disposable {
   }
 
   /** Says what is computed, and on which devices, above the progress of it. */
-  announce({ problem: { stencil, grid }, device: { gpu, cpu }, cpuWorkers }: ResolvedProblem): void {
+  announce({ problem, device: { gpu, cpu }, cpuWorkers }: ResolvedProblem): void {
     if (this.options.quiet) return;
     const devices = [gpu && describeGpu(gpu), cpuWorkers > 0 && describeCpu(cpu)].filter(Boolean);
     this.progress.clear();
-    say(`${stencil.title}, grid ${grid.join("x")}, on ${devices.join(" and ")}`);
+    say(`${problem.stencil.title}, grid ${describeGrid(problem)}, on ${devices.join(" and ")}`);
   }
 
   #interrupt(exitCode: number): void {

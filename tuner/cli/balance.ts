@@ -1,4 +1,4 @@
-import { cellsOf, type Problem } from "../../kernels/stencils/stencil.ts";
+import { cellsOf, describeGrid, type Problem } from "../../kernels/stencils/stencil.ts";
 import { TRAVERSALS } from "../../kernels/traversals/all.ts";
 import type { BalanceIteration } from "../../models/balance.ts";
 import { type Configuration, MAX_WORKERS, type Measurement } from "../configuration.ts";
@@ -97,13 +97,13 @@ export async function shareDevices(
   ) => Promise<number>,
 ): Promise<number> {
   const request = await resolveOptions("balance", { ...options, traversal: [options.traversal] });
-  const { device, problem: { grid }, cpuWorkers } = request;
+  const { device, problem, cpuWorkers } = request;
   if (device.gpu === null) {
     throw new RequestError("Cannot balance: there is no WebGPU adapter to share a grid with");
   }
-  if (grid[0] < 2) {
+  if (problem.grid[0] < 2) {
     throw new RequestError(
-      `Cannot balance: wanted a grid of at least 2 slices to share: found ${grid.join("x")}`,
+      `Cannot balance: wanted a grid of at least 2 slices to share: found ${describeGrid(problem)}`,
     );
   }
   using attended = new AttendedRun(options);

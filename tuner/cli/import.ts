@@ -8,7 +8,7 @@ import { checkWritable, writeProfile } from "../profile/store.ts";
 import { TOOL } from "../version.ts";
 import { renderLosses } from "./export.ts";
 import { formatPlural, formatRate } from "../format.ts";
-import { COMMON, count, file, type Options, readGrid, readText, type Values } from "./options.ts";
+import { COMMON, count, file, gridOf, type Options, readText, type Values } from "./options.ts";
 import { command } from "./parse_options.ts";
 import { print } from "./terminal.ts";
 import { describeConfiguration } from "../profile/describe.ts";
@@ -22,7 +22,7 @@ export const OPTIONS = {
   },
   kernel: { value: "NAME", help: "name of the kernel, where the file does not say", read: readText },
   device: { value: "NAME", help: "name of the device, where the file does not say", read: readText },
-  grid: { value: "XxYxZ", help: "size of the problem, where the file does not say", read: readGrid },
+  grid: { value: "XxYxZ|XxY", help: "size of the problem, where the file does not say", read: gridOf(3, 2) },
   steps: count("steps of one run, where the file does not say (default 1)", 1),
   json: COMMON.json,
 } as const satisfies Options;

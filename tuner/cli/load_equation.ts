@@ -40,5 +40,6 @@ export async function loadEquation(text: string): Promise<Equation> {
   } catch (error) {
     return refuse(`its default export is not an equation: ${reasonOf(error).slice(0, LONGEST_LINE)}`);
   }
-  return { name: stencil.name, title: stencil.title, create: () => stencil };
+  const { name, title, dimensions = 3 } = stencil;
+  return { name, title, dimensions: [dimensions], create: () => stencil };
 }

@@ -1,4 +1,4 @@
-import type { Grid } from "../../kernels/stencils/stencil.ts";
+import type { Dimensions, Grid, OwnGrid } from "../../kernels/stencils/stencil.ts";
 import { RequestError } from "../problem/request_error.ts";
 import { STRATEGIES } from "../search/all.ts";
 
@@ -110,19 +110,32 @@ export const readBudget: Reader<Budget> = (text, refuse) => {
   return unit === undefined ? { evaluations: value } : { timeNs: value * unitNs[unit] };
 };
 
-export const readGrid: Reader<Grid> = (text, refuse) => {
-  const [x = 0, y = 0, z = 0] = /^(\d+)x(\d+)x(\d+)$/i.exec(text)?.slice(1).map(Number) ?? [];
-  const isRight = [x, y, z].every((cells) => Number.isSafeInteger(cells) && cells >= 1);
-  return isRight ? [x, y, z] : refuse("XxYxZ with whole numbers of at least 1, such as 384x256x256");
-};
+/** How many cells along each axis, of as many axes as are wanted. */
+export function gridOf(...dimensions: readonly Dimensions[]): Reader<OwnGrid> {
+  const forms = dimensions.map((axes) => axes === 2 ? "XxY" : "XxYxZ");
+  const such = dimensions[0] === 2 ? "4096x4096" : "384x256x256";
+  return (text, refuse) => {
+    const cells = /^\d+(x\d+)*$/i.test(text) ? text.toLowerCase().split("x").map(Number) : [];
+    const isRight = cells.every((count) => Number.isSafeInteger(count) && count >= 1) &&
+      dimensions.some((axes) => axes === cells.length);
+    if (isRight) return cells as readonly number[] as OwnGrid;
+    return refuse(`${forms.join(" or ")} with whole numbers of at least 1, such as ${such}`);
+  };
+}
 
-/** The same, or the side of a cube. */
-export const readGridOrCube: Reader<Grid> = (text, refuse, earlier) =>
-  readGrid(
-    /^\d+$/.test(text) ? [text, text, text].join("x") : text,
-    (wanted, found = text) => refuse(`${wanted}, or N for a cube`, found),
-    earlier,
-  );
+/** The same; N alone is the side of a cube or a square. */
+export function sidesOf(...dimensions: readonly Dimensions[]): Reader<OwnGrid> {
+  const [axes = 3] = dimensions, read = gridOf(...dimensions), shape = axes === 2 ? "square" : "cube";
+  return (text, refuse, earlier) =>
+    read(
+      /^\d+$/.test(text) ? Array(axes).fill(text).join("x") : text,
+      (wanted, found = text) => refuse(`${wanted}, or N for a ${shape}`, found),
+      earlier,
+    );
+}
+
+/** Cells along x, y, z, or the side of a cube. */
+export const readGridOrCube = sidesOf(3) as Reader<Grid>;
 
 /** The points of a line, as their number or as `1x1xN`. */
 export const readLine: Reader<Grid> = (text, refuse) => {

@@ -1,10 +1,12 @@
 import { EQUATIONS } from "../../kernels/stencils/all.ts";
 import {
   BOUNDARIES,
-  type Boundaries,
   boundariesOf,
+  type Dimensions,
   type Equation,
   isBoundaryOf,
+  type OwnBoundaries,
+  type OwnGrid,
   shortBoundary,
   type Stencil,
   type VariantValue,
@@ -29,10 +31,10 @@ import {
   number,
   oneOf,
   type Options,
-  readGridOrCube,
   readLine,
   readText,
   type Refuse,
+  sidesOf,
   type Values,
   wrongValue,
 } from "./options.ts";
@@ -69,15 +71,19 @@ export const PROBLEM = {
     repeatable: true,
   },
   grid: {
-    value: "XxYxZ|N",
-    help: "cells along x, y, z; N alone: a cube, or a line's points (default: a grid that suits the device)",
-    read: (text: string, refuse: Refuse, earlier: EarlierValues) =>
-      (chosenStencil(earlier).dimensions === 1 ? readLine : readGridOrCube)(text, refuse, earlier),
+    value: "XxYxZ|XxY|N",
+    help: `cells along x, y, z; of ${
+      EQUATIONS.filter((one) => dimensionsOf(one).includes(2)).map(({ name }) => name).join(", ")
+    } or yours x, y; N alone: a cube, a square or a line's points (default: a grid that suits the device)`,
+    read(text: string, refuse: Refuse, earlier: EarlierValues): OwnGrid {
+      const dimensions = dimensionsOf(earlier.stencil as Equation);
+      return (dimensions[0] === 1 ? readLine : sidesOf(...dimensions))(text, refuse, earlier);
+    },
   },
   boundary: {
     value: "NAME|X,Y,Z",
     help: boundaryHelp(),
-    read(text: string, refuse: Refuse, earlier: EarlierValues): Boundaries {
+    read(text: string, refuse: Refuse, earlier: EarlierValues): OwnBoundaries {
       const stencil = chosenStencil(earlier);
       const words = text.split(","), boundary = words.length === 1 ? text : words;
       if (isBoundaryOf(stencil, boundary)) return shortBoundary(boundary);
@@ -147,13 +153,16 @@ export async function resolveOptions(
 /** The stencil of the equation with all that is set of it. */
 export function chosenStencil(values: EarlierValues): Stencil {
   const { variant, timeStep, create } = values.stencil as Equation;
+  // of several grids the first says which
+  const all = [values.grid].flat() as readonly unknown[], own = Array.isArray(all[0]) ? all[0] : all;
+  const dimensions = own.length === 2 ? 2 : undefined;
   const short = SHORT.flatMap((name): Setting[] =>
     values[name] === undefined ? [] : [[name, `${values[name]}`]]
   );
-  const all = [...short, ...(values.set ?? []) as readonly Setting[]], settings = new Map(all);
-  const twice = all.find(([name, text]) => settings.get(name) !== text);
+  const given = [...short, ...(values.set ?? []) as readonly Setting[]], settings = new Map(given);
+  const twice = given.find(([name, text]) => settings.get(name) !== text);
   if (twice !== undefined) {
-    const found = all.filter(([name]) => name === twice[0]).map(([, text]) => text).join(" and ");
+    const found = given.filter(([name]) => name === twice[0]).map(([, text]) => text).join(" and ");
     throw new RequestError(`Cannot use --set ${twice[0]}: it can only be given once: found ${found}`);
   }
   const refuse = (name: string) => (wanted: string): never => {
@@ -161,14 +170,20 @@ export function chosenStencil(values: EarlierValues): Stencil {
   };
   const chosen = variant && settings.get(variant.name);
   const value = chosen === undefined
-    ? variant?.default
+    ? (dimensions === 2 ? variant?.planar : undefined) ?? variant?.default
     : variant!.read(chosen) ?? refuse(variant!.name)(variant!.wanted);
   const step = timeStep && settings.get(timeStep.name);
-  if (step === undefined) return create(value);
-  const limit = timeStep!.limit(value), of = variant === undefined ? "" : ` of ${variant.name} ${value}`;
+  if (step === undefined) return create(value, undefined, dimensions);
+  const limit = timeStep!.limit(value, dimensions),
+    of = variant === undefined ? "" : ` of ${variant.name} ${value}`;
   const wanted = `a number above 0 and at most ${limit.toFixed(6)}, the stability limit${of}`;
   const isStable = (value: number): boolean => value > 0 && value <= limit;
-  return create(value, number(wanted, isStable)(step, refuse(timeStep!.name), values));
+  return create(value, number(wanted, isStable)(step, refuse(timeStep!.name), values), dimensions);
+}
+
+/** How many axes the grids of an equation can have. */
+export function dimensionsOf({ dimensions = [3] }: Equation): readonly Dimensions[] {
+  return dimensions;
 }
 
 async function readEquation(text: string, refuse: Refuse, earlier: EarlierValues): Promise<Equation> {

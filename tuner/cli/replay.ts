@@ -1,3 +1,4 @@
+import { describeGrid } from "../../kernels/stencils/stencil.ts";
 import { readReplaySpaces } from "../replay/read_replay_space.ts";
 import { type Quartiles, replay, type ReplayReport, type ReplayResult } from "../replay/replay.ts";
 import { STRATEGIES } from "../search/all.ts";
@@ -73,7 +74,7 @@ async function unseen({ space: files, json }: Values<typeof OPTIONS>): Promise<v
   if (json) return print({ devices: Object.fromEntries(chosen) });
   for (const [name, problems] of chosen) {
     const rows = problems.map(({ chosen, best, plain, expected, loss }) => [
-      `${chosen.problem.stencil.title} ${chosen.problem.grid.join("x")}`,
+      `${chosen.problem.stencil.title} ${describeGrid(chosen.problem)}`,
       ...[chosen.cellsPerSecond, expected, best, plain].map((rate) => gcells(rate)),
       formatPercent(loss),
       kindOf(chosen),

@@ -1,5 +1,5 @@
 import * as Plot from "@observablehq/plot";
-import { cellsOf, type Problem } from "../../kernels/stencils/stencil.ts";
+import { cellsOf, describeGrid, ownOf, type Problem } from "../../kernels/stencils/stencil.ts";
 import { formatDuration, formatFactor, formatPercent, formatPlural } from "../format.ts";
 import { medianError } from "../../models/shared_fit.ts";
 import { describeProblem } from "../profile/profile_problem.ts";
@@ -74,18 +74,18 @@ export function renderScaling(
     `${formatPlural(names.length, "rank")}: ${[...new Set(names)].join(", ")}`,
     "",
     "Over R, steps between two exchanges",
-    tableOf(periods, "speedup", gainsOf(periods).map(formatFactor)),
+    tableOf(problem, periods, "speedup", gainsOf(periods).map(formatFactor)),
     "",
     "Weak scaling: the grid grows with the ranks",
-    tableOf(weak, "efficiency", growing.map(formatPercent)),
+    tableOf(problem, weak, "efficiency", growing.map(formatPercent)),
     "",
     "Strong scaling: the grid stays",
-    tableOf(strong, "efficiency", staying.map(formatPercent)),
+    tableOf(problem, strong, "efficiency", staying.map(formatPercent)),
     ...(isAbove
       ? ["Above 100%: a rank's smaller part fits its caches better, or the first time was disturbed."]
       : []),
     "",
-    ...sharingLoss(rateOf(most), rateOf(alone), `one rank alone, measured on ${problem.grid.join("x")},`),
+    ...sharingLoss(rateOf(most), rateOf(alone), `one rank alone, measured on ${describeGrid(problem)},`),
     `Measured on up to ${formatPlural(names.length, "rank")}; what has no measured time is predicted. ` +
     `The predictions of what was measured are off by ${formatPercent(medianError(errors))} in the median.`,
     `Drawing: ${out}`,
@@ -107,11 +107,16 @@ function gainsOf(
   });
 }
 
-function tableOf(points: readonly ScalingPoint[], gain: string, gains: readonly string[]): Table {
+function tableOf(
+  { stencil }: Problem,
+  points: readonly ScalingPoint[],
+  gain: string,
+  gains: readonly string[],
+): Table {
   const rows = points.map((point, i) => [
     `${point.ranks}`,
-    point.grid.join("x"),
-    point.parts.join("x"),
+    ownOf(stencil, point.grid).join("x"),
+    ownOf(stencil, point.parts).join("x"),
     `${point.exchangeEvery}`,
     formatDuration(point.predictedNs),
     point.measuredNs === null ? "predicted only" : formatDuration(point.measuredNs),

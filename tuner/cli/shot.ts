@@ -1,6 +1,5 @@
 import { cellsOf, type Grid, type Problem } from "../../kernels/stencils/stencil.ts";
 import { WAVE_ORDERS } from "../../kernels/stencils/wave.ts";
-import type { Position } from "../devices/survey.ts";
 import { formatDuration, formatPlural, formatRate } from "../format.ts";
 import { defaultSteps } from "../problem/default_problem.ts";
 import { refuserOf, RequestError } from "../problem/request_error.ts";
@@ -235,7 +234,7 @@ function readSeconds(text: string, refuse: Refuse, earlier: EarlierValues): numb
   return "timeNs" in time ? time.timeNs * 1e-9 : refuse(SECONDS);
 }
 
-function readPlace(text: string, refuse: Refuse): Position {
+function readPlace(text: string, refuse: Refuse): Grid {
   const [x = NaN, y = NaN, z = NaN, ...more] = text.split(",").map((one) =>
     one.trim() === "" ? NaN : Number(one)
   );
@@ -243,7 +242,7 @@ function readPlace(text: string, refuse: Refuse): Position {
 }
 
 /** The places in a file, a line each. */
-async function readPlaces(path: string): Promise<Position[]> {
+async function readPlaces(path: string): Promise<Grid[]> {
   const refuse = refuserOf(`read ${path}`),
     lines = new TextDecoder().decode(await readFile(path)).split("\n");
   const filled = lines.map((line, i) => ({ line: line.trim(), i })).filter(({ line }) => line !== "");
@@ -253,7 +252,7 @@ async function readPlaces(path: string): Promise<Position[]> {
   );
 }
 
-async function readReceivers(text: string, refuse: Refuse): Promise<Position[]> {
+async function readReceivers(text: string, refuse: Refuse): Promise<Grid[]> {
   if (!text.startsWith("line:")) return await readPlaces(text);
   const wrong = (): never =>
     refuse("line:X,Y,Z:X,Y,Z:N, two places in metres and a number from 2 to 1000000");

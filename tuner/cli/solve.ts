@@ -1,6 +1,14 @@
 import { hashOf } from "../../kernels/definition.ts";
-import { boundariesOf, cellsOf, type Problem } from "../../kernels/stencils/stencil.ts";
-import { gridOf } from "../../models/decomposition.ts";
+import {
+  boundariesOf,
+  cellsOf,
+  describeGrid,
+  type Grid,
+  ownOf,
+  planned,
+  type Problem,
+} from "../../kernels/stencils/stencil.ts";
+import { gridOf as eachAxis } from "../../models/decomposition.ts";
 import { updateNs } from "../../models/rank_step.ts";
 import { type Configuration, MAX_WORKERS, type Verification } from "../configuration.ts";
 import { refute } from "../devices/reference.ts";
@@ -34,7 +42,16 @@ import { type RankRun, RankSolver } from "../ranks/rank_solver.ts";
 import { verifyRanks } from "../ranks/verify_ranks.ts";
 import type { World } from "../ranks/world.ts";
 import { onRanks, type Request } from "./on_ranks.ts";
-import { COMMON, count, file, type Options, readGrid, type Values } from "./options.ts";
+import {
+  COMMON,
+  count,
+  type EarlierValues,
+  file,
+  gridOf,
+  type Options,
+  type Refuse,
+  type Values,
+} from "./options.ts";
 import { chosenStencil, PROBLEM } from "./problem_options.ts";
 import { EXIT } from "./report_error.ts";
 import { describeWork, sharingLoss } from "./summary.ts";
@@ -57,9 +74,10 @@ export const RANK_OPTIONS = {
 export const OPTIONS = {
   ...RANK_OPTIONS,
   decompose: {
-    value: "XxYxZ",
+    value: "XxYxZ|XxY",
     help: "parts along x, y, z, one for each rank (default: those predicted to be fastest)",
-    read: readGrid,
+    read: (text: string, refuse: Refuse, earlier: EarlierValues): Grid =>
+      planned(gridOf(chosenStencil(earlier).dimensions === 2 ? 2 : 3)(text, refuse, earlier), 1),
   },
   exchangeEvery: count(
     "steps between two exchanges (default: as many as are predicted to be fastest)",
@@ -123,8 +141,8 @@ async function readRequest(options: Values<typeof OPTIONS>, world: World) {
 export async function workOf(action: string, options: Values<typeof RANK_OPTIONS>): Promise<RankWork> {
   const stencil = chosenStencil(options);
   const { grid = defaultGrid(stencil, null), boundary = boundariesOf(stencil)[0]! } = options;
-  const problem = { stencil, grid, boundary, steps: options.steps ?? defaultSteps(stencil) };
-  checkProblem(action, problem);
+  const wish = { stencil, grid, boundary, steps: options.steps ?? defaultSteps(stencil) };
+  const problem = checkProblem(action, wish);
   return { problem, profiles: options.profile === undefined ? [] : [await readProfile(options.profile)] };
 }
 
@@ -133,7 +151,7 @@ export function requestOf(problem: Problem, options: Readonly<Record<string, unk
   const { steps, boundary, ...equation } = describeProblem(problem);
   return {
     stencil: JSON.stringify({ ...equation, grid: undefined, hash: hashOf(problem.stencil.update) }),
-    grid: problem.grid.join("x"),
+    grid: describeGrid(problem),
     boundary: `${boundary}`,
     steps: `${steps}`,
     options: JSON.stringify(options),
@@ -226,11 +244,12 @@ export function solveRecord(solved: Solved) {
     ranks: runs.map((run, rank) => ({
       device: names[rank],
       configuration: configurations[rank],
-      ...plan.extents[rank],
+      low: ownOf(problem.stencil, plan.extents[rank]!.low),
+      size: ownOf(problem.stencil, plan.extents[rank]!.size),
       ...run,
       costs: costs[rank],
     })),
-    decompose: plan.parts,
+    decompose: ownOf(problem.stencil, plan.parts),
     exchangeEvery: plan.exchangeEvery,
     ...measuresOf(solved),
     predictedRound: round,
@@ -239,14 +258,15 @@ export function solveRecord(solved: Solved) {
 }
 
 export function renderSolve(solved: Solved): Line[] {
-  const { problem, plan: { plan }, runs, names, configurations, verification } = solved;
+  const { problem, problem: { stencil }, plan: { plan }, runs, names, configurations, verification } = solved;
   const { parts, exchangeEvery, extents } = plan;
   const { cellsPerSecond, stepNs, predictedStepNs, exchangeFraction, efficiency, alone } = measuresOf(solved);
   const devices = [...Map.groupBy(names, (name) => name)].map(([name, { length }]) => {
     return length === 1 ? name : `${length} × ${name}`;
   });
-  const least = gridOf((axis) => Math.min(...extents.map(({ size }) => size[axis])));
-  const most = gridOf((axis) => Math.max(...extents.map(({ size }) => size[axis])));
+  const own = (of: (...sizes: number[]) => number) =>
+    ownOf(stencil, eachAxis((axis) => of(...extents.map(({ size }) => size[axis]))));
+  const least = own(Math.min), most = own(Math.max);
   const cut = `${least.join("x")}${`${least}` === `${most}` ? "" : ` to ${most.join("x")}`} cells`;
   const off = formatPercent(Math.abs(predictedStepNs / stepNs - 1));
   return [
@@ -255,7 +275,7 @@ export function renderSolve(solved: Solved): Line[] {
     `Configuration: ${[...new Set(configurations.map(describeConfiguration))].join("; ")}`,
     runs.length === 1
       ? "One part: nothing is exchanged"
-      : `Parts ${parts.join("x")} of ${cut}, exchanged every ${formatPeriod(exchangeEvery)}`,
+      : `Parts ${ownOf(stencil, parts).join("x")} of ${cut}, exchanged every ${formatPeriod(exchangeEvery)}`,
     "",
     `${formatRate(cellsPerSecond)} by the host's clock, ${formatDuration(stepNs)} a step ` +
     `(predicted ${formatDuration(predictedStepNs)}, ${off} off)`,

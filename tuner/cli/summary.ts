@@ -1,4 +1,4 @@
-import type { Problem } from "../../kernels/stencils/stencil.ts";
+import { describeGrid, ownBoundary, type Problem } from "../../kernels/stencils/stencil.ts";
 import { medianError } from "../../models/shared_fit.ts";
 import type { SharedCostModel } from "../sharing/balance.ts";
 import { type Configuration, configurationKey, type Measurement } from "../configuration.ts";
@@ -232,8 +232,9 @@ export function nextSteps(written: string | undefined, task: string): Line[] {
 }
 
 /** What is computed, in one line. */
-export function describeWork({ stencil, grid, boundary, steps, survey }: Problem, cells = ""): string {
-  return `${stencil.title}, grid ${grid.join("x")}${cells}, ${boundary} boundary, f32${
+export function describeWork(problem: Problem, cells = ""): string {
+  const { stencil, steps, survey } = problem;
+  return `${stencil.title}, grid ${describeGrid(problem)}${cells}, ${ownBoundary(problem)} boundary, f32${
     describeSurvey(survey)
   }, ${formatPlural(steps, "step")}`;
 }

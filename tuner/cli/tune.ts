@@ -24,7 +24,7 @@ import { typicalGrids } from "../problem/default_problem.ts";
 import { type Sample, samplesOf } from "../profile/calibration.ts";
 import { describeLoss, leaveOneOut, type MeasuredProblem } from "../profile/leave_one_out.ts";
 import { deviceModelOf } from "../search/device_model.ts";
-import type { Grid } from "../../kernels/stencils/stencil.ts";
+import type { OwnGrid } from "../../kernels/stencils/stencil.ts";
 import type { DeviceModel } from "../../models/roofline.ts";
 import { formatDuration, formatPlural } from "../format.ts";
 import { type Budget, COMMON, file, oneOf, type Options, type Values } from "./options.ts";
@@ -74,7 +74,7 @@ export async function resolveSizes(
   { grid: grids, sizes, ...options }: Values<typeof OPTIONS>,
   machine?: DeviceDescription,
 ): Promise<readonly [ResolvedProblem, ...ResolvedProblem[]]> {
-  const resolve = (grid: Grid | undefined) => resolveOptions("tune", { ...options, grid }, machine);
+  const resolve = (grid: OwnGrid | undefined) => resolveOptions("tune", { ...options, grid }, machine);
   const [one] = grids;
   const first = await resolve(one);
   const { problem: { stencil }, device: { gpu } } = first;

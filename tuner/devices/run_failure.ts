@@ -1,5 +1,5 @@
 import { formatPlural } from "../format.ts";
-import { describeBoundary, type Problem } from "../../kernels/stencils/stencil.ts";
+import { describeGrid, ownBoundary, type Problem } from "../../kernels/stencils/stencil.ts";
 import type { Failure, FailureReason } from "../configuration.ts";
 
 /** What a device could not do, on its way to the record: `reason` and `message` are what a search keeps. */
@@ -13,8 +13,9 @@ export class RunFailure extends Error implements Failure {
 
 /** What a problem computes does not stay finite: no device is to blame. */
 export class UnstableProblem extends RunFailure {
-  constructor({ stencil: { title }, grid, boundary, steps }: Problem) {
-    const where = `on ${grid.join("x")}, ${describeBoundary(boundary)} boundary`;
+  constructor(problem: Problem) {
+    const { stencil: { title }, steps } = problem;
+    const where = `on ${describeGrid(problem)}, ${ownBoundary(problem)} boundary`;
     super(
       "incorrect",
       `Cannot compute ${title}: after ${

@@ -12,14 +12,21 @@ import {
   type WeightedCell,
 } from "../../kernels/interpolation.ts";
 import type { Point } from "../../kernels/points.ts";
-import { alongAxes, imageOf, type Problem } from "../../kernels/stencils/stencil.ts";
+import {
+  alongAxes,
+  imageOf,
+  type OwnGrid,
+  ownOf,
+  planned,
+  type Problem,
+} from "../../kernels/stencils/stencil.ts";
 import type { Source } from "../../kernels/update.ts";
 import type { WatchedPoints } from "./points.ts";
 import { type Recording, Spectra, Traces } from "./recordings.ts";
 import { describeValue } from "../format.ts";
 
-/** A place in cells along x, y, z: whole numbers are the cells themselves, fractions lie between two. */
-export type Position = readonly [x: number, y: number, z: number];
+/** A place in cells along x, y, z, or x, y: whole numbers are the cells themselves, fractions lie between two. */
+export type Position = OwnGrid;
 
 /** How a source or receiver lies between cells. */
 export interface PlaceOptions {
@@ -50,17 +57,17 @@ export interface ReceiverOptions extends PlaceOptions {
 export interface CellBox {
   /** Its first cell. */
   readonly low: Position;
-  /** Cells along x, y, z. */
+  /** Cells along x, y, z, or x, y. */
   readonly size: Position;
 }
 
-/** The positions of a box's cells, x slowest, z fastest; every `stride`-th along each axis. */
+/** The positions of a box's cells, x slowest, the last axis fastest; every `stride`-th along each axis. */
 export function pointsOfBox({ low, size }: CellBox, stride = 1): Position[] {
-  const [nx, ny, nz] = size.map((cells) => Math.ceil(cells / stride)) as [number, number, number];
-  return Array.from({ length: nx * ny * nz }, (_, i): Position => {
-    const [x, y, z] = [Math.floor(i / (ny * nz)), Math.floor(i / nz) % ny, i % nz];
-    return [low[0] + stride * x, low[1] + stride * y, low[2] + stride * z];
-  });
+  const points = [...low].reduce<number[][]>((before, first, axis) => {
+    const along = Array.from({ length: Math.ceil(size[axis]! / stride) }, (_, i) => first + stride * i);
+    return before.flatMap((place) => along.map((at) => [...place, at]));
+  }, [[]]);
+  return points as unknown as Position[];
 }
 
 /** Sources that send the same kind of value. */
@@ -141,7 +148,12 @@ export class Survey {
       const along = Math.min(count, Math.max(1, Math.round(Math.sqrt(count * nx / ny)))),
         rows = Math.ceil(count / along);
       return Array.from({ length: count }, (_, i): Position => {
-        return [(nx - 1) * (i % along + 0.5) / along, (ny - 1) * (Math.floor(i / along) + 0.5) / rows, z];
+        const place = [
+          (nx - 1) * (i % along + 0.5) / along,
+          (ny - 1) * (Math.floor(i / along) + 0.5) / rows,
+          z,
+        ] as const;
+        return ownOf(problem.stencil, place);
       });
     };
     if (sources > 0) {
@@ -292,28 +304,31 @@ export class Survey {
     { interpolation = "linear", weight = () => 1 }: PlaceOptions,
     refuse: Refuse,
   ): WeightedCell[][] {
-    const { grid, boundary, stencil: { surface } } = this.#problem, isFree = surface === "free";
+    const { grid, boundary, stencil, stencil: { surface } } = this.#problem, isFree = surface === "free";
     // a free surface is half a cell from the first cell
-    const least = [0, 0, isFree ? -0.5 : 0];
+    const least = ownOf(stencil, [0, 0, isFree ? -0.5 : 0]), most = ownOf(stencil, grid);
     if (!INTERPOLATIONS.includes(interpolation)) {
       refuse(`interpolation must be one of ${INTERPOLATIONS.join(", ")}`, describeValue(interpolation));
     }
     if (!Array.isArray(positions) || positions.length === 0) {
-      refuse("a list of positions [x, y, z] in cells is wanted", describeValue(positions));
+      refuse(
+        `a list of positions [${["x", "y", "z"].slice(0, most.length).join(", ")}] in cells is wanted`,
+        describeValue(positions),
+      );
     }
     return positions.map((position) => {
-      const isInside = Array.isArray(position) && position.length === 3 &&
-        position.every((at, axis) => at >= least[axis]! && at <= grid[axis]! - 1);
+      const isInside = Array.isArray(position) && position.length === most.length &&
+        position.every((at, axis) => at >= least[axis]! && at <= most[axis]! - 1);
       if (!isInside) {
-        const most = grid.map((cells) => cells - 1).join(", ");
+        const last = most.map((cells) => cells - 1).join(", ");
         refuse(
-          `positions must lie within ${isFree ? least.join(", ") : 0} to ${most} cells`,
+          `positions must lie within ${isFree ? least.join(", ") : 0} to ${last} cells`,
           describeValue(position),
         );
       }
       const factor = weight(...position as readonly number[] as Offset);
       if (!Number.isFinite(factor)) refuse("a weight must be a finite number", `${factor} at ${position}`);
-      return cellsAround(position as readonly number[] as Offset, interpolation, { grid, boundary, isFree })
+      return cellsAround(planned(position as readonly number[], 0), interpolation, { grid, boundary, isFree })
         .map(({ cell, weight }) => ({ cell, weight: factor * weight }));
     });
   }

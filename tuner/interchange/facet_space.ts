@@ -1,4 +1,5 @@
 import * as z from "npm:zod@^4.6.0";
+import { cellsOf } from "../../kernels/stencils/stencil.ts";
 import { type Configuration, configurationKey, type FailureReason } from "../configuration.ts";
 import { formatPlural } from "../format.ts";
 import { checkRecord, matchSchema, parseJson } from "../profile/check_record.ts";
@@ -139,8 +140,7 @@ function recordOf(evaluation: Evaluation, problem: ProfileProblem, names: readon
     return { ...common, failure: FAILURE_OF[reason], measurements: [whole], correctness };
   }
   const { cellsPerSecond, samples, compileNs } = evaluation.measurement;
-  const [x, y, z] = problem.grid;
-  const timeOf = (rate: number): number => x * y * z * problem.steps / rate * 1e3;
+  const timeOf = (rate: number): number => cellsOf(problem.grid) * problem.steps / rate * 1e3;
   const timeMs = timeOf(cellsPerSecond), timesMs = samples.map(timeOf);
   const benchmark = timesMs.reduce((sum, time) => sum + time, 0);
   return {

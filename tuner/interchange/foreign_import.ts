@@ -1,3 +1,4 @@
+import { cellsOf, type OwnGrid } from "../../kernels/stencils/stencil.ts";
 import type { Configuration, FailureReason, Measurement } from "../configuration.ts";
 import { everyLimit } from "../devices/device.ts";
 import { measurementOf } from "../measuring/evaluate.ts";
@@ -29,7 +30,7 @@ import { configurationOf } from "../shares.ts";
 /** What a foreign file does not say. */
 export interface ForeignOptions extends ImportOptions {
   /** Cells along x, y, z; @default {undefined} the file's problem size */
-  readonly grid?: readonly [number, number, number] | undefined;
+  readonly grid?: OwnGrid | undefined;
   /** Steps of a run. @default {1} */
   readonly steps?: number | undefined;
   /** The kernel's name. @default {undefined} the file's */
@@ -79,7 +80,7 @@ export function importForeignSpace(space: RecordedSpace, options: ForeignOptions
     slices: problem.grid[0],
     source,
   });
-  const cells = problem.grid[0] * problem.grid[1] * problem.grid[2] * steps;
+  const cells = cellsOf(problem.grid) * steps;
   if (cells > MOST_CELLS) {
     throw refused(source, `at most 1e18 cells in all steps, found ${cells}`);
   }
@@ -189,17 +190,17 @@ function refused(source: string, wanted: string): ProfileError {
 }
 
 /** The problem's size as a grid; a text or more than three numbers are none. */
-function gridOf({ problemSize }: RecordedSpace, source: string): [number, number, number] {
+function gridOf({ problemSize }: RecordedSpace, source: string): OwnGrid {
   const sizes = Array.isArray(problemSize) ? problemSize : [problemSize];
   const areWhole = sizes.every((size) => Number.isSafeInteger(size) && size >= 1);
   if (areWhole && sizes.length >= 1 && sizes.length <= 3) {
     const [x = 1, y = 1, z = 1] = sizes as number[];
-    return [x, y, z];
+    return sizes.length === 2 ? [x, y] : [x, y, z];
   }
   const found = problemSize === null
     ? "no problem size"
     : `the size ${JSON.stringify(problemSize).slice(0, 60)}`;
-  throw refused(source, `one to three whole numbers, found ${found}: give --grid XxYxZ`);
+  throw refused(source, `one to three whole numbers, found ${found}: give --grid XxYxZ or XxY`);
 }
 
 /** A device of which nothing but the name is known; limits of 0 let nothing be taken to fit. */

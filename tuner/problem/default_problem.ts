@@ -85,6 +85,12 @@ export function defaultGrid(
   const isLarge = gpu !== null && !gpu.isFallback;
   if (stencil.dimensions === 1) return [1, 1, isLarge ? 2 ** (20 - halvings) : 2 ** 14];
   const planes = planesOf(stencil.update);
+  if (stencil.dimensions === 2) {
+    const small = gpu === null ? 2 ** 22 : 2 ** 18;
+    const cells = isLarge ? gpu.limits.maxStorageBufferBindingSize / 4 - 1 : small;
+    const side = 2 ** Math.min(14, Math.floor(Math.log2(cells / planes) / 2));
+    return [side / 2 ** halvings, 1, side];
+  }
   /** As many slices as keep the memory of several fields within bounds. */
   const fewer = (slices: number): number => Math.max(16, Math.ceil(slices * 2 / (planes + 1) / 8) * 8);
   if (!isLarge) return gpu === null ? [fewer(192), 192, 256] : [fewer(64), 64, 64];
@@ -112,14 +118,24 @@ const TYPICAL: readonly Grid[] = [
   [400, 3000, 128],
 ];
 
+/** The same in two dimensions. */
+const TYPICAL_PLANES: readonly Grid[] = [
+  [1024, 1, 1024],
+  [4096, 1, 4096],
+  [16_384, 1, 16_384],
+  [1000, 1, 20_000],
+  [20_000, 1, 1000],
+];
+
 /** Grids that span what people run. */
 export function typicalGrids(
   { dimensions }: Stencil,
   gpu: Pick<GpuDescription, "isFallback"> | null,
 ): readonly Grid[] {
   if (dimensions === 1) return [2 ** 12, 2 ** 16, 2 ** 20].map((points): Grid => [1, 1, points]);
-  if (gpu !== null && !gpu.isFallback) return TYPICAL;
-  return TYPICAL.map(([x, y, z]): Grid => [Math.ceil(x / 4), Math.ceil(y / 4), Math.ceil(z / 4)]);
+  const grids = dimensions === 2 ? TYPICAL_PLANES : TYPICAL;
+  if (gpu !== null && !gpu.isFallback) return grids;
+  return grids.map(([x, y, z]): Grid => [Math.ceil(x / 4), Math.ceil(y / 4), Math.ceil(z / 4)]);
 }
 
 /**

@@ -1,11 +1,14 @@
 import { refusalOf } from "../../kernels/capability.ts";
 import { MAX_WORKERS } from "../configuration.ts";
 import {
-  type Boundaries,
   boundariesOf,
-  type Grid,
+  describeGrid,
   isBoundaryOf,
   type OpenProblem,
+  type OwnBoundaries,
+  type OwnGrid,
+  ownOf,
+  plannedProblem,
   type Problem,
   type Stencil,
 } from "../../kernels/stencils/stencil.ts";
@@ -35,15 +38,15 @@ const MAX_EXTENT = 2 ** 31 - 1;
 const WASM_BYTES = 2 ** 32;
 
 /** How a boundary for each axis is written. */
-export const THREE_BOUNDARIES = "zero,periodic,insulated";
+export const THREE_BOUNDARIES = ["zero", "periodic", "insulated"] as const;
 
 /** What is asked for; what is left out is filled in. */
 export interface ProblemWish {
   readonly stencil: Stencil;
   /** @default {one that suits the device} */
-  readonly grid?: Grid | undefined;
+  readonly grid?: OwnGrid | undefined;
   /** @default {the first of the stencil's} */
-  readonly boundary?: Boundaries | undefined;
+  readonly boundary?: OwnBoundaries | undefined;
   /** Sources and receivers. @default {none} */
   readonly survey?: PointCounts | undefined;
   /** Time steps of a run. @default {defaultSteps(stencil, gpu)} */
@@ -91,8 +94,8 @@ export function resolveProblem(
   const whole = takesGpu ? detected : { ...detected, gpu: null };
   const { boundary = boundariesOf(stencil)[0]!, grid = defaultGrid(stencil, whole.gpu) } = wish;
   const { steps = defaultSteps(stencil, whole.gpu) } = wish;
-  const wished: Problem = { stencil, grid, boundary, steps, ...(wish.survey && { survey: wish.survey }) };
-  checkProblem(action, wished);
+  const asked = { stencil, grid, boundary, steps, ...(wish.survey && { survey: wish.survey }) };
+  const wished = checkProblem(action, asked);
   const device = withWindow(whole, windowOf(wished, wish.deviceMemory)), { gpu } = device;
   const isWindow = gpu?.limits.windowBytes !== undefined;
   // what goes up and comes back once a passage should stay for long, unless a copy costs no more than a step
@@ -139,42 +142,47 @@ export function resolveProblem(
 export function wantedBoundary(stencil: Stencil): string {
   const [first, ...others] = boundariesOf(stencil);
   const words = others.length === 0 ? `${first}` : `one of ${[first, ...others].join(", ")}`;
-  return stencil.dimensions === 1 ? words : `${words}, or one for each axis, such as ${THREE_BOUNDARIES}`;
+  const each = ownOf(stencil, THREE_BOUNDARIES).join();
+  return stencil.dimensions === 1 ? words : `${words}, or one for each axis, such as ${each}`;
 }
 
 /**
  * Rejects a problem that makes no sense on any device.
  *
  * @param action what cannot be done, as `create the solver`
+ * @param given as users have it, or as plans do already
+ * @returns the problem as plans have it
  * @throws {RequestError} saying what is wanted and what was found
  */
-export function checkProblem(action: string, problem: OpenProblem): void {
+export function checkProblem(action: string, given: OpenProblem): Problem {
   const refuse = refuserOf(action);
-  if (typeof problem !== "object" || problem === null) refuse("a problem is wanted", describeValue(problem));
-  const { stencil, grid, steps, boundary, survey } = problem;
+  if (typeof given !== "object" || given === null) refuse("a problem is wanted", describeValue(given));
+  const { stencil, grid, steps, boundary, survey } = given;
   checkDefinition(action, stencil);
   if (survey !== undefined) checkSurvey(refuse, stencil, survey);
   const isCount = (value: number): boolean => Number.isSafeInteger(value) && value >= 1;
-  if (!Array.isArray(grid) || grid.length !== 3 || !grid.every(isCount)) {
+  const isPlanar = stencil.dimensions === 2;
+  const isGrid = Array.isArray(grid) && grid.every(isCount) &&
+    (grid.length === 3 ? !isPlanar || grid[1] === 1 : grid.length === 2 && isPlanar);
+  if (!isGrid) {
     const found = Array.isArray(grid) ? grid.join("x") : describeValue(grid);
-    refuse("a grid of three whole numbers, at least 1, is wanted", found);
+    refuse(`a grid of ${isPlanar ? "two" : "three"} whole numbers, at least 1, is wanted`, found);
   }
-  const [x, y, z] = grid;
-  if (Math.max(x, y, z) > MAX_EXTENT) {
+  if (Math.max(...grid) > MAX_EXTENT) {
     refuse(`at most ${MAX_EXTENT} cells along each axis are wanted`, grid.join("x"));
   }
   if (steps !== undefined && !isCount(steps)) refuse("steps must be a whole number, at least 1", `${steps}`);
   // of a longer run, those that it makes are looked at when it does
-  checkSignals(action, problem, 0, Math.min(steps ?? 1, MAX_STEPS));
+  checkSignals(action, given, 0, Math.min(steps ?? 1, MAX_STEPS));
   if (!isBoundaryOf(stencil, boundary)) {
     refuse(`the boundary must be ${wantedBoundary(stencil)}`, `${boundary}`);
   }
-  if (stencil.dimensions !== 1) return;
-  const { z: reach } = reachOf(stencil.update);
-  if (x !== 1 || y !== 1 || z <= reach) {
+  const problem = plannedProblem(given), [x, y, z] = problem.grid, { z: reach } = reachOf(stencil.update);
+  if (stencil.dimensions === 1 && (x !== 1 || y !== 1 || z <= reach)) {
     const wanted = `a grid of 1x1xN, N at least ${reach + 1}, as its taps reach ${reach}`;
     refuse(`${stencil.title} needs ${wanted}`, grid.join("x"));
   }
+  return problem;
 }
 
 /** Rejects numbers of sources and receivers that make no sense. */
@@ -225,7 +233,7 @@ export function checkSignals(
 /** Why the memory for a problem cannot be had; undefined where it can. Without a GPU's limits, of the CPU alone. */
 export function misfitOf(problem: Problem, limits: DeviceLimits | undefined): string | undefined {
   const layout = stepwiseLayout(problem), bytes = 4 * layout.length, most = WASM_BYTES / 2;
-  const found = `a time level of ${problem.grid.join("x")} takes ${formatBytes(bytes)} with its frame`;
+  const found = `a time level of ${describeGrid(problem)} takes ${formatBytes(bytes)} with its frame`;
   if (limits === undefined) {
     return bytes > most ? `${found}: WebAssembly holds two of at most ${formatBytes(most)}` : undefined;
   }
@@ -246,7 +254,7 @@ function windowOf(problem: Problem, deviceMemory: number | undefined): number | 
 function whyTooLarge(problem: Problem): string | undefined {
   const bytes = 4 * 4 * stepwiseLayout(problem).length, most = freeMemory() ?? Infinity;
   if (bytes <= most) return undefined;
-  return `a result and its reference on ${problem.grid.join("x")} take ${formatBytes(bytes)}, ${
+  return `a result and its reference on ${describeGrid(problem)} take ${formatBytes(bytes)}, ${
     formatBytes(most)
   } are available`;
 }
@@ -270,5 +278,5 @@ export function whyNone(
   const why = parameters === undefined
     ? "no parameters suit the grid"
     : first.infeasible(problem, parameters, limits)?.message;
-  return `${first.name} on a grid of ${problem.grid.join("x")}: ${why}`;
+  return `${first.name} on a grid of ${describeGrid(problem)}: ${why}`;
 }

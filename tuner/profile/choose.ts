@@ -1,4 +1,11 @@
-import { fieldBytes, forLongRuns, type OpenProblem, type Problem } from "../../kernels/stencils/stencil.ts";
+import {
+  describeGrid,
+  fieldBytes,
+  type OpenProblem,
+  type OwnBoundaries,
+  plannedProblem,
+  type Problem,
+} from "../../kernels/stencils/stencil.ts";
 import { stepwise } from "../../kernels/traversals/stepwise.ts";
 import { hashOf } from "../../kernels/definition.ts";
 import type { DeviceModel } from "../../models/roofline.ts";
@@ -122,7 +129,7 @@ export function chooseConfiguration(
   device: TargetDevice | null,
   { cpuWorkers = usualWorkers(), copyBytesPerSecond }: ChooseOptions = {},
 ): Choice {
-  checkProblem("choose a configuration", asks);
+  const problem = checkProblem("choose a configuration", asks), isOpen = asks.steps === undefined;
   const given = [profiles].flat() as readonly Profile[];
   const refuse = refuserOf("choose a configuration");
   const odd = given.findIndex((profile) => !Array.isArray(profile?.entries));
@@ -136,7 +143,6 @@ export function chooseConfiguration(
   if (!((copyBytesPerSecond ?? 1) > 0)) {
     refuse("copyBytesPerSecond must be above 0", describeValue(copyBytesPerSecond));
   }
-  const problem = forLongRuns(asks), isOpen = asks.steps === undefined;
   const asked: Asked = { profiles: given, problem, isOpen, device, cpuWorkers, copyBytesPerSecond };
   const choice = keep(asked, keyOf(asked), () => chooseAnew(asked));
   // what a caller makes of the configuration is its own
@@ -203,10 +209,8 @@ function chooseAnew(asked: Asked): Choice {
     new Calibration([], target.device),
   );
   if (best === undefined) {
-    const { stencil: { title }, grid } = problem;
-    throw new RangeError(
-      `Cannot choose a configuration for ${title} on ${grid.join("x")}: ${reasons.join("; ")}`,
-    );
+    const on = `${problem.stencil.title} on ${describeGrid(problem)}`;
+    throw new RangeError(`Cannot choose a configuration for ${on}: ${reasons.join("; ")}`);
   }
   const choice = {
     configuration: best.configuration,
@@ -295,14 +299,8 @@ function learntFrom(asked: Asked, nears: readonly NearEntry[], device: DeviceMod
   const key = JSON.stringify([hashOf(stencil.update), isCpu, device, known]);
   return keep(asked, key, () => {
     const samples = new Map([...entries].map(([entry, on]) => {
-      const { grid, steps, boundary, survey } = entry.problem;
-      const problem: Problem = {
-        stencil,
-        grid,
-        steps,
-        boundary: boundary as Problem["boundary"],
-        ...(survey && { survey }),
-      };
+      const { grid, steps, survey } = entry.problem, boundary = entry.problem.boundary as OwnBoundaries;
+      const problem = plannedProblem({ stencil, grid, steps, boundary, ...(survey && { survey }) });
       const model = deviceModelOf(on, on.measured.copyBytesPerSecond ?? USUAL_BANDWIDTH);
       const samples = samplesOf(entry, problem, model);
       return [entry, isCpu ? samples.filter(({ cpuWorkers = 0 }) => cpuWorkers > 0) : samples] as const;

@@ -32,7 +32,7 @@ export function formerPoints(
     return [];
   }
   // which workgroup it had is not known
-  const parameters = { threadsZ: grid[2] < 256 ? 128 : 256, threadsY: 2, threadsX: 1 };
+  const parameters = { threadsZ: grid.at(-1)! < 256 ? 128 : 256, threadsY: 2, threadsX: 1 };
   return [{ traversal: stepwise.name, parameters, cellsPerSecond: cellsPerSecond / speedupOverStepwise }];
 }
 

@@ -1,4 +1,5 @@
-import type { Grid, Problem } from "../../kernels/stencils/stencil.ts";
+import { hashOf } from "../../kernels/definition.ts";
+import { type OwnGrid, ownOf, type Problem } from "../../kernels/stencils/stencil.ts";
 import { stepwise } from "../../kernels/traversals/stepwise.ts";
 import type { DeviceModel } from "../../models/roofline.ts";
 import { formatPercent } from "../format.ts";
@@ -15,7 +16,7 @@ export interface MeasuredProblem {
 
 /** What a choice comes to for a problem that its profile has not seen, of all that was measured for it. */
 export interface UnseenProblem {
-  readonly grid: Grid;
+  readonly grid: OwnGrid;
   /** Measurements that the choice was predicted from. */
   readonly known: number;
   readonly chosen: Sample;
@@ -41,7 +42,7 @@ export function leaveOneOut(measured: readonly MeasuredProblem[], device: Device
     ];
   }));
   const titleOf = ({ problem: { stencil, boundary } }: MeasuredProblem): string =>
-    `${stencil.title} ${boundary}`;
+    `${hashOf(stencil.update)} ${boundary}`;
   return [...Map.groupBy(measured, titleOf).values()].flatMap((alike) =>
     alike.length < 2 ? [] : alike.flatMap((one): UnseenProblem[] => {
       const known = alike.filter((other) => other !== one)
@@ -55,7 +56,7 @@ export function leaveOneOut(measured: readonly MeasuredProblem[], device: Device
         Math.max(0, ...some.map(({ cellsPerSecond }) => cellsPerSecond));
       const best = fastest(one.samples);
       return [{
-        grid: one.problem.grid,
+        grid: ownOf(one.problem.stencil, one.problem.grid),
         known: known.length,
         chosen,
         expected: Math.exp(first.mean),

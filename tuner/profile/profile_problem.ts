@@ -1,7 +1,9 @@
 import { EQUATIONS } from "../../kernels/stencils/all.ts";
 import {
-  type Boundaries,
   isBoundaryOf,
+  ownBoundary,
+  ownOf,
+  plannedProblem,
   type Problem,
   shortBoundary,
   type Stencil,
@@ -18,17 +20,18 @@ import { VARIANTS } from "./describe.ts";
 import { problemSchema, type ProfileProblem } from "./schema.ts";
 
 /** A problem as profiles store it, whether or not one can. */
-export function describeProblem({ stencil, grid, boundary, steps, survey }: Problem): ProfileProblem {
-  const { name, variant, update } = stencil, hash = hashOf(update);
-  const { stencil: usual, hash: usualHash } = named({ stencil: name, ...variant });
+export function describeProblem(problem: Problem): ProfileProblem {
+  const { stencil, stencil: { name, variant, update }, steps, survey } = problem, hash = hashOf(update);
+  const grid = ownOf(stencil, problem.grid);
+  const { stencil: usual, hash: usualHash } = named({ stencil: name, ...variant, grid });
   const isVariant = usual !== undefined && JSON.stringify(usual.variant) === JSON.stringify(variant) &&
     Object.keys(variant).every((name) => VARIANTS.includes(name));
   return {
     stencil: name,
     ...(isVariant && variant),
     ...(isVariant && usualHash === hash ? {} : { definition: definitionOf(stencil), hash }),
-    grid: [...grid],
-    boundary: shortBoundary(boundary),
+    grid,
+    boundary: ownBoundary(problem),
     ...(survey && { survey }),
     precision: "f32",
     steps,
@@ -60,9 +63,10 @@ export function whyNotStorable(problem: Problem): string | undefined {
  * ```
  */
 export function problemOf({ boundary, grid, steps, survey, ...made }: ProfileProblem): Problem | undefined {
-  const stencil = made.definition === undefined ? named(made).stencil : stencilOf(made.definition);
-  const problem = { grid, boundary: boundary as Boundaries, steps, ...(survey && { survey }) };
-  return stencil && isBoundaryOf(stencil, boundary) ? { stencil, ...problem } : undefined;
+  const { definition } = made,
+    stencil = definition ? stencilOf(definition) : named({ ...made, grid }).stencil;
+  if (stencil === undefined || !isBoundaryOf(stencil, boundary)) return undefined;
+  return plannedProblem({ stencil, grid, boundary, steps, ...(survey && { survey }) });
 }
 
 /** A text that two problems share exactly if their equations compute the same; of an unknown equation, its names. */
@@ -86,11 +90,12 @@ const known = new Map<string, Named>();
 
 /** What the name and the variant of a problem say, found once. */
 function named(
-  { grid: _, boundary: __, steps: ___, precision: ____, survey: _____, ...names }: Partial<ProfileProblem>,
+  { grid, boundary: _, steps: __, precision: ___, survey: ____, ...names }: Partial<ProfileProblem>,
 ): Named {
   const entries = Object.entries(names).filter(([, value]) => value !== undefined);
-  const text = JSON.stringify(entries.sort(([a], [b]) => a < b ? -1 : 1));
-  const found = known.get(text) ?? keysOf(builtIn(names), text);
+  const isPlanar = grid?.length === 2;
+  const text = JSON.stringify([...entries.sort(([a], [b]) => a < b ? -1 : 1), ...isPlanar ? ["2D"] : []]);
+  const found = known.get(text) ?? keysOf(builtIn(names, isPlanar), text);
   known.set(text, found);
   return found;
 }
@@ -100,14 +105,17 @@ function keysOf(stencil: Stencil | undefined, names: string): Named {
   return { stencil, hash: hashOf(stencil.update), family: familyOf(definitionOf(stencil)) };
 }
 
-function builtIn({ stencil, ...rest }: Partial<ProfileProblem>): Stencil | undefined {
+/** A built-in equation: in two dimensions where the grid has two numbers. */
+function builtIn({ stencil, ...rest }: Partial<ProfileProblem>, isPlanar: boolean): Stencil | undefined {
   const equation = EQUATIONS.find(({ name }) => name === stencil), choice = equation?.variant;
+  if (equation === undefined || (isPlanar && !equation.dimensions?.includes(2))) return undefined;
   const given = choice && (rest as Readonly<Record<string, unknown>>)[choice.name];
   const variant = given === undefined ? choice?.default : choice?.read(`${given}`);
-  return choice !== undefined && variant === undefined ? undefined : equation?.create(variant);
+  const isKnown = choice === undefined || variant !== undefined;
+  return isKnown ? equation.create(variant, undefined, isPlanar ? 2 : undefined) : undefined;
 }
 
-function familyOf({ fields, materials, profiles = [], substeps }: Definition): string {
+function familyOf({ dimensions, fields, materials, profiles = [], substeps }: Definition): string {
   const taps = ["at", "before", "next"];
   const masked = (data: ExpressionData): unknown =>
     typeof data === "number"
@@ -116,6 +124,7 @@ function familyOf({ fields, materials, profiles = [], substeps }: Definition): s
       ? data
       : data.map((part) => typeof part === "string" ? part : masked(part));
   return JSON.stringify([
+    dimensions,
     ...[fields, materials].map((planes) => planes.map(({ name }) => name)),
     ...profiles.map(({ name, axis }) => [name, axis]),
     substeps.map((substep) => Object.entries(substep).map(([name, data]) => [name, masked(data)])),

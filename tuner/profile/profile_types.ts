@@ -1,6 +1,7 @@
 // What `schema.ts` checks, written out as types so that other programs see it in the documentation.
 import type { Definition } from "../../kernels/definition.ts";
 import type { PointCounts } from "../../kernels/points.ts";
+import type { OwnGrid } from "../../kernels/stencils/stencil.ts";
 import type { BalanceIteration } from "../../models/balance.ts";
 import type { SharedCosts } from "../../models/shared_step.ts";
 import type { Configuration, Verification } from "../configuration.ts";
@@ -39,10 +40,10 @@ export interface ProfileProblem {
   readonly definition?: Definition | undefined;
   /** Identifies the definition: two that compute the same have the same. */
   readonly hash?: string | undefined;
-  /** Cells along x, y, z. */
-  readonly grid: readonly [x: number, y: number, z: number];
+  /** Cells along x, y, z, of equations in two dimensions along x, y. */
+  readonly grid: OwnGrid;
   /** What lies around the grid: one word for all axes, or one for each. */
-  readonly boundary: string | readonly [x: string, y: string, z: string];
+  readonly boundary: string | readonly [x: string, y: string, z: string] | readonly [x: string, y: string];
   /** How many sources and receivers it has, and steps from one sample to the next. */
   readonly survey?: PointCounts | undefined;
   /** Precision of the values. */

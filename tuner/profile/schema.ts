@@ -92,8 +92,14 @@ export const problemSchema: z.ZodType<ProfileProblem> = record<ProfileProblem>({
   // its parts are checked as one
   definition: z.looseObject({}, "an equation").optional() as unknown as z.ZodType<Definition | undefined>,
   hash: text.optional(),
-  grid: z.tuple([counting, counting, counting], "three whole numbers, x, y and z"),
-  boundary: z.union([word, z.tuple([word, word, word])], `one of ${BOUNDARIES.join(", ")}, or three of them`),
+  grid: z.union(
+    [z.tuple([counting, counting, counting]), z.tuple([counting, counting])],
+    "three whole numbers, x, y and z, or two",
+  ),
+  boundary: z.union(
+    [word, z.tuple([word, word, word]), z.tuple([word, word])],
+    `one of ${BOUNDARIES.join(", ")}, or three of them, or two`,
+  ),
   survey: record<PointCounts>({ sources: natural, receivers: natural, every: counting.optional() })
     .optional(),
   precision: z.enum(["f32"], '"f32"'),
@@ -121,7 +127,10 @@ function equationFault(
     return hash === undefined ? undefined : { message: "no hash without a definition", path: ["hash"] };
   }
   try {
-    const { name, update } = stencilOf(definition);
+    const { name, update, dimensions } = stencilOf(definition);
+    if ((dimensions === 2) !== (rest.grid.length === 2)) {
+      return { message: "two numbers in two dimensions, else three", path: ["grid"] };
+    }
     if (name !== stencil) return { message: `${name}, as the definition says`, path: ["stencil"] };
     const right = hashOf(update);
     return hash === right ? undefined : { message: `${right}, the definition's`, path: ["hash"] };

@@ -11,7 +11,7 @@
 import { crc32 } from "node:zlib";
 import { hashOf } from "../../kernels/definition.ts";
 import { INITIAL_FIELDS, type Start } from "../../kernels/initial_field.ts";
-import { cellsOf, describeBoundary, type Problem } from "../../kernels/stencils/stencil.ts";
+import { cellsOf, describeGrid, ownBoundary, type Problem } from "../../kernels/stencils/stencil.ts";
 import { planesOf, readsPrevious } from "../../kernels/update.ts";
 import type { GridSlices } from "../devices/shared/part_field.ts";
 import { RequestError } from "../problem/request_error.ts";
@@ -37,13 +37,14 @@ const OTHER_FILE = "another kind of file";
 const CELLS_AT_ONCE = 2 ** 24;
 
 /** What must be the same where a run goes on. */
-function identityOf({ stencil, grid, boundary }: Problem) {
+function identityOf(problem: Problem) {
+  const { stencil } = problem;
   return {
     facetCheckpoint: 1,
     stencil: stencil.name,
     hash: hashOf(stencil.update),
-    grid: grid.join("x"),
-    boundary: describeBoundary(boundary),
+    grid: describeGrid(problem),
+    boundary: `${ownBoundary(problem)}`,
   };
 }
 

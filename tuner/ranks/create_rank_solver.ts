@@ -4,9 +4,10 @@
  *
  * @module
  */
-import type { Problem } from "../../kernels/stencils/stencil.ts";
+import { type OpenProblem, type OwnGrid, planned, type Problem } from "../../kernels/stencils/stencil.ts";
 import type { RankPlan } from "../../models/rank_part.ts";
 import type { Configuration } from "../configuration.ts";
+import { checkProblem } from "../problem/resolve_problem.ts";
 import { type Choice, chooseConfiguration } from "../profile/choose.ts";
 import type { Profile } from "../profile/profile_types.ts";
 import { failingAs } from "../solver/solver_error.ts";
@@ -25,7 +26,9 @@ export type { Pattern, Start } from "../../kernels/initial_field.ts";
 export type { RankPlan, RankWishes };
 
 /** Options of {@linkcode createRankSolver}. */
-export interface RankSolverOptions extends RankWishes {
+export interface RankSolverOptions extends Omit<RankWishes, "parts"> {
+  /** Parts along x, y, z, in two dimensions along x, y. @default {those predicted to be fastest} */
+  readonly parts?: OwnGrid | undefined;
   /** How the ranks share the grid. @default {measured and predicted: {@linkcode planRanks}} */
   readonly plan?: RankPlan;
   /** How this rank computes its part, alone on its device. @default {as its profiles say} */
@@ -76,11 +79,13 @@ export function chooseForRank(
 export async function createRankSolver(
   world: World,
   device: RankDevice,
-  problem: Problem,
+  asked: OpenProblem,
   profiles: readonly Profile[],
-  { plan: given, choose = (part) => chooseForRank(profiles, part, device).configuration, ...wishes }:
+  { plan: given, choose = (part) => chooseForRank(profiles, part, device).configuration, ...rest }:
     RankSolverOptions = {},
 ): Promise<RankSolver> {
+  const problem = checkProblem("share the grid", asked);
+  const wishes = { ...rest, parts: rest.parts && planned(rest.parts, 1) };
   if (given !== undefined) checkParts(problem, world.size, given);
   const plan = given ?? (await planRanks(world, device, problem, { choose, ...wishes })).plan;
   return await failingAs("create the solver", async () => {

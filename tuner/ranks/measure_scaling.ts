@@ -1,4 +1,4 @@
-import type { Grid, Problem } from "../../kernels/stencils/stencil.ts";
+import { axesOf, type Grid, type Problem } from "../../kernels/stencils/stencil.ts";
 import { arrangements, gridOf, type Parts } from "../../models/decomposition.ts";
 import type { RankPlan } from "../../models/rank_part.ts";
 import { bestPlan, type RankCosts } from "../../models/rank_step.ts";
@@ -79,7 +79,12 @@ export async function measureScaling(
 
 /** A grid that is as many times larger as there are ranks, as near to a cube of ranks as their number allows. */
 function grown(problem: Problem, ranks: number): Problem {
-  const spread = (parts: Parts): number => Math.max(...parts) / Math.min(...parts);
+  const { stencil } = problem, axes = axesOf(stencil);
+  const spread = (parts: Parts): number => {
+    const own = axes.map((axis) => parts[axis]);
+    // what lies along no axis of the equation is not cut
+    return own.reduce((one, other) => one * other) < ranks ? Infinity : Math.max(...own) / Math.min(...own);
+  };
   // along x first, whose parts are pieces of memory
   const parts = arrangements(ranks).toReversed().reduce((best, one) =>
     spread(one) < spread(best) ? one : best

@@ -1,4 +1,4 @@
-import { cellsOf, type Problem } from "../../kernels/stencils/stencil.ts";
+import { cellsOf, describeGrid, ownOf, type Problem } from "../../kernels/stencils/stencil.ts";
 import { arrangements, type Parts } from "../../models/decomposition.ts";
 import { fitCosts } from "../../models/least_squares.ts";
 import { partOfRank, planOf, type RankPlan } from "../../models/rank_part.ts";
@@ -211,15 +211,16 @@ export function checkParts(problem: Problem, ranks: number, { parts, exchangeEve
     );
   }
   if (parts !== undefined && cellsOf(parts) !== ranks) {
-    const found = `${parts.join("x")} for ${formatPlural(ranks, "rank")}`;
+    const found = `${ownOf(problem.stencil, parts).join("x")} for ${formatPlural(ranks, "rank")}`;
     throw new RequestError(`Cannot cut the grid: wanted as many parts as there are ranks: found ${found}`);
   }
   if (plansOf(problem, ranks, { parts, exchangeEvery }).length > 0) return;
-  const cut = parts === undefined ? `for ${formatPlural(ranks, "rank")}` : `into ${parts.join("x")} parts`;
+  const own = parts && ownOf(problem.stencil, parts).join("x");
+  const cut = own === undefined ? `for ${formatPlural(ranks, "rank")}` : `into ${own} parts`;
   const zones = `its ghost zones of ${formatPlural(exchangeEvery, "step")}`;
   throw new RequestError(
     `Cannot cut the grid ${cut}: wanted each part at least as thick as ${zones}: found ${
-      problem.grid.join("x")
+      describeGrid(problem)
     }`,
   );
 }

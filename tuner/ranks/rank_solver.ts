@@ -117,7 +117,7 @@ export class RankSolver implements Disposable {
     const { stencil: { update }, grid } = this.problem;
     for (const material of [...update.materials, ...profilesOf(update)]) {
       const values = placed(material, grid);
-      if (values !== undefined) await this.write(material, values);
+      if (values !== undefined) await this.#write(material, values);
     }
     this.#fresh = this.plan.exchangeEvery;
   }
@@ -226,9 +226,13 @@ export class RankSolver implements Disposable {
    * A material belongs to both levels. Of an axis profile the function gets the index along its axis, three times.
    */
   async write(cells: RankCells, value: (x: number, y: number, z: number) => number): Promise<void> {
+    await this.#write(cells, checked(this.problem, cells.name ?? "cells", value));
+  }
+
+  async #write(cells: RankCells, valueAt: (x: number, y: number, z: number) => number): Promise<void> {
     const profile = profileOf(this.problem, cells.name ?? "");
     this.#isSurveyed &&= profile === undefined;
-    if (profile !== undefined) return this.#field.profiles.set(profile.index, profile.source(value));
+    if (profile !== undefined) return this.#field.profiles.set(profile.index, profile.source(valueAt));
     const { own: { low }, before, grid } = this.part, whole = this.problem.grid;
     const [, ny, nz] = grid;
     const at = (axis: Axis, i: number): number => {
@@ -236,7 +240,6 @@ export class RankSolver implements Disposable {
     };
     const { plane, ago, isMaterial, stored = (one) => one } = this.#rangeOf(cells);
     this.#isSurveyed &&= !isMaterial;
-    const valueAt = checked(`${cells.name ?? "cells"}`, value);
     for (const level of isMaterial ? [0, 1] as const : [ago]) {
       await writeSlices(
         this.#field,

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { Position } from "../devices/survey.ts";
+import type { Grid } from "../../kernels/stencils/stencil.ts";
 import { type Axis, type Colour, drawPlot } from "./picture.ts";
 import type { ShotPlan } from "./shoot.ts";
 
@@ -34,7 +34,7 @@ export function drawGather(
 export function drawWave(
   field: Float32Array,
   { model: { grid: [nx, , nz], at, least, most }, spacing }: Pick<ShotPlan, "model" | "spacing">,
-  { source, t }: { readonly source: Position; readonly t: number },
+  { source, t }: { readonly source: Grid; readonly t: number },
 ): Uint8Array<ArrayBuffer> {
   const clip = WAVE_PART * spacing ** 3 / (4 * Math.PI * least * t),
     scale = Math.min(WIDEST / nx, HIGHEST / nz);
@@ -82,7 +82,7 @@ function clipOf(traces: readonly Float32Array[]): number {
 }
 
 /** Where receivers lie along the axis that they spread along, if evenly; else their numbers. */
-function acrossOf(receivers: readonly Position[]): Axis {
+function acrossOf(receivers: readonly Grid[]): Axis {
   const { length } = receivers,
     spans = [0, 1, 2].map((axis) => receivers.at(-1)![axis]! - receivers[0]![axis]!);
   const axis = spans.findIndex((span) => Math.abs(span) === Math.max(...spans.map(Math.abs)));

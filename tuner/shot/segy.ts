@@ -1,4 +1,4 @@
-import type { Position } from "../devices/survey.ts";
+import type { Grid } from "../../kernels/stencils/stencil.ts";
 import type { ShotPlan } from "./shoot.ts";
 
 /** Most that headers of 16 bits hold, of samples in a trace and of microseconds between two. */
@@ -14,7 +14,7 @@ const PER_METRE = 1000;
 export function segyBytes(
   traces: readonly Float32Array[],
   { interval, receivers, frequency }: Pick<ShotPlan, "interval" | "receivers" | "frequency">,
-  { shot, source }: { readonly shot: number; readonly source: Position },
+  { shot, source }: { readonly shot: number; readonly source: Grid },
 ): Uint8Array<ArrayBuffer> {
   const { length } = traces[0]!, bytes = new Uint8Array(FILE + traces.length * (TRACE + 4 * length));
   const lines = [`shot ${shot}, Ricker wavelet of ${frequency} Hz, z is a depth`, ...new Array(37).fill("")];

@@ -1,6 +1,5 @@
 import { weightsAt } from "../../kernels/interpolation.ts";
 import type { Grid } from "../../kernels/stencils/stencil.ts";
-import type { Position } from "../devices/survey.ts";
 import type { Solver } from "../solver/solver.ts";
 import type { VelocityModel } from "./model.ts";
 
@@ -18,7 +17,7 @@ export interface ShotPlan {
   readonly interval: number;
   readonly samples: number;
   /** Where receivers are, in metres. */
-  readonly receivers: readonly Position[];
+  readonly receivers: readonly Grid[];
   /** How often the wave is looked at, evenly spaced in time. */
   readonly waves: number;
 }
@@ -45,14 +44,14 @@ export function stepsOf({ interval, samples, timeStep }: ShotPlan): number {
 export async function shoot(
   solver: Solver,
   plan: ShotPlan,
-  source: Position,
+  source: Grid,
   { onSteps, onWave }: ShotEvents,
 ): Promise<{ traces: Float32Array<ArrayBuffer>[]; timeNs: number }> {
   const { model: { grid }, before, spacing, frequency, timeStep, interval, samples, receivers, waves } = plan;
   // rounded, so that a cell's centre stays one
   const cell = (metres: number, axis: number): number =>
     before[axis]! + Math.round(1e6 * (metres / spacing - 0.5)) / 1e6;
-  const cellOf = ([x, y, z]: Position): Position => [cell(x, 0), cell(y, 1), cell(z, 2)];
+  const cellOf = ([x, y, z]: Grid): Grid => [cell(x, 0), cell(y, 1), cell(z, 2)];
   const steps = stepsOf(plan), { problem } = solver, interpolation = "sinc";
   await solver.reset();
   const wavelet = Array.from({ length: steps }, (_, n) => ricker(frequency, n * timeStep));

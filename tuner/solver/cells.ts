@@ -1,7 +1,7 @@
 import { profilesOf } from "../../kernels/axis_profiles.ts";
 import { type FieldStart, INITIAL_FIELDS } from "../../kernels/initial_field.ts";
 import { packingOf } from "../../kernels/packing.ts";
-import type { Grid, Problem } from "../../kernels/stencils/stencil.ts";
+import { axisNames, type Grid, ownOf, type Problem } from "../../kernels/stencils/stencil.ts";
 import { readsPrevious, type ValueRange } from "../../kernels/update.ts";
 import type { GridSlices } from "../devices/shared/part_field.ts";
 import { describeValue } from "../format.ts";
@@ -45,15 +45,21 @@ function storedAs(name: string, packed: ValueRange): (value: number) => number {
 }
 
 /** An axis profile by its name, which is read and written as a whole, and its cells; undefined where it is none's. */
-export function profileOf({ stencil: { update }, grid }: Problem, name: string, options: CellsOptions = {}) {
+export function profileOf(
+  { stencil, stencil: { update }, grid }: Problem,
+  name: string,
+  options: CellsOptions = {},
+) {
   const index = profilesOf(update).findIndex((one) => one.name === name), found = Object.keys(options);
   if (index < 0) return undefined;
   if (found.length > 0) refuserOf("find the cells")(`all values of ${name} at once are wanted`, `${found}`);
-  const { axis } = profilesOf(update)[index]!, n = grid[axis], of = `${n} cells along ${"xyz"[axis]}`;
+  const { axis } = profilesOf(update)[index]!,
+    n = grid[axis],
+    of = `${n} cells along ${axisNames(stencil.dimensions)[axis]}`;
   /** Values by the index along the axis, which a function gets for x, y and z. */
   const source = (values: CellValues) => {
     const valueAt = sliceSource(name, values, { x: 0, slices: n }, [n, 1, 1], of);
-    return typeof values === "function" ? checked(name, values) : (i: number) => valueAt(i)[0]!;
+    return typeof values === "function" ? values : (i: number) => valueAt(i)[0]!;
   };
   return { index, axis, source };
 }
@@ -73,16 +79,19 @@ export function checkStart({ kind, seed }: FieldStart): void {
   }
 }
 
-/** The function, which must return numbers. */
-export function checked(name: string, values: (x: number, y: number, z: number) => number): typeof values {
-  return (x, y, z) => {
-    const value = values(x, y, z);
+/** What a user gives: a function, which must return numbers, as a function of a plan's cells. */
+export function checked<T extends CellValues>({ stencil }: Problem, name: string, values: T): T {
+  if (typeof values !== "function") return values;
+  const given = values as (...cell: readonly number[]) => number, isPlanar = stencil.dimensions === 2;
+  return ((x: number, y: number, z: number) => {
+    const value = isPlanar ? given(x, z) : given(x, y, z);
     if (typeof value === "number") return value;
+    const at = ownOf(stencil, [x, y, z]).join(", ");
     return refuserOf(`write ${name}`)(
-      `the function must return a number, also at (${x}, ${y}, ${z})`,
+      `the function must return a number, also at (${at})`,
       describeValue(value),
     );
-  };
+  }) as unknown as T;
 }
 
 /** Values of a slice, by its x in the whole grid; of a list those that it holds now. */
@@ -100,8 +109,8 @@ export function sliceSource(
     return () => same;
   }
   if (typeof values === "function") {
-    const valueAt = checked(name, values), kept = stored ?? ((value: number) => value);
-    return (x) => new Float32Array(inSlice).map((_, i) => kept(valueAt(x, Math.floor(i / nz), i % nz)));
+    const kept = stored ?? ((value: number) => value);
+    return (x) => new Float32Array(inSlice).map((_, i) => kept(values(x, Math.floor(i / nz), i % nz)));
   }
   if (typeof values !== "object" || typeof values?.length !== "number") {
     refuse("values are a number, a list of numbers or a function of the cell", describeValue(values));

@@ -1,7 +1,7 @@
 import { isRecord } from "../../kernels/check_expression.ts";
 import { profilesOf } from "../../kernels/axis_profiles.ts";
 import type { Layout } from "../../kernels/layout.ts";
-import { forLongRuns, type OpenProblem, type Problem } from "../../kernels/stencils/stencil.ts";
+import type { OpenProblem, Problem } from "../../kernels/stencils/stencil.ts";
 import { placed } from "../../kernels/update.ts";
 import { compareShader, copyShader } from "../../kernels/wgsl/fields.ts";
 import { bindingsOf, shadersOf } from "../../kernels/traversals/storage.ts";
@@ -29,7 +29,7 @@ import { uses } from "../shares.ts";
 /**
  * Where the cells lie in a solver's GPU arrays, in the canonical order: x slowest, z fastest, with `pad` cells around the grid. Cell (x, y, z)
  * of plane p (fields first, then materials) is at index `origin + x·slice + p·plane + y·pitch + z` of an array of
- * `length` f32 values. If the grid is shared with the CPU, this is the GPU's part with its ghost zones.
+ * `length` f32 values; in two dimensions (x, y) is at `origin + x·slice + p·plane + y`. If the grid is shared with the CPU, this is the GPU's part with its ghost zones.
  *
  * @param problem what is computed
  * @param configuration how it is computed
@@ -54,7 +54,7 @@ export function solverLayout(problem: OpenProblem, configuration: Configuration)
   if (!uses(configuration.share, "gpu")) {
     throw new RangeError("Cannot lay out the GPU's arrays: the GPU must have a share: it has 0 slices");
   }
-  return planOf(forLongRuns(problem), configuration).storage.layout;
+  return planOf(checkProblem("lay out the GPU's arrays", problem), configuration).storage.layout;
 }
 
 /** How the GPU computes its part. */
@@ -102,8 +102,7 @@ export async function createSolver(
   configuration: Configuration,
   options: SolverOptions = {},
 ): Promise<Solver> {
-  checkProblem("create the solver", asked);
-  const problem = forLongRuns(asked);
+  const problem = checkProblem("create the solver", asked);
   const refuse = refuserOf("create the solver");
   if (!isRecord(options)) refuse("options are wanted", describeValue(options));
   const { buffers, timeoutMs = 20_000, refine = false } = options;

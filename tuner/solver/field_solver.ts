@@ -8,7 +8,7 @@ import type { LevelPart } from "../devices/gpu/field_memory.ts";
 import type { SharedField } from "../devices/shared/shared_field.ts";
 import type { Configuration } from "../configuration.ts";
 import { checkSignals } from "../problem/resolve_problem.ts";
-import { type CellRange, checkStart, checkSteps, profileOf, rangeOf, sliceSource } from "./cells.ts";
+import { type CellRange, checked, checkStart, checkSteps, profileOf, rangeOf, sliceSource } from "./cells.ts";
 import type { Refined } from "./refined.ts";
 import { type Contender, copyState, type Refinement } from "./refinement.ts";
 import type { CellsOptions, CellValues, Solver, SolverRun } from "./solver.ts";
@@ -104,7 +104,7 @@ export class FieldSolver implements Solver {
   }
 
   async write(name: string, values: CellValues, options: CellsOptions = {}): Promise<void> {
-    await this.#next(`write ${name}`, this.#writer(name, values, options));
+    await this.#next(`write ${name}`, this.#writer(name, checked(this.problem, name, values), options));
   }
 
   /** Checks what is to be written, and returns what writes it. */

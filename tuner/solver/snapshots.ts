@@ -1,4 +1,4 @@
-import type { Grid, Problem } from "../../kernels/stencils/stencil.ts";
+import { type Grid, type OwnGrid, ownOf, planned, type Problem } from "../../kernels/stencils/stencil.ts";
 import type { SharedField } from "../devices/shared/shared_field.ts";
 import type { CellBox } from "../devices/survey.ts";
 import { describeValue } from "../format.ts";
@@ -8,9 +8,9 @@ import { refuserOf } from "../problem/request_error.ts";
 export interface Snapshot {
   /** t: steps since the initial state. */
   readonly step: number;
-  /** Values along x, y, z. */
-  readonly size: Grid;
-  /** Dense: x slowest, z fastest. */
+  /** Values along x, y, z, in two dimensions along x, y. */
+  readonly size: OwnGrid;
+  /** Dense: x slowest, the last axis fastest. */
   readonly values: Float32Array<ArrayBuffer>;
 }
 
@@ -31,11 +31,21 @@ const CELLS_AT_ONCE = 2 ** 24;
 
 /** The snapshots of a solver. */
 export class Snapshots {
-  readonly #wanted: (Required<SnapshotOptions> & { readonly plane: number; due: number })[] = [];
+  readonly #wanted: (Required<Omit<SnapshotOptions, "box">> & {
+    readonly box: Readonly<Record<"low" | "size", Grid>>;
+    readonly plane: number;
+    due: number;
+  })[] = [];
 
   /** @throws {RangeError} saying what is wrong */
-  add({ grid, stencil: { update } }: Problem, name: string, options: SnapshotOptions, step: number): void {
-    const { every, onSnapshot, stride = 1, box = { low: [0, 0, 0], size: grid } } = options;
+  add(
+    { grid: all, stencil, stencil: { update } }: Problem,
+    name: string,
+    options: SnapshotOptions,
+    step: number,
+  ): void {
+    const grid = ownOf(stencil, all), { every, onSnapshot, stride = 1 } = options;
+    const { box = { low: ownOf(stencil, [0, 0, 0]), size: grid } } = options;
     const refuse = refuserOf("add the snapshots"), plane = update.fields.indexOf(name);
     if (plane < 0) refuse(`the name must be one of ${update.fields.join(", ")}`, describeValue(name));
     for (const [what, value] of Object.entries({ every, stride })) {
@@ -43,7 +53,7 @@ export class Snapshots {
         refuse(`${what} must be a whole number from 1 up`, describeValue(value));
       }
     }
-    const isInside = grid.every((cells, axis) => {
+    const isInside = (box.low?.length ?? 0) === grid.length && [...grid].every((cells, axis) => {
       const low = box.low?.[axis], size = box.size?.[axis];
       const areWhole = Number.isInteger(low) && Number.isInteger(size);
       return areWhole && low! >= 0 && size! >= 1 && low! + size! <= cells;
@@ -52,7 +62,9 @@ export class Snapshots {
     if (typeof onSnapshot !== "function") {
       refuse("onSnapshot must be a function", describeValue(onSnapshot));
     }
-    this.#wanted.push({ every, stride, onSnapshot, box, plane, due: Math.ceil(step / every) * every });
+    const cells = { low: planned(box.low, 0), size: planned(box.size, 1) };
+    const due = Math.ceil(step / every) * every;
+    this.#wanted.push({ every, stride, onSnapshot, box: cells, plane, due });
   }
 
   /** The step of the next one. */
@@ -76,7 +88,7 @@ export class Snapshots {
       if (one.due > step) continue;
       one.due = step + one.every;
       const { low, size: all } = one.box, { stride, plane } = one;
-      const size = all.map((cells) => Math.ceil(cells / stride)) as [number, number, number];
+      const size = all.map((cells) => Math.ceil(cells / stride)) as readonly number[] as Grid;
       const values = new Float32Array(size[0] * size[1] * size[2]), [nx, ny, nz] = all;
       const atOnce = stride * Math.max(1, Math.floor(CELLS_AT_ONCE / (stride * ny * nz)));
       for (let x = 0, i = 0; x < nx; x += atOnce) {
@@ -89,7 +101,7 @@ export class Snapshots {
           }
         }
       }
-      await one.onSnapshot({ step, size, values });
+      await one.onSnapshot({ step, size: ownOf(field.problem.stencil, size), values });
     }
   }
 }
