@@ -82,9 +82,13 @@ export {
   BOUNDARIES,
   type Boundaries,
   type Boundary,
+  type Dimensions,
   type ExactSolution,
   type Grid,
+  type OfDimensions,
   type OpenProblem,
+  type OwnBoundaries,
+  type OwnGrid,
   type Problem,
   type Stencil,
 } from "./kernels/stencils/stencil.ts";

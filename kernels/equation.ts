@@ -245,12 +245,11 @@ function planeTap(plane: number, dimensions: Dimensions): FieldTap {
 
 /** Where a plan has the cell `cells` away along an equation's own axes; of a line three numbers may be given. */
 function offsetOf(cells: readonly number[], dimensions: Dimensions): Offset {
-  const [x = 0, y = 0, ...more] = cells;
-  if (dimensions === 2) return [x, 0, y, ...more] as unknown as Offset;
-  const isShort = dimensions === 1 && cells.length < 3;
+  const isShort = dimensions === 1 && cells.length < 3, least = dimensions === 2 ? 2 : 3;
+  const [x, ...others] = [...cells, 0, 0, 0].slice(0, Math.max(least, cells.length));
   const offset = isShort
     ? [0, 0, 0, ...cells].slice(cells.length)
-    : [x, y, ...more, 0].slice(0, Math.max(3, cells.length));
+    : [x, ...dimensions === 2 ? [0] : [], ...others];
   return offset as unknown as Offset;
 }
 

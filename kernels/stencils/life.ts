@@ -11,7 +11,7 @@
 import { equation, type FieldTap } from "../equation.ts";
 import type { Expression } from "../expression.ts";
 import { add, atLeast, multiply, shifted } from "../operations.ts";
-import { type Equation, type OfDimensions, type Stencil } from "./stencil.ts";
+import type { Equation, OfDimensions, Stencil } from "./stencil.ts";
 
 /** Numbers of living neighbours, ends included. */
 interface LifeRule {
@@ -28,12 +28,12 @@ const DEFAULT_RULE = "5/2-7", PLANAR_RULE = "3/2-3";
 const RULE_FORMAT = "BORN/SURVIVES, numbers or ranges from 0 to 26, in two dimensions to 8, such as 5/2-7";
 
 /** Reads a rule as "5/2-7", born with 5, survives with 2 to 7; undefined where the text is no rule. */
-export function readRule(text: string): LifeRule | undefined {
+export function readRule(text: string, dimensions: 2 | 3 = 3): LifeRule | undefined {
   const match = /^(\d{1,2})(?:-(\d{1,2}))?\/(\d{1,2})(?:-(\d{1,2}))?$/.exec(text);
   if (match === null) return undefined;
   const [, bornLow = "", bornHigh = bornLow, low = "", high = low] = match;
   const rule = { born: [+bornLow, +bornHigh], survives: [+low, +high] } as const;
-  const isRange = ([low, high]: readonly [number, number]): boolean => low <= high && high <= 26;
+  const isRange = ([low, high]: readonly [number, number]): boolean => low <= high && high < 3 ** dimensions;
   return isRange(rule.born) && isRange(rule.survives) ? rule : undefined;
 }
 
@@ -57,8 +57,8 @@ export function readRule(text: string): LifeRule | undefined {
 export function life(rule?: string, options: OfDimensions = {}): Stencil {
   const { dimensions = 3 } = options, isPlanar = dimensions === 2;
   rule ??= isPlanar ? PLANAR_RULE : DEFAULT_RULE;
-  const numbers = readRule(rule);
-  if (numbers === undefined || (isPlanar && Math.max(numbers.born[1], numbers.survives[1]) > 8)) {
+  const numbers = readRule(rule, dimensions);
+  if (numbers === undefined) {
     throw new RangeError(`Cannot build the life stencil: the rule must be ${RULE_FORMAT}: it is ${rule}`);
   }
   return equation({
@@ -104,7 +104,7 @@ export const LIFE: Equation = {
     wanted: RULE_FORMAT,
     default: DEFAULT_RULE,
     planar: PLANAR_RULE,
-    read: (text) => readRule(text) && text,
+    read: (text, dimensions) => readRule(text, dimensions) && text,
   },
   create: (rule, _, dimensions) => life(rule?.toString(), { dimensions }),
 };

@@ -180,7 +180,7 @@ export interface Equation {
     /** The default in two dimensions. @default {the same} */
     readonly planar?: VariantValue;
     /** Reads a value; undefined where the text is none. */
-    read(text: string): VariantValue | undefined;
+    read(text: string, dimensions?: 2 | 3): VariantValue | undefined;
   };
   /** Its time step, without dimensions; undefined where it has none to choose. */
   readonly timeStep?: {

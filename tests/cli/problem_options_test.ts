@@ -1,10 +1,13 @@
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { EQUATIONS } from "../../kernels/stencils/all.ts";
-import { hashOf } from "../../kernels/definition.ts";
+import { definitionOf, hashOf, stencilOf } from "../../kernels/definition.ts";
+import grayScott from "../../examples/gray_scott.ts";
+import { acoustic } from "../../kernels/stencils/acoustic.ts";
 import { elastic } from "../../kernels/stencils/elastic.ts";
 import { heat } from "../../kernels/stencils/heat.ts";
 import { heat1d } from "../../kernels/stencils/heat_1d.ts";
 import { ks } from "../../kernels/stencils/ks.ts";
+import { wave } from "../../kernels/stencils/wave.ts";
 import { life } from "../../kernels/stencils/life.ts";
 import type { Grid, Stencil } from "../../kernels/stencils/stencil.ts";
 import type { Values } from "../../tuner/cli/options.ts";
@@ -99,6 +102,31 @@ Deno.test("one number is a cube, or the points of a line", async () => {
   for (const [args, grid] of cases) assertEquals((await parse(...args.split(" "))).grid, [grid]);
 });
 
+Deno.test("two numbers are a grid of two dimensions, of built-in equations too", async () => {
+  const first = async (args: string) => {
+    const [resolved] = await resolveSizes(await parse(...args.split(" ")), SIMULATED_DEVICE);
+    return resolved.problem;
+  };
+  const own = new URL("../../examples/gray_scott.ts", import.meta.url).pathname;
+  const cases: [args: string, stencil: Stencil, grid: Grid][] = [
+    ["--grid 30x26", wave(2, { dimensions: 2 }), [30, 1, 26]],
+    ["--grid 30x26 --order 4 --set courant=0.5", wave(4, { dimensions: 2, courant: 0.5 }), [30, 1, 26]],
+    ["--stencil heat --grid 30x26", heat(1, { dimensions: 2 }), [30, 1, 26]],
+    ["--stencil life --grid 30x26", life("3/2-3", { dimensions: 2 }), [30, 1, 26]],
+    ["--stencil acoustic --grid 80x90", acoustic({ dimensions: 2 }), [80, 1, 90]],
+    [`--stencil ${own} --grid 64`, stencilOf(definitionOf(grayScott)), [64, 1, 64]],
+    ["--grid 30x26 --grid 9x9x9", wave(2, { dimensions: 2 }), [30, 1, 26]],
+  ];
+  for (const [args, stencil, grid] of cases) {
+    const found = await first(args);
+    assertEquals([hashOf(found.stencil.update), found.grid], [hashOf(stencil.update), grid], args);
+  }
+  const { boundary } = await first("--grid 30x26 --boundary periodic,insulated");
+  assertEquals(boundary, ["periodic", "periodic", "insulated"]);
+  const several = await resolveSizes(await parse("--grid", "30x26", "--grid", "9x9x9"), SIMULATED_DEVICE);
+  assertEquals(several.map(({ problem: { stencil } }) => stencil.dimensions), [2, 3]);
+});
+
 Deno.test("budgets are times or evaluations", async () => {
   const cases: [string, Values<typeof OPTIONS>["budget"]][] = [
     ["60s", { timeNs: 60e9 }],
@@ -114,13 +142,23 @@ Deno.test("a wrong request is one line: option, wanted, found", async () => {
   const cases: [args: string, message: string][] = [
     [
       "--grid 0x5x5",
-      'Cannot use --grid: wanted XxYxZ with whole numbers of at least 1, such as 384x256x256, or N for a cube: found "0x5x5"',
+      'Cannot use --grid: wanted XxYxZ or XxY with whole numbers of at least 1, such as 384x256x256, or N for a cube: found "0x5x5"',
     ],
     [
       "--grid 0",
-      'Cannot use --grid: wanted XxYxZ with whole numbers of at least 1, such as 384x256x256, or N for a cube: found "0"',
+      'Cannot use --grid: wanted XxYxZ or XxY with whole numbers of at least 1, such as 384x256x256, or N for a cube: found "0"',
     ],
-    ["--grid 5x5", 'found "5x5"'],
+    [
+      "--stencil elastic --grid 5x5",
+      'Cannot use --grid: wanted XxYxZ with whole numbers of at least 1, such as 384x256x256, or N for a cube: found "5x5"',
+    ],
+    ["--grid 4096x4096x1x1", "Cannot use --grid: wanted XxYxZ or XxY with"],
+    [
+      "--grid 9x8 --set courant=0.8",
+      "Cannot use --set courant: wanted a number above 0 and at most 0.707107",
+    ],
+    ["--grid 9x8 --boundary zero,periodic,zero", "or one for each axis, such as zero,insulated: found"],
+    ["--stencil life --grid 9x8 --set rule=9/2-3", "--set rule: wanted BORN/SURVIVES"],
     ["--grid 5x5x5x5", 'found "5x5x5x5"'],
     ["--grid 5x5x-5", 'found "5x5x-5"'],
     ["--grid 1e3x5x5", "found"],

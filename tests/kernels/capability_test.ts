@@ -39,7 +39,8 @@ async function table(): Promise<string[]> {
   const answers = ALL.map((traversal) => [
     `${traversal.device} \`${traversal.name}\``,
     ...equations.map((stencil) => {
-      const grid = stencil.dimensions === 1 ? [1, 1, 4096] as const : [64, 64, 64] as const;
+      const { dimensions = 3 } = stencil;
+      const grid = [dimensions === 1 ? 1 : 64, dimensions === 3 ? 64 : 1, 4096] as const;
       return refusalOf(traversal, { stencil, grid, boundary: boundariesOf(stencil)[0]! })?.kind ?? "yes";
     }),
   ]);

@@ -64,7 +64,7 @@ const WRONG: readonly (readonly [change: object, message: string])[] = [
   [{ title: "two\nlines" }, "plain: title: one line"],
   [{ variant: { grid: 4 } }, "plain: variant: a name of letters and digits other than stencil, grid"],
   [{ variant: { order: NaN } }, "plain: variant order: a number or a line of text is wanted: found NaN"],
-  [{ dimensions: 2 }, "plain: dimensions: 1 or 3 is wanted: found 2"],
+  [{ dimensions: 4 }, "plain: dimensions: 1, 2 or 3 is wanted: found 4"],
   [{ boundaries: [] }, "plain: boundaries: a list of some of zero, periodic, insulated is wanted: found []"],
   [
     { boundaries: ["open"] },
@@ -183,7 +183,7 @@ const WRONG: readonly (readonly [change: object, message: string])[] = [
   ],
   [
     made(({ u }) => u.at(0.5, 0, 0)),
-    "plain: sub-step 1, field u: an offset of three whole numbers is wanted: found [0.5, 0, 0]",
+    "plain: sub-step 1, field u: a whole number of cells along each axis is wanted: found [0.5, 0, 0]",
   ],
   [made(({ u }) => u.at(0, 65)), "at most 64 cells are wanted: found u.at(0, 65, 0)"],
   [made(({ u }) => shifted(u.at(60), 5, 0, 0)), "at most 64 cells are wanted: found u.at(65, 0, 0)"],

@@ -98,7 +98,7 @@ Deno.test("what is no definition is refused, and the place is named", () => {
       { substeps: [{ v: ["at", "w", 0, 0, 0] }] },
       "field v: the name of a field or material is wanted: found w",
     ],
-    [{ substeps: [{ v: ["at", "p", 0, 0] }] }, "field v: an offset of three whole numbers"],
+    [{ substeps: [{ v: ["at", "p", 0, 0] }] }, "field v: a whole number of cells along each axis"],
     [{ substeps: [{ v: ["add", 1] }] }, "field v: add of 2 is wanted: found 1"],
     [{ substeps: [{ v: ["divide", 1, 2, 3] }] }, "field v: divide of 2 is wanted: found 3"],
     [{ substeps: [{ v: [] }] }, "field v: a word that definitions know is wanted: found undefined"],

@@ -86,7 +86,8 @@ export const PROBLEM = {
     read(text: string, refuse: Refuse, earlier: EarlierValues): OwnBoundaries {
       const stencil = chosenStencil(earlier);
       const words = text.split(","), boundary = words.length === 1 ? text : words;
-      if (isBoundaryOf(stencil, boundary)) return shortBoundary(boundary);
+      const isPlan = stencil.dimensions === 2 && words.length === 3;
+      if (!isPlan && isBoundaryOf(stencil, boundary)) return shortBoundary(boundary);
       return refuse(wantedBoundary(stencil));
     },
   },
@@ -171,7 +172,7 @@ export function chosenStencil(values: EarlierValues): Stencil {
   const chosen = variant && settings.get(variant.name);
   const value = chosen === undefined
     ? (dimensions === 2 ? variant?.planar : undefined) ?? variant?.default
-    : variant!.read(chosen) ?? refuse(variant!.name)(variant!.wanted);
+    : variant!.read(chosen, dimensions) ?? refuse(variant!.name)(variant!.wanted);
   const step = timeStep && settings.get(timeStep.name);
   if (step === undefined) return create(value, undefined, dimensions);
   const limit = timeStep!.limit(value, dimensions),
