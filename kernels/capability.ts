@@ -42,7 +42,7 @@ export const NEEDS = [
   "previous-neighbours",
   /** Any value at t − 1. */
   "previous",
-  /** Taps off the z axis that lie in no sum of their own column. */
+  /** Of one field, taps off the z axis that lie in no sum of their own column. */
   "diagonal-taps",
   /** Taps off the x axis that lie in no sum of their own slice. */
   "slanted-taps",
@@ -153,7 +153,7 @@ const needsOfUpdate = remembered((update: Update): ReadonlyMap<Need, string> => 
     ["previous", readsPrevious(update), "the update reads a value at t − 1"],
     [
       "diagonal-taps",
-      expressions.some((one) => strayTaps(one).length > 0),
+      fields.length === 1 && expressions.some((one) => strayTaps(one).length > 0),
       "a diagonal tap is in no column's sum",
     ],
     [

@@ -19,6 +19,8 @@
  * barriers, in two halves by turns. Cells of a tile are visited by growing max(a, b), so that those that wait
  * for loads come last.
  *
+ * Of several fields each has tiles of its own beside the others' (`torre_lean.ts`); the above is one field's.
+ *
  * docs/traversals.md says how sums of columns serve taps off the axes along z, how several bands of Nt steps advance in
  * one dispatch (the paper's asynchrony, §5), and how what lies outside the grid stays zero.
  *
@@ -26,8 +28,10 @@
  */
 import { profileReads } from "../axis_profiles.ts";
 import { AMONG_ZEROS, capabilities, wrongParameters } from "../capability.ts";
+import { type Tap, tapsIn } from "../expression.ts";
 import type { Problem } from "../stencils/stencil.ts";
-import { reachOf, readsPrevious, tapsOf, type Update } from "../update.ts";
+import { remembered } from "../remembered.ts";
+import { readsPrevious, tapsOf, type Update } from "../update.ts";
 import { planTorres, remainderWorkgroups } from "./torre_plan.ts";
 import {
   MAX_BANDS,
@@ -45,11 +49,12 @@ import {
   RESTING,
   shapeOf,
   TIER_AHEAD,
+  tilesOf,
   type TorreParameters,
   type TorreShape,
 } from "./torre_shape.ts";
 import { sumsOf } from "./torre_sums.ts";
-import { needsOf } from "./torre_visit.ts";
+import { needsOf, visitTier } from "./torre_visit.ts";
 import type { Traversal } from "./traversal.ts";
 import { exceededLimit } from "./workgroup_limits.ts";
 
@@ -61,8 +66,6 @@ const LARGEST_DTS = 12;
 
 /** Lookahead that puts every load at the start of its tier. */
 const EARLIEST = 99;
-
-const ONE_FIELD = "a torre's registers hold one field";
 
 /** Torres: the tile's size, the torre's height and how the kernel is written are to choose. */
 export const diamondTorre: Traversal = {
@@ -76,6 +79,8 @@ export const diamondTorre: Traversal = {
       "window",
       "dimensions",
       "grid",
+      "fields",
+      "sub-steps",
       "materials",
       "profiles",
       "previous",
@@ -85,17 +90,25 @@ export const diamondTorre: Traversal = {
       "early-fields",
       "points",
       "signal",
+      "early-sources",
     ],
     {
       boundary: "torres advance from one end of x to the other through zeros",
-      fields: ONE_FIELD,
-      "sub-steps": ONE_FIELD,
       "previous-neighbours": "a torre keeps that level of the cell itself only",
       "diagonal-taps": "torres cannot read it",
       reach: "there is nothing to tile",
-      "early-sources": ONE_FIELD,
     },
-    { boundaries: AMONG_ZEROS },
+    {
+      boundaries: AMONG_ZEROS,
+      where: {
+        fields: {
+          cannot: {
+            window: "torres of several fields do not pass through a window",
+            previous: "torres of several fields keep one level",
+          },
+        },
+      },
+    },
   ),
   parameterLists(problem, { maxComputeWorkgroupStorageSize: mostBytes }) {
     const { update } = problem.stencil;
@@ -125,7 +138,7 @@ export const diamondTorre: Traversal = {
     };
   },
   infeasible(problem, parameters, limits) {
-    const { dts, nt, bands = 1, zPerThread, threads, chunk, unroll, lookahead, materials } = parameters;
+    const { nt, bands = 1, zPerThread, threads, chunk, unroll, lookahead, materials } = parameters;
     const nz = problem.grid[2], lanes = threads * zPerThread;
     if (lanes < nz) {
       return wrongParameters(`${threads} threads with ${zPerThread} along z each do not cover ${nz} cells`);
@@ -159,8 +172,7 @@ export const diamondTorre: Traversal = {
       );
     }
     if (nt % unroll !== 0) return wrongParameters(`Nt ${nt} is not a multiple of unroll ${unroll}`);
-    const slope = reachOf(problem.stencil.update).diamond, width = 2 * slope * dts;
-    const usable = bands === 1 ? 1 : usableBands(problem, parameters, { slope, width });
+    const usable = bands === 1 ? 1 : usableBands(problem, parameters);
     if (bands > 1 && bands >= 2 * usable) {
       return wrongParameters(`${bands} bands are too many: at most ${usable} can run at once`);
     }
@@ -174,11 +186,14 @@ export const diamondTorre: Traversal = {
     if (isPacked && (4 * shape.layout.length > mostBytes || limits.windowBytes !== undefined)) {
       return wrongParameters(`materials ${materials}: a level in one buffer is wanted`);
     }
+    if (lookahead === RESTING && problem.stencil.update.fields.length > 1) {
+      return wrongParameters(`lookahead ${lookahead}: values of one field only rest in workgroup memory`);
+    }
     if (lookahead === RESTING && shape.resting.length === 0) {
       return wrongParameters(`lookahead ${lookahead} has no effect: no value of so small a tile has to wait`);
     }
     const { exchanged, written: inTier } = workOf(problem, parameters, shape);
-    if (chunk > exchanged && chunk !== 2) {
+    if (chunk !== 2 && chunk > exchanged) {
       const most = exchanged === shape.cells
         ? `the tile's ${exchanged} cells`
         : `the ${exchanged} places that a tier exchanges`;
@@ -196,7 +211,7 @@ export const diamondTorre: Traversal = {
       workgroup: [threads, 1, 1],
       workgroupBytes: exchangeBytes(shape, parameters),
       workgroups: [
-        torresInRow(problem, shape.width, 0),
+        torresInRow(problem, shape, 0),
         bands,
         1,
         ...(unroll === 1 ? [] : remainderWorkgroups(problem, threads)),
@@ -207,25 +222,26 @@ export const diamondTorre: Traversal = {
     const { dts, nt, zPerThread, threads, chunk, unroll, lookahead } = parameters;
     const shape = shapeOf(problem, parameters);
     const { width, cells } = shape;
+    const { update } = problem.stencil;
     const work = workOf(problem, parameters, shape);
-    const values = heldBy(problem.stencil.update, dts) + (lookahead === TIER_AHEAD ? work.loaded : 0);
+    const values = heldBy(update, dts) + (lookahead === TIER_AHEAD ? work.loaded : 0);
     const plain = chunk + 20 + zPerThread * work.ofMaterials.held;
-    const previous = readsPrevious(problem.stencil.update);
+    const previous = readsPrevious(update);
     // two tiers in the loop's body swap F and G instead of moving them, and repeat F where there is no G
     const kind = unroll === 1 ? "plain" : previous ? "swapped" : "repeated";
     const isSpread = unroll !== 1 && lookahead !== EARLIEST;
-    const ends = 2 * cells * (previous ? 2 : 1);
+    const ends = 2 * cells * (previous ? 2 : update.fields.length);
     const tiers = Math.max(1, Math.min(nt, problem.steps));
     const [nx] = problem.grid;
     const stages = stageCount(problem, tiers, shape);
     // Torres of a row load the corner between them at the same time, so that it is moved once (Eq. 6).
-    const corner = 2 * shape.slope ** 2;
+    const corner = update.fields.length * 2 * shape.slope ** 2;
     // Torres cut by the ends of x start and end inside the grid: as many more ends as stages overlap them.
     const tierRatio = (nx * 2 / width) * tiers / stages;
     const moved = work.moved + ends / tierRatio;
     const { loads, rows, enteringRows } = work.ofMaterials;
     const begun = rows / tierRatio;
-    const waves = rowsOfWaves(problem, parameters, shape), row = torresInRow(problem, width, 0);
+    const waves = rowsOfWaves(problem, parameters), row = torresInRow(problem, shape, 0);
     const waveCount = waves.reduce((sum, { waves }) => sum + waves, 0);
     return {
       bytesPerUpdate: 4 * (moved + enteringRows + begun - corner) / cells,
@@ -240,7 +256,7 @@ export const diamondTorre: Traversal = {
       loopInstructions: unroll * work.instructions,
       rounds: {
         instructions: work.instructions,
-        barriers: Math.ceil(work.exchanged / shape.perChunk),
+        barriers: work.barriers,
         rows: work.moved + enteringRows,
         hits: loads - enteringRows + work.ofProfiles,
         exchanges: zPerThread * work.exchanges,
@@ -262,39 +278,68 @@ export const diamondTorre: Traversal = {
 } satisfies Traversal<TorreParameters>;
 
 /**
- * What a tier costs a thread, counted from what its shader does: places exchanged, loads from memory, those and stores to
- * it (`moved`), reads and writes of workgroup memory (`exchanges`), instructions, and operations in the
- * shader's text, which its compilation takes (`written`). An element is `zPerThread` cells.
+ * What a tier costs a thread, counted from what its shader does: places exchanged, barriers, loads from memory, those and
+ * stores to it (`moved`), reads and writes of workgroup memory (`exchanges`), instructions, and operations in the shader's
+ * text, which its compilation takes (`written`). An element is `zPerThread` cells.
  */
 function workOf(
   { stencil: { update } }: Problem,
   parameters: TorreParameters,
   shape: TorreShape,
 ):
-  & Record<"exchanged" | "loaded" | "moved" | "exchanges" | "instructions" | "written" | "ofProfiles", number>
+  & Record<"loaded" | "moved" | "exchanges" | "instructions" | "written" | "ofProfiles", number>
+  & ReturnType<typeof exchangeOf>
   & { readonly ofMaterials: ReturnType<typeof workOfMaterials> } {
-  const { zPerThread } = parameters, { slope, width, cells, rim, resting } = shape;
-  const { loads, exchanged, kept } = needsOf(update, slope, width), sums = sumsOf(update);
-  const moved = loads.length + cells - placesIn(width - 2 * slope);
-  const exchanges = exchanged.length * (1 + 2 * rim) + resting.length;
-  const operations = sums === undefined ? cells * tapsOf(update).length : cells * sums.cell.operations +
+  const { zPerThread } = parameters, { width, cells, rim, resting } = shape, fields = update.fields.length;
+  const { loads, stored, kept } = needsOf(update, shape.dts), sums = sumsOf(update);
+  const exchange = exchangeOf(update, shape.dts, shape.perChunk);
+  const moved = loads.length + stored.length;
+  const exchanges = fields > 1
+    ? exchange.exchanged + exchange.reads
+    : exchange.exchanged * (1 + 2 * rim) + resting.length;
+  const taps = fields > 1
+    ? update.substeps.flat().reduce((sum, one) => sum + tapsIn([one.value]).length, 0)
+    : tapsOf(update).length;
+  const operations = sums === undefined ? cells * taps : cells * sums.cell.operations +
     kept.reduce((sum, places, index) => sum + places.length * sums.kept[index]!.operations, 0);
   const ofMaterials = workOfMaterials(update, parameters, shape),
     ofProfiles = width * profileReads(update).length;
   const instructions = ofMaterials.instructions + 2 * ofProfiles;
   return {
-    exchanged: exchanged.length,
+    ...exchange,
     loaded: loads.length,
     moved,
     exchanges,
-    instructions: zPerThread * operations + (sums === undefined ? 2 * cells : exchanges) + 2 * moved +
+    instructions: zPerThread * operations + (sums === undefined ? 2 * fields * cells : exchanges) +
+      2 * moved +
       instructions,
     // cells are masked at the edges as well
-    written: operations + (sums === undefined ? 6 * cells : exchanges + 2 * moved + 4 * cells) + instructions,
+    written: operations +
+      (sums === undefined ? 6 * fields * cells : exchanges + 2 * moved + 4 * cells) + instructions,
     ofMaterials,
     ofProfiles,
   };
 }
+
+/** Values that a tier exchanges, those that its cells read of neighbours along z, and the barriers. */
+const exchangeOf = remembered((
+  update: Update,
+  dts: number,
+  perChunk: number,
+): Record<"exchanged" | "reads" | "barriers", number> => {
+  const shape = { ...tilesOf(update, dts), perChunk, resting: [], lookahead: 0 };
+  const all = visitTier(update, shape).filter(({ exchanged }) => exchanged.length > 0);
+  const isAside = ({ plane, offset: [, , z] }: Tap): boolean => z !== 0 && plane < update.fields.length;
+  const cells = all.flatMap(({ cells }) => cells);
+  return {
+    exchanged: all.reduce((sum, { exchanged }) => sum + exchanged.length, 0),
+    reads: cells.reduce(
+      (sum, { made }) => sum + tapsIn(made.map(({ value }) => value)).filter(isAside).length,
+      0,
+    ),
+    barriers: all.length,
+  };
+});
 
 /**
  * What materials cost a thread in a tier: elements loaded, those that a thread with 1 z holds at once, instructions; and
@@ -303,9 +348,9 @@ function workOf(
 function workOfMaterials(
   update: Update,
   { zPerThread, unroll, materials = AGAIN }: TorreParameters,
-  { slope, width, cells }: TorreShape,
+  { dts, cells }: TorreShape,
 ): Record<"loads" | "held" | "instructions" | "rows" | "enteringRows", number> {
-  const { elements, entering, rows, enteringRows } = materialNeeds(update, slope, width, zPerThread);
+  const { elements, entering, rows, enteringRows } = materialNeeds(update, dts, zPerThread);
   const packed = packedPlanes(update, materials).map(({ plane }) => plane);
   const halved = (some: readonly Element[]) => some.filter(({ plane }) => packed.includes(plane)).length / 2;
   const sizeOf = (some: readonly Element[]): number => some.length - halved(some);
@@ -323,6 +368,10 @@ function workOfMaterials(
 
 /** Values of F(t) and F(t−1) that a thread with 1 z holds in a tier. */
 function heldBy(update: Update, dts: number): number {
-  const { diamond: slope } = reachOf(update);
-  return placesIn(2 * slope * (dts + 1)) + (readsPrevious(update) ? placesIn(2 * slope * dts) : 0);
+  if (update.fields.length > 1) {
+    const { carried, loads } = needsOf(update, dts);
+    return carried.length + loads.length;
+  }
+  const { slope, width } = tilesOf(update, dts);
+  return placesIn(width + 2 * slope) + (readsPrevious(update) ? placesIn(width) : 0);
 }

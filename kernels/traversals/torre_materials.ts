@@ -10,10 +10,12 @@
  *
  * @module
  */
+import { tapsIn } from "../expression.ts";
 import { remembered } from "../remembered.ts";
-import { tapsOf, type Update } from "../update.ts";
+import type { Assignment, Update } from "../update.ts";
 import { lanesAt } from "../wgsl/declare.ts";
-import { alongX, type Place, shifted, square } from "./torre_shape.ts";
+import { alongX, type Place, shifted, tilesOf } from "./torre_shape.ts";
+import { type Cell, cellsOf } from "./torre_visit.ts";
 
 /** Values of the parameter `materials`: one of the first two, packed or not. */
 export const AGAIN = 0, HELD = 1, PACKED = 2;
@@ -61,27 +63,34 @@ export function behind(element: Element, slope: number): Element {
 }
 
 /** The elements that cells read, by growing x. */
-function elementsAt(update: Update, zPerThread: number, cells: readonly Place[]): Element[] {
+function elementsAt(update: Update, zPerThread: number, cells: readonly Cell[]): Element[] {
   const found = new Map<string, Element>();
-  for (const { plane, offset: [x, y, z] } of tapsOf(update)) {
-    if (plane < update.fields.length) continue;
-    for (const cell of cells) {
-      for (const { by } of lanesAt(z, zPerThread)) {
-        const element = { plane, place: shifted(cell, x, y), by };
-        found.set(elementKey(element), element);
+  for (const one of update.substeps.flat()) {
+    for (const { plane, offset: [x, y, z] } of materialTaps(one, update.fields.length)) {
+      for (const { place, made } of cells) {
+        if (!made.includes(one)) continue;
+        for (const { by } of lanesAt(z, zPerThread)) {
+          const element = { plane, place: shifted(place, x, y), by };
+          found.set(elementKey(element), element);
+        }
       }
     }
   }
   return [...found.values()].sort((a, b) => alongX(a.place, b.place));
 }
 
+const materialTaps = remembered(({ value }: Assignment, fields: number) =>
+  tapsIn([value]).filter(({ plane }) => plane >= fields)
+);
+
 export const materialNeeds: (
   update: Update,
-  slope: number,
-  width: number,
+  dts: number,
   zPerThread: number,
-) => MaterialNeeds = remembered((update, slope, width, zPerThread) => {
-  const elements = elementsAt(update, zPerThread, square(0, width));
+) => MaterialNeeds = remembered((update, dts, zPerThread) => {
+  const { slope } = tilesOf(update, dts);
+  const cells = [...update.substeps.keys()].flatMap((substep) => cellsOf(update, dts, substep));
+  const elements = elementsAt(update, zPerThread, cells);
   const enteringOf = (some: readonly Element[]): Element[] => {
     const keys = new Set(some.map(elementKey));
     return some.filter((one) => !keys.has(elementKey(behind(one, slope))));
@@ -94,10 +103,10 @@ export const materialNeeds: (
 /** When a tier loads what of materials, whose cells are visited in this order. */
 export function visitMaterials(
   update: Update,
-  { slope, width, zPerThread, materials }: Record<"slope" | "width" | "zPerThread" | "materials", number>,
-  cells: readonly Place[],
+  { dts, zPerThread, materials }: Record<"dts" | "zPerThread" | "materials", number>,
+  cells: readonly Cell[],
 ): MaterialVisit {
-  const { elements, entering } = materialNeeds(update, slope, width, zPerThread);
+  const { elements, entering } = materialNeeds(update, dts, zPerThread);
   const loads = cells.map((): MaterialLoads => ({ now: [], next: [] }));
   /** The first cell that reads an element. */
   const readers = new Map<string, number>();

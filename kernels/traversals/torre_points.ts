@@ -10,42 +10,45 @@
  *
  * @module
  */
-import { placePoints, type Points } from "../points.ts";
+import { placePoints, type Point, type Points } from "../points.ts";
 import type { Problem } from "../stencils/stencil.ts";
 import { cellType, plus, times } from "../wgsl/declare.ts";
 import { HEAD_VECTORS } from "../wgsl/points.ts";
 import { wgsl } from "../wgsl/template.ts";
-import { square, type TorreShape } from "./torre_shape.ts";
+import { type Place, tileOf, type TorreShape } from "./torre_shape.ts";
 
 /** Numbers of a vector, and of the row of a z; more than any place. */
 const VECTOR = 4, ROW = 2, MORE = 2 ** 16;
 
 /** Places of a tile along y, half a tile apart, that meet the grid. */
-function rowsOfTiles({ grid: [, ny] }: Pick<Problem, "grid">, width: number): number {
-  return Math.floor((ny + width / 2 - 2) / (width / 2)) + 1;
+function rowsOfTiles({ grid: [, ny] }: Pick<Problem, "grid">, { width, spread }: TorreShape): number {
+  return Math.floor((ny + width / 2 - 2 + spread[1]) / (width / 2)) + 1;
 }
 
 /** The table of a problem's points. */
 export function tabulateTorres(
   { grid, grid: [nx] }: Pick<Problem, "grid">,
-  { width }: TorreShape,
+  shape: TorreShape,
   points: Points,
 ): Int32Array<ArrayBuffer> {
-  const tileRows = rowsOfTiles({ grid }, width), perRow = nx + width - 1;
-  const lists = Array.from({ length: tileRows * perRow }, (): number[] => []);
+  const { width, cells } = shape, tileRows = rowsOfTiles({ grid }, shape), firstX = firstTile(shape);
+  const perRow = nx - firstX, lists = Array.from({ length: tileRows * perRow }, (): number[] => []);
   const begin = Math.ceil(lists.length / VECTOR), entered: number[] = [];
-  for (const column of Map.groupBy(placePoints(points), ({ cell: [x, y] }) => `${x} ${y}`).values()) {
-    const { cell: [x, y, lowest] } = column[0]!, count = column.at(-1)!.cell[2] - lowest + 1;
+  const columnOf = ({ field, cell: [x, y] }: Point): string => `${field} ${x} ${y}`;
+  // those of materials are only read, by no torre
+  const placed = placePoints(points).filter(({ field }) => field < shape.corners.length);
+  for (const column of Map.groupBy(placed, columnOf).values()) {
+    const { field, cell: [x, y, lowest] } = column[0]!, count = column.at(-1)!.cell[2] - lowest + 1;
     const rowsAt = entered.length / VECTOR,
       rows = new Array<number>(VECTOR * Math.ceil(count * ROW / VECTOR)).fill(-1);
     for (const { cell: [, , z], added, recorded } of column) {
       rows.splice(ROW * (z - lowest), ROW, added, recorded);
     }
     entered.push(...rows);
-    square(0, width).forEach(([a, b], place) => {
-      const tileX = x - (a + b) / 2 + width - 1, tileY = (y - (a - b) / 2) / (width / 2);
+    tileOf(shape, field).forEach(([a, b], place) => {
+      const tileX = x - (a + b) / 2 - firstX, tileY = (y - (a - b) / 2) / (width / 2);
       if (!Number.isInteger(tileY) || tileY < 0 || tileY >= tileRows) return;
-      lists[tileY * perRow + tileX]!.push(MORE + place, lowest, count, rowsAt);
+      lists[tileY * perRow + tileX]!.push(MORE + field * cells + place, lowest, count, rowsAt);
     });
   }
   const firstRow = begin + lists.reduce((sum, { length }) => sum + length, 0) / VECTOR;
@@ -65,15 +68,28 @@ export function tabulateTorres(
   return table;
 }
 
-/** Adds to the points of a tier's new values, which `next` names by their places, and records them. */
+/** The lowest x of a tile that meets the grid. */
+function firstTile({ width, spread }: TorreShape): number {
+  return 1 - width - spread[0];
+}
+
+/** Adds to the points of the fields that a tier has just made, and records them; `nameOf`: of their new values. */
 export function visitPoints(
-  next: ReadonlyMap<string, string>,
-  { width }: TorreShape,
-  { zPerThread, tier }: { readonly zPerThread: number; readonly tier: number },
+  fields: readonly number[],
+  shape: TorreShape,
+  { zPerThread, tier, nameOf }: {
+    readonly zPerThread: number;
+    readonly tier: number;
+    nameOf(place: Place, field: number): string;
+  },
 ): string {
-  const names = square(0, width).map((place) => next.get(`${place}`)!);
+  const names = fields.flatMap((field) =>
+    tileOf(shape, field).map((place, i) => [field * shape.cells + i, nameOf(place, field)] as const)
+  );
   const eachPlace = (lineOf: (name: string) => string): string =>
-    names.map((name, place) => `case ${place}: { ${lineOf(name)} }`).join("\n");
+    names.map(([place, name]) => `case ${place}: { ${lineOf(name)} }`).join("\n");
+  const { width, corners, spread: [further] } = shape, areAll = fields.length === corners.length;
+  const visit = areAll ? `${tier}` : `${tier}_${fields[0]}`;
   const step = `row.y / W + ${plus("tier", tier)}`;
   const lanes = Array.from({ length: zPerThread }, (_, lane) => {
     const value = zPerThread === 1 ? "value" : `value.${"xyzw"[lane]}`, z = plus("above", lane);
@@ -87,9 +103,11 @@ export function visitPoints(
     `.trimEnd();
   });
   return wgsl`
-    let tile${tier} = y / ${width / 2} * (NX + W - 1) + clamp(x, 1 - W, NX - 1) + W - 1;
-    let first${tier} = points[${HEAD_VECTORS} + tile${tier} / ${VECTOR}][tile${tier} % ${VECTOR}];
-    for (var i = select(0, first${tier}, x > -W && x < NX); i > 0;) {
+    let tile${visit} = y / ${width / 2} * (${plus("NX + W", further - 1)}) + clamp(x, ${
+    plus("1 - W", -further)
+  }, NX - 1) + ${plus("W", further - 1)};
+    let first${visit} = points[${HEAD_VECTORS} + tile${visit} / ${VECTOR}][tile${visit} % ${VECTOR}];
+    for (var i = select(0, first${visit}, x > ${plus("-W", -further)} && x < NX); i > 0;) {
       let entry = points[${HEAD_VECTORS} + i];
       let place = entry.x % ${MORE};
       i = select(0, i + 1, entry.x >= ${MORE});
@@ -99,7 +117,7 @@ export function visitPoints(
         var value = ${cellType(zPerThread)}();
         switch place {
           ${eachPlace((name) => `value = ${name};`)}
-          default: {}
+          default: ${areAll ? "{}" : "{ continue; }"}
         }
         ${lanes.join("\n")}
         if (isAddedTo) {

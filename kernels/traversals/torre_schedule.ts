@@ -7,39 +7,42 @@
 import type { SectionNeeds, SliceRange } from "../sections.ts";
 import type { Problem } from "../stencils/stencil.ts";
 import { remembered } from "../remembered.ts";
-import { reachOf, type Update } from "../update.ts";
-import type { TorreParameters, TorreShape } from "./torre_shape.ts";
+import type { Update } from "../update.ts";
+import { tilesOf, type TorreParameters, type TorreTiles } from "./torre_shape.ts";
 
 /** Bands in one dispatch at most: their rows' uniforms fill the 256 bytes of a dispatch. */
 export const MAX_BANDS = 16;
 
-type Slant = Pick<TorreShape, "slope" | "width">;
-
 /** Torres whose tile meets the grid along y, in a row whose first torre is centred at y = shift. */
-export function torresInRow({ grid: [, ny] }: Problem, width: number, shift: number): number {
-  return Math.max(0, Math.floor((ny - 1 + width / 2 - 1 - shift) / width) + 1);
+export function torresInRow(
+  { grid: [, ny] }: Problem,
+  { width, spread }: TorreTiles,
+  shift: number,
+): number {
+  return Math.max(0, Math.floor((ny - 1 + width / 2 - 1 + spread[1] - shift) / width) + 1);
 }
 
 /** Stages that carry a band of `tiers` tiers from one end of x to the other. */
 export function stageCount(
   { grid: [nx] }: Pick<Problem, "grid">,
   tiers: number,
-  { slope, width }: Slant,
+  { slope, width, spread }: TorreTiles,
 ): number {
-  const lowest = -(slope * (tiers - 1) + width - 1);
+  const lowest = -(slope * (tiers - 1) + width - 1 + spread[0]);
   return Math.floor((nx - 1 - lowest) / (width / 2)) + 1;
 }
 
 /**
- * Stages by which a band must be ahead of the next. A band's stage at x touches cells up to x + S·Nt + W + S; the
- * next band's, lag stages behind at x + lag·W/2, touches cells from S before its own x on.
+ * Stages by which a band must be ahead of the next. A band's stage at x touches cells up to x + S·Nt + W + S, or where
+ * its fields' tiles reach further; the next band's, lag stages behind at x + lag·W/2, touches cells from S before its own x on.
  */
-function lagBehind(tiers: number, { slope, width }: Slant): number {
-  return Math.ceil((slope * tiers + width + 2 * slope) / (width / 2));
+function lagBehind(tiers: number, { slope, width, spread, margin }: TorreTiles): number {
+  return Math.ceil((slope * tiers + width + spread[0] + 2 * margin) / (width / 2));
 }
 
 /** Bands that run at the same time where any number may. */
-export function usableBands(problem: Problem, { nt }: TorreParameters, shape: Slant): number {
+export function usableBands(problem: Problem, { dts, nt }: TorreParameters): number {
+  const shape = tilesOf(problem.stencil.update, dts);
   const tiers = Math.max(1, Math.min(nt, problem.steps));
   return Math.min(
     Math.ceil(problem.steps / tiers),
@@ -63,13 +66,13 @@ export interface TorreRow {
 
 export function slicesOfRow(
   { x, tiers }: Pick<TorreRow, "x" | "tiers">,
-  { slope, width }: Slant,
+  { slope, width, spread, margin }: TorreTiles,
 ): SliceRange {
-  return [x - slope, x + slope * tiers + width];
+  return [x - margin, x + slope * (tiers - 1) + width + spread[0] + margin];
 }
 
 /** Slices that a row touches at most, and those that all rows of a wave do. */
-export function torreNeeds({ nt, bands = 1 }: TorreParameters, shape: Slant): Required<SectionNeeds> {
+export function torreNeeds({ nt, bands = 1 }: TorreParameters, shape: TorreTiles): Required<SectionNeeds> {
   const [from, to] = slicesOfRow({ x: 0, tiers: nt }, shape);
   return { span: to - from, wish: to - from + (bands - 1) * lagBehind(nt, shape) * shape.width / 2 };
 }
@@ -83,11 +86,11 @@ export function scheduleTorres(
   { dts, nt, unroll, bands = 1 }: Pick<TorreParameters, "dts" | "nt" | "unroll" | "bands">,
   steps: number,
 ): { readonly waves: readonly (readonly TorreRow[])[]; readonly steps: number } {
-  const slope = reachOf(problem.stencil.update).diamond, width = 2 * slope * dts;
+  const tiles = tilesOf(problem.stencil.update, dts);
   const waves: TorreRow[][] = [];
-  const list = bandsOf(problem, { nt, bands, unroll, steps }, { slope, width });
+  const list = bandsOf(problem, { nt, bands, unroll, steps }, tiles);
   for (const { tiers, step, begin } of list) {
-    stagesOf(problem, { tiers, slope, width, unroll, step }).forEach((row, stage) => {
+    stagesOf(problem, { ...tiles, tiers, unroll, step }).forEach((row, stage) => {
       const wave = waves[begin + stage] ??= [];
       if (row !== undefined) wave.push(row);
     });
@@ -101,25 +104,23 @@ export function scheduleTorres(
 /** How many waves of a whole run have how many rows, those that are alike together, without listing them. */
 export function rowsOfWaves(
   { grid: [nx], steps, stencil: { update } }: Problem,
-  { nt, bands = 1 }: Pick<TorreParameters, "nt" | "bands">,
-  { slope, width }: Slant,
+  { dts, nt, bands = 1 }: Pick<TorreParameters, "dts" | "nt" | "bands">,
 ): RowsOfWaves {
-  return findRows(update, nx, steps, nt, bands, slope, width);
+  return findRows(update, nx, steps, nt, bands, dts);
 }
 
 /** Waves that have as many rows. */
 type RowsOfWaves = readonly { readonly rows: number; readonly waves: number }[];
 
 const findRows = remembered((
-  _: Update,
+  update: Update,
   nx: number,
   steps: number,
   nt: number,
   bands: number,
-  slope: number,
-  width: number,
+  dts: number,
 ): RowsOfWaves => {
-  const list = bandsOf({ grid: [nx, 1, 1] }, { nt, bands, unroll: 1, steps }, { slope, width });
+  const list = bandsOf({ grid: [nx, 1, 1] }, { nt, bands, unroll: 1, steps }, tilesOf(update, dts));
   const begins = list.map(({ begin }) => begin);
   const ends = list.map(({ end }) => end).sort((a, b) => a - b);
   const found = new Map<number, number>();
@@ -142,7 +143,7 @@ type Band = Readonly<Record<"tiers" | "step" | "begin" | "end", number>>;
 function bandsOf(
   problem: Pick<Problem, "grid">,
   { nt, bands, unroll, steps }: Pick<TorreParameters, "nt" | "unroll"> & { bands: number; steps: number },
-  slant: Slant,
+  tiles: TorreTiles,
 ): Band[] {
   const list: Band[] = [];
   for (let step = 0; steps - step >= unroll;) {
@@ -150,8 +151,8 @@ function bandsOf(
     const before = list.at(-1);
     const begin = before === undefined
       ? 0
-      : Math.max(before.begin + lagBehind(before.tiers, slant), list.at(-bands)?.end ?? 0);
-    list.push({ tiers, step, begin, end: begin + stageCount(problem, tiers, slant) });
+      : Math.max(before.begin + lagBehind(before.tiers, tiles), list.at(-bands)?.end ?? 0);
+    list.push({ tiers, step, begin, end: begin + stageCount(problem, tiers, tiles) });
     step += tiers;
   }
   return list;
@@ -160,17 +161,17 @@ function bandsOf(
 /** A band's stages from right to left; undefined where no torre meets the grid. */
 function stagesOf(
   problem: Problem,
-  { tiers, slope, width, unroll, step }: Slant & { tiers: number; unroll: number; step: number },
+  { tiers, unroll, step, ...tiles }: TorreTiles & { tiers: number; unroll: number; step: number },
 ): (TorreRow | undefined)[] {
-  const [nx] = problem.grid;
+  const [nx] = problem.grid, { slope, width, spread } = tiles;
   // The first tier must read the array that the run begins with, so that rounds start at even tiers.
   const round = Math.max(2, unroll);
-  return Array.from({ length: stageCount(problem, tiers, { slope, width }) }, (_, stage) => {
+  return Array.from({ length: stageCount(problem, tiers, tiles) }, (_, stage) => {
     const x = nx - 1 - stage * width / 2;
     const y = stage % 2 === 0 ? 0 : width / 2;
-    const torres = torresInRow(problem, width, y);
+    const torres = torresInRow(problem, tiles, y);
     // Tiers that meet the grid, widened to whole rounds of the loop.
-    const first = Math.max(0, Math.ceil((1 - width - x) / slope));
+    const first = Math.max(0, Math.ceil((1 - width - spread[0] - x) / slope));
     const last = Math.min(tiers, Math.floor((nx - 1 - x) / slope) + 1);
     const from = Math.floor(first / round) * round;
     const to = Math.min(tiers, Math.ceil(last / unroll) * unroll);

@@ -24,13 +24,24 @@ import {
   shifted,
   square,
   TIER_AHEAD,
+  tileOf,
   type TorreParameters,
   type TorreShape,
 } from "./torre_shape.ts";
 import { visitPoints } from "./torre_points.ts";
 import { declarePacked, packedBuffer, packedPlanes } from "./torre_packed.ts";
 import { columnTap, keptIndex, sumsOf } from "./torre_sums.ts";
-import { type Chunk, type KeptPlace, needsOf, visitTier } from "./torre_visit.ts";
+import {
+  type Chunk,
+  type KeptPlace,
+  needsOf,
+  onward,
+  tapped,
+  type TierNeeds,
+  type Value,
+  valueKey,
+  visitTier,
+} from "./torre_visit.ts";
 import { declareProfiles, pointBuffers, profileElement, withProfiles } from "./profile_storage.ts";
 import type { Shader } from "./storage.ts";
 
@@ -45,39 +56,42 @@ export function torreShader(
   isCut = false,
 ): Shader {
   const { dts, zPerThread, threads, unroll, lookahead, materials = AGAIN } = parameters;
-  const { slope, width, layout, rim, perChunk, slotLength } = shape;
+  const { slope, width, spread, layout, rim, perChunk, slotLength } = shape;
   const { title, update } = problem.stencil, hasPoints = problem.survey !== undefined;
   const hasSeries = hasPoints || readsSignal(update);
-  const tile = square(0, width), held = square(-slope, width - slope);
-  const previous = readsPrevious(update);
+  const needs = needsOf(update, dts), { nameOf, aheadName } = namesIn(update);
+  const older = readsPrevious(update) ? square(0, width) : [];
   const type = cellType(zPerThread), packed = packedPlanes(update, materials).map(({ plane }) => plane);
   const scratch = hasSeries ? [...pointBuffers(problem)] : [];
   if (packed.length > 0) scratch.push(packedBuffer(problem));
   const writer = updateWriter(expressionsOf(update));
   const rests = rowsAtRest(shape.resting);
-  const heldAt = (place: Place): string => own(rests.get(`${place}`)) ?? register("f", place);
+  const heldAt = (value: Value): string => own(rests.get(`${value.place}`)) ?? nameOf("f", value);
   const ahead = unroll === 1 && sumsOf(update) === undefined ? Infinity : lookahead;
-  const chunks = visitTier(update, { slope, width, perChunk, resting: shape.resting, lookahead: ahead });
+  const chunks = visitTier(update, { ...shape, lookahead: ahead });
   const ofMaterials = visitMaterials(
     update,
-    { slope, width, zPerThread, materials },
+    { dts, zPerThread, materials },
     chunks.flatMap(({ cells }) => cells),
   );
   const start = [
-    ...held.map((place) =>
-      `${rests.has(`${place}`) ? "" : "var "}${heldAt(place)} = ${cellAt("now", place)};`
+    ...needs.carried.map((value) =>
+      `${rests.has(`${value.place}`) ? "" : "var "}${heldAt(value)} = ${cellAt("now", value)};`
     ),
-    ...(previous ? tile : []).map((place) => `var ${register("g", place)} = ${cellAt("before", place)};`),
-    ...(lookahead === TIER_AHEAD ? needsOf(update, slope, width).loads : [])
-      .map((place) => `var ${register("p", place)} = ${cellAt("now", place)};`),
+    ...older.map((place) => `var ${register("g", place)} = ${cellAt("before", { place })};`),
+    ...(lookahead === TIER_AHEAD ? needs.loads : [])
+      .map((value) => `var ${aheadName(value)} = ${cellAt(arrayOf(value, ["now", "before"]), value)};`),
     ...ofMaterials.carried.map((one) => `var ${elementName("m", one)} = ${elementAt(one, packed)};`),
   ].join("\n");
   // What is still only in registers at the top, in the coordinates of the tier after the last.
+  const stored = new Set(needs.stored.map(valueKey)), made = new Set(tierOf(shape).map(valueKey));
+  const isUnstored = (key: string): boolean => made.has(key) && !stored.has(key);
   const finishInto = (current: string, other: string): string =>
     [
-      ...square(slope, width - slope).map((place) => `${cellAt(current, place)} = ${heldAt(place)};`),
-      ...(previous ? square(0, width - 2 * slope) : [])
-        .map((place) => `${cellAt(other, place)} = ${register("g", place)};`),
+      ...needs.carried.filter((value) => isUnstored(valueKey(onward(value, slope))))
+        .map((value) => `${cellAt(current, value)} = ${heldAt(value)};`),
+      ...older.filter(([a, b]) => a < width - 2 * slope && b < width - 2 * slope)
+        .map((place) => `${cellAt(other, { place })} = ${register("g", place)};`),
     ].join("\n");
   const finish = unroll > 1
     ? finishInto("now", "before")
@@ -91,6 +105,7 @@ export function torreShader(
   const profilesAt = ([a, b]: Place) =>
     profileElement(update, problem.grid, [plus("x", (a + b) / 2), plus("y", (a - b) / 2), z], zPerThread);
   const tiers = writeTiers(update, parameters, shape, {
+    needs,
     chunks,
     ofMaterials,
     profilesAt,
@@ -122,8 +137,10 @@ export function torreShader(
       let slot = ${plus("thread", rim)};
       let row = rows[w.y];
       let y = ${hasSeries ? "row.y % W" : "row.y"} + i32(w.x) * W;
-      if (y - W / 2 + 1 >= NY) { return; } // this row is shorter than another of the dispatch
-      let acrossY = y - W / 2 + 1 < 0 || y + W / 2 > NY;
+      if (${
+    plus("y - W / 2", 1 - spread[1])
+  } >= NY) { return; } // this row is shorter than another of the dispatch
+      let acrossY = ${plus("y - W / 2", 1 - spread[1])} < 0 || y + W / 2 > NY;
       var x = row.x;
       var base = ORIGIN${perThread} + ${isCut ? "(x - row.before)" : "x"} * SLICE_T + y * PITCH_T + thread;
       ${packed.length > 0 ? "var word = ORIGIN_P + x * SLICE_P + y * PITCH_T + thread;" : ""}
@@ -146,7 +163,8 @@ function writeTiers(
   update: Update,
   { unroll, lookahead, zPerThread, materials }: TorreParameters,
   shape: TorreShape,
-  { chunks, ofMaterials: { carried, loads: materialLoads }, profilesAt, writer, beyond, hasPoints }: {
+  { needs, chunks, ofMaterials: { carried, loads: materialLoads }, profilesAt, writer, beyond, hasPoints }: {
+    needs: TierNeeds;
     chunks: readonly Chunk[];
     ofMaterials: MaterialVisit;
     profilesAt: (place: Place) => NonNullable<Resolver["profile"]>;
@@ -155,23 +173,26 @@ function writeTiers(
     hasPoints: boolean;
   },
 ): string {
-  const { slope, width, perChunk, resting } = shape, previous = readsPrevious(update);
-  const tile = square(0, width), held = square(-slope, width - slope);
+  const { slope, width, perChunk, resting } = shape, { nameOf, loadName, aheadName } = namesIn(update);
+  const older = (readsPrevious(update) ? square(0, width) : []).map((place): Value => ({
+    field: 0,
+    ago: 1,
+    place,
+  }));
   const isAhead = lookahead === TIER_AHEAD; // then all loads are in the first chunk
   const type = cellType(zPerThread), packed = packedPlanes(update, materials).map(({ plane }) => plane);
   const lines: string[] = [];
-  let f = new Map(held.map((place) => [`${place}`, register("f", place)]));
-  let g = new Map(
-    previous ? tile.map((place) => [`${place}`, register("g", place)]) : [],
-  );
+  let known = new Map([
+    ...needs.carried.map((value) => [valueKey(value), nameOf("f", value)] as const),
+    ...older.map((value) => [valueKey(value), nameOf("g", value)] as const),
+  ]);
   let m = new Map(carried.map((element) => [elementKey(element), elementName("m", element)]));
   const rests = rowsAtRest(resting);
-  const onward = (place: Place): string => `${shifted(place, slope, 0)}`;
   let half = 0;
   for (let tier = 0; tier < unroll; tier++) {
-    const [source, target] = tier % 2 === 0 ? ["now", "before"] : ["before", "now"];
-    const next = new Map<string, string>(), nextMaterials = new Map<string, string>();
-    lines.push(`// tier ${tier}: ${source} → ${target}`);
+    const arrays: Arrays = tier % 2 === 0 ? ["now", "before"] : ["before", "now"];
+    const nextMaterials = new Map<string, string>();
+    lines.push(`// tier ${tier}: ${arrays.join(" → ")}`);
     if (readsSignal(update)) {
       lines.push(`let signal${tier} = ${signalOf(`row.y / W + ${plus("tier", tier)}`)};`);
     }
@@ -193,51 +214,76 @@ function writeTiers(
       for (const place of woken) {
         const name = register(`r${tier}`, place);
         lines.push(`let ${name} = ${own(rests.get(`${place}`))};`);
-        f.set(`${place}`, name);
+        known.set(valueKey({ field: 0, ago: 0, place }), name);
       }
-      for (const place of loads) f.set(`${place}`, register(`l${tier}`, place));
-      const loadFrom = (array: string, before = ""): string[] =>
-        loads.map((place) => `${before}${register(`l${tier}`, place)} = ${cellAt(array, place)};`);
+      for (const value of loads) known.set(valueKey(value), loadName(tier, value));
+      const loadFrom = (from: Arrays, before = ""): string[] =>
+        loads.map((value) => `${before}${loadName(tier, value)} = ${cellAt(arrayOf(value, from), value)};`);
       if (unroll === 1) {
-        for (const place of loads) lines.push(`var ${register("l0", place)}: ${type};`);
+        for (const value of loads) lines.push(`var ${loadName(0, value)}: ${type};`);
         if (index === 0) lines.push("let odd = tier % 2 == 1;");
         if (isAhead && loads.length > 0) {
-          const nextFrom = (array: string): string[] =>
-            loads.map((place) => `${register("p", place)} = ${cellAt(array, shifted(place, slope, 0))};`);
-          for (const place of loads) lines.push(`${register("l0", place)} = ${register("p", place)};`);
-          lines.push(eitherWay("odd", nextFrom("now").join("\n"), nextFrom("before").join("\n")));
+          const nextFrom = (from: Arrays): string =>
+            loads.map((value) => {
+              const next = { ...value, place: shifted(value.place, slope, 0) };
+              return `${aheadName(value)} = ${cellAt(arrayOf(value, from), next)};`;
+            }).join("\n");
+          for (const value of loads) lines.push(`${loadName(0, value)} = ${aheadName(value)};`);
+          lines.push(eitherWay("odd", nextFrom(["now", "before"]), nextFrom(["before", "now"])));
         } else if (loads.length > 0) {
-          lines.push(eitherWay("odd", loadFrom("before").join("\n"), loadFrom("now").join("\n")));
+          const [even, odd] = [loadFrom(["now", "before"]), loadFrom(["before", "now"])];
+          lines.push(eitherWay("odd", odd.join("\n"), even.join("\n")));
         }
-      } else lines.push(...loadFrom(source, "let "));
+      } else lines.push(...loadFrom(arrays, "let "));
       const ofCells = chunk.cells.map(() => loadMaterials(materialLoads[cell++]!));
       lines.push(...ofCells[0] ?? []);
       const { lines: written, values } = writeChunk(
         chunk,
-        { tier, half, f, g, m },
+        { tier, half, known, m },
         { update, perChunk, zPerThread, writer, rests, profilesAt, packed },
       );
       lines.push(...written);
-      chunk.cells.forEach((place, i) => {
+      chunk.cells.forEach(({ place, made }, i) => {
         const rest = own(rests.get(`${shifted(place, -slope, 0)}`)),
-          name = rest ?? register(`n${tier}`, place);
-        const { lines: before, values: [value] } = values[i]!;
+          { lines: before, values: texts } = values[i]!;
         lines.push(...i === 0 ? [] : ofCells[i]!, ...before);
-        const whole = beyond ? `select(${type}(), ${value}, inside)` : value;
-        lines.push(`${rest === undefined ? "var " : ""}${name} = ${whole};`);
-        next.set(`${place}`, name);
+        made.forEach(({ field }, one) => {
+          const name = rest ?? nameOf(`n${tier}`, { field, place });
+          const whole = beyond ? `select(${type}(), ${texts[one]}, inside)` : texts[one];
+          lines.push(`${rest === undefined ? "var " : ""}${name} = ${whole};`);
+          known.set(valueKey({ field, ago: -1, place }), name);
+        });
       });
-      half = 1 - half;
+      if (chunk.exchanged.length > 0) half = 1 - half;
+      if (chunks[index + 1]?.substep === chunk.substep) return;
+      // the sub-step's last chunk
+      const fields = update.substeps[chunk.substep]!.map(({ field }) => field);
+      const nameIn = (value: Value): string => known.get(valueKey(value))!;
+      lines.push(...zeroOutside(tierOf(shape, fields), nameIn, shape.spread[0], type));
+      if (hasPoints) {
+        lines.push(visitPoints(fields, shape, {
+          zPerThread,
+          tier,
+          nameOf: (place, field) => nameIn({ field, ago: -1, place }),
+        }));
+      }
+      const storeInto = (array: string): string =>
+        needs.stored.filter(({ field }) => fields.includes(field))
+          .map((value) => `${cellAt(array, value)} = ${nameIn(value)};`).join("\n");
+      lines.push(
+        unroll === 1 ? eitherWay("odd", storeInto("now"), storeInto("before")) : storeInto(arrays[1]),
+      );
     });
-    lines.push(...zeroOutside(tile, next, width, type));
-    if (hasPoints) lines.push(visitPoints(next, shape, { zPerThread, tier }));
-    const storeInto = (array: string): string =>
-      tile.filter(([a, b]) => a < 2 * slope || b < 2 * slope)
-        .map((place) => `${cellAt(array, place)} = ${next.get(`${place}`)};`).join("\n");
-    lines.push(unroll === 1 ? eitherWay("odd", storeInto("now"), storeInto("before")) : storeInto(target));
     lines.push("x += S;", "base += S * SLICE_T;", ...packed.length > 0 ? ["word += S * SLICE_P;"] : []);
-    if (previous) g = new Map(tile.map((place) => [`${place}`, f.get(onward(place))!]));
-    f = new Map(held.map((place) => [`${place}`, next.get(onward(place))!]));
+    const before = known;
+    known = new Map([
+      ...needs.carried.map((value) =>
+        [valueKey(value), before.get(valueKey(onward(value, slope)))!] as const
+      ),
+      ...older.map((value) =>
+        [valueKey(value), before.get(valueKey({ ...onward(value, slope), ago: 0 }))!] as const
+      ),
+    ]);
     m = new Map(carried.map((element) => {
       const key = elementKey(element);
       return [key, nextMaterials.get(key) ?? m.get(elementKey(behind(element, slope)))!];
@@ -245,9 +291,9 @@ function writeTiers(
   }
   // Two chunks in turn share nothing; an odd number of them would meet its own half in the next round.
   if (half === 1) lines.push("workgroupBarrier();");
-  if (previous) { for (const place of tile) lines.push(`${register("g", place)} = ${g.get(`${place}`)};`); }
-  for (const place of held) {
-    if (!rests.has(`${place}`)) lines.push(`${register("f", place)} = ${f.get(`${place}`)};`);
+  for (const value of older) lines.push(`${nameOf("g", value)} = ${known.get(valueKey(value))};`);
+  for (const value of needs.carried) {
+    if (!rests.has(`${value.place}`)) lines.push(`${nameOf("f", value)} = ${known.get(valueKey(value))};`);
   }
   for (const element of carried) {
     lines.push(`${elementName("m", element)} = ${m.get(elementKey(element))};`);
@@ -270,9 +316,8 @@ interface Registers {
   readonly tier: number;
   /** Half of the workgroup memory that the chunk takes. */
   readonly half: number;
-  /** Registers of F and G by place, and of materials by element. */
-  readonly f: ReadonlyMap<string, string>;
-  readonly g: ReadonlyMap<string, string>;
+  /** Registers of fields by value, and of materials by element. */
+  readonly known: ReadonlyMap<string, string>;
   readonly m: ReadonlyMap<string, string>;
 }
 
@@ -282,7 +327,7 @@ interface Registers {
  */
 function writeChunk(
   { exchanged, kept, cells }: Chunk,
-  { tier, half, f, g, m }: Registers,
+  { tier, half, known, m }: Registers,
   { update, perChunk, zPerThread, writer, rests, profilesAt, packed }: {
     update: Update;
     packed: readonly number[];
@@ -293,32 +338,37 @@ function writeChunk(
     profilesAt: (place: Place) => NonNullable<Resolver["profile"]>;
   },
 ): { lines: readonly string[]; values: readonly ReturnType<UpdateWriter["write"]>[] } {
-  const sums = sumsOf(update), type = cellType(zPerThread);
+  const sums = sumsOf(update), type = cellType(zPerThread), fields = update.fields.length;
+  const nameIn = (value: Value): string => known.get(valueKey(value))!;
   const slots = new Map(
-    exchanged.map((place, i) => [`${place}`, rests.get(`${place}`) ?? `exchange[${half * perChunk + i}]`]),
+    exchanged.map((value, i) => [
+      valueKey(value),
+      rests.get(`${value.place}`) ?? `exchange[${half * perChunk + i}]`,
+    ]),
   );
-  const puts = exchanged.filter((place) => !rests.has(`${place}`))
-    .map((place) => `${slots.get(`${place}`)}[slot] = ${f.get(`${place}`)};`);
+  const puts = exchanged.filter(({ place }) => !rests.has(`${place}`))
+    .map((value) => `${slots.get(valueKey(value))}[slot] = ${nameIn(value)};`);
   const keptName = ({ index, place }: KeptPlace): string => register(`s${tier}_${index}`, place);
-  /** Reads of a place's own column, while it is exchanged. */
-  const inColumn = (place: Place): Resolver["tap"] => ({ offset: [, , z] }) =>
-    alongZ(
-      z,
+  /** Reads of a column, while it is exchanged. */
+  const inColumn = (place: Place): Resolver["tap"] => (one) => {
+    const value = tapped(one, place), slot = slots.get(valueKey(value));
+    return alongZ(
+      one.offset[2],
       zPerThread,
-      (by) => by === 0 ? f.get(`${place}`)! : `${slots.get(`${place}`)}[${plus("slot", by)}]`,
+      (by) => by === 0 ? nameIn(value) : `${slot}[${plus("slot", by)}]`,
     );
+  };
   const inRegisters = (place: Place): Pick<Resolver, "tap" | "partial" | "profile"> => ({
     profile: profilesAt(place),
     tap(one) {
-      const { offset: [x, y, z], ago, plane } = one;
-      if (plane > 0) {
+      const { offset: [x, y, z], plane } = one;
+      if (plane >= fields) {
         const at = shifted(place, x, y);
         const nameOf = (by: number) => m.get(elementKey({ plane, place: at, by }))!,
           index = packed.indexOf(plane);
         return alongZ(z, zPerThread, (by) => index < 0 ? nameOf(by) : `unpack${index}(${nameOf(by)})`);
       }
-      if (ago === 1) return g.get(`${place}`)!;
-      if (z === 0) return f.get(`${shifted(place, x, y)}`)!;
+      if (z === 0) return nameIn(tapped(one, place));
       if (sums === undefined) return inColumn(place)(one);
       return keptName({ index: keptIndex(sums, columnTap(one), [0, 0, 0]), place });
     },
@@ -335,15 +385,18 @@ function writeChunk(
     const { lines, values } = writer.write({ ...reads, type, prefix: `${name}_` }, [of]);
     return [...lines, `let ${name} = ${values[0]};`];
   });
-  const values = cells.map((place) =>
+  const values = cells.map(({ place, made }) =>
     writer.write({
       ...inRegisters(place),
       type,
       signal: `signal${tier}`,
-      prefix: `${register(`n${tier}`, place)}_`,
-    })
+      prefix: `${namesIn(update).nameOf(`n${tier}`, { field: made[0]!.field, place })}_`,
+    }, made.map(({ value }) => value))
   );
-  return { lines: [...puts, "workgroupBarrier();", ...keeps], values };
+  return {
+    lines: [...puts, ...puts.length > 0 || rests.size > 0 ? ["workgroupBarrier();"] : [], ...keeps],
+    values,
+  };
 }
 
 /** A branch that is the same for the whole workgroup. */
@@ -357,27 +410,55 @@ function eitherWay(condition: string, yes: string, no: string): string {
   `.trimEnd();
 }
 
-/** The branch of tiers that touch an edge in x or y: what lies outside the grid becomes zero. */
+/** The branch of tiers that touch an edge in x or y: of new values what lies outside the grid becomes zero. */
 function zeroOutside(
-  tile: readonly Place[],
-  next: ReadonlyMap<string, string>,
-  width: number,
+  values: readonly Value[],
+  nameIn: (value: Value) => string,
+  further: number,
   type: string,
 ): string[] {
   const lines: string[] = [];
-  const xOf = ([a, b]: Place): number => (a + b) / 2;
-  const yOf = ([a, b]: Place): number => (a - b) / 2;
+  const xOf = ({ place: [a, b] }: Value): number => (a + b) / 2;
+  const yOf = ({ place: [a, b] }: Value): number => (a - b) / 2;
   const named = (y: number): string => y < 0 ? `inY_${-y}` : `inY${y}`;
-  for (let x = 0; x < width; x++) lines.push(`let inX${x} = u32(${plus("x", x)}) < u32(NX);`);
-  for (let y = 1 - width / 2; y < width / 2; y++) {
-    lines.push(`let ${named(y)} = u32(${plus("y", y)}) < u32(NY);`);
-  }
-  for (const place of tile) {
-    const name = next.get(`${place}`)!;
-    const inside = `inX${xOf(place)} && ${named(yOf(place))}`;
+  const eachOf = (of: (value: Value) => number): number[] =>
+    [...new Set(values.map(of))].sort((one, other) => one - other);
+  for (const x of eachOf(xOf)) lines.push(`let inX${x} = u32(${plus("x", x)}) < u32(NX);`);
+  for (const y of eachOf(yOf)) lines.push(`let ${named(y)} = u32(${plus("y", y)}) < u32(NY);`);
+  for (const value of values) {
+    const name = nameIn(value);
+    const inside = `inX${xOf(value)} && ${named(yOf(value))}`;
     lines.push(`${name} = select(${type}(), ${name}, ${inside});`);
   }
-  return ["if (acrossY || x < 0 || x + W > NX) {", ...lines.map((line) => `  ${line}`), "}"];
+  return [
+    `if (acrossY || x < 0 || ${plus("x + W", further)} > NX) {`,
+    ...lines.map((line) => `  ${line}`),
+    "}",
+  ];
+}
+
+/** The new values of a tier, of all fields or some. */
+function tierOf(shape: TorreShape, fields: readonly number[] = [...shape.corners.keys()]): Value[] {
+  return fields.flatMap((field) => tileOf(shape, field).map((place): Value => ({ field, ago: -1, place })));
+}
+
+/** The array that a tier reads, and the one that it writes. */
+type Arrays = readonly [source: string, target: string];
+
+/** Where a value is loaded from. */
+function arrayOf({ ago }: Value, [source, target]: Arrays): string {
+  return ago === 0 ? source : target;
+}
+
+/** How registers are called: of one field by their places alone. */
+function namesIn({ fields }: Update) {
+  const nameOf = (prefix: string, { field, place }: Pick<Value, "field" | "place">): string =>
+    register(fields.length === 1 ? prefix : `${prefix}_${field}`, place);
+  return {
+    nameOf,
+    loadName: (tier: number, value: Value): string => nameOf(`${value.ago === 0 ? "l" : "a"}${tier}`, value),
+    aheadName: (value: Value): string => nameOf(value.ago === 0 ? "p" : "pa", value),
+  };
 }
 
 /** The name of a place's register; negative coordinates are written with an m. */
@@ -391,8 +472,8 @@ function elementName(prefix: string, { plane, place, by }: Element): string {
 }
 
 /** An array's element at a place: `now[base + 2 * SLICE_T - PITCH_T]`. */
-function cellAt(array: string, place: Place): string {
-  return `${array}[${indexAt(place)}]`;
+function cellAt(array: string, { field = 0, place }: Partial<Value> & Pick<Value, "place">): string {
+  return `${array}[${plus(indexAt(place), field, "PLANE_T")}]`;
 }
 
 /** Where a material's element lies, in either array or, of one of these planes, in that of packed ones. */

@@ -4,8 +4,10 @@
  * @module
  */
 import { type Layout, layOut } from "../layout.ts";
+import { remembered } from "../remembered.ts";
 import type { Problem } from "../stencils/stencil.ts";
-import { planesOf, reachOf } from "../update.ts";
+import { planesOf, reachOf, tapsOf, type Update } from "../update.ts";
+import { type Lean, leanOf } from "./torre_lean.ts";
 import { sumsOf } from "./torre_sums.ts";
 import type { ParametersOf } from "./traversal.ts";
 
@@ -25,11 +27,21 @@ export const RESTING = 101;
  */
 const MOST_RESTING = 15;
 
-/** Everything about a torre that follows from the problem and the parameters. */
-export interface TorreShape {
-  readonly slope: number;
+/** Where the tiles of a torre lie. */
+export interface TorreTiles extends Lean {
+  readonly dts: number;
   /** W, cells along u and v. */
   readonly width: number;
+}
+
+export const tilesOf: (update: Update, dts: number) => TorreTiles = remembered((update, dts) => {
+  const lean = leanOf(update);
+  return { ...lean, dts, width: 2 * lean.slope * dts };
+});
+
+/** Everything about a torre that follows from the problem and the parameters. */
+export interface TorreShape extends TorreTiles {
+  /** Of a field in a tile. */
   readonly cells: number;
   /** Places whose values are put into workgroup memory between two barriers. */
   readonly perChunk: number;
@@ -45,29 +57,39 @@ export function shapeOf(
   { stencil, grid }: Problem,
   { dts, zPerThread, threads, chunk, unroll, lookahead }: Omit<TorreParameters, "materials">,
 ): TorreShape {
-  const reach = reachOf(stencil.update);
-  const slope = reach.diamond;
-  const width = 2 * slope * dts;
+  const { update } = stencil, reach = reachOf(update), tiles = tilesOf(update, dts);
+  const { slope, width, spread, margin } = tiles;
   const rim = Math.ceil(reach.z / zPerThread);
-  const alongX = width + slope * (unroll + 1); // tiers widened to whole rounds, and what they load ahead
+  const alongX = width + spread[0] + slope * unroll + margin; // tiers widened to whole rounds, and what they load ahead
   const lanes = threads * zPerThread;
-  const perChunk = Math.min(chunk, placesIn(width + (sumsOf(stencil.update) === undefined ? 0 : 2 * slope)));
+  const perChunk = update.fields.length > 1
+    ? Math.max(chunk, mostColumns(update))
+    : Math.min(chunk, placesIn(width + (sumsOf(update) === undefined ? 0 : 2 * slope)));
   return {
-    slope,
-    width,
+    ...tiles,
     cells: placesIn(width),
     perChunk,
     slotLength: threads + 2 * rim,
     rim,
     resting: lookahead === RESTING ? restingIn({ slope, width, perChunk }) : [],
     layout: layOut(grid, {
-      pad: [alongX, width + slope, Math.max(reach.z, lanes - grid[2])],
+      pad: [alongX, width + spread[1] + margin, Math.max(reach.z, lanes - grid[2])],
       align: 32,
       sharedPads: true,
-      planes: planesOf(stencil.update),
-      fields: stencil.update.fields.length,
+      planes: planesOf(update),
+      fields: update.fields.length,
     }),
   };
+}
+
+/** Columns that a place's fields read along z in one sub-step, at most: a chunk holds as many. */
+function mostColumns({ fields, substeps }: Update): number {
+  return Math.max(
+    ...substeps.map((substep) => {
+      const columns = tapsOf(substep).filter(({ plane, offset }) => plane < fields.length && offset[2] !== 0);
+      return new Set(columns.map(({ plane, ago, offset: [x, y] }) => `${plane} ${ago} ${x} ${y}`)).size;
+    }),
+  );
 }
 
 /** Bytes of workgroup memory: a chunk in each of two halves, and what rests. */
@@ -111,9 +133,23 @@ export function alongX([a, b]: Place, [c, d]: Place): number {
 
 /** The places of [from, to)², those that need the least of what is loaded first. */
 export function square(from: number, to: number): Place[] {
+  return squareAt([from, from], to - from);
+}
+
+/** The places of a field's tile, in the same order. */
+export function tileOf({ corners, width }: Pick<TorreTiles, "corners" | "width">, field: number): Place[] {
+  return squareAt(corners[field]!, width);
+}
+
+function squareAt([u, v]: Place, width: number): Place[] {
   const places: Place[] = [];
-  for (let a = from; a < to; a++) {
-    for (let b = from; b < to; b++) if ((a + b) % 2 === 0) places.push([a, b]);
+  for (let a = u; a < u + width; a++) {
+    for (let b = v; b < v + width; b++) if ((a + b) % 2 === 0) places.push([a, b]);
   }
-  return places.sort((p, q) => Math.max(...p) - Math.max(...q) || p[0] - q[0] || p[1] - q[1]);
+  return places.sort(byDepth);
+}
+
+/** Orders places by what they need of what is loaded. */
+export function byDepth(p: Place, q: Place): number {
+  return Math.max(...p) - Math.max(...q) || p[0] - q[0] || p[1] - q[1];
 }

@@ -6,12 +6,67 @@
  * cell taps is exchanged, by growing x: a slice's sums are then complete soon, and few are alive at once, as in a
  * march along x.
  *
+ * Several fields are visited sub-step by sub-step, each by growing max(a, b). A chunk exchanges the columns that its cells
+ * read along z, whatever lies in between: each is in registers.
+ *
  * @module
  */
+import { type Ago, type Tap, tapsIn } from "../expression.ts";
 import { remembered } from "../remembered.ts";
-import { readsPrevious, tapsOf, type Update } from "../update.ts";
-import { isOfField, type Reads, type Step, sumsOf, type TorreSums } from "./torre_sums.ts";
-import { alongX, type Place, shifted, square, type TorreShape } from "./torre_shape.ts";
+import { type Assignment, readsPrevious, type Substep, type Update } from "../update.ts";
+import { type Reads, type Step, sumsOf, type TorreSums } from "./torre_sums.ts";
+import {
+  alongX,
+  byDepth,
+  type Place,
+  shifted,
+  square,
+  tileOf,
+  tilesOf,
+  type TorreShape,
+  type TorreTiles,
+} from "./torre_shape.ts";
+
+/** A value of a field at a place of a tier: of the step before (`ago` 0), or made in this one (−1). */
+export interface Value {
+  readonly field: number;
+  readonly ago: Ago;
+  readonly place: Place;
+}
+
+/** A text that two values share exactly if they are the same. */
+export function valueKey({ field, ago, place }: Value): string {
+  return `${field} ${ago} ${place}`;
+}
+
+/** The value that the cell at a place taps, in its own column. */
+export function tapped({ plane, ago, offset: [x, y] }: Tap, place: Place): Value {
+  return { field: plane, ago, place: shifted(place, x, y) };
+}
+
+/** Where a value lies in the tier before; what this tier makes is what the next finds. */
+export function onward({ field, place }: Value, slope: number): Value {
+  return { field, ago: -1, place: shifted(place, slope, 0) };
+}
+
+/** What a sub-step makes of the fields whose tiles have a place. */
+export interface Cell {
+  readonly place: Place;
+  readonly made: Substep;
+}
+
+/** The cells of a sub-step, as they are visited. */
+export const cellsOf: (update: Update, dts: number, substep: number) => readonly Cell[] = remembered(
+  (update, dts, substep) => {
+    const tiles = tilesOf(update, dts);
+    const all = update.substeps[substep]!.flatMap((one) =>
+      tileOf(tiles, one.field).map((place) => ({ one, place }))
+    );
+    const together = Map.groupBy(all, ({ place }) => `${place}`);
+    return [...together.values()].map((its) => ({ place: its[0]!.place, made: its.map(({ one }) => one) }))
+      .sort((p, q) => byDepth(p.place, q.place));
+  },
+);
 
 export interface KeptPlace {
   /** Which of the update's. */
@@ -21,39 +76,51 @@ export interface KeptPlace {
 
 /** What lies between two barriers, and the loads before it. */
 export interface Chunk {
-  readonly loads: readonly Place[];
+  readonly substep: number;
+  readonly loads: readonly Value[];
   /** Places whose resting values are needed from here on. */
   readonly woken: readonly Place[];
-  /** Places whose values are put into workgroup memory. */
-  readonly exchanged: readonly Place[];
+  /** Values that are put into workgroup memory. */
+  readonly exchanged: readonly Value[];
   /** Values to keep that are complete with these, each after those that it is made of. */
   readonly kept: readonly KeptPlace[];
   /** Cells of the tile that can be computed then. */
-  readonly cells: readonly Place[];
+  readonly cells: readonly Cell[];
 }
 
 /** Sizes that a visit depends on; `lookahead`: chunks by which a load precedes its first use. */
-type VisitShape = Pick<TorreShape, "slope" | "width" | "perChunk" | "resting"> & {
-  readonly lookahead: number;
-};
+type VisitShape = Pick<TorreShape, "perChunk" | "resting"> & TorreTiles & { readonly lookahead: number };
 
 export interface TierNeeds {
-  /** Values of F, sorted as they are visited, that the last tier did not leave in registers. */
-  readonly loads: readonly Place[];
+  /** What registers hold when a tier begins: what it needs, and the last tier has made or loaded. */
+  readonly carried: readonly Value[];
+  /** Values, sorted as they are visited, that the last tier did not leave in registers. */
+  readonly loads: readonly Value[];
+  /** New values that torres at the left load, and those that the next tier does not hold. */
+  readonly stored: readonly Value[];
+  /** Of one field, the places whose columns are exchanged. */
   readonly exchanged: readonly Place[];
   /** The places where each kept value is needed. */
   readonly kept: readonly (readonly Place[])[];
 }
 
-/** The places that a tile needs anything of. */
-export const needsOf: (update: Update, slope: number, width: number) => TierNeeds = remembered(findNeeds);
+/** What a tile needs of anything, and leaves behind. */
+export const needsOf: (update: Update, dts: number) => TierNeeds = remembered((update, dts) => {
+  const tiles = tilesOf(update, dts);
+  return update.fields.length > 1 ? findNeedsOfFields(update, tiles) : findNeeds(update, tiles);
+});
 
-function findNeeds(update: Update, slope: number, width: number): TierNeeds {
+function findNeeds(update: Update, { slope, width }: TorreTiles): TierNeeds {
   const sums = sumsOf(update);
   const tile = square(0, width);
   const isLoaded = ([a, b]: Place): boolean => a >= width - slope || b >= width - slope;
+  const common = {
+    carried: square(-slope, width - slope).map((place) => ofField(place)),
+    stored: tile.filter(([a, b]) => a < 2 * slope || b < 2 * slope).map((place) => ofField(place, -1)),
+  };
   if (sums === undefined) {
-    return { loads: square(-slope, width + slope).filter(isLoaded), exchanged: tile, kept: [] };
+    const loads = square(-slope, width + slope).filter(isLoaded).map((place) => ofField(place));
+    return { ...common, loads, exchanged: tile, kept: [] };
   }
   const values = new Map<string, Place>();
   const kept = sums.kept.map(() => new Map<string, Place>());
@@ -71,44 +138,137 @@ function findNeeds(update: Update, slope: number, width: number): TierNeeds {
     for (const place of square(slope, width + slope)) values.set(`${place}`, place);
   }
   return {
-    loads: [...values.values()].sort(alongX).filter(isLoaded),
+    ...common,
+    loads: [...values.values()].sort(alongX).filter(isLoaded).map((place) => ofField(place)),
     exchanged: [...exchanged.values()].sort(alongX),
     kept: kept.map((places) => [...places.values()].sort(alongX)),
   };
 }
 
+function findNeedsOfFields(update: Update, tiles: TorreTiles): TierNeeds {
+  const { slope, width, corners } = tiles;
+  const read = new Map<string, Value>();
+  /** By how much torres at the left reach into each field's tile, along u and v. */
+  const widths = corners.map((): [number, number] => [slope, slope]);
+  for (const index of update.substeps.keys()) {
+    for (const { place, made } of cellsOf(update, tiles.dts, index)) {
+      for (const one of made) {
+        for (const tap of fieldTaps(one, update.fields.length)) {
+          const value = tapped(tap, place), its = widths[value.field]!, back = value.ago === 0 ? slope : 0;
+          read.set(valueKey(value), value);
+          const [u, v] = shifted(corners[one.field]!, tap.offset[0], tap.offset[1]);
+          const [a, b] = corners[value.field]!;
+          its[0] = Math.max(its[0], u - a + back);
+          its[1] = Math.max(its[1], v - b + back);
+        }
+      }
+    }
+  }
+  const within = ({ field, place: [a, b] }: Value): readonly [number, number] => {
+    const [u, v] = corners[field]!;
+    return [a - u, b - v];
+  };
+  const isMade = (value: Value): boolean => within(value).every((at) => at >= 0 && at < width);
+  const isHeld = (value: Value): boolean => {
+    const before = onward(value, slope);
+    return isMade(before) || read.has(valueKey(before));
+  };
+  const isCarried = ({ field, place }: Value): boolean =>
+    read.has(valueKey({ field, ago: 0, place: shifted(place, -slope, 0) }));
+  const all = [...read.values()].sort((p, q) => byDepth(p.place, q.place) || p.field - q.field);
+  const made = corners.flatMap((_, field) => tileOf(tiles, field).map((place) => ofField(place, -1, field)));
+  return {
+    carried: all.filter((value) => value.ago === 0 && isHeld(value)),
+    loads: all.filter((value) => value.ago === 0 ? !isHeld(value) : !isMade(value)),
+    stored: made.filter((value) =>
+      !isCarried(value) || within(value).some((at, axis) => at < widths[value.field]![axis]!)
+    ),
+    exchanged: [],
+    kept: [],
+  };
+}
+
+function ofField(place: Place, ago: Ago = 0, field = 0): Value {
+  return { field, ago, place };
+}
+
+/** What a new value taps of fields, but for F(t − 1). */
+const fieldTaps = remembered(({ value }: Assignment, fields: number) =>
+  tapsIn([value]).filter(({ plane, ago }) => plane < fields && ago !== 1)
+);
+
+type Visit = Omit<Chunk, "loads" | "woken">;
+
 export function visitTier(update: Update, shape: VisitShape): Chunk[] {
-  const { slope, width, perChunk, resting, lookahead } = shape;
-  const sums = sumsOf(update);
-  const needs = needsOf(update, slope, width);
-  const { exchanged } = needs;
+  const { resting, lookahead } = shape, sums = sumsOf(update), needs = needsOf(update, shape.dts);
+  const chunks = update.fields.length > 1 ? visitFields(update, shape) : visitField(update, shape);
+  /** The first chunk that reads a value. */
+  const readers = new Map<string, number>();
+  chunks.forEach(({ exchanged, kept, cells }, index) => {
+    const read = (value: Value): void => {
+      const key = valueKey(value);
+      if (!readers.has(key)) readers.set(key, index);
+    };
+    const readAt = ([x, y]: Step, place: Place): void => read(ofField(shifted(place, x, y)));
+    for (const value of exchanged) read(value);
+    for (const { index: which, place } of kept) {
+      for (const step of sums!.kept[which]!.values) readAt(step, place);
+    }
+    for (const { place, made } of cells) {
+      if (sums !== undefined) { for (const step of sums.cell.values) readAt(step, place); }
+      else {for (const one of made) {
+          for (const tap of fieldTaps(one, update.fields.length)) read(tapped(tap, place));
+        }}
+    }
+  });
+  return chunks.map((chunk, index) => ({
+    ...chunk,
+    woken: resting.filter((place) => readers.get(valueKey(ofField(place))) === index),
+    loads: needs.loads.filter((value) => {
+      const reader = readers.get(valueKey(value)) ?? chunks.length - 1; // where none: the next tier's G
+      return Math.max(0, reader - lookahead) === index;
+    }),
+  }));
+}
+
+/** Chunks of several fields: a new one where the columns that its cells read would be too many. */
+function visitFields(update: Update, { dts, perChunk }: VisitShape): Visit[] {
+  return [...update.substeps.keys()].flatMap((substep) => {
+    const chunks: { exchanged: Map<string, Value>; cells: Cell[] }[] = [];
+    for (const cell of cellsOf(update, dts, substep)) {
+      const columns = cell.made.flatMap((one) => fieldTaps(one, update.fields.length))
+        .filter(({ offset }) => offset[2] !== 0).map((tap) => tapped(tap, cell.place))
+        .map((value) => [valueKey(value), value] as const);
+      const last = chunks.at(-1), together = new Map([...last?.exchanged ?? [], ...columns]);
+      if (last === undefined || together.size > perChunk) {
+        chunks.push({ exchanged: new Map(columns), cells: [cell] });
+      } else {
+        last.exchanged = together;
+        last.cells.push(cell);
+      }
+    }
+    return chunks.map(({ exchanged, cells }) => ({
+      substep,
+      exchanged: [...exchanged.values()],
+      kept: [],
+      cells,
+    }));
+  });
+}
+
+/** Chunks of one field. */
+function visitField(update: Update, { dts, width, perChunk }: VisitShape): Visit[] {
+  const needs = needsOf(update, dts), { exchanged } = needs, sums = sumsOf(update);
   const chunks = Array.from({ length: Math.ceil(exchanged.length / perChunk) }, (_, i) => {
     const places = exchanged.slice(i * perChunk, (i + 1) * perChunk);
     return { exchanged: places, kept: [] as readonly KeptPlace[], cells: places };
   });
   if (sums !== undefined) completeWithSums(chunks, { sums, needs, tile: square(0, width).sort(alongX) });
-  /** The first chunk that reads a value. */
-  const readers = new Map<string, number>();
-  chunks.forEach(({ exchanged: places, kept, cells }, index) => {
-    const read = (step: Step, place: Place): void => {
-      const key = `${shifted(place, ...step)}`;
-      if (!readers.has(key)) readers.set(key, index);
-    };
-    for (const place of places) read([0, 0], place);
-    for (const { index: which, place } of kept) {
-      for (const step of sums!.kept[which]!.values) read(step, place);
-    }
-    const taps = sums?.cell.values ??
-      tapsOf(update).filter(isOfField).map(({ offset: [x, y] }): Step => [x, y]);
-    for (const place of cells) for (const step of taps) read(step, place);
-  });
-  return chunks.map((chunk, index) => ({
-    ...chunk,
-    woken: resting.filter((place) => readers.get(`${place}`) === index),
-    loads: needs.loads.filter((place) => {
-      const reader = readers.get(`${place}`) ?? chunks.length - 1; // where none: the next tier's G
-      return Math.max(0, reader - lookahead) === index;
-    }),
+  return chunks.map(({ exchanged, kept, cells }) => ({
+    substep: 0,
+    exchanged: exchanged.map((place) => ofField(place)),
+    kept,
+    cells: cells.map((place) => ({ place, made: update.substeps[0]! })),
   }));
 }
 

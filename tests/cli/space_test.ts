@@ -93,7 +93,7 @@ Deno.test("--why says of each traversal of both devices whether it can run the p
   assertEquals(kinds, [
     "gpu stepwise: yes",
     "gpu marching: yes",
-    "gpu diamond-torre: fields",
+    "gpu diamond-torre: yes",
     "gpu classic: dimensions",
     "gpu swept: dimensions",
     "gpu swept-register: dimensions",

@@ -27,7 +27,7 @@ import { GpuField } from "../../tuner/devices/gpu/gpu_field.ts";
 import { makeReference, refute, stateLevels, verificationOf } from "../../tuner/devices/reference.ts";
 import { Survey } from "../../tuner/devices/survey.ts";
 import { testOnGpu } from "../test_on_gpu.ts";
-import { wholeNumberMedium } from "./oracle_case.ts";
+import { wholeNumberMedium, wholeNumberYee } from "./oracle_case.ts";
 
 const GRID: Grid = [19, 11, 13];
 const PROBLEM: Problem = { stencil: wave(2), grid: GRID, boundary: "zero", steps: 10 };
@@ -260,6 +260,43 @@ const SUBJECTS: readonly Subject[] = [
       "the least value beyond the grid": ["numbers == vec2u(65535u)", "vec2<bool>()"],
       "nothing packed": ["packed[word] = numberOf", "let unused = numberOf"],
     },
+  },
+  {
+    problem: { ...PROBLEM, stencil: wholeNumberYee() },
+    traversal: diamondTorre,
+    parameters: { ...TORRE, chunk: 4, unroll: 1, materials: 0 },
+    mutations: {
+      "another field loaded": [
+        "l0_2_2_0 = before[base + SLICE_T + PITCH_T + 2 ",
+        "l0_2_2_0 = before[base + SLICE_T + PITCH_T + 1 ",
+      ],
+      "what the neighbour has made loaded from the other array": ["a0_4_2_2 = now[", "a0_4_2_2 = before["],
+      "what the neighbour had before this step": ["f_4_1_1 = a0_4_2_2;", "f_4_1_1 = n0_4_1_1;"],
+      "the second sub-step's columns of the step before": [
+        "exchange[4][slot] = n0_4_1_1;",
+        "exchange[4][slot] = f_4_1_1;",
+      ],
+      "another column": ["exchange[5][slot - 1]", "exchange[6][slot - 1]"],
+      "the first sub-step's values beyond the grid": [
+        "n0_5_1_1 = select(f32(), n0_5_1_1, inX1 && inY0);",
+        "",
+      ],
+      "no mask where one field's tiles reach further": ["x + W + 2 > NX", "x + W > NX"],
+      "rows of torres that end too soon": [
+        "if (y - W / 2 >= NY) { return; }",
+        "if (y - W / 2 + 1 >= NY) { return; }",
+      ],
+      "a field of the first sub-step not stored": ["before[base + 4 * PLANE_T] = n0_4_0_0;", ""],
+      "a field of the second sub-step not stored": ["now[base + SLICE_T + 2 * PLANE_T] = n0_2_1_1;", ""],
+      "a value lost at the end": ["now[base + SLICE_T + 2 * PLANE_T] = f_2_1_1;", ""],
+    },
+  },
+  {
+    // a chunk a sub-step
+    problem: { ...LONG, stencil: wholeNumberYee() },
+    traversal: diamondTorre,
+    parameters: { ...TORRE, threads: 96, chunk: 4, unroll: 1, materials: 1 },
+    mutations: { "no barriers between sub-steps": ["workgroupBarrier();", ""] },
   },
   {
     problem: DRIVEN,

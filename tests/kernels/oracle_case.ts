@@ -17,8 +17,17 @@ import {
   TREE,
 } from "../../kernels/expression.ts";
 import { profilesOf } from "../../kernels/axis_profiles.ts";
-import { along, equation } from "../../kernels/equation.ts";
-import { add, formula, maximum, minimum, multiply, shifted, subtract } from "../../kernels/operations.ts";
+import { along, equation, type FieldTap } from "../../kernels/equation.ts";
+import {
+  add,
+  formula,
+  maximum,
+  minimum,
+  multiply,
+  shifted,
+  subtract,
+  type Value,
+} from "../../kernels/operations.ts";
 import { amplitudeOf, type InitialField } from "../../kernels/initial_field.ts";
 import { indexOf } from "../../kernels/layout.ts";
 import { packingOf } from "../../kernels/packing.ts";
@@ -190,6 +199,37 @@ export function wholeNumberStaggered(): Stencil {
       signal: add(formula("step"), 1),
     },
   };
+}
+
+/** Yee's scheme with whole numbers: H from E, then E from the new H and a material. Within −8 and 8, so always exact. */
+export function wholeNumberYee(): Stencil {
+  const within = (value: Value): Expression => maximum(-8, minimum(8, value));
+  return equation({
+    name: "yee",
+    title: "Yee's scheme, whole numbers",
+    fields: { ex: [-1, 1], ey: [-1, 1], ez: [-1, 1], hx: [-1, 1], hy: [-1, 1], hz: [-1, 1] },
+    materials: { m: { values: [1, -1, 0, 2, 1, -2, -1, 1] } },
+    initialField: "integers",
+    step({ ex, ey, ez, hx, hy, hz, m }) {
+      /** The difference of a field's values, the second one cell behind. */
+      const behind = ({ next }: FieldTap, ...cell: number[]): Value => subtract(next(), next(...cell));
+      const ahead = (of: FieldTap, ...cell: number[]): Value => subtract(of.at(...cell), of);
+      const push = (own: Value, by: Value, ...cell: number[]): Expression =>
+        within(add(own, multiply(add(m, m.at(...cell)), by)));
+      return [
+        {
+          hx: within(add(hx, subtract(ahead(ey, 0, 0, 1), ahead(ez, 0, 1)))),
+          hy: within(add(hy, subtract(ahead(ez, 1), multiply(2, ahead(ex, 0, 0, 1))))),
+          hz: within(add(hz, subtract(ahead(ex, 0, 1), ahead(ey, 1)))),
+        },
+        {
+          ex: push(ex, subtract(behind(hz, 0, -1), behind(hy, 0, 0, -1)), 0, -1, -1),
+          ey: push(ey, subtract(behind(hx, 0, 0, -1), behind(hz, -1)), -1, 0, -1),
+          ez: push(ez, subtract(behind(hy, -1), behind(hx, 0, -1)), -1, -1),
+        },
+      ];
+    },
+  });
 }
 
 /**

@@ -14,6 +14,7 @@ import {
   planInSections,
   wholeNumberStaggered,
   wholeNumberWave,
+  wholeNumberYee,
 } from "./oracle_case.ts";
 import { assertPoints, awkwardPoints, SURVEY } from "./point_case.ts";
 
@@ -71,6 +72,25 @@ const CASES: readonly PointCase[] = [
     sections,
     every: 2,
   })),
+  // two fields, points of the one that is made last
+  {
+    ...star,
+    stencil: wholeNumberStaggered(),
+    traversal: diamondTorre,
+    parameters: { ...torre, zPerThread: 2, threads: 5, materials: 0 },
+    runs: [1, 1],
+    grid: [12, 9, 10],
+    sections: 2,
+    field: 1,
+  },
+  {
+    ...star,
+    stencil: wholeNumberYee(),
+    traversal: diamondTorre,
+    parameters: { ...torre, unroll: 2, nt: 2, bands: 2, lookahead: 1, materials: 1 },
+    runs: [4, 5],
+    field: 2,
+  },
   {
     ...star,
     stencil: ALONG_X,

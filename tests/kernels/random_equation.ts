@@ -48,9 +48,10 @@ export interface Kind {
   readonly dimensions: 1 | 3;
   /**
    * What chance makes too rarely. `rows`: several sub-steps, each of one field, as the swept rule wants them; `slanted`: one
-   * field with diagonal taps in x–y; `flat`: rows shorter than taps reach; `layered`: one field with materials.
+   * field with diagonal taps in x–y; `flat`: rows shorter than taps reach; `layered`: one field with materials; `coupled`: two
+   * to four fields with materials, in as many sub-steps at most, of one level.
    */
-  readonly like?: "rows" | "slanted" | "flat" | "layered";
+  readonly like?: "rows" | "slanted" | "flat" | "layered" | "coupled";
 }
 
 /** Some fields, materials and sub-steps, every operation, taps at every time level. */
@@ -60,12 +61,17 @@ export function randomEquation({ seed, isWhole, dimensions, like }: Kind): Stenc
   const oneOf = <T>(...list: readonly T[]): T => list[below(list.length)]!;
   // every third is as plain as torres and sweeps want it
   const isPlain = like !== undefined || seed % 3 === 0, isRows = like === "rows";
-  const names = ["a", "b", "c"].slice(0, isRows ? oneOf(2, 3) : isPlain ? 1 : oneOf(1, 2, 3));
-  const materialNames = ["m", "n"].slice(0, like === "layered" ? 2 : isPlain ? 0 : oneOf(0, 1, 2));
-  const hasSignal = random() < 0.3 && like === undefined, reach = oneOf(1, 1, 2);
+  const isCoupled = like === "coupled", isFree = like === undefined || isCoupled;
+  const most = isCoupled ? oneOf(2, 3, 4) : isRows ? oneOf(2, 3) : isPlain ? 1 : oneOf(1, 2, 3);
+  const names = ["a", "b", "c", "d"].slice(0, most);
+  const materialNames = ["m", "n"].slice(
+    0,
+    like === "layered" ? 2 : isPlain && !isCoupled ? 0 : oneOf(0, 1, 2),
+  );
+  const hasSignal = random() < 0.3 && isFree, reach = oneOf(1, 1, 2);
   // most traversals accept taps on the axes only
   const axes = dimensions === 1 ? [2] : like === "slanted" ? [0, 1] : oneOf([0, 1, 2], [0, 1, 2], [1, 2]),
-    isCross = like !== "slanted" && (isPlain || random() < 0.6);
+    isCross = like !== "slanted" && (isPlain && !isCoupled || random() < 0.6);
   const groups: string[][] = [];
   for (const name of names) {
     if (groups.length === 0 || isRows || random() < 0.5) groups.push([name]);
@@ -77,7 +83,7 @@ export function randomEquation({ seed, isWhole, dimensions, like }: Kind): Stenc
   };
   // numbers of their own, so that other equations stay as they were
   const others = randomNumbers(seed + 1000);
-  const profiles = (seed % 7 !== 2 || like !== undefined) ? [] : (["z", "x", "y"] as const)
+  const profiles = (seed % 7 !== 2 || !isFree) ? [] : (["z", "x", "y"] as const)
     .slice(0, dimensions)
     .map((axis) => ({
       name: `d${axis}`,
@@ -128,7 +134,7 @@ export function randomEquation({ seed, isWhole, dimensions, like }: Kind): Stenc
             case 2:
               return made.length > 0 ? field(oneOf(...made)).next(...offset()) : field(oneOf(...old));
             case 5:
-              if (isRows) return field(oneOf(...old)).at(...offset());
+              if (isRows || isCoupled) return field(oneOf(...old)).at(...offset());
               return field(oneOf(...kept)).before();
             default:
               return field(oneOf(...old)).at(...offset());
@@ -162,13 +168,13 @@ export function randomEquation({ seed, isWhole, dimensions, like }: Kind): Stenc
             shifted(value(depth - 1, true), shift[0]!, shift[1]!, shift[2]!),
           );
         };
-        const most = isWhole ? 8 : 1;
+        const bound = isWhole ? 8 : 1;
         const newValue = (name: string): Value => {
           const self = isRows ? oneOf(...old) : name;
           const own = isWhole ? [field(self)] : [multiply(0.5, field(self))];
           const pushed = hasSignal ? [multiply(isWhole ? 1 : 0.1, signal)] : [];
           const damped = profiles.map(() => multiply(isWhole ? 1 : 0.5, profileTap(), field(self)));
-          return maximum(-most, minimum(most, add(value(2), ...own, ...pushed, ...damped)));
+          return maximum(-bound, minimum(bound, add(value(2), ...own, ...pushed, ...damped)));
         };
         return Object.fromEntries(group.map((name) => [name, newValue(name)]));
       });

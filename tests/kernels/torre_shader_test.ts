@@ -8,6 +8,7 @@ import { diamondTorre } from "../../kernels/traversals/diamond_torre.ts";
 import { torreShader } from "../../kernels/traversals/torre_shader.ts";
 import { shapeOf } from "../../kernels/traversals/torre_shape.ts";
 import { H100_LIMITS } from "../h100_limits.ts";
+import { wholeNumberStaggered, wholeNumberYee } from "./oracle_case.ts";
 
 /** Rows of workgroup memory that are written, and read by other threads, between the same two barriers. */
 function racesIn(code: string): string[] {
@@ -23,7 +24,7 @@ function racesIn(code: string): string[] {
 
 Deno.test("no thread of a torre reads what another writes without a barrier in between", () => {
   let resting = 0;
-  for (const stencil of [wave(2), wave(4), heat(1), life()]) {
+  for (const stencil of [wave(2), wave(4), heat(1), life(), wholeNumberYee(), wholeNumberStaggered()]) {
     const problem: Problem = { stencil, grid: [40, 40, 37], boundary: "zero", steps: 16 };
     const lists = diamondTorre.parameterLists(problem, H100_LIMITS);
     const some = {

@@ -220,14 +220,23 @@ for (const [name, configuration] of Object.entries(CONFIGURATIONS)) {
 const staggered = equation({
   name: "staggered-with-source",
   fields: { v: [-1, 1], p: [-1, 1] },
+  materials: { m: { values: [1] } },
   sources: { f: [-1, 1] },
-  step: ({ v, p, f }) => [
+  step: ({ v, p, m, f }) => [
     { v: add(v, multiply(0.25, subtract(p.at(1), p)), f) },
-    { p: add(p, multiply(0.5, subtract(v.next(), v.next(-1)))) },
+    { p: add(p, multiply(0.5, m, subtract(v.next(), v.next(-1))), multiply(0, v.next(0, 0, 1))) },
   ],
 });
 
-for (const name of ["stepwise", "CPU in strips", "CPU in diamonds"]) {
+for (
+  const name of [
+    "stepwise",
+    "torres, tier by tier",
+    "torres of two tiers",
+    "CPU in strips",
+    "CPU in diamonds",
+  ]
+) {
   Deno.test(`a source of a field that the next sub-step reads, ${name}`, async () => {
     const configuration = CONFIGURATIONS[name]!,
       device = configuration.share.gpuSlices > 0 ? await openDevice() : null;

@@ -1,0 +1,256 @@
+/**
+ * Torres of several fields and sub-steps: where their tiles may lie, and the oracle's bits on awkward grids.
+ *
+ * @module
+ */
+import { assert, assertEquals } from "@std/assert";
+import fc from "fast-check";
+import { refusalOf } from "../../kernels/capability.ts";
+import { equation, type FieldTap } from "../../kernels/equation.ts";
+import { type Ago, type Expression, tap } from "../../kernels/expression.ts";
+import { add, maximum, minimum, multiply, subtract, type Value } from "../../kernels/operations.ts";
+import { elastic } from "../../kernels/stencils/elastic.ts";
+import { maxwell } from "../../kernels/stencils/maxwell.ts";
+import type { Grid, Problem, Stencil } from "../../kernels/stencils/stencil.ts";
+import { wave } from "../../kernels/stencils/wave.ts";
+import { diamondTorre } from "../../kernels/traversals/diamond_torre.ts";
+import { leanOf } from "../../kernels/traversals/torre_lean.ts";
+import { scheduleTorres } from "../../kernels/traversals/torre_schedule.ts";
+import { shapeOf, tileOf } from "../../kernels/traversals/torre_shape.ts";
+import { needsOf } from "../../kernels/traversals/torre_visit.ts";
+import { tapsOf, type Update } from "../../kernels/update.ts";
+import { testOnGpu } from "../test_on_gpu.ts";
+import { THOROUGH } from "../thorough.ts";
+import {
+  assertExact,
+  describeCase,
+  type OracleCase,
+  wholeNumberElastic,
+  wholeNumberProfiledPair,
+  wholeNumberStaggered,
+  wholeNumberYee,
+} from "./oracle_case.ts";
+
+const YEE = wholeNumberYee();
+
+/** Whole numbers that stay within −8 and 8, so that they are exact for any number of steps. */
+function within(value: Value): Expression {
+  return maximum(-8, minimum(8, value));
+}
+
+/** Two fields in one sub-step that read each other. */
+const twin = equation({
+  name: "twin",
+  title: "two fields in one sub-step, whole numbers",
+  fields: { u: [-1, 1], w: [-1, 1] },
+  initialField: "integers",
+  step({ u, w }) {
+    const sides = ({ at }: FieldTap): Value =>
+      subtract(add(at(1), at(0, -1), at(0, 0, 1)), add(at(-1), at(0, 0, -1)));
+    return { u: within(subtract(sides(u), w)), w: within(add(w, multiply(2, sides(w)), u.at(0, 1))) };
+  },
+});
+
+/** A later sub-step that reads both levels of what an earlier one has made, off the axes, and a material there. */
+const crossed = equation({
+  name: "crossed",
+  title: "both levels of a field off the axes, whole numbers",
+  fields: { a: [-1, 1], b: [-1, 1], c: [-1, 1] },
+  materials: { m: { values: [1, -1, 0, 2] } },
+  initialField: "integers",
+  step: ({ a, b, c, m }) => [
+    { a: within(subtract(add(a, b.at(1, 0, 1)), c.at(0, 1, -1))) },
+    { b: within(add(a.next(-1, 0, 1), multiply(m.at(0, 1, 1), a.at(0, 1, 1)), b.at(0, 0, 2))) },
+    { c: within(add(c.at(0, -1, 1), subtract(b.next(1), a.at(1, 1)))) },
+  ],
+});
+
+type Row = [
+  stencil: Stencil,
+  grid: Grid,
+  values: [
+    dts: number,
+    nt: number,
+    bands: number,
+    zPerThread: number,
+    threads: number,
+    chunk: number,
+    unroll: number,
+    lookahead: number,
+    materials?: number,
+  ],
+  runs: number[],
+];
+
+const CASES: readonly OracleCase[] = ([
+  [YEE, [1, 1, 2], [1, 2, 1, 1, 2, 2, 1, 99, 0], [1, 2, 3]],
+  [YEE, [7, 5, 9], [1, 4, 1, 1, 9, 4, 1, 99, 0], [5, 4]],
+  [YEE, [13, 11, 7], [2, 6, 1, 2, 4, 8, 1, 99, 1], [7]],
+  [YEE, [23, 3, 5], [1, 4, 4, 1, 5, 4, 1, 100, 0], [17]], // Ny is smaller than what fields' tiles cover
+  [YEE, [5, 17, 7], [1, 4, 1, 4, 2, 2, 2, 1, 1], [9, 2]], // the last steps of each run are done singly
+  [YEE, [11, 7, 5], [2, 4, 1, 1, 5, 8, 2, 0, 0], [9]],
+  [wholeNumberStaggered(), [11, 7, 6], [1, 4, 1, 2, 3, 4, 1, 99, 0], [2, 1]], // S = 3
+  [wholeNumberStaggered(), [7, 13, 5], [1, 4, 1, 1, 5, 2, 2, 1, 1], [3]],
+  [wholeNumberProfiledPair(), [13, 5, 6], [2, 4, 2, 2, 3, 4, 1, 100], [9]],
+  [twin, [13, 7, 9], [2, 4, 1, 2, 5, 8, 1, 99], [5, 4]],
+  [twin, [19, 5, 7], [1, 4, 2, 1, 7, 2, 4, 1], [9]],
+  [crossed, [9, 11, 7], [1, 4, 1, 1, 7, 2, 1, 100, 1], [5]],
+] satisfies Row[]).map(([stencil, grid, values, runs]) => {
+  const [dts, nt, bands, zPerThread, threads, chunk, unroll, lookahead, materials] = values;
+  const parameters = {
+    dts,
+    nt,
+    bands,
+    zPerThread,
+    threads,
+    chunk,
+    unroll,
+    lookahead,
+    ...(materials !== undefined && { materials }),
+  };
+  return { traversal: diamondTorre, stencil, grid, parameters, runs };
+});
+
+for (const one of CASES) {
+  testOnGpu(`equals the oracle bit for bit: ${describeCase(one)}`, (gpu) => assertExact(gpu, one));
+}
+
+/** Nine fields, a tile of 18 cells: a software device compiles it for long. */
+const LARGE: OracleCase = {
+  ...CASES[0]!,
+  stencil: wholeNumberElastic(),
+  grid: [7, 5, 6],
+  runs: [2],
+};
+testOnGpu(
+  `equals the oracle bit for bit: ${describeCase(LARGE)}`,
+  (gpu) => assertExact(gpu, { ...LARGE, parameters: { ...LARGE.parameters, threads: 6 } }),
+  { ignore: !THOROUGH },
+);
+
+/** Sub-steps of up to four fields that read near values at any level. */
+const anyUpdate = fc.integer({ min: 2, max: 4 }).chain((count) => {
+  const reads = fc.array(
+    fc.tuple(
+      fc.nat(count - 1),
+      fc.boolean(),
+      fc.integer({ min: -2, max: 2 }),
+      fc.integer({ min: -2, max: 2 }),
+    ),
+    { maxLength: 4 },
+  );
+  return fc.tuple(
+    fc.array(reads, { minLength: count, maxLength: count }),
+    fc.array(fc.boolean(), { minLength: count, maxLength: count }),
+  );
+}).map(([all, joins]): Update => {
+  const substeps: { field: number; value: Expression }[][] = [];
+  all.forEach((reads, field) => {
+    if (field === 0 || !joins[field]) substeps.push([]);
+    const made = substeps.slice(0, -1).flat().map((one) => one.field);
+    const taps = reads.map(([plane, isNew, x, y]) =>
+      tap(x, y, 0, (isNew && made.includes(plane) ? -1 : 0) as Ago, plane)
+    );
+    substeps.at(-1)!.push({
+      field,
+      value: taps.reduce<Expression>((sum, one) => add(sum, one), tap(0, 0, 0, 0, field)),
+    });
+  });
+  return { fields: all.map((_, i) => `f${i}`), materials: [], substeps };
+});
+
+const anyTorres = fc.record({
+  update: anyUpdate,
+  nx: fc.integer({ min: 1, max: 24 }),
+  ny: fc.integer({ min: 1, max: 12 }),
+  steps: fc.integer({ min: 1, max: 12 }),
+  dts: fc.integer({ min: 1, max: 2 }),
+  nt: fc.integer({ min: 1, max: 6 }),
+  bands: fc.constantFrom(1, 2, 4),
+});
+
+Deno.test("of several fields every cell is computed once a step, from values that are still in an array, within the pads", () => {
+  fc.assert(
+    fc.property(anyTorres, ({ update, nx, ny, steps, dts, nt, bands }) => {
+      const problem: Problem = {
+        stencil: { ...wave(2), update },
+        grid: [nx, ny, 3],
+        boundary: "zero",
+        steps,
+      };
+      const parameters = { dts, nt, bands, unroll: 1, zPerThread: 1, threads: 3, chunk: 2, lookahead: 99 };
+      const shape = shapeOf(problem, parameters), { width, slope, layout: { pad } } = shape;
+      const needs = needsOf(update, dts), inTorre = [...needs.carried, ...needs.loads, ...needs.stored];
+      /** The newest step of each field's cells along x and y. */
+      const newest = update.fields.map(() => new Int32Array(nx * ny));
+      for (const rows of scheduleTorres(problem, parameters, steps).waves) {
+        for (const { x, y, tiers, torres, step } of rows) {
+          for (let torre = 0; torre < torres; torre++) {
+            for (let tier = 0; tier < tiers; tier++) {
+              const cell = ([a, b]: readonly [number, number]): [number, number] => [
+                x + slope * tier + (a + b) / 2,
+                y + torre * width + (a - b) / 2,
+              ];
+              const isIn = ([i, j]: readonly [number, number]): boolean =>
+                i >= 0 && i < nx && j >= 0 && j < ny;
+              for (const { place } of inTorre) {
+                const [i, j] = cell(place);
+                assert(i >= -pad[0] && i < nx + pad[0] && j >= -pad[1] && j < ny + pad[1], `${i}, ${j}`);
+              }
+              for (const substep of update.substeps) {
+                for (const { field } of substep) {
+                  for (const [i, j] of tileOf(shape, field).map(cell).filter(isIn)) {
+                    assertEquals(newest[field]![i * ny + j], step + tier);
+                    for (
+                      const { plane, ago, offset } of tapsOf([substep.find((one) => one.field === field)!])
+                    ) {
+                      const at = [i + offset[0], j + offset[1]] as const;
+                      if (!isIn(at)) continue;
+                      const ahead = newest[plane]![at[0] * ny + at[1]]! - (step + tier - ago);
+                      // a value and the one before it lie in two arrays
+                      assert(ahead === 0 || ahead === 1, `${plane} at ${at} is ${ahead} steps ahead`);
+                    }
+                  }
+                }
+                for (const { field } of substep) {
+                  for (const [i, j] of tileOf(shape, field).map(cell).filter(isIn)) {
+                    newest[field]![i * ny + j]!++;
+                  }
+                }
+              }
+            }
+          }
+        }
+      }
+      assert(newest.every((one) => one.every((step) => step === steps)));
+    }),
+    { seed: 20_261_123, numRuns: 60 },
+  );
+});
+
+Deno.test("the slope of staggered grids is what a whole step reaches, and tiles lie as near as that permits", () => {
+  assertEquals(leanOf(wave(4).update), { slope: 2, corners: [[0, 0]], spread: [0, 0], margin: 2 });
+  assertEquals([maxwell(), elastic(), twin].map(({ update }) => leanOf(update).slope), [1, 3, 1]);
+  // values that are loaded and stored for each of W²/2 cells: 4 (4 − 1/DTS)/DTS at most, where plain steps move 12
+  for (const dts of [1, 2, 3]) {
+    const { loads, stored } = needsOf(maxwell().update, dts), cells = 2 * dts * dts;
+    assert((loads.length + stored.length) / cells <= 4 * (4 - 1 / dts) / dts);
+  }
+});
+
+Deno.test("torres refuse two levels of several fields, and a window", () => {
+  const older = equation({
+    name: "older",
+    fields: { u: [-1, 1], w: [-1, 1] },
+    step: ({ u, w }) => ({ u: subtract(w.at(1), u.before()), w: u.at(0, 1) }),
+  });
+  const problem = (stencil: Stencil): Problem => ({
+    stencil,
+    grid: [20, 20, 20],
+    boundary: "zero",
+    steps: 8,
+  });
+  assertEquals(refusalOf(diamondTorre, problem(older))?.kind, "previous");
+  assertEquals(refusalOf(diamondTorre, problem(YEE)), undefined);
+  assertEquals(refusalOf(diamondTorre, problem(YEE), { windowBytes: 1 })?.kind, "window");
+});
