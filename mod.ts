@@ -163,6 +163,7 @@ export {
   type TargetDevice,
 } from "./tuner/profile/choose.ts";
 export type { Refined, Tried } from "./tuner/solver/refined.ts";
+export { addFlux, type FluxOptions } from "./tuner/solver/flux.ts";
 export { createSolver, solverLayout } from "./tuner/solver/create_solver.ts";
 export type { CellsOptions, CellValues, Solver, SolverOptions, SolverRun } from "./tuner/solver/solver.ts";
 export {

@@ -38,7 +38,7 @@ for (const way of WAYS) {
     for (const [cases, check] of [[exact, assertExact], [real, assertWithinBound]] as const) {
       const name = `${cases === exact ? "bit for bit" : "except for rounding"}: ${describeCase(cases)}`;
       testOnGpu(
-        `equals the oracle ${name}, ${options === FULL ? "edges" : "none"}`,
+        `equals the oracle ${name}, ${options === FULL ? "with edges" : "without"}`,
         (gpu) => check(gpu, cases),
       );
     }

@@ -1,4 +1,4 @@
-import { assert, assertAlmostEquals } from "@std/assert";
+import { assert, assertAlmostEquals, assertEquals } from "@std/assert";
 import {
   maxwell,
   MAXWELL_FIELDS,
@@ -9,6 +9,8 @@ import {
 } from "../../kernels/stencils/maxwell.ts";
 import type { Boundaries, Grid } from "../../kernels/stencils/stencil.ts";
 import { createSolver } from "../../tuner/solver/create_solver.ts";
+import { pointsOfBox } from "../../tuner/devices/survey.ts";
+import { addFlux } from "../../tuner/solver/flux.ts";
 import type { Solver } from "../../tuner/solver/solver.ts";
 
 type Vector = readonly [x: number, y: number, z: number];
@@ -347,6 +349,65 @@ Deno.test("sources in a random medium with edges agree with another program in f
   const most = Math.max(...expected.map(largest));
   const off = expected.map((trace, i) => largest(trace.map((value, j) => value - found[i]![j]!)) / most);
   assert(most > 0.01 && off.every((one) => one < 3e-6), `${most}: ${off}`);
+});
+
+Deno.test("boxes around a dipole pass its power on, and an empty box none", async () => {
+  const grid: Grid = [56, 54, 52], spacing = 1e-3, courant = 0.5, steps = 200, middle: Vector = [28, 27, 26];
+  const timeStep = courant * spacing / SPEED_OF_LIGHT, signature = ricker(16, courant, steps);
+  using solver = await open({ permittivity: 1, spacing, courant, edges: 16 }, grid, "zero");
+  await solver.addSources("jz", [middle], signature);
+  await solver.addReceivers("ez", [middle], { frequencies: [0.01] });
+  const frequencies = [0.8, 1, 1.3].map((part) => part * SPEED_OF_LIGHT / (16 * spacing));
+  const options = { frequencies, spacing, timeStep };
+  const box = (half: number) => ({
+    low: middle.map((one) => one - half) as unknown as Vector,
+    size: [2 * half, 2 * half, 2 * half] as const,
+  });
+  const inner = await addFlux(solver, box(3), options), outer = await addFlux(solver, box(7), options);
+  const empty = await addFlux(solver, { low: [30, 29, 28], size: [5, 6, 4] }, options);
+  const twice = await addFlux(solver, box(3), { ...options, frequencies: frequencies.slice(1) });
+  await solver.run(steps);
+  const [near, far, none, again] = [await inner(), await outer(), await empty(), await twice()];
+  assertEquals(again, near.slice(1));
+  frequencies.forEach((f, i) => {
+    const part = (of: (angle: number) => number) =>
+      timeStep * signature.reduce((sum, one, n) => sum + one * of(2 * Math.PI * f * n * timeStep), 0);
+    const moment = Math.hypot(part(Math.cos), part(Math.sin)) * spacing ** 3;
+    // one side of the spectrum has twice the mean power of an amplitude 1/√2
+    const expected = 2 * VACUUM_IMPEDANCE * (2 * Math.PI * f / SPEED_OF_LIGHT * moment) ** 2 / (6 * Math.PI);
+    assertAlmostEquals(near[i]! / expected, 1, 0.03);
+    assertAlmostEquals(far[i]! / near[i]!, 1, 2e-4);
+    assertAlmostEquals(none[i]! / near[i]!, 0, 2e-5);
+  });
+});
+
+Deno.test("a sheet of currents between periodic sides sends half of its power through a plane on either side", async () => {
+  const grid: Grid = [110, 3, 4],
+    spacing = 1e-3,
+    courant = 0.5,
+    steps = 300,
+    timeStep = courant * spacing / SPEED_OF_LIGHT;
+  using solver = await open({ permittivity: 1, spacing, courant, edges: [40, 0, 0] }, grid, [
+    "zero",
+    "periodic",
+    "periodic",
+  ]);
+  const signature = ricker(20, courant, steps), frequencies = [SPEED_OF_LIGHT / (20 * spacing)];
+  await solver.addSources("jz", pointsOfBox({ low: [55, 0, 0], size: [1, 3, 4] }), signature);
+  const planes = await Promise.all(
+    [49, 60].map((x) =>
+      addFlux(solver, { low: [x, 0, 0], size: [0, 3, 4] }, { frequencies, spacing, timeStep })
+    ),
+  );
+  await solver.run(steps);
+  const [down, up] = await Promise.all(planes.map(async (plane) => (await plane())[0]!));
+  const part = (of: (angle: number) => number) =>
+    timeStep * signature.reduce((sum, one, n) => sum + one * of(2 * Math.PI * n * courant / 20), 0);
+  // E = η₀Jh/2 on either side
+  const expected = VACUUM_IMPEDANCE / 2 * (part(Math.cos) ** 2 + part(Math.sin) ** 2) * spacing ** 2 * 12 *
+    spacing ** 2;
+  assertAlmostEquals(up! / expected, 1, 0.02);
+  assertAlmostEquals(down! / up!, -1, 1e-3);
 });
 
 /** √(Σ(a − b)² / Σb²) */
