@@ -50,12 +50,12 @@ export type {
   FormulaWord,
   Offset,
   Operation,
-  Operations,
   PartialSum,
   ProfileTap,
   Tap,
   Variable,
 } from "./kernels/expression.ts";
+export type { FunctionName, Operations } from "./kernels/functions.ts";
 export type { InitialField } from "./kernels/initial_field.ts";
 export type { Layout } from "./kernels/layout.ts";
 export {
@@ -63,16 +63,21 @@ export {
   add,
   atLeast,
   choose,
+  cosine,
   divide,
   exponential,
+  floor,
   greater,
+  logarithm,
   maximum,
   minimum,
   multiply,
+  power,
   shifted,
   sine,
   squareRoot,
   subtract,
+  tanh,
   type Value,
 } from "./kernels/operations.ts";
 export type { Assignment, AxisProfile, Material, Substep, Update, ValueRange } from "./kernels/update.ts";

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { fold } from "../kernels/expression.ts";
+import { foldShared } from "../kernels/expression.ts";
 import { HASH, noiseIn } from "../kernels/initial_field.ts";
 import { indexOf, type Layout } from "../kernels/layout.ts";
 import { DEFAULT_RANGE, onlyExpression, readsSignal, tapsOf, type Update } from "../kernels/update.ts";
@@ -48,7 +48,12 @@ export function writeC({ update, layout }: CSource): string {
     throw new RangeError("Cannot write the C program: F(t−1) can be read at the cell itself only");
   }
   const { grid: [nx, ny, nz], pad: [padX], origin, slice, pitch, length } = layout;
-  const value = fold<string>(onlyExpression(update)!, {
+  const lines: string[] = [];
+  const keep = (text: string): string => {
+    lines.push(`const float e${lines.length} = ${text};`);
+    return `e${lines.length - 1}`;
+  };
+  const [value] = foldShared<string>([onlyExpression(update)!], {
     tap: ({ offset: [x, y, z], ago }) => ago === 1 ? "next[z]" : `now[z + (${x * slice + y * pitch + z})]`,
     constant: (value) => `${Math.fround(value).toExponential()}f`,
     add: (left, right) => `(${left} + ${right})`,
@@ -61,9 +66,12 @@ export function writeC({ update, layout }: CSource): string {
     greater: (left, right) => `(${left} > ${right} ? 1.0f : 0.0f)`,
     absolute: (of) => `fabsf(${of})`,
     squareRoot: (of) => `sqrtf(${of})`,
+    floor: (of) => `floorf(${of})`,
+    powerOfTwo: (of) => `power_of_two(${of})`,
+    exponentOf: (of) => `exponent_of(${of})`,
     choose: (condition, then, otherwise) => `(${condition} != 0.0f ? ${then} : ${otherwise})`,
     signal: () => "0.0f",
-  });
+  }, keep);
   const { least, count, unit } = noiseIn(update.ranges?.[0] ?? DEFAULT_RANGE);
   const row = `${origin} + x * ${slice} + y * ${pitch}`;
   return `#include <math.h>
@@ -76,6 +84,12 @@ export function writeC({ update, layout }: CSource): string {
 
 static inline float minimum(float a, float b) { return b < a ? b : a; }
 static inline float maximum(float a, float b) { return a < b ? b : a; }
+static inline float power_of_two(float of) { return of < -126.0f ? 0.0f : ldexpf(1.0f, (int)of); }
+static inline float exponent_of(float of) {
+  uint32_t bits;
+  memcpy(&bits, &of, 4);
+  return (float)((int32_t)(bits >> 23 & 255) - 127);
+}
 
 static void step(const float *restrict current, float *restrict next_level) {
 #pragma omp parallel for schedule(static)
@@ -84,6 +98,7 @@ static void step(const float *restrict current, float *restrict next_level) {
       const float *restrict now = current + ${row};
       float *restrict next = next_level + ${row};
       for (ptrdiff_t z = 0; z < ${nz}; z++) {
+        ${lines.join("\n        ")}
         next[z] = ${value};
       }
     }

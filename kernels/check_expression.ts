@@ -3,7 +3,8 @@
  *
  * @module
  */
-import { type Axis, FUNCTIONS, NUMBERS, type Operation, OPERATIONS, type Variable } from "./expression.ts";
+import { type Axis, isFunction, NUMBERS, type Operation, OPERATIONS, type Variable } from "./expression.ts";
+import { costOf, FUNCTIONS } from "./functions.ts";
 
 /** Nodes from the root of an expression to a leaf: a sum of n terms is n deep. */
 export const MOST_DEEP = 500;
@@ -24,7 +25,7 @@ export interface ExpressionRules {
   readonly planes: number;
   /** The axis profiles that it may read. @default {none} */
   readonly profiles?: readonly { readonly axis: Axis }[] | undefined;
-  /** Variables that it may have: none in an update. */
+  /** Variables that it may have beside functions: none in an update. */
   readonly variables: readonly Variable[];
   readonly hasSignal: boolean;
 }
@@ -55,7 +56,7 @@ export function checkExpression(expression: unknown, rules: ExpressionRules, wan
     if (known.has(node)) return known.get(node)![1];
     want(deep <= MOST_DEEP, root, `operations nested at most ${MOST_DEEP} deep are wanted`, "deeper ones");
     want(isRecord(node), place, "a number or an expression is wanted", node);
-    let nodes = 1;
+    let nodes = isKernel && isFunction(node.name) ? costOf(node.name) : 1;
     const values = operandsOf(node, { ...rules, place }, want).map((operand, i) => {
       const value = visit(operand, `${root}, operand ${i + 1} of ${node.name ?? node.kind}`, deep + 1);
       nodes += known.get(operand)![0];
@@ -77,15 +78,17 @@ export function checkExpression(expression: unknown, rules: ExpressionRules, wan
 
 /** What a node comes to before it is rounded; undefined where that depends on more than constants. */
 function valueOf(
-  { kind, value }: Readonly<Record<string, unknown>>,
+  { kind, name, value }: Readonly<Record<string, unknown>>,
   operands: readonly (number | undefined)[],
 ): number | undefined {
   if (kind === "constant") return value as number;
   const [first] = operands;
   if (kind === "partial") return first;
   if (kind === "choose" && first !== undefined) return operands[first !== 0 ? 1 : 2];
-  const areKnown = OPERATIONS.some((one) => one === kind) && operands.every((one) => one !== undefined);
-  return areKnown ? (NUMBERS[kind as Operation] as (...values: number[]) => number)(...operands) : undefined;
+  const operate = kind === "formula" && isFunction(name)
+    ? FUNCTIONS[name]
+    : OPERATIONS.some((one) => one === kind) && NUMBERS[kind as Operation] as (...values: number[]) => number;
+  return operate && operands.every((one) => one !== undefined) ? operate(...operands) : undefined;
 }
 
 /** The operands of a node, whose other parts are as they should be. */
@@ -114,10 +117,9 @@ function operandsOf(
       want(hasSignal, place, "a signal is wanted where one is read", "none");
       return [];
     case "formula": {
-      want(variables.length > 0, place, `\`${name}\` cannot be used in a step: kernels have no ${name}`);
-      const words = [...variables, ...FUNCTIONS];
+      const words = [...variables, ...Object.keys(FUNCTIONS)];
       want(isOneOf(words, name), place, `one of ${words.join(", ")} is wanted`, name);
-      return operandsWanted(isOneOf(FUNCTIONS, name) ? 1 : 0);
+      return operandsWanted(isFunction(name) ? FUNCTIONS[name].length : 0);
     }
     case "tap": {
       want(planes > 0, place, "a signal or material that reads no field is wanted", "a tap");

@@ -2,9 +2,9 @@
  * The language in which the update of a cell is written, once.
  *
  * An expression is a tree of **taps** (the value of a neighbour now, one step ago, or already one step ahead),
- * constants, a signal that depends on time alone, and {@linkcode Operations}. It has no text of its own: whoever needs
- * one folds the tree with an {@linkcode Algebra}. The oracle folds it to a number, the WGSL writer to shader text, the
- * WebAssembly writer to instructions, the error bound to a count of roundings.
+ * constants, a signal that depends on time alone, {@linkcode Operations}, and functions made of these. It has no text
+ * of its own: whoever needs one folds the tree with an {@linkcode Algebra}. The oracle folds it to a number, the WGSL
+ * writer to shader text, the WebAssembly writer to instructions, the error bound to a count of roundings.
  *
  * **Edges.** A quotient by 0, the root of a negative number and whatever follows from them are not finite: infinite or
  * NaN on the CPU, anything on a GPU, where WGSL promises nothing and may take numbers below 2⁻¹²⁶ for 0. Of a NaN and a
@@ -17,6 +17,8 @@
  *
  * @module
  */
+
+import { ARITHMETIC, costOf, type FunctionName, FUNCTIONS, made, type Operations } from "./functions.ts";
 
 /** Where a tap lies from the cell that is updated, in cells along x, y, z. */
 export type Offset = readonly [x: number, y: number, z: number];
@@ -71,18 +73,6 @@ export interface PartialSum {
   readonly offset: Offset;
 }
 
-/**
- * What becomes of each operation's operands: a comparison gives 1 or 0, the smaller or larger of two zeros is either,
- * and `choose` gives the second operand where the first is not 0, else the third.
- */
-export type Operations<T> =
-  & Record<"absolute" | "squareRoot", (of: T) => T>
-  & Record<
-    "add" | "subtract" | "multiply" | "divide" | "minimum" | "maximum" | "atLeast" | "greater",
-    (left: T, right: T) => T
-  >
-  & { choose(condition: T, then: T, otherwise: T): T };
-
 /** An update of a cell as a tree. */
 export type Expression =
   | Tap
@@ -102,13 +92,12 @@ export type Operation = keyof Operations<unknown>;
  */
 export type Variable = "step" | "x" | "y" | "z" | "i" | "n";
 
-/** Functions of signals and materials, which the host evaluates: no kernel computes them. */
-export const FUNCTIONS: readonly FormulaWord[] = ["exponential", "sine"];
+/** Functions, and the variables that only signals and materials contain. */
+export type FormulaWord = Variable | FunctionName;
 
-/** What only signals and materials contain. */
-export type FormulaWord = Variable | "exponential" | "sine";
+const NAMES = Object.keys(FUNCTIONS) as readonly FunctionName[];
 
-export const FORMULA_WORDS: readonly FormulaWord[] = ["step", "x", "y", "z", "i", "n", ...FUNCTIONS];
+export const FORMULA_WORDS: readonly FormulaWord[] = ["step", "x", "y", "z", "i", "n", ...NAMES];
 
 /** How to turn each kind of node into a `T`; what {@linkcode fold} needs. */
 export interface Algebra<T> extends Operations<T> {
@@ -117,29 +106,14 @@ export interface Algebra<T> extends Operations<T> {
   profile?(tap: ProfileTap): T;
   constant(value: number): T;
   signal(): T;
-  /** What only signals and materials contain. @default {refused} */
-  formula?(name: FormulaWord, operands: readonly T[]): T;
+  /** Functions and variables. @default {functions are made of operations, variables refused} */
+  formula?: ((name: FormulaWord, operands: readonly T[]) => T) | undefined;
   /**
    * What stands for `of` at `offset`; undefined: take it apart.
    * @default {always taken apart}
    */
   partial?(of: Expression, offset: Offset): T | undefined;
 }
-
-/** The operations in f64. */
-const ARITHMETIC: Operations<number> = {
-  add: (left, right) => left + right,
-  subtract: (left, right) => left - right,
-  multiply: (left, right) => left * right,
-  divide: (left, right) => left / right,
-  minimum: (left, right) => right < left ? right : left,
-  maximum: (left, right) => left < right ? right : left,
-  atLeast: (left, right) => left >= right ? 1 : 0,
-  greater: (left, right) => left > right ? 1 : 0,
-  absolute: Math.abs,
-  squareRoot: Math.sqrt,
-  choose: (condition, then, otherwise) => condition !== 0 ? then : otherwise,
-};
 
 export const OPERATIONS = Object.keys(ARITHMETIC) as readonly Operation[];
 
@@ -148,6 +122,7 @@ export const NUMBERS: Omit<Algebra<number>, "tap"> = {
   ...ARITHMETIC,
   constant: (value) => value,
   signal: () => 0,
+  formula: (name, operands) => isFunction(name) ? FUNCTIONS[name](...operands) : NaN,
 };
 
 /** What `of` makes of every operation, given its name and what it does to numbers in f64. */
@@ -156,6 +131,11 @@ export function eachOperation<T>(
 ): Operations<T> {
   const made = OPERATIONS.map((kind) => [kind, of(kind, operationOf(ARITHMETIC, kind))]);
   return Object.fromEntries(made) as unknown as Operations<T>;
+}
+
+/** Whether a word of a formula is a function's name. */
+export function isFunction(name: unknown): name is FunctionName {
+  return NAMES.some((one) => one === name);
 }
 
 function operationOf<T>(operations: Operations<T>, kind: keyof Operations<T>): (...operands: T[]) => T {
@@ -181,6 +161,7 @@ export const TREE: Algebra<Expression> = {
   profile: (tap) => tap,
   constant,
   signal: () => SIGNAL,
+  formula: (name, operands) => ({ kind: "formula", name, operands }),
 };
 
 /** Replaces every node of the tree, leaves first, by what the algebra makes of it. */
@@ -199,12 +180,17 @@ export function fold<T>(expression: Expression, algebra: Algebra<T>, at: Offset 
       const offset = plus(expression.offset, at);
       return algebra.partial?.(expression.of, offset) ?? fold(expression.of, algebra, offset);
     }
-    case "formula":
-      if (algebra.formula === undefined) throw new RangeError(`No kernel computes ${expression.name}`);
-      return algebra.formula(
-        expression.name,
-        expression.operands.map((operand) => fold(operand, algebra, at)),
-      );
+    case "formula": {
+      const { name, operands } = expression, of = algebra.formula === undefined && isFunction(name);
+      const value = of
+        ? FUNCTIONS[name](...operands.map((one) => one.kind === "constant" ? one.value : NaN))
+        : NaN;
+      if (!Number.isNaN(value)) return algebra.constant(value);
+      const values = operands.map((operand) => fold(operand, algebra, at));
+      if (of) return made(name, values, algebra);
+      if (algebra.formula) return algebra.formula(name, values);
+      throw new RangeError(`No kernel computes ${name}`);
+    }
     default:
       return operationOf(algebra, expression.kind)(
         ...expression.operands.map((operand) => fold(operand, algebra, at)),
@@ -212,9 +198,15 @@ export function fold<T>(expression: Expression, algebra: Algebra<T>, at: Offset 
   }
 }
 
-/** An algebra that treats every operation alike, as a search or a count does; `leaf` is of all but taps. */
+/** An algebra that treats every operation alike, those of a function too, as a count does; `leaf` is of all but taps. */
 export function uniform<T>(leaf: T, join: (...operands: T[]) => T): Omit<Algebra<T>, "tap"> {
-  return { ...eachOperation(() => join), constant: () => leaf, signal: () => leaf, profile: () => leaf };
+  const formula = (name: FormulaWord, operands: readonly T[]): T => {
+    let found = join(...operands);
+    for (let i = isFunction(name) ? costOf(name) : 1; i > 1; i--) found = join(found);
+    return found;
+  };
+  const leaves = (): T => leaf;
+  return { ...eachOperation(() => join), formula, constant: leaves, signal: leaves, profile: leaves };
 }
 
 /** Calls `visit` for every tap, and `enter` for every partial sum: where it returns true, what it holds is passed over. */
@@ -248,17 +240,15 @@ export function foldShared<T>(
   const known = new Map<string, number>(), kept = new Map<number, T>();
   const enter = (key: string, find: () => T, operands: readonly number[] = [], isFree = false): number => {
     const index = known.get(key);
-    if (index !== undefined) {
-      // its operands are used once, however often it is used itself
-      for (const operand of operands) nodes[operand]!.uses--;
-      nodes[index]!.uses++;
-      return index;
-    }
+    if (index !== undefined) return index;
+    // its operands are used once, however often it is used itself
+    for (const operand of operands) nodes[operand]!.uses++;
     known.set(key, nodes.length);
-    return nodes.push({ find, isFree, uses: 1 }) - 1;
+    return nodes.push({ find, isFree, uses: 0 }) - 1;
   };
   const join = (kind: keyof Operations<T>) => (...operands: number[]): number =>
     enter(`${kind} ${operands}`, () => operationOf(algebra, kind)(...operands.map(valueOf)), operands);
+  const { formula } = algebra;
   const roots = expressions.map((expression) =>
     fold<number>(expression, {
       tap: (tap) => enter(tapKey(tap), () => algebra.tap(tap)),
@@ -266,6 +256,8 @@ export function foldShared<T>(
       constant: (value) => enter(`${value}`, () => algebra.constant(value), [], true),
       signal: () => enter("signal", () => algebra.signal(), [], true),
       ...eachOperation(join),
+      formula: formula && ((name, operands) =>
+        enter(`${name} ${operands}`, () => formula(name, operands.map(valueOf)), operands)),
       partial(of, offset) {
         const value = algebra.partial?.(of, offset);
         return value === undefined ? undefined : enter(JSON.stringify([of, offset]), () => value);
@@ -282,6 +274,7 @@ export function foldShared<T>(
     kept.set(index, again);
     return again;
   };
+  for (const root of roots) nodes[root]!.uses++;
   return roots.map(valueOf);
 }
 

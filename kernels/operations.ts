@@ -8,11 +8,13 @@ import {
   type Expression,
   fold,
   type FormulaWord,
+  isFunction,
   NUMBERS,
   type Offset,
   type Operation,
   type Variable,
 } from "./expression.ts";
+import { FUNCTIONS } from "./functions.ts";
 
 /** What stands wherever an expression is wanted. */
 export type Value = Expression | number;
@@ -106,17 +108,48 @@ export function shifted(of: Value, ...cells: Offset | readonly [x: number, y: nu
   return { kind: "partial", of: nodeOf(of), offset: cells as Offset };
 }
 
-/** e to the power of a value, in signals and materials only. */
+/** The largest whole number that is not above a value. */
+export function floor(of: Value): Expression {
+  return operate("floor", of);
+}
+
+/** e to the power of a value from −87 to 88; below it is 0. */
 export function exponential(of: Value): Expression {
   return formula("exponential", of);
 }
 
-/** The sine of an angle in radians, in signals and materials only. */
+/** The natural logarithm of a value from 2·10⁻³⁸ to 3·10³⁸. */
+export function logarithm(of: Value): Expression {
+  return formula("logarithm", of);
+}
+
+/** The sine of an angle in radians, from −8192 to 8192. */
 export function sine(of: Value): Expression {
   return formula("sine", of);
 }
 
-/** What only signals and materials have: a variable, or a function of one operand. */
+/** The cosine of an angle in radians, from −8192 to 8192. */
+export function cosine(of: Value): Expression {
+  return formula("cosine", of);
+}
+
+/** The hyperbolic tangent. */
+export function tanh(of: Value): Expression {
+  return formula("tanh", of);
+}
+
+/**
+ * `base` to the power of `exponent`, for a base from 2·10⁻³⁸ and results from 10⁻³⁸ to 10³⁸; of 0 it is 0. Whole numbers
+ * from 1 to 8 as exponents make products, of any base.
+ */
+export function power(base: Value, exponent: Value): Expression {
+  const isProduct = typeof exponent === "number" && Number.isInteger(exponent) && exponent > 0 &&
+    exponent < 9;
+  if (isProduct) return multiply(base, ...Array.from({ length: exponent - 1 }, () => base));
+  return formula("power", base, exponent);
+}
+
+/** A function; or what only signals and materials have, a variable. */
 export function formula(name: FormulaWord, ...operands: readonly Value[]): Expression {
   return { kind: "formula", name, operands: operands.map(nodeOf) };
 }
@@ -129,9 +162,6 @@ export function evaluate(
   return fold<number>(expression, {
     ...NUMBERS,
     tap: () => NaN,
-    formula(name, [of = 0]) {
-      if (name === "exponential") return Math.exp(of);
-      return name === "sine" ? Math.sin(of) : variables[name] ?? NaN;
-    },
+    formula: (name, operands) => isFunction(name) ? FUNCTIONS[name](...operands) : variables[name] ?? NaN,
   });
 }

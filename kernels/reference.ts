@@ -5,7 +5,8 @@
  * @module
  */
 import { initialProfiles, type ProfileValues } from "./axis_profiles.ts";
-import { type Algebra, eachOperation, fold, type ProfileTap, type Tap } from "./expression.ts";
+import { type Algebra, eachOperation, foldShared, type ProfileTap, type Tap } from "./expression.ts";
+import { type FunctionName, FUNCTIONS } from "./functions.ts";
 import { planesOf, signalAt, type Update } from "./update.ts";
 import { alongAxes, cellsOf, imageOf, type Problem } from "./stencils/stencil.ts";
 
@@ -72,7 +73,7 @@ export function runReference<T extends Float32Array | Float64Array>(
   let previous = levels.previous.slice() as T, current = levels.current.slice() as T, next = current;
   const newRow = (): T => current.slice(0, nz) as T;
   const [alongX, alongY, alongZ] = alongAxes(boundary);
-  let x = 0, y = 0, signal = 0;
+  let x = 0, y = 0, rows = 0, signal = 0;
   const read = ({ offset: [dx, dy, dz], ago, plane }: Tap) => {
     const row = newRow();
     const outside = [...row.keys()].filter((z) => z + dz < 0 || z + dz >= nz);
@@ -103,12 +104,19 @@ export function runReference<T extends Float32Array | Float64Array>(
   /** Rounds when it stores: every operation once, since what f64 makes of f32 values rounds to f32 as the exact result. */
   const join = (operate: (row: T, left: T, right: T, third?: T) => void) => (...operands: (() => T)[]) => {
     const row = newRow(), [first, second, third] = operands;
+    let found = -1;
     return (): T => {
+      if (found === rows) return row; // what is used again
+      found = rows;
       const left = first!();
       operate(row, left, second?.() ?? left, third?.());
       return row;
     };
   };
+  const byCell = (operate: (...values: number[]) => number) =>
+    join((row, left, right, third) => {
+      for (let z = 0; z < nz; z++) row[z] = operate(left[z]!, right[z]!, third?.[z] ?? 0);
+    });
   const algebra: Algebra<() => T> = {
     tap: read,
     profile,
@@ -120,11 +128,10 @@ export function runReference<T extends Float32Array | Float64Array>(
       const row = newRow();
       return () => row.fill(signal) as T;
     },
-    ...eachOperation((_, operate) =>
-      join((row, left, right, third) => {
-        for (let z = 0; z < nz; z++) row[z] = operate(left[z]!, right[z]!, third?.[z] ?? 0);
-      })
-    ),
+    ...eachOperation((_, operate) => byCell(operate)),
+    formula: current instanceof Float64Array
+      ? (name, operands) => byCell(FUNCTIONS[name as FunctionName])(...operands)
+      : undefined,
     // the most frequent ones again, as loops without calls
     add: join((row, left, right) => {
       for (let z = 0; z < nz; z++) row[z] = left[z]! + right[z]!;
@@ -135,13 +142,10 @@ export function runReference<T extends Float32Array | Float64Array>(
     multiply: join((row, left, right) => {
       for (let z = 0; z < nz; z++) row[z] = left[z]! * right[z]!;
     }),
-    atLeast: join((row, left, right) => {
-      for (let z = 0; z < nz; z++) row[z] = left[z]! >= right[z]! ? 1 : 0;
-    }),
   };
   const assignments = update.substeps.flat().map(({ field, value }) => ({
     field,
-    evaluate: fold(value, algebra),
+    evaluate: foldShared([value], algebra, (find) => find)[0]!,
   }));
 
   for (let step = start; step < start + steps; step++) {
@@ -149,7 +153,7 @@ export function runReference<T extends Float32Array | Float64Array>(
     next = current.slice() as T; // with the materials
     for (const { field, evaluate } of assignments) {
       for (x = 0; x < nx; x++) {
-        for (y = 0; y < ny; y++) next.set(evaluate(), ((x * planes + field) * ny + y) * nz);
+        for (y = 0; y < ny; y++, rows++) next.set(evaluate(), ((x * planes + field) * ny + y) * nz);
       }
     }
     [previous, current] = [current, next];

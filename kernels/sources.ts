@@ -112,6 +112,10 @@ function splitSource(
       return { rest: { kind: "partial", of, offset } };
     },
     profile: (rest) => ({ rest }),
+    formula(name, operands) {
+      wantLinear(!operands.some(isRead), `in ${name}`);
+      return { rest: { kind: "formula", name, operands: operands.map(({ rest }) => rest!) } };
+    },
     constant: (value) => ({ rest: constant(value) }),
     signal: () => ({ rest: SIGNAL }),
   });

@@ -20,6 +20,7 @@ import {
   TREE,
   uniform,
 } from "../kernels/expression.ts";
+import { type FunctionName, FUNCTIONS } from "../kernels/functions.ts";
 import { withoutProfiles } from "../kernels/axis_profiles.ts";
 import { amplitudeOf, hashCell, rangeOf } from "../kernels/initial_field.ts";
 import { runReference } from "../kernels/reference.ts";
@@ -40,8 +41,8 @@ const CELLS = 32, STRIDES = [11, 5, 1] as const;
 /** Steps after which what depends on the state is found. */
 export const STAGES = [0, 8, 64] as const;
 
-/** Roundings in units of 2⁻²⁴ of the result: WGSL allows ÷ 2.5 units in the last place, √ 4.5, the others ½. */
-const QUOTIENT = 5, ROOT = 9;
+/** Roundings in units of 2⁻²⁴ of the result: ÷ has 2.5 units in the last place, √ 4.5, functions 4, the others ½. */
+const QUOTIENT = 5, ROOT = 9, FUNCTION = 8;
 
 interface Node {
   readonly value: number;
@@ -167,9 +168,20 @@ function algebraOf(
     node(a.value + sign * b.value, a.size + b.size, 1, [a, 1], [b, sign]);
   const same = (of: Node, sign = 1): Node => node(sign * of.value, of.size, 0, [of, sign]);
   return {
-    ...eachOperation<Node>((_, operate) => (...operands) =>
-      leaf(operate(...operands.map(({ value }) => value)), 1)
-    ),
+    ...eachOperation<Node>((_, operate) => (...operands) => {
+      const value = operate(...operands.map(({ value }) => value));
+      return leaf(value, Math.max(1, Math.abs(value)));
+    }),
+    formula(name, operands) {
+      const values = operands.map(({ value }) => value), of = FUNCTIONS[name as FunctionName];
+      const value = of(...values),
+        errors = operands.map((one, i): Operand => {
+          const step = 1e-6 * (Math.abs(one.value) || 1);
+          return [one, (of(...values.with(i, one.value + step)) - value) / step];
+        });
+      const more = errors.map(([one, slope]) => Math.abs(slope) * (one.size - Math.abs(one.value)));
+      return node(value, more.reduce((sum, one) => sum + one, Math.abs(value)), FUNCTION, ...errors);
+    },
     tap(tap) {
       const { plane } = tap, place = (((cell + cellAt(tap)) % CELLS) + CELLS) % CELLS;
       const value = state[plane * CELLS + place]!, material = materials[plane - fields.length];
@@ -212,6 +224,8 @@ const areWhole = remembered(({ update, initialField = "noise" }: Stencil): boole
       ...uniform(false, (...operands) => operands.every(Boolean)),
       tap: () => true,
       constant: Number.isInteger,
+      formula: () => false,
+      powerOfTwo: () => false,
       divide: () => false,
       squareRoot: () => false,
     })

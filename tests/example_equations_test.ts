@@ -7,9 +7,11 @@
 import { assert, assertLess } from "@std/assert";
 import { refusalOf } from "../kernels/capability.ts";
 import advectionDiffusion from "../examples/advection_diffusion.ts";
+import arrhenius from "../examples/arrhenius.ts";
 import anisotropicDiffusion from "../examples/anisotropic_diffusion.ts";
 import grayScott from "../examples/gray_scott.ts";
 import shallowWater from "../examples/shallow_water.ts";
+import sineGordonDefault, { sineGordon } from "../examples/sine_gordon.ts";
 import { definitionOf, stencilOf } from "../kernels/definition.ts";
 import type { Boundary, Grid, Problem, Stencil } from "../kernels/stencils/stencil.ts";
 import { cellsOf, imageOf } from "../kernels/stencils/stencil.ts";
@@ -75,6 +77,25 @@ function flow({ h, p, q }: Planes, x: number, y: number, z: number): Record<stri
   return { h: next[0]!, p: next[1]!, q: next[2]! };
 }
 
+function around(f: At, x: number, y: number, z: number): number {
+  return f(x - 1, y, z) + f(x + 1, y, z) + f(x, y - 1, z) + f(x, y + 1, z) + f(x, y, z - 1) + f(x, y, z + 1);
+}
+
+function swing({ u, v }: Planes, x: number, y: number, z: number): Record<string, number> {
+  const here = u!(x, y, z), force = (around(u!, x, y, z) - 6 * here) / 0.04 - Math.sin(here);
+  const speed = v!(x, y, z) + 0.1 * force;
+  return { u: here + 0.1 * speed, v: speed };
+}
+
+function burn({ T, Y }: Planes, x: number, y: number, z: number): Record<string, number> {
+  const t = T!(x, y, z), fuel = Y!(x, y, z);
+  const rate = 0.0015 * 32 * fuel * Math.exp(-8 * (1 - t) / (0.2 + 0.8 * t));
+  return {
+    T: t + 0.15 * (around(T!, x, y, z) - 6 * t) + rate,
+    Y: fuel + 0.15 * (around(Y!, x, y, z) - 6 * fuel) - rate,
+  };
+}
+
 /** The values of a plane, and what lies beyond the grid. */
 function lookUp(cells: ArrayLike<number>, [nx, ny, nz]: Grid, boundary: Boundary): At {
   const place = (i: number, n: number) => boundary === "zero" ? i : imageOf(i, n, boundary)!;
@@ -96,6 +117,8 @@ const EXAMPLES: readonly Example[] = [
   { stencil: grayScott, byHand: react, boundaries: ["zero", "periodic", "insulated"] },
   { stencil: advectionDiffusion, byHand: advect, boundaries: ["periodic", "zero"] },
   { stencil: shallowWater, byHand: flow, boundaries: ["periodic", "insulated"] },
+  { stencil: sineGordonDefault, byHand: swing, boundaries: ["periodic", "zero", "insulated"] },
+  { stencil: arrhenius, byHand: burn, boundaries: ["insulated", "zero"] },
 ];
 
 const RUNS = [3, 4];
@@ -211,3 +234,58 @@ for (const example of EXAMPLES) {
     });
   }
 }
+
+/** Runs the CPU along z, from values by field and place. */
+async function alongZ(
+  stencil: Stencil,
+  cells: number,
+  steps: number,
+  start: Record<string, (z: number) => number>,
+): Promise<Record<string, Float32Array>> {
+  const grid: Grid = [1, 1, cells], share = { cpuSlices: 1, gpuSlices: 0, exchangeEvery: 1, cpuWorkers: 1 };
+  const configuration = { traversal: "stepwise", parameters: {}, share } as const;
+  await using solver = await createSolver(
+    null,
+    { stencil, grid, boundary: "insulated", steps },
+    configuration,
+  );
+  for (const [name, of] of Object.entries(start)) await solver.write(name, (_x, _y, z) => of(z));
+  await solver.run(steps);
+  const fields = stencil.update.fields.map(async (name) => [name, await solver.read(name)] as const);
+  return Object.fromEntries(await Promise.all(fields));
+}
+
+Deno.test("a breather of the sine–Gordon equation stays the closed form, to second order", async () => {
+  // u = 4 atan(√(1 − ω²)/ω · sin ωt / cosh(√(1 − ω²) z)), a period and a quarter
+  const omega = 0.6, width = Math.sqrt(1 - omega ** 2), end = 2.5 * Math.PI / omega;
+  const breather = (z: number, t: number) =>
+    4 * Math.atan(width / omega * Math.sin(omega * t) / Math.cosh(width * z));
+  const errors: number[] = [];
+  for (const cells of [161, 321]) {
+    const spacing = 40 / (cells - 1), steps = Math.ceil(end / (0.5 * spacing)), step = end / steps;
+    const at = (z: number) => spacing * z - 20;
+    const found = await alongZ(sineGordon(spacing, step), cells, steps, {
+      u: (z) => breather(at(z), 0),
+      v: (z) => (breather(at(z), 0) - breather(at(z), -step)) / step,
+    });
+    const wanted = Float64Array.from(found.u!, (_, z) => breather(at(z), end));
+    assert(Math.max(...wanted) > 3.7);
+    errors.push(wanted.reduce((most, value, z) => Math.max(most, Math.abs(value - found.u![z]!)), 0));
+  }
+  assertLess(errors[0]!, 0.03);
+  assert(errors[0]! / errors[1]! > 3.5 && errors[0]! / errors[1]! < 4.5, `${errors}`);
+});
+
+Deno.test("a flame of Arrhenius' rate runs at nearly its speed, and heat is the fuel that burnt", async () => {
+  const cells = 300, front = (from: number) => (z: number) => 1 / (1 + Math.exp((z - from) * 0.1));
+  const start = { T: front(60), Y: (z: number) => 1 - front(60)(z) };
+  const placeAfter = async (steps: number): Promise<number> => {
+    const { T, Y } = await alongZ(arrhenius, cells, steps, start);
+    // T + Y diffuses alone: 1 everywhere stays 1
+    assertLess(T!.reduce((most, t, z) => Math.max(most, Math.abs(t + Y![z]! - 1)), 0), 1e-4);
+    assert(T![0]! > 0.99 && T!.at(-1)! < 0.01);
+    return T!.reduce((sum, t) => sum + t, 0) * 0.1;
+  };
+  const speed = (await placeAfter(8000) - await placeAfter(4000)) / (4000 * 0.0015);
+  assert(speed > 0.8 && speed < 1.05, `${speed}`);
+});

@@ -13,6 +13,7 @@ import {
   f32,
   f32x4,
   i32,
+  i32x4,
   Local,
   loop,
   type ModuleFunction,
@@ -77,7 +78,7 @@ export class VectorWriter {
   readonly #fusion: Fusion | undefined;
   readonly #expressions: readonly Expression[];
   readonly #declare: Declare;
-  readonly #constants: ReadonlyMap<number, Local>;
+  readonly #constants = new Map<number, Local>();
   readonly #signal: Local | undefined;
   readonly #shared: Local[] = [];
 
@@ -91,7 +92,8 @@ export class VectorWriter {
     this.#signal = signal;
     this.#expressions = expressions;
     this.#declare = declare;
-    this.#constants = new Map(constantsOf(expressions).map((value) => [value, declare("v128")]));
+    // declares the constants
+    this.write(() => [], () => [], () => []);
   }
 
   /** To come before anything that is written. */
@@ -113,7 +115,11 @@ export class VectorWriter {
     const alone = (operation: (of: Code) => Code) => (of: Value): Value => ({
       write: () => operation(of.write()),
     });
-    const number = (value: number): Code => this.#constants.get(value)!.get();
+    const number = (value: number): Code => {
+      const local = this.#constants.get(value) ?? this.#declare("v128");
+      this.#constants.set(value, local);
+      return local.get();
+    };
     const compare = (operation: Operation) => (left: Value, right: Value): Value => {
       const mask = (): Code => operation(left.write(), right.write());
       return { write: () => v128.and(mask(), number(1)), mask };
@@ -141,6 +147,13 @@ export class VectorWriter {
       greater: compare(f32x4.gt),
       absolute: alone(f32x4.abs),
       squareRoot: alone(f32x4.sqrt),
+      floor: alone(f32x4.floor),
+      // n + 127 are the last bits of 2²³ + 127 + n, and the exponent's bits of 2ⁿ
+      powerOfTwo: alone((of) => i32x4.shl(f32x4.add(of, number(2 ** 23 + 127)), i32.const(23))),
+      exponentOf: alone((of) => {
+        const bits = i32x4.shr_u(f32x4.abs(of), i32.const(23));
+        return f32x4.sub(v128.or(bits, number(2 ** 23)), number(2 ** 23 + 127));
+      }),
       choose(condition, then, otherwise) {
         const mask = condition.mask ?? (() => f32x4.ne(condition.write(), number(0)));
         return { write: () => v128.bitselect(then.write(), otherwise.write(), mask()) };
@@ -161,20 +174,6 @@ export class VectorWriter {
 type Fusion = Readonly<Record<"add" | "subtract", (a: Code, b: Code, c: Code) => Code>>;
 
 const FUSION: Fusion = { add: f32x4.relaxed_madd, subtract: f32x4.relaxed_nmadd };
-
-/** The different constants, rounded to f32; a comparison takes a 1, a choice a 0. */
-function constantsOf(expressions: readonly Expression[]): number[] {
-  const found = new Set<number>();
-  const visit = (node: Expression): void => {
-    if (node.kind === "constant") found.add(Math.fround(node.value));
-    if (node.kind === "atLeast" || node.kind === "greater") found.add(1);
-    if (node.kind === "choose") found.add(0);
-    if (node.kind === "partial") visit(node.of);
-    if ("operands" in node) node.operands.forEach(visit);
-  };
-  expressions.forEach(visit);
-  return [...found];
-}
 
 /** Adds a constant to a pointer or counter. */
 export function advance(local: Local, amount: number): Code {

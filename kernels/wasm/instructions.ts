@@ -83,16 +83,20 @@ export const v128 = {
   store32_lane: storeLane(vector(90)),
   store64_lane: storeLane(vector(91)),
   and: binary(vector(78)),
+  or: binary(vector(80)),
   bitselect: ternary(vector(82)),
   /** 16 bytes of the 32 of both. */
   shuffle: (low: Code, high: Code, bytes: readonly number[]) => binary([...vector(13), ...bytes])(low, high),
 };
+
+export const i32x4 = { shl: binary(vector(171)), shr_u: binary(vector(173)) };
 
 export const f32x4 = {
   splat: unary(vector(19)),
   ne: binary(vector(66)),
   gt: binary(vector(68)),
   ge: binary(vector(70)),
+  floor: unary(vector(104)),
   abs: unary(vector(224)),
   sqrt: unary(vector(227)),
   add: binary(vector(228)),

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { type Algebra, type Expression, fold, foldShared, type Offset, type Tap } from "../expression.ts";
+import { type Algebra, type Expression, foldShared, type Offset, type Tap } from "../expression.ts";
 
 /** How {@linkcode UpdateWriter.write} finds what the expressions read. */
 export interface Resolver {
@@ -87,6 +87,17 @@ export function updateWriter(expressions: readonly Expression[]): UpdateWriter {
       greater: compare(">"),
       absolute: call("abs"),
       squareRoot: call("sqrt"),
+      floor: call("floor"),
+      // n + 127 are the last bits of 2²³ + 127 + n, and the exponent's bits of 2ⁿ
+      powerOfTwo({ text, isScalar }) {
+        const own = isScalar ? "f32" : type, bits = own.replace("f", "u");
+        return value(`bitcast<${own}>(bitcast<${bits}>(${text} + 8388735.0f) << ${bits}(23))`, isScalar);
+      },
+      exponentOf({ text, isScalar }) {
+        const own = isScalar ? "f32" : type, bits = own.replace("f", "u");
+        const last = `bitcast<${bits}>(abs(${text})) >> ${bits}(23) | ${bits}(0x4b000000)`;
+        return value(`(bitcast<${own}>(${last}) - 8388735.0f)`, isScalar);
+      },
       choose(one, then, otherwise) {
         const condition = one.condition ?? `${vector(one)} != ${type}(0)`;
         return value(`select(${vector(otherwise)}, ${vector(then)}, ${condition})`);
@@ -98,7 +109,7 @@ export function updateWriter(expressions: readonly Expression[]): UpdateWriter {
     };
   };
   // names every constant before the declarations are asked for
-  for (const expression of expressions) fold(expression, algebraOf({ tap: () => "", profile: () => "" }));
+  foldShared(expressions, algebraOf({ tap: () => "", profile: () => "" }), (piece) => piece);
   const constants = [...names].map(([value, name]) => `const ${name} = ${writeFloat(value)};`).join("\n");
   return {
     constants,

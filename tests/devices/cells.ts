@@ -68,7 +68,7 @@ export function gatherCells(array: Float32Array, layout: Layout): Float32Array<A
 }
 
 /** An array in a layout with these cells, and 0 around them. */
-function scatterCells(cells: Float32Array, layout: Layout): Float32Array<ArrayBuffer> {
+export function scatterCells(cells: Float32Array, layout: Layout): Float32Array<ArrayBuffer> {
   const nz = layout.grid[2];
   const array = new Float32Array(layout.length);
   rowStarts(layout).forEach((to, row) => array.set(cells.subarray(row * nz, (row + 1) * nz), to));

@@ -11,7 +11,7 @@
  */
 import { assert, assertEquals } from "@std/assert";
 import { along, equation } from "../../kernels/equation.ts";
-import { add, multiply, subtract } from "../../kernels/operations.ts";
+import { absolute, add, exponential, logarithm, multiply, sine, subtract } from "../../kernels/operations.ts";
 import type { Point, Points } from "../../kernels/points.ts";
 import { life } from "../../kernels/stencils/life.ts";
 import { elastic } from "../../kernels/stencils/elastic.ts";
@@ -139,6 +139,33 @@ const SPREADING = equation({
   },
 });
 
+/** Functions of what moves along every axis. */
+const CURVED = equation({
+  name: "curved",
+  fields: { u: [-1, 1] },
+  step: ({ u }) => ({
+    u: add(
+      multiply(0.4, sine(multiply(9, u.at(1)))),
+      multiply(0.3, exponential(multiply(-2, absolute(u.at(0, 1))))),
+      multiply(0.2, logarithm(add(1.1, u.at(0, 0, 1)))),
+    ),
+  }),
+});
+
+const BIT_MUTATIONS: Readonly<Record<string, Mutation>> = {
+  "the exponent of a power of two one off": ["+ 8388735.0f", "+ 8388736.0f"],
+  "the exponent of a logarithm one off": ["- 8388735.0f", "- 8388734.0f"],
+};
+const CURVED_MUTATIONS: Readonly<Record<string, Mutation>> = {
+  ...BIT_MUTATIONS,
+  "odd half turns not turned": ["= -2.0f;", "= 0.0f;"],
+  "a half turn short": ["= 3.140625f;", "= 3.14f;"],
+  "a coefficient of the sine wrong by 1e-3": [/= -0\.166666\d*f;/g, "= -0.1668f;"],
+  "a coefficient of the exponential wrong by 1e-3": [/= 0\.499999\d*f;/g, "= 0.4995f;"],
+  "a coefficient of the logarithm wrong by 1e-3": [/= 0\.333339\d*f;/g, "= 0.333f;"],
+  "the logarithm of 2 short": ["= 0.693359375f;", "= 0.6932f;"],
+};
+
 interface Subject {
   /** @default {PROBLEM} */
   readonly problem?: Problem;
@@ -148,6 +175,18 @@ interface Subject {
 }
 
 const SUBJECTS: readonly Subject[] = [
+  {
+    problem: { ...PROBLEM, stencil: CURVED, boundary: "periodic", grid: [9, 8, 13], steps: 3 },
+    traversal: stepwise,
+    parameters: { threadsZ: 8, threadsY: 2, threadsX: 1 },
+    mutations: CURVED_MUTATIONS,
+  },
+  {
+    problem: { ...PROBLEM, stencil: CURVED, boundary: "periodic", grid: [9, 8, 13], steps: 3 },
+    traversal: marching,
+    parameters: { zPerThread: 2, threadsZ: 8, threadsY: 4, pieces: 2, tile: 0, ahead: 1 },
+    mutations: BIT_MUTATIONS,
+  },
   {
     traversal: diamondTorre,
     parameters: TORRE,

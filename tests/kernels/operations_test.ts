@@ -8,10 +8,12 @@ import {
   atLeast,
   choose,
   divide,
+  floor,
   greater,
   maximum,
   minimum,
   multiply,
+  operate,
   squareRoot,
   subtract,
 } from "../../kernels/operations.ts";
@@ -47,7 +49,9 @@ function wholeNumbers(): Update {
   const [a, b, c, d] = [tap(0, 0, -1), tap(0, 0, 0), tap(0, 0, 1), tap(0, 1, 0)];
   const clip = (of: Expression): Expression => maximum(constant(-4), minimum(of, constant(4)));
   const turned = choose(greater(a, b), subtract(constant(1), absolute(c)), maximum(b, d));
-  return updateOf(clip(add(turned, choose(subtract(a, d), atLeast(c, b), minimum(a, constant(-1))))));
+  const branch = choose(subtract(a, d), atLeast(c, b), minimum(a, constant(-1)));
+  const bits = subtract(operate("exponentOf", d), floor(operate("powerOfTwo", floor(b))));
+  return updateOf(clip(add(turned, branch, floor(multiply(constant(0.5), c)), clip(bits))));
 }
 
 const WHOLE: Stencil = {
@@ -69,6 +73,9 @@ Deno.test("the oracle rounds the exact result of every operation once", () => {
     greater: (a, b) => Number(a > b),
     absolute: (a) => Math.abs(a),
     squareRoot: (a) => Math.sqrt(a),
+    floor: (a) => Math.floor(a),
+    powerOfTwo: (a) => 2 ** a,
+    exponentOf: (a) => a === 0 ? -127 : Math.floor(Math.log2(Math.abs(a))),
     choose: (a, b, c) => a === 0 ? c : b,
   } satisfies Record<string, (a: number, b: number, c: number) => number>;
   assertEquals([...OPERATIONS].sort(), Object.keys(exact).sort());

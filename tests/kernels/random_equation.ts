@@ -15,15 +15,20 @@ import {
   add,
   atLeast,
   choose,
+  cosine,
   divide,
+  exponential,
   greater,
+  logarithm,
   maximum,
   minimum,
   multiply,
+  power,
   shifted,
   sine,
   squareRoot,
   subtract,
+  tanh,
   type Value,
 } from "../../kernels/operations.ts";
 import type { ValueRange } from "../../kernels/update.ts";
@@ -39,6 +44,15 @@ export function randomNumbers(seed: number): () => number {
     return ((bits ^ (bits >>> 15)) >>> 0) / 2 ** 32;
   };
 }
+
+const FUNCTIONS: readonly ((of: Value) => Value)[] = [
+  (of) => sine(multiply(3, of)),
+  (of) => exponential(multiply(-2, of)),
+  (of) => power(add(1.5, of), multiply(2.5, of)),
+  (of) => logarithm(add(1.25, of)),
+  (of) => cosine(multiply(9, of)),
+  (of) => tanh(multiply(2, of)),
+];
 
 /** What a random equation is like. */
 export interface Kind {
@@ -96,6 +110,9 @@ export function randomEquation({ seed, isWhole, dimensions, like }: Kind): Stenc
       { values: [0.5, -0.75, 1] },
       (x, y) => add(0.1, multiply(0.8, x, y)),
     );
+
+  /** Every other equation of real numbers has a function, each its own. */
+  const hasFunction = !isWhole && seed % 4 === 3, functionOf = FUNCTIONS[(seed >> 2) % FUNCTIONS.length]!;
 
   return equation({
     name: "random",
@@ -174,7 +191,8 @@ export function randomEquation({ seed, isWhole, dimensions, like }: Kind): Stenc
           const own = isWhole ? [field(self)] : [multiply(0.5, field(self))];
           const pushed = hasSignal ? [multiply(isWhole ? 1 : 0.1, signal)] : [];
           const damped = profiles.map(() => multiply(isWhole ? 1 : 0.5, profileTap(), field(self)));
-          return maximum(-bound, minimum(bound, add(value(2), ...own, ...pushed, ...damped)));
+          const curved = hasFunction ? [multiply(0.3, functionOf(field(self)))] : [];
+          return maximum(-bound, minimum(bound, add(value(2), ...own, ...pushed, ...damped, ...curved)));
         };
         return Object.fromEntries(group.map((name) => [name, newValue(name)]));
       });
