@@ -153,7 +153,9 @@ export function boundariesOf({ boundaries = BOUNDARIES }: Stencil): readonly Bou
 /** Whether a boundary is a word, or one for each axis, that the stencil can be given; whatever it is. */
 export function isBoundaryOf(stencil: Stencil, boundary: unknown): boundary is OwnBoundaries {
   const along = Array.isArray(boundary) ? boundary : [boundary, boundary, boundary];
-  const fits = along.length === 3 || (along.length === 2 && stencil.dimensions === 2);
+  const isPlanar = stencil.dimensions === 2;
+  // of a plan's three the second is the first again
+  const fits = along.length === 3 ? !isPlanar || along[0] === along[1] : along.length === 2 && isPlanar;
   return fits && along.every((one) => boundariesOf(stencil).includes(one));
 }
 
