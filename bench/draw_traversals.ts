@@ -1,0 +1,313 @@
+/**
+ * Draws the pictures of docs/traversals.md into docs/: orders of visiting, the tiles of torres from above, bands from the
+ * side, and a torre.
+ *
+ *     deno run --allow-write=docs bench/draw_traversals.ts && deno fmt docs
+ *
+ * @module
+ */
+
+type Point = readonly [x: number, y: number];
+
+const STYLE = `text { font: 13px system-ui, sans-serif; fill: #222; text-anchor: middle; }
+  .left { text-anchor: start; }
+  .title { font-weight: 600; text-anchor: start; }
+  .cell { stroke: #fff; stroke-width: 0.6; }
+  .edge, .arrow { fill: none; stroke: #222; stroke-width: 1.6; }
+  .dashed { fill: none; stroke: #c2410c; stroke-width: 2.4; stroke-dasharray: 5 3; }
+  .tier { fill: none; stroke: #fff; stroke-width: 1; }
+  .loaded { fill: #c2410c; }
+  .p0 { fill: #7fb2e5; } .p1 { fill: #f2b880; } .p2 { fill: #93cfa2; } .p3 { fill: #c3a6e8; } .p4 { fill: #e8d27a; }
+  .none { fill: #d7dce1; }
+  @media (prefers-color-scheme: dark) {
+    text { fill: #ddd; }
+    .cell, .tier { stroke: #111; }
+    .edge, .arrow { stroke: #ddd; }
+    .dashed { stroke: #fb923c; }
+    .loaded { fill: #fb923c; }
+    .p0 { fill: #2f6ea8; } .p1 { fill: #a8662a; } .p2 { fill: #3b7f4e; } .p3 { fill: #6b4fa0; } .p4 { fill: #8c7720; }
+    .none { fill: #454c54; }
+  }`;
+
+function svg([width, height]: Point, label: string, body: readonly string[]): string {
+  const size = `viewBox="0 0 ${width} ${height}" width="${width}" height="${height}"`;
+  return [
+    `<svg xmlns="http://www.w3.org/2000/svg" ${size} role="img" aria-label="${label}">`,
+    `  <style>`,
+    `  ${STYLE}`,
+    `  </style>`,
+    ...body.map((line) => `  ${line}`),
+    `</svg>`,
+    ``,
+  ].join("\n");
+}
+
+const short = (value: number): string => `${Math.round(value * 10) / 10}`;
+
+function text(words: string | number, [x, y]: Point, name = ""): string {
+  return `<text x="${short(x)}" y="${short(y)}"${name && ` class="${name}"`}>${words}</text>`;
+}
+
+function polygon(name: string, points: readonly Point[]): string {
+  return `<polygon class="${name}" points="${points.map((point) => point.map(short).join(",")).join(" ")}"/>`;
+}
+
+function arrow([x0, y0]: Point, [x1, y1]: Point): string {
+  const angle = Math.atan2(y1 - y0, x1 - x0);
+  const tip = (turn: number): string =>
+    `${short(x1 - 7 * Math.cos(angle + turn))} ${short(y1 - 7 * Math.sin(angle + turn))}`;
+  const head = `M${tip(0.45)} L${short(x1)} ${short(y1)} L${tip(-0.45)}`;
+  return `<path class="arrow" d="M${short(x0)} ${short(y0)} L${short(x1)} ${short(y1)} ${head}"/>`;
+}
+
+/** What a cell belongs to: work without a pause between, and its colour. */
+interface Piece {
+  readonly group: string;
+  readonly colour: number | "none";
+}
+
+/** Cells in colours, with an edge between those that belong together and others; row 0 is below. */
+class Cells {
+  constructor(
+    readonly origin: Point,
+    readonly size: number,
+    readonly count: Point,
+    readonly pieceAt: (x: number, y: number) => Piece | undefined,
+  ) {}
+
+  /** The corner of a cell at the lower left. */
+  corner(x: number, y: number): Point {
+    return [this.origin[0] + x * this.size, this.origin[1] - y * this.size];
+  }
+
+  draw(): string[] {
+    const fills: string[] = [], edges: string[] = [], [nx, ny] = this.count;
+    for (let x = 0; x < nx; x++) {
+      for (let y = 0; y < ny; y++) {
+        const piece = this.pieceAt(x, y);
+        if (piece === undefined) continue;
+        const [left, top] = this.corner(x, y + 1),
+          name = piece.colour === "none" ? "none" : `p${piece.colour}`;
+        const place = `x="${short(left)}" y="${short(top)}" width="${this.size}" height="${this.size}"`;
+        fills.push(`<rect class="cell ${name}" ${place}/>`);
+        edges.push(...this.#edges(x, y, (i, j) => this.#groupAt(i, j) === piece.group));
+      }
+    }
+    return [...fills, `<path class="edge" d="${edges.join("")}"/>`];
+  }
+
+  /** The edge around some cells. */
+  outline(name: string, isIn: (x: number, y: number) => boolean): string {
+    const [nx, ny] = this.count, edges: string[] = [];
+    for (let x = 0; x < nx; x++) {
+      for (let y = 0; y < ny; y++) if (isIn(x, y)) edges.push(...this.#edges(x, y, isIn));
+    }
+    return `<path class="${name}" d="${edges.join("")}"/>`;
+  }
+
+  #groupAt(x: number, y: number): string | undefined {
+    return x < 0 || y < 0 || x >= this.count[0] || y >= this.count[1] ? undefined : this.pieceAt(x, y)?.group;
+  }
+
+  #edges(x: number, y: number, isIn: (x: number, y: number) => boolean): string[] {
+    const side = (dx: number, dy: number, from: Point, to: Point): string =>
+      isIn(x + dx, y + dy) ? "" : `M${from.map(short).join(" ")}L${to.map(short).join(" ")}`;
+    const [low, right, top, both] = [[0, 0], [1, 0], [0, 1], [1, 1]].map(([i, j]) =>
+      this.corner(x + i!, y + j!)
+    );
+    return [
+      side(-1, 0, low!, top!),
+      side(1, 0, right!, both!),
+      side(0, -1, low!, right!),
+      side(0, 1, top!, both!),
+    ];
+  }
+}
+
+/** Four orders, from the side: a cell is a cell of the grid at a time step. */
+function orders(): string {
+  const [nx, nt, size] = [16, 6, 18] as const;
+  const panels: readonly (readonly [
+    title: string,
+    axis: string,
+    pieceAt: Cells["pieceAt"],
+    labels: readonly (readonly [
+      number,
+      number,
+      number,
+    ])[],
+  ])[] = [
+    [
+      "stepwise: a pass for each step",
+      "x",
+      (_, t) => ({ group: `${t}`, colour: t % 5 }),
+      Array.from({ length: nt }, (_, t) => [8, t + 0.5, t + 1]),
+    ],
+    [
+      "marching, depth 2: a pass for two steps",
+      "x",
+      (_, t) => ({ group: `${t >> 1}`, colour: (t >> 1) % 5 }),
+      [0, 1, 2].map((i) => [8, 2 * i + 1, i + 1]),
+    ],
+    [
+      "torres: a pass for six steps",
+      "x",
+      (x, t) => {
+        const torre = Math.floor((x - t + 8) / 4) - 1;
+        return { group: `${torre}`, colour: (((4 - torre) % 5) + 5) % 5 };
+      },
+      [[14.6, 1, 1], [12.5, 3, 2], [8.5, 3, 3], [4.5, 3, 4], [1.4, 4, 5]],
+    ],
+    [
+      "the CPU's diamonds: rounds of tiles",
+      "y",
+      (y, t) => {
+        const [a, b] = [Math.floor((y + t + 1) / 8), Math.floor((y - t + 7) / 8)];
+        return { group: `${a},${b}`, colour: (a - b + 1) % 5 };
+      },
+      [[4, 1, 1], [12, 1, 1], [1, 3, 2], [8, 3, 2], [15, 3, 2], [4, 5, 3], [12, 5, 3]],
+    ],
+  ];
+  const body = panels.flatMap(([title, axis, pieceAt, labels], i) => {
+    const origin: Point = [40 + (i % 2) * 350, 150 + Math.floor(i / 2) * 190];
+    const cells = new Cells(origin, size, [nx, nt], pieceAt);
+    return [
+      text(title, [origin[0], origin[1] - nt * size - 10], "title"),
+      ...cells.draw(),
+      ...labels.filter(([x]) => x >= 0 && x <= nx).map(([x, t, label]) => {
+        const [left, top] = cells.corner(x, t);
+        return text(label, [left, top + 5]);
+      }),
+      arrow([origin[0], origin[1] + 10], [origin[0] + 60, origin[1] + 10]),
+      text(axis, [origin[0] + 70, origin[1] + 14]),
+      arrow([origin[0] - 10, origin[1]], [origin[0] - 10, origin[1] - 60]),
+      text("t", [origin[0] - 20, origin[1] - 55]),
+    ];
+  });
+  return svg([710, 370], "Four orders in which the cells of space and time are visited", body);
+}
+
+/** Tiles of 8 cells, W = 4, from above; the next tier of one of them, and what it loads. */
+function tiles(): string {
+  const width = 4, slope = 1, size = 22, count: Point = [20, 14];
+  /** Of the tile [0, W)² in u and v, whose first cell is here. */
+  const [firstX, firstY] = [8, 5] as const;
+  const local = (x: number, y: number): Point => [x - firstX + (y - firstY), x - firstX - (y - firstY)];
+  const stageOf = (i: number, j: number): number => 4 - i - j;
+  const cells = new Cells([50, 340], size, count, (x, y) => {
+    const [u, v] = local(x, y), i = Math.floor(u / width), j = Math.floor(v / width);
+    return { group: `${i},${j}`, colour: (stageOf(i, j) + 10) % 5 };
+  });
+  // the next tier lies S further along u and v; it needs S more cells all around, and holds what the last one left
+  const inNext = (x: number, y: number, low: number, high: number): boolean =>
+    local(x, y).every((one) => one - slope >= low && one - slope < high);
+  const isLoaded = (x: number, y: number): boolean =>
+    inNext(x, y, -slope, width + slope) && !inNext(x, y, -slope, width - slope);
+  const body = [...cells.draw()];
+  for (let i = -4; i < 5; i++) {
+    for (let j = -4; j < 5; j++) {
+      const [u, v] = [width * (i + 0.5), width * (j + 0.5)], stage = stageOf(i, j);
+      const [x, y] = [firstX + (u + v) / 2, firstY + (u - v) / 2];
+      const isInside = x > 0.7 && x < count[0] - 0.7 && y > 0.2 && y < count[1] - 1;
+      const isOwn = i === 0 && j === 0, at = cells.corner(x, y + 0.5);
+      if (isInside && stage >= 0) body.push(text(stage, [at[0] - (isOwn ? 11 : 0), at[1] + 5]));
+    }
+  }
+  for (let x = 0; x < count[0]; x++) {
+    for (let y = 0; y < count[1]; y++) {
+      const [left, top] = cells.corner(x + 0.5, y + 0.5);
+      if (isLoaded(x, y)) body.push(`<circle class="loaded" cx="${short(left)}" cy="${short(top)}" r="4"/>`);
+    }
+  }
+  body.push(
+    cells.outline("dashed", (x, y) => inNext(x, y, 0, width)),
+    arrow([50, 356], [130, 356]),
+    text("x", [142, 360]),
+    arrow([36, 340], [36, 260]),
+    text("y", [24, 268]),
+    text("number: stage", [190, 360], "left"),
+    `<path class="dashed" d="M300 356L330 356"/>`,
+    text("its next tier", [336, 360], "left"),
+    `<circle class="loaded" cx="430" cy="356" r="4"/>`,
+    text("what that loads", [440, 360], "left"),
+  );
+  return svg([560, 376], "Diamond tiles from above, with the stages in which their torres run", body);
+}
+
+/** Two bands from the side, in dispatches from right to left. */
+function bands(): string {
+  const width = 76, height = 84, tiers = 4, lean = 38, lag = 3, count = 7, left = 60, base = 220;
+  const body: string[] = [];
+  for (const band of [0, 1]) {
+    for (let torre = 0; torre < count; torre++) {
+      const dispatch = torre + lag * band, x = left + (count - 1 - torre) * width + lean * band;
+      const bottom = base - height * band;
+      const at = (along: number, up: number): Point => [x + along * width + up * lean, bottom - up * height];
+      body.push(polygon(`p${dispatch % 5}`, [at(0, 0), at(1, 0), at(1, 1), at(0, 1)]));
+      for (let tier = 1; tier < tiers; tier++) {
+        body.push(polygon("tier", [at(0, tier / tiers), at(1, tier / tiers)]));
+      }
+      body.push(polygon("edge", [at(0, 0), at(1, 0), at(1, 1), at(0, 1)]));
+      const [labelX, labelY] = at(0.5, 0.5);
+      body.push(text(dispatch, [labelX, labelY + 5]));
+    }
+  }
+  const end = left + count * width;
+  body.push(
+    arrow([left, base + 14], [left + 80, base + 14]),
+    text("x", [left + 92, base + 18]),
+    arrow([left - 16, base], [left - 16, base - 80]),
+    text("t", [left - 30, base - 72]),
+    text("number: the dispatch in which a torre runs", [left + 130, base + 18], "left"),
+    text("band 1:", [end + 44, base - 50], "left"),
+    text("steps 1 to 4", [end + 44, base - 32], "left"),
+    text("band 2:", [end + 82, base - 50 - height], "left"),
+    text("steps 5 to 8", [end + 82, base - 32 - height], "left"),
+  );
+  return svg([770, 248], "Two bands of torres from the side", body);
+}
+
+/** A torre in space and time, on the tiles of the first step. */
+function torre(): string {
+  const project = (x: number, y: number, t: number): Point => [150 + 40 * x + 9 * y, 240 - 21 * y - 40 * t];
+  /** The tile around a place, two cells from its middle to each corner. */
+  const tile = (x: number, y: number, t: number): Point[] =>
+    ([[-2, 0], [0, 2], [2, 0], [0, -2]] as const).map(([dx, dy]) => project(x + dx, y + dy, t));
+  const ground = [[0, 4, 2], [0, 0, 2], [2, 2, 1], [4, 4, 0], [2, -2, 1], [4, 0, 0]] as const;
+  const body = ground.flatMap(([x, y, stage]) => {
+    const [left, top] = project(x + 0.2, y, 0);
+    return [polygon("none", tile(x, y, 0)), polygon("edge", tile(x, y, 0)), text(stage, [left, top + 5])];
+  });
+  for (let tier = 0; tier < 5; tier++) {
+    body.push(polygon("p0", tile(tier, 0, tier)), polygon("edge", tile(tier, 0, tier)));
+    const [left, top] = project(tier, 0, tier);
+    body.push(text(`t + ${tier + 1}`, [left, top + 5]));
+  }
+  body.push(
+    arrow([40, 320], [110, 320]),
+    text("x", [122, 324]),
+    arrow([40, 320], [56, 283]),
+    text("y", [68, 284]),
+    arrow([40, 320], [40, 250]),
+    text("t", [28, 256]),
+    text("blue: a torre of five tiers,", [420, 180], "left"),
+    text("each a time step later and further along x", [420, 198], "left"),
+    text("grey: tiles from above, with the stages of their torres;", [420, 226], "left"),
+    text("0 and 1 ran before, and have left what 2 needs", [420, 244], "left"),
+  );
+  return svg([780, 336], "A torre of five tiers leans along x", body);
+}
+
+/** Every picture by its file's name in docs/. */
+export const PICTURES: Readonly<Record<string, () => string>> = {
+  "orders.svg": orders,
+  "torre.svg": torre,
+  "torre_tiles.svg": tiles,
+  "torre_bands.svg": bands,
+};
+
+if (import.meta.main) {
+  for (const [name, draw] of Object.entries(PICTURES)) {
+    await Deno.writeTextFile(new URL(`../docs/${name}`, import.meta.url), draw());
+  }
+}
