@@ -52,7 +52,7 @@ export function profileReads({ substeps }: Update): readonly ProfileTap[] {
   return substeps.flatMap(profileTapsOf);
 }
 
-/** Values after a profile that a vector may read beyond it. */
+/** Values after a profile that a vector may read beyond it; the length of all is a multiple. */
 const LANES = 4;
 
 /**
@@ -66,7 +66,7 @@ export function layProfiles(update: Update, grid: Grid): { starts: readonly numb
     length = start + grid[axis] + pad + LANES;
     return start;
   });
-  return { starts, length };
+  return { starts, length: LANES * Math.ceil(length / LANES) };
 }
 
 function padOf(update: Update, axis: Axis): number {

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { layProfiles } from "../axis_profiles.ts";
+import { layProfiles, profileReads } from "../axis_profiles.ts";
 import type { Algebra } from "../expression.ts";
 import type { Grid, Problem } from "../stencils/stencil.ts";
 import { profileTapsOf, type Substep, type Update } from "../update.ts";
@@ -42,6 +42,19 @@ export function declareProfiles(of: Update | Substep): string {
   return `@group(0) @binding(${SCRATCH_BINDING}) var<storage, read> profiles: array<f32>;`;
 }
 
+/** Values of a uniform that every device binds: 64 KiB. */
+const UNIFORM_VALUES = 2 ** 14;
+
+/**
+ * The same buffer once more, as a uniform at this scratch binding: values that are alike for all threads come from there
+ * without taking registers. Nothing where there are none, or where a uniform does not hold the buffer.
+ */
+export function declareAlike(update: Update, grid: Grid, binding: number): string {
+  const { length } = layProfiles(update, grid), isAny = profileReads(update).some(({ axis }) => axis < 2);
+  if (!isAny || length > UNIFORM_VALUES) return "";
+  return `@group(0) @binding(${SCRATCH_BINDING + binding}) var<uniform> alike: array<vec4f, ${length / 4}>;`;
+}
+
 /** Texts that read profiles in a step's shader on slices of a grid, from the `first` on. */
 export function stepProfile({ stencil: { update }, grid }: Problem, first = 0): ProfileReader {
   return profileElement(update, grid, [plus("x", first), "y", "z"]);
@@ -52,17 +65,20 @@ type ProfileReader = NonNullable<Algebra<string>["profile"]>;
 /**
  * Texts that read profiles at the cell of these indices along x, y, z.
  *
- * @param grid the whole of what a plan computes; `width`: cells of a thread along z, from the index on
+ * @param grid the whole of what a plan computes; `width`: cells of a thread along z, from the index on; `hasAlike`: those
+ *   along x and y come from {@linkcode declareAlike}'s uniform
  */
 export function profileElement(
   update: Update,
   grid: Grid,
   indices: readonly [x: string, y: string, z: string],
   width = 1,
+  hasAlike = false,
 ): ProfileReader {
   const { starts } = layProfiles(update, grid);
   return ({ profile, axis, offset }) => {
-    const value = (lane: number) => `profiles[${plus(indices[axis], starts[profile]! + offset + lane)}]`;
-    return axis === 2 ? lanesOf("f32", width, value) : value(0);
+    const at = (lane: number) => plus(indices[axis], starts[profile]! + offset + lane);
+    if (axis === 2) return lanesOf("f32", width, (lane) => `profiles[${at(lane)}]`);
+    return hasAlike ? `alike[(${at(0)}) >> 2][(${at(0)}) & 3]` : `profiles[${at(0)}]`;
   };
 }

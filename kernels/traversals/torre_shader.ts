@@ -42,7 +42,13 @@ import {
   valueKey,
   visitTier,
 } from "./torre_visit.ts";
-import { declareProfiles, pointBuffers, profileElement, withProfiles } from "./profile_storage.ts";
+import {
+  declareAlike,
+  declareProfiles,
+  pointBuffers,
+  profileElement,
+  withProfiles,
+} from "./profile_storage.ts";
 import type { Shader } from "./storage.ts";
 
 /**
@@ -102,8 +108,11 @@ export function torreShader(
   const z = times(zPerThread, "thread");
   const inside = lanesOf("bool", zPerThread, (lane) => `${plus(z, lane)} < NZ`);
   const readsProfiles = profileTapsOf(update).length === 0 ? 0 : 1;
-  const profilesAt = ([a, b]: Place) =>
-    profileElement(update, problem.grid, [plus("x", (a + b) / 2), plus("y", (a - b) / 2), z], zPerThread);
+  const alike = declareAlike(update, problem.grid, scratch.length + readsProfiles), hasAlike = alike !== "";
+  const profilesAt = ([a, b]: Place) => {
+    const indices = [plus("x", (a + b) / 2), plus("y", (a - b) / 2), z] as const;
+    return profileElement(update, problem.grid, indices, zPerThread, hasAlike);
+  };
   const tiers = writeTiers(update, parameters, shape, {
     needs,
     chunks,
@@ -128,6 +137,7 @@ export function torreShader(
     ${declarePacked(update, parameters, shape, scratch.length - 1 + readsProfiles)}
     @group(0) @binding(2) var<uniform> rows: array<Row, ${MAX_BANDS}>;
     ${declareProfiles(update)}
+    ${alike}
     var<workgroup> exchange: array<array<${type}, ${slotLength}>, ${2 * perChunk}>;
     ${rests.size === 0 ? "" : `var<workgroup> rest: array<array<${type}, ${slotLength}>, ${rests.size}>;`}
 
@@ -152,6 +162,7 @@ export function torreShader(
       ${finish}
     }
   `;
+  if (hasAlike) scratch.push(0);
   return withProfiles(update, { label: `torre ${type} DTS=${dts}`, code, scratch });
 }
 

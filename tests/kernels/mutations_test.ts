@@ -401,10 +401,13 @@ const SUBJECTS: readonly Subject[] = [
     traversal: diamondTorre,
     parameters: TORRE,
     mutations: {
-      "a profile one slice off": ["profiles[x + 1", "profiles[1 + x + 1"],
-      "a profile one row off": ["profiles[y", "profiles[1 + y"],
+      "a profile one slice off": [/\(x([ +\d]*)\) (>>|&)/g, "(x + 1$1) $2"],
+      "a profile one row off": [/\(y([ +\-\d]*)\) (>>|&)/g, "(y + 1$1) $2"],
       "a profile one cell off": ["profiles[thread", "profiles[1 + thread"],
-      "the first tier's profile in the second": [/(?<=\/\/ tier 1[^]*)profiles\[x/g, "profiles[x - S"],
+      "the first tier's profile in the second": [
+        /(?<=\/\/ tier 1[^]*)\(x([ +\d]*)\) (>>|&)/g,
+        "(x - S$1) $2",
+      ],
     },
   },
   {

@@ -47,8 +47,9 @@ export async function makePipeline(
 ): Promise<Pipeline> {
   const visibility = GPUShaderStage.COMPUTE;
   const arrays = storage.map((binding) => {
-    const isRead = code.includes(`@binding(${binding}) var<storage, read>`);
-    return { binding, visibility, buffer: { type: isRead ? "read-only-storage" : "storage" } } as const;
+    const isA = (space: string) => code.includes(`@binding(${binding}) var<${space}>`);
+    const type = isA("uniform") ? "uniform" : isA("storage, read") ? "read-only-storage" : "storage";
+    return { binding, visibility, buffer: { type } } as const;
   });
   const uniforms = { type: "uniform", hasDynamicOffset: true, minBindingSize: UNIFORM_STRIDE } as const;
   const entries = [...arrays, { binding: 2, visibility, buffer: uniforms }];
@@ -85,7 +86,7 @@ async function warmUp(gpu: GpuDevice, pipelines: readonly Pipeline[]): Promise<v
   const uniforms = await Uniforms.create(gpu), buffers: GPUBuffer[] = [];
   try {
     while (buffers.length < most) {
-      buffers.push(await gpu.buffer(UNIFORM_STRIDE, GPUBufferUsage.STORAGE, "not used"));
+      buffers.push(await gpu.buffer(2 ** 16, GPUBufferUsage.STORAGE | GPUBufferUsage.UNIFORM, "not used"));
     }
     await gpu.timed({
       passes: pipelines.length,
