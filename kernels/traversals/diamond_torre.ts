@@ -32,6 +32,7 @@ import { type Tap, tapsIn } from "../expression.ts";
 import type { Problem } from "../stencils/stencil.ts";
 import { remembered } from "../remembered.ts";
 import { readsPrevious, tapsOf, type Update } from "../update.ts";
+import { leanOf } from "./torre_lean.ts";
 import { planTorres, remainderWorkgroups } from "./torre_plan.ts";
 import {
   MAX_BANDS,
@@ -119,10 +120,11 @@ export const diamondTorre: Traversal = {
     };
     const exact = (zPerThread: number): number => Math.ceil(problem.grid[2] / zPerThread);
     const keepsSums = sumsOf(update) !== undefined;
-    let largest = 1;
-    while (largest < LARGEST_DTS && heldBy(update, largest + 1) <= MOST_HELD) largest++;
+    // W must be even: where the slope is, there is a tile between each two of whole DTS
+    const parts = update.fields.length > 1 ? 1 : 2 - leanOf(update).slope % 2;
+    const sizes = Array.from({ length: (LARGEST_DTS - 1) * parts + 1 }, (_, i) => 1 + i / parts);
     return {
-      dts: Array.from({ length: largest }, (_, i) => i + 1),
+      dts: sizes.filter((dts) => dts === 1 || heldBy(update, dts) <= MOST_HELD),
       nt: [8, 16, 24, 32, 48, 64, 96, 128, 192].filter((nt) => nt === 8 || nt <= problem.steps),
       bands: [1, 2, 4, 8, MAX_BANDS],
       zPerThread: [1, 2, 4],
@@ -138,7 +140,7 @@ export const diamondTorre: Traversal = {
     };
   },
   infeasible(problem, parameters, limits) {
-    const { nt, bands = 1, zPerThread, threads, chunk, unroll, lookahead, materials } = parameters;
+    const { dts, nt, bands = 1, zPerThread, threads, chunk, unroll, lookahead, materials } = parameters;
     const nz = problem.grid[2], lanes = threads * zPerThread;
     if (lanes < nz) {
       return wrongParameters(`${threads} threads with ${zPerThread} along z each do not cover ${nz} cells`);
@@ -172,6 +174,8 @@ export const diamondTorre: Traversal = {
       );
     }
     if (nt % unroll !== 0) return wrongParameters(`Nt ${nt} is not a multiple of unroll ${unroll}`);
+    const width = 2 * leanOf(problem.stencil.update).slope * dts;
+    if (width % 2 !== 0) return wrongParameters(`DTS ${dts} makes tiles of ${width} cells: W must be even`);
     const usable = bands === 1 ? 1 : usableBands(problem, parameters);
     if (bands > 1 && bands >= 2 * usable) {
       return wrongParameters(`${bands} bands are too many: at most ${usable} can run at once`);

@@ -10,16 +10,19 @@ const anySchedule = fc.record({
   nx: fc.integer({ min: 1, max: 90 }),
   ny: fc.integer({ min: 1, max: 40 }),
   steps: fc.integer({ min: 1, max: 40 }),
-  dts: fc.integer({ min: 1, max: 4 }),
+  halves: fc.integer({ min: 2, max: 8 }),
   rounds: fc.integer({ min: 1, max: 4 }),
   unroll: fc.constantFrom(1, 2, 4),
   bands: fc.constantFrom(1, 2, 4, 8, 16),
-}).map(({ order, nx, ny, steps, rounds, unroll, ...rest }) => ({
-  problem: { stencil: wave(order), grid: [nx, ny, 3], boundary: "zero", steps } as Problem,
-  parameters: { nt: rounds * unroll, unroll, ...rest },
-  slope: order / 2,
-  width: order * rest.dts,
-}));
+}).map(({ order, nx, ny, steps, rounds, unroll, halves, bands }) => {
+  const slope = order / 2, dts = slope % 2 === 0 ? halves / 2 : Math.ceil(halves / 2);
+  return {
+    problem: { stencil: wave(order), grid: [nx, ny, 3], boundary: "zero", steps } as Problem,
+    parameters: { nt: rounds * unroll, unroll, dts, bands },
+    slope,
+    width: order * dts,
+  };
+});
 
 type Schedule = typeof anySchedule extends fc.Arbitrary<infer T> ? T : never;
 

@@ -129,6 +129,7 @@ const TORRES = ([
   [2, [61, 3, 9], [2, 4, 2, 1, 32, 4, 4, 101], [7]],
   [4, [13, 17, 7], [1, 2, 2, 1, 7, 2, 1, 99], [3, 2], [5]],
   [4, [13, 17, 7], [1, 4, 1, 1, 7, 2, 2, 101], [3, 2], [5]],
+  [4, [13, 17, 7], [1.5, 2, 1, 1, 7, 2, 1, 99], [3, 2], [5]], // W is no multiple of 2 · slope
   [4, [17, 3, 9], [1, 4, 1, 2, 5, 2, 1, 99], [5]],
 ] satisfies TorreRow[]).map(torreCase);
 
@@ -190,7 +191,7 @@ Deno.test("the cases above cover every order of every traversal, every parameter
   assertEquals(valuesOf(MARCHING, "zPerThread"), [1, 2, 4]);
   assertEquals(valuesOf(MARCHING, "tile"), [0, 1]);
   assertEquals(valuesOf(MARCHING, "ahead"), [0, 1]);
-  assertEquals(valuesOf(TORRES, "dts"), [1, 2, 3]);
+  assertEquals(valuesOf(TORRES, "dts"), [1, 1.5, 2, 3]);
   assertEquals(valuesOf(TORRES, "bands"), [1, 2, 4]);
   assertEquals(valuesOf(TORRES, "zPerThread"), [1, 2, 4]);
   assertEquals(valuesOf(TORRES, "unroll"), [1, 2, 4]);

@@ -12,7 +12,7 @@ Deno.test("what a search tries is not odd, what is far beyond is, whatever it wo
   const usual = Object.fromEntries(Object.entries(lists).map(([name, list]) => [name, list[0]!]));
   for (const [name, list] of Object.entries(lists)) {
     for (const value of list) assertEquals(oddValue(TORRE, PROBLEM, { ...usual, [name]: value }), undefined);
-    for (const value of [-1, 1.5, 1e308, 5e-324, 1e6]) {
+    for (const value of [-1, 1.3, 1e308, 5e-324, 1e6]) {
       assertStringIncludes(oddValue(TORRE, PROBLEM, { ...usual, [name]: value })!, `${name} must be a whole`);
     }
   }

@@ -146,8 +146,10 @@ export function whyNot(
   const refused = refusalOf(traversal, problem);
   if (refused !== undefined) return refused;
   const isWhole = (value: number): boolean => Number.isInteger(value) && value >= 0 && value <= LARGEST_VALUE;
-  const odd = Object.entries(parameters).find(([, value]) => !isWhole(value));
-  const known = Object.keys(traversal.parameterLists(problem, limits));
+  const lists: Readonly<Record<string, readonly number[]>> = traversal.parameterLists(problem, limits);
+  const known = Object.keys(lists);
+  const odd = Object.entries(parameters)
+    .find(([name, value]) => !isWhole(value) && !lists[name]?.includes(value));
   const reason = refuseOthers(known, parameters) ??
     (odd &&
       wrongParameters(`${odd[0]} must be a whole number from 0 to ${LARGEST_VALUE}, it is ${odd[1]}`)) ??

@@ -65,7 +65,8 @@ export function oddValue(traversal: Traversal, problem: Problem, parameters: Par
   for (const [name, list] of lists) {
     const value = parameters[name];
     const least = Math.min(1, ...list), most = FAR_BEYOND * Math.max(1, ...list);
-    if (value === undefined || (Number.isInteger(value) && value >= least && value <= most)) continue;
+    if (value === undefined || list.includes(value)) continue;
+    if (Number.isInteger(value) && value >= least && value <= most) continue;
     return `${name} must be a whole number from ${least} to ${most}: found ${value}`;
   }
   return undefined;
