@@ -28,10 +28,10 @@
  */
 import { profileReads } from "../axis_profiles.ts";
 import { AMONG_ZEROS, capabilities, wrongParameters } from "../capability.ts";
-import { type Tap, tapsIn } from "../expression.ts";
+import { fold, type Tap, tapsIn, uniform } from "../expression.ts";
 import type { Problem } from "../stencils/stencil.ts";
 import { remembered } from "../remembered.ts";
-import { readsPrevious, tapsOf, type Update } from "../update.ts";
+import { expressionsOf, operationsOf, readsPrevious, tapsOf, type Update } from "../update.ts";
 import { leanOf } from "./torre_lean.ts";
 import { planTorres, remainderWorkgroups } from "./torre_plan.ts";
 import {
@@ -229,7 +229,9 @@ export const diamondTorre: Traversal = {
     const { update } = problem.stencil;
     const work = workOf(problem, parameters, shape);
     const values = heldBy(update, dts) + (lookahead === TIER_AHEAD ? work.loaded : 0);
-    const plain = chunk + 20 + zPerThread * work.ofMaterials.held;
+    // what two tiers find of materials and profiles alone, a compiler finds once and keeps
+    const kept = unroll === 1 ? 0 : cells * fixedOf(update);
+    const plain = chunk + 20 + zPerThread * (work.ofMaterials.held + kept);
     const previous = readsPrevious(update);
     // two tiers in the loop's body swap F and G instead of moving them, and repeat F where there is no G
     const kind = unroll === 1 ? "plain" : previous ? "swapped" : "repeated";
@@ -301,10 +303,10 @@ function workOf(
   const exchanges = fields > 1
     ? exchange.exchanged + exchange.reads
     : exchange.exchanged * (1 + 2 * rim) + resting.length;
-  const taps = fields > 1
-    ? update.substeps.flat().reduce((sum, one) => sum + tapsIn([one.value]).length, 0)
-    : tapsOf(update).length;
-  const operations = sums === undefined ? cells * taps : cells * sums.cell.operations +
+  // what prices were fitted to, one field without materials, has as many operations as taps
+  const isPlain = fields === 1 && update.materials.length + profileReads(update).length === 0;
+  const ofCell = isPlain ? tapsOf(update).length : operationsOf(update);
+  const operations = sums === undefined ? cells * ofCell : cells * sums.cell.operations +
     kept.reduce((sum, places, index) => sum + places.length * sums.kept[index]!.operations, 0);
   const ofMaterials = workOfMaterials(update, parameters, shape),
     ofProfiles = width * profileReads(update).length;
@@ -369,6 +371,29 @@ function workOfMaterials(
       6 * zPerThread * halved(elements),
   };
 }
+
+/** Values that a cell's update finds of materials and profiles alone. */
+const fixedOf: (update: Update) => number = remembered((update: Update) => {
+  /** What a part has found; without fields it is fixed, and may read a material or profile. */
+  type Part = { readonly found: number; readonly isFixed: boolean; readonly isRead?: boolean };
+  const join = (...parts: Part[]): Part => {
+    const isFixed = parts.every((part) => part.isFixed), isRead = parts.some((part) => part.isRead);
+    return {
+      isFixed,
+      isRead,
+      found: isFixed ? Number(isRead) : parts.reduce((sum, { found }) => sum + found, 0),
+    };
+  };
+  const read: Part = { found: 0, isFixed: true, isRead: true };
+  const parts = expressionsOf(update).map((one) =>
+    fold<Part>(one, {
+      ...uniform<Part>({ found: 0, isFixed: true }, join),
+      tap: ({ plane }) => plane < update.fields.length ? { found: 0, isFixed: false } : read,
+      profile: () => read,
+    })
+  );
+  return join({ found: 0, isFixed: false }, ...parts).found;
+});
 
 /** Values of F(t) and F(t−1) that a thread with 1 z holds in a tier. */
 function heldBy(update: Update, dts: number): number {
