@@ -240,14 +240,14 @@ export const diamondTorre: Traversal = {
     const tiers = Math.max(1, Math.min(nt, problem.steps));
     const [nx] = problem.grid;
     const stages = stageCount(problem, tiers, shape);
-    // Torres of a row load the corner between them at the same time, so that it is moved once (Eq. 6).
-    const corner = update.fields.length * 2 * shape.slope ** 2;
     // Torres cut by the ends of x start and end inside the grid: as many more ends as stages overlap them.
     const tierRatio = (nx * 2 / width) * tiers / stages;
     const moved = work.moved + ends / tierRatio;
     const { loads, rows, enteringRows } = work.ofMaterials;
     const begun = rows / tierRatio;
     const waves = rowsOfWaves(problem, parameters), row = torresInRow(problem, shape, 0);
+    // Torres of a row load the corner between them at the same time, so that it is moved once (Eq. 6).
+    const corner = row > 1 ? cornersOf(update, shape) : 0;
     const waveCount = waves.reduce((sum, { waves }) => sum + waves, 0);
     return {
       bytesPerUpdate: 4 * (moved + enteringRows + begun - corner) / cells,
@@ -394,6 +394,14 @@ const fixedOf: (update: Update) => number = remembered((update: Update) => {
   );
   return join({ found: 0, isFixed: false }, ...parts).found;
 });
+
+/** Values that a tier loads from beyond both of its field's leading edges: as many are loaded by another torre of the row. */
+function cornersOf(update: Update, { dts, slope, width, corners }: TorreShape): number {
+  if (update.fields.length === 1) return 2 * slope ** 2;
+  return needsOf(update, dts).loads.filter(({ field, ago, place }) =>
+    place.every((at, axis) => at - corners[field]![axis]! >= (ago === 0 ? width - slope : width))
+  ).length;
+}
 
 /** Values of F(t) and F(t−1) that a thread with 1 z holds in a tier. */
 function heldBy(update: Update, dts: number): number {

@@ -37,9 +37,9 @@ export interface MarchShape {
   readonly zPerThread: number;
   readonly threadsZ: number;
   readonly threadsY: number;
-  /** Threads at the low ends of y and z that only help their neighbours; as many at the high ends. */
-  readonly haloY: number;
-  readonly haloZ: number;
+  /** Threads at the low and high ends of y and z that only help their neighbours. */
+  readonly haloY: Ends;
+  readonly haloZ: Ends;
   /** Elements around the threads' own that are loaded into tiles, at either end of y and z. */
   readonly rimY: number;
   readonly rimZ: number;
@@ -52,6 +52,8 @@ export interface MarchShape {
   readonly tiles: readonly (readonly Tile[])[];
   readonly queues: MarchQueues;
 }
+
+export type Ends = readonly [low: number, high: number];
 
 /** What of a thread's column is put into workgroup memory: a slice of the column's queue. */
 type Tile = Pick<Column, "plane" | "ago"> & { readonly slice: number };
@@ -143,8 +145,8 @@ export function marchShader(
   const tileCount = tiles.flat().length;
   const isTiled = tileCount > 0;
   const tileType = `array<array<${type}, COLUMNS>, ${2 * (threadsY + 2 * rimY)}>`;
-  const element = plus(`i32(w.x) * ${threadsZ - 2 * haloZ} + column`, -haloZ);
-  const y = plus(`i32(w.y) * ${threadsY - 2 * haloY} + row`, -haloY);
+  const element = plus(`i32(w.x) * ${ownThreads(threadsZ, haloZ)} + column`, -haloZ[0]);
+  const y = plus(`i32(w.y) * ${ownThreads(threadsY, haloY)} + row`, -haloY[0]);
   const notRim = ownsOnly("column", haloZ, threadsZ) + ownsOnly("row", haloY, threadsY);
   const start = plus("first", -warmUp);
   const code = wgsl`
@@ -186,8 +188,13 @@ export function marchShader(
 }
 
 /** " && row >= 2 && row < 14": threads that are nobody's helpers. */
-function ownsOnly(index: string, halo: number, threads: number): string {
-  return halo === 0 ? "" : ` && ${index} >= ${halo} && ${index} < ${threads - halo}`;
+function ownsOnly(index: string, [low, high]: Ends, threads: number): string {
+  return (low === 0 ? "" : ` && ${index} >= ${low}`) + (high === 0 ? "" : ` && ${index} < ${threads - high}`);
+}
+
+/** Threads that compute for themselves. */
+export function ownThreads(threads: number, [low, high]: Ends): number {
+  return threads - low - high;
 }
 
 function writeSubstep(

@@ -18,7 +18,7 @@ import { remembered } from "../remembered.ts";
 import { profileTapsOf, reachOf, stepReach, tapsOf, type Update } from "../update.ts";
 import { DEEP, repeated, rimmedThreads, rowsOf } from "./march_depth.ts";
 import { queuesOf } from "./march_queues.ts";
-import { marchShader, type MarchShape, tilesOf } from "./march_shader.ts";
+import { type Ends, marchShader, type MarchShape, ownThreads, tilesOf } from "./march_shader.ts";
 import { planSteps, rowsAcross, stepwiseLayout } from "./stepwise.ts";
 import type { GpuPlan, ParametersOf, Traversal } from "./traversal.ts";
 import { exceededLimit, powersOfTwo } from "./workgroup_limits.ts";
@@ -117,7 +117,7 @@ export const marching: Traversal = {
     }
     const shape = shapeOf(problem, parameters);
     const { haloY, haloZ, rimY, rimZ } = shape;
-    if (threadsZ <= 2 * haloZ || threadsY <= 2 * haloY) {
+    if (ownThreads(threadsZ, haloZ) <= 0 || ownThreads(threadsY, haloY) <= 0) {
       return wrongParameters(
         `all of the ${threadsZ}x${threadsY} threads lie in the rim (${haloZ} along z, ${haloY} along y)`,
       );
@@ -127,7 +127,7 @@ export const marching: Traversal = {
         `${threadsZ}x${threadsY} threads are too few to load a rim (${rimZ} along z, ${rimY} along y)`,
       );
     }
-    if (threadsZ > 8 && (threadsZ / 4 - 2 * haloZ) * zPerThread >= problem.grid[2]) {
+    if (threadsZ > 8 && ownThreads(threadsZ / 4, haloZ) * zPerThread >= problem.grid[2]) {
       return wrongParameters(
         `${threadsZ} threads of ${zPerThread} cells are more than ${problem.grid[2]} cells along z need`,
       );
@@ -161,7 +161,7 @@ export const marching: Traversal = {
     // what else a tile's threads load, and what of a slice neighbours read, too
     const rim = isTiled ? (threadsZ + 2 * rimZ) * (threadsY + 2 * rimY) / threads - 1 : 0;
     const loads = arrays + rim + (isTiled ? 0 : reads), stored = update.fields.length;
-    const isDeep = haloY > 0 || haloZ > 0;
+    const isDeep = [...haloY, ...haloZ].some((threads) => threads > 0);
     const shared = isDeep ? (computed - 1) * arrays : neighbours * 2 * y / threadsY;
     const total = workgroups.reduce((a, b) => a * b);
     const count = 1 / depth, isAlone = isAllZero(problem.boundary);
@@ -345,16 +345,19 @@ function rimOf(
   zPerThread: number,
   isTiled: boolean,
 ): Pick<MarchShape, "haloY" | "haloZ" | "rimY" | "rimZ"> {
-  let y = 0, z = 0;
-  for (const substep of substeps) {
-    const inTile = tapsOf(substep).filter(({ ago }) => ago === -1 || (ago === 0 && isTiled));
-    y += Math.max(0, ...inTile.map(({ offset: [, y] }) => Math.abs(y)));
-    z += Math.max(0, ...inTile.map(({ offset: [, , z] }) => Math.abs(z)));
-  }
-  const elements = Math.ceil(z / zPerThread);
+  /** Threads that all sub-steps together read of at the low and the high end of an axis. */
+  const endsAlong = (axis: 1 | 2, cells: number): Ends => {
+    const reach = (side: -1 | 1): number =>
+      substeps.reduce((sum, substep) => {
+        const inTile = tapsOf(substep).filter(({ ago }) => ago === -1 || (ago === 0 && isTiled));
+        return sum + Math.max(0, ...inTile.map(({ offset }) => side * offset[axis]));
+      }, 0);
+    return [Math.ceil(reach(-1) / cells), Math.ceil(reach(1) / cells)];
+  };
+  const y = endsAlong(1, 1), z = endsAlong(2, zPerThread);
   return substeps.length === 1
-    ? { haloY: 0, haloZ: 0, rimY: y, rimZ: elements }
-    : { haloY: y, haloZ: elements, rimY: 0, rimZ: 0 };
+    ? { haloY: [0, 0], haloZ: [0, 0], rimY: Math.max(...y), rimZ: Math.max(...z) }
+    : { haloY: y, haloZ: z, rimY: 0, rimZ: 0 };
 }
 
 /** Every tile twice: while some threads still read one, others fill the other. */
@@ -367,8 +370,8 @@ function workgroupsOf(
   { zPerThread, threadsZ, threadsY, haloY, haloZ, slices }: MarchShape,
 ): [number, number, number] {
   return [
-    Math.ceil(nz / zPerThread / Math.max(1, threadsZ - 2 * haloZ)),
-    Math.ceil(ny / Math.max(1, threadsY - 2 * haloY)),
+    Math.ceil(nz / zPerThread / Math.max(1, ownThreads(threadsZ, haloZ))),
+    Math.ceil(ny / Math.max(1, ownThreads(threadsY, haloY))),
     Math.ceil(nx / slices),
   ];
 }

@@ -83,14 +83,14 @@ export function shapeOf(
 }
 
 /** Columns that a place's fields read along z in one sub-step, at most: a chunk holds as many. */
-function mostColumns({ fields, substeps }: Update): number {
-  return Math.max(
+const mostColumns = remembered(({ fields, substeps }: Update) =>
+  Math.max(
     ...substeps.map((substep) => {
       const columns = tapsOf(substep).filter(({ plane, offset }) => plane < fields.length && offset[2] !== 0);
       return new Set(columns.map(({ plane, ago, offset: [x, y] }) => `${plane} ${ago} ${x} ${y}`)).size;
     }),
-  );
-}
+  )
+);
 
 /** Bytes of workgroup memory: a chunk in each of two halves, and what rests. */
 export function exchangeBytes(
