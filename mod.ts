@@ -90,7 +90,7 @@ export {
   type Dimensions,
   type ExactSolution,
   type Grid,
-  type OfDimensions,
+  type InSpace,
   type OpenProblem,
   type OwnBoundaries,
   type OwnGrid,

@@ -10,21 +10,13 @@
 import { equation } from "../equation.ts";
 import { add, multiply } from "../operations.ts";
 import { armsOf, conservingWeights, planeWavesOf, secondDerivative, spreadOf } from "./cross.ts";
-import {
-  type Dimensions,
-  type Equation,
-  type OfDimensions,
-  oneOf,
-  requireOneOf,
-  requireStable,
-  type Stencil,
-} from "./stencil.ts";
+import { type Equation, type InSpace, oneOf, requireOneOf, requireStable, type Stencil } from "./stencil.ts";
 
 /** The reaches δ, in cells, for which the scheme is offered: 7, 13, 19 and 25 points. */
 export const HEAT_DELTAS = [1, 2, 3, 4] as const;
 
 /** Largest stable Fourier number Fo = αΔt/h² in d dimensions: 2/(dS), S = |c_0| + 2Σ|c_k|. */
-export function fourierLimit(delta: number, dimensions: Dimensions = 3): number {
+export function fourierLimit(delta: number, dimensions: 2 | 3 = 3): number {
   return 2 / (dimensions * spreadOf(secondDerivative(2 * delta)));
 }
 
@@ -45,7 +37,7 @@ export function fourierLimit(delta: number, dimensions: Dimensions = 3): number 
  * assertEquals(tapsOf(heat(2).update).length, 13);
  * ```
  */
-export function heat(delta: number, options: { fourier?: number | undefined } & OfDimensions = {}): Stencil {
+export function heat(delta: number, options: { fourier?: number | undefined } & InSpace = {}): Stencil {
   requireOneOf("heat", "delta", HEAT_DELTAS, delta);
   const { dimensions = 3 } = options,
     limit = fourierLimit(delta, dimensions),

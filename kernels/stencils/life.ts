@@ -11,7 +11,7 @@
 import { equation, type FieldTap } from "../equation.ts";
 import type { Expression } from "../expression.ts";
 import { add, atLeast, multiply, shifted } from "../operations.ts";
-import type { Equation, OfDimensions, Stencil } from "./stencil.ts";
+import type { Equation, InSpace, Stencil } from "./stencil.ts";
 
 /** Numbers of living neighbours, ends included. */
 interface LifeRule {
@@ -54,7 +54,7 @@ export function readRule(text: string, dimensions: 2 | 3 = 3): LifeRule | undefi
  * assertEquals(tapsOf(life("5/2-7").update).length, 27);
  * ```
  */
-export function life(rule?: string, options: OfDimensions = {}): Stencil {
+export function life(rule?: string, options: InSpace = {}): Stencil {
   const { dimensions = 3 } = options, isPlanar = dimensions === 2;
   rule ??= isPlanar ? PLANAR_RULE : DEFAULT_RULE;
   const numbers = readRule(rule, dimensions);

@@ -18,7 +18,7 @@ export type OwnGrid = Grid | readonly [x: number, y: number];
 export type Dimensions = 1 | 2 | 3;
 
 /** What is said to an equation that is made for both. */
-export interface OfDimensions {
+export interface InSpace {
   /** 2 for two dimensions. @default {3} */
   readonly dimensions?: 2 | 3 | undefined;
 }

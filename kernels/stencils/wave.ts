@@ -9,21 +9,13 @@
 import { equation } from "../equation.ts";
 import { add, multiply, subtract } from "../operations.ts";
 import { armsOf, conservingWeights, planeWavesOf, secondDerivative, spreadOf } from "./cross.ts";
-import {
-  type Dimensions,
-  type Equation,
-  type OfDimensions,
-  oneOf,
-  requireOneOf,
-  requireStable,
-  type Stencil,
-} from "./stencil.ts";
+import { type Equation, type InSpace, oneOf, requireOneOf, requireStable, type Stencil } from "./stencil.ts";
 
 /** The orders of approximation in space. */
 export const WAVE_ORDERS = [2, 4, 6, 8, 10, 12, 14] as const;
 
 /** Largest stable Courant number C = cΔt/h in d dimensions: 2/√(dS), S = |c_0| + 2Σ|c_k|. */
-export function stabilityLimit(order: number, dimensions: Dimensions = 3): number {
+export function stabilityLimit(order: number, dimensions: 2 | 3 = 3): number {
   return 2 / Math.sqrt(dimensions * spreadOf(secondDerivative(order)));
 }
 
@@ -43,7 +35,7 @@ export function stabilityLimit(order: number, dimensions: Dimensions = 3): numbe
  * assertEquals(wave(4).variant, { order: 4 });
  * ```
  */
-export function wave(order: number, options: { courant?: number | undefined } & OfDimensions = {}): Stencil {
+export function wave(order: number, options: { courant?: number | undefined } & InSpace = {}): Stencil {
   requireOneOf("wave", "order", WAVE_ORDERS, order);
   const { dimensions = 3 } = options,
     limit = stabilityLimit(order, dimensions),

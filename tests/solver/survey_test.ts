@@ -346,7 +346,7 @@ Deno.test("what cannot be a source or a receiver is refused in one line", async 
       () => solver.addReceivers("p", [[1, 1, 1]], { onSamples: () => {}, frequencies: [0] }),
       "either onSamples or frequencies is wanted: found both",
     ],
-    [() => solver.addReceivers("p", []), "a list of positions [x, y, z] in cells is wanted"],
+    [() => solver.addReceivers("p", []), "a list of positions in cells along each axis is wanted"],
   ];
   for (const [ask, message] of refusals) await assertRejects(ask, RangeError, message);
 });

@@ -2,11 +2,12 @@ import { EQUATIONS } from "../../kernels/stencils/all.ts";
 import {
   BOUNDARIES,
   boundariesOf,
-  type Dimensions,
   type Equation,
+  type Grid,
   isBoundaryOf,
   type OwnBoundaries,
   type OwnGrid,
+  planned,
   shortBoundary,
   type Stencil,
   type VariantValue,
@@ -28,6 +29,7 @@ import {
   type COMMON,
   count,
   type EarlierValues,
+  gridOf,
   number,
   oneOf,
   type Options,
@@ -73,10 +75,10 @@ export const PROBLEM = {
   grid: {
     value: "XxYxZ|XxY|N",
     help: `cells along x, y, z; of ${
-      EQUATIONS.filter((one) => dimensionsOf(one).includes(2)).map(({ name }) => name).join(", ")
+      EQUATIONS.filter(({ dimensions }) => dimensions?.includes(2)).map(({ name }) => name).join(", ")
     } or yours x, y; N alone: a cube, a square or a line's points (default: a grid that suits the device)`,
     read(text: string, refuse: Refuse, earlier: EarlierValues): OwnGrid {
-      const dimensions = dimensionsOf(earlier.stencil as Equation);
+      const { dimensions = [3] } = earlier.stencil as Equation;
       return (dimensions[0] === 1 ? readLine : sidesOf(...dimensions))(text, refuse, earlier);
     },
   },
@@ -182,9 +184,14 @@ export function chosenStencil(values: EarlierValues): Stencil {
   return create(value, number(wanted, isStable)(step, refuse(timeStep!.name), values), dimensions);
 }
 
-/** How many axes the grids of an equation can have. */
-export function dimensionsOf({ dimensions = [3] }: Equation): readonly Dimensions[] {
-  return dimensions;
+/** Parts along x, y, z, or x, y, as a plan has them; the help says of what. */
+export function parts(help: string) {
+  return {
+    value: "XxYxZ|XxY",
+    help,
+    read: (text: string, refuse: Refuse, earlier: EarlierValues): Grid =>
+      planned(gridOf(chosenStencil(earlier).dimensions === 2 ? 2 : 3)(text, refuse, earlier), 1),
+  };
 }
 
 async function readEquation(text: string, refuse: Refuse, earlier: EarlierValues): Promise<Equation> {

@@ -1,14 +1,6 @@
 import { hashOf } from "../../kernels/definition.ts";
-import {
-  boundariesOf,
-  cellsOf,
-  describeGrid,
-  type Grid,
-  ownOf,
-  planned,
-  type Problem,
-} from "../../kernels/stencils/stencil.ts";
-import { gridOf as eachAxis } from "../../models/decomposition.ts";
+import { boundariesOf, cellsOf, describeGrid, ownOf, type Problem } from "../../kernels/stencils/stencil.ts";
+import { gridOf } from "../../models/decomposition.ts";
 import { updateNs } from "../../models/rank_step.ts";
 import { type Configuration, MAX_WORKERS, type Verification } from "../configuration.ts";
 import { refute } from "../devices/reference.ts";
@@ -42,17 +34,8 @@ import { type RankRun, RankSolver } from "../ranks/rank_solver.ts";
 import { verifyRanks } from "../ranks/verify_ranks.ts";
 import type { World } from "../ranks/world.ts";
 import { onRanks, type Request } from "./on_ranks.ts";
-import {
-  COMMON,
-  count,
-  type EarlierValues,
-  file,
-  gridOf,
-  type Options,
-  type Refuse,
-  type Values,
-} from "./options.ts";
-import { chosenStencil, PROBLEM } from "./problem_options.ts";
+import { COMMON, count, file, type Options, type Values } from "./options.ts";
+import { chosenStencil, parts, PROBLEM } from "./problem_options.ts";
 import { EXIT } from "./report_error.ts";
 import { describeWork, sharingLoss } from "./summary.ts";
 import { type Line, print } from "./terminal.ts";
@@ -73,12 +56,7 @@ export const RANK_OPTIONS = {
 
 export const OPTIONS = {
   ...RANK_OPTIONS,
-  decompose: {
-    value: "XxYxZ|XxY",
-    help: "parts along x, y, z, one for each rank (default: those predicted to be fastest)",
-    read: (text: string, refuse: Refuse, earlier: EarlierValues): Grid =>
-      planned(gridOf(chosenStencil(earlier).dimensions === 2 ? 2 : 3)(text, refuse, earlier), 1),
-  },
+  decompose: parts("parts along x, y, z, one for each rank (default: those predicted to be fastest)"),
   exchangeEvery: count(
     "steps between two exchanges (default: as many as are predicted to be fastest)",
     1,
@@ -265,7 +243,7 @@ export function renderSolve(solved: Solved): Line[] {
     return length === 1 ? name : `${length} × ${name}`;
   });
   const own = (of: (...sizes: number[]) => number) =>
-    ownOf(stencil, eachAxis((axis) => of(...extents.map(({ size }) => size[axis]))));
+    ownOf(stencil, gridOf((axis) => of(...extents.map(({ size }) => size[axis]))));
   const least = own(Math.min), most = own(Math.max);
   const cut = `${least.join("x")}${`${least}` === `${most}` ? "" : ` to ${most.join("x")}`} cells`;
   const off = formatPercent(Math.abs(predictedStepNs / stepNs - 1));

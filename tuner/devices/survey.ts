@@ -148,12 +148,8 @@ export class Survey {
       const along = Math.min(count, Math.max(1, Math.round(Math.sqrt(count * nx / ny)))),
         rows = Math.ceil(count / along);
       return Array.from({ length: count }, (_, i): Position => {
-        const place = [
-          (nx - 1) * (i % along + 0.5) / along,
-          (ny - 1) * (Math.floor(i / along) + 0.5) / rows,
-          z,
-        ] as const;
-        return ownOf(problem.stencil, place);
+        const x = (nx - 1) * (i % along + 0.5) / along, y = (ny - 1) * (Math.floor(i / along) + 0.5) / rows;
+        return ownOf(problem.stencil, [x, y, z]);
       });
     };
     if (sources > 0) {
@@ -311,10 +307,7 @@ export class Survey {
       refuse(`interpolation must be one of ${INTERPOLATIONS.join(", ")}`, describeValue(interpolation));
     }
     if (!Array.isArray(positions) || positions.length === 0) {
-      refuse(
-        `a list of positions [${["x", "y", "z"].slice(0, most.length).join(", ")}] in cells is wanted`,
-        describeValue(positions),
-      );
+      refuse("a list of positions in cells along each axis is wanted", describeValue(positions));
     }
     return positions.map((position) => {
       const isInside = Array.isArray(position) && position.length === most.length &&

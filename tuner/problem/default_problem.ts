@@ -118,22 +118,13 @@ const TYPICAL: readonly Grid[] = [
   [400, 3000, 128],
 ];
 
-/** The same in two dimensions. */
-const TYPICAL_PLANES: readonly Grid[] = [
-  [1024, 1, 1024],
-  [4096, 1, 4096],
-  [16_384, 1, 16_384],
-  [1000, 1, 20_000],
-  [20_000, 1, 1000],
-];
-
 /** Grids that span what people run. */
 export function typicalGrids(
   { dimensions }: Stencil,
   gpu: Pick<GpuDescription, "isFallback"> | null,
 ): readonly Grid[] {
   if (dimensions === 1) return [2 ** 12, 2 ** 16, 2 ** 20].map((points): Grid => [1, 1, points]);
-  const grids = dimensions === 2 ? TYPICAL_PLANES : TYPICAL;
+  const grids = dimensions === 2 ? TYPICAL.map(([x, y]): Grid => [8 * x, 1, 8 * y]) : TYPICAL;
   if (gpu !== null && !gpu.isFallback) return grids;
   return grids.map(([x, y, z]): Grid => [Math.ceil(x / 4), Math.ceil(y / 4), Math.ceil(z / 4)]);
 }

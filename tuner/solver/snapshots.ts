@@ -31,21 +31,12 @@ const CELLS_AT_ONCE = 2 ** 24;
 
 /** The snapshots of a solver. */
 export class Snapshots {
-  readonly #wanted: (Required<Omit<SnapshotOptions, "box">> & {
-    readonly box: Readonly<Record<"low" | "size", Grid>>;
-    readonly plane: number;
-    due: number;
-  })[] = [];
+  readonly #wanted: (Required<SnapshotOptions> & { readonly plane: number; due: number })[] = [];
 
   /** @throws {RangeError} saying what is wrong */
-  add(
-    { grid: all, stencil, stencil: { update } }: Problem,
-    name: string,
-    options: SnapshotOptions,
-    step: number,
-  ): void {
-    const grid = ownOf(stencil, all), { every, onSnapshot, stride = 1 } = options;
-    const { box = { low: ownOf(stencil, [0, 0, 0]), size: grid } } = options;
+  add(problem: Problem, name: string, options: SnapshotOptions, step: number): void {
+    const { stencil, stencil: { update } } = problem, grid = ownOf(stencil, problem.grid);
+    const { every, onSnapshot, stride = 1, box = { low: ownOf(stencil, [0, 0, 0]), size: grid } } = options;
     const refuse = refuserOf("add the snapshots"), plane = update.fields.indexOf(name);
     if (plane < 0) refuse(`the name must be one of ${update.fields.join(", ")}`, describeValue(name));
     for (const [what, value] of Object.entries({ every, stride })) {
@@ -62,9 +53,7 @@ export class Snapshots {
     if (typeof onSnapshot !== "function") {
       refuse("onSnapshot must be a function", describeValue(onSnapshot));
     }
-    const cells = { low: planned(box.low, 0), size: planned(box.size, 1) };
-    const due = Math.ceil(step / every) * every;
-    this.#wanted.push({ every, stride, onSnapshot, box: cells, plane, due });
+    this.#wanted.push({ every, stride, onSnapshot, box, plane, due: Math.ceil(step / every) * every });
   }
 
   /** The step of the next one. */
@@ -87,7 +76,7 @@ export class Snapshots {
     for (const one of this.#wanted) {
       if (one.due > step) continue;
       one.due = step + one.every;
-      const { low, size: all } = one.box, { stride, plane } = one;
+      const low = planned(one.box.low, 0), all = planned(one.box.size, 1), { stride, plane } = one;
       const size = all.map((cells) => Math.ceil(cells / stride)) as readonly number[] as Grid;
       const values = new Float32Array(size[0] * size[1] * size[2]), [nx, ny, nz] = all;
       const atOnce = stride * Math.max(1, Math.floor(CELLS_AT_ONCE / (stride * ny * nz)));
