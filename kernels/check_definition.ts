@@ -122,12 +122,8 @@ function checkUpdate(update: Update, its: Pick<Stencil, "dimensions">, want: Wan
     return `${place}, field ${fields[Number(field)]}`;
   };
   for (const { name, axis } of profiles) {
-    want(
-      axes.includes(axis),
-      `material ${name}`,
-      `an axis of the ${isLine ? "line, z," : "grid"} is wanted`,
-      axis,
-    );
+    const wanted = `an axis of the ${isLine ? "line, z," : "grid"} is wanted`;
+    want(axes.includes(axis), `material ${name}`, wanted, axis);
   }
   for (const { name, values, formula, packed, ...one } of [...materials, ...profiles]) {
     if (formula !== undefined) {
@@ -176,9 +172,8 @@ function checkUpdate(update: Update, its: Pick<Stencil, "dimensions">, want: Wan
         const reason = isAside
           ? `cells of the ${isLine ? "line, along z," : "plane, a plan's x and z,"} are wanted`
           : whyUnreadable(tap, index, madeIn.get(tap.plane));
-        const found = `${planeNames[tap.plane]}.${wordOf(tap.ago)}(${
-          (isAside ? tap.offset : ownOf(its, tap.offset)).join(", ")
-        })`;
+        const cells = (isAside ? tap.offset : ownOf(its, tap.offset)).join(", ");
+        const found = `${planeNames[tap.plane]}.${wordOf(tap.ago)}(${cells})`;
         want(reason === undefined, `sub-step ${index + 1}, field ${fields[field]}`, reason ?? "", found);
       }
     }

@@ -80,7 +80,7 @@ export interface EquationOptions<
   Field extends string,
   MaterialName extends string = never,
   SourceName extends string = never,
-> extends Partial<Omit<Stencil, "name" | "update" | "planeWave">>, Pick<Stencil, "name"> {
+> extends Partial<Omit<Stencil, "name" | "update" | "original" | "planeWave">>, Pick<Stencil, "name"> {
   /** The fields by name, each with the range of its initial values when it is tuned. */
   readonly fields: Readonly<Record<Field, ValueRange>>;
   /** The materials by name. @default {none} */
@@ -173,7 +173,7 @@ export function equation<
   const isCourse = signal === undefined || typeof signal === "function";
   want(isCourse, "signal", "a function of the step is wanted", signal);
   want(typeof step === "function", "step", "a function that returns the new values is wanted", step);
-  const given = Object.entries(materials as Record<string, MaterialSource>), axes = axisNames(dimensions);
+  const given = Object.entries(materials as Record<string, MaterialSource>), axes = axisNames({ dimensions });
   const profiles = given.flatMap(([key, source]) =>
     isAlong(source) ? [profileOf(key, source, want, axes)] : []
   );

@@ -100,10 +100,7 @@ export function choose(condition: Value, then: Value, otherwise: Value): Express
   return operate("choose", condition, then, otherwise);
 }
 
-/**
- * The value that an expression has `x`, `y`, `z` cells away, in two dimensions `x`, `y`: everything that it reads lies so
- * far away.
- */
+/** An expression's value `x`, `y`, `z` cells away, in two dimensions `x`, `y`: all that it reads lies so far away. */
 export function shifted(of: Value, ...cells: Offset | readonly [x: number, y: number]): Expression {
   return { kind: "partial", of: nodeOf(of), offset: cells as Offset };
 }

@@ -28,25 +28,26 @@ export function axesOf({ dimensions = 3 }: Pick<Stencil, "dimensions">): readonl
   return dimensions === 3 ? [0, 1, 2] : dimensions === 2 ? [0, 2] : [2];
 }
 
+/** What says how a stencil's axes lie in a plan. */
+type Axes = Pick<Stencil, "dimensions" | "original">;
+
 /** The names of a plan's axes, one letter each: what lies between x and y has none. */
-export function axisNames(dimensions?: Dimensions): string {
-  return dimensions === 2 ? "x y" : "xyz";
+export function axisNames({ dimensions, original }: Axes): string {
+  return dimensions === 2 ? "x y" : original ? "xzy" : "xyz";
 }
 
-/** What is given along two axes, as plans have it, with what lies between; what is given along three as it is. */
-export function planned<T>(own: readonly T[], between: T): readonly [T, T, T] {
-  const [x, y, z] = own.length === 2 ? [own[0], between, own[1]] : own;
+/** What a user gives along the own axes, as plans have it; along two, with what lies between. */
+export function planned<T>({ original }: Axes, own: readonly T[], between: T): readonly [T, T, T] {
+  const [x, y, z] = own.length === 2 ? [own[0], between, own[1]] : original ? [own[0], own[2], own[1]] : own;
   return [x!, y!, z!];
 }
 
 /** What a plan has along x, y, z as users see it: in two dimensions along x and y. */
-export function ownOf<T>({ dimensions }: Pick<Stencil, "dimensions">, [x, y, z]: readonly [T, T, T]) {
-  return dimensions === 2 ? [x, z] as const : [x, y, z] as const;
+export function ownOf<T>({ dimensions, original }: Axes, [x, y, z]: readonly [T, T, T]) {
+  return dimensions === 2 ? [x, z] as const : original ? [x, z, y] as const : [x, y, z] as const;
 }
 
-type OfAStencil<T extends keyof Problem> = Pick<Problem, T> & {
-  readonly stencil: Pick<Stencil, "dimensions">;
-};
+type OfAStencil<T extends keyof Problem> = Pick<Problem, T> & { readonly stencil: Axes };
 
 /** A problem's grid in words: `64x32x16`, in two dimensions `64x32`. */
 export function describeGrid({ stencil, grid }: OfAStencil<"grid">): string {
@@ -141,6 +142,8 @@ export interface Stencil {
    * @default {what the boundary says}
    */
   readonly surface?: "free";
+  /** What users see instead of a stencil whose y and z have changed places in plans. */
+  readonly original?: Stencil;
   /** The exact discrete solution with wave numbers `modes` (whole periods along each own axis), periodic grid. */
   planeWave?(grid: readonly number[], modes: readonly number[]): ExactSolution;
 }
@@ -234,15 +237,6 @@ export interface OpenProblem extends Omit<Problem, "grid" | "boundary" | "steps"
   readonly boundary: OwnBoundaries;
   /** Time steps of a run, of any length. */
   readonly steps?: number | undefined;
-}
-
-/** Steps of a run in which its beginning and its end hardly count. */
-const LONG_RUN = 3072;
-
-/** A problem as plans have it: here what users see as x × y becomes x × 1 × y, and nowhere else. */
-export function plannedProblem({ grid, boundary, steps = LONG_RUN, ...problem }: OpenProblem): Problem {
-  const along = typeof boundary === "string" ? boundary : planned(boundary, boundary[0]);
-  return { ...problem, grid: planned(grid, 1), boundary: along, steps };
 }
 
 /** Refuses a value that does not hold; `wanted` says what is. */

@@ -64,26 +64,33 @@ Deno.test("space, solve and shot say what they take", async () => {
   await assertRefused("solve", [[["--grid", "40x33", "--decompose", "1x1x1"], "wanted XxY with"]]);
 });
 
-testUnderMpi("two ranks solve and scale on a plane, and parts have two numbers", async (launcher) => {
-  const kind = ["--stencil", "life", "--grid", "24x20", "--steps", "6", "--no-gpu", "--cpu-workers", "1"];
-  const args = [...kind, "--decompose", "1x2", "--exchange-every", "2", "--verify", "--json"];
-  const { code, stdout, stderr } = await mpirun(launcher, 2, [...solveFlags(), ...args]);
-  assertEquals([code, stderr], [0, ""]);
-  const { decompose, ranks, verification, problem } = JSON.parse(stdout);
-  assertEquals([decompose, problem.grid, verification.maxError], [[1, 2], [24, 20], 0]);
-  assertEquals(ranks.map(({ low, size }: Record<string, number[]>) => [low, size]), [
-    [[0, 0], [24, 10]],
-    [[0, 10], [24, 10]],
-  ]);
-  const deep = await mpirun(launcher, 2, [
-    ...solveFlags(),
-    ...kind,
-    "--decompose",
-    "1x2",
+testUnderMpi("two ranks solve on a plane or a layer, and parts have the grid's numbers", async (launcher) => {
+  const kind = [
+    "--stencil",
+    "life",
+    "--steps",
+    "6",
+    "--no-gpu",
+    "--cpu-workers",
+    "1",
     "--exchange-every",
-    "11",
-  ]);
-  assertEquals(deep.code, 2);
-  assertStringIncludes(deep.stderr, "Cannot cut the grid into 1x2 parts");
-  assertStringIncludes(deep.stderr, "found 24x20");
+    "2",
+  ];
+  for (const layer of [[], [1]]) {
+    const [grid, cut] = [[24, 20, ...layer], [1, 2, ...layer]].map((cells) => cells.join("x"));
+    const args = [...kind, "--grid", grid!, "--decompose", cut!, "--verify", "--json"];
+    const { code, stdout, stderr } = await mpirun(launcher, 2, [...solveFlags(), ...args]);
+    assertEquals([code, stderr], [0, ""]);
+    const { decompose, ranks, verification, problem } = JSON.parse(stdout), none = layer.map(() => 0);
+    assertEquals([decompose, problem.grid, verification.maxError], [[1, 2, ...layer], [24, 20, ...layer], 0]);
+    assertEquals(ranks.map(({ low, size }: Record<string, number[]>) => [low, size]), [
+      [[0, 0, ...none], [24, 10, ...layer]],
+      [[0, 10, ...none], [24, 10, ...layer]],
+    ]);
+  }
+  const deep = [...solveFlags(), ...kind.slice(0, -1), "11", "--grid", "24x20", "--decompose", "1x2"];
+  const { code, stderr } = await mpirun(launcher, 2, deep);
+  assertEquals(code, 2);
+  assertStringIncludes(stderr, "Cannot cut the grid into 1x2 parts");
+  assertStringIncludes(stderr, "found 24x20");
 });

@@ -12,9 +12,9 @@ import {
   type Boundaries,
   imageOf,
   type OwnBoundaries,
-  plannedProblem,
   type Stencil,
 } from "../../kernels/stencils/stencil.ts";
+import { plannedProblem } from "../../kernels/planned_problem.ts";
 import { stabilityLimit, wave, WAVE_ORDERS } from "../../kernels/stencils/wave.ts";
 import { marching } from "../../kernels/traversals/marching.ts";
 import { stepwise } from "../../kernels/traversals/stepwise.ts";

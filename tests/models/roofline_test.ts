@@ -49,7 +49,7 @@ async function recorded(): Promise<
   for (const record of records) {
     if (record.kind === "run") {
       const { order, grid, steps } = record.problem;
-      problem = { stencil: wave(order!), grid: planned(grid, 1), boundary: "zero", steps };
+      problem = { stencil: wave(order!), grid: planned(wave(2), grid, 1), boundary: "zero", steps };
       runs.set(order!, []);
     } else if (record.kind === "measurement" && record.measurement.configuration.share.gpuSlices > 0) {
       const { configuration: { traversal, parameters }, cellsPerSecond } = record.measurement;

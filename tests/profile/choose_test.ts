@@ -106,7 +106,7 @@ Deno.test("the profile's own device and problem: its configuration, unchanged", 
   for (const { problem: { order, grid, steps }, configuration } of WAVE.entries) {
     const choice = chooseConfiguration(
       WAVE,
-      problemOf(planned(grid, 1), { stencil: wave(order!), steps }),
+      problemOf(planned(wave(2), grid, 1), { stencil: wave(order!), steps }),
       deviceOf(H100),
     );
     assertEquals([choice.match, choice.configuration.parameters], ["exact", configuration.parameters]);

@@ -2,7 +2,8 @@ import { assertEquals, assertNotEquals, assertStringIncludes, assertThrows } fro
 import { equation } from "../../kernels/equation.ts";
 import { EQUATIONS } from "../../kernels/stencils/all.ts";
 import { heat } from "../../kernels/stencils/heat.ts";
-import { type OwnGrid, plannedProblem, type Stencil } from "../../kernels/stencils/stencil.ts";
+import type { OwnGrid, Stencil } from "../../kernels/stencils/stencil.ts";
+import { plannedProblem } from "../../kernels/planned_problem.ts";
 import { wave } from "../../kernels/stencils/wave.ts";
 import { add } from "../../kernels/operations.ts";
 import { hashOf } from "../../kernels/definition.ts";

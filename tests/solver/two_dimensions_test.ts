@@ -96,7 +96,11 @@ Deno.test("sources and receivers have two coordinates, and lie between four cell
     const add = solver.addReceivers("p", [wrong as unknown as readonly [number, number]]);
     await assertRejects(() => add, RangeError, "positions must lie within 0 to 12, 16 cells");
   }
-  await assertRejects(() => solver.addReceivers("p", []), RangeError, "a list of positions in cells along each axis");
+  await assertRejects(
+    () => solver.addReceivers("p", []),
+    RangeError,
+    "a list of positions in cells along each axis",
+  );
 });
 
 Deno.test("a free surface of two dimensions is the low end of y", async () => {

@@ -12,6 +12,7 @@ import {
   type Stencil,
   type VariantValue,
 } from "../../kernels/stencils/stencil.ts";
+import { plannedProblem } from "../../kernels/planned_problem.ts";
 import { TRAVERSALS } from "../../kernels/traversals/all.ts";
 import { detectDevice, type DeviceDescription } from "../devices/device.ts";
 import { takeWantedGpu } from "../devices/gpu_choice.ts";
@@ -189,8 +190,11 @@ export function parts(help: string) {
   return {
     value: "XxYxZ|XxY",
     help,
-    read: (text: string, refuse: Refuse, earlier: EarlierValues): Grid =>
-      planned(gridOf(chosenStencil(earlier).dimensions === 2 ? 2 : 3)(text, refuse, earlier), 1),
+    read(text: string, refuse: Refuse, earlier: EarlierValues): Grid {
+      const grid = (earlier.grid ?? [2, 2, 2]) as OwnGrid, asked = { stencil: chosenStencil(earlier), grid };
+      const { stencil } = plannedProblem({ ...asked, boundary: "zero" });
+      return planned(stencil, gridOf(stencil.dimensions === 2 ? 2 : 3)(text, refuse, earlier), 1);
+    },
   };
 }
 

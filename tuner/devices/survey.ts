@@ -321,7 +321,8 @@ export class Survey {
       }
       const factor = weight(...position as readonly number[] as Offset);
       if (!Number.isFinite(factor)) refuse("a weight must be a finite number", `${factor} at ${position}`);
-      return cellsAround(planned(position as readonly number[], 0), interpolation, { grid, boundary, isFree })
+      const at = planned<number>(stencil, position, 0);
+      return cellsAround(at, interpolation, { grid, boundary, isFree })
         .map(({ cell, weight }) => ({ cell, weight: factor * weight }));
     });
   }

@@ -86,8 +86,7 @@ export function defaultGrid(
   if (stencil.dimensions === 1) return [1, 1, isLarge ? 2 ** (20 - halvings) : 2 ** 14];
   const planes = planesOf(stencil.update);
   if (stencil.dimensions === 2) {
-    const small = gpu === null ? 2 ** 22 : 2 ** 18;
-    const cells = isLarge ? gpu.limits.maxStorageBufferBindingSize / 4 - 1 : small;
+    const cells = isLarge ? gpu.limits.maxStorageBufferBindingSize / 4 - 1 : 2 ** (gpu === null ? 22 : 18);
     const side = 2 ** Math.min(14, Math.floor(Math.log2(cells / planes) / 2));
     return [side / 2 ** halvings, 1, side];
   }

@@ -8,11 +8,11 @@ import {
   type OwnBoundaries,
   type OwnGrid,
   ownOf,
-  plannedProblem,
   type Problem,
   type Stencil,
 } from "../../kernels/stencils/stencil.ts";
 import { checkStencil } from "../../kernels/check_definition.ts";
+import { plannedProblem } from "../../kernels/planned_problem.ts";
 import type { PointCounts } from "../../kernels/points.ts";
 import { isFinite32 } from "../../kernels/check_expression.ts";
 import { remembered } from "../../kernels/remembered.ts";

@@ -3,9 +3,9 @@ import {
   fieldBytes,
   type OpenProblem,
   type OwnBoundaries,
-  plannedProblem,
   type Problem,
 } from "../../kernels/stencils/stencil.ts";
+import { plannedProblem, usersProblem } from "../../kernels/planned_problem.ts";
 import { stepwise } from "../../kernels/traversals/stepwise.ts";
 import { hashOf } from "../../kernels/definition.ts";
 import type { DeviceModel } from "../../models/roofline.ts";
@@ -293,7 +293,7 @@ interface Learnt {
 
 /** What entries teach of the caller's stencil; kept, since the nearest of one grid mostly are those of the next. */
 function learntFrom(asked: Asked, nears: readonly NearEntry[], device: DeviceModel): Learnt {
-  const { stencil } = asked.problem, isCpu = asked.device === null;
+  const { stencil } = usersProblem(asked.problem), isCpu = asked.device === null;
   const entries = new Map(nears.map(({ entry, device }) => [entry, device]));
   const known = [...entries.keys()].map((entry) => numberOf(entry)).sort();
   const key = JSON.stringify([hashOf(stencil.update), isCpu, device, known]);

@@ -3,7 +3,6 @@ import {
   isBoundaryOf,
   ownBoundary,
   ownOf,
-  plannedProblem,
   type Problem,
   shortBoundary,
   type Stencil,
@@ -15,12 +14,14 @@ import {
   hashOf,
   stencilOf,
 } from "../../kernels/definition.ts";
+import { plannedProblem, usersProblem } from "../../kernels/planned_problem.ts";
 import { firstIssue } from "./check_record.ts";
 import { VARIANTS } from "./describe.ts";
 import { problemSchema, type ProfileProblem } from "./schema.ts";
 
 /** A problem as profiles store it, whether or not one can. */
-export function describeProblem(problem: Problem): ProfileProblem {
+export function describeProblem(planned: Problem): ProfileProblem {
+  const problem = usersProblem(planned);
   const { stencil, stencil: { name, variant, update }, steps, survey } = problem, hash = hashOf(update);
   const grid = ownOf(stencil, problem.grid);
   const { stencil: usual, hash: usualHash } = named({ stencil: name, ...variant, grid });

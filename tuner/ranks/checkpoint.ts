@@ -42,7 +42,7 @@ function identityOf(problem: Problem) {
   return {
     facetCheckpoint: 1,
     stencil: stencil.name,
-    hash: hashOf(stencil.update),
+    hash: hashOf((stencil.original ?? stencil).update),
     grid: describeGrid(problem),
     boundary: `${ownBoundary(problem)}`,
   };

@@ -85,7 +85,7 @@ export async function createRankSolver(
     RankSolverOptions = {},
 ): Promise<RankSolver> {
   const problem = checkProblem("share the grid", asked);
-  const wishes = { ...rest, parts: rest.parts && planned(rest.parts, 1) };
+  const wishes = { ...rest, parts: rest.parts && planned<number>(problem.stencil, rest.parts, 1) };
   if (given !== undefined) checkParts(problem, world.size, given);
   const plan = given ?? (await planRanks(world, device, problem, { choose, ...wishes })).plan;
   return await failingAs("create the solver", async () => {

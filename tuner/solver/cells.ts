@@ -55,7 +55,7 @@ export function profileOf(
   if (found.length > 0) refuserOf("find the cells")(`all values of ${name} at once are wanted`, `${found}`);
   const { axis } = profilesOf(update)[index]!,
     n = grid[axis],
-    of = `${n} cells along ${axisNames(stencil.dimensions)[axis]}`;
+    of = `${n} cells along ${axisNames(stencil)[axis]}`;
   /** Values by the index along the axis, which a function gets for x, y and z. */
   const source = (values: CellValues) => {
     const valueAt = sliceSource(name, values, { x: 0, slices: n }, [n, 1, 1], of);
@@ -82,9 +82,9 @@ export function checkStart({ kind, seed }: FieldStart): void {
 /** What a user gives: a function, which must return numbers, as a function of a plan's cells. */
 export function checked<T extends CellValues>({ stencil }: Problem, name: string, values: T): T {
   if (typeof values !== "function") return values;
-  const given = values as (...cell: readonly number[]) => number, isPlanar = stencil.dimensions === 2;
+  const given = values as (...cell: readonly number[]) => number, { dimensions, original } = stencil;
   return ((x: number, y: number, z: number) => {
-    const value = isPlanar ? given(x, z) : given(x, y, z);
+    const value = dimensions === 2 ? given(x, z) : original ? given(x, z, y) : given(x, y, z);
     if (typeof value === "number") return value;
     const at = ownOf(stencil, [x, y, z]).join(", ");
     return refuserOf(`write ${name}`)(

@@ -2,6 +2,7 @@ import { isRecord } from "../../kernels/check_expression.ts";
 import { profilesOf } from "../../kernels/axis_profiles.ts";
 import type { Layout } from "../../kernels/layout.ts";
 import type { OpenProblem, Problem } from "../../kernels/stencils/stencil.ts";
+import { usersLayout } from "../../kernels/planned_problem.ts";
 import { placed } from "../../kernels/update.ts";
 import { compareShader, copyShader } from "../../kernels/wgsl/fields.ts";
 import { bindingsOf, shadersOf } from "../../kernels/traversals/storage.ts";
@@ -54,7 +55,8 @@ export function solverLayout(problem: OpenProblem, configuration: Configuration)
   if (!uses(configuration.share, "gpu")) {
     throw new RangeError("Cannot lay out the GPU's arrays: the GPU must have a share: it has 0 slices");
   }
-  return planOf(checkProblem("lay out the GPU's arrays", problem), configuration).storage.layout;
+  const planned = checkProblem("lay out the GPU's arrays", problem);
+  return usersLayout(planned, planOf(planned, configuration).storage.layout);
 }
 
 /** How the GPU computes its part. */

@@ -2,6 +2,7 @@ import { profilesOf } from "../../kernels/axis_profiles.ts";
 import type { InitialField } from "../../kernels/initial_field.ts";
 import type { Layout } from "../../kernels/layout.ts";
 import { cellsOf, isAllZero, type Problem } from "../../kernels/stencils/stencil.ts";
+import { usersLayout, usersProblem } from "../../kernels/planned_problem.ts";
 import { placed } from "../../kernels/update.ts";
 import type { GpuDevice } from "../devices/gpu/gpu_device.ts";
 import type { LevelPart } from "../devices/gpu/field_memory.ts";
@@ -45,7 +46,7 @@ export class FieldSolver implements Solver {
   constructor(parts: SolverParts) {
     this.#parts = parts;
     this.#current = parts.contender;
-    this.#survey = new Survey(this.problem);
+    this.#survey = new Survey(this.#problem);
   }
 
   get #field(): SharedField {
@@ -53,6 +54,10 @@ export class FieldSolver implements Solver {
   }
 
   get problem(): Problem {
+    return usersProblem(this.#problem);
+  }
+
+  get #problem(): Problem {
     return this.#field.problem;
   }
 
@@ -69,7 +74,8 @@ export class FieldSolver implements Solver {
   }
 
   get layout(): Layout | undefined {
-    return this.#field.onGpu?.plan.storage.layout;
+    const layout = this.#field.onGpu?.plan.storage.layout;
+    return layout && usersLayout(this.#problem, layout);
   }
 
   level(ago: 0 | 1 = 0): GPUBuffer {
@@ -84,7 +90,7 @@ export class FieldSolver implements Solver {
   }
 
   async initialise(
-    kind: InitialField | "zero" = this.problem.stencil.initialField ?? "noise",
+    kind: InitialField | "zero" = this.#problem.stencil.initialField ?? "noise",
     seed = 1,
   ): Promise<void> {
     checkStart({ kind, seed });
@@ -95,7 +101,7 @@ export class FieldSolver implements Solver {
       for (const field of this.#fields()) {
         await field.initialise({ kind, seed });
       }
-      const { stencil: { update }, grid } = this.problem;
+      const { stencil: { update }, grid } = this.#problem;
       for (const material of [...update.materials, ...profilesOf(update)]) {
         const values = placed(material, grid);
         if (values !== undefined) await this.#writer(material.name, values)();
@@ -104,15 +110,15 @@ export class FieldSolver implements Solver {
   }
 
   async write(name: string, values: CellValues, options: CellsOptions = {}): Promise<void> {
-    await this.#next(`write ${name}`, this.#writer(name, checked(this.problem, name, values), options));
+    await this.#next(`write ${name}`, this.#writer(name, checked(this.#problem, name, values), options));
   }
 
   /** Checks what is to be written, and returns what writes it. */
   #writer(name: string, values: CellValues, options: CellsOptions = {}): () => Promise<void> {
-    const profile = profileOf(this.problem, name, options);
+    const profile = profileOf(this.#problem, name, options);
     if (profile === undefined) {
-      const range = rangeOf(this.problem, name, options);
-      const source = sliceSource(name, values, range, this.problem.grid);
+      const range = rangeOf(this.#problem, name, options);
+      const source = sliceSource(name, values, range, this.#problem.grid);
       return () => this.#put(range, source);
     }
     const valueAt = profile.source(values);
@@ -140,18 +146,18 @@ export class FieldSolver implements Solver {
   }
 
   async read(
-    name: string = this.problem.stencil.update.fields[0]!,
+    name: string = this.#problem.stencil.update.fields[0]!,
     options: CellsOptions = {},
   ): Promise<Float32Array<ArrayBuffer>> {
-    const profile = profileOf(this.problem, name, options);
+    const profile = profileOf(this.#problem, name, options);
     if (profile !== undefined) {
       return await this.#next(
         `read ${name}`,
         () => Promise.resolve(this.#field.profiles.values[profile.index]!),
       );
     }
-    const range = rangeOf(this.problem, name, options);
-    const { grid: [, ny, nz] } = this.problem;
+    const range = rangeOf(this.#problem, name, options);
+    const { grid: [, ny, nz] } = this.#problem;
     return await this.#next(`read ${name}`, async () => {
       const cells = new Float32Array(range.slices * ny * nz);
       await this.#field.read(range, cells);
@@ -180,7 +186,7 @@ export class FieldSolver implements Solver {
 
   async addSnapshots(name: string, options: SnapshotOptions): Promise<void> {
     await this.#next("add the snapshots", () => {
-      return Promise.resolve(this.#snapshots.add(this.problem, name, options, this.step));
+      return Promise.resolve(this.#snapshots.add(this.#problem, name, options, this.step));
     });
   }
 
@@ -213,7 +219,7 @@ export class FieldSolver implements Solver {
   /** The field is to know of new sources or receivers; one that was compiled without any is compiled again. */
   async #changeSurvey(): Promise<void> {
     this.#isSurveyed = false;
-    if (this.problem.survey !== undefined) return;
+    if (this.#problem.survey !== undefined) return;
     try {
       this.#keep(await this.#withPoints());
     } catch (error) {
@@ -249,9 +255,9 @@ export class FieldSolver implements Solver {
   async run(steps: number): Promise<SolverRun> {
     checkSteps(steps);
     return await this.#next("run", async () => {
-      checkSignals("run", this.problem, this.step, this.step + steps);
+      checkSignals("run", this.#problem, this.step, this.step + steps);
       const { isBorrowed, refinement } = this.#parts;
-      const { steps: tuned, grid, boundary } = this.problem;
+      const { steps: tuned, grid, boundary } = this.#problem;
       // the caller may have written into its buffers, and knows nothing of periodic images
       if (isBorrowed && !isAllZero(boundary)) await this.#field.onGpu?.renewPads();
       await this.#announce();

@@ -72,11 +72,12 @@ export class Snapshots {
 
   /** Hands over those of a field's step. */
   async take(field: SharedField): Promise<void> {
-    const { step } = field;
+    const { step, problem: { stencil } } = field;
     for (const one of this.#wanted) {
       if (one.due > step) continue;
       one.due = step + one.every;
-      const low = planned(one.box.low, 0), all = planned(one.box.size, 1), { stride, plane } = one;
+      const low = planned<number>(stencil, one.box.low, 0), all = planned<number>(stencil, one.box.size, 1);
+      const { stride, plane } = one;
       const size = all.map((cells) => Math.ceil(cells / stride)) as readonly number[] as Grid;
       const values = new Float32Array(size[0] * size[1] * size[2]), [nx, ny, nz] = all;
       const atOnce = stride * Math.max(1, Math.floor(CELLS_AT_ONCE / (stride * ny * nz)));
@@ -90,7 +91,7 @@ export class Snapshots {
           }
         }
       }
-      await one.onSnapshot({ step, size: ownOf(field.problem.stencil, size), values });
+      await one.onSnapshot({ step, size: ownOf(stencil, size), values });
     }
   }
 }

@@ -1,0 +1,72 @@
+/**
+ * How plans have the problems that users give: x × y of two dimensions as x × 1 × y; and a single layer, x × y × 1, with y
+ * and z turned, so that rows are long, else it would run at a seventeenth of the speed. Dense values are the same.
+ *
+ * @module
+ */
+import { type Expression, fold, type FormulaWord, TREE } from "./expression.ts";
+import type { Layout } from "./layout.ts";
+import { remembered } from "./remembered.ts";
+import {
+  type Boundaries,
+  type OpenProblem,
+  ownBoundary,
+  planned,
+  type Problem,
+  type Stencil,
+} from "./stencils/stencil.ts";
+import type { Material, Substep } from "./update.ts";
+
+/** Steps of a run in which its beginning and its end hardly count. */
+const LONG_RUN = 3072;
+
+/** A problem as plans have it, with long runs where it names no steps; one that already is stays as it is. */
+export function plannedProblem(given: OpenProblem): Problem {
+  const { stencil, grid, boundary, steps = LONG_RUN } = given, { dimensions, original, surface } = stencil;
+  if (original !== undefined) return { ...given, steps } as Problem;
+  const isLayer = dimensions !== 2 && grid[1] > 1 && grid[2] === 1 && surface === undefined;
+  const its = isLayer ? turned(stencil) : stencil;
+  const along = typeof boundary === "string" ? boundary : planned(its, boundary, boundary[0]);
+  return { ...given, stencil: its, grid: planned(its, grid, 1), boundary: along, steps };
+}
+
+/** A problem whose y and z are those of its user. */
+export function usersProblem(problem: Problem): Problem {
+  const { stencil: { original }, grid: [x, z, y] } = problem;
+  return original
+    ? { ...problem, stencil: original, grid: [x, y, z], boundary: ownBoundary(problem) as Boundaries }
+    : problem;
+}
+
+/** Where a user finds cells in a plan's arrays. */
+export function usersLayout({ stencil: { original } }: Problem, layout: Layout): Layout {
+  const { grid: [x, , y], pad: [px, pz, py] } = layout;
+  return original ? { ...layout, grid: [x, y, 1], pad: [px, py, pz], pitch: 1 } : layout;
+}
+
+/** What becomes of y and z. */
+const AXES = [0, 2, 1] as const;
+const WORDS: Readonly<Partial<Record<FormulaWord, FormulaWord>>> = { y: "z", z: "y" };
+
+/** A stencil of which y and z change places. */
+const turned = remembered((original: Stencil): Stencil => {
+  const { update, update: { substeps, materials, profiles, sources } } = original;
+  const turn = (of: Expression): Expression =>
+    fold<Expression>(of, {
+      ...TREE,
+      tap: ({ offset: [x, y, z], ...tap }) => ({ ...tap, offset: [x, z, y] }),
+      profile: (tap) => ({ ...tap, axis: AXES[tap.axis] }),
+      formula: (name, operands) => ({ kind: "formula", name: WORDS[name] ?? name, operands }),
+      partial: (of, [x, y, z]) => ({ kind: "partial", of: turn(of), offset: [x, z, y] }),
+    });
+  const all = (values: Substep): Substep => values.map((one) => ({ ...one, value: turn(one.value) }));
+  const placed = <T extends Material>(one: T): T =>
+    one.formula ? { ...one, formula: turn(one.formula) } : one;
+  const made = {
+    substeps: substeps.map(all),
+    materials: materials.map(placed),
+    ...(profiles && { profiles: profiles.map((one) => ({ ...one, axis: AXES[one.axis] })) }),
+    ...(sources && { sources: sources.map((one) => ({ ...one, into: all(one.into) })) }),
+  };
+  return { ...original, original, update: { ...update, ...made } };
+});
