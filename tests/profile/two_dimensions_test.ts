@@ -33,6 +33,7 @@ Deno.test("a problem of two dimensions is stored with two numbers, and comes bac
     // the same name in three dimensions is another equation
     assertEquals(dimensions[0], 3);
     const space = describeProblem(on(create(variant?.default), [300, 1, 260]));
+    assertEquals(space.definition, undefined);
     assertNotEquals(familyKey(space), familyKey(describeProblem(on(stencil, [300, 260]))));
   }
   const courant = describeProblem(on(wave(2, { ...PLANE, courant: 0.5 }), [30, 20]));

@@ -115,6 +115,8 @@ Deno.test("a free surface of two dimensions is the low end of y", async () => {
     "image1",
     2,
   ]]);
+  const dy = await solver.read("dy");
+  assertEquals([dy[0], dy.at(-1)! > 0, (await solver.read("dx"))[0]! > 0], [0, true, true]);
   await solver.addSources("s", [[12, 2]], [1, 0, -1]);
   await solver.addReceivers("p", [[12, -0.5], [12, 0.5], [12, 0]]);
   await solver.run(8);
