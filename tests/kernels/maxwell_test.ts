@@ -18,6 +18,9 @@ const march = { zPerThread: 1, threadsZ: 6, threadsY: 5, pieces: 2, tile: 0, ahe
 /** All that may be a material is an array, and there are edges. */
 const FULL = { permittivity: [1, 4], permeability: [1, 2], conductivity: [0, 10], edges: 2 } as const;
 
+/** Memories along two axes. */
+const PML = { edges: [2, 0, 1], absorber: "pml" } as const;
+
 /** Ways to run, each with the ends and the medium of one case. */
 const WAYS: readonly Omit<OracleCase, "stencil" | "runs">[] = [
   { traversal: stepwise, grid: [7, 5, 11], parameters: { threadsZ: 8, threadsY: 2, threadsX: 1 } },
@@ -32,13 +35,13 @@ const WAYS: readonly Omit<OracleCase, "stencil" | "runs">[] = [
 ];
 
 for (const way of WAYS) {
-  for (const options of [{}, FULL]) {
+  for (const options of [{}, FULL, PML]) {
     const exact: OracleCase = { ...way, stencil: wholeNumberMaxwell(options), runs: [1, 1] };
     const real: OracleCase = { ...way, stencil: maxwell(options), runs: [4, 3] };
     for (const [cases, check] of [[exact, assertExact], [real, assertWithinBound]] as const) {
       const name = `${cases === exact ? "bit for bit" : "except for rounding"}: ${describeCase(cases)}`;
       testOnGpu(
-        `equals the oracle ${name}, ${options === FULL ? "with edges" : "without"}`,
+        `equals the oracle ${name}, edges ${cases.stencil.variant.edges}`,
         (gpu) => check(gpu, cases),
       );
     }
@@ -84,6 +87,7 @@ Deno.test("a medium that makes no sense is refused in one line", () => {
     ],
     [{ conductivity: [-1, 1] }, "current value is -1,1"],
     [{ permittivity: NaN }, "permittivity must be"],
+    [{ absorber: "wall" as "pml" }, "absorber must be matched or pml: current value is wall"],
     [{ spacing: 0 }, "spacing must be above 0: current value is 0"],
   ];
   for (const [options, message] of refusals) assertThrows(() => maxwell(options), RangeError, message);

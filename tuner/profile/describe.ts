@@ -13,7 +13,7 @@ const VARIANT_WORDS: readonly (readonly [name: keyof ProfileProblem, words: (val
   ["rule", (rule) => `rule ${rule}`],
   ["medium", (medium) => `${medium} medium`],
   ["points", (points) => `${points} points`],
-  ["edges", (edges) => formatPlural(Number(edges), "edge cell")],
+  ["edges", (edges) => `edges ${edges}`],
 ];
 
 /** What distinguishes stencils that a profile stores by name. */

@@ -34,8 +34,8 @@ export interface ProfileProblem {
   readonly medium?: string | undefined;
   /** Of KS: points of a sub-step. */
   readonly points?: number | undefined;
-  /** Of Maxwell's equations: cells of an absorbing edge. */
-  readonly edges?: number | undefined;
+  /** Of Maxwell's equations: cells of an absorbing edge; of a PML, pml before them. */
+  readonly edges?: number | string | undefined;
   /** Of an equation that name and variant alone do not make, your own or one with other coefficients: all of it. */
   readonly definition?: Definition | undefined;
   /** Identifies the definition: two that compute the same have the same. */

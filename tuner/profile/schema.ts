@@ -88,7 +88,7 @@ export const problemSchema: z.ZodType<ProfileProblem> = record<ProfileProblem>({
   rule: text.regex(/^[0-9-]+\/[0-9-]+$/, "a rule such as 5/2-7").optional(),
   medium: name.optional(),
   points: counting.optional(),
-  edges: natural.optional(),
+  edges: z.union([natural, name]).optional(),
   // its parts are checked as one
   definition: z.looseObject({}, "an equation").optional() as unknown as z.ZodType<Definition | undefined>,
   hash: text.optional(),
