@@ -8,8 +8,8 @@
  * An expression is a number, or a list that begins with a word: `["at", "u", 1, 0, 0]`, likewise `before` (one step
  * ago) and `next` (already computed in this step); of an axis profile `["at", "d", 1]`; `["signal"]`;
  * `["shifted", a, 1, 0, 0]`; or an operation, as `["add", a, b, c]`, ((a + b) + c), and
- * `["choose", condition, then, otherwise]`. In a signal and in a material's formula there are variables, as `["step"]`,
- * `["x"]` or an axis profile's `["i"]`, and functions, as `["sine", a]`.
+ * `["choose", condition, then, otherwise]`, or a function, as `["sine", a]`. In a signal and in a material's formula
+ * there are variables, as `["step"]`, `["x"]` or an axis profile's `["i"]`.
  *
  * @module
  */
