@@ -105,6 +105,10 @@ export interface Corrections {
   readonly abrupt: number;
   /** Standard deviation of the logarithm of a configuration's rate from run to run. */
   readonly noise: number;
+  /** Standard deviation of the logarithm by which everything is faster on one device than on another of the record. */
+  readonly apart: number;
+  /** Correlation of what is off on two devices beside that, and of two equations. */
+  readonly alike: number;
   /** A traversal that was never measured may be slower than predicted by a factor of e to this. */
   readonly unknown: number;
   /** With this part of its registers no kernel was much slower than predicted. */
@@ -114,11 +118,25 @@ export interface Corrections {
   /** What is as fast as others reaches this part of their rate over their prediction. */
   readonly asFast: number;
   /**
-   * How far apart configurations are that have little in common: in powers of two of a parameter, of the row's cells, the
-   * grid's cells, workgroups and instructions; of registers as a part of all.
+   * How far apart configurations are that have little in common: in powers of two of a parameter (of one that only orders
+   * dispatches, whose effect the models know, further), of the row's cells, the
+   * grid's cells, workgroups, instructions of the loop and of an update, its bytes, and cells of a round; of registers as a
+   * part of all.
    */
   readonly lengths: Readonly<
-    Record<"parameter" | "row" | "cells" | "workgroups" | "instructions" | "registers", number>
+    Record<
+      | "parameter"
+      | "ordering"
+      | "row"
+      | "cells"
+      | "workgroups"
+      | "instructions"
+      | "work"
+      | "bytes"
+      | "round"
+      | "registers",
+      number
+    >
   >;
 }
 
@@ -181,11 +199,24 @@ export const H100: GpuRecord = {
     variation: 0.2,
     abrupt: 0.5,
     noise: 0.02,
+    apart: 0.15,
+    alike: 0.8,
     unknown: 1.2,
     safePressure: 0.5,
     risk: 2,
     asFast: 0.8,
-    lengths: { parameter: 1.2, row: 4, cells: 5, workgroups: 2.4, instructions: 0.8, registers: 0.4 },
+    lengths: {
+      parameter: 1.2,
+      ordering: 3,
+      row: 4,
+      cells: 5,
+      workgroups: 2.4,
+      instructions: 0.8,
+      work: 1.4,
+      bytes: 1,
+      round: 2,
+      registers: 0.4,
+    },
   },
 };
 

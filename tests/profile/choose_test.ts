@@ -15,7 +15,7 @@ import { partOf } from "../../tuner/devices/shared/shares.ts";
 import { thinnestShare } from "../../models/shared_step.ts";
 import type { Configuration } from "../../tuner/configuration.ts";
 import { adaptConfiguration } from "../../tuner/profile/adapt.ts";
-import { type Choice, chooseConfiguration } from "../../tuner/profile/choose.ts";
+import { type Choice, chooseConfiguration as chooseWithAll } from "../../tuner/profile/choose.ts";
 import type { TargetDevice } from "../../tuner/profile/match_device.ts";
 import { problemDistance } from "../../tuner/profile/profile_index.ts";
 import type { Profile, ProfileEntry } from "../../tuner/profile/profile_types.ts";
@@ -24,6 +24,11 @@ import { describeProblem } from "../../tuner/profile/profile_problem.ts";
 import { readReplaySpaces } from "../../tuner/replay/read_replay_space.ts";
 import { bestRate } from "../../tuner/replay/replay_space.ts";
 import { THOROUGH } from "../thorough.ts";
+
+/** What a choice learns from the profile alone. */
+const chooseConfiguration: typeof chooseWithAll = (profiles, problem, device, options) =>
+  chooseWithAll(profiles, problem, device, { shipped: noneShipped, ...options });
+const noneShipped = () => false;
 
 const FIXTURES = new URL("../../fixtures/h100/", import.meta.url);
 const WAVE = await readProfile(new URL("wave.json", FIXTURES));
@@ -136,7 +141,7 @@ Deno.test("grades: device, architecture, vendor, and nothing in common", () => {
 Deno.test("of several profiles the most alike device counts, whatever its problem", () => {
   const grid: Grid = [64, 64, 64];
   const mine = profileOf([
-    entryOf(problemOf([128, 128, 128]), gpuAlone([128, 128, 128], "marching", MARCHING)),
+    entryOf(problemOf([128, 128, 128]), gpuAlone([128, 128, 128], "stepwise", STEPWISE)),
   ]);
   const other = profileOf([entryOf(problemOf(grid), gpuAlone(grid, "stepwise", STEPWISE))], {
     description: "NVIDIA A100",
@@ -175,7 +180,7 @@ Deno.test("the nearest problem: stencil and variant, boundary, cells, shape, ste
   assertEquals(match(life("5/2-7")), "same-device");
   assertEquals(match(life("4/2-7")), "same-device", "constants apart, the same kernels");
   assertEquals(match(heat(2)), "same-device");
-  assertEquals(match(heat(1)), "default");
+  assertEquals(match(heat(1)), "same-device", "others teach by what they demand");
   assertEquals(match(heat(2, { fourier: 0.01 })), "same-device");
 });
 
@@ -189,7 +194,7 @@ Deno.test("only what computes the same is measured for this problem, whatever it
   const slow = wave(2, { courant: 0.1 }), { update } = heat(1);
   assertEquals([match(wave(2), wave(2)), match(slow, slow)], ["exact", "exact"]);
   assertEquals([match(slow, wave(2)), match(wave(2), slow)], ["same-device", "same-device"]);
-  assertEquals(match({ ...wave(2), update }, wave(2)), "default", "another equation of the same name");
+  assertEquals(match({ ...wave(2), update }, wave(2)), "same-device", "another equation of the same name");
   assertEquals(match({ ...wave(2), name: "mine", variant: { mine: 1 } }, wave(2)), "exact", "another name");
 });
 

@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
 import { heat } from "../../kernels/stencils/heat.ts";
-import { chooseConfiguration } from "../../tuner/profile/choose.ts";
+import { chooseConfiguration as chooseWithAll } from "../../tuner/profile/choose.ts";
 import { type Conflict, devicesOf, mergeProfiles } from "../../tuner/profile/merge.ts";
 import { readProfile } from "../../tuner/profile/read_profile.ts";
 import { parseProfile, type Profile } from "../../tuner/profile/schema.ts";
@@ -9,6 +9,11 @@ import { DEVICE, ENTRY, PROBLEM, PROFILE } from "./sample_profile.ts";
 
 const OTHER: Profile = { ...PROFILE, device: { ...DEVICE, cpu: { model: "Other CPU", cores: 4 } } };
 const LATER = { createdAt: "2027-01-01T00:00:00Z" };
+
+/** What a choice learns from the profile alone. */
+const chooseConfiguration: typeof chooseWithAll = (profiles, problem, device, options) =>
+  chooseWithAll(profiles, problem, device, { shipped: noneShipped, ...options });
+const noneShipped = () => false;
 
 Deno.test("profiles of several devices become one that reads back, each device once", () => {
   const merged = mergeProfiles(mergeProfiles(PROFILE, OTHER), { ...OTHER, ...LATER });

@@ -4,7 +4,9 @@ import type { Problem } from "../../kernels/stencils/stencil.ts";
 import { TRAVERSALS } from "../../kernels/traversals/all.ts";
 import type { DeviceLimits } from "../../kernels/traversals/traversal.ts";
 import { leftOut, suitedSpace } from "../problem/suited_space.ts";
+import { expectedSpace } from "../profile/learn.ts";
 import { describeProblem } from "../profile/profile_problem.ts";
+import { deviceModelOf } from "../search/device_model.ts";
 import type { Candidate, Space } from "../search/space.ts";
 import { passageTimes } from "../../models/window.ts";
 import { formatBytes, formatCount, formatPercent, formatPlural } from "../format.ts";
@@ -43,7 +45,12 @@ export const run = command({
         : renderAnswers(resolved.problem, answers),
     );
   }
-  const { problem, space } = suitedSpace(resolved, ASSUMED_BYTES_PER_SECOND);
+  const { problem, space: predicted } = suitedSpace(resolved, ASSUMED_BYTES_PER_SECOND),
+    { device } = resolved;
+  const space = expectedSpace(predicted, problem, {
+    device,
+    model: deviceModelOf(device, ASSUMED_BYTES_PER_SECOND),
+  });
   print(options.json ? spaceRecord(problem, space) : renderSpace(problem, space, limits));
 });
 

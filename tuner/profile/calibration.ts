@@ -1,5 +1,8 @@
+import { hashOf } from "../../kernels/definition.ts";
+import { remembered } from "../../kernels/remembered.ts";
 import { cellsOf, type Problem } from "../../kernels/stencils/stencil.ts";
 import { TRAVERSALS } from "../../kernels/traversals/all.ts";
+import type { Update } from "../../kernels/update.ts";
 import { type Corrections, H100 } from "../../models/gpu_record.ts";
 import { type Covariance, GaussianProcess } from "../../models/gaussian_process.ts";
 import { type DeviceModel, registerPressure } from "../../models/roofline.ts";
@@ -16,6 +19,8 @@ import type { ProfileEntry, ProfilePoint, ProfileRated } from "./profile_types.t
 export interface Sample extends Prediction {
   readonly problem: Problem;
   readonly cellsPerSecond: number;
+  /** A number of the device, where it is not the one at hand. @default {0} */
+  readonly device?: number;
 }
 
 /** Measurements of an entry that a profile keeps to predict from. */
@@ -24,8 +29,8 @@ const MOST_POINTS = 60;
 /** Above this multiple of the registers that there are, more make no difference. */
 const MOST_PRESSURE = 3;
 
-/** Measurements that are learnt from: time grows with the cube of those of a traversal. */
-const MOST_SAMPLES = 900;
+/** Measurements of a device that are learnt from, those of the nearest problems: time grows with the cube of a traversal's. */
+export const MOST_SAMPLES = 400;
 
 /** What is known of one kind of configurations. */
 interface Kind {
@@ -54,7 +59,7 @@ export class Calibration {
   constructor(samples: readonly Sample[], device: DeviceModel) {
     this.#device = device;
     this.#its = (device.record ?? H100).corrections;
-    for (const [kind, some] of Map.groupBy(thinned(samples), kindOf)) {
+    for (const [kind, some] of Map.groupBy(samples, kindOf)) {
       const { writing = [] } = TRAVERSALS.find(({ name }) => name === kind) ?? {};
       const names = new Map(
         [...new Set(some.flatMap(({ parameters }) => Object.keys(parameters)))].sort().map((name) => {
@@ -65,7 +70,7 @@ export class Calibration {
       const ratios = some.map(({ cellsPerSecond, predicted }) => cellsPerSecond / predicted);
       const level = Math.log(median(ratios)), errors = ratios.map(Math.log);
       const observations = some.map((one, i) => ({
-        point: this.#pointOf(one, one.problem, names),
+        point: this.#pointOf(one, one.problem, names, one.device),
         value: errors[i]! - level,
         noise: this.#its.noise,
       }));
@@ -132,38 +137,52 @@ export class Calibration {
     return demand === undefined ? 0 : Math.min(MOST_PRESSURE, registerPressure(demand, this.#device));
   }
 
-  #pointOf({ parameters, demand }: Prediction, { grid }: Problem, names: Kind["names"]): Float64Array {
+  #pointOf(
+    { parameters, demand, traversal }: Prediction,
+    { grid, stencil }: Problem,
+    names: Kind["names"],
+    device = 0,
+  ): Float64Array {
     const { lengths } = this.#its;
+    const { ordering = [] } = TRAVERSALS.find(({ name }) => name === traversal.name) ?? {};
     const point = [...names].map(([name, values]) => {
       const value = parameters[name] ?? 0;
       const place = values?.filter((other) => other < value).length ?? Math.log2(1 + value);
-      return place / lengths.parameter;
+      return place / (ordering.includes(name) ? lengths.ordering : lengths.parameter);
     });
     point.push(Math.log2(grid[2]) / lengths.row, Math.log2(cellsOf(grid)) / lengths.cells);
     if (demand !== undefined) {
-      const { workgroupsPerDispatch, loopInstructions = 0 } = demand;
+      const { workgroupsPerDispatch, loopInstructions = 0, bytesPerUpdate, rounds } = demand;
       point.push(
         Math.log2(workgroupsPerDispatch) / lengths.workgroups,
         Math.log2(1 + loopInstructions) / lengths.instructions,
+        Math.log2(rounds.instructions * rounds.busyThreads / rounds.cells) / lengths.work,
+        Math.log2(bytesPerUpdate) / lengths.bytes,
+        Math.log2(rounds.cells) / lengths.round,
         this.#pressureOf({ demand }) / lengths.registers,
       );
     }
-    return Float64Array.from(point);
+    return Float64Array.from([...point, device, equationOf(stencil.update)]);
   }
 }
 
-/** Of the errors of two predictions. */
-function covarianceOf({ variation, abrupt }: Corrections): Covariance {
+/** Of the errors of two predictions, for points whose last numbers say which device and equation it is. */
+function covarianceOf({ variation, abrupt, apart, alike }: Corrections): Covariance {
   return (a, b) => {
+    const last = a.length - 2, isHere = a[last] === b[last];
     let squares = 0;
-    for (let i = 0; i < a.length; i++) {
+    for (let i = 0; i < last; i++) {
       const difference = a[i]! - b[i]!;
       squares += difference * difference;
     }
-    return variation ** 2 *
-      ((1 - abrupt) * Math.exp(-squares / 2) + abrupt * Math.exp(-Math.sqrt(squares) / 3));
+    const like = (1 - abrupt) * Math.exp(-squares / 2) + abrupt * Math.exp(-Math.sqrt(squares) / 3);
+    const part = (isHere ? 1 : alike) * (a[last + 1] === b[last + 1] ? 1 : alike);
+    return variation ** 2 * like * part + (isHere ? apart ** 2 : 0);
   };
 }
+
+/** A number of an equation. */
+const equationOf = remembered((update: Update) => parseInt(hashOf(update).slice(0, 12), 16));
 
 /** How kinds of the CPU's configurations begin. */
 const CPU = "cpu ";
@@ -173,15 +192,6 @@ export function kindOf(
   { traversal: { name }, cpuWorkers = 0 }: Pick<Prediction, "traversal" | "cpuWorkers">,
 ): string {
   return cpuWorkers > 0 ? CPU + name : name;
-}
-
-/** As many of each problem's first samples as all may have together. */
-function thinned(samples: readonly Sample[]): readonly Sample[] {
-  const byProblem = [...Map.groupBy(samples, ({ problem }) => problem).values()];
-  const upTo = (each: number): Sample[] => byProblem.flatMap((some) => some.slice(0, each));
-  let each = Math.max(0, ...byProblem.map(({ length }) => length));
-  while (upTo(each).length > MOST_SAMPLES) each--;
-  return upTo(each);
 }
 
 /**

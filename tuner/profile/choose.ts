@@ -1,11 +1,5 @@
-import {
-  describeGrid,
-  fieldBytes,
-  type OpenProblem,
-  type OwnBoundaries,
-  type Problem,
-} from "../../kernels/stencils/stencil.ts";
-import { plannedProblem, usersProblem } from "../../kernels/planned_problem.ts";
+import { describeGrid, fieldBytes, type OpenProblem, type Problem } from "../../kernels/stencils/stencil.ts";
+import { usersProblem } from "../../kernels/planned_problem.ts";
 import { stepwise } from "../../kernels/traversals/stepwise.ts";
 import { hashOf } from "../../kernels/definition.ts";
 import type { DeviceModel } from "../../models/roofline.ts";
@@ -19,13 +13,15 @@ import { countCores, isPage } from "../platform.ts";
 import { deviceModelOf } from "../search/device_model.ts";
 import { adaptConfiguration, describeChanges } from "./adapt.ts";
 import { bestPredicted, type Expected, type PredictionTarget } from "./best_predicted.ts";
-import { Calibration, kindOf, type Sample, samplesOf } from "./calibration.ts";
+import { Calibration, kindOf, type Sample } from "./calibration.ts";
 import { type Asked, keep, keyOf, numberOf } from "./kept_choices.ts";
 import { DEVICE_GRADES, gradeDevice, type TargetDevice } from "./match_device.ts";
+import { learn, USUAL_BANDWIDTH } from "./learn.ts";
 import { describeProblem } from "./profile_problem.ts";
 import { devicesOf } from "./merge.ts";
 import { type NearEntry, nearestEntries, problemDistance } from "./profile_index.ts";
-import type { Profile, ProfileDevice, ProfileEntry } from "./profile_types.ts";
+import type { Profile, ProfileDevice, ProfileEntry, ProfileProblem } from "./profile_types.ts";
+import { isShipped, shippedEntries } from "./shipped.ts";
 import { isShared, uses } from "../shares.ts";
 
 export type { AdapterIdentity, TargetDevice } from "./match_device.ts";
@@ -79,6 +75,8 @@ export interface ChooseOptions {
   readonly cpuWorkers?: number;
   /** Bytes per second of a plain copy on the device, where you know it. @default {that of the most alike profile} */
   readonly copyBytesPerSecond?: number;
+  /** Which of the recordings that come with Facet to learn from, by their problem. @default {all} */
+  readonly shipped?: (problem: ProfileProblem) => boolean;
 }
 
 /** Entries that are looked at: those after them are too far away to be of use. */
@@ -89,9 +87,6 @@ const MOST_LISTED = 8;
 
 /** Runners-up of a choice. */
 const MOST_RUNNERS_UP = 11;
-
-/** Copy bandwidth assumed where it is unknown; it hardly changes the order of predictions. */
-const USUAL_BANDWIDTH = 200e9;
 
 /** Bytes of a field, both levels, that any GPU's cache holds, and a core's own under a driver in software. */
 const CACHED_BYTES = 2 ** 20;
@@ -127,7 +122,7 @@ export function chooseConfiguration(
   profiles: Profile | readonly Profile[],
   asks: OpenProblem,
   device: TargetDevice | null,
-  { cpuWorkers = usualWorkers(), copyBytesPerSecond }: ChooseOptions = {},
+  { cpuWorkers = usualWorkers(), copyBytesPerSecond, shipped }: ChooseOptions = {},
 ): Choice {
   const problem = checkProblem("choose a configuration", asks), isOpen = asks.steps === undefined;
   const given = [profiles].flat() as readonly Profile[];
@@ -143,7 +138,7 @@ export function chooseConfiguration(
   if (!((copyBytesPerSecond ?? 1) > 0)) {
     refuse("copyBytesPerSecond must be above 0", describeValue(copyBytesPerSecond));
   }
-  const asked: Asked = { profiles: given, problem, isOpen, device, cpuWorkers, copyBytesPerSecond };
+  const asked: Asked = { profiles: given, problem, isOpen, device, cpuWorkers, copyBytesPerSecond, shipped };
   const choice = keep(asked, keyOf(asked), () => chooseAnew(asked));
   // what a caller makes of the configuration is its own
   return { ...choice, configuration: structuredClone(choice.configuration) };
@@ -151,9 +146,9 @@ export function chooseConfiguration(
 
 /** The choice, found by looking at all that can run. */
 function chooseAnew(asked: Asked): Choice {
-  const { profiles, problem, isOpen, device, cpuWorkers, copyBytesPerSecond } = asked;
-  const list = profiles.flatMap(devicesOf);
-  const wanted = describeProblem(problem);
+  const { profiles, problem, isOpen, device, cpuWorkers, copyBytesPerSecond, shipped } = asked;
+  const list = [...profiles.flatMap(devicesOf), ...device === null ? [] : shippedEntries(shipped)];
+  const wanted = describeProblem(problem), { stencil } = usersProblem(problem);
   const identity = device && adapterInfoOf(device);
   const isSoftware = identity?.isFallbackAdapter ?? false;
   // of a device like none of them, those of the same kind show how far off predictions are
@@ -169,10 +164,16 @@ function chooseAnew(asked: Asked): Choice {
   };
   const passedOver: PassedOver[] = [];
   for (const grade of grades) {
-    const nears = nearestEntries(graded.get(grade) ?? [], wanted, MOST_ENTRIES);
-    const same = nears.filter((near) => near.distance === 0 || (isOpen && isLongRun(near, problem)));
+    const here = graded.get(grade) ?? [], nears = nearestEntries(here, wanted, stencil, MOST_ENTRIES);
+    if (nears.length === 0) continue;
+    const elsewhere = ofKind.filter((one) => !here.includes(one));
+    const others = nearestEntries(elsewhere, wanted, stencil, MOST_ENTRIES);
+    // what comes with Facet was measured on another specimen; of a device like this one it only says what to expect
+    const same = nears.filter((near) => near.distance === 0 || (isOpen && isLongRun(near, problem)))
+      .filter(({ device }) => grade === "same-device" || !isShipped(device))
+      .toSorted((a, b) => Number(isShipped(a.device)) - Number(isShipped(b.device)));
     const found = (grade === "default" ? undefined : measuredHere(same, target)) ??
-      predicted(nears, learntFrom(asked, nears, target.device), target, passedOver);
+      predicted(nears, learntFrom(asked, nears, others, target.device), target, passedOver);
     if (found === undefined) continue;
     const { near, baseline, known, isMeasured, ...rest } = found;
     const isExact = known === undefined && rest.changes.length === 0 && grade === "same-device";
@@ -291,20 +292,20 @@ interface Learnt {
   readonly calibration: Calibration;
 }
 
-/** What entries teach of the caller's stencil; kept, since the nearest of one grid mostly are those of the next. */
-function learntFrom(asked: Asked, nears: readonly NearEntry[], device: DeviceModel): Learnt {
+/** What entries teach of the caller's problem, those of the device at hand and others; kept for the next of its kind. */
+function learntFrom(
+  asked: Asked,
+  nears: readonly NearEntry[],
+  others: readonly NearEntry[],
+  device: DeviceModel,
+): Learnt {
   const { stencil } = usersProblem(asked.problem), isCpu = asked.device === null;
-  const entries = new Map(nears.map(({ entry, device }) => [entry, device]));
-  const known = [...entries.keys()].map((entry) => numberOf(entry)).sort();
-  const key = JSON.stringify([hashOf(stencil.update), isCpu, device, known]);
-  return keep(asked, key, () => {
-    const samples = new Map([...entries].map(([entry, on]) => {
-      const { grid, steps, survey } = entry.problem, boundary = entry.problem.boundary as OwnBoundaries;
-      const problem = plannedProblem({ stencil, grid, steps, boundary, ...(survey && { survey }) });
-      const model = deviceModelOf(on, on.measured.copyBytesPerSecond ?? USUAL_BANDWIDTH);
-      const samples = samplesOf(entry, problem, model);
-      return [entry, isCpu ? samples.filter(({ cpuWorkers = 0 }) => cpuWorkers > 0) : samples] as const;
-    }));
+  const key = [nears, others].map((some) => some.map(({ entry }) => numberOf(entry)));
+  return keep(asked, JSON.stringify([hashOf(stencil.update), isCpu, device, key]), () => {
+    const samples = new Map([
+      ...learn(nears, stencil, { isHere: true, isCpu }),
+      ...learn(others, stencil, { isCpu }),
+    ]);
     return { samples, calibration: new Calibration([...samples.values()].flat(), device) };
   });
 }
@@ -316,24 +317,25 @@ function predicted(
   target: PredictionTarget,
   passedOver: PassedOver[],
 ): Found | undefined {
-  for (const { entry: { configuration } } of nears) {
+  for (const { entry: { configuration }, isAlike } of nears) {
+    if (!isAlike) continue;
     const adapted = adaptConfiguration(configuration, target);
     // that there is no GPU is known
     if (!("reason" in adapted) || target.limits === undefined) break;
     if (passedOver.length < MOST_LISTED) passedOver.push({ configuration, reason: adapted.reason });
   }
-  const known = [...samples.values()].reduce((sum, { length }) => sum + length, 0);
+  const known = nears.reduce((sum, { entry }) => sum + (samples.get(entry)?.length ?? 0), 0);
   if (known === 0) return undefined;
   const { best: [best, ...others], baseline } = bestPredicted(
     target,
     calibration,
-    nears[0]!.entry.configuration,
+    nears.find(({ isAlike }) => isAlike)?.entry.configuration,
   );
   if (best === undefined) return undefined;
   const { configuration, cellsPerSecond, interval95 } = best;
   const isLike = (one: Sample): boolean => kindOf(one) === best.kind;
-  const near = nears.find(({ entry }) => samples.get(entry)!.some(isLike)) ?? nears[0]!;
-  const like = samples.get(near.entry)!.find(isLike);
+  const near = nears.find(({ entry }) => samples.get(entry)?.some(isLike)) ?? nears[0]!;
+  const like = samples.get(near.entry)?.find(isLike);
   const changes = like === undefined
     ? [...best.changes, `${configuration.traversal}, which was not measured`]
     : [...best.changes, ...describeChanges(like.parameters, configuration.parameters)];

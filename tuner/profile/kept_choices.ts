@@ -3,7 +3,7 @@ import type { Problem } from "../../kernels/stencils/stencil.ts";
 import { adapterInfoOf, limitsOf } from "../devices/device.ts";
 import type { TargetDevice } from "./match_device.ts";
 import { describeProblem, problemKey } from "./profile_problem.ts";
-import type { Profile } from "./profile_types.ts";
+import type { Profile, ProfileProblem } from "./profile_types.ts";
 
 /** All that a choice depends on, but for this program and machine. */
 export interface Asked {
@@ -14,12 +14,16 @@ export interface Asked {
   readonly device: TargetDevice | null;
   readonly cpuWorkers: number;
   readonly copyBytesPerSecond: number | undefined;
+  readonly shipped: ((problem: ProfileProblem) => boolean) | undefined;
 }
 
 /** Owner of what comes from no profile, for no GPU. */
 const NOBODY = {};
 
 const keptFor = remembered((_: object) => new Map<string, unknown>());
+
+/** What is kept with one profile; what some hundred measurements teach takes a megabyte. */
+const MOST_KEPT = 64;
 
 let numbered = 0;
 
@@ -29,12 +33,15 @@ export const numberOf: (of: object) => number = remembered((_: object) => number
 /** What `find` found for this key before, else what it finds; kept as long as the first profile or the device is. */
 export function keep<Found>({ profiles, device }: Asked, key: string, find: () => Found): Found {
   const known = keptFor(profiles[0] ?? device ?? NOBODY);
+  if (known.size >= MOST_KEPT && !known.has(key)) known.clear();
   if (!known.has(key)) known.set(key, find());
   return known.get(key) as Found;
 }
 
 /** A text that two questions share exactly if the answer is the same. */
-export function keyOf({ profiles, problem, isOpen, device, cpuWorkers, copyBytesPerSecond }: Asked): string {
+export function keyOf(
+  { profiles, problem, isOpen, device, cpuWorkers, copyBytesPerSecond, shipped }: Asked,
+): string {
   const limits = device && [...Object.values(limitsOf(device.limits)), device.limits.windowBytes];
   return JSON.stringify([
     profiles.map((one) => numberOf(one)),
@@ -45,5 +52,6 @@ export function keyOf({ profiles, problem, isOpen, device, cpuWorkers, copyBytes
     device && adapterInfoOf(device),
     `${cpuWorkers}`,
     `${copyBytesPerSecond}`,
+    shipped && numberOf(shipped),
   ]);
 }

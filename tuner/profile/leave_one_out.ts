@@ -1,10 +1,11 @@
-import { hashOf } from "../../kernels/definition.ts";
 import { type OwnGrid, ownOf, type Problem } from "../../kernels/stencils/stencil.ts";
 import { stepwise } from "../../kernels/traversals/stepwise.ts";
 import type { DeviceModel } from "../../models/roofline.ts";
 import { formatPercent } from "../format.ts";
-import { mostPromising } from "./best_predicted.ts";
-import { Calibration, pointsOf, type Sample } from "./calibration.ts";
+import { interval95Of, mostPromising } from "./best_predicted.ts";
+import { Calibration, MOST_SAMPLES, pointsOf, type Sample } from "./calibration.ts";
+import { equationDistance, problemDistance } from "./profile_index.ts";
+import { describeProblem } from "./profile_problem.ts";
 
 /** Rates repeat to within this part of each other. */
 const SURELY = 0.99;
@@ -22,6 +23,7 @@ export interface UnseenProblem {
   readonly chosen: Sample;
   /** Cells per second that were expected of it, and their 95% interval. */
   readonly expected: number;
+  readonly interval95: readonly [low: number, high: number];
   readonly best: number;
   /** The best of stepwise; 0 if none was measured. */
   readonly plain: number;
@@ -30,10 +32,16 @@ export interface UnseenProblem {
 }
 
 /**
- * Chooses a configuration for each problem from what was measured for the others of its equation alone, as
- * {@linkcode chooseConfiguration} does, among those that were measured for it.
+ * Chooses a configuration for each problem from what was measured for others, as {@linkcode chooseConfiguration} does, among
+ * those that were measured for it.
+ *
+ * @param isKnown whether what was measured for another problem may be used @default {if its grid is another}
  */
-export function leaveOneOut(measured: readonly MeasuredProblem[], device: DeviceModel): UnseenProblem[] {
+export function leaveOneOut(
+  measured: readonly MeasuredProblem[],
+  device: DeviceModel,
+  isKnown = (other: Problem, { grid }: Problem): boolean => other.grid.join() !== grid.join(),
+): UnseenProblem[] {
   const points = new Map(measured.map((one) => {
     const fastestFirst = one.samples.toSorted((a, b) => b.cellsPerSecond - a.cellsPerSecond);
     return [
@@ -41,31 +49,39 @@ export function leaveOneOut(measured: readonly MeasuredProblem[], device: Device
       pointsOf(fastestFirst.map((sample) => ({ ...sample, traversal: sample.traversal.name, sample }))),
     ];
   }));
-  const titleOf = ({ problem: { stencil, boundary } }: MeasuredProblem): string =>
-    `${hashOf(stencil.update)} ${boundary}`;
-  return [...Map.groupBy(measured, titleOf).values()].flatMap((alike) =>
-    alike.length < 2 ? [] : alike.flatMap((one): UnseenProblem[] => {
-      const known = alike.filter((other) => other !== one)
-        .flatMap((other) => points.get(other)!.map(({ sample }) => sample));
-      const ways = one.samples.map((candidate) => ({ candidate, on: one.problem }));
-      const [first] = mostPromising(ways, new Calibration(known, device));
-      // where one thing was measured, no choice could lose
-      if (first === undefined || ways.length < 2) return [];
-      const chosen = first.way.candidate;
-      const fastest = (some: readonly Sample[]): number =>
-        Math.max(0, ...some.map(({ cellsPerSecond }) => cellsPerSecond));
-      const best = fastest(one.samples);
-      return [{
-        grid: ownOf(one.problem.stencil, one.problem.grid),
-        known: known.length,
-        chosen,
-        expected: Math.exp(first.mean),
-        best,
-        plain: fastest(one.samples.filter(({ traversal: { name } }) => name === stepwise.name)),
-        loss: 1 - chosen.cellsPerSecond / best,
-      }];
-    })
-  );
+  const described = new Map(measured.map((one) => [one, describeProblem(one.problem)]));
+  return measured.flatMap((one): UnseenProblem[] => {
+    const known = measured.filter(({ problem }) => isKnown(problem, one.problem))
+      .map((other) => {
+        const apart = equationDistance(one.problem.stencil, other.problem.stencil);
+        const far = apart + problemDistance(described.get(one)!, described.get(other)!);
+        return { apart, far, samples: points.get(other)!.map(({ sample }) => sample) };
+      })
+      .filter(({ apart }) => apart < Infinity).sort((a, b) => a.far - b.far)
+      .flatMap(({ apart, samples }) =>
+        samples.filter(({ cpuWorkers = 0 }) => apart === 0 || cpuWorkers === 0)
+      )
+      .slice(0, MOST_SAMPLES);
+    if (known.length === 0) return [];
+    const ways = one.samples.map((candidate) => ({ candidate, on: one.problem }));
+    const [first] = mostPromising(ways, new Calibration(known, device));
+    // where one thing was measured, no choice could lose
+    if (first === undefined || ways.length < 2) return [];
+    const chosen = first.way.candidate;
+    const fastest = (some: readonly Sample[]): number =>
+      Math.max(0, ...some.map(({ cellsPerSecond }) => cellsPerSecond));
+    const best = fastest(one.samples);
+    return [{
+      grid: ownOf(one.problem.stencil, one.problem.grid),
+      known: known.length,
+      chosen,
+      expected: Math.exp(first.mean),
+      interval95: interval95Of(first),
+      best,
+      plain: fastest(one.samples.filter(({ traversal: { name } }) => name === stepwise.name)),
+      loss: 1 - chosen.cellsPerSecond / best,
+    }];
+  });
 }
 
 /** Losses in one line: `Loss on unseen sizes: median 1.0%, largest 15%; none is slower than stepwise`. */

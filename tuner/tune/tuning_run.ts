@@ -12,7 +12,7 @@ import { evaluateOn, type EvaluateOptions } from "../measuring/evaluate.ts";
 import { partsOfTurn } from "../measuring/final_round.ts";
 import type { TimedEvaluation } from "../measuring/evaluator.ts";
 import { defaultGrid, predictRunNs, withSuitedSteps } from "../problem/default_problem.ts";
-import { Calibration, correctSpace } from "../profile/calibration.ts";
+import { expectedSpace } from "../profile/learn.ts";
 import { describeProblem, isSameProblem } from "../profile/profile_problem.ts";
 import { deviceModelOf } from "../search/device_model.ts";
 import type { CpuCandidate } from "../search/cpu_space.ts";
@@ -246,11 +246,9 @@ export class TuningRun {
     const known = request.earlier?.find((one) => isSameProblem(one.problem, describeProblem(problem)));
     this.earlier = known && new EarlierEntry(known, problem, device);
     if (device.gpu !== null && copyBytesPerSecond !== null) {
-      const { traversals, learned = [] } = request, model = deviceModelOf(device, copyBytesPerSecond);
+      const { traversals, learned } = request, model = deviceModelOf(device, copyBytesPerSecond);
       const space = enumerateSpace(problem, { traversals, limits: device.gpu.limits, device: model });
-      this.space = learned.length === 0
-        ? space
-        : correctSpace(space, problem, new Calibration(learned, model));
+      this.space = expectedSpace(space, problem, { device, model, learned });
     }
     this.searched = this.space.candidates;
     this.evaluators = this.environment.evaluators;
@@ -355,7 +353,7 @@ export class TuningRun {
   async keep({ evaluation, evaluationNs }: TimedEvaluation): Promise<void> {
     this.findings.evaluationNs.set(configurationKey(evaluation.configuration), evaluationNs);
     this.findings.take(evaluation);
-    await this.environment.onEvaluation(evaluation, this.roofOf(evaluation.configuration));
+    await this.environment.onEvaluation(evaluation);
     const isElsewhere = this.evaluators !== undefined && uses(evaluation.configuration.share, "gpu");
     if ("failure" in evaluation && !isElsewhere) await this.recover(evaluation.failure);
   }

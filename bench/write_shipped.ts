@@ -1,0 +1,66 @@
+/**
+ * Makes `tuner/profile/shipped_rates.ts`, what choices know before anything is measured, from recordings:
+ *
+ *     deno run -A bench/write_shipped.ts fixtures/h100/grids.jsonl.gz …
+ *
+ * The recordings of one device are joined; of each problem it keeps what says most, rates to three digits.
+ *
+ * @module
+ */
+import { pointsOf } from "../tuner/profile/calibration.ts";
+import type { ShippedDevice } from "../tuner/profile/shipped.ts";
+import { readReplaySpaces } from "../tuner/replay/read_replay_space.ts";
+import type { ReplaySpace } from "../tuner/replay/replay_space.ts";
+
+/** Measurements that are kept of a problem. */
+const EACH = 27;
+
+export function shippedOf(spaces: readonly ReplaySpace[]): ShippedDevice[] {
+  const recorded = spaces.flatMap(({ facet, configurations }) =>
+    facet?.device.gpu ? [{ ...facet, configurations }] : []
+  );
+  return [...Map.groupBy(recorded, ({ device }) => device.gpu!.description).values()].map((some) => {
+    const all = some.flatMap(({ configurations }) => configurations);
+    const traversals = [...Map.groupBy(all, ({ traversal }) => traversal)].map(([traversal, its]) => {
+      const names = new Set(its.flatMap(({ parameters }) => Object.keys(parameters)));
+      return [traversal, [...names].filter((name) => name !== "cpuWorkers")] as const;
+    });
+    const { gpu, cpu, os, deno, measured } = some[0]!.device;
+    const problems = some.map(({ problem, configurations }) => {
+      const { grid, steps, boundary: _, precision: __, ...equation } = problem;
+      const fastestFirst = configurations.filter(({ rate, parameters }) =>
+        rate && parameters.cpuWorkers === undefined
+      )
+        .toSorted((a, b) => b.rate! - a.rate!).map((one) => ({ ...one, cellsPerSecond: one.rate! }));
+      const points = pointsOf(fastestFirst).slice(0, EACH);
+      const rates = points.map(({ traversal, parameters, rate }) => {
+        const which = traversals.findIndex(([name]) => name === traversal);
+        const values = traversals[which]![1].map((name) => parameters[name] ?? null);
+        return [which, Number((rate! / 1e9).toPrecision(4)), ...values] as const;
+      });
+      return [equation, grid, steps, rates] as const;
+    });
+    return {
+      device: { gpu, cpu, os, deno, measured },
+      traversals,
+      problems: problems.filter(([, , , rates]) => rates.length > 0),
+    };
+  });
+}
+
+export function renderShipped(devices: readonly ShippedDevice[]): string {
+  return "/** Recorded rates as JSON: see `shipped.ts`. `bench/write_shipped.ts` writes this file. */\n" +
+    `export const SHIPPED_RATES =\n  ${
+      JSON.stringify(JSON.stringify(devices)).replace(/^"(.*)"$/, (_, text) =>
+        `'${text.replaceAll('\\"', '"')}'`)
+    };\n`;
+}
+
+if (import.meta.main) {
+  const spaces = await Promise.all(Deno.args.map((file) => readReplaySpaces(file)));
+  const devices = shippedOf(spaces.flatMap(({ spaces }) => spaces));
+  await Deno.writeTextFile(
+    new URL("../tuner/profile/shipped_rates.ts", import.meta.url),
+    renderShipped(devices),
+  );
+}

@@ -1,0 +1,166 @@
+import { assert, assertEquals, assertGreater, assertLess } from "@std/assert";
+import { renderShipped, shippedOf } from "../../bench/write_shipped.ts";
+import { hashOf } from "../../kernels/definition.ts";
+import { heat } from "../../kernels/stencils/heat.ts";
+import { heat1d } from "../../kernels/stencils/heat_1d.ts";
+import type { Grid, Problem } from "../../kernels/stencils/stencil.ts";
+import { wave } from "../../kernels/stencils/wave.ts";
+import { traversalNamed } from "../../kernels/traversals/all.ts";
+import { predictionOf } from "../../tuner/profile/prediction.ts";
+import { chooseConfiguration } from "../../tuner/profile/choose.ts";
+import { leaveOneOut, type MeasuredProblem } from "../../tuner/profile/leave_one_out.ts";
+import { learn } from "../../tuner/profile/learn.ts";
+import { nearestEntries } from "../../tuner/profile/profile_index.ts";
+import { describeProblem, problemOf } from "../../tuner/profile/profile_problem.ts";
+import type { Profile } from "../../tuner/profile/profile_types.ts";
+import { readProfile } from "../../tuner/profile/read_profile.ts";
+import { entriesOf, shippedEntries } from "../../tuner/profile/shipped.ts";
+import { readReplaySpaces } from "../../tuner/replay/read_replay_space.ts";
+import { H100_LIMITS } from "../h100_limits.ts";
+
+const RECORDINGS = [
+  "grids.jsonl.gz",
+  ...["wave", "heat", "life_elastic"].map((name) => `${name}.json.journal.jsonl`),
+];
+const DEVICE = { copyBytesPerSecond: 3e12 };
+const [H100] = shippedEntries();
+
+/** What came with Facet as measured problems. */
+function measured(): MeasuredProblem[] {
+  return H100!.entries.flatMap(({ problem, calibration = [] }) => {
+    const of = problemOf(problem)!;
+    const samples = calibration.flatMap(({ cellsPerSecond, ...point }) => {
+      const prediction = predictionOf(point, of, DEVICE);
+      return "reason" in prediction ? [] : [{ ...prediction, problem: of, cellsPerSecond }];
+    });
+    return samples.length > 9 ? [{ problem: of, samples }] : [];
+  });
+}
+
+const lossesOf = (all: readonly { readonly loss: number }[]) =>
+  all.map(({ loss }) => loss).sort((a, b) => a - b);
+const mean = (values: readonly number[]) => values.reduce((a, b) => a + b, 0) / values.length;
+
+Deno.test("what comes with Facet is what was recorded, and small", async () => {
+  const spaces = await Promise.all(RECORDINGS.map((name) => readReplaySpaces(`fixtures/h100/${name}`)));
+  const text = await Deno.readTextFile("tuner/profile/shipped_rates.ts");
+  const devices = shippedOf(spaces.flatMap(({ spaces }) => spaces));
+  assertEquals(text, renderShipped(devices));
+  assertLess(text.length, 300_000);
+  const known = H100!.entries.find(({ problem: { order, grid } }) =>
+    order === 2 && `${grid}` === "512,512,512"
+  )!;
+  const space = spaces[0]!.spaces.find(({ facet }) =>
+    describeKey(facet!.problem) === describeKey(known.problem)
+  )!;
+  const best = space.configurations.reduce((a, b) => (b.rate ?? 0) > (a.rate ?? 0) ? b : a);
+  assertEquals(known.configuration.parameters, best.parameters);
+  assertLess(Math.abs(known.result.cellsPerSecond / best.rate! - 1), 1e-3);
+});
+
+function describeKey({ stencil, order, grid }: ReturnType<typeof describeProblem>): string {
+  return JSON.stringify([stencil, order, grid]);
+}
+
+Deno.test("what was measured of other equations is better than the models alone for one that nobody measured", () => {
+  const all = measured();
+  const unseen = leaveOneOut(
+    all,
+    DEVICE,
+    (other, one) =>
+      `${other.grid}` !== `${one.grid}` && hashOf(other.stencil.update) !== hashOf(one.stencil.update),
+  );
+  assertGreater(unseen.length, 130);
+  const alone = all.map(({ samples }) => {
+    const [first] = samples.toSorted((a, b) => b.predicted - a.predicted);
+    return {
+      loss: 1 - first!.cellsPerSecond / Math.max(...samples.map(({ cellsPerSecond }) => cellsPerSecond)),
+    };
+  });
+  const [with_, without] = [unseen, alone].map(lossesOf);
+  assertLess(mean(with_!), mean(without!));
+  assertLess(with_![with_!.length >> 1]!, without![without!.length >> 1]!);
+  const within = unseen.filter(({ chosen: { cellsPerSecond: rate }, interval95: [low, high] }) =>
+    low < rate && rate < high
+  );
+  assertGreater(within.length / unseen.length, 0.9);
+});
+
+const asked = (grid: Grid, stencil = wave(2)): Problem => ({ stencil, grid, boundary: "zero", steps: 96 });
+const { vendor, architecture, device, description } = H100!.device.gpu!;
+const adapterInfo = { vendor, architecture, device, description };
+
+Deno.test("without a profile a choice learns from what comes with Facet: measured on its device, scaled on others", () => {
+  const target = { limits: H100_LIMITS, adapterInfo };
+  const here = chooseConfiguration([], asked([512, 512, 512]), target, { cpuWorkers: 0 });
+  assertEquals([here.match, here.cellsPerSecond! > 5e11], ["exact", true]);
+  const near = chooseConfiguration([], asked([500, 400, 300]), target, { cpuWorkers: 0 });
+  assertEquals([near.match, near.configuration.traversal], ["same-device", "diamond-torre"]);
+  assert(near.interval95![0] > 4e11 && near.interval95![1] < 9e11, near.message);
+  const other = {
+    limits: H100_LIMITS,
+    adapterInfo: { ...adapterInfo, vendor: "4098", description: "another" },
+  };
+  const [slow, fast] = [5e11, 2e12].map((copyBytesPerSecond) =>
+    chooseConfiguration([], asked([500, 400, 300]), other, { cpuWorkers: 0, copyBytesPerSecond })
+  );
+  assertEquals([slow!.match, fast!.match], ["default", "default"]);
+  assertLess(Math.abs(fast!.cellsPerSecond! / slow!.cellsPerSecond! - 4), 0.5);
+  const none = chooseConfiguration([], asked([500, 400, 300]), other, {
+    cpuWorkers: 0,
+    shipped: () => false,
+  });
+  assertEquals(none.cellsPerSecond, undefined);
+});
+
+Deno.test("a user's profile corrects what comes with Facet", async () => {
+  const profile = await readProfile("fixtures/h100/wave.json"), [entry] = profile.entries;
+  // the same GPU's sibling, which is as fast as predicted but in torres
+  const gpu = { ...profile.device.gpu!, description: "a sibling" };
+  const halve = <T extends { readonly traversal: string; readonly cellsPerSecond: number }>(one: T): T => ({
+    ...one,
+    cellsPerSecond: one.cellsPerSecond * (one.traversal === "diamond-torre" ? 0.3 : 1),
+  });
+  const calibration = entry!.calibration!.map(halve);
+  const result = { ...entry!.result, cellsPerSecond: 0.3 * entry!.result.cellsPerSecond };
+  const own: Profile = {
+    ...profile,
+    device: { ...profile.device, gpu },
+    entries: [{ ...entry!, calibration, result, tieSet: [], bestOfEach: [] }],
+  };
+  const target = { limits: H100_LIMITS, adapterInfo: { ...adapterInfo, description: "a sibling" } };
+  const choose = (profiles: Profile[]) =>
+    chooseConfiguration(profiles, asked([500, 400, 300]), target, { cpuWorkers: 0 });
+  const [without, corrected] = [choose([]), choose([own])];
+  assertEquals([without.match, without.configuration.traversal], ["same-vendor", "diamond-torre"]);
+  assertEquals(corrected.match, "same-device");
+  assertLess(corrected.cellsPerSecond!, 0.6 * without.cellsPerSecond!);
+});
+
+Deno.test("of one dimension nothing is learnt from three", () => {
+  const line: Problem = { ...asked([1, 1, 4096]), stencil: heat1d() };
+  assertEquals(nearestEntries(shippedEntries(), describeProblem(line), line.stencil, 9), []);
+  const cube = asked([500, 4000, 128], heat(3));
+  const nears = nearestEntries(shippedEntries(), describeProblem(cube), cube.stencil, 64);
+  assertEquals([nears[0]!.isAlike, nears.length], [true, 64]);
+  const learnt = [...learn(nears, cube.stencil, { isHere: true }).values()].flat();
+  assertEquals(learnt.length, 400);
+  assert(
+    learnt.every(({ traversal, parameters, problem }) =>
+      traversalNamed(traversal.name).infeasible(problem, parameters, H100_LIMITS) === undefined
+    ),
+  );
+});
+
+Deno.test("an entry of what comes with Facet has its points in order", () => {
+  const { entries: [entry] } = entriesOf({
+    device: H100!.device,
+    traversals: [["stepwise", ["threadsZ", "depth"]]],
+    problems: [[{ stencil: "wave", order: 2 }, [8, 8, 8], 4, [[0, 1, 64, null], [0, 2, 32, 1]]]],
+  });
+  assertEquals(entry!.calibration, [
+    { traversal: "stepwise", parameters: { threadsZ: 64 }, cellsPerSecond: 1e9 },
+    { traversal: "stepwise", parameters: { threadsZ: 32, depth: 1 }, cellsPerSecond: 2e9 },
+  ]);
+  assertEquals(entry!.configuration.parameters, { threadsZ: 32, depth: 1 });
+});

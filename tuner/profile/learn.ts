@@ -1,0 +1,64 @@
+import { plannedProblem, usersProblem } from "../../kernels/planned_problem.ts";
+import type { Problem, Stencil } from "../../kernels/stencils/stencil.ts";
+import type { DeviceModel } from "../../models/roofline.ts";
+import { deviceModelOf } from "../search/device_model.ts";
+import type { Space } from "../search/space.ts";
+import { Calibration, correctSpace, MOST_SAMPLES, type Sample, samplesOf } from "./calibration.ts";
+import { numberOf } from "./kept_choices.ts";
+import { gradeDevice } from "./match_device.ts";
+import { type NearEntry, nearestEntries } from "./profile_index.ts";
+import { describeProblem, problemOf } from "./profile_problem.ts";
+import type { ProfileDevice, ProfileEntry } from "./profile_types.ts";
+import { shippedEntries } from "./shipped.ts";
+
+/** Measurements on other devices that are learnt from. */
+const MOST_ELSEWHERE = 250;
+
+/** Copy bandwidth assumed where it is unknown; it hardly changes the order of predictions. */
+export const USUAL_BANDWIDTH = 200e9;
+
+/**
+ * What entries teach of a stencil on the device at hand, or on others; those of other equations nothing of the CPU.
+ *
+ * @param nears the nearest first: enough of them are used
+ * @param stencil the user's
+ */
+export function learn(
+  nears: readonly NearEntry[],
+  stencil: Stencil,
+  { isHere = false, isCpu = false }: { readonly isHere?: boolean; readonly isCpu?: boolean },
+): Map<ProfileEntry, readonly Sample[]> {
+  const samples = new Map<ProfileEntry, readonly Sample[]>();
+  let left = isHere ? MOST_SAMPLES : MOST_ELSEWHERE;
+  for (const { entry, device, isAlike } of nears) {
+    const of = problemOf(entry.problem);
+    if (of === undefined || left <= 0) continue;
+    const model = deviceModelOf(device, device.measured.copyBytesPerSecond ?? USUAL_BANDWIDTH);
+    const fits = ({ cpuWorkers = 0 }: Sample): boolean => cpuWorkers > 0 ? isAlike : !isCpu;
+    const some = samplesOf(entry, isAlike ? plannedProblem({ ...usersProblem(of), stencil }) : of, model)
+      .filter(fits).slice(0, left);
+    samples.set(entry, isHere ? some : some.map((one) => ({ ...one, device: 1 + numberOf(device) })));
+    left -= some.length;
+  }
+  return samples;
+}
+
+/** A GPU's space in the order of what comes with Facet and what a run has learnt before. */
+export function expectedSpace(
+  space: Space,
+  problem: Problem,
+  { device: { gpu }, model, learned = [] }: {
+    readonly device: Pick<ProfileDevice, "gpu">;
+    readonly model: DeviceModel;
+    readonly learned?: readonly Sample[] | undefined;
+  },
+): Space {
+  const { stencil } = usersProblem(problem);
+  const shipped = gpu === null || gpu.isFallback ? [] : shippedEntries().flatMap((known) => {
+    const nears = nearestEntries([known], describeProblem(problem), stencil, MOST_SAMPLES);
+    const isHere = gradeDevice(gpu, known.device.gpu) === "same-device";
+    return [...learn(nears, stencil, { isHere }).values()].flat();
+  });
+  const samples = [...learned, ...shipped];
+  return samples.length === 0 ? space : correctSpace(space, problem, new Calibration(samples, model));
+}

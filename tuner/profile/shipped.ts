@@ -1,0 +1,80 @@
+import type {
+  DeviceEntries,
+  ProfileDevice,
+  ProfileEntry,
+  ProfilePoint,
+  ProfileProblem,
+} from "./profile_types.ts";
+import { SHIPPED_RATES } from "./shipped_rates.ts";
+
+/** What was recorded on a device, in short: `bench/write_shipped.ts` writes it. */
+export interface ShippedDevice {
+  readonly device: ProfileDevice;
+  /** Traversals, and their parameters in the order of the values. */
+  readonly traversals: readonly (readonly [name: string, parameters: readonly string[]])[];
+  /** Problems between zeros: what distinguishes the equation, the grid, the steps, and what says most first. */
+  readonly problems: readonly (readonly [
+    equation: Pick<ProfileProblem, "stencil"> & Partial<ProfileProblem>,
+    grid: ProfileProblem["grid"],
+    steps: number,
+    rates: readonly (readonly [traversal: number, cellsPerNs: number, ...values: (number | null)[]])[],
+  ])[];
+}
+
+/** What is known of a device. */
+export type Known = Pick<DeviceEntries, "device" | "entries">;
+
+let decoded: readonly Known[] | undefined;
+
+/** What was measured before on GPUs, and comes with Facet: the first call reads it. */
+export function shippedEntries(isWanted?: (problem: ProfileProblem) => boolean): readonly Known[] {
+  decoded ??= (JSON.parse(SHIPPED_RATES) as readonly ShippedDevice[]).map(entriesOf);
+  return isWanted === undefined ? decoded : decoded.map(({ device, entries }) => {
+    return { device, entries: entries.filter(({ problem }) => isWanted(problem)) };
+  });
+}
+
+export function isShipped(device: ProfileDevice): boolean {
+  return shippedEntries().some((known) => known.device === device);
+}
+
+/** The entries of profiles that say as much. */
+export function entriesOf({ device, traversals, problems }: ShippedDevice): Known {
+  return {
+    device,
+    entries: problems.map(([equation, grid, steps, rates]): ProfileEntry => {
+      const points = rates.map(([which, cellsPerNs, ...values]): ProfilePoint => {
+        const [traversal, names] = traversals[which]!;
+        const parameters = names.flatMap((name, i) => values[i] == null ? [] : [[name, values[i]]]);
+        return { traversal, parameters: Object.fromEntries(parameters), cellsPerSecond: 1e9 * cellsPerNs };
+      });
+      const { cellsPerSecond, ...best } = points.reduce((a, b) =>
+        b.cellsPerSecond > a.cellsPerSecond ? b : a
+      );
+      const share = { cpuSlices: 0, gpuSlices: grid[0], exchangeEvery: steps, cpuWorkers: 0 };
+      return {
+        problem: { ...equation, grid, boundary: "zero", precision: "f32", steps },
+        configuration: { ...best, share },
+        result: {
+          cellsPerSecond,
+          confidence95: null,
+          samples: [],
+          roofFraction: null,
+          speedupOverStepwise: null,
+        },
+        tieSet: [],
+        calibration: points,
+        balance: [],
+        verification: { maxError: 0, bound: 0, against: "stepwise" },
+        search: {
+          strategy: "recorded",
+          seed: 0,
+          spaceSize: 0,
+          evaluated: points.length,
+          failed: {},
+          elapsedMs: 0,
+        },
+      };
+    }),
+  };
+}
