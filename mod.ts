@@ -107,7 +107,15 @@ export {
   acousticWarning,
 } from "./kernels/stencils/acoustic.ts";
 export type { EdgeWidths } from "./kernels/stencils/edges.ts";
-export { elastic, ELASTIC_FIELDS, ELASTIC_LIMIT, MEDIA } from "./kernels/stencils/elastic.ts";
+export {
+  elastic,
+  ELASTIC_FIELDS,
+  elasticEdges,
+  type ElasticOptions,
+  elasticTimeStep,
+  elasticWarning,
+  lameOf,
+} from "./kernels/stencils/elastic.ts";
 export { fourierLimit, heat, HEAT_DELTAS } from "./kernels/stencils/heat.ts";
 export { FOURIER_LIMIT_1D, heat1d } from "./kernels/stencils/heat_1d.ts";
 export { ks, KS_POINTS, ksTimeStepLimit } from "./kernels/stencils/ks.ts";

@@ -86,10 +86,18 @@ export function checkStencil(stencil: Stencil): void {
   want(areWords, "boundaries", `a list of some of ${BOUNDARIES.join(", ")} is wanted`, boundaries);
   const isKind = INITIAL_FIELDS.some((kind) => kind === initialField);
   want(isKind, "initialField", `one of ${INITIAL_FIELDS.join(", ")} is wanted`, initialField);
-  const isSurface = given.surface === undefined || given.surface === "free";
-  want(isSurface, "surface", "free, or nothing, is wanted", given.surface);
   want(isRecord(given.update), "update", "an object is wanted", given.update);
   checkUpdate(stencil.update, stencil, want);
+  const { surface = "free", stagger = {} } = given, { fields } = stencil.update;
+  const isField = (one: unknown): boolean => fields.some((name) => name === one);
+  const isSurface = surface === "free" || isList(surface, isField);
+  want(isSurface, "surface", "free, a list of fields, or nothing, is wanted", surface);
+  want(isRecord(stagger), "stagger", "places by field are wanted", stagger);
+  for (const [name, place] of Object.entries(stagger)) {
+    const { length } = axesOf(stencil), isPart = (cells: unknown) => isFinite32(cells) && Math.abs(cells) < 1;
+    const wanted = "a field and a part of a cell along each axis are wanted";
+    want(isField(name) && isList(place, isPart, length), `stagger ${name}`, wanted, place);
+  }
   checked.add(stencil);
 }
 

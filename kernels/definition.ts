@@ -40,7 +40,7 @@ export type ExpressionData = number | readonly (string | ExpressionData)[];
 /** An equation as JSON. */
 export interface Definition
   extends
-    Pick<Stencil, "name" | "title" | "variant" | "initialField" | "surface">,
+    Pick<Stencil, "name" | "title" | "variant" | "initialField" | "surface" | "stagger">,
     Required<Pick<Stencil, "dimensions" | "boundaries">> {
   /** The fields, in the order of their planes, and their initial values' range. */
   readonly fields: readonly { readonly name: string; readonly range: ValueRange }[];
@@ -68,7 +68,8 @@ export interface Definition
 
 /** What a stencil's definition says, as data that JSON keeps: names are as in {@linkcode equation}. */
 export function definitionOf(stencil: Stencil): Definition {
-  const { name, title, variant, dimensions = 3, boundaries = BOUNDARIES, initialField, surface } = stencil;
+  const { name, title, variant, dimensions = 3, boundaries = BOUNDARIES } = stencil;
+  const { initialField, surface, stagger } = stencil;
   const { fields, ranges, materials, profiles, substeps, signal, sources } = stencil.update;
   const names = [...fields, ...materials.map((material) => material.name)];
   const write = (expression: Expression): ExpressionData =>
@@ -86,6 +87,7 @@ export function definitionOf(stencil: Stencil): Definition {
     boundaries: [...boundaries],
     ...(initialField !== undefined && { initialField }),
     ...(surface !== undefined && { surface }),
+    ...(stagger !== undefined && { stagger }),
     fields: fields.map((name, i) => ({ name, range: ranges?.[i] ?? DEFAULT_RANGE })),
     materials: materials.map(writeMaterial),
     ...(profiles && { profiles: profiles.map(writeMaterial) }),
@@ -171,7 +173,7 @@ function dataOf(
  */
 export function stencilOf(definition: unknown): Stencil {
   const given: Partial<Record<keyof Definition, unknown>> = isRecord(definition) ? definition : {};
-  const { name, title, variant, dimensions, boundaries, initialField, surface, signal } = given;
+  const { name, title, variant, dimensions, boundaries, initialField, surface, stagger, signal } = given;
   const want: Want = wantOf(name);
   want(isRecord(definition), "definition", "an object is wanted", definition);
   type Lists = "fields" | "materials" | "profiles" | "substeps" | "sources";
@@ -214,7 +216,8 @@ export function stencilOf(definition: unknown): Stencil {
   const start = {
     ...(initialField !== undefined && { initialField }),
     ...(surface !== undefined && { surface }),
-  } as Pick<Stencil, "initialField" | "surface">;
+    ...(stagger !== undefined && { stagger }),
+  } as Pick<Stencil, "initialField" | "surface" | "stagger">;
   const stencil = { name, title, variant, dimensions, boundaries, ...start, update } as Stencil;
   checkStencil(stencil);
   return stencil;

@@ -166,7 +166,7 @@ export function equation<
   const want: Want = wantOf(options?.name);
   want(isRecord(options), "equation", "an object that describes it is wanted", options);
   const { name, title = name, variant = {}, dimensions = 3, boundaries = BOUNDARIES } = options;
-  const { fields, materials = {}, sources = {}, signal, initialField, surface, step } = options;
+  const { fields, materials = {}, sources = {}, signal, initialField, surface, stagger, step } = options;
   want(isRecord(fields), "fields", "ranges of initial values by name are wanted", fields);
   want(isRecord(materials), "materials", "ranges, values or functions by name are wanted", materials);
   want(isRecord(sources), "sources", "ranges of values by name are wanted", sources);
@@ -230,6 +230,7 @@ export function equation<
     update,
     ...(initialField !== undefined && { initialField }),
     ...(surface !== undefined && { surface }),
+    ...(stagger !== undefined && { stagger }),
   };
   checkStencil(stencil);
   return stencil;

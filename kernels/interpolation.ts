@@ -27,8 +27,8 @@ export interface WeightedCell {
 export interface Surroundings {
   readonly grid: Grid;
   readonly boundary: Boundaries;
-  /** Whether the field beyond the low end of z is its mirror image about that end's face, of opposite sign. @default {false} */
-  readonly isFree?: boolean;
+  /** What cells beyond the low end of z are: cell −k − 1 that of k, or −k that of k, times 1 or −1. @default {what the boundary says} */
+  readonly image?: { readonly sum: 0 | -1; readonly sign: 1 | -1 } | undefined;
 }
 
 /**
@@ -40,16 +40,16 @@ export interface Surroundings {
 export function cellsAround(
   place: Offset,
   interpolation: Interpolation,
-  { grid, boundary, isFree = false }: Surroundings,
+  { grid, boundary, image: beyond }: Surroundings,
 ): WeightedCell[] {
   const along = alongAxes(boundary);
   const [xs, ys, zs] = place.map((at, axis) => {
     const weights = new Map<number, number>();
     for (const { cell, weight } of weightsAt(at, interpolation)) {
-      const isMirrored = isFree && axis === 2 && cell < 0;
-      const image = isMirrored ? -1 - cell : imageOf(cell, grid[axis]!, along[axis]!);
+      const mirror = axis === 2 && cell < 0 ? beyond : undefined;
+      const image = mirror ? mirror.sum - cell : imageOf(cell, grid[axis]!, along[axis]!);
       if (image === undefined) continue;
-      weights.set(image, (weights.get(image) ?? 0) + (isMirrored ? -weight : weight));
+      weights.set(image, (weights.get(image) ?? 0) + (mirror?.sign ?? 1) * weight);
     }
     return [...weights].filter(([, weight]) => weight !== 0);
   });

@@ -48,7 +48,7 @@ export interface AcousticOptions {
   readonly packed?: boolean | undefined;
   /** Metres from cell to cell. @default {10} */
   readonly spacing?: number | undefined;
-  /** Seconds. @default {0.9 times `acousticTimeStep`} */
+  /** Seconds. @default {0.9 times the largest stable one} */
   readonly timeStep?: number | undefined;
   /** Cells of the absorbing edges, around the model, at each end of every axis, or of x, y and z. @default {30} */
   readonly edges?: EdgeWidths | undefined;
@@ -65,17 +65,18 @@ export type AcousticMedium = Pick<AcousticOptions, "order" | "velocity" | "spaci
 export type AcousticShot = AcousticMedium & { readonly frequency: number };
 
 /** What an edge leaves of a wave that goes in and comes back, and the width of one in wavelengths. */
-const LEFT = 3e-3, WAVELENGTHS = 2.3;
+export const LEFT = 3e-3, WAVELENGTHS = 2.3;
 
-/** Where a Ricker wavelet's spectrum ends, in frequencies of its peak; cells that its shortest wavelength needs at least. */
-const HIGHEST = 2.5, FEWEST = 2.5;
+/** Where a Ricker wavelet's spectrum ends, in frequencies of its peak. */
+const HIGHEST = 2.5;
 
 /** A medium with the defaults of what it leaves out, checked. */
-function mediumOf({ order = 2, velocity = [1500, 4500], spacing = 10, dimensions = 3 }: AcousticMedium) {
+export function mediumOf(medium: AcousticMedium, name = "acoustic") {
+  const { order = 2, velocity = [1500, 4500], spacing = 10, dimensions = 3 } = medium;
   const [least, most] = velocity, isRange = least > 0 && least <= most;
-  requireOneOf("acoustic", "order", WAVE_ORDERS, order);
-  requireValue(isRange, "acoustic", "velocity must be the lowest, above 0, and the highest", `${velocity}`);
-  requireValue(spacing > 0, "acoustic", "spacing must be above 0", spacing);
+  requireOneOf(name, "order", WAVE_ORDERS, order);
+  requireValue(isRange, name, "velocity must be the lowest, above 0, and the highest", `${velocity}`);
+  requireValue(spacing > 0, name, "spacing must be above 0", spacing);
   return { order, velocity, least, most, spacing, dimensions };
 }
 
@@ -93,10 +94,19 @@ export function acousticEdges({ frequency, ...medium }: AcousticShot): number {
 
 /** A warning where cells are too large for a Ricker wavelet of this frequency in Hz; undefined where they are not. */
 export function acousticWarning({ frequency, ...medium }: AcousticShot): string | undefined {
-  const { least, spacing } = mediumOf(medium), cells = least / (HIGHEST * frequency * spacing);
-  if (cells >= FEWEST) return undefined;
-  const [slower, finer] = [frequency, spacing].map((one) => (one * cells / FEWEST).toPrecision(3));
-  return `${cells.toFixed(1)} cells per shortest wavelength are too few: ${FEWEST} are wanted, ` +
+  const { least, spacing } = mediumOf(medium);
+  return warningOf(least, { frequency, spacing, fewest: 2.5, wave: "" });
+}
+
+/** The same of a velocity, of which the shortest wavelength needs so many cells. */
+export function warningOf(
+  velocity: number,
+  { frequency, spacing, fewest, wave }: Record<"frequency" | "spacing" | "fewest", number> & { wave: string },
+): string | undefined {
+  const cells = velocity / (HIGHEST * frequency * spacing);
+  if (cells >= fewest) return undefined;
+  const [slower, finer] = [frequency, spacing].map((one) => (one * cells / fewest).toPrecision(3));
+  return `${cells.toFixed(1)} cells per shortest ${wave}wavelength are too few: ${fewest} are wanted, ` +
     `as with a frequency of ${slower} Hz or a spacing of ${finer} m`;
 }
 

@@ -137,11 +137,13 @@ export interface Stencil {
    */
   readonly initialField?: InitialField;
   /**
-   * `free`: beyond the low end of z the field is its mirror image about that end's face, of opposite sign; sources and
-   * receivers between cells see it there.
+   * `free`: beyond the low end of z every field is its mirror image about that end's face, of opposite sign; or the fields
+   * of which that is true, where others keep their sign. Sources and receivers between cells see it there.
    * @default {what the boundary says}
    */
-  readonly surface?: "free";
+  readonly surface?: "free" | readonly string[];
+  /** Of fields that do not lie where the cells do: how far from there, in cells along the axes. @default {none} */
+  readonly stagger?: Readonly<Record<string, readonly number[]>>;
   /** What users see instead of a stencil whose y and z have changed places in plans. */
   readonly original?: Stencil;
   /** The exact discrete solution with wave numbers `modes` (whole periods along each own axis), periodic grid. */

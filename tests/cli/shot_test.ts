@@ -1,6 +1,7 @@
 import { assert, assertAlmostEquals, assertEquals, assertMatch } from "@std/assert";
 import { decode } from "fast-png";
 import { acoustic, acousticTimeStep } from "../../kernels/stencils/acoustic.ts";
+import { elastic, elasticTimeStep, lameOf } from "../../kernels/stencils/elastic.ts";
 import type { Problem } from "../../kernels/stencils/stencil.ts";
 import { chooseConfiguration } from "../../tuner/profile/choose.ts";
 import { readNpy } from "../../tuner/shot/npy.ts";
@@ -109,6 +110,64 @@ for (const surface of ["absorbing", "free"] as const) {
     }));
 }
 
+Deno.test("an elastic shot's traces are a solver's velocities at the samples' times, one file for each component", () =>
+  inDirectory(async (directory) => {
+    await writeModel(`${directory}/v.npy`);
+    const [low, high] = MEDIUM.velocity, step = 0.9 * elasticTimeStep({ velocity: [low, high], spacing: 10 });
+    const { code, stdout, stderr } = await runCommand("shot", [
+      ...["--stencil", "elastic", "--velocity", `${directory}/v.npy`, "--density", "2100", "--edges", "4"],
+      ...[
+        "--velocity-s",
+        "800",
+        "--surface",
+        "free",
+        "--frequency",
+        "8",
+        "--time",
+        "0.08s",
+        "--json",
+        "--quiet",
+      ],
+      ...["--source", "85,65,5", "--receivers", "line:45,55,5:105,55,25:3", "--snapshots", "1", ...CPU],
+      ...["--out", `${directory}/e.png`, "--traces", `${directory}/t.npy`],
+    ]);
+    assertEquals(code, 0, stderr);
+    assertMatch(stderr, /^facet: 4\.0 cells per shortest S wavelength are too few: 5 are wanted/);
+    const { timeStep, samples, steps, files } = JSON.parse(stdout);
+    assertAlmostEquals(timeStep, step, 1e-12);
+    const tables = ["vx", "vy", "vz"].map((name) => `${directory}/t-${name}.npy`);
+    const [picture, wave] = [`${directory}/e.png`, `${directory}/e-wave-1.png`];
+    assertEquals(files, [{ waves: [wave], picture, traces: tables }]);
+    for (const path of [picture, wave]) assertEquals(decode(await Deno.readFile(path)).channels, 3);
+
+    const grid = [nx + 8, ny + 8, nz + 4] as const;
+    const stencil = elastic({ velocity: [low, high], spacing: 10, timeStep, edges: 4, surface: "free" });
+    const problem: Problem = { stencil, grid, boundary: "zero", steps: 10 };
+    const { configuration } = chooseConfiguration([], problem, null, { cpuWorkers: 1 });
+    using solver = await createSolver(null, problem, configuration);
+    const cell = (at: number, cells: number): number => Math.min(cells - 1, Math.max(0, at));
+    const p = (x: number, y: number, z: number) => velocityAt(cell(x - 4, nx), cell(y - 4, ny), cell(z, nz));
+    await solver.write("lambda", (...at) => lameOf(p(...at as [number, number, number]), 800, 2100).lambda);
+    await solver.write("mu", 2100 * 800 ** 2);
+    await solver.write("density", 2100);
+    const placed = (x: number, y: number, z: number) => [x / 10 + 3.5, y / 10 + 3.5, z / 10 - 0.5] as const;
+    const wavelet = Array.from({ length: steps }, (_, n) => ricker(8, n * timeStep));
+    await solver.addSources("fz", [placed(85, 65, 5)], wavelet, { interpolation: "sinc" });
+    const places = [[45, 55, 5], [75, 55, 15], [105, 55, 25]] as const;
+    for (const name of ["vx", "vy", "vz"]) {
+      await solver.addReceivers(name, places.map(([x, y, z]) => placed(x, y, z)), { interpolation: "sinc" });
+    }
+    await solver.run(steps);
+    // a velocity's sample is half a step before its number
+    const expected = resample(await solver.traces(), 1, samples, 0.5);
+    for (const [component, path] of tables.entries()) {
+      const { shape, values } = readNpy(await Deno.readFile(path), path);
+      assertEquals(shape, [3, samples]);
+      assertEquals([...values], expected.slice(3 * component, 3 * component + 3).flatMap((one) => [...one]));
+      assert(values.some((value) => Math.abs(value) > 1e-12));
+    }
+  }));
+
 Deno.test("several shots have files with their numbers, and are resampled into SEG-Y", () =>
   inDirectory(async (directory) => {
     await Deno.writeTextFile(`${directory}/shots.csv`, "45,45,25\n75,45,25\n");
@@ -202,6 +261,22 @@ Deno.test("what shot cannot do is refused in a line, before any work and before 
       [[...small, "--shots", `${directory}/empty.csv`], "a line X,Y,Z for each place is wanted: found none"],
       [[...small, "--shots", `${directory}/r.csv`, "--source", "5,5,5"], "the file has the sources"],
       [[...small, "--order", "3"], "Cannot use --order: wanted one of 2, 4,"],
+      [[...small, "--order", "8", "--stencil", "elastic"], "with --stencil elastic: its order is 4"],
+      [[...small, "--velocity-s", "900"], "Cannot use --velocity-s without --stencil elastic: sound has one"],
+      [
+        [...small, "--stencil", "elastic", "--velocity-s", "1700"],
+        "Cannot use --velocity-s: wanted at most √¾ of --velocity, 1558.8",
+      ],
+      [[...small, "--stencil", "elastic", "--velocity-s", "-1"], "wanted velocities from 0 on, in m/s, as a"],
+      [[...small, "--density", "0"], "Cannot use --density: wanted densities above 0, in kg/m³, as a number"],
+      [
+        [...small, "--density", `${directory}/v.npy`],
+        'Cannot use --density: wanted 8x8x8, the shape of --velocity: found "16x12x14"',
+      ],
+      [
+        [...file, "--density", `${directory}/v.npy`, "--traces", `${directory}/v.npy`],
+        "wanted another file than --velocity",
+      ],
       [[...small, "--time", "100"], 'wanted a time such as 2s or 2ms: found "100"'],
       [[...small, "--surface", "hard"], "wanted one of absorbing, free"],
       [[...small, "--out", "s.jpg"], "wanted a name that ends in .png"],

@@ -68,6 +68,14 @@ const WRONG: readonly (readonly [change: object, message: string])[] = [
   [{ title: "two\nlines" }, "plain: title: one line"],
   [{ variant: { grid: 4 } }, "plain: variant: a name of letters and digits other than stencil, grid"],
   [{ variant: { order: NaN } }, "plain: variant order: a number or a line of text is wanted: found NaN"],
+  [{ surface: "closed" }, "plain: surface: free, a list of fields, or nothing, is wanted: found closed"],
+  [{ surface: ["m"] }, "surface: free, a list of fields, or nothing, is wanted: found [m]"],
+  [{ stagger: 1 }, "stagger: places by field are wanted: found 1"],
+  [{ stagger: { m: [0, 0, 0] } }, "stagger m: a field and a part of a cell along each axis are wanted"],
+  [
+    { stagger: { u: [0, 0, 1] } },
+    "stagger u: a field and a part of a cell along each axis are wanted: found [0, 0, 1]",
+  ],
   [{ dimensions: 4 }, "plain: dimensions: 1, 2 or 3 is wanted: found 4"],
   [{ boundaries: [] }, "plain: boundaries: a list of some of zero, periodic, insulated is wanted: found []"],
   [

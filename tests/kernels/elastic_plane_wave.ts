@@ -4,13 +4,24 @@
  * @module
  */
 import type { Offset } from "../../kernels/expression.ts";
-import { ELASTIC_LIMIT } from "../../kernels/stencils/elastic.ts";
-import type { Grid } from "../../kernels/stencils/stencil.ts";
+import { elastic } from "../../kernels/stencils/elastic.ts";
+import type { Grid, Stencil } from "../../kernels/stencils/stencil.ts";
+
+/** Its stencil, whose materials are as {@linkcode UNIFORM}; V_p is 1 cell in 1 ms. */
+export function uniformElastic(courant: number): Stencil {
+  return elastic({ velocity: [1000, 1000], spacing: 1, timeStep: courant / 1000, edges: 0 });
+}
+
+/** The values of its materials. */
+export const UNIFORM = { lambda: 0.5e9, mu: 0.25e9, density: 1000 } as const;
 
 type Axis = 0 | 1 | 2;
 const X = 0, Y = 1, Z = 2;
 
-/** The uniform medium. */
+/** Largest stable Courant number V_p Δt/h of a uniform medium. */
+export const ELASTIC_LIMIT: number = 6 / (7 * Math.sqrt(3));
+
+/** The uniform medium, in units of 1 m, 1 km/s and 1 g/cm³. */
 const buoyancy = 1, lambda = 0.5, mu = 0.25;
 
 /** What D multiplies a wave of phase θ = kh a cell by, without the factor i: 2(9/8 sin θ/2 − 1/24 sin 3θ/2). */
@@ -47,15 +58,15 @@ export function elasticPlaneWave(
   const half = (kx + ky + kz) / 2;
   /** Amplitude of each field, and its phase within a cell; velocities are half a step behind. */
   const parts: readonly (readonly [amplitude: number, phase: number])[] = [
-    [direction[X], kx / 2 + halfOmega],
-    [direction[Y], ky / 2 + halfOmega],
-    [direction[Z], kz / 2 + halfOmega],
+    [direction[X], -kx / 2 + halfOmega],
+    [direction[Y], -ky / 2 + halfOmega],
+    [direction[Z], -kz / 2 + halfOmega],
     [stress(X, X), 0],
     [stress(Y, Y), 0],
     [stress(Z, Z), 0],
-    [stress(X, Y), half - kz / 2],
-    [stress(X, Z), half - ky / 2],
-    [stress(Y, Z), half - kx / 2],
+    [stress(X, Y), kz / 2 - half],
+    [stress(X, Z), ky / 2 - half],
+    [stress(Y, Z), kx / 2 - half],
   ];
   return {
     at([x, y, z], step, field) {

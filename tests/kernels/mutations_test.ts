@@ -422,7 +422,7 @@ const SUBJECTS: readonly Subject[] = [
     },
   },
   {
-    problem: { ...PROBLEM, stencil: elastic({ medium: "uniform" }), grid: [9, 5, 13] },
+    problem: { ...PROBLEM, stencil: elastic({ edges: 0 }), grid: [9, 5, 13] },
     traversal: marching,
     parameters: { zPerThread: 1, threadsZ: 6, threadsY: 6, pieces: 2, tile: 0, ahead: 0 },
     mutations: {

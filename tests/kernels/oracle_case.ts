@@ -78,19 +78,37 @@ export function wholeNumberWave(order: number): Stencil {
   };
 }
 
-/** Elastic waves with whole-number weights, materials and force: exact on whole numbers for a few steps. */
+/**
+ * Elastic waves with a free surface and edges: whole-number weights, materials and profiles, and a push with a signal; exact
+ * on whole numbers for a few steps.
+ */
 export function wholeNumberElastic(): Stencil {
+  const stencil = elastic({ surface: "free" }), { profiles = [], ...own } = stencil.update;
+  const weightOf = (weight: number): number => weight === 2 ? 2 : weight > 1000 ? 4 : 1;
+  const { substeps: [velocities, stresses], fields } = reweighted(own, weightOf);
+  // divisors are powers of two
+  const materials = Object.entries({
+    lambda: [0, 1, 0, 0, 1, 0, 0, 0],
+    mu: [0, 1, 1, 1, 1, 0, 1, 1],
+    density: [1, 1, -2, 1, 1, -2, 1, 1],
+    push: [0, 1, 2, 3, 4, 5, 6, 7],
+  }).map(([name, values]) => ({ name, values }));
+  const push = multiply(tap(0, 0, 0, 0, fields.length + 3), SIGNAL);
   return {
-    ...elastic(),
+    ...stencil,
     title: "elastic waves, whole numbers",
     update: {
-      ...reweighted(elastic().update, () => 1),
-      materials: Object.entries({
-        buoyancy: [1, 0, 1, 1, 0, 1, 1, 1],
-        lambda: [0, 1, 0, 0, 1, 0, 0, 0],
-        mu: [0, 0, 1, 0, 1, 0, 0, 1],
-        force: [0, 1, 2, 3, 4, 5, 6, 7],
-      }).map(([name, values]) => ({ name, values })),
+      ...own,
+      materials,
+      profiles: profiles.map(({ name, axis }, i) => ({
+        name,
+        axis,
+        values: Array.from(
+          { length: 8 },
+          (_, k) => axis === 2 && i >= 6 ? (k + i) % 2 : (k * (i + 1)) % 3 === 1 ? -1 : 1,
+        ),
+      })),
+      substeps: [velocities!.map(({ field, value }) => ({ field, value: add(value, push) })), stresses!],
       signal: add(formula("step"), 1),
     },
   };

@@ -17,7 +17,11 @@ export function reweighted(
     return weights[own.indexOf(value)]!;
   };
   const again = (value: Expression): Expression =>
-    fold<Expression>(value, { ...TREE, constant: (value) => constant(weightOf(value)) });
+    fold<Expression>(value, {
+      ...TREE,
+      constant: (value) => constant(weightOf(value)),
+      partial: (of, offset) => ({ kind: "partial", of: again(of), offset }),
+    });
   return {
     ...update,
     substeps: update.substeps.map((substep) =>

@@ -87,8 +87,11 @@ async function wrongCells(
   const [nx, ny, nz] = GRID, planes = names.length;
   const start = new Float32Array(nx * planes * ny * nz);
   for (const [plane, name] of names.entries()) {
-    const value = (x: number, y: number, z: number): number =>
-      (x * 7 + y * 3 + z * 5 + plane * 11) % 8 === 0 ? 1 : 0;
+    const isRock = stencil.name === "elastic" && plane >= update.fields.length;
+    const value = (x: number, y: number, z: number): number => {
+      const isOne = (x * 7 + y * 3 + z * 5 + plane * 11) % 8 === 0;
+      return isRock ? update.materials[plane - update.fields.length]!.values[isOne ? 1 : 0]! : isOne ? 1 : 0;
+    };
     for (let row = 0; row < nx * ny; row++) {
       const x = Math.floor(row / ny), y = row % ny;
       for (let z = 0; z < nz; z++) start[((x * planes + plane) * ny + y) * nz + z] = value(x, y, z);
@@ -105,7 +108,7 @@ async function wrongCells(
     for (let i = 0; i < cells.length; i++) {
       const x = Math.floor(i / ny / nz), inSlice = i % (ny * nz);
       const expected = current[(x * planes + plane) * ny * nz + inSlice];
-      if (!(Math.abs(cells[i]! - expected!) <= 1e-4)) wrong++;
+      if (!(Math.abs(cells[i]! - expected!) <= 1e-4 * Math.max(1, Math.abs(expected!)))) wrong++;
     }
   }
   return wrong;
@@ -127,7 +130,7 @@ async function run(): Promise<PageReport> {
     ["marching", wave(4), configurationOf("marching", MARCHING)],
     ["diamond-torre", wave(2), configurationOf("diamond-torre", TORRE)],
     ["life", life(), configurationOf("marching", { ...MARCHING, tile: 0 })],
-    ["elastic", elastic(), configurationOf("stepwise", STEPWISE)],
+    ["elastic", elastic({ edges: 0 }), configurationOf("stepwise", STEPWISE)],
     ["shared with the CPU", wave(2), configurationOf("diamond-torre", TORRE, 5)],
     ["the CPU alone", wave(2), configurationOf("stepwise", {}, GRID[0])],
   ];

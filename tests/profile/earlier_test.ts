@@ -22,7 +22,9 @@ Deno.test("a profile and a journal of an earlier version are read whole, and bel
   assertEquals(profile.entries.map(({ problem }) => problem.stencil), ["life", "elastic", "heat", "heat"]);
   const [entry] = profile.entries;
   assertEquals([entry!.configuration.traversal, entry!.result.samples.length > 2], ["diamond-torre", true]);
-  for (const { problem } of profile.entries) assert(problemOf(problem) !== undefined, problem.stencil);
+  // elastic waves without metres and seconds are gone
+  const known = profile.entries.filter(({ problem }) => problemOf(problem) !== undefined);
+  assertEquals(known.map(({ problem }) => problem.stencil), ["life", "heat", "heat"]);
   const { measured, failed } = entryRecords(profile, entry!, records);
   assert(measured.length + failed.length > 30, `${measured.length}, ${failed.length}`);
 });

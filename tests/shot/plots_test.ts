@@ -77,13 +77,13 @@ Deno.test("a gather of silent receivers, of one and of many unevenly spaced is d
 Deno.test("a wave is drawn over the medium, which is darker where it is faster", () => {
   const model = layeredModel([20, 10, 30]), field = new Float32Array(20 * 30);
   const shot = { source: [95, 45, 25] as const, t: 0.1 };
-  const still = decode(drawWave(field, { model, spacing: 10 }, shot));
+  const still = decode(drawWave(field, { model, spacing: 10, sent: "s" }, shot));
   const [top] = pixel(still, LEFT + 5, TOP + 5), [bottom] = pixel(still, LEFT + 5, TOP + 550);
   assertEquals([top, bottom], [245, 135]);
   // 20 x 30 cells in the highest plot, 560 pixels: the place of cell 4, 20
   const scale = 560 / 30, x = LEFT + Math.round(4.5 * scale), y = TOP + Math.round(20.5 * scale);
   field[4 * 30 + 20] = 10;
-  const moved = decode(drawWave(field, { model, spacing: 10 }, shot));
+  const moved = decode(drawWave(field, { model, spacing: 10, sent: "s" }, shot));
   assert(pixel(moved, x, y)[0]! > 100 && pixel(moved, x, y)[2]! < 30);
   assertEquals(pixel(moved, LEFT + 5, TOP + 5), pixel(still, LEFT + 5, TOP + 5));
 });

@@ -16,7 +16,10 @@ import { checkProfile } from "../../tuner/profile/schema.ts";
 import { createSolver } from "../../tuner/solver/create_solver.ts";
 import { FieldSolver } from "../../tuner/solver/field_solver.ts";
 import { type Contender, Refinement } from "../../tuner/solver/refinement.ts";
-import { wholeNumberElastic, wholeNumberWave } from "../kernels/oracle_case.ts";
+import { equation } from "../../kernels/equation.ts";
+import type { Expression } from "../../kernels/expression.ts";
+import { add, maximum, minimum, multiply, subtract } from "../../kernels/operations.ts";
+import { wholeNumberWave } from "../kernels/oracle_case.ts";
 import { PROFILE } from "../profile/sample_profile.ts";
 import { testOnGpu } from "../test_on_gpu.ts";
 
@@ -327,11 +330,26 @@ Deno.test("a solver disposed while a candidate is under way gives its memory bac
   assertEquals(open.size, 0);
 });
 
+const clamped = (value: Expression): Expression => maximum(-99, minimum(99, value));
+
+/** Two sub-steps with a material and a signal, on whole numbers that stay exact. */
+const PUSHED = equation({
+  name: "pushed",
+  fields: { u: [-4, 3], w: [-4, 3] },
+  materials: { m: { values: [1, 0, -1, 2, 0, 1, 1, 0] } },
+  initialField: "integers",
+  signal: (step) => step,
+  step: ({ u, w, m }, signal) => [
+    { u: clamped(add(u, w.at(1), multiply(-1, w.at(0, -1)), multiply(m, signal))) },
+    { w: clamped(subtract(u.next(-1), u.next(0, 0, 1))) },
+  ],
+});
+
 for (
   const [name, problem, ...others] of [
     ["waves", WAVE],
     ["waves between zeros", { ...WAVE, boundary: "zero" }, TORRE],
-    ["elastic waves with a signal", { ...WAVE, stencil: wholeNumberElastic() }],
+    ["two fields with a signal", { ...WAVE, stencil: PUSHED }],
   ] as const
 ) {
   testOnGpu(`refined ${name}: the results are those without, across layouts and devices`, async (gpu) => {

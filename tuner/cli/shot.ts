@@ -10,7 +10,7 @@ import { checkFileWritable, readProfile } from "../profile/store.ts";
 import { chooseForRank } from "../ranks/create_rank_solver.ts";
 import type { OpenedDevice } from "../ranks/open_rank_device.ts";
 import type { World } from "../ranks/world.ts";
-import { layeredModel, modelOf } from "../shot/model.ts";
+import { layeredModel, modelOf, type VelocityModel } from "../shot/model.ts";
 import { npyBytes } from "../shot/npy.ts";
 import { drawGather, drawWave } from "../shot/plots.ts";
 import { MOST_IN_HEADER, segyBytes } from "../shot/segy.ts";
@@ -21,6 +21,13 @@ import {
   acousticTimeStep,
   acousticWarning,
 } from "../../kernels/stencils/acoustic.ts";
+import {
+  elastic,
+  elasticEdges,
+  elasticTimeStep,
+  elasticWarning,
+  lameOf,
+} from "../../kernels/stencils/elastic.ts";
 import { createSolver } from "../solver/create_solver.ts";
 import { onRanks } from "./on_ranks.ts";
 import type { EarlierValues, Options, Refuse, Values as ValuesOf } from "./options.ts";
@@ -28,6 +35,7 @@ import {
   COMMON,
   count,
   file,
+  nameOf,
   number,
   oneOf,
   readBudget,
@@ -44,15 +52,38 @@ import { print, say } from "./terminal.ts";
 const readPositive = number("a number above 0", (value) => value > 0);
 
 export const OPTIONS = {
+  stencil: {
+    value: "NAME",
+    help: "what is computed: acoustic, or elastic, with a vertical force and velocities along x, y and z",
+    read: oneOf(["acoustic", "elastic"] as const),
+    default: "acoustic",
+  },
   velocity: {
     value: "layered|FILE",
     help: "the model: the built-in one, or m/s along x, y, z in a .npy file of f32",
     read: readText,
     default: "layered",
   },
+  velocityS: {
+    value: "M/S|FILE",
+    help: "velocity of S waves, 0 in water: a number, or a .npy file (default: --velocity / √3)",
+    read: readText,
+    onlyWith: { "--stencil elastic": "sound has one velocity" },
+  },
+  density: {
+    value: "KG/M3|FILE",
+    help: "a number, or a .npy file (default: acoustic, 1; elastic, Gardner's 310 times --velocity to the ¼)",
+    read: readText,
+  },
   grid: { value: "XxYxZ|N", help: "cells of the built-in model (default: 96)", read: readGridOrCube },
   spacing: { value: "M", help: "metres from cell to cell", read: readPositive, default: "10" },
-  order: { value: "N", help: "order in space", read: oneOf(WAVE_ORDERS.map(String)), default: "4" },
+  order: {
+    value: "N",
+    help: "order in space",
+    read: oneOf(WAVE_ORDERS.map(String)),
+    default: "4",
+    notWith: { "--stencil elastic": "its order is 4" },
+  },
   time: { value: "TIME", help: "how long to record, such as 2s", read: readSeconds, default: "1s" },
   source: {
     value: "X,Y,Z",
@@ -96,6 +127,9 @@ export const OPTIONS = {
 
 type Values = ValuesOf<typeof OPTIONS>;
 
+/** A number by cell. */
+type Place = VelocityModel["at"];
+
 export const run = (args: string[]): Promise<number> =>
   onRanks("shot", args, {
     usage: "deno task shot [OPTIONS]",
@@ -107,7 +141,8 @@ export const run = (args: string[]): Promise<number> =>
   });
 
 async function readRequest(options: Values) {
-  const { velocity: path, spacing, frequency, surface, shots, snapshots: waves, profile } = options;
+  const { velocity: path, velocityS, density, spacing, frequency, surface } = options;
+  const { shots, snapshots: waves, profile } = options;
   const model = path === "layered"
     ? layeredModel(options.grid ?? [96, 96, 96])
     : modelOf(await readFile(path), path);
@@ -115,7 +150,10 @@ async function readRequest(options: Values) {
   if (`${options.grid ?? grid}` !== `${grid}`) {
     throw wrongValue("grid", `${grid.join("x")}, the shape of ${path}`, options.grid!.join("x"));
   }
-  if (options.traces === path) throw wrongValue("traces", "another file than --velocity", path);
+  for (const [name, path] of Object.entries({ velocity: options.velocity, velocityS, density })) {
+    if (options.traces !== path || path === undefined) continue;
+    throw wrongValue("traces", `another file than --${nameOf(name)}`, path);
+  }
   const centre = (...cell: Grid) => cell.map((i) => (i + 0.5) * spacing) as [number, number, number];
   const y = Math.floor(ny / 2), z = Math.min(2, nz - 1);
   const sources = shots ?? [options.source ?? centre(Math.floor(nx / 2), y, z)];
@@ -127,11 +165,20 @@ async function readRequest(options: Values) {
     if (odd !== undefined) throw wrongValue(name, wanted, `${odd}`);
   }
   const medium = { order, velocity: [model.least, model.most], spacing, frequency } as const;
-  const warning = acousticWarning(medium), { edges = acousticEdges(medium) } = options;
-  const timing = timingOf(0.9 * acousticTimeStep(medium), options);
-  const stencil = acoustic({ ...medium, timeStep: timing.timeStep, edges, surface });
+  const isElastic = options.stencil === "elastic", rho = await givenModel(density, "density", model);
+  const { slowest = 0, materials } = isElastic
+    ? rockOf(model, await givenModel(velocityS, "velocity-s", model), rho)
+    : { materials: { velocity: model.at, ...(rho && { density: rho.at }) } };
+  const warning = isElastic ? elasticWarning(slowest, frequency, spacing) : acousticWarning(medium);
+  const { edges = (isElastic ? elasticEdges : acousticEdges)(medium) } = options;
+  const timing = timingOf(0.9 * (isElastic ? elasticTimeStep : acousticTimeStep)(medium), options);
+  const made = { ...medium, timeStep: timing.timeStep, edges, surface };
+  const stencil = isElastic ? elastic(made) : acoustic({ ...made, density: rho && [rho.least, rho.most] });
+  const waveform = isElastic
+    ? { sent: "fz", fields: ["vx", "vy", "vz"], early: 0.5 }
+    : { sent: "s", fields: ["p"], early: 0 };
   const before: Grid = [edges, edges, surface === "free" ? 0 : edges];
-  const plan: ShotPlan = { model, before, spacing, frequency, ...timing, receivers, waves };
+  const plan: ShotPlan = { model, before, spacing, frequency, ...timing, ...waveform, receivers, waves };
   const problem: Problem = {
     stencil,
     grid: [nx + 2 * edges, ny + 2 * edges, before[2] + nz + edges],
@@ -140,7 +187,9 @@ async function readRequest(options: Values) {
     survey: { sources: 1, receivers: receivers.length },
   };
   checkProblem("shoot", problem);
-  const files = sources.map((_, shot) => filesOf(options, shots === undefined ? "" : `-${shot + 1}`));
+  const files = sources.map((_, shot) =>
+    filesOf(options, waveform.fields, shots === undefined ? "" : `-${shot + 1}`)
+  );
   const profiles = profile === undefined ? [] : [await readProfile(profile)];
   const alike = Object.entries(options).filter(([name]) => !(name in RANK_OPTIONS));
   return {
@@ -149,7 +198,7 @@ async function readRequest(options: Values) {
       if (warning !== undefined) say(`facet: ${warning}`);
       for (const path of files.flatMap((one) => Object.values(one).flat())) await checkFileWritable(path);
     },
-    values: { ...options, plan, problem, sources, files, profiles },
+    values: { ...options, plan, materials, problem, sources, files, profiles },
   };
 }
 
@@ -165,24 +214,62 @@ function timingOf(timeStep: number, { sample, time, frequency, traces }: Values)
   throw wrongValue("sample", `at most ${formatDuration(coarsest * 1e9)} for ${frequency} Hz${wanted}`, found);
 }
 
-/** The files of a shot, with its number. */
-function filesOf({ out, traces, snapshots }: Values, number: string) {
+/** Numbers on the model's grid, from a file, or one everywhere; undefined where nothing is given. */
+async function givenModel(
+  given: string | undefined,
+  option: "density" | "velocity-s",
+  { grid }: VelocityModel,
+): Promise<VelocityModel | undefined> {
+  if (given === undefined) return undefined;
+  const one = Number(given), orZero = option === "velocity-s";
+  const wanted = orZero ? "velocities from 0 on, in m/s," : "densities above 0, in kg/m³,";
+  if (one > 0 && one < Infinity) return { grid, least: one, most: one, at: () => one };
+  if (!given.endsWith(".npy")) throw wrongValue(option, `${wanted} as a number or a .npy file`, given);
+  const found = modelOf(await readFile(given), given, `${wanted} are wanted`, orZero);
+  if (`${found.grid}` === `${grid}`) return found;
+  throw wrongValue(option, `${grid.join("x")}, the shape of --velocity`, found.grid.join("x"));
+}
+
+/** The materials of rock, and its slowest S wave. */
+function rockOf({ grid: [nx, ny, nz], at: p }: VelocityModel, slow?: VelocityModel, rho?: VelocityModel) {
+  const s: Place = slow?.at ?? ((x, y, z) => p(x, y, z) / Math.sqrt(3));
+  const density: Place = rho?.at ?? ((x, y, z) => 310 * p(x, y, z) ** 0.25);
+  let slowest = Infinity;
+  for (let x = 0; x < nx; x++) {
+    for (let y = 0; y < ny; y++) {
+      for (let z = 0; z < nz; z++) {
+        const one = s(x, y, z), most = Math.sqrt(0.75) * p(x, y, z);
+        if (one > most) throw wrongValue("velocity-s", `at most √¾ of --velocity, ${most} m/s`, `${one}`);
+        if (one > 0) slowest = Math.min(slowest, one);
+      }
+    }
+  }
+  const lame = (name: "lambda" | "mu"): Place => (x, y, z) =>
+    lameOf(p(x, y, z), s(x, y, z), density(x, y, z))[name];
+  return { slowest, materials: { lambda: lame("lambda"), mu: lame("mu"), density } };
+}
+
+/** The files of a shot, with its number; traces of several fields have their names. */
+function filesOf({ out, traces, snapshots }: Values, fields: readonly string[], number: string) {
   const named = (path: string, end = ""): string => path.replace(/\.\w+$/, `${number}${end}$&`);
   const waves = Array.from({ length: snapshots }, (_, i) => named(out, `-wave-${i + 1}`));
-  return { waves, picture: named(out), traces: traces === undefined ? [] : [named(traces)] };
+  const ends = fields.length === 1 ? [""] : fields.map((name) => `-${name}`);
+  return { waves, picture: named(out), traces: traces ? ends.map((end) => named(traces, end)) : [] };
 }
 
 type Shooting = Awaited<ReturnType<typeof readRequest>>["values"];
 
 async function shootAll(world: World, device: OpenedDevice, options: Shooting): Promise<number> {
-  const { plan, problem, problem: { grid }, sources, files, profiles, json } = options;
+  const { plan, materials, problem, problem: { grid }, sources, files, profiles, json } = options;
   const { model, before, timeStep, interval, samples } = plan, steps = stepsOf(plan);
   const { configuration } = chooseForRank(profiles, problem, device);
   using solver = await createSolver(device.gpu?.device ?? null, problem, configuration);
   // edges go on with the model's outermost cells
   const inside = (cell: number, axis: 0 | 1 | 2): number =>
     Math.min(model.grid[axis] - 1, Math.max(0, cell - before[axis]));
-  await solver.write("velocity", (x, y, z) => model.at(inside(x, 0), inside(y, 1), inside(z, 2)));
+  for (const [name, at] of Object.entries<Place>(materials)) {
+    await solver.write(name, (x, y, z) => at(inside(x, 0), inside(y, 1), inside(z, 2)));
+  }
   using progress = progressOnStderr({ quiet: options.quiet || world.rank > 0 });
   const own = [...sources.entries()].filter(([shot]) => shot % world.size === world.rank);
   const write = async (path: string, bytes: Uint8Array<ArrayBuffer>): Promise<void> => {
@@ -203,10 +290,10 @@ async function shootAll(world: World, device: OpenedDevice, options: Shooting): 
     });
     ownNs += timeNs;
     const title = `source at ${source.join(", ")} m, ${plan.frequency} Hz`;
-    await write(picture, drawGather(traces, plan, title));
-    for (const path of tables) {
-      const isNpy = path.endsWith(".npy");
-      await write(path, isNpy ? npyBytes(traces) : segyBytes(traces, plan, { shot: shot + 1, source }));
+    await write(picture, drawGather(traces.at(-1)!, plan, title));
+    for (const [field, path] of tables.entries()) {
+      const its = traces[field]!, isNpy = path.endsWith(".npy");
+      await write(path, isNpy ? npyBytes(its) : segyBytes(its, plan, { shot: shot + 1, source }));
     }
   }
   const seconds = await world.most(ownNs) * 1e-9, shots = own.map(([shot]) => shot + 1);

@@ -73,7 +73,8 @@ export function pointsOfBox({ low, size }: CellBox, stride = 1): Position[] {
 /** Sources that send the same kind of value. */
 interface SourceGroup {
   readonly source: Source;
-  readonly places: readonly (readonly WeightedCell[])[];
+  /** By what it goes into. */
+  readonly places: readonly (readonly (readonly WeightedCell[])[])[];
   /** For each place; the same one where all send the same. */
   readonly signatures: readonly ArrayLike<number>[];
 }
@@ -182,7 +183,7 @@ export class Survey {
       const known = sources.map((one) => one.name).join(", ") || "none: this equation declares no source";
       return refuse(`the name must be one of ${known}`, describeValue(name));
     }
-    const places = this.#placesOf(positions, options, refuse);
+    const places = source.into.map(({ field }) => this.#placesOf(field, positions, options, refuse));
     const isOne = typeof signatures?.[0] === "number" || signatures?.length === 0;
     const list = (isOne ? positions.map(() => signatures) : signatures) as readonly ArrayLike<number>[];
     if (typeof list !== "object" || list.length !== positions.length) {
@@ -225,7 +226,7 @@ export class Survey {
     if (onSamples !== undefined && typeof onSamples !== "function") {
       refuse("onSamples must be a function", describeValue(onSamples));
     }
-    const places = this.#placesOf(positions, options, refuse);
+    const places = this.#placesOf(field, positions, options, refuse);
     const record = frequencies !== undefined
       ? new Spectra(places.length, every, frequencies)
       : onSamples !== undefined
@@ -295,12 +296,17 @@ export class Survey {
     this.#take(field.step / this.#every, await field.sample(recorded.points), sums);
   }
 
+  /** The cells of a field that stand for places. */
   #placesOf(
+    field: number,
     positions: readonly Position[],
     { interpolation = "linear", weight = () => 1 }: PlaceOptions,
     refuse: Refuse,
   ): WeightedCell[][] {
-    const { grid, boundary, stencil, stencil: { surface } } = this.#problem, isFree = surface === "free";
+    const { grid, boundary, stencil, stencil: { surface, stagger, update } } = this.#problem;
+    const name = update.fields[field]!, from = stagger?.[name] ?? [0], isFree = surface !== undefined;
+    const sign = surface === "free" || surface?.includes(name) ? -1 : 1;
+    const image = isFree ? { sum: from.at(-1) === 0 ? -1 : 0, sign } as const : undefined;
     // a free surface is half a cell from the first cell
     const least = ownOf(stencil, [0, 0, isFree ? -0.5 : 0]), most = ownOf(stencil, grid);
     if (!INTERPOLATIONS.includes(interpolation)) {
@@ -321,8 +327,8 @@ export class Survey {
       }
       const factor = weight(...position as readonly number[] as Offset);
       if (!Number.isFinite(factor)) refuse("a weight must be a finite number", `${factor} at ${position}`);
-      const at = planned<number>(stencil, position, 0);
-      return cellsAround(at, interpolation, { grid, boundary, isFree })
+      const place = planned(stencil, position.map((at, axis) => at - (from[axis] ?? 0)), 0);
+      return cellsAround(place, interpolation, { grid, boundary, image })
         .map(({ cell, weight }) => ({ cell, weight: factor * weight }));
     });
   }
@@ -337,9 +343,9 @@ export class Survey {
       return cell.includes(undefined!) ? undefined : materials.rowOf({ field: plane, cell });
     };
     const wanted = this.#sources.flatMap(({ source, places, signatures }) =>
-      places.flatMap((cells, i) =>
-        cells.flatMap(({ cell, weight }) =>
-          source.into.map(({ field, value: factor }) => {
+      source.into.flatMap(({ field, value: factor }, target) =>
+        places[target]!.flatMap((cells, i) =>
+          cells.map(({ cell, weight }) => {
             const row = added.rowOf({ field, cell });
             for (const tap of tapsIn([factor])) rowOf(tap, cell);
             return { row, cell, factor, weight, signature: signatures[i]! };

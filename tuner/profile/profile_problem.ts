@@ -112,7 +112,8 @@ function builtIn({ stencil, ...rest }: Partial<ProfileProblem>, isPlanar: boolea
   if (equation === undefined || (isPlanar && !equation.dimensions?.includes(2))) return undefined;
   const given = choice && (rest as Readonly<Record<string, unknown>>)[choice.name];
   const variant = given === undefined ? choice?.default : choice?.read(`${given}`);
-  const isKnown = choice === undefined || variant !== undefined;
+  const isKnown = (choice === undefined || variant !== undefined) &&
+    Object.entries(rest).every(([name, value]) => value === undefined || name === choice?.name);
   return isKnown ? equation.create(variant, undefined, isPlanar ? 2 : undefined) : undefined;
 }
 

@@ -2,7 +2,7 @@ import type { Grid } from "../../kernels/stencils/stencil.ts";
 import { refuserOf } from "../problem/request_error.ts";
 import { readNpy } from "./npy.ts";
 
-/** The speed of sound in every cell, in m/s. */
+/** A number in every cell, such as the speed of sound in m/s. */
 export interface VelocityModel {
   readonly grid: Grid;
   readonly at: (x: number, y: number, z: number) => number;
@@ -25,8 +25,13 @@ export function layeredModel(grid: Grid): VelocityModel {
   };
 }
 
-/** The model in a NumPy file: an array over x, y, z. */
-export function modelOf(bytes: Uint8Array<ArrayBuffer>, path: string): VelocityModel {
+/** The model in a NumPy file: an array over x, y, z, of numbers above 0; `orZero`: or 0. */
+export function modelOf(
+  bytes: Uint8Array<ArrayBuffer>,
+  path: string,
+  wanted = "velocities above 0 are wanted, in m/s",
+  orZero = false,
+): VelocityModel {
   const { shape, strides: [sx = 0, sy = 0, sz = 0], values } = readNpy(bytes, path);
   const refuse = refuserOf(`use ${path}`);
   if (shape.length !== 3 || values.length === 0) {
@@ -34,7 +39,7 @@ export function modelOf(bytes: Uint8Array<ArrayBuffer>, path: string): VelocityM
   }
   let least = Infinity, most = 0;
   for (const value of values) {
-    if (!(value > 0 && value < Infinity)) refuse("velocities above 0 are wanted, in m/s", `${value}`);
+    if (!((value > 0 || (orZero && value === 0)) && value < Infinity)) refuse(wanted, `${value}`);
     least = Math.min(least, value);
     most = Math.max(most, value);
   }

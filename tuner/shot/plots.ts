@@ -33,10 +33,13 @@ export function drawGather(
 /** The wave, as {@linkcode shoot} hands it on, over the medium, which is darker where it is faster. */
 export function drawWave(
   field: Float32Array,
-  { model: { grid: [nx, , nz], at, least, most }, spacing }: Pick<ShotPlan, "model" | "spacing">,
+  { model: { grid: [nx, , nz], at, least, most }, spacing, sent }: Pick<
+    ShotPlan,
+    "model" | "spacing" | "sent"
+  >,
   { source, t }: { readonly source: Grid; readonly t: number },
 ): Uint8Array<ArrayBuffer> {
-  const clip = WAVE_PART * spacing ** 3 / (4 * Math.PI * least * t),
+  const clip = sent === "s" ? WAVE_PART * spacing ** 3 / (4 * Math.PI * least * t) : clipOf([field]),
     scale = Math.min(WIDEST / nx, HIGHEST / nz);
   const y = Math.round(source[1] / spacing - 0.5), valueAt = smoothly((x, z) => field[x * nz + z]!, nx, nz);
   return drawPlot({

@@ -16,6 +16,11 @@ export interface ShotPlan {
   readonly timeStep: number;
   readonly interval: number;
   readonly samples: number;
+  /** The source's name, and the fields that are recorded, of which the last is drawn. */
+  readonly sent: string;
+  readonly fields: readonly string[];
+  /** Steps by which values of these fields are earlier than their sample. */
+  readonly early: number;
   /** Where receivers are, in metres. */
   readonly receivers: readonly Grid[];
   /** How often the wave is looked at, evenly spaced in time. */
@@ -40,14 +45,15 @@ export function stepsOf({ interval, samples, timeStep }: ShotPlan): number {
   return Math.ceil((samples - 1) * interval / timeStep) + MARGIN;
 }
 
-/** Sends a wavelet from a source, and returns what the receivers record, and the time that the steps took. */
+/** Sends a wavelet from a source, and returns what the receivers record of each field, and the time that the steps took. */
 export async function shoot(
   solver: Solver,
   plan: ShotPlan,
   source: Grid,
   { onSteps, onWave }: ShotEvents,
-): Promise<{ traces: Float32Array<ArrayBuffer>[]; timeNs: number }> {
+): Promise<{ traces: Float32Array<ArrayBuffer>[][]; timeNs: number }> {
   const { model: { grid }, before, spacing, frequency, timeStep, interval, samples, receivers, waves } = plan;
+  const { sent, fields, early } = plan;
   // rounded, so that a cell's centre stays one
   const cell = (metres: number, axis: number): number =>
     before[axis]! + Math.round(1e6 * (metres / spacing - 0.5)) / 1e6;
@@ -55,8 +61,8 @@ export async function shoot(
   const steps = stepsOf(plan), { problem } = solver, interpolation = "sinc";
   await solver.reset();
   const wavelet = Array.from({ length: steps }, (_, n) => ricker(frequency, n * timeStep));
-  await solver.addSources("s", [cellOf(source)], wavelet, { interpolation });
-  await solver.addReceivers("p", receivers.map(cellOf), { interpolation });
+  await solver.addSources(sent, [cellOf(source)], wavelet, { interpolation });
+  for (const field of fields) await solver.addReceivers(field, receivers.map(cellOf), { interpolation });
   let timeNs = 0, atOnce = problem.steps;
   for (let i = 0; i < Math.max(1, waves); i++) {
     const end = Math.round(steps * (i + 1) / Math.max(1, waves));
@@ -70,12 +76,13 @@ export async function shoot(
     const field = new Float32Array(grid[0] * grid[2]);
     const first = Math.round(cellOf(source)[1]) * problem.grid[2] + before[2];
     for (let x = 0; x < grid[0]; x++) {
-      const slice = await solver.read("p", { x: before[0] + x, slices: 1 });
+      const slice = await solver.read(fields.at(-1)!, { x: before[0] + x, slices: 1 });
       field.set(slice.subarray(first, first + grid[2]), x * grid[2]);
     }
     await onWave(i, field, end * timeStep);
   }
-  return { traces: resample(await solver.traces(), interval / timeStep, samples), timeNs };
+  const all = resample(await solver.traces(), interval / timeStep, samples, early), { length } = receivers;
+  return { traces: fields.map((_, i) => all.slice(i * length, (i + 1) * length)), timeNs };
 }
 
 /** Ricker's wavelet: its peak, 1, is at t = 1/f. */
@@ -86,10 +93,11 @@ export function ricker(frequency: number, t: number): number {
 
 /**
  * Traces at other intervals, `ratio` times as long, by the windowed sinc that places between cells have: within 0.04% of
- * what has five samples or more in a period. Before their start they are 0.
+ * what has five samples or more in a period. Before their start they are 0. `early`: so much before its number, in samples,
+ * each one is.
  */
-export function resample(traces: readonly Float32Array[], ratio: number, samples: number) {
-  const weights = Array.from({ length: samples }, (_, i) => weightsAt(i * ratio, "sinc"));
+export function resample(traces: readonly Float32Array[], ratio: number, samples: number, early = 0) {
+  const weights = Array.from({ length: samples }, (_, i) => weightsAt(i * ratio + early, "sinc"));
   return traces.map((trace) =>
     Float32Array.from(
       weights,

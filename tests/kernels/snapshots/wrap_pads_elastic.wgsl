@@ -1,7 +1,7 @@
 // Fills the pads with images of the grid: periodic, periodic, periodic; grids thinner than the pads repeat.
 const NX = 24; const NY = 20; const NZ = 50;
-const ORIGIN = 93448; const SLICE = 23296; const PITCH = 64;
-const PLANES = 13; const PLANE = 1792;
+const ORIGIN = 86280; const SLICE = 21504; const PITCH = 64;
+const PLANES = 12; const PLANE = 1792;
 const WX = 4; const WY = 4; const WZ = 4;
 @group(0) @binding(0) var<storage, read_write> now: array<f32>;
 @group(0) @binding(1) var<storage, read_write> before: array<f32>;
