@@ -59,6 +59,37 @@ Deno.test("wave_png says how it is used", async () => {
   assertStringIncludes(stderr, "usage: wave_png.ts PROFILE PICTURE");
 });
 
+const ANTENNA = ["run", "--no-prompt", "--allow-read", "--allow-write", "--allow-sys", "examples/antenna.ts"];
+
+Deno.test("antenna draws the field of a Yagi antenna, which sends more forward than back", async () => {
+  const folder = await Deno.makeTempDir();
+  try {
+    const path = join(folder, "antenna.png");
+    const { code, stdout, stderr } = await runExample(Deno.execPath(), [...ANTENNA, path]);
+    assertEquals(code, 0, stderr);
+    const [, decibels] = stdout.match(/forward \/ backward: (-?[0-9.]+) dB/)!;
+    assert(Number(decibels) > 4, stdout);
+    const { width, height, data } = decode(await Deno.readFile(path));
+    assertEquals([width, height], [108, 72]);
+    const pixel = (y: number, z: number) => [...data.slice(3 * (y * width + z), 3 * (y * width + z) + 3)];
+    const isBlack = (y: number, z: number) => Math.max(...pixel(y, z)) === 0;
+    // the rods are black but for the gap; waves in front of them are red and blue
+    assertEquals([30, 36, 42, 48].map((z) => isBlack(36, z)), [true, false, true, true]);
+    const front = Array.from({ length: 40 }, (_, i) => pixel(36, 52 + i));
+    for (const channel of [0, 2]) {
+      assert(front.some((one) => one[channel]! - one[1]! > 80), `${front.join(" ")}`);
+    }
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+});
+
+Deno.test("antenna says how it is used", async () => {
+  const { code, stderr } = await runExample(Deno.execPath(), ANTENNA);
+  assertEquals(code, 2);
+  assertStringIncludes(stderr, "usage: antenna.ts PICTURE");
+});
+
 const BEST_DTS = [
   "NVIDIA H100 80GB HBM3",
   "wave order 2: DTS 6, 871 Gcells/s",
