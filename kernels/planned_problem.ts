@@ -45,8 +45,7 @@ export function usersLayout({ stencil: { original } }: Problem, layout: Layout):
 }
 
 /** What becomes of y and z. */
-const AXES = [0, 2, 1] as const;
-const WORDS: Readonly<Partial<Record<FormulaWord, FormulaWord>>> = { y: "z", z: "y" };
+const AXES = [0, 2, 1] as const, WORDS: Partial<Record<FormulaWord, FormulaWord>> = { y: "z", z: "y" };
 
 /** A stencil of which y and z change places. */
 const turned = remembered((original: Stencil): Stencil => {

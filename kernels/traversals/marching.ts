@@ -90,7 +90,7 @@ export const marching: Traversal = {
       depth: [1, 2],
       ...alone,
       threadsZ: [...new Set([...alone.threadsZ, ...threadsZ])],
-      threadsY: [...new Set([...alone.threadsY, ...threadsY])],
+      threadsY: [...new Set([...alone.threadsY, ...ny > 1 ? threadsY : []])],
     };
   },
   infeasible(problem, parameters, limits) {

@@ -20,6 +20,7 @@ import { marching } from "../../kernels/traversals/marching.ts";
 import { stepwise } from "../../kernels/traversals/stepwise.ts";
 import { offsetOf, profileTapsOf, tapsOf } from "../../kernels/update.ts";
 import type { Parameters as Values, Traversal } from "../../kernels/traversals/traversal.ts";
+import { referenceShape } from "../../tuner/devices/reference.ts";
 import { createSolver } from "../../tuner/solver/create_solver.ts";
 import { testOnGpu } from "../test_on_gpu.ts";
 import { THOROUGH } from "../thorough.ts";
@@ -384,4 +385,25 @@ Deno.test("a third number, a third axis and taps off the plane are refused", () 
   assertThrows(space, RangeError, wanted);
   assertThrows(() => life("9/2-3", PLANE), RangeError, "in two dimensions to 8");
   assert(life().variant.rule === "5/2-7" && life(undefined, PLANE).variant.rule === "3/2-3");
+});
+
+Deno.test("workgroups of a plane lie along y alone: of steps, marches and the reference", () => {
+  const limits = {
+    maxStorageBufferBindingSize: 2 ** 31 - 4,
+    maxBufferSize: 2 ** 40,
+    maxComputeWorkgroupStorageSize: 49152,
+    maxComputeInvocationsPerWorkgroup: 1024,
+    maxComputeWorkgroupSizeX: 1024,
+    maxComputeWorkgroupSizeY: 1024,
+    maxComputeWorkgroupSizeZ: 64,
+    maxComputeWorkgroupsPerDimension: 65535,
+  };
+  for (const stencil of [heat(1, PLANE), wave(4, PLANE)]) {
+    for (const traversal of [stepwise, marching]) {
+      const { threadsY } = traversal.parameterLists(problemOf(stencil, [4000, 1000]), limits);
+      assertEquals(threadsY, [1], traversal.name);
+    }
+  }
+  assertEquals(referenceShape(problemOf(wave(2, PLANE), [40, 40])).threadsY, 1);
+  assertEquals(referenceShape({ grid: [40, 40, 40] }).threadsY, 4);
 });

@@ -181,13 +181,15 @@ async function runOnGpu(
   }
 }
 
-/** The reference's workgroups, where the device allows them. */
-export const REFERENCE_SHAPE: Parameters = { threadsZ: 64, threadsY: 4, threadsX: 1 };
+/** The reference's workgroups, where the device allows them; of slices of one row, in two dimensions, along it. */
+export function referenceShape({ grid: [, ny] }: Pick<Problem, "grid">): Parameters {
+  return ny === 1 ? { threadsZ: 256, threadsY: 1, threadsX: 1 } : { threadsZ: 64, threadsY: 4, threadsX: 1 };
+}
 
-/** 64x4x1, or the largest workgroup that the device allows. */
+/** The reference's shape, or the largest workgroup that the device allows. */
 function stepwiseShape({ limits }: Pick<GpuDevice, "limits">, problem: Problem): Parameters {
-  const refusal = stepwise.infeasible(problem, REFERENCE_SHAPE, limits);
-  if (refusal === undefined) return REFERENCE_SHAPE;
+  const usual = referenceShape(problem), refusal = stepwise.infeasible(problem, usual, limits);
+  if (refusal === undefined) return usual;
   const sizeOf = (shape: Parameters): number => Object.values(shape).reduce((product, n) => product * n);
   const [largest] = [...combine(stepwise.parameterLists(problem, limits))]
     .filter((shape) => stepwise.infeasible(problem, shape, limits) === undefined)

@@ -5,7 +5,7 @@ import type { DeviceLimits } from "../../kernels/traversals/traversal.ts";
 import { H100 } from "../../models/gpu_record.ts";
 import { predictRate } from "../../models/roofline.ts";
 import type { DeviceDescription, GpuDescription } from "../devices/device.ts";
-import { REFERENCE_SHAPE } from "../devices/reference.ts";
+import { referenceShape } from "../devices/reference.ts";
 import { deviceModelOf } from "../search/device_model.ts";
 
 /** Time steps of a run: torres of up to 96 tiers, and long enough to time. On a GPU in software fewer are. */
@@ -32,7 +32,7 @@ export function predictRunNs(
   device: Pick<DeviceDescription, "gpu" | "cpu">,
   copyBytesPerSecond: number,
 ): number {
-  const cells = cellsOf(problem.grid), demand = stepwise.demand(problem, REFERENCE_SHAPE);
+  const cells = cellsOf(problem.grid), demand = stepwise.demand(problem, referenceShape(problem));
   const rate = predictRate(demand, deviceModelOf(device, copyBytesPerSecond), { cells });
   return cells * problem.steps / rate * 1e9;
 }

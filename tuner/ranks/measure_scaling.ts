@@ -79,7 +79,7 @@ export async function measureScaling(
 
 /** A grid that is as many times larger as there are ranks, as near to a cube of ranks as their number allows. */
 function grown(problem: Problem, ranks: number): Problem {
-  const { stencil } = problem, axes = axesOf(stencil);
+  const axes = axesOf(problem.stencil);
   const spread = (parts: Parts): number => {
     const own = axes.map((axis) => parts[axis]);
     // what lies along no axis of the equation is not cut

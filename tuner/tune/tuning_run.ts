@@ -2,7 +2,7 @@ import { cellsOf, type Problem } from "../../kernels/stencils/stencil.ts";
 import { type Configuration, configurationKey, type Failure, type Measurement } from "../configuration.ts";
 import { deviceFailed } from "../devices/device_error.ts";
 import { shortestBatchNs } from "../devices/gpu/gpu_clock.ts";
-import { REFERENCE_SHAPE } from "../devices/reference.ts";
+import { referenceShape } from "../devices/reference.ts";
 import { isFailure } from "../devices/run_failure.ts";
 import { formatDuration } from "../format.ts";
 import { stepwise } from "../../kernels/traversals/stepwise.ts";
@@ -262,7 +262,7 @@ export class TuningRun {
     const isTight = this.session.now() + startNs > this.plan.searchUntilNs;
     const ways = this.searched.filter(({ traversal: { name } }) => name === stepwise.name);
     const isSame = ({ parameters }: Candidate): boolean =>
-      Object.entries(REFERENCE_SHAPE).every(([key, value]) => parameters[key] === value);
+      Object.entries(referenceShape(this.problem)).every(([key, value]) => parameters[key] === value);
     const same = ways.find(isSame) ?? ways[0];
     if (isTight && same !== undefined && this.evaluators !== undefined) {
       this.searched = [same];
