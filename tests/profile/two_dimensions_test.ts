@@ -1,4 +1,10 @@
-import { assertEquals, assertNotEquals, assertStringIncludes, assertThrows } from "@std/assert";
+import {
+  assertEquals,
+  assertGreater,
+  assertNotEquals,
+  assertStringIncludes,
+  assertThrows,
+} from "@std/assert";
 import { equation } from "../../kernels/equation.ts";
 import { EQUATIONS } from "../../kernels/stencils/all.ts";
 import { heat } from "../../kernels/stencils/heat.ts";
@@ -9,6 +15,7 @@ import { add } from "../../kernels/operations.ts";
 import { hashOf } from "../../kernels/definition.ts";
 import { importForeignSpace } from "../../tuner/interchange/foreign_import.ts";
 import { chooseConfiguration } from "../../tuner/profile/choose.ts";
+import { problemDistance } from "../../tuner/profile/profile_index.ts";
 import { describeProblem, familyKey, problemKey, problemOf } from "../../tuner/profile/profile_problem.ts";
 import { parseProfile, type ProfileEntry } from "../../tuner/profile/schema.ts";
 import { ENTRY, PROFILE } from "./sample_profile.ts";
@@ -93,6 +100,14 @@ Deno.test("a profile of two dimensions serves two, whatever the size, and not th
   assertEquals(chosen(plane, heat(1), [100, 1, 90]).match, "default");
   assertEquals(chosen(space, heat(1, PLANE), [100, 90]).match, "default");
   assertEquals(chosen(space, heat(1), [100, 1, 90]).match, "exact");
+});
+
+Deno.test("a plane that is twice as long along both axes has no other shape", () => {
+  const [small, large, long] = ([[100, 90], [200, 180], [400, 90]] as const).map((grid) =>
+    describeProblem(on(heat(1, PLANE), grid))
+  );
+  assertEquals(problemDistance(small!, large!), 2);
+  assertGreater(problemDistance(small!, long!), 2.5);
 });
 
 Deno.test("a profile whose grid does not suit its definition is refused", () => {

@@ -2,7 +2,7 @@ import { hashOf } from "../../kernels/definition.ts";
 import { remembered } from "../../kernels/remembered.ts";
 import { type Boundaries, shortBoundary, type Stencil } from "../../kernels/stencils/stencil.ts";
 import { stepwise } from "../../kernels/traversals/stepwise.ts";
-import { REFERENCE_SHAPE } from "../devices/reference.ts";
+import { referenceShape } from "../devices/reference.ts";
 import { familyKey, problemOf, stencilKey } from "./profile_problem.ts";
 import type { DeviceEntries, ProfileEntry, ProfileProblem } from "./profile_types.ts";
 
@@ -36,7 +36,7 @@ const STEPS_WEIGHT = 0.5;
 export function problemDistance(a: ProfileProblem, b: ProfileProblem): number {
   const ratios = a.grid.map((cells, axis) => Math.log2(cells / b.grid[axis]!));
   const sum = ratios.reduce((sum, ratio) => sum + ratio, 0);
-  const shape = Math.hypot(...ratios.map((ratio) => ratio - sum / 3));
+  const shape = Math.hypot(...ratios.map((ratio) => ratio - sum / ratios.length));
   const [of, other] = [a, b].map(({ boundary }) => `${shortBoundary(boundary as Boundaries)}`);
   const boundary = of === other ? 0 : OTHER_BOUNDARY;
   const coefficients = stencilKey(a) === stencilKey(b) ? 0 : OTHER_COEFFICIENTS;
@@ -56,7 +56,7 @@ export function equationDistance(a: Stencil, b: Stencil): number {
 /** Bytes and instructions of an update. */
 const workOf = remembered((stencil: Stencil): readonly number[] => {
   const problem = { stencil, grid: [64, 64, 64], boundary: "zero", steps: 1 } as const;
-  const { bytesPerUpdate, rounds } = stepwise.demand(problem, REFERENCE_SHAPE);
+  const { bytesPerUpdate, rounds } = stepwise.demand(problem, referenceShape(problem));
   return [bytesPerUpdate, rounds.instructions];
 });
 
