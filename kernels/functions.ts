@@ -141,7 +141,7 @@ const MADE: Readonly<Record<FunctionName, <T>(x: Term<T>, y: Term<T>) => Term<T>
     const { f, n, isNormal } = scaled(x);
     const nearest = (of: typeof x, scale: number) => of.times(scale).plus(0.5).make("floor").times(1 / scale);
     const headOf = (of: typeof x) => {
-      const times = of.times(4097);
+      const times = of.times(4097).make("maximum", -3e38); // no product, which would be fused with the differences
       return times.minus(times.minus(of));
     };
     // ln(1 + f) = 2s + ⅔s³ + … with s = f/(2 + f), which is `first` and a remainder

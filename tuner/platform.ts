@@ -98,6 +98,12 @@ async function loadNodeGpu(): Promise<GPU | undefined> {
   }
 }
 
+/** Memory that threads share, where the page may; else ordinary memory, of which one thread alone can make use. */
+export function shareable(bytes: number): SharedArrayBuffer {
+  const Memory = globalThis.SharedArrayBuffer ?? ArrayBuffer;
+  return new Memory(bytes) as SharedArrayBuffer;
+}
+
 /** A worker as its starter sees it. */
 export interface Thread {
   postMessage(message: unknown): void;

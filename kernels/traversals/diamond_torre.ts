@@ -158,12 +158,10 @@ export const diamondTorre: Traversal = {
         `lookahead ${lookahead}: a tier is loaded during the one before with unroll 1 and without sums only`,
       );
     }
-    if (lookahead === RESTING && (unroll === 1 || keepsSums)) {
-      return wrongParameters(
-        `lookahead ${lookahead}: values rest in workgroup memory with unroll above 1 and without sums only`,
-      );
+    if (lookahead === RESTING && keepsSums) {
+      return wrongParameters(`lookahead ${lookahead}: values rest in workgroup memory without sums only`);
     }
-    if (unroll === 1 && ![EARLIEST, TIER_AHEAD].includes(lookahead) && !keepsSums) {
+    if (unroll === 1 && ![EARLIEST, TIER_AHEAD, RESTING].includes(lookahead) && !keepsSums) {
       return wrongParameters(
         `lookahead ${lookahead} has no effect with unroll 1: every load is at the start of its tier`,
       );
@@ -231,7 +229,9 @@ export const diamondTorre: Traversal = {
     const values = heldBy(update, dts) + (lookahead === TIER_AHEAD ? work.loaded : 0);
     // what two tiers find of materials and profiles alone, a compiler finds once and keeps
     const kept = unroll === 1 ? 0 : cells * fixedOf(update);
-    const plain = chunk + 20 + zPerThread * (work.ofMaterials.held + kept);
+    // of F(t − 1) what rests takes no register; of F(t) prices say what it saves
+    const rest = unroll === 1 ? shape.resting.length : 0;
+    const plain = chunk + 20 + zPerThread * (work.ofMaterials.held + kept - rest);
     const previous = readsPrevious(update);
     // two tiers in the loop's body swap F and G instead of moving them, and repeat F where there is no G
     const kind = unroll === 1 ? "plain" : previous ? "swapped" : "repeated";
@@ -254,7 +254,7 @@ export const diamondTorre: Traversal = {
       registers: {
         plain,
         [kind]: zPerThread * values + (kind === "plain" ? plain : 0),
-        resting: zPerThread * shape.resting.length,
+        resting: zPerThread * (shape.resting.length - rest),
       },
       threadsPerWorkgroup: threads,
       workgroupBytes: exchangeBytes(shape, parameters),

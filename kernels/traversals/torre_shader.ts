@@ -3,6 +3,8 @@
  *
  * @module
  */
+import { profileReads } from "../axis_profiles.ts";
+import type { ProfileTap } from "../expression.ts";
 import type { Problem } from "../stencils/stencil.ts";
 import { expressionsOf, profileTapsOf, readsPrevious, readsSignal, type Update } from "../update.ts";
 import { alongZ, cellType, declareLayout, declareLevels, lanesOf, plus, times } from "../wgsl/declare.ts";
@@ -66,25 +68,30 @@ export function torreShader(
   const { title, update } = problem.stencil, hasPoints = problem.survey !== undefined;
   const hasSeries = hasPoints || readsSignal(update);
   const needs = needsOf(update, dts), { nameOf, aheadName } = namesIn(update);
-  const older = readsPrevious(update) ? square(0, width) : [];
+  const older = olderIn(update, width);
   const type = cellType(zPerThread), packed = packedPlanes(update, materials).map(({ plane }) => plane);
   const scratch = hasSeries ? [...pointBuffers(problem)] : [];
   if (packed.length > 0) scratch.push(packedBuffer(problem));
   const writer = updateWriter(expressionsOf(update));
-  const rests = rowsAtRest(shape.resting);
-  const heldAt = (value: Value): string => own(rests.get(`${value.place}`)) ?? nameOf("f", value);
+  const rests = rowsAtRest(shape.resting, unroll);
+  const heldAt = (value: Value): string =>
+    own(rests.get(valueKey(value))) ?? nameOf(value.ago === 1 ? "g" : "f", value);
+  const isIn = (array: string) => (value: Value): string =>
+    `${rests.has(valueKey(value)) ? "" : "var "}${heldAt(value)} = ${cellAt(array, value)};`;
   const ahead = unroll === 1 && sumsOf(update) === undefined ? Infinity : lookahead;
-  const chunks = visitTier(update, { ...shape, lookahead: ahead });
+  const chunks = visitTier(update, {
+    ...shape,
+    resting: unroll === 1 ? [] : shape.resting,
+    lookahead: ahead,
+  });
   const ofMaterials = visitMaterials(
     update,
     { dts, zPerThread, materials },
     chunks.flatMap(({ cells }) => cells),
   );
   const start = [
-    ...needs.carried.map((value) =>
-      `${rests.has(`${value.place}`) ? "" : "var "}${heldAt(value)} = ${cellAt("now", value)};`
-    ),
-    ...older.map((place) => `var ${register("g", place)} = ${cellAt("before", { place })};`),
+    ...needs.carried.map(isIn("now")),
+    ...older.map(isIn("before")),
     ...(lookahead === TIER_AHEAD ? needs.loads : [])
       .map((value) => `var ${aheadName(value)} = ${cellAt(arrayOf(value, ["now", "before"]), value)};`),
     ...ofMaterials.carried.map((one) => `var ${elementName("m", one)} = ${elementAt(one, packed)};`),
@@ -96,8 +103,8 @@ export function torreShader(
     [
       ...needs.carried.filter((value) => isUnstored(valueKey(onward(value, slope))))
         .map((value) => `${cellAt(current, value)} = ${heldAt(value)};`),
-      ...older.filter(([a, b]) => a < width - 2 * slope && b < width - 2 * slope)
-        .map((place) => `${cellAt(other, { place })} = ${register("g", place)};`),
+      ...older.filter(({ place: [a, b] }) => a < width - 2 * slope && b < width - 2 * slope)
+        .map((value) => `${cellAt(other, value)} = ${heldAt(value)};`),
     ].join("\n");
   const finish = unroll > 1
     ? finishInto("now", "before")
@@ -109,10 +116,14 @@ export function torreShader(
   const inside = lanesOf("bool", zPerThread, (lane) => `${plus(z, lane)} < NZ`);
   const readsProfiles = profileTapsOf(update).length === 0 ? 0 : 1;
   const alike = declareAlike(update, problem.grid, scratch.length + readsProfiles), hasAlike = alike !== "";
-  const profilesAt = ([a, b]: Place) => {
+  const profilesAt = ([a, b]: Place): ReturnType<typeof profileElement> => {
     const indices = [plus("x", (a + b) / 2), plus("y", (a - b) / 2), z] as const;
-    return profileElement(update, problem.grid, indices, zPerThread, hasAlike);
+    const element = profileElement(update, problem.grid, indices, zPerThread, hasAlike);
+    return (tap) => tap.axis === 2 ? profileName(tap) : element(tap);
   };
+  const inColumn = profileElement(update, problem.grid, ["x", "y", z], zPerThread);
+  const ofColumn = profileReads(update).filter(({ axis }) => axis === 2)
+    .map((tap) => `let ${profileName(tap)} = ${inColumn(tap)};`);
   const tiers = writeTiers(update, parameters, shape, {
     needs,
     chunks,
@@ -155,6 +166,7 @@ export function torreShader(
       var base = ORIGIN${perThread} + ${isCut ? "(x - row.before)" : "x"} * SLICE_T + y * PITCH_T + thread;
       ${packed.length > 0 ? "var word = ORIGIN_P + x * SLICE_P + y * PITCH_T + thread;" : ""}
       ${beyond ? `let inside = ${inside};` : ""}
+      ${[...new Set(ofColumn)].join("\n")}
       ${start}
       for (var tier = 0; tier < row.tiers; tier += ${unroll}) {
         ${tiers}
@@ -185,20 +197,16 @@ function writeTiers(
   },
 ): string {
   const { slope, width, perChunk, resting } = shape, { nameOf, loadName, aheadName } = namesIn(update);
-  const older = (readsPrevious(update) ? square(0, width) : []).map((place): Value => ({
-    field: 0,
-    ago: 1,
-    place,
-  }));
+  const older = olderIn(update, width), rests = rowsAtRest(resting, unroll);
+  const restOf = (value: Value): string | undefined => own(rests.get(valueKey(value)));
   const isAhead = lookahead === TIER_AHEAD; // then all loads are in the first chunk
   const type = cellType(zPerThread), packed = packedPlanes(update, materials).map(({ plane }) => plane);
   const lines: string[] = [];
   let known = new Map([
     ...needs.carried.map((value) => [valueKey(value), nameOf("f", value)] as const),
-    ...older.map((value) => [valueKey(value), nameOf("g", value)] as const),
+    ...older.map((value) => [valueKey(value), restOf(value) ?? nameOf("g", value)] as const),
   ]);
   let m = new Map(carried.map((element) => [elementKey(element), elementName("m", element)]));
-  const rests = rowsAtRest(resting);
   let half = 0;
   for (let tier = 0; tier < unroll; tier++) {
     const arrays: Arrays = tier % 2 === 0 ? ["now", "before"] : ["before", "now"];
@@ -223,9 +231,9 @@ function writeTiers(
     chunks.forEach((chunk, index) => {
       const { loads, woken } = chunk;
       for (const place of woken) {
-        const name = register(`r${tier}`, place);
-        lines.push(`let ${name} = ${own(rests.get(`${place}`))};`);
-        known.set(valueKey({ field: 0, ago: 0, place }), name);
+        const name = register(`r${tier}`, place), value = { field: 0, ago: 0, place } as const;
+        lines.push(`let ${name} = ${restOf(value)};`);
+        known.set(valueKey(value), name);
       }
       for (const value of loads) known.set(valueKey(value), loadName(tier, value));
       const loadFrom = (from: Arrays, before = ""): string[] =>
@@ -251,11 +259,11 @@ function writeTiers(
       const { lines: written, values } = writeChunk(
         chunk,
         { tier, half, known, m },
-        { update, perChunk, zPerThread, writer, rests, profilesAt, packed },
+        { update, slope, perChunk, zPerThread, writer, rests, profilesAt, packed },
       );
       lines.push(...written);
       chunk.cells.forEach(({ place, made }, i) => {
-        const rest = own(rests.get(`${shifted(place, -slope, 0)}`)),
+        const rest = restOf({ field: 0, ago: 0, place: shifted(place, -slope, 0) }),
           { lines: before, values: texts } = values[i]!;
         lines.push(...i === 0 ? [] : ofCells[i]!, ...before);
         made.forEach(({ field }, one) => {
@@ -292,7 +300,10 @@ function writeTiers(
         [valueKey(value), before.get(valueKey(onward(value, slope)))!] as const
       ),
       ...older.map((value) =>
-        [valueKey(value), before.get(valueKey({ ...onward(value, slope), ago: 0 }))!] as const
+        [
+          valueKey(value),
+          restOf(value) ?? before.get(valueKey({ ...onward(value, slope), ago: 0 }))!,
+        ] as const
       ),
     ]);
     m = new Map(carried.map((element) => {
@@ -302,9 +313,9 @@ function writeTiers(
   }
   // Two chunks in turn share nothing; an odd number of them would meet its own half in the next round.
   if (half === 1) lines.push("workgroupBarrier();");
-  for (const value of older) lines.push(`${nameOf("g", value)} = ${known.get(valueKey(value))};`);
-  for (const value of needs.carried) {
-    if (!rests.has(`${value.place}`)) lines.push(`${nameOf("f", value)} = ${known.get(valueKey(value))};`);
+  for (const value of [...older, ...needs.carried]) {
+    const name = nameOf(value.ago === 1 ? "g" : "f", value);
+    if (restOf(value) === undefined) lines.push(`${name} = ${known.get(valueKey(value))};`);
   }
   for (const element of carried) {
     lines.push(`${elementName("m", element)} = ${m.get(elementKey(element))};`);
@@ -312,9 +323,23 @@ function writeTiers(
   return lines.join("\n");
 }
 
-/** The rows of workgroup memory in which values rest, by the places that the next tier finds them at. */
-function rowsAtRest(resting: readonly Place[]): ReadonlyMap<string, string> {
-  return new Map(resting.map((place, i) => [`${place}`, `rest[${i}]`]));
+/** Values of F(t − 1) that a tile reads. */
+function olderIn(update: Update, width: number): Value[] {
+  return (readsPrevious(update) ? square(0, width) : []).map((place) => ({ field: 0, ago: 1, place }));
+}
+
+/**
+ * The rows of workgroup memory in which values rest, by the values that the next tier finds there: of F(t) with two tiers or
+ * more, of F(t − 1) with one. Those were put there for their neighbours.
+ */
+function rowsAtRest(resting: readonly Place[], unroll: number): ReadonlyMap<string, string> {
+  const ago = unroll === 1 ? 1 : 0;
+  return new Map(resting.map((place, i) => [valueKey({ field: 0, ago, place }), `rest[${i}]`]));
+}
+
+/** The name of a profile's values along z, which a thread holds. */
+function profileName({ profile, offset }: ProfileTap): string {
+  return `z${profile}_${offset < 0 ? `m${-offset}` : offset}`;
 }
 
 /** A thread's own element of a row. */
@@ -339,8 +364,9 @@ interface Registers {
 function writeChunk(
   { exchanged, kept, cells }: Chunk,
   { tier, half, known, m }: Registers,
-  { update, perChunk, zPerThread, writer, rests, profilesAt, packed }: {
+  { update, slope, perChunk, zPerThread, writer, rests, profilesAt, packed }: {
     update: Update;
+    slope: number;
     packed: readonly number[];
     perChunk: number;
     zPerThread: number;
@@ -354,10 +380,12 @@ function writeChunk(
   const slots = new Map(
     exchanged.map((value, i) => [
       valueKey(value),
-      rests.get(`${value.place}`) ?? `exchange[${half * perChunk + i}]`,
+      rests.get(valueKey(value)) ??
+        rests.get(valueKey({ field: 0, ago: 1, place: shifted(value.place, -slope, 0) })) ??
+        `exchange[${half * perChunk + i}]`,
     ]),
   );
-  const puts = exchanged.filter(({ place }) => !rests.has(`${place}`))
+  const puts = exchanged.filter((value) => !rests.has(valueKey(value)))
     .map((value) => `${slots.get(valueKey(value))}[slot] = ${nameIn(value)};`);
   const keptName = ({ index, place }: KeptPlace): string => register(`s${tier}_${index}`, place);
   /** Reads of a column, while it is exchanged. */

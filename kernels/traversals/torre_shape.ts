@@ -6,7 +6,7 @@
 import { type Layout, layOut } from "../layout.ts";
 import { remembered } from "../remembered.ts";
 import type { Problem } from "../stencils/stencil.ts";
-import { planesOf, reachOf, tapsOf, type Update } from "../update.ts";
+import { planesOf, reachOf, readsPrevious, tapsOf, type Update } from "../update.ts";
 import { type Lean, leanOf } from "./torre_lean.ts";
 import { sumsOf } from "./torre_sums.ts";
 import type { ParametersOf } from "./traversal.ts";
@@ -71,7 +71,9 @@ export function shapeOf(
     perChunk,
     slotLength: threads + 2 * rim,
     rim,
-    resting: lookahead === RESTING ? restingIn({ slope, width, perChunk }) : [],
+    resting: lookahead === RESTING && (unroll > 1 || readsPrevious(update))
+      ? restingIn({ slope, width, perChunk })
+      : [],
     layout: layOut(grid, {
       pad: [alongX, width + spread[1] + margin, Math.max(reach.z, lanes - grid[2])],
       align: 32,

@@ -95,7 +95,7 @@ export function updateWriter(expressions: readonly Expression[]): UpdateWriter {
       },
       exponentOf({ text, isScalar }) {
         const own = isScalar ? "f32" : type, bits = own.replace("f", "u");
-        const last = `bitcast<${bits}>(abs(${text})) >> ${bits}(23) | ${bits}(0x4b000000)`;
+        const last = `(bitcast<${bits}>(abs(${text})) >> ${bits}(23)) | ${bits}(0x4b000000)`;
         return value(`(bitcast<${own}>(${last}) - 8388735.0f)`, isScalar);
       },
       choose(one, then, otherwise) {

@@ -243,6 +243,18 @@ const SUBJECTS: readonly Subject[] = [
     },
   },
   {
+    traversal: diamondTorre,
+    parameters: { ...TORRE, dts: 2, unroll: 1, lookahead: 101 },
+    mutations: {
+      "an older value at rest taken from another's place": ["- rest[0][slot] ", "- rest[1][slot] "],
+      "an older value at rest not put there": ["rest[1][slot] = l0_1_3;", ""],
+      "its own value instead of its neighbour's where an older one rests": [
+        "rest[0][slot - 1]",
+        "rest[0][slot]",
+      ],
+    },
+  },
+  {
     // a single chunk a tier: its half of the workgroup memory is filled again in the next
     problem: LONG,
     traversal: diamondTorre,

@@ -11,7 +11,9 @@ export const WIDTHS = { wide: 860, narrow: 360 } as const;
 
 export type PageFormat = keyof typeof WIDTHS;
 
-const { document } = parseHTML("<html><body></body></html>") as unknown as Pick<Plot.PlotOptions, "document">;
+const { document } = parseHTML("<html><body></body></html>") as unknown as Required<
+  Pick<Plot.PlotOptions, "document">
+>;
 
 /** Gcells in a cell: charts show rates in Gcells/s. */
 export const GCELLS = 1e-9;

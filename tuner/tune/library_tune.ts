@@ -1,5 +1,5 @@
 import type { PointCounts } from "../../kernels/points.ts";
-import type { Boundaries, Grid, Stencil } from "../../kernels/stencils/stencil.ts";
+import type { OwnBoundaries, OwnGrid, Stencil } from "../../kernels/stencils/stencil.ts";
 import { wave } from "../../kernels/stencils/wave.ts";
 import { DeviceSession } from "../devices/session.ts";
 import { RequestError } from "../problem/request_error.ts";
@@ -19,10 +19,10 @@ export type { TuneProgress };
 export interface TuneOptions {
   /** The equation. @default {wave(2)} */
   readonly stencil?: Stencil;
-  /** Cells along x, y, z. @default {one that fits the device} */
-  readonly grid?: Grid;
+  /** Cells along x, y, z; in two dimensions along x and y. @default {one that fits the device} */
+  readonly grid?: OwnGrid;
   /** What lies around the grid. @default {the first of the stencil's} */
-  readonly boundary?: Boundaries;
+  readonly boundary?: OwnBoundaries;
   /** How many sources and receivers to tune with, wherever they are. @default {none} */
   readonly survey?: PointCounts;
   /** Time steps of a run. @default {96; of a line 2048} */
@@ -61,6 +61,8 @@ export interface TuneEvaluation {
   readonly measurement?: Measurement;
   /** Why it has none. */
   readonly failure?: Failure;
+  /** Cells per second that memory bandwidth permits for what it moves; where it was known. */
+  readonly roof?: number;
 }
 
 /** What a run found. */
@@ -125,7 +127,7 @@ export async function tune(
     session,
     signal: signal ?? new AbortController().signal,
     onProgress: onProgress ?? (() => {}),
-    onEvaluation: (evaluation) => onEvaluation?.(evaluation),
+    onEvaluation: (evaluation, roof) => onEvaluation?.({ ...evaluation, ...(roof && { roof }) }),
   });
   const { gpuAlone, cpuAlone, together, bestOfEach, evaluated, failed, interrupted, elapsedNs } = outcome;
   const { earlierMessage } = outcome;

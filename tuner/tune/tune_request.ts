@@ -62,8 +62,8 @@ export interface TuneEnvironment {
   readonly onStart?: (start: TuneStart) => Promise<ReadonlyMap<string, Evaluation> | void>;
   /** Who evaluates in the search, as processes that may crash or hang without harm. @default {this process} */
   readonly evaluators?: Evaluators | undefined;
-  /** Called with every evaluation as it is made. */
-  readonly onEvaluation: (evaluation: Evaluation) => void | Promise<void>;
+  /** Called with every evaluation as it is made, and in the search with its roof, if there is one. */
+  readonly onEvaluation: (evaluation: Evaluation, roof?: number) => void | Promise<void>;
 }
 
 /** Evaluators outside this process. */

@@ -353,7 +353,7 @@ export class TuningRun {
   async keep({ evaluation, evaluationNs }: TimedEvaluation): Promise<void> {
     this.findings.evaluationNs.set(configurationKey(evaluation.configuration), evaluationNs);
     this.findings.take(evaluation);
-    await this.environment.onEvaluation(evaluation);
+    await this.environment.onEvaluation(evaluation, this.roofOf(evaluation.configuration));
     const isElsewhere = this.evaluators !== undefined && uses(evaluation.configuration.share, "gpu");
     if ("failure" in evaluation && !isElsewhere) await this.recover(evaluation.failure);
   }

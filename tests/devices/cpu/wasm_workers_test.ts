@@ -355,12 +355,23 @@ Deno.test("a worker that does not start rejects create", async () => {
   );
 });
 
-Deno.test("a page that may not share memory with workers reads which headers are missing", async () => {
+Deno.test("where memory may not be shared one worker computes the same, and more say which headers are missing", async () => {
   const scope = globalThis as { SharedArrayBuffer?: unknown };
-  const { SharedArrayBuffer } = scope;
+  const { SharedArrayBuffer } = scope, update = wave(4).update, layout = layoutOf([9, 7, 11], update);
+  const compute = async (): Promise<Float32Array> => {
+    const pool = await CpuPool.create({ workers: 1 });
+    const field = await pool.load({ update, layout, boundary: "periodic" });
+    await field.initialise({ kind: "noise", seed: 3 });
+    await field.run({ steps: 5 });
+    const cells = field.current.slice();
+    pool.dispose();
+    return cells;
+  };
+  const expected = await compute();
   try {
     delete scope.SharedArrayBuffer;
-    const failure = await assertRejects(() => CpuPool.create({ workers: 1 }), RunFailure);
+    assertEquals(await compute(), expected);
+    const failure = await assertRejects(() => CpuPool.create({ workers: 2 }), RunFailure);
     assertEquals(failure.reason, "limits");
     assert(/Cross-Origin-Opener-Policy.*Cross-Origin-Embedder-Policy/.test(failure.message), failure.message);
   } finally {

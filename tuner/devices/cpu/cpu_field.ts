@@ -12,6 +12,7 @@ import {
   type SliceOf,
 } from "../comparison.ts";
 import { HeldProfiles } from "../held_profiles.ts";
+import { shareable } from "../../platform.ts";
 import type { CpuMemory } from "./cpu_memory.ts";
 import { sampleSlices, type WatchedPoints } from "../points.ts";
 import type { ArrayPair, Command, Done, LoadCommand } from "./cpu_commands.ts";
@@ -173,7 +174,7 @@ function sharedPoints(
   start: number,
   steps: number,
 ): PointSeries {
-  const shared = (length: number) => new Float32Array(new SharedArrayBuffer(4 * length));
+  const shared = (length: number) => new Float32Array(shareable(4 * length));
   const given = watched.amplitudes(start, steps), added = shared(given.length);
   added.set(given);
   return { start, added, recorded: shared(samplesIn(start, steps, watched.every) * watched.recorded.length) };

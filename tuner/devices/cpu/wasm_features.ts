@@ -35,7 +35,6 @@ export function detectWasmFeatures(): WasmFeatures {
   return {
     simd: isValid(RETURNS_V128, ONE_FUNCTION, codeOf(vector)),
     relaxedSimd: isValid(RETURNS_V128, ONE_FUNCTION, codeOf(vector, vector, vector, F32X4_RELAXED_MADD)),
-    threads: typeof SharedArrayBuffer === "function" &&
-      isValid(RETURNS_I32, ONE_FUNCTION, SHARED_MEMORY, codeOf(I32_CONST_0, I32_ATOMIC_LOAD)),
+    threads: isValid(RETURNS_I32, ONE_FUNCTION, SHARED_MEMORY, codeOf(I32_CONST_0, I32_ATOMIC_LOAD)),
   };
 }

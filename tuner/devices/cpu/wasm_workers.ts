@@ -5,13 +5,14 @@ import type { Layout } from "../../../kernels/layout.ts";
 import { alongAxes, type Boundaries } from "../../../kernels/stencils/stencil.ts";
 import type { Update } from "../../../kernels/update.ts";
 import { MAX_WORKERS } from "../../configuration.ts";
-import { startThread, type Thread } from "../../platform.ts";
+import { shareable, startThread, type Thread } from "../../platform.ts";
 import { RunFailure } from "../run_failure.ts";
 import { BARRIER_BYTES } from "./barrier.ts";
 import { compileOnce } from "./compiled_modules.ts";
 import type { Command, Done, Reply } from "./cpu_commands.ts";
 import { CpuField } from "./cpu_field.ts";
 import { CpuMemory } from "./cpu_memory.ts";
+import { answering } from "./cpu_worker.ts";
 import { detectWasmFeatures } from "./wasm_features.ts";
 
 interface CpuPoolOptions {
@@ -39,8 +40,12 @@ export interface CpuProblem {
 }
 
 /** What a page lacks whose workers may share no memory. */
-const NOT_ISOLATED = "CPU workers share memory, which this page may not: serve it with the headers " +
+const NOT_ISOLATED =
+  "CPU workers share memory, which this page may not: take one, or serve it with the headers " +
   "Cross-Origin-Opener-Policy: same-origin and Cross-Origin-Embedder-Policy: require-corp";
+
+/** Whether threads may share memory here; where they may not, one worker computes in its starter's own. */
+const mayShare = (): boolean => typeof SharedArrayBuffer !== "undefined";
 
 /** One waiting command: as many replies as workers settle it. */
 interface Pending {
@@ -82,6 +87,7 @@ export class CpuPool {
     this.workers = workers;
     this.#memory = new CpuMemory(memoryBytes);
     this.#threads = Array.from({ length: workers }, (_, part) => {
+      if (!mayShare()) return withinThisThread((reply) => this.#receive(reply));
       const make = (Worker: typeof globalThis.Worker): Worker =>
         workerUrl === undefined
           ? new Worker(new URL("./wasm_worker.ts", import.meta.url), { type: "module" })
@@ -105,7 +111,7 @@ export class CpuPool {
       const wanted = `workers must be a whole number from 1 to ${MAX_WORKERS}`;
       throw new RangeError(`Cannot start the CPU workers: ${wanted}: current value is ${workers}`);
     }
-    if (typeof SharedArrayBuffer === "undefined") throw new RunFailure("limits", NOT_ISOLATED);
+    if (!mayShare() && workers > 1) throw new RunFailure("limits", NOT_ISOLATED);
     const pool = new CpuPool(options);
     await pool.#enqueue(options.workers, (part) => ({ kind: "start", memory: pool.#memory.shared, part }));
     return pool;
@@ -138,7 +144,7 @@ export class CpuPool {
       kind: "load",
       field,
       parts: workers,
-      barrier: new SharedArrayBuffer(BARRIER_BYTES),
+      barrier: shareable(BARRIER_BYTES),
       module,
       layout,
       arrays: region.arrays,
@@ -196,6 +202,20 @@ export class CpuPool {
     this.#pending = undefined;
     this.#memory.freeAll();
   }
+}
+
+/** A worker without a thread of its own. */
+function withinThisThread(receive: (reply: Reply) => void): Thread {
+  const answer = answering();
+  return {
+    postMessage(command) {
+      queueMicrotask(() => {
+        const reply = answer(command as Command);
+        if (reply !== undefined) receive(reply);
+      });
+    },
+    terminate() {},
+  };
 }
 
 function firstLine(message: string): string {

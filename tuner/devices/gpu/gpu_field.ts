@@ -25,6 +25,7 @@ import { GpuPoints, NOTHING } from "./gpu_points.ts";
 import { RunFailure } from "../run_failure.ts";
 import { OwnOrder } from "./own_order.ts";
 import { Uniforms } from "./gpu_uniforms.ts";
+import { shareable } from "../../platform.ts";
 
 /** Cell updates whose dispatches are listed at once, some 0.2 s of an H100, and steps at most; lists that are kept. */
 const LONG_UPDATES = 120e9, LONG_STEPS = 10_000, MOST_LISTS = 8;
@@ -446,7 +447,7 @@ export class GpuField implements Disposable {
       while (x < end) {
         const count = Math.min(perPiece, end - x);
         const read = await this.device.read(array, (layout.pad[0] + x - start) * bytes, count * bytes);
-        const cells = new Float32Array(new SharedArrayBuffer(count * bytes));
+        const cells = new Float32Array(shareable(count * bytes));
         cells.set(new Float32Array(read));
         // the same layout with nothing before its first slice
         const [padX, padY, padZ] = layout.pad, origin = layout.origin - padX * layout.slice;

@@ -1,0 +1,105 @@
+/**
+ * Makes modules for Node.js and pages of the library, and of what uses it: types left out, what is imported of other packages
+ * put in.
+ *
+ * @module
+ */
+import { build, type Plugin, stop } from "esbuild";
+import { join } from "node:path";
+
+const ROOT = join(import.meta.dirname!, "..");
+
+/** The oldest engines: Node.js 20 and browsers of its time; and what they lack, as the standard defines it. */
+const TARGET = "es2022";
+const MISSING = `Map.groupBy ??= (items, keyOf) => {
+  const groups = new Map(); let i = 0;
+  for (const item of items) {
+    const key = keyOf(item, i++);
+    groups.has(key) ? groups.get(key).push(item) : groups.set(key, [item]);
+  }
+  return groups;
+};
+Promise.withResolvers ??= function () {
+  const made = {};
+  made.promise = new this((resolve, reject) => Object.assign(made, { resolve, reject }));
+  return made;
+};`;
+
+/** Where modules are in the package, and where bundlers for pages need not look for any. */
+const REPLACED = [
+  ['"./wasm_worker.ts"', '"./wasm_worker.js"'],
+  ['await import("node:module")', 'process.getBuiltinModule("node:module")'],
+] as const;
+
+/** The part of `deno info --json` that is read here. */
+interface ModuleInfo {
+  readonly modules: readonly { readonly specifier: string }[];
+  readonly redirects: Readonly<Record<string, string>>;
+  readonly npmPackages: Readonly<Record<string, { readonly localPath: string }>>;
+}
+
+/** What a program prints, run in the project's root. */
+export async function output(program: string, ...args: string[]): Promise<string> {
+  const { success, stdout, stderr } = await new Deno.Command(program, { args, cwd: ROOT }).output();
+  const text = new TextDecoder();
+  if (!success) throw new Error(`${program} ${args[0]} failed: ${text.decode(stderr).trim()}`);
+  return text.decode(stdout);
+}
+
+/** Folders of the packages that the library imports, by the specifiers with which it does. */
+export async function importedPackages(): Promise<Map<string, string>> {
+  const info: ModuleInfo = JSON.parse(
+    await output(Deno.execPath(), "info", "--lock=pack/deno.lock", "--json", "mod.ts"),
+  );
+  const used = new Set(info.modules.map(({ specifier }) => specifier));
+  return new Map(
+    Object.entries(info.redirects).filter(([, target]) => used.has(target)).map(
+      ([specifier, target]) => [specifier, info.npmPackages[target.replace(/^npm:\/?/, "")]!.localPath],
+    ),
+  );
+}
+
+/**
+ * Writes a module of each entry into a folder, under its own name.
+ *
+ * @param packages of {@linkcode importedPackages}
+ * @param options.minify leaves out what only readers need; parts that several entries share are files of their own then
+ */
+export async function bundle(
+  entryPoints: string[],
+  folder: string,
+  packages: ReadonlyMap<string, string>,
+  { minify = false } = {},
+): Promise<void> {
+  const npm: Plugin = {
+    name: "npm:",
+    setup({ onResolve, resolve }) {
+      onResolve(
+        { filter: /^npm:/ },
+        ({ path, kind }) => resolve(packages.get(path)!, { kind, resolveDir: ROOT }),
+      );
+    },
+  };
+  const { outputFiles } = await build({
+    entryPoints,
+    bundle: true,
+    minify,
+    splitting: minify,
+    entryNames: "[name]",
+    format: "esm",
+    platform: "neutral",
+    target: TARGET,
+    mainFields: ["module", "main"],
+    external: ["node:*"],
+    plugins: [npm],
+    absWorkingDir: ROOT,
+    outdir: folder,
+    write: false,
+    banner: { js: MISSING },
+  });
+  await stop();
+  for (const { path, text } of outputFiles) {
+    const edited = REPLACED.reduce((text, [from, to]) => text.replaceAll(from, to), text);
+    await Deno.writeTextFile(path, edited);
+  }
+}

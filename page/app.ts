@@ -1,0 +1,366 @@
+/// <reference lib="dom" />
+/**
+ * The page: a picture that runs, the tools to change it, and the panel that tunes its kernel.
+ *
+ * @module
+ */
+import { openDevice, type Profile, readProfile } from "../mod.ts";
+import { COLOURS, cpuPainter, drawTraces, gpuPainter, type Painter } from "./draw.ts";
+import { definitionOfText, EXAMPLE } from "./own_equation.ts";
+import { decode, encode, LONGEST, MOST_PLACES, type Picture, type Place, simplified } from "./picture.ts";
+import { keepProfile, keptProfiles, race } from "./race.ts";
+import { ownScene, type Scene, SCENES } from "./scenes.ts";
+import { type Machine, problemOf, Simulation } from "./simulation.ts";
+
+/** Cells down and across on a real GPU, and without one; in three dimensions a third of these. */
+const LARGE = [400, 640] as const, SMALL = [200, 320] as const, OWN = "own";
+
+/** Milliseconds of a frame that computing may take; after a longer one the next has half the steps. */
+const FRAME_MS = 25;
+
+// everything that changes while the page is open
+let picture: Picture, painter: Painter, own: Scene | undefined, simulation: Simulation | undefined;
+let machine: Machine = { device: null, cpuWorkers: 1 }, machineName = "", isSlow = true, losses = 0;
+let profiles: Profile[] = [], tuning: AbortController | undefined, cursor: Place = [500, 500];
+let isPlaying = false, mostSteps = 1, hiding: ReturnType<typeof setTimeout> | undefined;
+/** Places of the stroke under way; undefined where the pointer is up. */
+let stroke: Place[] | undefined;
+
+function element<T extends Element = HTMLElement>(id: string): T {
+  return document.getElementById(id) as unknown as T;
+}
+const select = (id: string): HTMLSelectElement => element(id);
+const numberOf = (id: string): number => Number(element<HTMLInputElement>(id).value);
+const tool = (name: string): HTMLInputElement => document.querySelector(`input[value=${name}]`)!;
+const frame = element("frame"), text = element<HTMLTextAreaElement>("text");
+
+function say(message: string): void {
+  element("status").textContent = message;
+  clearTimeout(hiding);
+  hiding = setTimeout(() => element("status").textContent = "", 8000);
+}
+
+/** One thing after another, whatever the visitor does meanwhile; what fails is said. */
+let queue: Promise<unknown> = Promise.resolve();
+function inTurn(work: () => Promise<unknown> | undefined): Promise<void> {
+  const done = queue.then(work).then(() => {}, (error: Error) => say(error.message));
+  queue = done;
+  return done;
+}
+
+function sceneOf({ scene }: Picture): Scene {
+  return (scene === OWN ? own : SCENES[scene]) ?? Object.values(SCENES)[0]!;
+}
+
+function fill(id: string, titles: readonly string[], values: readonly string[], value: string): void {
+  select(id).replaceChildren(...titles.map((title, i) => new Option(title, values[i]!)));
+  select(id).value = value;
+}
+
+/** A scene's picture before anything is painted. */
+function blank(name: string): Picture {
+  const { source, depth } = SCENES[name] ?? own!;
+  const [rows, columns] = (isSlow ? SMALL : LARGE).map((cells) => Math.floor(cells / (depth > 1 ? 3 : 1)));
+  const points = source
+    ? { sources: [[150, 300]], receivers: [[150, 700]] } as const
+    : { sources: [], receivers: [] };
+  return { scene: name, size: [rows!, columns!], preset: 0, strokes: [], ...points };
+}
+
+/** Shows a picture from its first step on. */
+function open(next: Picture): Promise<void> {
+  return inTurn(async () => {
+    const scene = sceneOf(next), { brushes, presets, range, help, source } = scene;
+    await simulation?.solver[Symbol.asyncDispose]();
+    simulation = undefined;
+    picture = next;
+    simulation = await Simulation.open(scene, next, machine, profiles);
+    mostSteps = 1;
+    const known = Object.entries(SCENES).concat(own ? [[OWN, own]] : []);
+    fill("scene", known.map(([, { title }]) => title), known.map(([name]) => name), next.scene);
+    fill("preset", presets.map(([title]) => title), [...presets.keys()].map(String), `${next.preset}`);
+    fill("brush", brushes.map(([title]) => title), [...brushes.keys()].map(String), "0");
+    select("colours").value = Object.keys(COLOURS)[range[0] < 0 ? 0 : 1]!;
+    element("help").textContent = help;
+    tool("source").disabled = source === undefined;
+    if (tool("source").disabled && tool("source").checked) tool("paint").checked = true;
+    const { solver: { configuration }, size } = simulation, workers = configuration.share.cpuWorkers;
+    const where = machine.device ? machineName : `the CPU, ${workers} worker${workers === 1 ? "" : "s"}`;
+    const said = `${size[1]} × ${size[0]} cells on ${where}, kernel: ${configuration.traversal}.`;
+    Object.assign(element("device"), { textContent: said, title: JSON.stringify(configuration) });
+    drawMarks();
+    await redraw();
+  });
+}
+
+async function redraw(): Promise<void> {
+  if (simulation === undefined) return;
+  await painter(simulation, { map: select("colours").value, gain: 2 ** numberOf("gain") });
+  frame.dataset.step = `${simulation.solver.step}`;
+  element("heard").hidden = picture.receivers.length === 0;
+  drawTraces(element<HTMLCanvasElement>("traces"), simulation.traces);
+}
+
+function drawMarks(): void {
+  const mark = (textContent: string, [down, across]: Place): HTMLElement => {
+    const span = Object.assign(document.createElement("span"), { textContent });
+    Object.assign(span.style, { top: `${down / 10}%`, left: `${across / 10}%` });
+    return span;
+  };
+  element("marks").replaceChildren(
+    ...picture.sources.map((place) => mark("✳", place)),
+    ...picture.receivers.map((place, i) => mark(`▽ ${i + 1}`, place)),
+    ...(document.activeElement === frame ? [mark("┼", cursor)] : []),
+  );
+}
+
+function change(part: Partial<Picture>): void {
+  picture = { ...picture, ...part };
+  drawMarks();
+}
+
+/** Steps of a frame: what the visitor wants, whole heights of the kernel where these are near, as many as stay smooth. */
+function stepsOfFrame({ height }: Simulation): number {
+  const wanted = 2 ** numberOf("speed");
+  const whole = 2 * wanted >= height ? Math.max(1, Math.round(wanted / height)) * height : wanted;
+  const steps = Math.max(1, Math.min(whole, Math.floor(mostSteps)));
+  element("said-speed").textContent = `${steps} step${steps === 1 ? "" : "s"} a frame`;
+  return steps;
+}
+
+/** Advances; how long it takes decides how many steps the next frame may have. */
+function advance(wanted?: number): Promise<void> {
+  return inTurn(async () => {
+    if (simulation === undefined) return;
+    const steps = wanted ?? stepsOfFrame(simulation), began = performance.now();
+    await simulation.solver.run(steps);
+    await redraw();
+    if (performance.now() - began > FRAME_MS) mostSteps = Math.max(1, steps / 2);
+    else mostSteps = Math.max(mostSteps, 2 * steps);
+  });
+}
+
+async function setPlaying(wanted: boolean): Promise<void> {
+  const wasPlaying = isPlaying;
+  isPlaying = wanted;
+  element("play").setAttribute("aria-pressed", `${wanted}`);
+  element("play").textContent = wanted ? "Pause" : "Play";
+  while (isPlaying && !wasPlaying) {
+    await new Promise(requestAnimationFrame);
+    if (isPlaying && !document.hidden) await advance();
+  }
+}
+
+/** Uses the tool at a place; `from` is where a stroke comes from. */
+function use(place: Place, from: Place = place): void {
+  const { sources, receivers } = picture, points = tool("source").checked ? sources : receivers;
+  if (tool("paint").checked) {
+    const part = { brush: Number(select("brush").value), radius: numberOf("radius"), places: [from, place] };
+    if (stroke === undefined) change({ strokes: [...picture.strokes, part] });
+    else stroke.push(place);
+    inTurn(() => simulation?.paint(part));
+  } else if (points.length === MOST_PLACES) return say(`${MOST_PLACES} of these are the most.`);
+  else if (tool("source").checked) {
+    change({ sources: [...sources, place] });
+    inTurn(() => simulation?.addSource(place));
+  } else {
+    change({ receivers: [...receivers, place] });
+    inTurn(() => simulation?.addReceiver(place));
+  }
+  if (!isPlaying) inTurn(redraw);
+}
+
+function endStroke(): void {
+  if (stroke !== undefined && stroke.length > 0) {
+    const part = {
+      brush: Number(select("brush").value),
+      radius: numberOf("radius"),
+      places: simplified(stroke),
+    };
+    change({ strokes: [...picture.strokes, part] });
+  }
+  stroke = undefined;
+}
+
+function listenToFrame(): void {
+  const placeOf = ({ clientX, clientY }: PointerEvent): Place => {
+    const { left, top, width, height } = frame.getBoundingClientRect();
+    const part = (at: number, size: number): number => Math.round(1000 * Math.min(1, Math.max(0, at / size)));
+    return [part(clientY - top, height), part(clientX - left, width)];
+  };
+  frame.onpointerdown = (event) => {
+    frame.setPointerCapture(event.pointerId);
+    stroke = [];
+    use(placeOf(event));
+  };
+  frame.onpointermove = (event) => {
+    if (stroke !== undefined && tool("paint").checked) use(placeOf(event), stroke.at(-1));
+  };
+  frame.onpointerup = frame.onpointercancel = endStroke;
+  frame.onkeydown = (event) => {
+    const by = event.shiftKey ? 50 : 10;
+    const moves: Record<string, Place> = {
+      ArrowUp: [-by, 0],
+      ArrowDown: [by, 0],
+      ArrowLeft: [0, -by],
+      ArrowRight: [0, by],
+    };
+    const move = moves[event.key], within = (at: number): number => Math.min(1000, Math.max(0, at));
+    if (move !== undefined) cursor = [within(cursor[0] + move[0]), within(cursor[1] + move[1])];
+    else if (event.key === "Enter" || event.key === " ") use(cursor);
+    else return;
+    drawMarks();
+    event.preventDefault();
+  };
+  frame.onfocus = frame.onblur = drawMarks;
+}
+
+/** Tunes what is shown, and goes on with the fastest. */
+async function tuneNow(): Promise<void> {
+  if (tuning !== undefined) return tuning.abort();
+  const button = element("tune"), tuned = picture;
+  tuning = new AbortController();
+  button.textContent = "Stop tuning";
+  try {
+    const [earlier] = profiles, { signal } = tuning;
+    const others = { signal, ...(earlier && { profile: earlier }) };
+    const profile = await race(element("race"), problemOf(sceneOf(tuned), tuned.size), machine, others);
+    if (profile === undefined) return say("Nothing could be verified on this device.");
+    takeProfile(profile);
+    if (picture.scene === tuned.scene) await open({ ...picture, kernel: profile.entries[0]!.configuration });
+  } catch (error) {
+    say((error as Error).message);
+  } finally {
+    tuning = undefined;
+    button.textContent = "Tune for 5 seconds";
+  }
+}
+
+function takeProfile(profile: Profile): void {
+  keepProfile(profile);
+  profiles = [profile];
+  element<HTMLButtonElement>("download").disabled = false;
+}
+
+function download(): void {
+  const type = "application/json", text = JSON.stringify(profiles[0], null, 2);
+  const href = URL.createObjectURL(new Blob([text], { type }));
+  Object.assign(document.createElement("a"), { href, download: "facet-profile.json" }).click();
+  setTimeout(() => URL.revokeObjectURL(href), 1000);
+}
+
+function openProfile(file: File | undefined): Promise<void> {
+  return inTurn(async () => {
+    if (file === undefined) return;
+    takeProfile(await readProfile(await file.text()));
+    const { kernel: _, ...rest } = picture;
+    open(rest);
+    say("The profile is kept in this browser, and the kernel was chosen by it.");
+  });
+}
+
+async function runOwn(): Promise<void> {
+  const mistake = element("mistake");
+  mistake.textContent = "";
+  try {
+    own = ownScene(await definitionOfText(text.value, new URL("./mod.js", import.meta.url)));
+    await open({ ...blank(OWN), equation: text.value });
+  } catch (error) {
+    mistake.textContent = (error as Error).message;
+    text.focus();
+  }
+}
+
+async function share(): Promise<void> {
+  const packed = await encode(picture);
+  if (packed === undefined) {
+    return say(`The picture is too large: ${LONGEST} characters are the most of a link.`);
+  }
+  location.hash = packed;
+  const isCopied = await navigator.clipboard.writeText(location.href).then(() => true, () => false);
+  say(isCopied ? "The link was copied." : "The address bar has the link.");
+}
+
+/** The picture of the page's own link; an equation in it is shown, but runs only when the visitor asks. */
+async function linked(): Promise<Picture | undefined> {
+  if (location.hash.length < 2) return undefined;
+  try {
+    const found = await decode(location.hash.slice(1));
+    if (found.equation) text.value = found.equation;
+    if (SCENES[found.scene] !== undefined) return found;
+    say("The link has an equation of its own: read it, then run it.");
+  } catch (error) {
+    say((error as Error).message);
+  }
+}
+
+/** Opens what computes here, and says what is missing. */
+async function findMachine(): Promise<void> {
+  const canvas = element<HTMLCanvasElement>("picture"), isWanted = location.search === "?on=gpu";
+  const found = losses > 1 ? null : await openDevice().catch(() => null);
+  const { vendor = "", architecture = "", description = "", isFallbackAdapter } = found?.adapterInfo ?? {};
+  const isSoftware = isFallbackAdapter || /swiftshader|llvmpipe/i.test(`${architecture} ${description}`);
+  // workers of the CPU are faster than a GPU in software
+  const device = isSoftware && !isWanted ? null : found;
+  const isIsolated = (globalThis as { crossOriginIsolated?: boolean }).crossOriginIsolated === true;
+  const cores = navigator.hardwareConcurrency ?? 1;
+  machine = { device, cpuWorkers: isIsolated ? Math.max(1, Math.min(8, cores - 1)) : 1 };
+  machineName = description || [vendor, architecture].filter(Boolean).join(" ") || "a GPU";
+  isSlow = device === null || isSoftware;
+  const { width, height } = frame.getBoundingClientRect(), scale = Math.min(2, devicePixelRatio);
+  Object.assign(canvas, { width: Math.round(width * scale), height: Math.round(height * scale) });
+  // what composes pages in software shows no canvas of WebGPU
+  painter = isSlow ? cpuPainter(canvas) : gpuPainter(canvas, device!);
+  if (device === null) {
+    const how = navigator.gpu === undefined
+      ? "This browser has no WebGPU: current Chrome, Edge, Safari and Firefox have it, on pages from https or this machine."
+      : found === null
+      ? "This browser found no GPU: its settings may have hardware acceleration off."
+      : "WebGPU is computed in software here: the CPU's own workers are faster.";
+    say(`${how} The CPU computes.${isIsolated ? "" : " One worker, since the page may not share memory."}`);
+  }
+  device?.lost.then(({ message }) => {
+    setPlaying(false);
+    say(`The GPU was lost: ${losses++ === 0 ? "it is opened again" : "the CPU goes on"}. ${message}`);
+    // a canvas keeps its first context: a new one takes its place
+    canvas.replaceWith(canvas.cloneNode());
+    inTurn(findMachine).then(() => open(picture));
+  });
+}
+
+async function start(): Promise<void> {
+  fill("colours", Object.keys(COLOURS), Object.keys(COLOURS), "");
+  text.value = EXAMPLE;
+  await findMachine();
+  profiles = await keptProfiles();
+  element<HTMLButtonElement>("download").disabled = profiles.length === 0;
+  await open(await linked() ?? blank(Object.keys(SCENES)[0]!));
+  listenToFrame();
+  const begin = () => inTurn(() => simulation?.restart(picture).then(redraw));
+  select("scene").onchange = () => open(blank(select("scene").value));
+  select("preset").onchange =
+    () => (change({ preset: Number(select("preset").value), strokes: [] }), begin());
+  element("restart").onclick = begin;
+  element("clear").onclick = () => open({ ...picture, strokes: [], sources: [], receivers: [] });
+  element("play").onclick = () => setPlaying(!isPlaying);
+  element("step").onclick = () => advance(1);
+  element("colours").oninput = element("gain").oninput = () => inTurn(redraw);
+  element("tune").onclick = tuneNow;
+  element("download").onclick = download;
+  element("upload").onchange = () => openProfile(element<HTMLInputElement>("upload").files?.[0]);
+  document.body.ondragover = (event) => event.preventDefault();
+  document.body.ondrop = (event) => (event.preventDefault(), openProfile(event.dataTransfer?.files[0]));
+  element("run-own").onclick = runOwn;
+  element("share").onclick = share;
+  document.body.dataset.ready = "yes";
+  // for the console: facet.simulation.traces, facet.picture
+  Object.defineProperty(globalThis, "facet", { get: () => ({ picture, simulation }) });
+  const isCalm = matchMedia("(prefers-reduced-motion: reduce)").matches || navigator.webdriver;
+  if (!isCalm) setPlaying(true);
+  // on the first visit by itself, once the page is idle; not where that would make it stutter
+  const whenIdle = globalThis.requestIdleCallback ?? ((work: () => void) => setTimeout(work, 1000));
+  const first = () => whenIdle(() => mostSteps > 1 && tuning === undefined && tuneNow());
+  if (profiles.length === 0 && !isCalm) setTimeout(first, 3000);
+}
+
+start();

@@ -1,0 +1,173 @@
+/**
+ * A scene that runs: the solver, what is painted into it while it runs, and what its receivers hear.
+ *
+ * @module
+ */
+import {
+  chooseConfiguration,
+  type Configuration,
+  createSolver,
+  type OpenProblem,
+  type OwnGrid,
+  type PointCounts,
+  type Position,
+  type Profile,
+  type Solver,
+} from "../mod.ts";
+import { forCells, painted, type Picture, type Place, type Stroke } from "./picture.ts";
+import type { Scene } from "./scenes.ts";
+
+/** What computes: a GPU, or workers of the CPU. */
+export interface Machine {
+  readonly device: GPUDevice | null;
+  readonly cpuWorkers: number;
+}
+
+/** Sources and receivers that kernels are compiled for; there may be any number. */
+const SURVEY: PointCounts = { sources: 1, receivers: 1 };
+
+/** Samples of a trace that are kept. */
+const MOST_SAMPLES = 4096;
+
+/** Where the picture's cells lie in a level on the GPU. */
+export type Drawn = NonNullable<ReturnType<Simulation["drawn"]>>;
+
+/** The problem of a scene at a picture's size. */
+export function problemOf(scene: Scene, [rows, columns]: Picture["size"]): OpenProblem {
+  const { edges, depth, boundary } = scene, around = 2 * edges;
+  const grid: OwnGrid = depth === 1
+    ? [rows + around, columns + around]
+    : [rows + around, depth + around, columns + around];
+  return { stencil: scene.stencil(), grid, boundary, ...(scene.source && { survey: SURVEY }) };
+}
+
+/** A picture's scene on a machine, from its first step on. */
+export class Simulation {
+  /** What each receiver has heard, the newest last. */
+  readonly traces: Float32Array[] = [];
+
+  private constructor(readonly scene: Scene, readonly size: Picture["size"], readonly solver: Solver) {}
+
+  /**
+   * Compiles a picture's scene, and starts it.
+   *
+   * @param profiles what is known of this device
+   * @throws {Error} if it cannot be computed here; the message is one line
+   */
+  static async open(
+    scene: Scene,
+    picture: Picture,
+    { device, cpuWorkers }: Machine,
+    profiles: readonly Profile[],
+  ): Promise<Simulation> {
+    const problem = problemOf(scene, picture.size);
+    const open = (configuration: Configuration) => createSolver(device, problem, configuration);
+    // a link's kernel may be one that this device cannot run
+    const solver = await (picture.kernel && open(picture.kernel).catch(() => undefined)) ??
+      await open(
+        chooseConfiguration(profiles, problem, device, { cpuWorkers: device ? 0 : cpuWorkers }).configuration,
+      );
+    const simulation = new Simulation(scene, picture.size, solver);
+    await simulation.restart(picture);
+    return simulation;
+  }
+
+  /** Steps of which the kernel makes a whole number fastest. */
+  get height(): number {
+    const { nt = 1, bands = 1, steps = 1 } = this.solver.configuration.parameters;
+    return nt * bands * steps;
+  }
+
+  /** Begins anew, with what is painted now. */
+  async restart(picture: Picture): Promise<void> {
+    const { starts = {}, paints, shown, presets, brushes } = this.scene;
+    await this.solver.reset();
+    this.traces.length = 0;
+    for (const [name, value] of Object.entries(starts)) await this.solver.write(name, value);
+    const [, preset] = presets[picture.preset] ?? presets[0]!;
+    const cells = painted(picture, preset, brushes.map(([, value]) => value));
+    await this.#write(paints, cells);
+    // at rest, where the equation reads the step before
+    if (paints === shown) await this.#write(paints, cells, 1).catch(() => {});
+    for (const place of picture.sources) await this.addSource(place);
+    for (const place of picture.receivers) await this.addReceiver(place);
+  }
+
+  /** Paints what a stroke covers, into the medium or into the field as it is now. */
+  async paint(stroke: Stroke): Promise<void> {
+    const { paints, brushes } = this.scene, [, value] = brushes[stroke.brush]!;
+    const cells = await this.readPicture(paints);
+    forCells(stroke, this.size, (i) => cells[i] = value);
+    await this.#write(paints, cells);
+  }
+
+  /** A source that sends its wavelet from now on. */
+  async addSource(place: Place): Promise<void> {
+    const { source } = this.scene;
+    if (source === undefined) return;
+    const [name, signature] = source, late = new Float32Array(this.solver.step + signature.length);
+    late.set(signature, this.solver.step);
+    await this.solver.addSources(name, [this.#position(place)], late);
+  }
+
+  /** A receiver that hears from now on. */
+  async addReceiver(place: Place): Promise<void> {
+    const { traces } = this, mine = traces.push(new Float32Array()) - 1;
+    await this.solver.addReceivers(this.scene.shown, [this.#position(place)], {
+      onSamples(_, values) {
+        const old = traces[mine] ?? [], all = new Float32Array(old.length + values.length);
+        all.set(old);
+        all.set(values, old.length);
+        traces[mine] = all.slice(-MOST_SAMPLES);
+      },
+    });
+  }
+
+  /** What a shader needs to draw the picture from the solver's own memory; undefined where the CPU computes. */
+  drawn() {
+    const { layout } = this.solver, { update } = this.solver.problem.stencil;
+    if (layout === undefined) return undefined;
+    const names = [...update.fields, ...update.materials.map(({ name }) => name)];
+    const { shown, paints } = this.scene, medium = names.indexOf(paints);
+    const planes = { field: names.indexOf(shown), medium: medium < update.fields.length ? -1 : medium };
+    return { level: this.solver.level(), layout, planes };
+  }
+
+  /** The picture's cells of a field or a material, row by row; in three dimensions those of the cut. */
+  async readPicture(name = this.scene.shown): Promise<Float32Array<ArrayBuffer>> {
+    const [rows, columns] = this.size, { edges } = this.scene, [, ny, nz] = this.solver.problem.grid;
+    const cells = await this.solver.read(name, { x: edges, slices: rows });
+    const found = new Float32Array(rows * columns);
+    for (let row = 0; row < rows; row++) {
+      const start = (row * ny + this.cut) * nz + edges;
+      found.set(cells.subarray(start, start + columns), row * columns);
+    }
+    return found;
+  }
+
+  /** Where along y the picture lies. */
+  get cut(): number {
+    return Math.floor(this.solver.problem.grid[1] / 2);
+  }
+
+  #position([down, across]: Place): Position {
+    const [rows, columns] = this.size, { edges } = this.scene;
+    const at = (part: number, cells: number): number => edges + Math.min(cells - 1, part / 1000 * cells);
+    const [x, y] = [at(down, rows), at(across, columns)];
+    return this.scene.depth === 1 ? [x, y] : [x, this.cut, y];
+  }
+
+  /** Sets a material or a field to the picture's cells, continued into the edges and through the depth. */
+  async #write(name: string, cells: ArrayLike<number>, ago: 0 | 1 = 0): Promise<void> {
+    const [rows, columns] = this.size, { edges } = this.scene;
+    const inside = (i: number, count: number): number => Math.min(count - 1, Math.max(0, i - edges));
+    const [nx, ny, nz] = this.solver.problem.grid, values = new Float32Array(nx * ny * nz);
+    for (let x = 0, i = 0; x < nx; x++) {
+      const row = inside(x, rows) * columns;
+      for (let y = 0; y < ny; y++) {
+        for (let z = 0; z < nz; z++) values[i++] = cells[row + inside(z, columns)]!;
+      }
+    }
+    await this.solver.write(name, values, { ago });
+  }
+}

@@ -1,0 +1,252 @@
+/**
+ * Tests of the page in Chromium, on software WebGPU and without WebGPU. `browser_test.ts` runs them; by hand:
+ * `deno test -A tests/page/in_browser.ts`.
+ *
+ * @module
+ */
+import { assert, assertEquals, assertMatch } from "@std/assert";
+import axe from "axe-core";
+import { chromium, type Page } from "playwright-core";
+import { createSolver } from "../../mod.ts";
+import { painted } from "../../page/picture.ts";
+import { SCENES } from "../../page/scenes.ts";
+import { problemOf } from "../../page/simulation.ts";
+import { findBrowser } from "../report/find_browser.ts";
+
+const WEBGPU = [
+  "--enable-unsafe-webgpu",
+  "--use-webgpu-adapter=swiftshader",
+  "--enable-features=Vulkan",
+  "--use-angle=vulkan",
+  "--use-vulkan=swiftshader",
+  "--disable-vulkan-surface",
+];
+const FOLDER = await Deno.makeTempDir({ prefix: "facet-page-" });
+const SERVER = new Deno.Command(Deno.execPath(), {
+  args: ["task", "page", "--out", FOLDER, "--serve", "0"],
+  stdout: "piped",
+  stderr: "null",
+}).spawn();
+let printed = "";
+for await (const piece of SERVER.stdout.pipeThrough(new TextDecoderStream())) {
+  printed += piece;
+  if (/http\S+\n/.test(printed)) break;
+}
+const ADDRESS = /http\S+/.exec(printed)![0];
+
+Deno.test.afterAll(async () => {
+  SERVER.kill();
+  await SERVER.status;
+  await Deno.remove(FOLDER, { recursive: true });
+});
+
+/** Opens the page, and collects what the browser complains about and what it asks for. */
+async function withPage(
+  { flags = ["--disable-gpu"], url = ADDRESS, width = 1280, theme = "light" as "light" | "dark" },
+  use: (page: Page, requests: readonly string[]) => Promise<void>,
+): Promise<void> {
+  const browser = await chromium.launch({ executablePath: findBrowser()!, args: ["--no-sandbox", ...flags] });
+  try {
+    const context = await browser.newContext({
+      viewport: { width, height: 900 },
+      colorScheme: theme,
+      bypassCSP: true, // for what the tests evaluate
+    });
+    const page = await context.newPage(), requests: string[] = [], errors: string[] = [];
+    page.on("request", (request) => requests.push(request.url()));
+    page.on("pageerror", ({ message }) => errors.push(message));
+    await page.goto(url);
+    await page.waitForFunction(`document.body.dataset.ready === "yes"`);
+    await use(page, requests);
+    assertEquals(errors, []);
+  } finally {
+    await browser.close();
+  }
+}
+
+const value = (page: Page, code: string): Promise<unknown> => page.evaluate(code);
+
+/** Advances by single steps, one after another. */
+async function step(page: Page, steps: number): Promise<void> {
+  for (let i = 0; i < steps; i++) await page.click("#step");
+  const from = Number(await page.getAttribute("#frame", "data-step"));
+  await page.waitForFunction(
+    `Number(document.querySelector("#frame").dataset.step) >= ${Math.max(steps, from)}`,
+  );
+}
+
+/** What the picture shows: its bytes as text. */
+function shown(page: Page): Promise<unknown> {
+  return value(page, `document.querySelector("#picture").toDataURL()`);
+}
+
+const OPTIONS = { sanitizeOps: false, sanitizeResources: false };
+
+for (const where of ["the CPU", "WebGPU"]) {
+  Deno.test({
+    name: `draw, set a source, and read a trace that equals Deno's, on ${where}`,
+    ...OPTIONS,
+    async fn() {
+      const flags = where === "WebGPU" ? WEBGPU : ["--disable-gpu"], url = `${ADDRESS}?on=gpu`;
+      await withPage({ flags, url }, async (page) => {
+        if (where === "WebGPU" && (await page.textContent("#device"))!.includes("the CPU")) return; // no adapter
+        await page.click("#clear");
+        await page.selectOption("#preset", { label: "water" });
+        await page.selectOption("#brush", { label: "salt, 4500 m/s" });
+        // the page may scroll to what is used
+        const at = async (down: number, across: number): Promise<[number, number]> => {
+          await page.locator("#frame").scrollIntoViewIfNeeded();
+          const { x, y, width, height } = (await page.locator("#frame").boundingBox())!;
+          return [x + across * width, y + down * height];
+        };
+        await page.mouse.move(...await at(0.6, 0.3));
+        await page.mouse.down();
+        await page.mouse.move(...await at(0.6, 0.7), { steps: 8 });
+        await page.mouse.up();
+        await page.check("input[value=source]");
+        await page.mouse.click(...await at(0.3, 0.4));
+        await page.check("input[value=receiver]");
+        await page.mouse.click(...await at(0.3, 0.42));
+        await page.click("#restart");
+        await step(page, 60);
+        const heard = Object.values(await value(page, "({ ...facet.simulation.traces[0] })") as number[]);
+        const picture = await value(page, "facet.picture") as Parameters<typeof painted>[0] & {
+          sources: [number, number][];
+          receivers: [number, number][];
+        };
+        assertEquals([picture.strokes.length, picture.sources.length, picture.receivers.length], [1, 1, 1]);
+
+        // the same in this process, on the CPU
+        const scene = SCENES.sound!, problem = problemOf(scene, picture.size), [rows, columns] = picture.size;
+        const plain = {
+          traversal: "stepwise",
+          parameters: {},
+          share: { cpuSlices: problem.grid[0], gpuSlices: 0, exchangeEvery: 1, cpuWorkers: 1 },
+        };
+        const kernel = JSON.parse((await page.getAttribute("#device", "title"))!);
+        await using solver = await createSolver(null, problem, where === "WebGPU" ? plain : kernel);
+        const cells = painted(picture, () => 1500, scene.brushes.map(([, value]) => value));
+        const inside = (i: number, count: number) => Math.min(count - 1, Math.max(0, i - scene.edges));
+        await solver.write(
+          "velocity",
+          (x, ...others) => cells[inside(x, rows) * columns + inside(others.at(-1)!, columns)]!,
+        );
+        const position = ([down, across]: [number, number]) =>
+          [scene.edges + down / 1000 * rows, scene.edges + across / 1000 * columns] as const;
+        await solver.addSources("s", [position(picture.sources[0]!)], scene.source![1]);
+        await solver.addReceivers("p", [position(picture.receivers[0]!)]);
+        await solver.run(60);
+        const [expected] = await solver.traces(), largest = Math.max(...expected!.map(Math.abs));
+        assert(largest > 1e-3 && heard.length === expected!.length, `${largest}, ${heard.length} samples`);
+        const bound = where === "WebGPU" ? 1e-5 * largest : 0;
+        heard.forEach((one, i) =>
+          assert(Math.abs(one - expected![i]!) <= bound, `sample ${i}: ${one}, ${expected![i]}`)
+        );
+      });
+    },
+  });
+}
+
+Deno.test({
+  name: "tune shows both kernels, the faster goes on, and the profile is kept",
+  ...OPTIONS,
+  async fn() {
+    await withPage({}, async (page) => {
+      await page.click("#tune");
+      await page.waitForFunction(`document.querySelector("#tune").textContent.startsWith("Tune")`, null, {
+        timeout: 60_000,
+      });
+      for (const id of ["plain", "best"]) {
+        assertMatch((await page.textContent(`#${id} small`))!, /cells\/s.*error \S+ of at most/);
+      }
+      assertEquals(await value(page, `document.querySelector("#best progress").value`), 1);
+      assert(await value(page, `document.querySelectorAll("#tried circle").length`) as number >= 1);
+      const kept = JSON.parse(await value(page, `localStorage.getItem("facet-profile")`) as string);
+      const kernel = JSON.parse((await page.getAttribute("#device", "title"))!);
+      assertEquals(kernel, kept.entries[0].configuration);
+      await page.reload();
+      await page.waitForFunction(`document.body.dataset.ready === "yes"`);
+      assertEquals(await page.isEnabled("#download"), true);
+    });
+  },
+});
+
+Deno.test({
+  name:
+    "a shared link shows the same picture; by keyboard alone; nothing is asked of others, and little of the host",
+  ...OPTIONS,
+  async fn() {
+    let url = "", picture: unknown;
+    await withPage({}, async (page, requests) => {
+      await page.selectOption("#scene", "life");
+      await page.focus("#frame");
+      for (const key of ["ArrowLeft", "Enter", "Shift+ArrowUp", "Enter"]) await page.keyboard.press(key);
+      assertEquals((await value(page, "facet.picture.strokes.length")) as number, 2);
+      await page.click("#restart");
+      await step(page, 12);
+      picture = await shown(page);
+      await page.click("#share");
+      await page.waitForFunction("location.hash.length > 1");
+      url = page.url();
+      assert(new URL(url).hash.length <= 8193);
+      assertEquals(requests.filter((one) => !one.startsWith(ADDRESS)), []);
+    });
+    await withPage({ url }, async (page) => {
+      await step(page, 12);
+      assertEquals(await shown(page), picture);
+    });
+    let bytes = 0;
+    for await (const { name } of Deno.readDir(FOLDER)) {
+      const packed = new Blob([await Deno.readFile(`${FOLDER}/${name}`)]).stream().pipeThrough(
+        new CompressionStream("gzip"),
+      );
+      bytes += (await new Response(packed).arrayBuffer()).byteLength;
+    }
+    assert(bytes <= 400 * 1024, `${bytes} bytes`);
+  },
+});
+
+Deno.test({
+  name:
+    "an own equation with a mistake says in which line; mended it runs, with every scene and theme accessible",
+  ...OPTIONS,
+  async fn() {
+    await withPage({ width: 390, theme: "dark" }, async (page) => {
+      const right = await page.inputValue("#text");
+      const lineOf = (words: string): number => right.split(words)[0]!.split("\n").length;
+      const mistakes = [
+        [right.replace("const push =", "const push"), lineOf("const push")],
+        [right.replace("multiply(4, u)", "4 * u"), lineOf("export default equation")],
+      ] as const;
+      for (const [text, line] of mistakes) {
+        await page.fill("#text", text);
+        await page.click("#run-own");
+        await page.waitForFunction(`document.querySelector("#mistake").textContent !== ""`);
+        assertMatch((await page.textContent("#mistake"))!, new RegExp(`^Line ${line}: `));
+      }
+      await page.fill("#text", right);
+      await page.click("#run-own");
+      await page.waitForFunction(`document.querySelector("#scene").value === "own"`);
+      assertEquals(await page.textContent("#mistake"), "");
+      await step(page, 3);
+      for (const scene of [...Object.keys(SCENES), "own"]) {
+        await page.selectOption("#scene", scene);
+        await page.waitForFunction(`document.querySelector("#frame").dataset.step === "0"`);
+        await step(page, 2);
+        assertMatch((await page.textContent("[role=status]"))!, /^$|The CPU computes/, scene);
+      }
+      await page.evaluate(axe.source);
+      for (const [width, colorScheme] of [[390, "dark"], [1280, "light"]] as const) {
+        await page.setViewportSize({ width, height: 900 });
+        await page.emulateMedia({ colorScheme });
+        assertEquals(await value(page, "document.documentElement.scrollWidth <= innerWidth"), true);
+        const found = await value(
+          page,
+          `axe.run(document, { resultTypes: ["violations"] }).then(({ violations }) =>
+          violations.map(({ id, nodes }) => id + ": " + nodes.map(({ html }) => html.slice(0, 120)).join(" | ")))`,
+        );
+        assertEquals(found, [], `${width} ${colorScheme}`);
+      }
+    });
+  },
+});
