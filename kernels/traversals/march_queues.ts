@@ -9,7 +9,7 @@
  */
 import { type Expression, isSame, type Offset, type Tap, tapsIn, visitTaps } from "../expression.ts";
 import { remembered } from "../remembered.ts";
-import { expressionsOf, tapsOf, type Update } from "../update.ts";
+import { expressionsOf, readsPrevious, tapsOf, type Update } from "../update.ts";
 
 export interface Span {
   low: number;
@@ -103,9 +103,20 @@ function findQueues(update: Update, { isTiled, ahead }: QueueOptions): MarchQueu
   return { columns, sums, leads, warmUp: warmUpOf(update, { columns, sums, leads, ahead }) };
 }
 
+/**
+ * Whether the passes of such an update come in pairs: it reads F(t − 1), so that a pass makes two levels of two, which are
+ * not yet to be overwritten. The first of a pair puts them into a scratch buffer, the second takes them from there.
+ */
+export function isPaired(update: Update): boolean {
+  return update.substeps.length > 1 && update.fields.length === 1 && readsPrevious(update);
+}
+
+/** What a pass of a pair reads or writes beside the levels: both in one buffer, F(t − 1) behind F(t). */
+export const PAIR = ["pair[", "pair[LENGTH + "] as const;
+
 /** Whether a value goes to memory, or is only what later steps of a deep march read. */
-export function isStored({ fields }: Update, field: number): boolean {
-  return field < fields.length;
+export function isStored(update: Update, field: number): boolean {
+  return field < update.fields.length || (isPaired(update) && field === update.substeps.length - 1);
 }
 
 /** Whether a partial sum is computed once and kept: it reads its own slice only, around its own column, and not F(t − 1). */

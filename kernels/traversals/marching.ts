@@ -11,26 +11,24 @@
  * @module
  */
 import { type Tap, tapsIn } from "../expression.ts";
-import { capabilities, refusalOf, wrongParameters } from "../capability.ts";
+import { capabilities, refusalOf, WITHOUT_INSULATED, wrongParameters } from "../capability.ts";
+import type { Layout } from "../layout.ts";
 import { sectionsOf } from "../sections.ts";
 import { isAllZero, type Problem } from "../stencils/stencil.ts";
 import { remembered } from "../remembered.ts";
 import { profileTapsOf, reachOf, stepReach, tapsOf, type Update } from "../update.ts";
-import { DEEP, repeated, rimmedThreads, rowsOf } from "./march_depth.ts";
-import { queuesOf } from "./march_queues.ts";
+import { deepOf, depthsOf, repeated, rimmedThreads, rowsOf } from "./march_depth.ts";
+import { isPaired, queuesOf } from "./march_queues.ts";
 import { type Ends, marchShader, type MarchShape, ownThreads, tilesOf } from "./march_shader.ts";
+import { scratchOf } from "./profile_storage.ts";
 import { planSteps, rowsAcross, stepwiseLayout } from "./stepwise.ts";
-import type { GpuPlan, ParametersOf, Traversal } from "./traversal.ts";
+import type { Dispatch, GpuPlan, ParametersOf, Traversal } from "./traversal.ts";
 import { exceededLimit, powersOfTwo } from "./workgroup_limits.ts";
 
 /** The workgroup's shape, the pieces of the march, whether it has a tile, slices loaded ahead, and steps of a pass. */
 type MarchParameters = ParametersOf<
   "zPerThread" | "threadsZ" | "threadsY" | "pieces" | "tile" | "ahead" | "depth"
 >;
-
-/** Around the grid nothing but zeros, or the grid again. */
-const EXCEPT_INSULATED = ["zero", "periodic"] as const;
-const WITHOUT_INSULATED = [EXCEPT_INSULATED, EXCEPT_INSULATED, EXCEPT_INSULATED] as const;
 
 /** One dispatch a step; the workgroup's shape, the pieces of the march, and the tile are to choose. */
 export const marching: Traversal = {
@@ -79,15 +77,17 @@ export const marching: Traversal = {
       zPerThread: [4, 2, 1],
       threadsZ: powersOfTwo(4, Math.min(256, mostZ, Math.max(4, 2 * nz - 1))),
       threadsY: powersOfTwo(1, Math.min(32, mostY, 2 * ny - 1)),
-      pieces: powersOfTwo(1, Math.min(64, nx)),
+      pieces: powersOfTwo(1, Math.min(ny === 1 ? 512 : 64, nx)),
       tile: [0, 1],
       ahead: [0, 1],
     };
-    if (refusalOf(DEEP, problem) !== undefined) return alone;
+    if (refusalOf(deepOf(problem.grid), problem) !== undefined) return alone;
     const threadsZ = rimmedThreads(nz).filter((threads) => threads <= Math.min(256, mostZ));
-    const threadsY = threadsZ.flatMap(rowsOf).filter((rows) => rows >= 4 && rows <= Math.min(32, mostY));
+    const threadsY = ny === 1
+      ? []
+      : threadsZ.flatMap(rowsOf).filter((rows) => rows >= 4 && rows <= Math.min(32, mostY));
     return {
-      depth: [1, 2],
+      depth: depthsOf(problem.grid),
       ...alone,
       threadsZ: [...new Set([...alone.threadsZ, ...threadsZ])],
       threadsY: [...new Set([...alone.threadsY, ...ny > 1 ? threadsY : []])],
@@ -95,7 +95,7 @@ export const marching: Traversal = {
   },
   infeasible(problem, parameters, limits) {
     const { zPerThread = 1, threadsZ, threadsY, tile, ahead = 0, depth = 1 } = parameters;
-    const shallow = depth > 1 ? refusalOf(DEEP, problem) : undefined;
+    const shallow = depth > 1 ? refusalOf(deepOf(problem.grid), problem) : undefined;
     if (shallow !== undefined) return { ...shallow, message: `depth ${depth}: ${shallow.message}` };
     // Where there is a choice, each depth has shapes of its own. Life, 512³, two steps: 456 Gcells/s, with a tile 323,
     // without loads ahead 410 (H100, 2026-11-22).
@@ -115,8 +115,11 @@ export const marching: Traversal = {
         "several steps a pass: a tile of loaded values costs more rim than it saves, and loads ahead always gain",
       );
     }
-    const shape = shapeOf(problem, parameters);
+    const shape = shapeOf(problem, parameters), layout = stepwiseLayout(withPads(problem, shape));
     const { haloY, haloZ, rimY, rimZ } = shape;
+    if (isPaired(shape.update) && sectionsOf(layout, needsOf(shape), limits).length > 1) {
+      return wrongParameters(`depth ${depth}: passes in pairs take levels in one piece`);
+    }
     if (ownThreads(threadsZ, haloZ) <= 0 || ownThreads(threadsY, haloY) <= 0) {
       return wrongParameters(
         `all of the ${threadsZ}x${threadsY} threads lie in the rim (${haloZ} along z, ${haloY} along y)`,
@@ -140,7 +143,7 @@ export const marching: Traversal = {
       return wrongParameters("a tile has no use: no tap reads a neighbour in the slice");
     }
     return exceededLimit(limits, {
-      layout: stepwiseLayout(problem),
+      layout,
       ...needsOf(shape),
       workgroup: [threadsZ, threadsY, 1],
       workgroupBytes: tileBytes(shape),
@@ -160,7 +163,7 @@ export const marching: Traversal = {
     const { pieces, part, ends } = rowsAcross(threadsZ, Math.min(threadsZ * zPerThread, nz), z);
     // what else a tile's threads load, and what of a slice neighbours read, too
     const rim = isTiled ? (threadsZ + 2 * rimZ) * (threadsY + 2 * rimY) / threads - 1 : 0;
-    const loads = arrays + rim + (isTiled ? 0 : reads), stored = update.fields.length;
+    const loads = arrays + rim + (isTiled ? 0 : reads), stored = isPaired(update) ? 2 : update.fields.length;
     const isDeep = [...haloY, ...haloZ].some((threads) => threads > 0);
     const shared = isDeep ? (computed - 1) * arrays : neighbours * 2 * y / threadsY;
     const total = workgroups.reduce((a, b) => a * b);
@@ -198,8 +201,8 @@ export const marching: Traversal = {
   },
   plan(problem, parameters, limits) {
     const { zPerThread = 1, threadsZ, threadsY, pieces, tile, ahead = 0, depth = 1 } = parameters;
-    const layout = stepwiseLayout(problem);
     const deepest = shapeOf(problem, parameters), needs = needsOf(deepest);
+    const padded = withPads(problem, deepest), layout = stepwiseLayout(padded);
     const tiled = tile === 1 ? ", tile" : "", deep = depth > 1 ? `, ${depth} steps deep` : "";
     const label =
       `marching ${threadsZ}x${threadsY} of ${zPerThread}, ${pieces} pieces${tiled}, ${ahead} ahead${deep}`;
@@ -207,7 +210,7 @@ export const marching: Traversal = {
     const planOf = (shape: Shape): GpuPlan =>
       planSteps({
         label,
-        problem,
+        problem: padded,
         layout,
         sections,
         reach: (needs.span - 1) / 2,
@@ -216,6 +219,7 @@ export const marching: Traversal = {
       });
     const single = planOf(shapeOf(problem, { ...parameters, depth: 1 }));
     if (depth === 1) return single;
+    if (isPaired(deepest.update)) return pairedPlan(problem, layout, { shape: deepest, single, label });
     const whole = planOf(deepest), before = whole.shaders.length;
     return {
       ...whole,
@@ -234,6 +238,41 @@ export const marching: Traversal = {
     };
   },
 } satisfies Traversal<MarchParameters>;
+
+/** The problem with the pads that a pass needs, which are images of the grid as far as all of its steps reach. */
+function withPads(problem: Problem, { update }: Shape): Problem {
+  return isAllZero(problem.boundary) ? problem : { ...problem, stencil: { ...problem.stencil, update } };
+}
+
+/** Passes by twos: from the levels to a scratch buffer, and back to them. */
+function pairedPlan(
+  problem: Problem,
+  layout: Layout,
+  { shape, single, label }: { shape: Shape; single: GpuPlan; label: string },
+): GpuPlan {
+  const { scratch = [] } = scratchOf(problem), before = single.shaders.length;
+  const passes = (["to pair", "from pair"] as const).map((pass) =>
+    marchShader(problem, layout, shape, undefined, pass)
+  );
+  const workgroups = workgroupsOf(problem, shape);
+  return {
+    ...single,
+    label,
+    // a pass reads pads, which are never written
+    storage: { layout, scratch: [...scratch, { label: "pair", length: 2 * layout.length, lives: "field" }] },
+    shaders: [...single.shaders, ...passes],
+    dispatches(count, start) {
+      const pairs = Math.floor(count / (2 * shape.depth)), deep = pairs * 2 * shape.depth;
+      const flipped = start % 2 === 1;
+      return [
+        ...Array.from({ length: 2 * pairs }, (_, i): Dispatch => {
+          return { shader: before + i % 2, workgroups, flipped, uniforms: [] };
+        }),
+        ...single.dispatches(count - deep, start + deep),
+      ];
+    },
+  };
+}
 
 /** What a march's shader is written from, and what it keeps. */
 type Shape = ReturnType<typeof shapeOf>;

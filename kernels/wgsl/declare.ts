@@ -80,10 +80,16 @@ export function timeUniforms(update: Update, step: number): number[] {
 }
 
 /** The array element that a tap reads, relative to `cell`, the index of the updated cell in plane 0. */
-export function elementOf({ offset: [x, y, z], ago, plane }: Tap): string {
+export function elementOf(
+  { offset: [x, y, z], ago, plane }: Tap,
+  arrays: readonly [now: string, before: string] = LEVELS,
+): string {
   const place = `${strides(plane, "PLANE")}${strides(x, "SLICE")}${strides(y, "PITCH")}${strides(z, "1")}`;
-  return `${ago === 0 ? "now" : "before"}[cell${place}]`;
+  return `${arrays[ago === 0 ? 0 : 1]}cell${place}]`;
 }
+
+/** Where F(t) and F(t−1) begin. */
+const LEVELS = ["now[", "before["] as const;
 
 /** `cell + 3 * SLICE`, `column - 1`, or where it starts from. */
 export function plus(from: string, count: number, stride = "1"): string {

@@ -12,7 +12,7 @@ import { layOut } from "../../kernels/layout.ts";
 import { add, multiply, sine, type Value } from "../../kernels/operations.ts";
 import type { Problem, Stencil } from "../../kernels/stencils/stencil.ts";
 import { TRAVERSALS } from "../../kernels/traversals/all.ts";
-import { DEEP } from "../../kernels/traversals/march_depth.ts";
+import { deepOf } from "../../kernels/traversals/march_depth.ts";
 import type { GpuPlan, Parameters } from "../../kernels/traversals/traversal.ts";
 import { CpuPool } from "../../tuner/devices/cpu/wasm_workers.ts";
 import type { GpuDevice } from "../../tuner/devices/gpu/gpu_device.ts";
@@ -122,7 +122,7 @@ for (const problem of [CUBE, LINE]) {
 }
 
 Deno.test("several steps in one pass refuse a signal", () => {
-  assertEquals(refusalOf(DEEP, CUBE)?.kind, "signal");
+  assertEquals(refusalOf(deepOf(CUBE.grid), CUBE)?.kind, "signal");
 });
 
 Deno.test("a signal in every traversal of the CPU that accepts it equals an f64 loop", async () => {

@@ -35,6 +35,9 @@ function wholeWave(order: number): Stencil {
   return { ...wave(order, PLANE), update: reweighted(wave(order, PLANE).update, [-1, ...sides]) };
 }
 
+/** The same of heat. */
+const wholeHeat: Stencil = { ...heat(1, PLANE), update: reweighted(heat(1, PLANE).update, [-1, 1]) };
+
 /** Diagonal and axis taps, a shifted sum, a material and profiles along both axes. */
 const SLANTED = equation({
   name: "slanted",
@@ -81,9 +84,30 @@ const CASES: readonly Row[] = [
   [life("3-6/2", PLANE), [5, 11], "insulated", stepwise, { threadsZ: 8, threadsY: 1, threadsX: 1 }],
 ];
 
-for (const [stencil, grid, boundary, traversal, parameters] of CASES) {
-  const { grid: cells } = problemOf(stencil, grid);
-  const one = { traversal, stencil, grid: cells, boundary, parameters, runs: [3, 2] };
+/** Marches of many steps a pass: threads of a workgroup, cells of a thread, pieces, depth, and the steps of runs. */
+const DEEP: readonly [Stencil, grid: readonly [number, number], Values, runs: number[], OwnBoundaries?][] = [
+  [life(undefined, PLANE), [37, 53], { ...march(16, 2, 2, 1), depth: 8 }, [17, 3, 18]],
+  [life(undefined, PLANE), [23, 41], { ...march(16, 4, 3, 1), depth: 16 }, [50]],
+  [wholeHeat, [29, 31], { ...march(8, 4, 2, 1), depth: 3 }, [7, 2]],
+  [wholeWave(2), [31, 43], { ...march(8, 4, 2, 1), depth: 2 }, [5, 4]],
+  [wholeWave(2), [29, 37], { ...march(16, 1, 3, 1), depth: 3 }, [1, 7]],
+  [wholeWave(4), [17, 47], { ...march(16, 2, 1, 1), depth: 2 }, [5]],
+  [life(undefined, PLANE), [29, 37], { ...march(16, 2, 2, 1), depth: 4 }, [9, 10], "periodic"],
+  [life("3-6/2", PLANE), [11, 26], { ...march(16, 4, 2, 1), depth: 6 }, [13], ["zero", "periodic"]],
+  [wholeHeat, [13, 16], { ...march(16, 1, 1, 1), depth: 3 }, [7], ["periodic", "zero"]],
+];
+const ALL = [
+  ...CASES.map(([stencil, grid, boundary, traversal, parameters]) => {
+    return { stencil, grid, boundary, traversal, parameters, runs: [3, 2] };
+  }),
+  ...DEEP.map(([stencil, grid, parameters, runs, own = "zero"]) => {
+    const { boundary } = plannedProblem({ stencil, grid, boundary: own });
+    return { stencil, grid, boundary, traversal: marching, parameters, runs };
+  }),
+];
+
+for (const { grid, ...rest } of ALL) {
+  const { grid: cells } = problemOf(rest.stencil, grid), one = { ...rest, grid: cells };
   testOnGpu(`2D: ${describeCase(one)} equals the oracle`, (gpu) => assertExact(gpu, one));
 }
 
