@@ -1,17 +1,21 @@
 import { assertEquals } from "@std/assert";
 import { refusalOf } from "../../kernels/capability.ts";
 import type { Problem } from "../../kernels/stencils/stencil.ts";
+import { cpuLayoutOf } from "../../tuner/devices/cpu/cpu_field.ts";
+import { CpuPool } from "../../tuner/devices/cpu/wasm_workers.ts";
 import { diamondTorre } from "../../kernels/traversals/diamond_torre.ts";
 import { marching } from "../../kernels/traversals/marching.ts";
 import { stepwise } from "../../kernels/traversals/stepwise.ts";
 import { GpuField } from "../../tuner/devices/gpu/gpu_field.ts";
-import { readCells } from "../devices/cells.ts";
+import { gatherCells, readCells } from "../devices/cells.ts";
 import { testOnGpu } from "../test_on_gpu.ts";
+import { THOROUGH } from "../thorough.ts";
 import {
   ALONG_X,
   describeCase,
   type OracleCase,
   planInSections,
+  wholeNumberElastic,
   wholeNumberStaggered,
   wholeNumberWave,
   wholeNumberYee,
@@ -24,10 +28,14 @@ const torre = { dts: 1, nt: 4, bands: 1, zPerThread: 1, threads: 9, chunk: 2, un
 const grid = [23, 7, 9] as const, sections = [1, 3, Infinity];
 const star = { traversal: stepwise, stencil: wholeNumberWave(4), grid, parameters: shape, runs: [3, 2] };
 
+const SHAKING = { stencil: wholeNumberElastic(), grid: [9, 7, 10] as const, runs: [1, 1] };
+
 interface PointCase extends OracleCase {
   readonly every?: number;
   /** The field with the points. @default {the first} */
   readonly field?: number;
+  /** 0: points are recorded only. @default {1} */
+  readonly sources?: 0;
 }
 
 const CASES: readonly PointCase[] = [
@@ -91,6 +99,35 @@ const CASES: readonly PointCase[] = [
     runs: [4, 5],
     field: 2,
   },
+  // fields that the next sub-step reads, where what is added to them must be, too
+  {
+    ...star,
+    stencil: wholeNumberYee(),
+    traversal: diamondTorre,
+    parameters: { ...torre, unroll: 2, nt: 2, bands: 2, lookahead: 1, materials: 1 },
+    runs: [4, 5],
+    field: 4,
+  },
+  ...[1, 2].map((sections) => ({ ...star, stencil: wholeNumberYee(), sections, field: 3 })),
+  // elastic waves with edges and a free surface: forces and moments
+  ...[0, 2].map((field) => ({ ...star, ...SHAKING, field })),
+  { ...star, ...SHAKING, boundary: "periodic", sections: 2, field: 1 },
+  { ...star, ...SHAKING, field: 5, every: 2 },
+  {
+    ...star,
+    ...SHAKING,
+    traversal: marching,
+    parameters: { ...march, zPerThread: 1, tile: 0 },
+    field: 7,
+    sources: 0,
+  },
+  ...(THOROUGH ? [0, 6] : []).map((field) => ({
+    ...star,
+    ...SHAKING,
+    traversal: diamondTorre,
+    parameters: { ...torre, nt: 8, threads: 10, materials: 0 },
+    field,
+  })),
   {
     ...star,
     stencil: ALONG_X,
@@ -105,7 +142,9 @@ const CASES: readonly PointCase[] = [
 for (const one of CASES) {
   testOnGpu(`points: ${describeCase(one)}: the oracle's bits`, async (gpu) => {
     const { traversal, stencil, parameters, runs, boundary = "zero", sections = 1, every = 1, field } = one;
-    const problem: Problem = { stencil, grid: one.grid, boundary, steps: Math.max(...runs), survey: SURVEY };
+    const survey = { ...SURVEY, ...(one.sources === 0 && { sources: 0 }) };
+    const problem: Problem = { stencil, grid: one.grid, boundary, steps: Math.max(...runs), survey };
+    const points = awkwardPoints(problem, every, field);
     assertEquals(refusalOf(traversal, problem), undefined);
     assertEquals(traversal.infeasible(problem, parameters, gpu.limits), undefined);
     const plan = sections === 1
@@ -113,9 +152,31 @@ for (const one of CASES) {
       : planInSections(one, problem, sections);
     assertEquals((plan.storage.sections?.length ?? 1) > 1, sections > 1);
     using made = await GpuField.create(gpu, problem, plan);
-    await assertPoints(made, { problem, points: awkwardPoints(problem, every, field), runs }, {
+    const heard = survey.sources === 0 ? { ...points, added: [] } : points;
+    await assertPoints(made, { problem, points: heard, runs }, {
       run: (field, steps) => field.run(steps),
       read: readCells,
     });
   });
 }
+
+Deno.test("points of elastic waves on CPU workers: the oracle's bits", async () => {
+  const { stencil, stencil: { update }, grid } = SHAKING, boundary = "zero";
+  const problem: Problem = { stencil, grid, boundary, steps: 1 }, layout = cpuLayoutOf(problem);
+  const pool = await CpuPool.create({ workers: 2 });
+  try {
+    for (const shape of [{ strip: 3 }, { tiles: 2, band: 2, block: 1 }]) {
+      for (const field of [0, 2, 5, 6]) {
+        const made = await pool.load({ update, layout, boundary, shape });
+        await assertPoints(made, { problem, points: awkwardPoints(problem, 1, field), runs: [2] }, {
+          run: (field, steps) => field.run({ steps }),
+          read: (field, ago) =>
+            Promise.resolve(gatherCells(ago === 0 ? field.current : field.previous, layout)),
+        });
+        await made.dispose();
+      }
+    }
+  } finally {
+    pool.dispose();
+  }
+});
