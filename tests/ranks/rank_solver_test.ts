@@ -155,6 +155,28 @@ Deno.test("a rank's axis profiles have the values of its own cells, from a funct
   cpuPool.dispose();
 });
 
+Deno.test("a rank rounds what it writes into its cells of a packed material, and refuses what lies beyond", async () => {
+  const stencil = equation({
+    name: "still",
+    fields: { u: [0, 1] },
+    materials: { m: { packed: [0, 64] } },
+    step: ({ u, m }) => ({ u: add(u, m.at(1)) }),
+  });
+  const one = { stencil, grid: [4, 2, 2], boundary: "zero", parts: [2, 1, 1], exchangeEvery: 1 } as const;
+  const cpuPool = await CpuPool.create({ workers: 1 }), unit = 2 ** -9;
+  await onRanks({ ...one, runs: [1] }, { gpu: undefined, cpuPool }, async (solvers) => {
+    await Promise.all(solvers.map((solver) => solver.write({ name: "m" }, (x) => x + 0.3)));
+    const own = await Promise.all(solvers.map((solver) => solver.read({ name: "m" })));
+    const rounded = [0, 1, 2, 3].map((x) => Math.round((x + 0.3) / unit) * unit);
+    assertEquals(own.map((values) => [values[0], values[4]]), [rounded.slice(0, 2), rounded.slice(2)]);
+    const beyond = solvers.map((solver) => solver.write({ name: "m" }, () => 65));
+    for (const one of beyond) {
+      await assertRejects(() => one, RangeError, "Cannot write m: values must lie from 0 to 64: found 65");
+    }
+  });
+  cpuPool.dispose();
+});
+
 Deno.test("ranks are verified where each cell has materials and F(t−1) is read", async () => {
   const one = { stencil: wholeNumberCross(), grid: [6, 5, 7], boundary: "zero", parts: [2, 1, 1] } as const;
   const cpuPool = await CpuPool.create({ workers: 1 }), device = { gpu: undefined, cpuPool };

@@ -23,6 +23,7 @@ import { openDevice } from "../../tuner/devices/open_device.ts";
 import type { Solver } from "../../tuner/solver/solver.ts";
 import { SolverError } from "../../tuner/solver/solver_error.ts";
 import {
+  packed,
   wholeNumberElastic,
   wholeNumberMedium,
   wholeNumberProfiles,
@@ -140,6 +141,11 @@ const CASES: [name: string, stencil: Stencil, boundary: Boundary, options: Optio
     parameters: TORRE,
   }],
   ["shared, own materials", wholeNumberElastic(), "periodic", { cpuSlices: 5, exchangeEvery: 1 }],
+  ["shared, torres, own packed materials", packed(wholeNumberMedium(1), -2, 2), "zero", {
+    cpuSlices: 3,
+    traversal: "diamond-torre",
+    parameters: { ...TORRE, zPerThread: 2, threads: 6, materials: 3 },
+  }],
 ];
 
 type Options = NonNullable<Parameters<typeof configurationOf>[1]>;
