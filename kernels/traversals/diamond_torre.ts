@@ -101,14 +101,7 @@ export const diamondTorre: Traversal = {
     },
     {
       boundaries: AMONG_ZEROS,
-      where: {
-        fields: {
-          cannot: {
-            window: "torres of several fields do not pass through a window",
-            previous: "torres of several fields keep one level",
-          },
-        },
-      },
+      where: { fields: { cannot: { previous: "torres of several fields keep one level" } } },
     },
   ),
   parameterLists(problem, { maxComputeWorkgroupStorageSize: mostBytes }) {

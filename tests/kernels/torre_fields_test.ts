@@ -238,7 +238,7 @@ Deno.test("the slope of staggered grids is what a whole step reaches, and tiles 
   }
 });
 
-Deno.test("torres refuse two levels of several fields, and a window", () => {
+Deno.test("torres refuse two levels of several fields", () => {
   const older = equation({
     name: "older",
     fields: { u: [-1, 1], w: [-1, 1] },
@@ -252,5 +252,4 @@ Deno.test("torres refuse two levels of several fields, and a window", () => {
   });
   assertEquals(refusalOf(diamondTorre, problem(older))?.kind, "previous");
   assertEquals(refusalOf(diamondTorre, problem(YEE)), undefined);
-  assertEquals(refusalOf(diamondTorre, problem(YEE), { windowBytes: 1 })?.kind, "window");
 });

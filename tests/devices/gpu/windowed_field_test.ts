@@ -15,7 +15,7 @@ import { prepare } from "../../../tuner/devices/runners.ts";
 import { RunFailure } from "../../../tuner/devices/run_failure.ts";
 import { wholeNumberCross, wholeNumberMedium, wholeNumberProfiles } from "../../kernels/oracle_case.ts";
 import { testOnGpu } from "../../test_on_gpu.ts";
-import { wholeNumberWave } from "../../kernels/oracle_case.ts";
+import { wholeNumberWave, wholeNumberYee } from "../../kernels/oracle_case.ts";
 import { assertPoints, awkwardPoints, SURVEY } from "../../kernels/point_case.ts";
 import { SharedField } from "../../../tuner/devices/shared/shared_field.ts";
 import { gatherCells, readCells, readSharedCells } from "../cells.ts";
@@ -76,6 +76,13 @@ const CASES: readonly Case[] = [
     parameters: { ...torre, materials: 0 },
     slices: 20,
     expected: [4, 4],
+  },
+  {
+    problem: { ...waves, stencil: wholeNumberYee() },
+    traversal: "diamond-torre",
+    parameters: { ...torre, chunk: 4, nt: 2, bands: 3, materials: 1 },
+    slices: 30,
+    expected: [15, 6],
   },
   ...[0, 1].map((materials): Case => ({
     problem: { ...waves, stencil: wholeNumberMedium(1) },
