@@ -28,7 +28,7 @@
  */
 import { profileReads } from "../axis_profiles.ts";
 import { AMONG_ZEROS, capabilities, wrongParameters } from "../capability.ts";
-import { fold, type Tap, tapsIn, uniform } from "../expression.ts";
+import { fold, uniform } from "../expression.ts";
 import type { Problem } from "../stencils/stencil.ts";
 import { remembered } from "../remembered.ts";
 import { expressionsOf, operationsOf, readsPrevious, tapsOf, type Update } from "../update.ts";
@@ -55,7 +55,7 @@ import {
   type TorreShape,
 } from "./torre_shape.ts";
 import { sumsOf } from "./torre_sums.ts";
-import { needsOf, visitTier } from "./torre_visit.ts";
+import { fieldTaps, needsOf, onward, tapped, type Value, valueKey, visitTier } from "./torre_visit.ts";
 import type { Traversal } from "./traversal.ts";
 import { exceededLimit } from "./workgroup_limits.ts";
 
@@ -126,7 +126,9 @@ export const diamondTorre: Traversal = {
       // what did best on an H100 first (2026-11-21): the model does not tell these apart
       chunk: fitting(keepsSums ? [16, 8, 32, 4] : [8, 4, 16, 2]),
       unroll: [1, 2, 4],
-      lookahead: keepsSums ? [EARLIEST, 1, 2, 0] : [EARLIEST, TIER_AHEAD, RESTING, 1, 0],
+      lookahead: keepsSums
+        ? [EARLIEST, 1, 2, 0]
+        : [EARLIEST, TIER_AHEAD, ...update.fields.length > 1 ? [] : [RESTING], 1, 0],
       ...(update.materials.length > 0 && {
         materials: [AGAIN, HELD, ...packedPlanes(update, PACKED).length > 0 ? [PACKED, PACKED + HELD] : []],
       }),
@@ -146,15 +148,19 @@ export const diamondTorre: Traversal = {
       return wrongParameters(`unroll ${unroll} is odd: the two arrays would not swap back`);
     }
     const keepsSums = sumsOf(problem.stencil.update) !== undefined;
+    const hasSeveral = problem.stencil.update.fields.length > 1;
     if (lookahead === TIER_AHEAD && (unroll !== 1 || keepsSums)) {
       return wrongParameters(
         `lookahead ${lookahead}: a tier is loaded during the one before with unroll 1 and without sums only`,
       );
     }
-    if (lookahead === RESTING && keepsSums) {
-      return wrongParameters(`lookahead ${lookahead}: values rest in workgroup memory without sums only`);
+    if (lookahead === RESTING && (keepsSums || hasSeveral)) {
+      return wrongParameters(
+        `lookahead ${lookahead}: values of one field rest in workgroup memory, without sums only`,
+      );
     }
-    if (unroll === 1 && ![EARLIEST, TIER_AHEAD, RESTING].includes(lookahead) && !keepsSums) {
+    const isEarly = [EARLIEST, TIER_AHEAD, RESTING].includes(lookahead);
+    if (unroll === 1 && !isEarly && !keepsSums && !hasSeveral) {
       return wrongParameters(
         `lookahead ${lookahead} has no effect with unroll 1: every load is at the start of its tier`,
       );
@@ -180,9 +186,6 @@ export const diamondTorre: Traversal = {
     const mostBytes = Math.min(limits.maxStorageBufferBindingSize, limits.maxBufferSize);
     if (isPacked && (4 * shape.layout.length > mostBytes || limits.windowBytes !== undefined)) {
       return wrongParameters(`materials ${materials}: a level in one buffer is wanted`);
-    }
-    if (lookahead === RESTING && problem.stencil.update.fields.length > 1) {
-      return wrongParameters(`lookahead ${lookahead}: values of one field only rest in workgroup memory`);
     }
     if (lookahead === RESTING && shape.resting.length === 0) {
       return wrongParameters(`lookahead ${lookahead} has no effect: no value of so small a tile has to wait`);
@@ -214,12 +217,12 @@ export const diamondTorre: Traversal = {
     });
   },
   demand(problem, parameters) {
-    const { dts, nt, zPerThread, threads, chunk, unroll, lookahead } = parameters;
+    const { nt, zPerThread, threads, chunk, unroll, lookahead } = parameters;
     const shape = shapeOf(problem, parameters);
     const { width, cells } = shape;
     const { update } = problem.stencil;
     const work = workOf(problem, parameters, shape);
-    const values = heldBy(update, dts) + (lookahead === TIER_AHEAD ? work.loaded : 0);
+    const values = work.held + (lookahead === TIER_AHEAD ? work.loaded : 0);
     // what two tiers find of materials and profiles alone, a compiler finds once and keeps
     const kept = unroll === 1 ? 0 : cells * fixedOf(update);
     // of F(t − 1) what rests takes no register; of F(t) prices say what it saves
@@ -228,7 +231,7 @@ export const diamondTorre: Traversal = {
     const previous = readsPrevious(update);
     // two tiers in the loop's body swap F and G instead of moving them, and repeat F where there is no G
     const kind = unroll === 1 ? "plain" : previous ? "swapped" : "repeated";
-    const isSpread = unroll !== 1 && lookahead !== EARLIEST;
+    const isSpread = (unroll !== 1 || update.fields.length > 1) && lookahead !== EARLIEST;
     const ends = 2 * cells * (previous ? 2 : update.fields.length);
     const tiers = Math.max(1, Math.min(nt, problem.steps));
     const [nx] = problem.grid;
@@ -287,15 +290,13 @@ function workOf(
   shape: TorreShape,
 ):
   & Record<"loaded" | "moved" | "exchanges" | "instructions" | "written" | "ofProfiles", number>
-  & ReturnType<typeof exchangeOf>
+  & ReturnType<typeof visitOf>
   & { readonly ofMaterials: ReturnType<typeof workOfMaterials> } {
   const { zPerThread } = parameters, { width, cells, rim, resting } = shape, fields = update.fields.length;
   const { loads, stored, kept } = needsOf(update, shape.dts), sums = sumsOf(update);
-  const exchange = exchangeOf(update, shape.dts, shape.perChunk);
+  const visit = visitOf(update, shape.dts, shape.perChunk, parameters.lookahead);
   const moved = loads.length + stored.length;
-  const exchanges = fields > 1
-    ? exchange.exchanged + exchange.reads
-    : exchange.exchanged * (1 + 2 * rim) + resting.length;
+  const exchanges = visit.exchanged * (1 + 2 * rim) + resting.length;
   // what prices were fitted to, one field without materials, has as many operations as taps
   const isPlain = fields === 1 && update.materials.length + profileReads(update).length === 0;
   const ofCell = isPlain ? tapsOf(update).length : operationsOf(update);
@@ -305,7 +306,7 @@ function workOf(
     ofProfiles = width * profileReads(update).length;
   const instructions = ofMaterials.instructions + 2 * ofProfiles;
   return {
-    ...exchange,
+    ...visit,
     loaded: loads.length,
     moved,
     exchanges,
@@ -320,23 +321,38 @@ function workOf(
   };
 }
 
-/** Values that a tier exchanges, those that its cells read of neighbours along z, and the barriers. */
-const exchangeOf = remembered((
+/** Values that a tier exchanges, its barriers, and of several fields those that a thread with 1 z holds at once. */
+const visitOf = remembered((
   update: Update,
   dts: number,
   perChunk: number,
-): Record<"exchanged" | "reads" | "barriers", number> => {
-  const shape = { ...tilesOf(update, dts), perChunk, resting: [], lookahead: 0 };
-  const all = visitTier(update, shape).filter(({ exchanged }) => exchanged.length > 0);
-  const isAside = ({ plane, offset: [, , z] }: Tap): boolean => z !== 0 && plane < update.fields.length;
-  const cells = all.flatMap(({ cells }) => cells);
+  lookahead: number,
+): Record<"exchanged" | "barriers" | "held", number> => {
+  const tiles = tilesOf(update, dts), { carried } = needsOf(update, dts);
+  const chunks = visitTier(update, { ...tiles, perChunk, resting: [], lookahead });
+  /** The first and the last chunk that has a value. */
+  const spans = new Map(carried.map((value) => [valueKey(value), [0, 0] as [number, number]]));
+  const hold = (value: Value, chunk: number): void => {
+    const span = spans.get(valueKey(value));
+    if (span === undefined) spans.set(valueKey(value), [chunk, chunk]);
+    else span[1] = chunk;
+  };
+  chunks.forEach(({ loads, exchanged, cells }, index) => {
+    for (const value of [...loads, ...exchanged]) hold(value, index);
+    for (const { place, made } of cells) {
+      for (const one of made) {
+        hold({ field: one.field, ago: -1, place }, index);
+        for (const tap of fieldTaps(one, update.fields.length)) hold(tapped(tap, place), index);
+      }
+    }
+  });
+  for (const value of carried) hold(onward(value, tiles.slope), chunks.length);
+  const heldIn = (chunk: number): number =>
+    [...spans.values()].filter(([first, last]) => first <= chunk && chunk <= last).length;
   return {
-    exchanged: all.reduce((sum, { exchanged }) => sum + exchanged.length, 0),
-    reads: cells.reduce(
-      (sum, { made }) => sum + tapsIn(made.map(({ value }) => value)).filter(isAside).length,
-      0,
-    ),
-    barriers: all.length,
+    exchanged: chunks.reduce((sum, { exchanged }) => sum + exchanged.length, 0),
+    barriers: chunks.filter(({ exchanged }) => exchanged.length > 0).length,
+    held: update.fields.length > 1 ? Math.max(...chunks.keys().map(heldIn)) : heldBy(update, dts),
   };
 });
 

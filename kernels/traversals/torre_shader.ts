@@ -78,11 +78,11 @@ export function torreShader(
     own(rests.get(valueKey(value))) ?? nameOf(value.ago === 1 ? "g" : "f", value);
   const isIn = (array: string) => (value: Value): string =>
     `${rests.has(valueKey(value)) ? "" : "var "}${heldAt(value)} = ${cellAt(array, value)};`;
-  const ahead = unroll === 1 && sumsOf(update) === undefined ? Infinity : lookahead;
+  const isWhole = unroll === 1 && sumsOf(update) === undefined && update.fields.length === 1;
   const chunks = visitTier(update, {
     ...shape,
     resting: unroll === 1 ? [] : shape.resting,
-    lookahead: ahead,
+    lookahead: isWhole ? Infinity : lookahead,
   });
   const ofMaterials = visitMaterials(
     update,

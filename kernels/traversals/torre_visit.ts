@@ -193,7 +193,7 @@ function ofField(place: Place, ago: Ago = 0, field = 0): Value {
 }
 
 /** What a new value taps of fields, but for F(t − 1). */
-const fieldTaps = remembered(({ value }: Assignment, fields: number) =>
+export const fieldTaps = remembered(({ value }: Assignment, fields: number) =>
   tapsIn([value]).filter(({ plane, ago }) => plane < fields && ago !== 1)
 );
 

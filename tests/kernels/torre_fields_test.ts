@@ -19,6 +19,8 @@ import { scheduleTorres } from "../../kernels/traversals/torre_schedule.ts";
 import { shapeOf, tileOf } from "../../kernels/traversals/torre_shape.ts";
 import { needsOf } from "../../kernels/traversals/torre_visit.ts";
 import { tapsOf, type Update } from "../../kernels/update.ts";
+import { registersOf } from "../../models/roofline.ts";
+import { H100_LIMITS } from "../h100_limits.ts";
 import { testOnGpu } from "../test_on_gpu.ts";
 import { THOROUGH } from "../thorough.ts";
 import {
@@ -86,6 +88,7 @@ const CASES: readonly OracleCase[] = ([
   [YEE, [1, 1, 2], [1, 2, 1, 1, 2, 2, 1, 99, 0], [1, 2, 3]],
   [YEE, [7, 5, 9], [1, 4, 1, 1, 9, 4, 1, 99, 0], [5, 4]],
   [YEE, [13, 11, 7], [2, 6, 1, 2, 4, 8, 1, 99, 1], [7]],
+  [YEE, [9, 5, 6], [2, 4, 1, 1, 6, 4, 1, 0, 1], [7]], // each chunk loads what it reads
   [YEE, [23, 3, 5], [1, 4, 4, 1, 5, 4, 1, 100, 0], [17]], // Ny is smaller than what fields' tiles cover
   [YEE, [5, 17, 7], [1, 4, 1, 4, 2, 2, 2, 1, 1], [9, 2]], // the last steps of each run are done singly
   [YEE, [11, 7, 5], [2, 4, 1, 1, 5, 8, 2, 0, 0], [9]],
@@ -94,6 +97,7 @@ const CASES: readonly OracleCase[] = ([
   [wholeNumberProfiledPair(), [13, 5, 6], [2, 4, 2, 2, 3, 4, 1, 100], [9]],
   [twin, [13, 7, 9], [2, 4, 1, 2, 5, 8, 1, 99], [5, 4]],
   [twin, [19, 5, 7], [1, 4, 2, 1, 7, 2, 4, 1], [9]],
+  [twin, [11, 6, 5], [2, 4, 1, 1, 5, 2, 1, 1], [9]],
   [crossed, [9, 11, 7], [1, 4, 1, 1, 7, 2, 1, 100, 1], [5]],
 ] satisfies Row[]).map(([stencil, grid, values, runs]) => {
   const [dts, nt, bands, zPerThread, threads, chunk, unroll, lookahead, materials] = values;
@@ -236,6 +240,21 @@ Deno.test("the slope of staggered grids is what a whole step reaches, and tiles 
     const { loads, stored } = needsOf(maxwell().update, dts), cells = 2 * dts * dts;
     assert((loads.length + stored.length) / cells <= 4 * (4 - 1 / dts) / dts);
   }
+});
+
+Deno.test("a thread holds fewer values where each chunk loads what it reads", () => {
+  const heldWith = (lookahead: number): number => {
+    const problem: Problem = {
+      stencil: elastic(),
+      grid: [64, 64, 64],
+      boundary: "zero",
+      steps: 16,
+    };
+    const torre = { dts: 1, nt: 16, bands: 1, zPerThread: 1, threads: 64, chunk: 8, unroll: 1, materials: 0 };
+    assertEquals(diamondTorre.infeasible(problem, { ...torre, lookahead }, H100_LIMITS), undefined);
+    return registersOf(diamondTorre.demand(problem, { ...torre, lookahead }));
+  };
+  assert(heldWith(0) < 0.7 * heldWith(99), `${heldWith(0)}, ${heldWith(99)}`);
 });
 
 Deno.test("torres refuse two levels of several fields", () => {
