@@ -375,8 +375,8 @@ function workOfMaterials(
     enteringRows: sizeOf(enteringRows),
     loads: sizeOf(loaded),
     held: isHeld ? size : Math.min(1, CELLS_AHEAD / cells) * size,
-    // a number is taken from its word, put in place of bits, and scaled
-    instructions: 2 * loaded.length + (isHeld ? zPerThread * size / unroll : 0) +
+    // a load finds its address and checks it; a number is taken from its word, put in place of bits, and scaled
+    instructions: 6 * loaded.length + (isHeld ? zPerThread * size / unroll : 0) +
       6 * zPerThread * halved(elements),
   };
 }

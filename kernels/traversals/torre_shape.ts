@@ -18,7 +18,10 @@ export type TorreParameters = ParametersOf<
 /** The lookahead with which all values are loaded while the tier before is computed. */
 export const TIER_AHEAD = 100;
 
-/** The lookahead with which all loads are at the start of a tier, and values that it needs late rest until then. */
+/**
+ * The lookahead with which all loads are at the start of a tier, and values rest in workgroup memory: of F(t) some that it
+ * needs late or, with one tier in the loop's body, of F(t − 1).
+ */
 export const RESTING = 101;
 
 /**
@@ -48,7 +51,7 @@ export interface TorreShape extends TorreTiles {
   /** Threads of a slot and, at each end, those of the rim that stay zero. */
   readonly slotLength: number;
   readonly rim: number;
-  /** Places of what the last tier left that rest in workgroup memory, not in registers, until the tier needs them. */
+  /** Places of values that rest in workgroup memory, not in registers, until the tier needs them. */
   readonly resting: readonly Place[];
   readonly layout: Layout;
 }
@@ -104,7 +107,8 @@ export function exchangeBytes(
 
 /**
  * Which values rest: those whose column is exchanged, so that neighbours read them where they lie, in a chunk before the
- * one that puts the next tier's value there. The first of these rest longest.
+ * one that puts the next tier's value there. The first of these rest longest. With one tier in the loop's body the row is
+ * that of the column S cells further along x: the next tier reads F(t − 1) of the place there before it puts F(t).
  */
 function restingIn({ slope, width, perChunk }: Pick<TorreShape, "slope" | "width" | "perChunk">): Place[] {
   const visited = square(0, width);

@@ -69,7 +69,7 @@ Deno.test("values that are no counts are said in words", () => {
   assertEquals(parameterWords("lookahead", "diamond-torre").valueOf(99), "at the start of a step");
   assertEquals(
     parameterWords("lookahead", "diamond-torre").valueOf(101),
-    "at the start of a step, late ones at rest",
+    "at the start of a step, some at rest",
   );
   assertEquals(parameterWords("strip", "CPU stepwise").valueOf(0), "all rows");
   assertEquals(parameterWords("tile", "marching").valueOf(1), "workgroup memory");

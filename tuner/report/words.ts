@@ -31,7 +31,7 @@ const PARAMETERS: Readonly<Record<string, Words>> = {
       0: "when needed",
       99: "at the start of a step",
       100: "a step ahead",
-      101: "at the start of a step, late ones at rest",
+      101: "at the start of a step, some at rest",
     },
   ],
   materials: ["Materials", "how a torre gets the values of materials", undefined, {
