@@ -7,7 +7,15 @@
 import { assert, assertEquals, assertLess, assertLessOrEqual } from "@std/assert";
 import { definitionOf, hashOf, stencilOf } from "../../kernels/definition.ts";
 import { equation } from "../../kernels/equation.ts";
-import { type Algebra, eachOperation, type Expression, OPERATIONS, tap } from "../../kernels/expression.ts";
+import {
+  type Algebra,
+  eachOperation,
+  type Expression,
+  fold,
+  OPERATIONS,
+  tap,
+  TREE,
+} from "../../kernels/expression.ts";
 import { costOf, type FunctionName, FUNCTIONS, made } from "../../kernels/functions.ts";
 import {
   add,
@@ -278,6 +286,8 @@ Deno.test("functions survive JSON by name, and count in the hash", () => {
     const again = stencilOf(JSON.parse(JSON.stringify(definitionOf(stencil))));
     assertEquals(again.update, stencil.update);
     assertEquals(hashOf(again.update), hashOf(stencil.update));
+    // also where a tree is built again, to replace some of its taps
+    for (const { value } of stencil.update.substeps.flat()) assertEquals(fold(value, TREE), value);
   }
   assertEquals(new Set(stencils.map(({ update }) => hashOf(update))).size, stencils.length);
   const { substeps: [power1] } = definitionOf(stencils[6]!);

@@ -14,7 +14,9 @@ import {
   divide,
   greater,
   multiply,
+  power,
   shifted,
+  sine,
   subtract,
   type Value,
 } from "../../kernels/operations.ts";
@@ -67,6 +69,7 @@ Deno.test("what is left and what sources add make the value that was written", (
     ({ u, m, s }, signal) => add(choose(greater(m, 9), s, u), multiply(m, signal)),
     ({ m, s }) => multiply(m, s),
     ({ u, s, r }) => add(subtract(s, r), subtract(u, absolute(u))),
+    ({ u, m, s }) => add(sine(u), multiply(power(m, 1.5), s)),
   ];
   for (const write of written) {
     const [split, whole] = values(write);
@@ -89,6 +92,7 @@ Deno.test("what is not linear in a source, or reads it elsewhere, is refused", (
     [({ u, s }) => divide(u, s), "not as a divisor"],
     [({ u, s }) => choose(s, u, 1), "not as a condition"],
     [({ s }) => absolute(s), "not in absolute"],
+    [({ u, s }) => multiply(u, sine(s)), "a source is used linearly, at the cell itself: not in sine"],
     [({ u, s }) => greater(u, s), "not in greater"],
     [({ u, s }) => shifted(add(u, s), 1, 0, 0), "not in a partial sum"],
     [({ s }) => s.at(1), "sub-step 1, field u: a source is wanted at the cell itself, now"],
