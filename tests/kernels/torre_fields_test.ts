@@ -27,6 +27,7 @@ import {
   assertExact,
   describeCase,
   type OracleCase,
+  packed,
   wholeNumberElastic,
   wholeNumberProfiledPair,
   wholeNumberStaggered,
@@ -99,6 +100,8 @@ const CASES: readonly OracleCase[] = ([
   [twin, [19, 5, 7], [1, 4, 2, 1, 7, 2, 4, 1], [9]],
   [twin, [11, 6, 5], [2, 4, 1, 1, 5, 2, 1, 1], [9]],
   [crossed, [9, 11, 7], [1, 4, 1, 1, 7, 2, 1, 100, 1], [5]],
+  [packed(crossed, 1, 2), [7, 9, 11], [1, 4, 1, 2, 6, 2, 1, 99, 2], [5]],
+  [packed(wholeNumberStaggered(), -1, 2), [5, 7, 6], [1, 4, 1, 2, 3, 4, 1, 99, 3], [2, 1]],
 ] satisfies Row[]).map(([stencil, grid, values, runs]) => {
   const [dts, nt, bands, zPerThread, threads, chunk, unroll, lookahead, materials] = values;
   const parameters = {
