@@ -173,28 +173,29 @@ export function maxwell(options: MaxwellOptions = {}): Stencil {
         return multiply(factor, add(isDamped ? multiply(factor, own) : own, push));
       };
       const newE = (axis: Axis): Expression => {
-        const own = electric[axis]!,
-          curl = curlOf(magnetic.map(({ next }) => next), axis, -1, stretched("e", axis));
-        const current = multiply(VACUUM_IMPEDANCE * spacing, planes[J[axis]]);
-        const epsilon = sumOf("permittivity", axis), push = multiply(4 * courant, subtract(curl, current));
+        const curl = curlOf(magnetic.map(({ next }) => next), axis, -1, stretched("e", axis));
+        const change = subtract(curl, multiply(VACUUM_IMPEDANCE * spacing, planes[J[axis]]));
         const factors = [...AXES_BESIDE[axis].map(onPlane), ...inMiddle(axis)];
-        if (conductivity === 0) return damped(factors, own, divide(push, epsilon));
+        const own = electric[axis]!, epsilon = sumOf("permittivity", axis);
+        if (conductivity === 0) return damped(factors, own, multiply(divide(4 * courant, epsilon), change));
         const loss = multiply(VACUUM_IMPEDANCE * spacing * courant / 2, sumOf("conductivity", axis));
-        const whole = add(epsilon, loss), left = divide(multiply(subtract(epsilon, loss), own), whole);
-        return damped(factors, left, divide(push, whole));
+        const whole = add(epsilon, loss), left = multiply(divide(subtract(epsilon, loss), whole), own);
+        return damped(factors, left, multiply(divide(4 * courant, whole), change));
       };
       const newH = (axis: Axis): Expression => {
-        const own = magnetic[axis]!,
-          curl = curlOf(electric.map(({ at }) => at), axis, 0, stretched("h", axis));
-        const push = multiply(-courant, curl);
+        const own = magnetic[axis]!;
+        const curl = curlOf(electric.map(({ at }) => at), axis, 0, stretched("h", axis));
         const factors = [
           ...(inMiddle(axis).length > 0 ? [onPlane(axis)] : []),
           ...AXES_BESIDE[axis].flatMap(inMiddle),
         ];
-        if (typeof permeability === "number") return damped(factors, own, divide(push, permeability));
+        if (typeof permeability === "number") {
+          return damped(factors, own, multiply(-courant / permeability, curl));
+        }
         // beyond a wall it is 0: the lowest will do, as no field passes there
         const one = planes.permeability!, other = maximum(one.at(...cells(axis, -1)), permeability[0]);
-        return damped(factors, own, divide(multiply(0.5, push, add(one, other)), multiply(one, other)));
+        const inverse = divide(add(one, other), multiply(one, other));
+        return damped(factors, own, multiply(-courant / 2, inverse, curl));
       };
       return [
         { hx: newH(0), hy: newH(1), hz: newH(2), ...memory.h },
