@@ -32,7 +32,7 @@ import {
   type Value,
 } from "../../kernels/operations.ts";
 import type { ValueRange } from "../../kernels/update.ts";
-import type { Stencil } from "../../kernels/stencils/stencil.ts";
+import type { Dimensions, OwnGrid, Stencil } from "../../kernels/stencils/stencil.ts";
 
 /** Numbers from 0 to 1, the same for the same seed (Steele, Lea, Flood, SplitMix). */
 export function randomNumbers(seed: number): () => number {
@@ -59,7 +59,7 @@ export interface Kind {
   readonly seed: number;
   /** Whole numbers within [−8, 8], on which every target is exact; otherwise real numbers within [−1, 1]. */
   readonly isWhole: boolean;
-  readonly dimensions: 1 | 3;
+  readonly dimensions: Dimensions;
   /**
    * What chance makes too rarely. `rows`: several sub-steps, each of one field, as the swept rule wants them; `slanted`: one
    * field with diagonal taps in x–y; `flat`: rows shorter than taps reach; `layered`: one field with materials; `coupled`: two
@@ -84,7 +84,8 @@ export function randomEquation({ seed, isWhole, dimensions, like }: Kind): Stenc
   );
   const hasSignal = random() < 0.3 && isFree, reach = oneOf(1, 1, 2);
   // most traversals accept taps on the axes only
-  const axes = dimensions === 1 ? [2] : like === "slanted" ? [0, 1] : oneOf([0, 1, 2], [0, 1, 2], [1, 2]),
+  const isPlanar = dimensions === 2, own = isPlanar ? [0, 1] : [0, 1, 2];
+  const axes = dimensions === 1 ? [2] : isPlanar || like === "slanted" ? [0, 1] : oneOf(own, own, [1, 2]),
     isCross = like !== "slanted" && (isPlain && !isCoupled || random() < 0.6);
   const groups: string[][] = [];
   for (const name of names) {
@@ -93,17 +94,19 @@ export function randomEquation({ seed, isWhole, dimensions, like }: Kind): Stenc
   }
   const offset = (): number[] => {
     const chosen = isCross ? [oneOf(...axes)] : axes;
-    return [0, 1, 2].map((axis) => chosen.includes(axis) ? below(2 * reach + 1) - reach : 0);
+    return own.map((axis) => chosen.includes(axis) ? below(2 * reach + 1) - reach : 0);
   };
   // numbers of their own, so that other equations stay as they were
   const others = randomNumbers(seed + 1000);
-  const profiles = (seed % 7 !== 2 || !isFree) ? [] : (["z", "x", "y"] as const)
-    .slice(0, dimensions)
-    .map((axis) => ({
-      name: `d${axis}`,
-      axis,
-      source: along(axis, isWhole ? (i, n) => minimum(2, subtract(i, 2), subtract(n, i)) : [-0.5, 0.75]),
-    }));
+  const profiles = (seed % 7 !== 2 || !isFree)
+    ? []
+    : (isPlanar ? ["x", "y"] as const : ["z", "x", "y"] as const)
+      .slice(0, dimensions)
+      .map((axis) => ({
+        name: `d${axis}`,
+        axis,
+        source: along(axis, isWhole ? (i, n) => minimum(2, subtract(i, 2), subtract(n, i)) : [-0.5, 0.75]),
+      }));
   const materialOf = (): MaterialSource =>
     isWhole ? { values: Array.from({ length: 1 + below(8) }, () => below(5) - 2) } : oneOf<MaterialSource>(
       [0.25, 1],
@@ -135,7 +138,7 @@ export function randomEquation({ seed, isWhole, dimensions, like }: Kind): Stenc
         const profileTap = (): Value => {
           const { name, axis } = profiles[Math.floor(others() * profiles.length)]!;
           const far = Math.floor(others() * 3) - 1;
-          return (planes[name] as MaterialTap).at(...["x", "y", "z"].map((one) => one === axis ? far : 0));
+          return (planes[name] as MaterialTap).at(...own.map((one) => "xyz"[one] === axis ? far : 0));
         };
         /** `isShifted`: what a neighbour reads as well, which must not read the step before. */
         const leaf = (isShifted: boolean): Value => {
@@ -182,7 +185,7 @@ export function randomEquation({ seed, isWhole, dimensions, like }: Kind): Stenc
             ...choices,
             extreme,
             absolute(one),
-            shifted(value(depth - 1, true), shift[0]!, shift[1]!, shift[2]!),
+            shifted(value(depth - 1, true), ...shift as readonly number[] as OwnGrid),
           );
         };
         const bound = isWhole ? 8 : 1;

@@ -50,6 +50,12 @@ const KINDS: readonly GriddedKind[] = [
     isWhole: seed % 2 === 0,
     dimensions: seed % 5 === 4 ? 1 : 3,
   })),
+  ...Array.from({ length: THOROUGH ? 24 : 4 }, (_, i): GriddedKind => ({
+    seed: 605 + i,
+    isWhole: i % 2 === 0,
+    dimensions: 2,
+    grid: [7, 1, 11],
+  })),
   { seed: 50, isWhole: true, dimensions: 1, like: "rows" },
   { seed: 51, isWhole: false, dimensions: 1, like: "rows" },
   { seed: 51, isWhole: false, dimensions: 3, like: "slanted" },
@@ -120,7 +126,11 @@ const CHOSEN = chosenKinds(onGpu), CHOSEN_ON_CPU = chosenKinds(onCpu);
 
 Deno.test("random equations survive JSON, and workers compute them bit for bit like the oracle", async () => {
   const pool = await CpuPool.create({ workers: 2 });
-  for (const kind of KINDS.filter((one) => THOROUGH || one.seed < 24 || CHOSEN_ON_CPU.has(one))) {
+  for (
+    const kind of KINDS.filter((one) =>
+      THOROUGH || one.seed < 24 || one.dimensions === 2 || CHOSEN_ON_CPU.has(one)
+    )
+  ) {
     const problem = problemOf(kind), { stencil, grid, boundary } = problem, { update } = stencil;
     const again = stencilOf(JSON.parse(JSON.stringify(definitionOf(stencil))));
     assertEquals(again.update, update);
@@ -199,7 +209,7 @@ for (const kind of KINDS) {
       await (kind.isWhole ? assertExact : assertWithinBound)(gpu, oracleCase);
     }
     assert(willing.length > 0);
-  }, { ignore: !THOROUGH && !CHOSEN.has(kind) });
+  }, { ignore: !THOROUGH && !CHOSEN.has(kind) && kind.dimensions !== 2 });
 }
 
 /**
