@@ -158,9 +158,8 @@ export function boundariesOf({ boundaries = BOUNDARIES }: Stencil): readonly Bou
 /** Whether a boundary is a word, or one for each axis, that the stencil can be given; whatever it is. */
 export function isBoundaryOf(stencil: Stencil, boundary: unknown): boundary is OwnBoundaries {
   const along = Array.isArray(boundary) ? boundary : [boundary, boundary, boundary];
-  const isPlanar = stencil.dimensions === 2;
-  // of a plan's three the second is the first again
-  const fits = along.length === 3 ? !isPlanar || along[0] === along[1] : along.length === 2 && isPlanar;
+  // three may be a plan's
+  const fits = along.length === 3 || (along.length === 2 && stencil.dimensions === 2);
   return fits && along.every((one) => boundariesOf(stencil).includes(one));
 }
 

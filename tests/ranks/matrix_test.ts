@@ -11,7 +11,7 @@ import { heat } from "../../kernels/stencils/heat.ts";
 import { heat1d } from "../../kernels/stencils/heat_1d.ts";
 import { ks } from "../../kernels/stencils/ks.ts";
 import { life } from "../../kernels/stencils/life.ts";
-import { type Boundaries, cellsOf, type Problem } from "../../kernels/stencils/stencil.ts";
+import { axesOf, type Boundaries, cellsOf, type Problem } from "../../kernels/stencils/stencil.ts";
 import { wave } from "../../kernels/stencils/wave.ts";
 import { readsPrevious, stepReach } from "../../kernels/update.ts";
 import { AXES, gridOf, type Parts } from "../../models/decomposition.ts";
@@ -30,7 +30,19 @@ const BOUNDARIES: readonly Boundaries[] = ["zero", "periodic", "insulated", [
   "zero",
   "insulated",
 ]];
-const STENCILS = [wave(2), wave(6), heat(1), heat(3), life(), elastic(), heat1d(), ks(5)];
+const PLANE = { dimensions: 2 } as const;
+const STENCILS = [
+  wave(2),
+  wave(6),
+  heat(1),
+  heat(3),
+  life(),
+  elastic(),
+  heat1d(),
+  ks(5),
+  wave(4, PLANE),
+  life(undefined, PLANE),
+];
 
 /** More would take minutes. */
 const MOST_CELLS = 400_000;
@@ -61,7 +73,9 @@ async function levelsOf(one: RankCase, cpuPool: CpuPool): Promise<Float32Array[]
 for (const stencil of STENCILS) {
   const { name, variant, dimensions, boundaries } = stencil;
   Deno.test({
-    name: `${name} ${JSON.stringify(variant)}: every decomposition, boundary and R equals one rank`,
+    name: `${name} ${dimensions ?? 3}D ${
+      JSON.stringify(variant)
+    }: every decomposition, boundary and R equals one rank`,
     ignore: !THOROUGH,
     async fn() {
       const cpuPool = await CpuPool.create({ workers: 1 });
@@ -72,7 +86,7 @@ for (const stencil of STENCILS) {
           for (const parts of dimensions === 1 ? LINE_PARTS : ALL_PARTS) {
             // a few cells more than fit exactly, so that parts differ
             const grid = gridOf((axis) => {
-              if (dimensions === 1 && axis < 2) return 1;
+              if (!axesOf(stencil).includes(axis)) return 1;
               return parts[axis] === 1
                 ? 7 + axis
                 : Math.ceil(parts[axis] * reach[axis] * exchangeEvery * 1.7) + 5;
