@@ -192,6 +192,29 @@ for (
   });
 }
 
+Deno.test("a pml of 12 cells on all sides reflects less than -80 dB in layers that go on in it", async () => {
+  const inner = 10, steps = 130, courant = 0.5, signature = ricker(13, courant, steps);
+  const places = [[8, 3, 5], [-8, 7, -9], [-3, -9, 2], [2, 5, 9]] as const;
+  const shoot = async (edges: number, half: number) => {
+    const medium = { permittivity: [1, 4], conductivity: [0, 0.2], courant, edges, absorber: "pml" } as const;
+    using solver = await open(medium, [2 * half, 2 * half, 2 * half], "zero");
+    // a dielectric below, and a conductor behind
+    await solver.write("permittivity", (_x, _y, z) => z < half - 4 ? 4 : 1);
+    await solver.write("conductivity", (x) => x > half + 6 ? 0.2 : 0);
+    await solver.addSources("jz", [[half, half, half]], signature);
+    const positions = places.map(([x, y, z]): Vector => [half + x, half + y, half + z]);
+    for (const name of ["ez", "hx"]) await solver.addReceivers(name, positions);
+    await solver.run(steps);
+    return await solver.traces();
+  };
+  const expected = await shoot(0, 42), found = await shoot(12, inner + 12);
+  found.forEach((trace, i) => {
+    const difference = largest(trace.map((value, j) => value - expected[i]![j]!));
+    const decibels = 20 * Math.log10(difference / largest(expected[i]!));
+    assert(decibels < -80, `${decibels} dB at receiver ${i}`);
+  });
+});
+
 for (const absorber of ["matched", "pml"] as const) {
   Deno.test(`nothing grows within ${absorber} edges in 20,000 steps close to the largest one`, async () => {
     const grid: Grid = [13, 12, 11], next = randomly(8), permittivity = [1, 8] as const;
