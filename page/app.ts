@@ -18,7 +18,6 @@ const LARGE = [400, 640] as const, SMALL = [200, 320] as const, OWN = "own";
 /** Milliseconds of a frame that computing may take; after a longer one the next has half the steps. */
 const FRAME_MS = 25;
 
-// everything that changes while the page is open
 let picture: Picture, painter: Painter, own: Scene | undefined, simulation: Simulation | undefined;
 let machine: Machine = { device: null, cpuWorkers: 1 }, machineName = "", isSlow = true, losses = 0;
 let profiles: Profile[] = [], tuning: AbortController | undefined, cursor: Place = [500, 500];

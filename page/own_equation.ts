@@ -48,8 +48,7 @@ export async function definitionOfText(text: string, library: URL): Promise<unkn
   const worker = new Worker(url);
   try {
     return await new Promise((resolve, reject) => {
-      const late = `it was not done after ${LONGEST_MS / 1000} s`;
-      setTimeout(() => reject(new Error(late)), LONGEST_MS);
+      setTimeout(() => reject(new Error(`it was not done after ${LONGEST_MS / 1000} s`)), LONGEST_MS);
       worker.onmessage = ({ data: { definition, message, stack = "" } }) => {
         const [, line] = stack.split(`${url}:`)[1]?.match(/^(\d+)/) ?? [];
         if (message === undefined) resolve(definition);
@@ -57,8 +56,10 @@ export async function definitionOfText(text: string, library: URL): Promise<unkn
       };
       worker.onerror = (event) => {
         event.preventDefault();
-        const { message = "it cannot be read", lineno } = event;
-        reject(new Error(`Line ${lineno}: ${message.replace(/^Uncaught (?:\w*Error: )?/, "")}`));
+        // Firefox says neither what nor where
+        const { message = "something in it is no JavaScript, such as a missing bracket", lineno } = event;
+        const where = lineno === undefined ? "" : `Line ${lineno}: `;
+        reject(new Error(where + message.replace(/^Uncaught (?:\w*Error: )?/, "")));
       };
     });
   } finally {
