@@ -55,7 +55,7 @@ import {
   type TorreShape,
 } from "./torre_shape.ts";
 import { sumsOf } from "./torre_sums.ts";
-import { fieldTaps, needsOf, onward, tapped, type Value, valueKey, visitTier } from "./torre_visit.ts";
+import { needsOf, onward, readsOf, type Value, valueKey, visitTier } from "./torre_visit.ts";
 import type { Traversal } from "./traversal.ts";
 import { exceededLimit } from "./workgroup_limits.ts";
 
@@ -339,11 +339,9 @@ const visitOf = remembered((
   };
   chunks.forEach(({ loads, exchanged, cells }, index) => {
     for (const value of [...loads, ...exchanged]) hold(value, index);
-    for (const { place, made } of cells) {
-      for (const one of made) {
-        hold({ field: one.field, ago: -1, place }, index);
-        for (const tap of fieldTaps(one, update.fields.length)) hold(tapped(tap, place), index);
-      }
+    for (const cell of cells) {
+      for (const value of readsOf(update, cell)) hold(value, index);
+      for (const { field } of cell.made) hold({ field, ago: -1, place: cell.place }, index);
     }
   });
   for (const value of carried) hold(onward(value, tiles.slope), chunks.length);

@@ -31,7 +31,9 @@ export function tabulateTorres(
   shape: TorreShape,
   points: Points,
 ): Int32Array<ArrayBuffer> {
-  const { width, cells } = shape, tileRows = rowsOfTiles({ grid }, shape), firstX = firstTile(shape);
+  const { width, cells } = shape,
+    tileRows = rowsOfTiles({ grid }, shape),
+    firstX = 1 - width - shape.spread[0];
   const perRow = nx - firstX, lists = Array.from({ length: tileRows * perRow }, (): number[] => []);
   const begin = Math.ceil(lists.length / VECTOR), entered: number[] = [];
   const columnOf = ({ field, cell: [x, y] }: Point): string => `${field} ${x} ${y}`;
@@ -66,11 +68,6 @@ export function tabulateTorres(
   });
   table.set(entered, VECTOR * firstRow);
   return table;
-}
-
-/** The lowest x of a tile that meets the grid. */
-function firstTile({ width, spread }: TorreShape): number {
-  return 1 - width - spread[0];
 }
 
 /** Adds to the points of the fields that a tier has just made, and records them; `nameOf`: of their new values. */

@@ -147,23 +147,10 @@ function findNeeds(update: Update, { slope, width }: TorreTiles): TierNeeds {
 
 function findNeedsOfFields(update: Update, tiles: TorreTiles): TierNeeds {
   const { slope, width, corners } = tiles;
-  const read = new Map<string, Value>();
-  /** By how much torres at the left reach into each field's tile, along u and v. */
-  const widths = corners.map((): [number, number] => [slope, slope]);
-  for (const index of update.substeps.keys()) {
-    for (const { place, made } of cellsOf(update, tiles.dts, index)) {
-      for (const one of made) {
-        for (const tap of fieldTaps(one, update.fields.length)) {
-          const value = tapped(tap, place), its = widths[value.field]!, back = value.ago === 0 ? slope : 0;
-          read.set(valueKey(value), value);
-          const [u, v] = shifted(corners[one.field]!, tap.offset[0], tap.offset[1]);
-          const [a, b] = corners[value.field]!;
-          its[0] = Math.max(its[0], u - a + back);
-          its[1] = Math.max(its[1], v - b + back);
-        }
-      }
-    }
-  }
+  const cells = [...update.substeps.keys()].flatMap((substep) => cellsOf(update, tiles.dts, substep));
+  const read = new Map(
+    cells.flatMap((cell) => readsOf(update, cell)).map((value) => [valueKey(value), value]),
+  );
   const within = ({ field, place: [a, b] }: Value): readonly [number, number] => {
     const [u, v] = corners[field]!;
     return [a - u, b - v];
@@ -173,15 +160,22 @@ function findNeedsOfFields(update: Update, tiles: TorreTiles): TierNeeds {
     const before = onward(value, slope);
     return isMade(before) || read.has(valueKey(before));
   };
-  const isCarried = ({ field, place }: Value): boolean =>
+  /** Whether this tier reads a new value, or the next one does. */
+  const isRead = (field: number, place: Place): boolean =>
+    read.has(valueKey({ field, ago: -1, place })) || isCarried(field, place);
+  const isCarried = (field: number, place: Place): boolean =>
     read.has(valueKey({ field, ago: 0, place: shifted(place, -slope, 0) }));
+  /** Whether a torre at the left reads one of this torre. */
+  const isLoaded = (field: number, [a, b]: Place): boolean =>
+    isRead(field, [a + width, b]) || isRead(field, [a, b + width]) || isRead(field, [a + width, b + width]);
   const all = [...read.values()].sort((p, q) => byDepth(p.place, q.place) || p.field - q.field);
   const made = corners.flatMap((_, field) => tileOf(tiles, field).map((place) => ofField(place, -1, field)));
   return {
     carried: all.filter((value) => value.ago === 0 && isHeld(value)),
     loads: all.filter((value) => value.ago === 0 ? !isHeld(value) : !isMade(value)),
     stored: made.filter((value) =>
-      !isCarried(value) || within(value).some((at, axis) => at < widths[value.field]![axis]!)
+      within(value).some((at) => at < slope) || !isCarried(value.field, value.place) ||
+      isLoaded(value.field, value.place)
     ),
     exchanged: [],
     kept: [],
@@ -193,9 +187,14 @@ function ofField(place: Place, ago: Ago = 0, field = 0): Value {
 }
 
 /** What a new value taps of fields, but for F(t − 1). */
-export const fieldTaps = remembered(({ value }: Assignment, fields: number) =>
+const fieldTaps = remembered(({ value }: Assignment, fields: number) =>
   tapsIn([value]).filter(({ plane, ago }) => plane < fields && ago !== 1)
 );
+
+/** The values that a cell taps of fields, but for F(t − 1). */
+export function readsOf({ fields }: Update, { place, made }: Cell): Value[] {
+  return made.flatMap((one) => fieldTaps(one, fields.length)).map((tap) => tapped(tap, place));
+}
 
 type Visit = Omit<Chunk, "loads" | "woken">;
 
@@ -214,11 +213,9 @@ export function visitTier(update: Update, shape: VisitShape): Chunk[] {
     for (const { index: which, place } of kept) {
       for (const step of sums!.kept[which]!.values) readAt(step, place);
     }
-    for (const { place, made } of cells) {
-      if (sums !== undefined) { for (const step of sums.cell.values) readAt(step, place); }
-      else {for (const one of made) {
-          for (const tap of fieldTaps(one, update.fields.length)) read(tapped(tap, place));
-        }}
+    for (const cell of cells) {
+      if (sums === undefined) readsOf(update, cell).forEach(read);
+      else for (const step of sums.cell.values) readAt(step, cell.place);
     }
   });
   return chunks.map((chunk, index) => ({
@@ -247,12 +244,7 @@ function visitFields(update: Update, { dts, perChunk }: VisitShape): Visit[] {
         last.cells.push(cell);
       }
     }
-    return chunks.map(({ exchanged, cells }) => ({
-      substep,
-      exchanged: [...exchanged.values()],
-      kept: [],
-      cells,
-    }));
+    return chunks.map((one) => ({ ...one, substep, exchanged: [...one.exchanged.values()], kept: [] }));
   });
 }
 
