@@ -1,12 +1,10 @@
 /**
- * The Gray–Scott model of a reaction in two dimensions (Pearson, "Complex patterns in a simple system", Science 1993,
+ * The Gray–Scott model of a reaction in three dimensions (Pearson, "Complex patterns in a simple system", Science 1993,
  * 261): v makes more of itself out of u, u is fed, v is removed, and both diffuse.
  *
  *     u_t = D_u ∇²u − uv² + F(1 − u),    v_t = D_v ∇²v + uv² − (F + k)v
  *
- *     deno task tune --stencil ./examples/gray_scott.ts --grid 2048x2048 --boundary periodic
- *
- * `gray_scott_png.ts` draws its spots and stripes.
+ *     deno task tune --stencil ./examples/gray_scott.ts --boundary periodic
  *
  * @module
  */
@@ -17,11 +15,13 @@ const DIFFUSION_U = 0.16, DIFFUSION_V = 0.08, FEED = 0.035, REMOVAL = 0.06;
 
 export default equation({
   name: "gray-scott",
-  dimensions: 2,
   fields: { u: [0, 1], v: [0, 0.5] },
   step({ u, v }) {
     const laplacian = (of: FieldTap) =>
-      subtract(add(of.at(-1), of.at(1), of.at(0, -1), of.at(0, 1)), multiply(4, of));
+      subtract(
+        add(of.at(-1), of.at(1), of.at(0, -1), of.at(0, 1), of.at(0, 0, -1), of.at(0, 0, 1)),
+        multiply(6, of),
+      );
     const reaction = multiply(u, v, v);
     return {
       u: add(u, subtract(multiply(DIFFUSION_U, laplacian(u)), reaction), multiply(FEED, subtract(1, u))),

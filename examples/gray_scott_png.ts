@@ -7,7 +7,7 @@
  */
 import { encode } from "fast-png";
 import { chooseConfiguration, createSolver, openDevice } from "../mod.ts";
-import stencil from "./gray_scott.ts";
+import stencil from "./gray_scott_2d.ts";
 
 const [path, cells = "256", steps = "6000"] = Deno.args;
 if (path === undefined) {

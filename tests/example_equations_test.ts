@@ -10,6 +10,7 @@ import advectionDiffusion from "../examples/advection_diffusion.ts";
 import arrhenius from "../examples/arrhenius.ts";
 import anisotropicDiffusion from "../examples/anisotropic_diffusion.ts";
 import grayScott from "../examples/gray_scott.ts";
+import grayScottOnPlane from "../examples/gray_scott_2d.ts";
 import shallowWater from "../examples/shallow_water.ts";
 import sineGordonDefault, { sineGordon } from "../examples/sine_gordon.ts";
 import { definitionOf, stencilOf } from "../kernels/definition.ts";
@@ -40,12 +41,19 @@ function diffuse({ u }: Planes, x: number, y: number, z: number): Record<string,
 }
 
 function react({ u, v }: Planes, x: number, y: number, z: number): Record<string, number> {
-  const around = (f: At) => f(x - 1, y, z) + f(x + 1, y, z) + f(x, y, z - 1) + f(x, y, z + 1);
+  const around = (f: At) =>
+    f(x - 1, y, z) + f(x + 1, y, z) + f(x, y - 1, z) + f(x, y + 1, z) + f(x, y, z - 1) + f(x, y, z + 1);
   const [a, b] = [u!(x, y, z), v!(x, y, z)];
   return {
-    u: a + 0.16 * (around(u!) - 4 * a) - a * b ** 2 + 0.035 * (1 - a),
-    v: b + 0.08 * (around(v!) - 4 * b) + a * b ** 2 - 0.095 * b,
+    u: a + 0.16 * (around(u!) - 6 * a) - a * b ** 2 + 0.035 * (1 - a),
+    v: b + 0.08 * (around(v!) - 6 * b) + a * b ** 2 - 0.095 * b,
   };
+}
+
+/** On a plane: what lies along y is the cell itself. */
+function reactOnPlane({ u, v }: Planes, x: number, y: number, z: number): Record<string, number> {
+  const flat = (f: At): At => (i, _, k) => f(i, y, k);
+  return react({ u: flat(u!), v: flat(v!) }, x, y, z);
 }
 
 function advect({ c, wx, wy, wz }: Planes, x: number, y: number, z: number): Record<string, number> {
@@ -115,6 +123,7 @@ interface Example {
 const EXAMPLES: readonly Example[] = [
   { stencil: anisotropicDiffusion, byHand: diffuse, boundaries: ["zero", "periodic", "insulated"] },
   { stencil: grayScott, byHand: react, boundaries: ["zero", "periodic", "insulated"] },
+  { stencil: grayScottOnPlane, byHand: reactOnPlane, boundaries: ["zero", "periodic", "insulated"] },
   { stencil: advectionDiffusion, byHand: advect, boundaries: ["periodic", "zero"] },
   { stencil: shallowWater, byHand: flow, boundaries: ["periodic", "insulated"] },
   { stencil: sineGordonDefault, byHand: swing, boundaries: ["periodic", "zero", "insulated"] },

@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { EQUATIONS } from "../../kernels/stencils/all.ts";
 import { definitionOf, hashOf, stencilOf } from "../../kernels/definition.ts";
-import grayScott from "../../examples/gray_scott.ts";
+import grayScott from "../../examples/gray_scott_2d.ts";
 import { acoustic } from "../../kernels/stencils/acoustic.ts";
 import { elastic } from "../../kernels/stencils/elastic.ts";
 import { heat } from "../../kernels/stencils/heat.ts";
@@ -107,7 +107,7 @@ Deno.test("two numbers are a grid of two dimensions, of built-in equations too",
     const [resolved] = await resolveSizes(await parse(...args.split(" ")), SIMULATED_DEVICE);
     return resolved.problem;
   };
-  const own = new URL("../../examples/gray_scott.ts", import.meta.url).pathname;
+  const own = new URL("../../examples/gray_scott_2d.ts", import.meta.url).pathname;
   const cases: [args: string, stencil: Stencil, grid: Grid][] = [
     ["--grid 30x26", wave(2, { dimensions: 2 }), [30, 1, 26]],
     ["--grid 30x26 --order 4 --set courant=0.5", wave(4, { dimensions: 2, courant: 0.5 }), [30, 1, 26]],

@@ -19,7 +19,7 @@ Deno.test("a plane is tuned, qualified, reported, exported and imported, always 
     const [out, t4, again, page] = ["p.json", "t4.json", "again.json", "p.html"].map((name) =>
       `${directory}/${name}`
     );
-    for (const stencil of [["life"], ["./examples/gray_scott.ts"]]) {
+    for (const stencil of [["life"], ["./examples/gray_scott_2d.ts"]]) {
       const said = await done(
         "tune",
         "--stencil",
@@ -40,7 +40,7 @@ Deno.test("a plane is tuned, qualified, reported, exported and imported, always 
       }),
       [
         ["life", "3/2-3", "40,33", "periodic,insulated", undefined],
-        ["gray-scott", undefined, "40,33", "periodic,insulated", 2],
+        ["gray-scott-2d", undefined, "40,33", "periodic,insulated", 2],
       ],
     );
     assertStringIncludes(await done("qualify", "--profile", out!, "--numerics"), "Qualified: 2 right");
