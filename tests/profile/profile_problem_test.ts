@@ -94,6 +94,13 @@ Deno.test("a stencil's problem as a profile names it, and back", () => {
   assertEquals(problemOf({ ...record, boundary: "open" }), undefined);
 });
 
+Deno.test("a surface's fields and where fields lie come back with an equation's definition", () => {
+  const problem = problemOn(elastic({ surface: "free", edges: 3 }));
+  assertEquals(whyNotStorable(problem), undefined);
+  const { surface, stagger } = problemOf(JSON.parse(JSON.stringify(describeProblem(problem))))!.stencil;
+  assertEquals([surface, stagger], [["szz", "sxz", "syz"], problem.stencil.stagger]);
+});
+
 Deno.test("a problem that no profile can store is refused with a reason, in one line", () => {
   for (const { create, variant } of EQUATIONS) {
     assertEquals(whyNotStorable(problemOn(create(variant?.default))), undefined);
