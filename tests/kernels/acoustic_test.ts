@@ -61,7 +61,7 @@ Deno.test("a definition makes the same sound again, with its surface", () => {
   assertThrows(
     () => stencilOf({ ...definitionOf(stencil), surface: "rough" }),
     RangeError,
-    "surface: free, or nothing",
+    "surface: free, a list of fields, or nothing",
   );
 });
 

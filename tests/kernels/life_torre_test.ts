@@ -337,7 +337,7 @@ Deno.test("the demand counts what the shader does", () => {
 
 Deno.test("the parameters to try of life are those whose values fit in registers", () => {
   const { dts, lookahead, chunk } = diamondTorre.parameterLists(PROBLEM, H100_LIMITS);
-  assertEquals(dts, [1, 2, 3, 4, 5]);
+  assertEquals(dts, [1, 1.5, 2, 2.5, 3, 3.5, 4, 4.5, 5]);
   assertEquals([0, 1].every((value) => lookahead?.includes(value)), true);
   assertEquals(chunk?.includes(32), true);
 });

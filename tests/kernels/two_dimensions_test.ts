@@ -5,7 +5,6 @@ import { add, multiply, shifted, subtract } from "../../kernels/operations.ts";
 import { runReference } from "../../kernels/reference.ts";
 import { acoustic, acousticTimeStep } from "../../kernels/stencils/acoustic.ts";
 import { secondDerivative, spreadOf, symbolAt } from "../../kernels/stencils/cross.ts";
-import { elastic } from "../../kernels/stencils/elastic.ts";
 import { heat, HEAT_DELTAS } from "../../kernels/stencils/heat.ts";
 import { life } from "../../kernels/stencils/life.ts";
 import {
@@ -401,7 +400,7 @@ Deno.test("a third number, a third axis and taps off the plane are refused", () 
   assertThrows(() => make(({ u }) => ({ u }), dz), RangeError, found);
   const zed = { m: (_x: unknown, _y: unknown, z: never) => z };
   assertThrows(() => make(({ u }) => ({ u }), zed), RangeError, "material m");
-  const definition = { ...definitionOf(elastic()), dimensions: 2 };
+  const definition = { ...definitionOf(wave(2)), dimensions: 2 };
   assertThrows(() => stencilOf(definition), RangeError, "cells of the plane, a plan's x and z, are wanted");
   // in three dimensions shifts have three numbers
   const space = () =>

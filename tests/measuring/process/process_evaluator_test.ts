@@ -90,5 +90,5 @@ Deno.test("as many processes search as the memory and the cores allow, two at le
   assertEquals(processesFor(problemOf(wave(2), [1536, 1536, 1536]), { cores: 16, memory }), 1);
   // fields and materials are planes of a slice
   assertEquals(processesFor(large, { cores: 16, memory, deviceMemory: 1e9 }), 1);
-  assertEquals(processesFor(problemOf(elastic(), [256, 1024, 128]), { cores: 16, memory }), 7);
+  assertEquals(processesFor(problemOf(elastic(), [280, 1024, 128]), { cores: 16, memory }), 7);
 });
