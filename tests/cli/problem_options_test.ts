@@ -34,7 +34,7 @@ async function messageOf(...args: string[]): Promise<string> {
 
 Deno.test("tune without options is the wave equation for a minute", async () => {
   assertEquals(await parse(), {
-    stencil: WAVE!,
+    stencil: { ...WAVE!, dimensions: [3] },
     order: undefined,
     delta: undefined,
     set: [],
@@ -109,21 +109,28 @@ Deno.test("two numbers are a grid of two dimensions, of built-in equations too",
   };
   const own = new URL("../../examples/gray_scott_2d.ts", import.meta.url).pathname;
   const cases: [args: string, stencil: Stencil, grid: Grid][] = [
-    ["--grid 30x26", wave(2, { dimensions: 2 }), [30, 1, 26]],
-    ["--grid 30x26 --order 4 --set courant=0.5", wave(4, { dimensions: 2, courant: 0.5 }), [30, 1, 26]],
+    ["--stencil wave --grid 30x26", wave(2, { dimensions: 2 }), [30, 1, 26]],
+    ["--stencil wave --grid 30x26 --order 4 --set courant=0.5", wave(4, { dimensions: 2, courant: 0.5 }), [
+      30,
+      1,
+      26,
+    ]],
     ["--stencil heat --grid 30x26", heat(1, { dimensions: 2 }), [30, 1, 26]],
     ["--stencil life --grid 30x26", life("3/2-3", { dimensions: 2 }), [30, 1, 26]],
     ["--stencil acoustic --grid 80x90", acoustic({ dimensions: 2 }), [80, 1, 90]],
     [`--stencil ${own} --grid 64`, stencilOf(definitionOf(grayScott)), [64, 1, 64]],
-    ["--grid 30x26 --grid 9x9x9", wave(2, { dimensions: 2 }), [30, 1, 26]],
+    ["--stencil wave --grid 30x26 --grid 9x9x9", wave(2, { dimensions: 2 }), [30, 1, 26]],
   ];
   for (const [args, stencil, grid] of cases) {
     const found = await first(args);
     assertEquals([hashOf(found.stencil.update), found.grid], [hashOf(stencil.update), grid], args);
   }
-  const { boundary } = await first("--grid 30x26 --boundary periodic,insulated");
+  const { boundary } = await first("--stencil wave --grid 30x26 --boundary periodic,insulated");
   assertEquals(boundary, ["periodic", "periodic", "insulated"]);
-  const several = await resolveSizes(await parse("--grid", "30x26", "--grid", "9x9x9"), SIMULATED_DEVICE);
+  const several = await resolveSizes(
+    await parse("--stencil", "wave", "--grid", "30x26", "--grid", "9x9x9"),
+    SIMULATED_DEVICE,
+  );
   assertEquals(several.map(({ problem: { stencil } }) => stencil.dimensions), [2, 3]);
 });
 
@@ -142,22 +149,29 @@ Deno.test("a wrong request is one line: option, wanted, found", async () => {
   const cases: [args: string, message: string][] = [
     [
       "--grid 0x5x5",
-      'Cannot use --grid: wanted XxYxZ or XxY with whole numbers of at least 1, such as 384x256x256, or N for a cube: found "0x5x5"',
+      'Cannot use --grid: wanted XxYxZ with whole numbers of at least 1, such as 384x256x256, or N for a cube: found "0x5x5"',
     ],
     [
       "--grid 0",
-      'Cannot use --grid: wanted XxYxZ or XxY with whole numbers of at least 1, such as 384x256x256, or N for a cube: found "0"',
+      'Cannot use --grid: wanted XxYxZ with whole numbers of at least 1, such as 384x256x256, or N for a cube: found "0"',
     ],
     [
       "--stencil elastic --grid 5x5",
       'Cannot use --grid: wanted XxYxZ with whole numbers of at least 1, such as 384x256x256, or N for a cube: found "5x5"',
     ],
-    ["--grid 4096x4096x1x1", "Cannot use --grid: wanted XxYxZ or XxY with"],
     [
-      "--grid 9x8 --set courant=0.8",
+      "--grid 8x8",
+      'wanted XxYxZ with whole numbers of at least 1, such as 384x256x256, or N for a cube: found "8x8"',
+    ],
+    ["--stencil wave --grid 4096x4096x1x1", "Cannot use --grid: wanted XxYxZ or XxY with"],
+    [
+      "--stencil wave --grid 9x8 --set courant=0.8",
       "Cannot use --set courant: wanted a number above 0 and at most 0.707107",
     ],
-    ["--grid 9x8 --boundary zero,periodic,zero", "or one for each axis, such as zero,insulated: found"],
+    [
+      "--stencil wave --grid 9x8 --boundary zero,periodic,zero",
+      "or one for each axis, such as zero,insulated: found",
+    ],
     ["--stencil life --grid 9x8 --set rule=9/2-3", "--set rule: wanted BORN/SURVIVES"],
     ["--grid 5x5x5x5", 'found "5x5x5x5"'],
     ["--grid 5x5x-5", 'found "5x5x-5"'],

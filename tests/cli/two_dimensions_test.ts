@@ -54,14 +54,17 @@ Deno.test("a plane is tuned, qualified, reported, exported and imported, always 
 
 Deno.test("space, solve and shot say what they take", async () => {
   assertStringIncludes(await done("space", "--stencil", "heat", "--grid", "40x33"), "grid 40x33");
-  const solved = await done("solve", ...PLAYED, "--verify");
+  const solved = await done("solve", "--stencil", "wave", ...PLAYED, "--verify");
   assertStringIncludes(solved, "bit for bit");
   const wanted = "wanted XxYxZ with whole numbers";
   await assertRefused("tune", [[["--stencil", "elastic", "--grid", "40x33"], wanted]]);
   await assertRefused("shot", [[["--grid", "40x33"], wanted]]);
   const both = "wanted XxYxZ or XxY with whole numbers";
-  await assertRefused("space", [[["--grid", "4096x4096x1x1"], both]]);
-  await assertRefused("solve", [[["--grid", "40x33", "--decompose", "1x1x1"], "wanted XxY with"]]);
+  await assertRefused("space", [[["--stencil", "wave", "--grid", "4096x4096x1x1"], both]]);
+  await assertRefused("solve", [[
+    ["--stencil", "wave", "--grid", "40x33", "--decompose", "1x1x1"],
+    "wanted XxY with",
+  ]]);
 });
 
 testUnderMpi("two ranks solve on a plane or a layer, and parts have the grid's numbers", async (launcher) => {

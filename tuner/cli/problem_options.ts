@@ -61,7 +61,7 @@ export const PROBLEM = {
       EQUATIONS.map(({ name }) => name).join(", ")
     }, or a module that exports yours by default, such as ./mine.ts`,
     read: readEquation,
-    default: EQUATIONS[0]!.name,
+    default: `${EQUATIONS[0]!.name} (3D)`, // a grid of two numbers wants a name
   },
   order: shortSetting("order"),
   delta: shortSetting("delta"),
@@ -75,7 +75,7 @@ export const PROBLEM = {
   },
   grid: {
     value: "XxYxZ|XxY|N",
-    help: `cells along x, y, z; of ${
+    help: `cells along x, y, z; of --stencil ${
       EQUATIONS.filter(({ dimensions }) => dimensions?.includes(2)).map(({ name }) => name).join(", ")
     } or yours x, y; N alone: a cube, a square or a line's points (default: a grid that suits the device)`,
     read(text: string, refuse: Refuse, earlier: EarlierValues): OwnGrid {
@@ -200,8 +200,9 @@ export function parts(help: string) {
 
 async function readEquation(text: string, refuse: Refuse, earlier: EarlierValues): Promise<Equation> {
   if (isModule(text)) return await loadEquation(text);
-  const name = oneOf(EQUATIONS.map(({ name }) => name))(text, refuse, earlier);
-  return EQUATIONS.find((equation) => equation.name === name)!;
+  const name = oneOf(EQUATIONS.map(({ name }) => name))(text.replace(" (3D)", ""), refuse, earlier);
+  const found = EQUATIONS.find((equation) => equation.name === name)!;
+  return name === text ? found : { ...found, dimensions: [3] };
 }
 
 /** The names that `--set` takes of an equation. */
