@@ -11,12 +11,7 @@ export const MOST_DEEP = 500;
 const MOST_NODES = 10_000;
 
 /** Refuses what does not hold, saying where, what is wanted and what was found. */
-export type Want = (
-  holds: boolean,
-  place: string,
-  wanted: string,
-  ...found: [unknown?]
-) => asserts holds;
+export type Want = (holds: boolean, place: string, wanted: string, ...found: [unknown?]) => asserts holds;
 
 export interface ExpressionRules {
   /** Where it stands, as `sub-step 1, field u`. */

@@ -160,9 +160,7 @@ export function equation<
   Field extends string,
   MaterialName extends string = never,
   SourceName extends string = never,
->(
-  options: EquationOptions<Field, MaterialName, SourceName>,
-): Stencil {
+>(options: EquationOptions<Field, MaterialName, SourceName>): Stencil {
   const want: Want = wantOf(options?.name);
   want(isRecord(options), "equation", "an object that describes it is wanted", options);
   const { name, title = name, variant = {}, dimensions = 3, boundaries = BOUNDARIES } = options;

@@ -71,10 +71,7 @@ export function placed(
   const [nx, ny, nz] = grid;
   return formula && ((...cell) => {
     const [x, y, z] = cell, along = axis !== undefined && { i: cell[axis], n: grid[axis] };
-    const value = evaluate(
-      formula,
-      along || { x: (x + 0.5) / nx, y: (y + 0.5) / ny, z: (z + 0.5) / nz },
-    );
+    const value = evaluate(formula, along || { x: (x + 0.5) / nx, y: (y + 0.5) / ny, z: (z + 0.5) / nz });
     if (Number.isFinite(Math.fround(value))) return value;
     throw new RangeError(
       `Cannot fill the material ${name}: a number that f32 can hold is wanted at (${x}, ${y}, ${z}): found ${value}`,

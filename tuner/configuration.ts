@@ -104,9 +104,7 @@ export interface Runner {
    * with it once it is done with what it was given before. Only of a device that lowers its clock while it waits; `clock`
    * is its lowest clock then, as a part of the fastest that it was seen at.
    */
-  begin?(
-    repetitions: number,
-  ): Promise<{ finish(): Promise<{ timeNs: number; clock: number }> }>;
+  begin?(repetitions: number): Promise<{ finish(): Promise<{ timeNs: number; clock: number }> }>;
   /**
    * Compares both time levels of the whole field with the reference; only after one run.
    * @returns also a wrong result: its maxError is larger than its bound, infinite where the field is not finite

@@ -90,7 +90,7 @@ export const marching: Traversal = {
       depth: depthsOf(problem.grid),
       ...alone,
       threadsZ: [...new Set([...alone.threadsZ, ...threadsZ])],
-      threadsY: [...new Set([...alone.threadsY, ...ny > 1 ? threadsY : []])],
+      threadsY: [...new Set([...alone.threadsY, ...threadsY])],
     };
   },
   infeasible(problem, parameters, limits) {

@@ -69,10 +69,7 @@ export interface SweepingWay {
   pieces(update: Update, perThread: number): Readonly<Record<"rows" | "least", number>>;
   /** Values that a node stores for the next phases: its edges and its flat. */
   storedValues(update: Update, nodes: Nodes): number;
-  demand(
-    update: Update,
-    nodes: Nodes,
-  ): Pick<Demand, "registers" | "workgroupBytes" | "loopInstructions"> & {
+  demand(update: Update, nodes: Nodes): Pick<Demand, "registers" | "workgroupBytes" | "loopInstructions"> & {
     /** Rows of a node that a round makes, and what it takes of a thread. */
     readonly round: Pick<Rounds, "instructions" | "exchanges"> & { readonly rows: number };
   };

@@ -89,10 +89,7 @@ function substepFunction(source: WasmSource, substep: Substep, index: number): M
         ...(readsAlongZ && { profiles: declare("i32") }),
       };
       const made = substep.map(() => declare("v128"));
-      const writer = new VectorWriter(expressionsOf(substep), declare, {
-        signal: signals,
-        ...source,
-      });
+      const writer = new VectorWriter(expressionsOf(substep), declare, { signal: signals, ...source });
       /** Whole rows of the grid, `rows` of them from `row` on. */
       const makeRows = (rows: Rows): Code[] => {
         const turn = { ...most, ...rows };

@@ -12,11 +12,7 @@ import { readProfileJournal } from "./read_inputs.ts";
 import { print, say } from "./terminal.ts";
 
 export const OPTIONS = {
-  from: {
-    ...file("a profile to merge; so is every name without an option"),
-    repeatable: true,
-    isBare: true,
-  },
+  from: { ...file("a profile to merge; so is every name without an option"), repeatable: true, isBare: true },
   out: { ...file("the profile to write; its journal goes beside it"), required: "the profile to write" },
   json: COMMON.json,
 } as const satisfies Options;

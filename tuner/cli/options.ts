@@ -181,10 +181,7 @@ export const COMMON = {
     value: "F",
     help: "the CPU's share of the slices when balancing begins, 0 to 1 (default: by the rates of both alone)",
     read: number("a number from 0 to 1", (share) => share >= 0 && share <= 1),
-    notWith: {
-      "--no-gpu": "nothing is shared",
-      "--cpu-workers 0": "nothing is shared",
-    },
+    notWith: { "--no-gpu": "nothing is shared", "--cpu-workers 0": "nothing is shared" },
   },
   seed: {
     ...count("whole number that makes random choices repeatable", 0, 2 ** 32 - 1),

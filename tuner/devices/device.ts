@@ -89,9 +89,7 @@ export function adapterInfoOf<Info extends Partial<AdapterInfo>>(
 }
 
 /** Of each limit that kernels need, what `of` says. */
-export function everyLimit<T>(
-  of: (name: LimitName) => T,
-): Readonly<Record<LimitName, T>> {
+export function everyLimit<T>(of: (name: LimitName) => T): Readonly<Record<LimitName, T>> {
   return {
     maxStorageBufferBindingSize: of("maxStorageBufferBindingSize"),
     maxBufferSize: of("maxBufferSize"),

@@ -162,12 +162,7 @@ async function windowReference(
   };
 }
 
-async function runOnGpu(
-  gpu: GpuDevice,
-  problem: Problem,
-  start: Start,
-  survey?: Survey,
-): Promise<GpuField> {
+async function runOnGpu(gpu: GpuDevice, problem: Problem, start: Start, survey?: Survey): Promise<GpuField> {
   const plan = stepwise.plan(problem, stepwiseShape(gpu, problem), gpu.limits);
   const field = await GpuField.create(gpu, problem, plan);
   try {

@@ -249,8 +249,6 @@ export function journalOf(
   };
 }
 
-export function fieldsBeside(
-  { other: { cacheHeader, t4Metadata } }: Pick<RecordedSpace, "other">,
-): string[] {
+export function fieldsBeside({ other: { cacheHeader, t4Metadata } }: Pick<RecordedSpace, "other">): string[] {
   return Object.keys({ ...cacheHeader, ...t4Metadata });
 }

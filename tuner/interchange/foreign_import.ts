@@ -95,9 +95,7 @@ export function importForeignSpace(space: RecordedSpace, options: ForeignOptions
   };
   const { ranked, count, failed, timeless, losses } = survey(space, evaluationOf);
   const [best] = ranked;
-  if (best === undefined) {
-    throw refused(source, "a configuration with a time, found none");
-  }
+  if (best === undefined) throw refused(source, "a configuration with a time, found none");
   const { configuration, verification, cellsPerSecond, confidence95, samples } = best;
   const entry: ProfileEntry = {
     problem,

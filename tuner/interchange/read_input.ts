@@ -19,10 +19,7 @@ export async function readInput(path: string): Promise<Uint8Array<ArrayBuffer>> 
 }
 
 /** Bytes unpacked if they are gzipped; what is too large is refused before, by the size that gzip notes at the end. */
-export async function unpack(
-  bytes: Uint8Array<ArrayBuffer>,
-  path: string,
-): Promise<Uint8Array<ArrayBuffer>> {
+export async function unpack(bytes: Uint8Array<ArrayBuffer>, path: string): Promise<Uint8Array<ArrayBuffer>> {
   if (bytes[0] !== 0x1f || bytes[1] !== 0x8b) return bytes;
   const size = bytes.length < LEAST_GZIP_BYTES
     ? 0

@@ -70,11 +70,7 @@ const TIMES_FIELDS: CostFields = [
 
 const timesOfResult = z.looseObject({ ...costSchemas(TIMES_FIELDS), runtimes: timesSchema });
 
-const measurementSchema = z.looseObject({
-  name: nameSchema,
-  value: z.unknown(),
-  unit: nameSchema.nullish(),
-});
+const measurementSchema = z.looseObject({ name: nameSchema, value: z.unknown(), unit: nameSchema.nullish() });
 
 const resultSchema = z.looseObject({
   timestamp: nameSchema.nullish(),

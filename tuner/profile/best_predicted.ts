@@ -76,11 +76,7 @@ interface Weighed<W> {
  * @param like a configuration that was best for a problem like this one
  * @returns the best, runners-up of every sort, and the best of stepwise on the GPU, or why the GPU or the CPU cannot compute it
  */
-export function bestPredicted(
-  target: PredictionTarget,
-  calibration: Calibration,
-  like?: Configuration,
-): {
+export function bestPredicted(target: PredictionTarget, calibration: Calibration, like?: Configuration): {
   readonly best: readonly Expected[];
   readonly baseline: Expected | undefined;
   readonly reasons: string[];
@@ -98,10 +94,7 @@ export function bestPredicted(
     ways.push(...gpuWays({ ...adapted, part, on: partOf(problem, adapted.share, "gpu") }, target, []));
   }
   const baselines = ways.filter(({ candidate, share }) => isStepwise(candidate) && !uses(share, "cpu"));
-  const kinds = Map.groupBy(
-    fastestFirst(ways, calibration),
-    ({ way }) => kindOf(way.candidate),
-  );
+  const kinds = Map.groupBy(fastestFirst(ways, calibration), ({ way }) => kindOf(way.candidate));
   const written = [...kinds.values()].flatMap((some) => some.slice(0, MOST_WRITTEN))
     .flatMap(({ way }) => everyWriting(way, target));
   return {

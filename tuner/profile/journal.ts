@@ -139,10 +139,7 @@ export async function checkJournal(path: string): Promise<void> {
 }
 
 /** Adds records to a journal, all or with a torn end; a line that was left open before is ended. */
-export async function appendRecords(
-  path: string,
-  records: Iterable<JournalRecord>,
-): Promise<void> {
+export async function appendRecords(path: string, records: Iterable<JournalRecord>): Promise<void> {
   await checkJournal(path);
   try {
     using file = await Deno.open(path, { append: true, create: true });

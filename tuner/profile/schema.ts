@@ -140,10 +140,7 @@ function equationFault(
   }
 }
 
-const traversal = {
-  traversal: name,
-  parameters: z.record(identifier, finite, "parameters by name"),
-};
+const traversal = { traversal: name, parameters: z.record(identifier, finite, "parameters by name") };
 
 export const configurationSchema: z.ZodType<Configuration> = record<Configuration>({
   ...traversal,

@@ -153,9 +153,7 @@ export class Trial {
     }
     const { cellsPerSecond, confidence95, samples, verification, clock } = evaluation.measurement;
     const measured = { ...nothing, verification, measured: { cellsPerSecond, confidence95, samples } };
-    if (notComparable !== undefined) {
-      return { ...measured, verdict: "not comparable", reason: notComparable };
-    }
+    if (notComparable !== undefined) return { ...measured, verdict: "not comparable", reason: notComparable };
     return {
       ...measured,
       reason: describeLowClock(clock) ?? null,

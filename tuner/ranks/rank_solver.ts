@@ -235,9 +235,7 @@ export class RankSolver implements Disposable {
     if (profile !== undefined) return this.#field.profiles.set(profile.index, profile.source(valueAt));
     const { own: { low }, before, grid } = this.part, whole = this.problem.grid;
     const [, ny, nz] = grid;
-    const at = (axis: Axis, i: number): number => {
-      return (low[axis] - before[axis] + i + whole[axis]) % whole[axis];
-    };
+    const at = (axis: Axis, i: number): number => (low[axis] - before[axis] + i + whole[axis]) % whole[axis];
     const { plane, ago, isMaterial, stored = (one) => one } = this.#rangeOf(cells);
     this.#isSurveyed &&= !isMaterial;
     for (const level of isMaterial ? [0, 1] as const : [ago]) {

@@ -98,9 +98,7 @@ export class FieldSolver implements Solver {
       this.#isSurveyed = false;
       this.#survey.restart();
       this.#snapshots.restart();
-      for (const field of this.#fields()) {
-        await field.initialise({ kind, seed });
-      }
+      for (const field of this.#fields()) await field.initialise({ kind, seed });
       const { stencil: { update }, grid } = this.#problem;
       for (const material of [...update.materials, ...profilesOf(update)]) {
         const values = placed(material, grid);

@@ -281,10 +281,7 @@ export class Refinement implements Disposable {
     this.#duel = undefined;
   }
 
-  #record(
-    configuration: Configuration,
-    { samples = [], clocks = [], ...found }: Partial<Clocked>,
-  ): void {
+  #record(configuration: Configuration, { samples = [], clocks = [], ...found }: Partial<Clocked>): void {
     const key = configurationKey(configuration);
     const known = this.#tried.get(key) ?? { configuration, samples: [], clocks: [] };
     this.#tried.set(key, {

@@ -50,9 +50,7 @@ export class Snapshots {
       return areWhole && low! >= 0 && size! >= 1 && low! + size! <= cells;
     });
     if (!isInside) refuse(`the box must lie within the ${grid.join(" × ")} cells`, describeValue(box));
-    if (typeof onSnapshot !== "function") {
-      refuse("onSnapshot must be a function", describeValue(onSnapshot));
-    }
+    if (typeof onSnapshot !== "function") refuse("onSnapshot must be a function", describeValue(onSnapshot));
     this.#wanted.push({ every, stride, onSnapshot, box, plane, due: Math.ceil(step / every) * every });
   }
 

@@ -55,10 +55,7 @@ export async function search(run: TuningRun): Promise<string | undefined> {
     return candidate;
   };
 
-  const onEvaluated = async (
-    candidate: Candidate,
-    timed: TimedEvaluation,
-  ): Promise<void> => {
+  const onEvaluated = async (candidate: Candidate, timed: TimedEvaluation): Promise<void> => {
     latency.observe(timed);
     await run.keep(timed);
     done++;

@@ -124,9 +124,7 @@ export class TuningRun {
   /** After the searches: from now on there is a budget of time, also where evaluations were counted. */
   endSearch(): void {
     const { startedNs, timeNs } = this.#time;
-    if (timeNs === Infinity) {
-      this.#time = { startedNs, timeNs: timeAfterSearch(this.elapsedNs, this.#needs) };
-    }
+    if (timeNs === Infinity) this.#time = { startedNs, timeNs: timeAfterSearch(this.elapsedNs, this.#needs) };
   }
 
   get #needs(): TimeNeeds {

@@ -105,9 +105,7 @@ export class CpuField {
   async watch(points: WatchedPoints | undefined): Promise<void> {
     this.#points = points;
     const { field } = this.#load, { added = [], recorded = [], every = 1 } = points ?? {};
-    await this.#host.send(() => {
-      return { kind: "watch", field, points: points && { added, recorded, every } };
-    });
+    await this.#host.send(() => ({ kind: "watch", field, points: points && { added, recorded, every } }));
   }
 
   /**
@@ -169,11 +167,7 @@ export class CpuField {
 }
 
 /** What is added in a run's steps, and room for what is recorded, in memory that workers share. */
-function sharedPoints(
-  watched: WatchedPoints,
-  start: number,
-  steps: number,
-): PointSeries {
+function sharedPoints(watched: WatchedPoints, start: number, steps: number): PointSeries {
   const shared = (length: number) => new Float32Array(shareable(4 * length));
   const given = watched.amplitudes(start, steps), added = shared(given.length);
   added.set(given);

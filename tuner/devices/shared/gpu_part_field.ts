@@ -66,10 +66,7 @@ export class GpuPartField implements PartField {
     return await this.onGpu.sample(cells);
   }
 
-  async begin(
-    steps: number,
-    { pack: groups = [], repetitions = 1 }: RoundOptions = {},
-  ): Promise<Round> {
+  async begin(steps: number, { pack: groups = [], repetitions = 1 }: RoundOptions = {}): Promise<Round> {
     const { onGpu: field } = this, { device } = field, packed = groups.map(piecesOf), pieces = packed.flat();
     if (pieces.length === 0) {
       await this.settle();

@@ -93,10 +93,7 @@ export async function makeParts(
 }
 
 /** Why a grid cannot be shared like this on any devices; undefined where it can. */
-export function whyNoShare(
-  { grid, stencil }: Problem,
-  share: Share,
-): string | undefined {
+export function whyNoShare({ grid, stencil }: Problem, share: Share): string | undefined {
   const { cpuSlices, gpuSlices, exchangeEvery } = share;
   const shares = `shares of ${cpuSlices} and ${gpuSlices} slices`;
   const isNatural = [cpuSlices, gpuSlices].every((slices) => Number.isSafeInteger(slices) && slices >= 0);
