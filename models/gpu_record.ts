@@ -59,6 +59,9 @@ export type Price =
   // bandwidth of the device's cache over that of its memory
   | "nearRatio";
 
+/** What is measured of a GPU that has no record, in nanoseconds: see `tuner/devices/gpu/device_constants.ts`. */
+export type Constant = "arithmeticNs" | "exchangeNs" | "cacheNs" | "barrierNs" | "dispatchNs";
+
 export interface GpuRecord {
   readonly name: string;
   /** Of the recordings that the prices fit. */
