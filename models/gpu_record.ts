@@ -59,7 +59,7 @@ export type Price =
   // bandwidth of the device's cache over that of its memory
   | "nearRatio";
 
-/** What is measured of a GPU that has no record, in nanoseconds: see `tuner/devices/gpu/device_constants.ts`. */
+/** What is measured of a GPU that has no record (`tuner/devices/gpu/device_constants.ts`). */
 export type Constant = "arithmeticNs" | "exchangeNs" | "cacheNs" | "barrierNs" | "dispatchNs";
 
 export interface GpuRecord {
@@ -100,6 +100,16 @@ export interface GpuRecord {
   readonly corrections: Corrections;
 }
 
+/**
+ * How far apart configurations are that have little in common: in powers of two of a parameter (of one that only orders
+ * dispatches, whose effect the models know, further), of the row's cells, the grid's cells, workgroups, instructions of the
+ * loop and of an update, its bytes, and cells of a round; of registers as a part of all.
+ */
+const LENGTHS = {
+  ...{ parameter: 1.2, ordering: 3, row: 4, cells: 5, workgroups: 2.4 },
+  ...{ instructions: 0.8, work: 1.4, bytes: 1, round: 2, registers: 0.4 },
+};
+
 /** How predictions are wrong, by which measurements correct them (`tuner/profile/calibration.ts`). */
 export interface Corrections {
   /** Standard deviation of the logarithms of rates over predictions. */
@@ -120,27 +130,7 @@ export interface Corrections {
   readonly risk: number;
   /** What is as fast as others reaches this part of their rate over their prediction. */
   readonly asFast: number;
-  /**
-   * How far apart configurations are that have little in common: in powers of two of a parameter (of one that only orders
-   * dispatches, whose effect the models know, further), of the row's cells, the
-   * grid's cells, workgroups, instructions of the loop and of an update, its bytes, and cells of a round; of registers as a
-   * part of all.
-   */
-  readonly lengths: Readonly<
-    Record<
-      | "parameter"
-      | "ordering"
-      | "row"
-      | "cells"
-      | "workgroups"
-      | "instructions"
-      | "work"
-      | "bytes"
-      | "round"
-      | "registers",
-      number
-    >
-  >;
+  readonly lengths: typeof LENGTHS;
 }
 
 /**
@@ -208,20 +198,35 @@ export const H100: GpuRecord = {
     safePressure: 0.5,
     risk: 2,
     asFast: 0.8,
-    lengths: {
-      parameter: 1.2,
-      ordering: 3,
-      row: 4,
-      cells: 5,
-      workgroups: 2.4,
-      instructions: 0.8,
-      work: 1.4,
-      bytes: 1,
-      round: 2,
-      registers: 0.4,
-    },
+    lengths: LENGTHS,
   },
 };
+
+/** The constants of an H200, whose multiprocessors are an H100's, and the prices that they say something about. */
+const MEASURED: Readonly<Record<Constant, readonly [ns: number, prices: readonly Price[]]>> = {
+  arithmeticNs: [35_000, ["groupNs"]],
+  exchangeNs: [6000, ["exchangeNs", "clearedByteNs"]],
+  cacheNs: [1700, ["rowNs", "hitNs"]],
+  barrierNs: [12, ["barrierNs", "threadNs"]],
+  dispatchNs: [1700, ["dispatchNs", "workgroupNs"]],
+};
+
+/** GPUs that the H100's record describes. */
+export const isRecorded = (name: string): boolean => /\bH[12]00\b/.test(name);
+
+/** The record of a GPU by what was measured of it: the H100's, with prices as many times higher as its constants. */
+export function measuredRecord(
+  copyBytesPerSecond: number,
+  constants: Readonly<Partial<Record<Constant, number | null>>>,
+): GpuRecord {
+  const prices = { ...H100.prices };
+  for (const [name, [ns, its]] of Object.entries(MEASURED)) {
+    const times = (constants[name as Constant] ?? ns) / ns;
+    for (const price of its) prices[price] *= times;
+    if (name === "cacheNs") prices.nearRatio *= H100.copyBytesPerSecond / copyBytesPerSecond / times;
+  }
+  return { ...H100, name: "measured", copyBytesPerSecond, prices };
+}
 
 /** Registers that are never too few: a thread's values that find none lie in the core's own cache. */
 const UNLIMITED = 1e6;

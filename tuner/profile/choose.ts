@@ -235,8 +235,8 @@ function modelOf(
   copyBytesPerSecond = alike?.measured.copyBytesPerSecond ?? USUAL_BANDWIDTH,
 ): DeviceModel {
   const isFallback = (device && adapterInfoOf(device))?.isFallbackAdapter ?? false;
-  const cpu = alike?.cpu ?? { cores: countCores() };
-  return deviceModelOf({ gpu: { isFallback }, cpu }, copyBytesPerSecond);
+  const { cpu = { cores: countCores() }, measured = {} } = alike ?? {};
+  return deviceModelOf({ gpu: { isFallback }, cpu, measured }, copyBytesPerSecond);
 }
 
 /** A choice before its words, and the entry that it comes from. */

@@ -48,32 +48,21 @@ export function entriesOf({ device, traversals, problems }: ShippedDevice): Know
         const parameters = names.flatMap((name, i) => values[i] == null ? [] : [[name, values[i]]]);
         return { traversal, parameters: Object.fromEntries(parameters), cellsPerSecond: 1e9 * cellsPerNs };
       });
-      const { cellsPerSecond, ...best } = points.reduce((a, b) =>
-        b.cellsPerSecond > a.cellsPerSecond ? b : a
-      );
+      const { cellsPerSecond, ...best } = points.toSorted((a, b) => b.cellsPerSecond - a.cellsPerSecond)[0]!;
+      const unknown = { roofFraction: null, speedupOverStepwise: null };
+      const result = { cellsPerSecond, confidence95: null, samples: [], ...unknown };
+      const spent = { spaceSize: 0, evaluated: points.length, failed: {}, elapsedMs: 0 };
+      const search = { strategy: "recorded", seed: 0, ...spent };
       const share = { cpuSlices: 0, gpuSlices: grid[0], exchangeEvery: steps, cpuWorkers: 0 };
       return {
         problem: { ...equation, grid, boundary: "zero", precision: "f32", steps },
         configuration: { ...best, share },
-        result: {
-          cellsPerSecond,
-          confidence95: null,
-          samples: [],
-          roofFraction: null,
-          speedupOverStepwise: null,
-        },
+        result,
         tieSet: [],
         calibration: points,
         balance: [],
         verification: { maxError: 0, bound: 0, against: "stepwise" },
-        search: {
-          strategy: "recorded",
-          seed: 0,
-          spaceSize: 0,
-          evaluated: points.length,
-          failed: {},
-          elapsedMs: 0,
-        },
+        search,
       };
     }),
   };

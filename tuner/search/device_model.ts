@@ -1,4 +1,4 @@
-import { LLVMPIPE } from "../../models/gpu_record.ts";
+import { LLVMPIPE, measuredRecord } from "../../models/gpu_record.ts";
 import type { DeviceModel } from "../../models/roofline.ts";
 import type { CpuDescription, GpuDescription } from "../devices/device.ts";
 
@@ -9,12 +9,17 @@ import type { CpuDescription, GpuDescription } from "../devices/device.ts";
  * @param copyBytesPerSecond measured copy bandwidth
  */
 export function deviceModelOf(
-  { gpu, cpu: { cores } }: {
+  { gpu, cpu: { cores }, measured }: {
     readonly gpu: Pick<GpuDescription, "isFallback"> | null;
     readonly cpu: Pick<CpuDescription, "cores">;
+    /** The constants of a GPU without a record. @default {not measured: all scales with the copy} */
+    readonly measured?: Readonly<Record<string, number | null>>;
   },
   copyBytesPerSecond: number,
 ): DeviceModel {
+  if (measured?.barrierNs) {
+    return { copyBytesPerSecond, record: measuredRecord(copyBytesPerSecond, measured) };
+  }
   if (!gpu?.isFallback) return { copyBytesPerSecond };
   const record = LLVMPIPE;
   const copy = record.copyBytesPerSecond * cores / record.multiprocessors;
