@@ -81,8 +81,8 @@ Deno.test("what was measured of other equations is better than the models alone 
   const [with_, without] = [unseen, alone].map(lossesOf);
   assertLess(mean(with_!), mean(without!));
   assertLess(with_![with_!.length >> 1]!, without![without!.length >> 1]!);
-  const within = unseen.filter(({ chosen: { cellsPerSecond: rate }, interval95: [low, high] }) =>
-    low < rate && rate < high
+  const within = unseen.filter(({ chosen: { cellsPerSecond: rate }, expected, deviation }) =>
+    Math.abs(Math.log(rate / expected)) < 1.96 * deviation
   );
   assertGreater(within.length / unseen.length, 0.9);
 });

@@ -19,8 +19,8 @@ Deno.test("on recorded grids that a profile has not seen, the choice is near the
     b,
   ) => a - b);
   assert(off[off.length >> 1]! < 0.1, `half are off by more than ${off[off.length >> 1]}`);
-  const within = all.filter(({ chosen: { cellsPerSecond: rate }, interval95: [low, high] }) =>
-    low < rate && rate < high
+  const within = all.filter(({ chosen: { cellsPerSecond: rate }, expected, deviation }) =>
+    Math.abs(Math.log(rate / expected)) < 1.96 * deviation
   );
   const part = within.length / all.length;
   assert(part > 0.9 && part < 0.99, `${part} of the rates are in their intervals`);

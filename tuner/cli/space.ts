@@ -47,10 +47,8 @@ export const run = command({
   }
   const { problem, space: predicted } = suitedSpace(resolved, ASSUMED_BYTES_PER_SECOND),
     { device } = resolved;
-  const space = expectedSpace(predicted, problem, {
-    device,
-    model: deviceModelOf(device, ASSUMED_BYTES_PER_SECOND),
-  });
+  const model = deviceModelOf(device, ASSUMED_BYTES_PER_SECOND);
+  const space = expectedSpace(predicted, problem, [device, model]);
   print(options.json ? spaceRecord(problem, space) : renderSpace(problem, space, limits));
 });
 

@@ -271,13 +271,6 @@ function describe({ way: { candidate, share, changes }, mean, deviation }: Weigh
     kind: kindOf(candidate),
     changes,
     cellsPerSecond: Math.exp(mean),
-    interval95: interval95Of({ mean, deviation }),
+    interval95: [Math.exp(mean - WITHIN_95 * deviation), Math.exp(mean + WITHIN_95 * deviation)],
   };
-}
-
-/** The 95% interval of a rate by its logarithm's mean and standard deviation. */
-export function interval95Of(
-  { mean, deviation }: Pick<Weighed<unknown>, "mean" | "deviation">,
-): readonly [low: number, high: number] {
-  return [Math.exp(mean - WITHIN_95 * deviation), Math.exp(mean + WITHIN_95 * deviation)];
 }

@@ -173,7 +173,7 @@ function chooseAnew(asked: Asked): Choice {
       .filter(({ device }) => grade === "same-device" || !isShipped(device))
       .toSorted((a, b) => Number(isShipped(a.device)) - Number(isShipped(b.device)));
     const found = (grade === "default" ? undefined : measuredHere(same, target)) ??
-      predicted(nears, learntFrom(asked, nears, others, target.device), target, passedOver);
+      predicted(nears, learntFrom(asked, [nears, others], target.device), target, passedOver);
     if (found === undefined) continue;
     const { near, baseline, known, isMeasured, ...rest } = found;
     const isExact = known === undefined && rest.changes.length === 0 && grade === "same-device";
@@ -292,20 +292,14 @@ interface Learnt {
   readonly calibration: Calibration;
 }
 
-/** What entries teach of the caller's problem, those of the device at hand and others; kept for the next of its kind. */
-function learntFrom(
-  asked: Asked,
-  nears: readonly NearEntry[],
-  others: readonly NearEntry[],
-  device: DeviceModel,
-): Learnt {
+/** What entries teach of the caller's problem, of the device at hand and then of others; kept for the next of its kind. */
+function learntFrom(asked: Asked, entries: readonly NearEntry[][], device: DeviceModel): Learnt {
   const { stencil } = usersProblem(asked.problem), isCpu = asked.device === null;
-  const key = [nears, others].map((some) => some.map(({ entry }) => numberOf(entry)));
+  const key = entries.map((some) => some.map(({ entry }) => numberOf(entry)));
   return keep(asked, JSON.stringify([hashOf(stencil.update), isCpu, device, key]), () => {
-    const samples = new Map([
-      ...learn(nears, stencil, { isHere: true, isCpu }),
-      ...learn(others, stencil, { isCpu }),
-    ]);
+    const samples = new Map(
+      entries.flatMap((some, i) => [...learn(some, stencil, { isHere: i === 0, isCpu })]),
+    );
     return { samples, calibration: new Calibration([...samples.values()].flat(), device) };
   });
 }

@@ -22,7 +22,7 @@ const NOBODY = {};
 
 const keptFor = remembered((_: object) => new Map<string, unknown>());
 
-/** What is kept with one profile; what some hundred measurements teach takes a megabyte. */
+/** What is kept with a profile: what measurements teach takes a megabyte. */
 const MOST_KEPT = 64;
 
 let numbered = 0;

@@ -18,10 +18,8 @@ const MOST_ELSEWHERE = 250;
 export const USUAL_BANDWIDTH = 200e9;
 
 /**
- * What entries teach of a stencil on the device at hand, or on others; those of other equations nothing of the CPU.
- *
- * @param nears the nearest first: enough of them are used
- * @param stencil the user's
+ * What entries, the nearest first, teach of a user's stencil on the device at hand or on others; those of other equations
+ * nothing of the CPU.
  */
 export function learn(
   nears: readonly NearEntry[],
@@ -47,11 +45,8 @@ export function learn(
 export function expectedSpace(
   space: Space,
   problem: Problem,
-  { device: { gpu }, model, learned = [] }: {
-    readonly device: Pick<ProfileDevice, "gpu">;
-    readonly model: DeviceModel;
-    readonly learned?: readonly Sample[] | undefined;
-  },
+  [{ gpu }, model]: readonly [device: Pick<ProfileDevice, "gpu">, model: DeviceModel],
+  learned: readonly Sample[] = [],
 ): Space {
   const { stencil } = usersProblem(problem);
   const shipped = gpu === null || gpu.isFallback ? [] : shippedEntries().flatMap((known) => {

@@ -2,7 +2,7 @@ import { type OwnGrid, ownOf, type Problem } from "../../kernels/stencils/stenci
 import { stepwise } from "../../kernels/traversals/stepwise.ts";
 import type { DeviceModel } from "../../models/roofline.ts";
 import { formatPercent } from "../format.ts";
-import { interval95Of, mostPromising } from "./best_predicted.ts";
+import { mostPromising } from "./best_predicted.ts";
 import { Calibration, MOST_SAMPLES, pointsOf, type Sample } from "./calibration.ts";
 import { equationDistance, problemDistance } from "./profile_index.ts";
 import { describeProblem } from "./profile_problem.ts";
@@ -21,9 +21,10 @@ export interface UnseenProblem {
   /** Measurements that the choice was predicted from. */
   readonly known: number;
   readonly chosen: Sample;
-  /** Cells per second that were expected of it, and their 95% interval. */
+  /** Cells per second that were expected of it. */
   readonly expected: number;
-  readonly interval95: readonly [low: number, high: number];
+  /** Standard deviation of its logarithm. */
+  readonly deviation: number;
   readonly best: number;
   /** The best of stepwise; 0 if none was measured. */
   readonly plain: number;
@@ -76,7 +77,7 @@ export function leaveOneOut(
       known: known.length,
       chosen,
       expected: Math.exp(first.mean),
-      interval95: interval95Of(first),
+      deviation: first.deviation,
       best,
       plain: fastest(one.samples.filter(({ traversal: { name } }) => name === stepwise.name)),
       loss: 1 - chosen.cellsPerSecond / best,

@@ -248,7 +248,7 @@ export class TuningRun {
       const { traversals, learned } = request;
       const model = deviceModelOf({ ...device, measured: constants }, copyBytesPerSecond);
       const space = enumerateSpace(problem, { traversals, limits: device.gpu.limits, device: model });
-      this.space = expectedSpace(space, problem, { device, model, learned });
+      this.space = expectedSpace(space, problem, [device, model], learned);
     }
     this.searched = this.space.candidates;
     this.evaluators = this.environment.evaluators;

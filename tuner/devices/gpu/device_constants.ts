@@ -26,7 +26,10 @@ const SAMPLES = 9, LONGEST_MS = 250;
  *
  * @throws {RunFailure} if the device fails
  */
-export async function measureConstants(gpu: GpuDevice): Promise<Partial<Record<Constant, number>>> {
+export async function measureConstants(
+  gpu: GpuDevice,
+  workgroups = WORKGROUPS,
+): Promise<Partial<Record<Constant, number>>> {
   await ClockGauge.of(gpu); // raises the clock
   const uniforms = await Uniforms.create(gpu), found: Partial<Record<Constant, number>> = {};
   const data = await gpu.buffer(16 * CACHED, GPUBufferUsage.STORAGE, "constants"), on = [[data]];
@@ -34,7 +37,12 @@ export async function measureConstants(gpu: GpuDevice): Promise<Partial<Record<C
     for (const [name, body, rounds, groups, times] of WORK) {
       const kernel = await compile(gpu, codeOf(body, rounds), name, [0]), started = performance.now();
       const record: Recorder = (encoder, timestamps) =>
-        uniforms.dispatch(encoder, kernel, { on, workgroups: [groups, 1, 1], times, pass: timestamps() });
+        uniforms.dispatch(encoder, kernel, {
+          on,
+          workgroups: [Math.min(groups, workgroups), 1, 1],
+          times,
+          pass: timestamps(),
+        });
       let leastNs = Infinity;
       for (let i = 0; i < SAMPLES && (i === 0 || performance.now() - started < LONGEST_MS); i++) {
         leastNs = Math.min(leastNs, await gpu.timed({ passes: 1, record }));
