@@ -59,9 +59,6 @@ export type Price =
   // bandwidth of the device's cache over that of its memory
   | "nearRatio";
 
-/** What is measured of a GPU that has no record (`tuner/devices/gpu/device_constants.ts`). */
-export type Constant = "arithmeticNs" | "exchangeNs" | "cacheNs" | "barrierNs" | "dispatchNs";
-
 export interface GpuRecord {
   readonly name: string;
   /** Of the recordings that the prices fit. */
@@ -202,30 +199,13 @@ export const H100: GpuRecord = {
   },
 };
 
-/** The constants of an H200, whose multiprocessors are an H100's, and the prices that they say something about. */
-const MEASURED: Readonly<Record<Constant, readonly [ns: number, prices: readonly Price[]]>> = {
-  arithmeticNs: [35_000, ["groupNs"]],
-  exchangeNs: [6000, ["exchangeNs", "clearedByteNs"]],
-  cacheNs: [1700, ["rowNs", "hitNs"]],
-  barrierNs: [12, ["barrierNs", "threadNs"]],
-  dispatchNs: [1700, ["dispatchNs", "workgroupNs"]],
-};
-
-/** GPUs that the H100's record describes. */
-export const isRecorded = (name: string): boolean => /\bH[12]00\b/.test(name);
-
-/** The record of a GPU by what was measured of it: the H100's, with prices as many times higher as its constants. */
-export function measuredRecord(
-  copyBytesPerSecond: number,
-  constants: Readonly<Partial<Record<Constant, number | null>>>,
-): GpuRecord {
-  const prices = { ...H100.prices };
-  for (const [name, [ns, its]] of Object.entries(MEASURED)) {
-    const times = (constants[name as Constant] ?? ns) / ns;
-    for (const price of its) prices[price] *= times;
-    if (name === "cacheNs") prices.nearRatio *= H100.copyBytesPerSecond / copyBytesPerSecond / times;
-  }
-  return { ...H100, name: "measured", copyBytesPerSecond, prices };
+/**
+ * The record of a GPU with an H100's multiprocessors and caches and memory of its own, such as an H200: what computes does
+ * not gain by faster memory.
+ */
+export function withMemory(copyBytesPerSecond: number): GpuRecord {
+  const nearRatio = H100.prices.nearRatio * H100.copyBytesPerSecond / copyBytesPerSecond;
+  return { ...H100, copyBytesPerSecond, prices: { ...H100.prices, nearRatio } };
 }
 
 /** Registers that are never too few: a thread's values that find none lie in the core's own cache. */

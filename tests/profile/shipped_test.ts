@@ -6,6 +6,9 @@ import { heat1d } from "../../kernels/stencils/heat_1d.ts";
 import type { Grid, Problem } from "../../kernels/stencils/stencil.ts";
 import { wave } from "../../kernels/stencils/wave.ts";
 import { traversalNamed } from "../../kernels/traversals/all.ts";
+import { mostPromising } from "../../tuner/profile/best_predicted.ts";
+import { Calibration } from "../../tuner/profile/calibration.ts";
+import { deviceModelOf } from "../../tuner/search/device_model.ts";
 import { predictionOf } from "../../tuner/profile/prediction.ts";
 import { chooseConfiguration } from "../../tuner/profile/choose.ts";
 import { leaveOneOut, type MeasuredProblem } from "../../tuner/profile/leave_one_out.ts";
@@ -164,4 +167,33 @@ Deno.test("an entry of what comes with Facet has its points in order", () => {
     { traversal: "stepwise", parameters: { threadsZ: 32, depth: 1 }, cellsPerSecond: 2e9 },
   ]);
   assertEquals(entry!.configuration.parameters, { threadsZ: 32, depth: 1 });
+});
+
+Deno.test("what an H100 recorded finds what is fast on an H200, and how fast", async () => {
+  const { spaces } = await readReplaySpaces("fixtures/h200/grids.jsonl.gz");
+  const found = spaces.map(({ facet, configurations }) => {
+    const problem = problemOf(facet!.problem)!, { stencil, grid } = problem;
+    const copyBytesPerSecond = facet!.device.measured.copyBytesPerSecond!;
+    const model = deviceModelOf(facet!.device, copyBytesPerSecond);
+    const ways = configurations.flatMap(({ traversal, parameters, rate }) => {
+      const prediction = predictionOf({ traversal, parameters, cpuWorkers: undefined }, problem, model);
+      return rate === undefined || "reason" in prediction
+        ? []
+        : [{ candidate: { ...prediction, rate }, on: problem }];
+    });
+    const known = shippedEntries((other) => `${other.grid}` !== `${grid}`).filter(({ device }) =>
+      device === H100!.device
+    );
+    const nears = nearestEntries(known, describeProblem(problem), stencil, 64);
+    const calibration = new Calibration([...learn(nears, stencil, {}).values()].flat(), model);
+    const [{ way, mean: expected }] = mostPromising(ways, calibration) as [
+      ReturnType<typeof mostPromising<typeof ways[number]>>[0],
+    ];
+    const { rate } = way.candidate, best = Math.max(...ways.map(({ candidate }) => candidate.rate));
+    return { loss: 1 - rate / best, off: Math.abs(Math.log(rate) - expected) };
+  });
+  const [losses, off] = [found.map(({ loss }) => loss), found.map(({ off }) => off).sort((a, b) => a - b)];
+  assertEquals(found.length, 5);
+  assert(mean(losses) < 0.05 && Math.max(...losses) < 0.2, `${losses}`);
+  assertLess(off[2]!, 0.1);
 });

@@ -234,9 +234,9 @@ function modelOf(
   alike: Profile["device"] | undefined,
   copyBytesPerSecond = alike?.measured.copyBytesPerSecond ?? USUAL_BANDWIDTH,
 ): DeviceModel {
-  const isFallback = (device && adapterInfoOf(device))?.isFallbackAdapter ?? false;
-  const { cpu = { cores: countCores() }, measured = {} } = alike ?? {};
-  return deviceModelOf({ gpu: { isFallback }, cpu, measured }, copyBytesPerSecond);
+  const { isFallbackAdapter: isFallback = false, description = "" } = (device && adapterInfoOf(device)) ?? {};
+  const cpu = alike?.cpu ?? { cores: countCores() };
+  return deviceModelOf({ gpu: { isFallback, description }, cpu }, copyBytesPerSecond);
 }
 
 /** A choice before its words, and the entry that it comes from. */

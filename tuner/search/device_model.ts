@@ -1,4 +1,4 @@
-import { LLVMPIPE, measuredRecord } from "../../models/gpu_record.ts";
+import { LLVMPIPE, withMemory } from "../../models/gpu_record.ts";
 import type { DeviceModel } from "../../models/roofline.ts";
 import type { CpuDescription, GpuDescription } from "../devices/device.ts";
 
@@ -9,16 +9,14 @@ import type { CpuDescription, GpuDescription } from "../devices/device.ts";
  * @param copyBytesPerSecond measured copy bandwidth
  */
 export function deviceModelOf(
-  { gpu, cpu: { cores }, measured }: {
-    readonly gpu: Pick<GpuDescription, "isFallback"> | null;
+  { gpu, cpu: { cores } }: {
+    readonly gpu: Pick<GpuDescription, "isFallback"> & Partial<GpuDescription> | null;
     readonly cpu: Pick<CpuDescription, "cores">;
-    /** The constants of a GPU without a record. @default {not measured: all scales with the copy} */
-    readonly measured?: Readonly<Record<string, number | null>>;
   },
   copyBytesPerSecond: number,
 ): DeviceModel {
-  if (measured?.barrierNs) {
-    return { copyBytesPerSecond, record: measuredRecord(copyBytesPerSecond, measured) };
+  if (/\bH200\b/.test(gpu?.description ?? "")) {
+    return { copyBytesPerSecond, record: withMemory(copyBytesPerSecond) };
   }
   if (!gpu?.isFallback) return { copyBytesPerSecond };
   const record = LLVMPIPE;

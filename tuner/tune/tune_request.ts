@@ -82,8 +82,6 @@ export interface TuneStart {
   readonly problem: Problem;
   /** Bytes per second of a plain copy; null where there is no GPU. */
   readonly copyBytesPerSecond: number | null;
-  /** What else was measured of a GPU that no record describes. */
-  readonly constants?: Readonly<Record<string, number>> | undefined;
   readonly space: Space;
 }
 

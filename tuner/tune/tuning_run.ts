@@ -232,7 +232,6 @@ export class TuningRun {
     const copyBytesPerSecond = session.hasGpu
       ? await session.copyBytesPerSecond().catch(deviceFailed("The GPU failed"))
       : null;
-    const constants = session.hasGpu ? await session.constants().catch(deviceFailed("The GPU failed")) : {};
     const { isDefaultSteps = false } = request;
     const suited = copyBytesPerSecond === null
       ? request
@@ -245,15 +244,14 @@ export class TuningRun {
     const known = request.earlier?.find((one) => isSameProblem(one.problem, describeProblem(problem)));
     this.earlier = known && new EarlierEntry(known, problem, device);
     if (device.gpu !== null && copyBytesPerSecond !== null) {
-      const { traversals, learned } = request;
-      const model = deviceModelOf({ ...device, measured: constants }, copyBytesPerSecond);
+      const { traversals, learned } = request, model = deviceModelOf(device, copyBytesPerSecond);
       const space = enumerateSpace(problem, { traversals, limits: device.gpu.limits, device: model });
       this.space = expectedSpace(space, problem, [device, model], learned);
     }
     this.searched = this.space.candidates;
     this.evaluators = this.environment.evaluators;
     this.leaveOutProcesses();
-    return { problem, copyBytesPerSecond, constants, space: this.space };
+    return { problem, copyBytesPerSecond, space: this.space };
   }
 
   /** Another process needs the reference again; where there is no time for that, this one measures the same kernel. */
