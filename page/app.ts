@@ -21,7 +21,7 @@ const FRAME_MS = 25;
 let picture: Picture, painter: Painter, own: Scene | undefined, simulation: Simulation | undefined;
 let machine: Machine = { device: null, cpuWorkers: 1 }, machineName = "", isSlow = true, losses = 0;
 let profiles: Profile[] = [], tuning: AbortController | undefined, cursor: Place = [500, 500];
-let isPlaying = false, mostSteps = 1, hiding: ReturnType<typeof setTimeout> | undefined;
+let isPlaying = false, mostSteps = 1, frameMs = 0, hiding: ReturnType<typeof setTimeout> | undefined;
 /** Places of the stroke under way; undefined where the pointer is up. */
 let stroke: Place[] | undefined;
 
@@ -30,6 +30,7 @@ function element<T extends Element = HTMLElement>(id: string): T {
 }
 const select = (id: string): HTMLSelectElement => element(id);
 const numberOf = (id: string): number => Number(element<HTMLInputElement>(id).value);
+const chosen = () => ({ brush: Number(select("brush").value), radius: numberOf("radius") });
 const tool = (name: string): HTMLInputElement => document.querySelector(`input[value=${name}]`)!;
 const frame = element("frame"), text = element<HTMLTextAreaElement>("text");
 
@@ -70,7 +71,7 @@ function blank(name: string): Picture {
 function open(next: Picture): Promise<void> {
   return inTurn(async () => {
     const scene = sceneOf(next), { brushes, presets, range, help, source } = scene;
-    await simulation?.solver[Symbol.asyncDispose]();
+    simulation?.solver.dispose();
     simulation = undefined;
     picture = next;
     simulation = await Simulation.open(scene, next, machine, profiles);
@@ -134,8 +135,8 @@ function advance(wanted?: number): Promise<void> {
     const steps = wanted ?? stepsOfFrame(simulation), began = performance.now();
     await simulation.solver.run(steps);
     await redraw();
-    if (performance.now() - began > FRAME_MS) mostSteps = Math.max(1, steps / 2);
-    else mostSteps = Math.max(mostSteps, 2 * steps);
+    frameMs = performance.now() - began;
+    mostSteps = frameMs > FRAME_MS ? Math.max(1, steps / 2) : Math.max(mostSteps, 2 * steps);
   });
 }
 
@@ -154,7 +155,7 @@ async function setPlaying(wanted: boolean): Promise<void> {
 function use(place: Place, from: Place = place): void {
   const { sources, receivers } = picture, points = tool("source").checked ? sources : receivers;
   if (tool("paint").checked) {
-    const part = { brush: Number(select("brush").value), radius: numberOf("radius"), places: [from, place] };
+    const part = { ...chosen(), places: [from, place] };
     if (stroke === undefined) change({ strokes: [...picture.strokes, part] });
     else stroke.push(place);
     inTurn(() => simulation?.paint(part));
@@ -171,12 +172,7 @@ function use(place: Place, from: Place = place): void {
 
 function endStroke(): void {
   if (stroke !== undefined && stroke.length > 0) {
-    const part = {
-      brush: Number(select("brush").value),
-      radius: numberOf("radius"),
-      places: simplified(stroke),
-    };
-    change({ strokes: [...picture.strokes, part] });
+    change({ strokes: [...picture.strokes, { ...chosen(), places: simplified(stroke) }] });
   }
   stroke = undefined;
 }
@@ -223,7 +219,11 @@ async function tuneNow(): Promise<void> {
   try {
     const [earlier] = profiles, { signal } = tuning;
     const others = { signal, ...(earlier && { profile: earlier }) };
-    const profile = await race(element("race"), problemOf(sceneOf(tuned), tuned.size), machine, others);
+    // the page draws in between; where its frames are slow, the tuner steps back for some
+    const rest = () =>
+      new Promise<void>((resolve) => setTimeout(resolve, isPlaying && frameMs > 33 ? 400 : 0));
+    const problem = problemOf(sceneOf(tuned), tuned.size);
+    const profile = await race(element("race"), problem, machine, others, rest);
     if (profile === undefined) return say("Nothing could be verified on this device.");
     takeProfile(profile);
     if (picture.scene === tuned.scene) await open({ ...picture, kernel: profile.entries[0]!.configuration });
@@ -236,14 +236,12 @@ async function tuneNow(): Promise<void> {
 }
 
 function takeProfile(profile: Profile): void {
-  keepProfile(profile);
-  profiles = [profile];
+  keepProfile((profiles = [profile])[0]!);
   element<HTMLButtonElement>("download").disabled = false;
 }
 
 function download(): void {
-  const type = "application/json", text = JSON.stringify(profiles[0], null, 2);
-  const href = URL.createObjectURL(new Blob([text], { type }));
+  const href = URL.createObjectURL(new Blob([JSON.stringify(profiles[0], null, 2)]));
   Object.assign(document.createElement("a"), { href, download: "facet-profile.json" }).click();
   setTimeout(() => URL.revokeObjectURL(href), 1000);
 }
@@ -311,7 +309,9 @@ async function findMachine(): Promise<void> {
   // what composes pages in software shows no canvas of WebGPU
   painter = isSlow ? cpuPainter(canvas) : gpuPainter(canvas, device!);
   if (device === null) {
-    const how = navigator.gpu === undefined
+    const how = losses > 1
+      ? "The GPU was lost twice."
+      : navigator.gpu === undefined
       ? "This browser has no WebGPU: current Chrome, Edge, Safari and Firefox have it, on pages from https or this machine."
       : found === null
       ? "This browser found no GPU: its settings may have hardware acceleration off."
@@ -320,7 +320,7 @@ async function findMachine(): Promise<void> {
   }
   device?.lost.then(({ message }) => {
     setPlaying(false);
-    say(`The GPU was lost: ${losses++ === 0 ? "it is opened again" : "the CPU goes on"}. ${message}`);
+    if (losses++ === 0) say(`The GPU was lost: it is opened again. ${message}`);
     // a canvas keeps its first context: a new one takes its place
     canvas.replaceWith(canvas.cloneNode());
     inTurn(findMachine).then(() => open(picture));
@@ -353,7 +353,7 @@ async function start(): Promise<void> {
   element("share").onclick = share;
   document.body.dataset.ready = "yes";
   // for the console: facet.simulation.traces, facet.picture
-  Object.defineProperty(globalThis, "facet", { get: () => ({ picture, simulation }) });
+  Object.defineProperty(globalThis, "facet", { get: () => ({ picture, simulation, ...machine }) });
   const isCalm = matchMedia("(prefers-reduced-motion: reduce)").matches || navigator.webdriver;
   if (!isCalm) setPlaying(true);
   // on the first visit by itself, once the page is idle; not where that would make it stutter

@@ -35,6 +35,7 @@ const rateOf = (one: TuneEvaluation | undefined): number => one?.measurement?.ce
 /**
  * Tunes a scene on this device, and shows in the panel what is known after each configuration.
  *
+ * @param rest is awaited after each configuration
  * @returns its profile; undefined where nothing verified
  */
 export async function race(
@@ -42,6 +43,7 @@ export async function race(
   problem: OpenProblem,
   { device, cpuWorkers }: Machine,
   others: { signal: AbortSignal; profile?: Profile },
+  rest: () => Promise<void>,
 ): Promise<Profile | undefined> {
   const tried: TuneEvaluation[] = [], { stencil, grid, boundary, survey } = problem;
   const { profile } = await tune({
@@ -57,8 +59,7 @@ export async function race(
         ...evaluation,
       });
       draw(panel, tried);
-      // the page draws in between
-      return new Promise((resolve) => setTimeout(resolve));
+      return rest();
     },
   });
   const copies = profile?.entries[0]?.copyBytesPerSecond;

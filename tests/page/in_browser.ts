@@ -148,6 +148,41 @@ for (const where of ["the CPU", "WebGPU"]) {
 }
 
 Deno.test({
+  name: "a page that may not share memory, and one whose GPU is lost, go on on the CPU",
+  ...OPTIONS,
+  async fn() {
+    await using plain = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen() {} }, async (request) => {
+      const name = new URL(request.url).pathname.slice(1) || "index.html", type = name.split(".").at(-1)!;
+      const file = await Deno.readFile(`${FOLDER}/${name}`).catch(() => undefined);
+      const types: Record<string, string> = { html: "text/html", css: "text/css", js: "text/javascript" };
+      return new Response(file ?? null, {
+        status: file ? 200 : 404,
+        headers: { "content-type": types[type] ?? "" },
+      });
+    });
+    await withPage({ url: `http://127.0.0.1:${plain.addr.port}/` }, async (page) => {
+      assertMatch(
+        (await page.textContent("[role=status]"))!,
+        /One worker, since the page may not share memory/,
+      );
+      await step(page, 5);
+    });
+    await withPage({ flags: WEBGPU, url: `${ADDRESS}?on=gpu` }, async (page) => {
+      if ((await page.textContent("#device"))!.includes("the CPU")) return; // no adapter
+      const said = ["it is opened again", "was lost twice"], where = [/swiftshader/i, /the CPU/];
+      for (const [i, words] of said.entries()) {
+        await value(page, "facet.device.destroy()");
+        await page.waitForFunction(
+          `document.querySelector("[role=status]").textContent.includes("${words}")`,
+        );
+        await page.waitForFunction(`${where[i]}.test(document.querySelector("#device").textContent)`);
+        await step(page, 2);
+      }
+    });
+  },
+});
+
+Deno.test({
   name: "tune shows both kernels, the faster goes on, and the profile is kept",
   ...OPTIONS,
   async fn() {
