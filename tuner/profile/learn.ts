@@ -1,3 +1,4 @@
+import { remembered } from "../../kernels/remembered.ts";
 import { plannedProblem, usersProblem } from "../../kernels/planned_problem.ts";
 import type { Problem, Stencil } from "../../kernels/stencils/stencil.ts";
 import type { DeviceModel } from "../../models/roofline.ts";
@@ -17,6 +18,9 @@ const MOST_ELSEWHERE = 250;
 /** Copy bandwidth assumed where it is unknown; it hardly changes the order of predictions. */
 export const USUAL_BANDWIDTH = 200e9;
 
+/** What entries taught of a stencil before. */
+const sampled = remembered((_: Stencil) => new WeakMap<ProfileEntry, readonly Sample[]>());
+
 /**
  * What entries, the nearest first, teach of a user's stencil on the device at hand or on others; those of other equations
  * nothing of the CPU.
@@ -33,8 +37,9 @@ export function learn(
     if (of === undefined || left <= 0) continue;
     const model = deviceModelOf(device, device.measured.copyBytesPerSecond ?? USUAL_BANDWIDTH);
     const fits = ({ cpuWorkers = 0 }: Sample): boolean => cpuWorkers > 0 ? isAlike : !isCpu;
-    const some = samplesOf(entry, isAlike ? plannedProblem({ ...usersProblem(of), stencil }) : of, model)
-      .filter(fits).slice(0, left);
+    const its = isAlike ? plannedProblem({ ...usersProblem(of), stencil }) : of, known = sampled(its.stencil);
+    if (!known.has(entry)) known.set(entry, samplesOf(entry, its, model));
+    const some = known.get(entry)!.filter(fits).slice(0, left);
     samples.set(entry, isHere ? some : some.map((one) => ({ ...one, device: 1 + numberOf(device) })));
     left -= some.length;
   }
