@@ -12,6 +12,7 @@ import { painted } from "../../page/picture.ts";
 import { SCENES } from "../../page/scenes.ts";
 import { problemOf } from "../../page/simulation.ts";
 import { findBrowser } from "../report/find_browser.ts";
+import { THOROUGH } from "../thorough.ts";
 
 const WEBGPU = [
   "--enable-unsafe-webgpu",
@@ -148,6 +149,7 @@ for (const where of ["the CPU", "WebGPU"]) {
 }
 
 Deno.test({
+  ignore: !THOROUGH,
   name: "a page that may not share memory, and one whose GPU is lost, go on on the CPU",
   ...OPTIONS,
   async fn() {
@@ -183,6 +185,7 @@ Deno.test({
 });
 
 Deno.test({
+  ignore: !THOROUGH,
   name: "tune shows both kernels, the faster goes on, and the profile is kept",
   ...OPTIONS,
   async fn() {

@@ -23,7 +23,7 @@ const spaceOn = (problem: Problem) =>
   enumerateSpace(problem, { traversals: TRAVERSALS, limits: H100_LIMITS, device: DEVICE });
 
 /** Every so many candidates of a problem, each as much faster than predicted as its kind. */
-function samplesOn(problem: Problem, factors: Readonly<Record<string, number>>, every = 40): Sample[] {
+function samplesOn(problem: Problem, factors: Readonly<Record<string, number>>, every = 80): Sample[] {
   return spaceOn(problem).candidates.filter((_, i) => i % every === 0).flatMap((one) => {
     const factor = factors[one.traversal.name];
     return factor === undefined ? [] : [{ ...one, problem, cellsPerSecond: factor * one.predicted }];
@@ -47,7 +47,7 @@ Deno.test("what was measured of a traversal corrects it on another grid, and its
 
 Deno.test("what was not measured, and what needs more registers than anything fast, must promise much more", () => {
   const problem = problemOn(128, 512, 128);
-  const samples = samplesOn(problem, { stepwise: 1, "diamond-torre": 1 }, 10);
+  const samples = samplesOn(problem, { stepwise: 1, "diamond-torre": 1 }, 30);
   const few = samples.filter(({ parameters: { dts = 1, zPerThread = 1 } }) => dts * zPerThread === 1);
   const { candidates } = spaceOn(problem);
   const torre = (dts: number) =>
