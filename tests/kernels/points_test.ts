@@ -165,7 +165,8 @@ Deno.test("points of elastic waves on CPU workers: the oracle's bits", async () 
   const problem: Problem = { stencil, grid, boundary, steps: 1 }, layout = cpuLayoutOf(problem);
   const pool = await CpuPool.create({ workers: 2 });
   try {
-    for (const shape of [{ strip: 3 }, { tiles: 2, band: 2, block: 1 }]) {
+    // half a tile has more rows than a band narrows it by
+    for (const shape of [{ strip: 3 }, { tiles: 1, band: 1, block: 1 }]) {
       for (const field of [0, 2, 5, 6]) {
         const made = await pool.load({ update, layout, boundary, shape });
         await assertPoints(made, { problem, points: awkwardPoints(problem, 1, field), runs: [2] }, {
