@@ -7,7 +7,7 @@ import { deviceFailed } from "../devices/device_error.ts";
 import { DeviceSession } from "../devices/session.ts";
 import { formatChange, formatCount, formatDuration, formatPercent, formatRate } from "../format.ts";
 import { evaluateOn } from "../measuring/evaluate.ts";
-import { RequestError } from "../problem/request_error.ts";
+import { refuserOf, RequestError } from "../problem/request_error.ts";
 import { usableSpace } from "../problem/suited_space.ts";
 import { describeConfiguration, describeCpu, describeGpu } from "../profile/describe.ts";
 import { describeProblem } from "../profile/profile_problem.ts";
@@ -102,9 +102,7 @@ export async function shareDevices(
     throw new RequestError("Cannot balance: there is no WebGPU adapter to share a grid with");
   }
   if (problem.grid[0] < 2) {
-    throw new RequestError(
-      `Cannot balance: wanted a grid of at least 2 slices to share: found ${describeGrid(problem)}`,
-    );
+    refuserOf("balance")("wanted a grid of at least 2 slices to share", describeGrid(problem));
   }
   using attended = new AttendedRun(options);
   using session = new DeviceSession({ device });

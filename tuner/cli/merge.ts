@@ -5,7 +5,7 @@ import { type Conflict, devicesOf, mergeProfiles } from "../profile/merge.ts";
 import type { Profile } from "../profile/profile_types.ts";
 import { deviceTitle } from "../report/device_card.ts";
 import { checkFileWritable, readProfile, writeProfile } from "../profile/store.ts";
-import { RequestError } from "../problem/request_error.ts";
+import { refuserOf, RequestError } from "../problem/request_error.ts";
 import { COMMON, file, type Options } from "./options.ts";
 import { command } from "./parse_options.ts";
 import { readProfileJournal } from "./read_inputs.ts";
@@ -24,9 +24,7 @@ Of two entries for the same problem and device, the newer profile's counts; rate
   options: OPTIONS,
 }, async ({ from, out, json }) => {
   if (from.length < 2) {
-    throw new RequestError(
-      `Cannot merge: wanted at least two different profiles: found ${from.join() || "none"}`,
-    );
+    refuserOf("merge")("wanted at least two different profiles", from.join() || "none");
   }
   await checkFileWritable(out);
   const profiles: Profile[] = [];

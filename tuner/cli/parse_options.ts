@@ -1,5 +1,5 @@
 import { parseArgs } from "node:util";
-import { RequestError } from "../problem/request_error.ts";
+import { refuserOf, RequestError } from "../problem/request_error.ts";
 import { type EarlierValues, nameOf, type Option, type Options, type Values, wrongValue } from "./options.ts";
 import { EXIT } from "./report_error.ts";
 import { layOut, type Line, widthOf } from "./terminal.ts";
@@ -62,9 +62,7 @@ function readTexts(args: readonly string[], options: Options): Map<string, strin
     }
     if (!repeatable || !texts.includes(text)) texts.push(text);
     if (texts.length > 1 && !repeatable) {
-      throw new RequestError(
-        `Cannot read --${name}: it can only be given once: found ${texts.join(" and ")}`,
-      );
+      refuserOf(`read --${name}`)("it can only be given once", texts.join(" and "));
     }
   }
   return given;

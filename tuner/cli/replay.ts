@@ -10,7 +10,7 @@ import { gcells } from "../report/words.ts";
 import { COMMON, count, file, type Options, type Values } from "./options.ts";
 import { command } from "./parse_options.ts";
 import { type Line, print, say } from "./terminal.ts";
-import { RequestError } from "../problem/request_error.ts";
+import { refuserOf, RequestError } from "../problem/request_error.ts";
 
 export const OPTIONS = {
   space: {
@@ -51,9 +51,8 @@ after growing numbers of evaluations, and their score: 0 for random search, 1 fo
     for (const space of spaces) {
       const times = space.configurations.some(({ evaluationNs, compileNs }) => evaluationNs || compileNs);
       if (request.budget !== undefined && "timeNs" in request.budget && !times) {
-        throw new RequestError(
-          `Cannot use --budget: wanted a number of evaluations, as ${file} has no times of them: found a time`,
-        );
+        const wanted = `wanted a number of evaluations, as ${file} has no times of them`;
+        refuserOf("use --budget")(wanted, "a time");
       }
       const report = { file, ...replay(space, request) };
       reports.push(report);

@@ -3,7 +3,7 @@ import { cellsOf, describeGrid, ownOf, type Problem } from "../../kernels/stenci
 import { formatDuration, formatFactor, formatPercent, formatPlural } from "../format.ts";
 import { medianError } from "../../models/shared_fit.ts";
 import { describeProblem } from "../profile/profile_problem.ts";
-import { RequestError } from "../problem/request_error.ts";
+import { refuserOf } from "../problem/request_error.ts";
 import { checkFileWritable } from "../profile/store.ts";
 import { chooseForRank } from "../ranks/create_rank_solver.ts";
 import { measureScaling, type Scaling, type ScalingPoint } from "../ranks/measure_scaling.ts";
@@ -30,9 +30,7 @@ export const run = (args: string[]): Promise<number> =>
       "Measures how well a grid spreads over the ranks that mpirun started, and predicts it for up to 1,000.",
     options: OPTIONS,
     async read(options, world) {
-      if (world.size === 1) {
-        throw new RequestError("Cannot measure scaling: wanted 2 ranks or more, started by mpirun: found 1");
-      }
+      if (world.size === 1) refuserOf("measure scaling")("wanted 2 ranks or more, started by mpirun", "1");
       const work = await workOf("measure scaling", options);
       const check = () => checkFileWritable(options.out);
       return { request: requestOf(work.problem, {}), check, values: { ...options, ...work } };

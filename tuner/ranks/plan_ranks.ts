@@ -13,7 +13,7 @@ import {
 } from "../../models/rank_step.ts";
 import type { Configuration } from "../configuration.ts";
 import { formatPlural } from "../format.ts";
-import { RequestError } from "../problem/request_error.ts";
+import { refuserOf } from "../problem/request_error.ts";
 import { checkProblem } from "../problem/resolve_problem.ts";
 import { median } from "../measuring/statistics.ts";
 import type { RankDevice } from "./open_rank_device.ts";
@@ -206,21 +206,14 @@ function plansOf(
  */
 export function checkParts(problem: Problem, ranks: number, { parts, exchangeEvery = 1 }: RankWishes): void {
   if (!(Number.isSafeInteger(exchangeEvery) && exchangeEvery >= 1)) {
-    throw new RequestError(
-      `Cannot exchange: wanted a whole number of steps, at least 1: found ${exchangeEvery}`,
-    );
+    refuserOf("exchange")("wanted a whole number of steps, at least 1", `${exchangeEvery}`);
   }
+  const own = parts && ownOf(problem.stencil, parts).join("x"), forAll = `for ${formatPlural(ranks, "rank")}`;
   if (parts !== undefined && cellsOf(parts) !== ranks) {
-    const found = `${ownOf(problem.stencil, parts).join("x")} for ${formatPlural(ranks, "rank")}`;
-    throw new RequestError(`Cannot cut the grid: wanted as many parts as there are ranks: found ${found}`);
+    refuserOf("cut the grid")("wanted as many parts as there are ranks", `${own} ${forAll}`);
   }
   if (plansOf(problem, ranks, { parts, exchangeEvery }).length > 0) return;
-  const own = parts && ownOf(problem.stencil, parts).join("x");
-  const cut = own === undefined ? `for ${formatPlural(ranks, "rank")}` : `into ${own} parts`;
+  const cut = own === undefined ? forAll : `into ${own} parts`;
   const zones = `its ghost zones of ${formatPlural(exchangeEvery, "step")}`;
-  throw new RequestError(
-    `Cannot cut the grid ${cut}: wanted each part at least as thick as ${zones}: found ${
-      describeGrid(problem)
-    }`,
-  );
+  refuserOf(`cut the grid ${cut}`)(`wanted each part at least as thick as ${zones}`, describeGrid(problem));
 }
