@@ -21,6 +21,6 @@ Deno.test({
       args: ["test", "--no-check", "--allow-all", new URL("in_browser.ts", import.meta.url).pathname],
     }).output();
     const output = new TextDecoder().decode(stdout) + new TextDecoder().decode(stderr);
-    assert(success && tally(output, success).passed === (THOROUGH ? 6 : 4), output);
+    assert(success && tally(output, success).passed === (THOROUGH ? 6 : 3), output);
   },
 });

@@ -85,6 +85,7 @@ const OPTIONS = { sanitizeOps: false, sanitizeResources: false };
 
 for (const where of ["the CPU", "WebGPU"]) {
   Deno.test({
+    ignore: !THOROUGH && where === "WebGPU",
     name: `draw, set a source, and read a trace that equals Deno's, on ${where}`,
     ...OPTIONS,
     async fn() {

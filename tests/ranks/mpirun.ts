@@ -4,7 +4,12 @@
  *
  * @module
  */
-const NAMES = ["mpirun.openmpi", "mpirun.mpich"] as const;
+import { THOROUGH } from "../thorough.ts";
+
+/** One MPI in every run, both in thorough ones. */
+const NAMES: readonly ("mpirun.openmpi" | "mpirun.mpich")[] = THOROUGH
+  ? ["mpirun.openmpi", "mpirun.mpich"]
+  : ["mpirun.openmpi"];
 
 /** An `mpirun` and the variables that it needs. */
 export interface Launcher {

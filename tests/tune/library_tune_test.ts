@@ -12,6 +12,7 @@ import {
   type TuneProgress,
 } from "../../tuner/tune/library_tune.ts";
 import { testOnGpu } from "../test_on_gpu.ts";
+import { THOROUGH } from "../thorough.ts";
 
 const SMALL = {
   stencil: heat(1),
@@ -58,7 +59,7 @@ testOnGpu("an aborted run ends, and says so", async () => {
   assert(within.profile !== undefined);
 });
 
-Deno.test("without the GPU the CPU alone is tuned", async () => {
+Deno.test("without the GPU the CPU alone is tuned", { ignore: !THOROUGH }, async () => {
   const { profile, cpuAlone, gpuAlone } = await tune({ ...SMALL, traversals: [], gpu: false, cpuWorkers: 1 });
   assertEquals([gpuAlone, profile!.device.gpu], [undefined, null]);
   assertEquals(cpuAlone!.configuration.share.cpuSlices, 24);
