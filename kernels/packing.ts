@@ -17,7 +17,7 @@ export interface Packing extends Readonly<Record<"unit" | "least" | "most", numb
 /** Of zeros beyond the grid, where 0 is not in the range: no value has this number. */
 export const BEYOND = 2 ** 16 - 1;
 
-/** Values may be so many units: 2²³ more than that, which unpacking makes of them, f32 still holds. */
+/** The most units of a value: unpacking adds 2²³ to it, and f32 holds that sum, too. */
 const MOST_UNITS = 2 ** 22;
 
 /** How values from the least to the largest are packed. */

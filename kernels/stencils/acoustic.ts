@@ -98,7 +98,7 @@ export function acousticWarning({ frequency, ...medium }: AcousticShot): string 
   return warningOf(least, { frequency, spacing, fewest: 2.5, wave: "" });
 }
 
-/** The same of a velocity, of which the shortest wavelength needs so many cells. */
+/** The same of one velocity, whose shortest wavelength needs at least `fewest` cells. */
 export function warningOf(
   velocity: number,
   { frequency, spacing, fewest, wave }: Record<"frequency" | "spacing" | "fewest", number> & { wave: string },

@@ -14,7 +14,7 @@ export type EdgeWidths = number | OwnGrid;
 
 /** How edges damp. */
 export interface Damping {
-  /** The value at the outer end of an edge of so many cells. */
+  /** The value at the outer end of an edge, whose width in cells is given. */
   readonly peakOf: (width: number) => number;
   /** Whether the low end of the last axis has none. */
   readonly isFree: boolean;

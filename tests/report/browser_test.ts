@@ -1,27 +1,9 @@
-/**
- * Runs `in_browser.ts`, the tests of the page in a real browser, in a process of its own: driving a browser takes
- * permissions that no other test has. Without a browser it is left out, and its name says why.
- *
- * @module
- */
-import { assert } from "@std/assert";
-import { tally } from "../run.ts";
+/** Runs `in_browser.ts`, the tests of the page in a real browser. */
 import { THOROUGH } from "../thorough.ts";
-import { findBrowser } from "./find_browser.ts";
+import { testInBrowserProcess } from "./find_browser.ts";
 
-const isThere = findBrowser() !== undefined;
-
-Deno.test({
-  name: `the page in a real browser${
-    isThere ? "" : " (left out: no Chromium here; apt-get install chromium)"
-  }`,
-  ignore: !isThere,
-  async fn() {
-    const { success, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
-      args: ["test", "--no-check", "--allow-all", new URL("in_browser.ts", import.meta.url).pathname],
-    }).output();
-    const output = new TextDecoder().decode(stdout) + new TextDecoder().decode(stderr);
-    const { passed } = tally(output, success);
-    assert(success && passed === (THOROUGH ? 7 : 2), output);
-  },
-});
+testInBrowserProcess(
+  "the page in a real browser",
+  new URL("in_browser.ts", import.meta.url),
+  THOROUGH ? 7 : 2,
+);

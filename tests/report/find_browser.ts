@@ -1,3 +1,6 @@
+import { assert } from "@std/assert";
+import { tally } from "../run.ts";
+
 const PLACES = [
   "/usr/bin/chromium",
   "/usr/bin/chromium-browser",
@@ -13,5 +16,26 @@ export function findBrowser(): string | undefined {
     } catch {
       return false;
     }
+  });
+}
+
+/**
+ * Defines a test that runs the tests of a file in a process of its own: driving a browser takes permissions that no other
+ * test has. Without a browser it is left out, and its name says why.
+ *
+ * @param passes tests of the file that must pass
+ */
+export function testInBrowserProcess(name: string, file: URL, passes: number): void {
+  const isThere = findBrowser() !== undefined;
+  Deno.test({
+    name: `${name}${isThere ? "" : " (left out: no Chromium here; apt-get install chromium)"}`,
+    ignore: !isThere,
+    async fn() {
+      const { success, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
+        args: ["test", "--no-check", "--allow-all", file.pathname],
+      }).output();
+      const output = new TextDecoder().decode(stdout) + new TextDecoder().decode(stderr);
+      assert(success && tally(output, success).passed === passes, output);
+    },
   });
 }
