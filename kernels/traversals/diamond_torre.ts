@@ -177,7 +177,7 @@ export const diamondTorre: Traversal = {
     if (bands > 1 && bands >= 2 * usable) {
       return wrongParameters(`${bands} bands are too many: at most ${usable} can run at once`);
     }
-    const shape = shapeOf(problem, parameters);
+    const { shape, work: { exchanged, written: inTier } } = formOf(problem, parameters);
     const isPacked = materials >= PACKED,
       hasPacked = problem.stencil.update.materials.some((one) => one.packed);
     if (isPacked && (zPerThread === 1 || !hasPacked)) {
@@ -190,7 +190,6 @@ export const diamondTorre: Traversal = {
     if (lookahead === RESTING && shape.resting.length === 0) {
       return wrongParameters(`lookahead ${lookahead} has no effect: no value of so small a tile has to wait`);
     }
-    const { exchanged, written: inTier } = workOf(problem, parameters, shape);
     if (chunk !== 2 && chunk > exchanged) {
       const most = exchanged === shape.cells
         ? `the tile's ${exchanged} cells`
@@ -218,10 +217,8 @@ export const diamondTorre: Traversal = {
   },
   demand(problem, parameters) {
     const { nt, zPerThread, threads, chunk, unroll, lookahead } = parameters;
-    const shape = shapeOf(problem, parameters);
-    const { width, cells } = shape;
+    const { shape, work } = formOf(problem, parameters), { width, cells } = shape;
     const { update } = problem.stencil;
-    const work = workOf(problem, parameters, shape);
     const values = work.held + (lookahead === TIER_AHEAD ? work.loaded : 0);
     // what two tiers find of materials and profiles alone, a compiler finds once and keeps
     const kept = unroll === 1 ? 0 : cells * fixedOf(update);
@@ -278,6 +275,21 @@ export const diamondTorre: Traversal = {
   passageSteps: (_, { nt, bands = 1 }) => nt * bands,
   plan: planTorres,
 } satisfies Traversal<TorreParameters>;
+
+/** A torre's sizes and the work of a tier, which are the same for each Nt and number of bands. */
+function formOf(problem: Problem, parameters: TorreParameters) {
+  const { dts, zPerThread, threads, chunk, unroll, lookahead, materials } = parameters;
+  return findForm(problem, dts, zPerThread, threads, chunk, unroll, lookahead, materials);
+}
+
+const findForm = remembered((
+  problem: Problem,
+  ...[dts, zPerThread, threads, chunk, unroll, lookahead, materials]: number[]
+) => {
+  const parameters = { dts, zPerThread, threads, chunk, unroll, lookahead, materials } as TorreParameters;
+  const shape = shapeOf(problem, parameters);
+  return { shape, work: workOf(problem, parameters, shape) };
+});
 
 /**
  * What a tier costs a thread, counted from what its shader does: places exchanged, barriers, loads from memory, those and
