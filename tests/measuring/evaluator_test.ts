@@ -120,6 +120,14 @@ Deno.test("everything is evaluated once, several compile at once, one measures a
   assert(bench.bests.some((best) => best > 1e9)); // the best so far is passed on
 });
 
+Deno.test("a short search starts few processes, and every outcome brings another", async () => {
+  for (const [count, started] of [[1, 1], [2, 2], [3, 3], [30, 8]] as const) {
+    const bench = new Bench(() => "rate");
+    await bench.run(count, 8);
+    assertEquals([bench.started, bench.closed], [started, started]);
+  }
+});
+
 Deno.test("a process that is too late is replaced, and costs only its configuration", async () => {
   const bench = new Bench((n) => n % 5 === 0 ? "timeout" : n === 3 ? "compile" : "rate");
   await bench.run(12, 2);

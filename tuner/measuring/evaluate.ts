@@ -46,7 +46,10 @@ export const MOST_SAMPLES = 30;
 const FAR_BELOW = 0.8;
 /** Where the first run is a sample, it is the only one if it is slower than this fraction of the best. */
 const HOPELESS = 0.5;
-/** The same at a steady clock, where runs differ by no more than clocks that count as the same. */
+/**
+ * The same at a steady clock, where runs differ by no more than clocks that count as the same; in the search it is the only
+ * one anyway if it is as long as a batch whose rate is reported.
+ */
 const STEADILY_BELOW = 0.95;
 
 /** Two samples of a rate that is reported fit into this, however long they and the clock's rise take. */
@@ -86,7 +89,8 @@ export async function evaluateOn(
       ? unit === 1 && isFull(first.clock)
       : runner.isWarm || (isAgain && !uses(configuration.share, "gpu"));
     const taken = isWarm && isLongEnough(firstNs, minBatchNs) ? [firstNs] : [];
-    const isEnough = taken.length > 0 && part < (isKeptBusy ? STEADILY_BELOW : HOPELESS);
+    const isSure = isKeptBusy && (part < STEADILY_BELOW || (!isReported && firstNs >= REPORTED_BATCH_NS));
+    const isEnough = taken.length > 0 && (isSure || part < HOPELESS);
     const sampler = steadySampler(begin, {
       firstNs,
       firstClock: first.clock,

@@ -51,6 +51,12 @@ interface SideBySideOptions<T> {
 /** Configurations that a process evaluates at most: what it compiled stays in its memory. */
 const CONFIGURATIONS_PER_EVALUATOR = 200;
 
+/**
+ * Evaluators to begin with. Every outcome brings another: each computes its reference on the device first, which a short
+ * search has no time for.
+ */
+const FIRST_EVALUATORS = 2;
+
 /** Failures that say more of the device's state than of the configuration: the evaluator is not used again. */
 const SPOILING: readonly FailureReason[] = ["device-lost", "timeout"];
 
@@ -66,16 +72,20 @@ export async function evaluateSideBySide<T extends { readonly configuration: Con
 ): Promise<{ workersGivenUp: number }> {
   const again: T[] = [];
   const turn = takeTurns();
-  let working = Math.max(1, workers), workersGivenUp = 0;
+  let most = Math.max(1, workers), working = 0, workersGivenUp = 0;
   let broken = false;
+  const running: Promise<void>[] = [];
   /** Others may hold the memory that a configuration lacks: it is tried again; true if this evaluator ends for it. */
   const makesRoom = (item: T): boolean => {
     again.push(item);
-    if (working > 1) workersGivenUp++;
-    return working > 1;
+    if (working === 1) return false;
+    workersGivenUp++;
+    most = working - 1;
+    return true;
   };
   const work = async (): Promise<void> => {
     let evaluator: Evaluator | undefined, done = 0;
+    working++;
     try {
       while (!signal.aborted && !broken) {
         const item = again.shift() ?? next();
@@ -108,6 +118,7 @@ export async function evaluateSideBySide<T extends { readonly configuration: Con
           evaluator = undefined;
         }
         await onEvaluated(item, timed);
+        if (working < most) running.push(work());
       }
     } catch (error) {
       broken = true;
@@ -117,9 +128,12 @@ export async function evaluateSideBySide<T extends { readonly configuration: Con
       evaluator?.close();
     }
   };
-  const results = await Promise.allSettled(Array.from({ length: working }, () => work()));
-  const rejected = results.find((result) => result.status === "rejected");
-  if (rejected !== undefined) throw rejected.reason;
+  for (let first = 0; first < Math.min(FIRST_EVALUATORS, most); first++) running.push(work());
+  for (let ended = 0; ended < running.length;) {
+    const results = await Promise.allSettled(running.slice(ended));
+    ended += results.length;
+    for (const result of results) if (result.status === "rejected") throw result.reason;
+  }
   return { workersGivenUp };
 }
 
