@@ -33,7 +33,16 @@ import { add, atLeast, divide, multiply, subtract } from "../operations.ts";
 import type { ValueRange } from "../update.ts";
 import { armsOf, conservingWeights, secondDerivative } from "./cross.ts";
 import { edgesOf, type EdgeWidths, sumOf } from "./edges.ts";
-import { type Equation, oneOf, requireOneOf, requireStable, requireValue, type Stencil } from "./stencil.ts";
+import {
+  alongAxis,
+  type Equation,
+  oneOf,
+  ownAxes,
+  requireOneOf,
+  requireStable,
+  requireValue,
+  type Stencil,
+} from "./stencil.ts";
 import { stabilityLimit, WAVE_ORDERS } from "./wave.ts";
 
 /** What {@linkcode acoustic} makes a stencil of: a medium, and how it is computed. */
@@ -135,7 +144,7 @@ export function acoustic(options: AcousticOptions = {}): Stencil {
   const isFree = surface === "free", isDense = density === undefined || density[0] > 0;
   requireValue(isDense, "acoustic", "density must be above 0", `${density}`);
   requireValue(isFree || surface === "absorbing", "acoustic", "surface must be absorbing or free", surface);
-  const axes = (["x", "y", "z"] as const).slice(0, dimensions), last = axes.at(-1)!;
+  const depth = dimensions - 1, last = ownAxes(dimensions)[depth]!;
   const scaled = secondDerivative(order).sides.map((c) => c * (timeStep / spacing) ** 2);
   const { centre, sides } = conservingWeights(0, scaled, 2 * dimensions);
   // dΔt/2
@@ -161,7 +170,7 @@ export function acoustic(options: AcousticOptions = {}): Stencil {
     step(planes) {
       const { p, s } = planes, v = planes.velocity!, rho = density && planes.density!;
       const mirrored = images.map(({ name, offset }) => {
-        const way = axes.map((axis) => axis === last ? offset : 0), image = p.at(...way);
+        const way = alongAxis(depth, offset, dimensions), image = p.at(...way);
         // the tap itself, in zeros, has given −2p/ρ_0
         const missed = rho && subtract(divide(add(image, p), add(rho, rho.at(...way))), divide(p, rho));
         return multiply(planes[name]!, missed ? multiply(2, missed) : image);
@@ -181,10 +190,11 @@ export function acoustic(options: AcousticOptions = {}): Stencil {
 }
 
 /** For every distance its weight times the sum of the differences so far away, each over the mean density. */
-function flowsOf(p: FieldTap, density: MaterialTap, sides: readonly number[], dimensions: number) {
-  const none = Array.from({ length: dimensions }, () => 0);
+function flowsOf(p: FieldTap, density: MaterialTap, sides: readonly number[], dimensions: 2 | 3) {
   return sides.map((side, i) => {
-    const ways = none.flatMap((_, axis) => [-1 - i, i + 1].map((cells) => none.with(axis, cells)));
+    const ways = ownAxes(dimensions).flatMap((_, axis) =>
+      [-1 - i, i + 1].map((cells) => alongAxis(axis, cells, dimensions))
+    );
     const flow = (way: readonly number[]) =>
       divide(subtract(p.at(...way), p), add(density, density.at(...way)));
     return multiply(2 * side, sumOf(ways.map(flow)));

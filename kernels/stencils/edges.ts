@@ -7,7 +7,7 @@
 import { along, type AlongAxis } from "../equation.ts";
 import type { Expression } from "../expression.ts";
 import { add, divide, maximum, multiply, subtract } from "../operations.ts";
-import { type OwnGrid, requireValue } from "./stencil.ts";
+import { ownAxes, type OwnGrid, requireValue } from "./stencil.ts";
 
 /** Cells of the edges at each end of every axis, or of x, y and z, in two dimensions of x and y. */
 export type EdgeWidths = number | OwnGrid;
@@ -32,7 +32,7 @@ export function edgesOf(
   widths: EdgeWidths,
   { peakOf, isFree, stagger, as, dimensions = 3 }: Damping,
 ): Readonly<Record<string, AlongAxis>> {
-  const axes = (["x", "y", "z"] as const).slice(0, dimensions);
+  const axes = ownAxes(dimensions);
   const all: readonly number[] = typeof widths === "number" ? axes.map(() => widths) : widths;
   const areWhole = all.length === dimensions && all.every((cells) => Number.isInteger(cells) && cells >= 0);
   const wanted = `edges must be whole numbers of cells, one or ${dimensions === 2 ? "two" : "three"}`;

@@ -22,19 +22,22 @@
  * alone, of the rate 3c/h (depth/width)⁴ at most. A rate that follows the local permittivity would make fields grow where a PML
  * meets a dielectric's face; as it is, light 4 times as slow reflects less than −80 dB as well.
  *
+ * **Two dimensions**, x and y, in which nothing changes along z: the mode TM has E_z, H_x and H_y, the mode TE H_z, E_x and
+ * E_y. Both are what a 3D grid that is periodic along z computes of such fields.
+ *
  * @module
  */
-import { along, equation, type FieldTap, type MaterialSource } from "../equation.ts";
-import { type Axis, constant, type Expression, type Offset } from "../expression.ts";
+import { along, equation, type MaterialSource } from "../equation.ts";
+import { type Axis, constant, type Expression } from "../expression.ts";
 import { add, divide, exponential, maximum, multiply, shifted, subtract, type Value } from "../operations.ts";
 import { DEFAULT_RANGE, type ValueRange } from "../update.ts";
 import { edgesOf, type EdgeWidths } from "./edges.ts";
-import { type Equation, requireStable, requireValue, type Stencil } from "./stencil.ts";
+import { alongAxis, type Equation, ownAxes, requireStable, requireValue, type Stencil } from "./stencil.ts";
 
 /** The speed of light in vacuum in m/s, and √(μ₀/ε₀) in Ω. */
 export const SPEED_OF_LIGHT = 299_792_458, VACUUM_IMPEDANCE = 376.730313412;
 
-const AXES = ["x", "y", "z"] as const, E = ["ex", "ey", "ez"] as const, H = ["hx", "hy", "hz"] as const;
+const AXES = ownAxes(3), E = ["ex", "ey", "ez"] as const, H = ["hx", "hy", "hz"] as const;
 const J = ["jx", "jy", "jz"] as const;
 
 /** What an edge leaves of a wave that goes in and comes back. */
@@ -44,9 +47,12 @@ const LEFT = 3e-3;
 const KEPT = 0.995;
 
 /** The axes beside each: sums of cells along the last are sums of a slice, which marches keep. */
-const AXES_BESIDE = [[1, 2], [0, 2], [0, 1]] as const;
+const ALL = [0, 1, 2] as const, AXES_BESIDE = [[1, 2], [0, 2], [0, 1]] as const;
 
-/** The fields, in the order of their planes: E and η₀H, in V/m. */
+/** The axes along which a mode's E has components; its H has the others. */
+const MODES = { tm: [2], te: [0, 1] } as const;
+
+/** The fields, in the order of their planes: E and η₀H, in V/m. A mode of two dimensions has three of them. */
 export const MAXWELL_FIELDS = [...E, ...H] as const;
 
 /** What {@linkcode maxwell} makes a stencil of: a medium, and how it is computed. A material is an array if it has a range. */
@@ -61,10 +67,16 @@ export interface MaxwellOptions {
   readonly permeability?: number | ValueRange | undefined;
   /** σ in S/m, or the lowest and the highest of the material `conductivity`. @default {0} */
   readonly conductivity?: number | ValueRange | undefined;
+  /** Of two dimensions, x and y: `tm` for `ez`, `hx` and `hy`, `te` for `hz`, `ex` and `ey`. @default {three dimensions} */
+  readonly mode?: "tm" | "te" | undefined;
   /** Cells of the absorbing edges at each end of every axis, or of x, y and z. @default {0} */
   readonly edges?: EdgeWidths | undefined;
   /** How edges absorb: as matched conductors, or as a convolutional PML, which takes four more fields for each axis. @default {"matched"} */
   readonly absorber?: "matched" | "pml" | undefined;
+}
+
+function rangesOf(names: readonly string[]): Readonly<Record<string, ValueRange>> {
+  return Object.fromEntries(names.map((name) => [name, DEFAULT_RANGE]));
 }
 
 /** The lowest and the highest value of a material. */
@@ -72,11 +84,14 @@ function rangeOf(given: number | ValueRange): ValueRange {
   return typeof given === "number" ? [given, given] : given;
 }
 
-/** The largest stable Courant number cΔt/h: that of the fastest light, √(ε_r μ_r / 3). */
+/** The largest stable Courant number cΔt/h in d dimensions: that of the fastest light, √(ε_r μ_r / d). */
 export function maxwellLimit(
-  { permittivity = [1, 4], permeability = 1 }: Pick<MaxwellOptions, "permittivity" | "permeability"> = {},
+  { permittivity = [1, 4], permeability = 1, mode }: Pick<
+    MaxwellOptions,
+    "permittivity" | "permeability" | "mode"
+  > = {},
 ): number {
-  return Math.sqrt(rangeOf(permittivity)[0] * rangeOf(permeability)[0] / 3);
+  return Math.sqrt(rangeOf(permittivity)[0] * rangeOf(permeability)[0] / (mode ? 2 : 3));
 }
 
 /**
@@ -99,7 +114,13 @@ export function maxwellLimit(
  */
 export function maxwell(options: MaxwellOptions = {}): Stencil {
   const { spacing = 1e-3, permittivity = [1, 4], permeability = 1, conductivity = 0 } = options;
-  const { edges = 0, absorber = "matched" } = options, isPml = absorber === "pml";
+  const { edges = 0, absorber = "matched", mode } = options, isPml = absorber === "pml";
+  requireValue(mode === undefined || mode in MODES, "maxwell", "mode must be te or tm", `${mode}`);
+  const dimensions = mode ? 2 : 3, axes = ownAxes(dimensions);
+  const ofE: readonly Axis[] = mode ? MODES[mode] : ALL,
+    ofH = mode ? ALL.filter((axis) => !ofE.includes(axis)) : ALL;
+  const cells = (axis: Axis, by: number) => alongAxis(axis, by, dimensions);
+  const beside = (axis: Axis) => AXES_BESIDE[axis].filter((one) => one < dimensions);
   const given = { permittivity, permeability, conductivity };
   for (const [name, value] of Object.entries(given)) {
     const [least, most] = rangeOf(value), mayVanish = name === "conductivity";
@@ -111,19 +132,22 @@ export function maxwell(options: MaxwellOptions = {}): Stencil {
   requireValue(isPml || absorber === "matched", "maxwell", "absorber must be matched or pml", absorber);
   const limit = maxwellLimit(options), { courant = 0.9 * limit } = options;
   requireStable("maxwell", "the Courant number cΔt/h", courant, limit);
-  const peakOf = (width: number) => 0.75 * Math.log(1 / LEFT) * courant / (Math.sqrt(3) * limit * width);
+  const peakOf = (width: number) =>
+    0.75 * Math.log(1 / LEFT) * courant / (Math.sqrt(dimensions) * limit * width);
   const kept = (damping: Expression) => exponential(subtract(0, damping));
   const remembered = (square: Expression) => {
     const rate = multiply(1.5 * courant, square, square);
     return divide(multiply(2, rate), add(1, rate));
   };
   const how = isPml ? { peakOf: () => 1, as: remembered } : { peakOf, as: kept };
-  const damping = edgesOf("maxwell", edges, { isFree: false, stagger: 0.5, ...how });
+  const damping = edgesOf("maxwell", edges, { isFree: false, stagger: 0.5, dimensions, ...how });
   const isDamped = !isPml && Object.keys(damping).length > 0;
-  const memories = !isPml ? [] : AXES.filter((by) => damping[`d${by}`])
-    .flatMap((by) => AXES.flatMap((axis) => axis === by ? [] : [`e${axis}${by}`, `h${axis}${by}`]));
+  const fields = [...ofE.map((axis) => E[axis]), ...ofH.map((axis) => H[axis])];
+  const memories = !isPml ? [] : axes.filter((by) => damping[`d${by}`])
+    .flatMap((by) => AXES.flatMap((axis) => axis === by ? [] : [`e${axis}${by}`, `h${axis}${by}`]))
+    .filter((name) => fields.some((field) => name.startsWith(field)));
   const arrays = Object.entries(given).filter(([, value]) => typeof value !== "number");
-  const profiles = AXES.flatMap((axis): (readonly [string, MaterialSource])[] => {
+  const profiles = axes.flatMap((axis): (readonly [string, MaterialSource])[] => {
     const { [`d${axis}`]: middle, [`h${axis}`]: plane } = damping, ones = along(axis, () => 1);
     return [
       [`wall_${axis}`, isPml ? ones : plane ?? ones],
@@ -131,19 +155,22 @@ export function maxwell(options: MaxwellOptions = {}): Stencil {
       ...(isPml && plane ? [[`plane_${axis}`, plane] as const] : []),
     ];
   });
-  const stencil = equation<string, string, typeof J[number]>({
+  const stencil = equation<string, string, string>({
     name: "maxwell",
-    title: "Maxwell's equations on Yee's grid",
-    variant: { edges: isPml ? `pml${edges}` : typeof edges === "number" ? edges : `${edges}` },
+    title: `Maxwell's equations on Yee's grid${mode ? `, ${mode.toUpperCase()} in two dimensions` : ""}`,
+    variant: {
+      edges: isPml ? `pml${edges}` : typeof edges === "number" ? edges : `${edges}`,
+      ...(mode && { mode }),
+    },
+    dimensions,
     boundaries: ["zero", "periodic"],
-    fields: Object.fromEntries([...MAXWELL_FIELDS, ...memories].map((name) => [name, DEFAULT_RANGE])),
+    fields: rangesOf([...fields, ...memories]),
     materials: Object.fromEntries([...arrays as (readonly [string, MaterialSource])[], ...profiles]),
-    sources: { jx: [-1, 1], jy: [-1, 1], jz: [-1, 1] },
+    sources: rangesOf(ofE.map((axis) => J[axis])),
     step(planes) {
-      const electric = E.map((name) => planes[name]!), magnetic = H.map((name) => planes[name]!);
       const memory: Record<"e" | "h", Record<string, Expression>> = { e: {}, h: {} };
       /** What counts in an update as the difference along an axis: in a PML its memory, too. */
-      const stretched = (kind: "e" | "h", axis: Axis) => (by: Axis, difference: Expression): Expression => {
+      const stretched = (kind: "e" | "h", axis: Axis, by: Axis, difference: Expression): Expression => {
         const name = `${kind}${AXES[axis]}${AXES[by]}`;
         if (!memories.includes(name)) return difference;
         const profile = planes[`${kind === "e" ? "plane" : "middle"}_${AXES[by]}`]!, own = planes[name]!;
@@ -151,13 +178,25 @@ export function maxwell(options: MaxwellOptions = {}): Stencil {
         memory[kind][name] = subtract(multiply(KEPT, own), multiply(part, add(own, difference)));
         return add(difference, memory[kind][name]);
       };
-      /** Of each cell around the edge of a component of E. */
+      /** What changes a component: that of the other field's curl. */
+      const curlOf = (kind: "e" | "h", axis: Axis): Value => {
+        const [next, last] = [(axis + 1) % 3, (axis + 2) % 3] as [Axis, Axis], from = kind === "e" ? -1 : 0;
+        const difference = (of: Axis, by: Axis): Value => {
+          if (by >= dimensions) return 0;
+          const read = kind === "e" ? planes[H[of]]!.next : planes[E[of]]!.at;
+          return stretched(kind, axis, by, subtract(read(...cells(by, from + 1)), read(...cells(by, from))));
+        };
+        const ahead = difference(last, next), back = difference(next, last);
+        return back === 0 ? ahead : subtract(ahead, back);
+      };
+      /** Of each cell around the edge of a component of E; where nothing changes along z two cells count twice. */
       const sumOf = (name: keyof typeof given, axis: Axis): Value => {
         const value = given[name];
         if (typeof value === "number") return 4 * value;
-        const [outer, inner] = AXES_BESIDE[axis], material = planes[name]!;
+        const [outer, inner = outer] = beside(axis) as [Axis, Axis?], material = planes[name]!;
         const pair = add(material, material.at(...cells(inner, -1)));
-        return add(shifted(pair, 0, 0, 0), shifted(pair, ...cells(outer, -1)));
+        if (inner === outer) return multiply(2, pair);
+        return add(shifted(pair, ...cells(0, 0)), shifted(pair, ...cells(outer, -1)));
       };
       const onPlane = (axis: Axis): Expression => planes[`wall_${AXES[axis]}`]!.at(...cells(axis, -1));
       const inMiddle = (axis: Axis): Expression[] =>
@@ -173,33 +212,33 @@ export function maxwell(options: MaxwellOptions = {}): Stencil {
         return multiply(factor, add(isDamped ? multiply(factor, own) : own, push));
       };
       const newE = (axis: Axis): Expression => {
-        const curl = curlOf(magnetic.map(({ next }) => next), axis, -1, stretched("e", axis));
-        const change = subtract(curl, multiply(VACUUM_IMPEDANCE * spacing, planes[J[axis]]));
-        const factors = [...AXES_BESIDE[axis].map(onPlane), ...inMiddle(axis)];
-        const own = electric[axis]!, epsilon = sumOf("permittivity", axis);
+        const curl = curlOf("e", axis);
+        const change = subtract(curl, multiply(VACUUM_IMPEDANCE * spacing, planes[J[axis]]!));
+        const factors = [...beside(axis).map(onPlane), ...inMiddle(axis)];
+        const own = planes[E[axis]]!, epsilon = sumOf("permittivity", axis);
         if (conductivity === 0) return damped(factors, own, multiply(divide(4 * courant, epsilon), change));
         const loss = multiply(VACUUM_IMPEDANCE * spacing * courant / 2, sumOf("conductivity", axis));
         const whole = add(epsilon, loss), left = multiply(divide(subtract(epsilon, loss), whole), own);
         return damped(factors, left, multiply(divide(4 * courant, whole), change));
       };
       const newH = (axis: Axis): Expression => {
-        const own = magnetic[axis]!;
-        const curl = curlOf(electric.map(({ at }) => at), axis, 0, stretched("h", axis));
+        const own = planes[H[axis]]!, curl = curlOf("h", axis);
         const factors = [
           ...(inMiddle(axis).length > 0 ? [onPlane(axis)] : []),
-          ...AXES_BESIDE[axis].flatMap(inMiddle),
+          ...beside(axis).flatMap(inMiddle),
         ];
         if (typeof permeability === "number") {
           return damped(factors, own, multiply(-courant / permeability, curl));
         }
         // beyond a wall it is 0: the lowest will do, as no field passes there
-        const one = planes.permeability!, other = maximum(one.at(...cells(axis, -1)), permeability[0]);
+        const one = planes.permeability!;
+        const other = axis < dimensions ? maximum(one.at(...cells(axis, -1)), permeability[0]) : one;
         const inverse = divide(add(one, other), multiply(one, other));
         return damped(factors, own, multiply(-courant / 2, inverse, curl));
       };
       return [
-        { hx: newH(0), hy: newH(1), hz: newH(2), ...memory.h },
-        { ex: newE(0), ey: newE(1), ez: newE(2), ...memory.e },
+        { ...Object.fromEntries(ofH.map((axis) => [H[axis], newH(axis)])), ...memory.h },
+        { ...Object.fromEntries(ofE.map((axis) => [E[axis], newE(axis)])), ...memory.e },
       ];
     },
   });
@@ -208,27 +247,11 @@ export function maxwell(options: MaxwellOptions = {}): Stencil {
   return { ...stencil, update: { ...stencil.update, materials } };
 }
 
-/** An offset along one axis. */
-function cells(axis: Axis, by: number): Offset {
-  return [0, 0, 0].with(axis, by) as unknown as Offset;
-}
-
-/** A component of a curl, of differences that run from `from` to the cell after; `change` is made of each. */
-function curlOf(
-  read: readonly FieldTap["at"][],
-  axis: Axis,
-  from: -1 | 0,
-  change: (by: Axis, difference: Expression) => Expression,
-): Expression {
-  const [next, last] = [(axis + 1) % 3, (axis + 2) % 3] as [Axis, Axis];
-  const difference = (of: Axis, by: Axis) =>
-    change(by, subtract(read[of]!(...cells(by, from + 1)), read[of]!(...cells(by, from))));
-  return subtract(difference(last, next), difference(next, last));
-}
-
 export const MAXWELL: Equation = {
   name: "maxwell",
   title: "electromagnetic waves on Yee's grid, permittivity by cell",
+  dimensions: [3, 2],
+  modes: ["tm", "te"],
   variant: {
     name: "edges",
     placeholder: "CELLS",
@@ -238,9 +261,14 @@ export const MAXWELL: Equation = {
     read: (text) =>
       /^(pml)?[0-9]{1,6}$/.test(text) ? text.startsWith("pml") ? text : Number(text) : undefined,
   },
-  timeStep: { name: "courant", formula: "cΔt/h", limit: () => maxwellLimit() },
-  create: (edges = 0, courant) => {
-    const absorber = `${edges}`.startsWith("pml") ? "pml" : "matched";
-    return maxwell({ courant, edges: Number(`${edges}`.replace("pml", "")), absorber });
+  timeStep: {
+    name: "courant",
+    formula: "cΔt/h",
+    limit: (_, of) => maxwellLimit(of === 2 ? { mode: "tm" } : {}),
+  },
+  create(edges = 0, courant, dimensions, mode = "tm") {
+    const absorber = `${edges}`.startsWith("pml") ? "pml" : "matched", planar = mode as keyof typeof MODES;
+    const options = { courant, edges: Number(`${edges}`.replace("pml", "")), absorber } as const;
+    return maxwell({ ...options, ...(dimensions === 2 && { mode: planar }) });
   },
 };

@@ -28,6 +28,16 @@ export function axesOf({ dimensions = 3 }: Pick<Stencil, "dimensions">): readonl
   return dimensions === 3 ? [0, 1, 2] : dimensions === 2 ? [0, 2] : [2];
 }
 
+/** The names of an equation's own axes. */
+export function ownAxes(dimensions: 2 | 3): readonly ("x" | "y" | "z")[] {
+  return (["x", "y", "z"] as const).slice(0, dimensions);
+}
+
+/** What `at` takes for the cell `cells` away along one of the own axes. */
+export function alongAxis(axis: number, cells: number, dimensions: 2 | 3): OwnGrid {
+  return ownAxes(dimensions).map((_, i) => i === axis ? cells : 0) as readonly number[] as OwnGrid;
+}
+
 /** What says how a stencil's axes lie in a plan. */
 type Axes = Pick<Stencil, "dimensions" | "original">;
 
@@ -188,6 +198,8 @@ export interface Equation {
     /** Reads a value; undefined where the text is none. */
     read(text: string, dimensions?: 2 | 3): VariantValue | undefined;
   };
+  /** What `--set mode` takes in two dimensions, the default first. @default {there is one form only} */
+  readonly modes?: readonly [string, ...string[]];
   /** Its time step, without dimensions; undefined where it has none to choose. */
   readonly timeStep?: {
     readonly name: string;
@@ -197,7 +209,7 @@ export interface Equation {
     limit(variant: VariantValue | undefined, dimensions?: 2 | 3): number;
   };
   /** The stencil of a variant; the time step is 0.9 of its limit where none is given. */
-  create(variant: VariantValue | undefined, timeStep?: number, dimensions?: 2 | 3): Stencil;
+  create(variant: VariantValue | undefined, timeStep?: number, dimensions?: 2 | 3, mode?: string): Stencil;
 }
 
 /** A variant that is one of a few values, the first unless given. */

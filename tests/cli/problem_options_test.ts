@@ -172,6 +172,14 @@ Deno.test("a wrong request is one line: option, wanted, found", async () => {
       "--stencil wave --grid 9x8 --boundary zero,periodic,zero",
       "or one for each axis, such as zero,insulated: found",
     ],
+    [
+      "--stencil maxwell --grid 9x8 --set mode=tem",
+      "Cannot use --set mode: wanted one of tm, te, and a grid XxY",
+    ],
+    [
+      "--stencil maxwell --grid 9x8x7 --set mode=te",
+      "Cannot use --set mode: wanted one of tm, te, and a grid XxY",
+    ],
     ["--stencil life --grid 9x8 --set rule=9/2-3", "--set rule: wanted BORN/SURVIVES"],
     ["--grid 5x5x5x5", 'found "5x5x5x5"'],
     ["--grid 5x5x-5", 'found "5x5x-5"'],

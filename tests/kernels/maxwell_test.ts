@@ -48,6 +48,26 @@ for (const way of WAYS) {
   }
 }
 
+const PLANES: typeof WAYS = [
+  { traversal: stepwise, grid: [7, 1, 11], parameters: { threadsZ: 8, threadsY: 1, threadsX: 2 } },
+  {
+    traversal: marching,
+    grid: [11, 1, 29],
+    boundary: ["periodic", "periodic", "zero"],
+    parameters: { ...march, zPerThread: 2, threadsZ: 8, threadsY: 1 },
+  },
+];
+
+for (const way of PLANES) {
+  for (const [mode, options] of [["tm", FULL], ["te", { ...PML, edges: [2, 3] }]] as const) {
+    const planar: OracleCase = { ...way, stencil: wholeNumberMaxwell({ ...options, mode }), runs: [1, 1] };
+    testOnGpu(
+      `equals the oracle bit for bit in two dimensions, ${mode}: ${describeCase(planar)}`,
+      (gpu) => assertExact(gpu, planar),
+    );
+  }
+}
+
 Deno.test("a range makes a material, a number a constant, and the time step follows from the fastest light", () => {
   assertEquals(maxwell(FULL).update.materials.map(({ name }) => name), [
     "permittivity",
@@ -87,6 +107,12 @@ Deno.test("a medium that makes no sense is refused in one line", () => {
     ],
     [{ conductivity: [-1, 1] }, "current value is -1,1"],
     [{ permittivity: NaN }, "permittivity must be"],
+    [{ mode: "tem" as "te" }, "mode must be te or tm: current value is tem"],
+    [
+      { mode: "te", edges: [1, 2, 3] },
+      "edges must be whole numbers of cells, one or two: current value is 1,2,3",
+    ],
+    [{ mode: "te", courant: 1.5 }, "at most 0.707107, the stability limit"],
     [{ absorber: "wall" as "pml" }, "absorber must be matched or pml: current value is wall"],
     [{ spacing: 0 }, "spacing must be above 0: current value is 0"],
   ];

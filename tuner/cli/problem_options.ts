@@ -156,7 +156,7 @@ export async function resolveOptions(
 
 /** The stencil of the equation with all that is set of it. */
 export function chosenStencil(values: EarlierValues): Stencil {
-  const { variant, timeStep, create } = values.stencil as Equation;
+  const { variant, modes, timeStep, create } = values.stencil as Equation;
   // of several grids the first says which
   const all = [values.grid].flat() as readonly unknown[], own = Array.isArray(all[0]) ? all[0] : all;
   const dimensions = own.length === 2 ? 2 : undefined;
@@ -176,13 +176,16 @@ export function chosenStencil(values: EarlierValues): Stencil {
   const value = chosen === undefined
     ? (dimensions === 2 ? variant?.planar : undefined) ?? variant?.default
     : variant!.read(chosen, dimensions) ?? refuse(variant!.name)(variant!.wanted);
+  const mode = settings.get("mode"),
+    isMode = mode === undefined || (dimensions === 2 && modes?.includes(mode));
+  if (!isMode) refuse("mode")(`one of ${modes!.join(", ")}, and a grid XxY`);
   const step = timeStep && settings.get(timeStep.name);
-  if (step === undefined) return create(value, undefined, dimensions);
+  if (step === undefined) return create(value, undefined, dimensions, mode);
   const limit = timeStep!.limit(value, dimensions),
     of = variant === undefined ? "" : ` of ${variant.name} ${value}`;
   const wanted = `a number above 0 and at most ${limit.toFixed(6)}, the stability limit${of}`;
   const isStable = (value: number): boolean => value > 0 && value <= limit;
-  return create(value, number(wanted, isStable)(step, refuse(timeStep!.name), values), dimensions);
+  return create(value, number(wanted, isStable)(step, refuse(timeStep!.name), values), dimensions, mode);
 }
 
 /** Parts along x, y, z, or x, y, as a plan has them; the help says of what. */
@@ -206,8 +209,8 @@ async function readEquation(text: string, refuse: Refuse, earlier: EarlierValues
 }
 
 /** The names that `--set` takes of an equation. */
-function settingsOf({ variant, timeStep }: Equation): string[] {
-  return [variant, timeStep].flatMap((one) => one?.name ?? []);
+function settingsOf({ variant, modes, timeStep }: Equation): string[] {
+  return [variant, modes && { name: "mode" }, timeStep].flatMap((one) => one?.name ?? []);
 }
 
 function readSetting(text: string, refuse: Refuse, { stencil }: EarlierValues): Setting {
