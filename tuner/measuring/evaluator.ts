@@ -36,8 +36,13 @@ interface SideBySideOptions<T> {
   readonly workers: number;
   /** Starts one; it takes its turn where it uses the device. */
   readonly start: (turn: Turn) => Promise<Evaluator>;
-  /** What is evaluated next; undefined where nothing is left. Asked ahead of the outcomes under way. */
-  readonly next: () => T | undefined;
+  /** What they wait for. @default {turns of their own} */
+  readonly turn?: Turn;
+  /**
+   * What is evaluated next, with so many evaluators at work; undefined where nothing is left. Asked ahead of the outcomes
+   * under way.
+   */
+  readonly next: (working: number) => T | undefined;
   /** Rate of the fastest so far, cells per second. */
   readonly best: () => number;
   /** Time for an evaluation that begins now, in nanoseconds; where one is given up, nothing more is begun. */
@@ -51,11 +56,17 @@ interface SideBySideOptions<T> {
 /** Configurations that a process evaluates at most: what it compiled stays in its memory. */
 const CONFIGURATIONS_PER_EVALUATOR = 200;
 
+/** Evaluators to begin with: while one measures, the other compiles. */
+export const FIRST_EVALUATORS = 2;
+
 /**
- * Evaluators to begin with. Every outcome brings another: each computes its reference on the device first, which a short
- * search has no time for.
+ * Whether the device waits for so many evaluators that compile. Only then does another come: it computes its reference on
+ * the device first, which takes as long as an evaluation.
  */
-const FIRST_EVALUATORS = 2;
+function waits({ evaluation, evaluationNs }: TimedEvaluation, working: number): boolean {
+  const compileNs = "measurement" in evaluation ? evaluation.measurement.compileNs : evaluationNs;
+  return compileNs > (working - 1) * (evaluationNs - compileNs);
+}
 
 /** Failures that say more of the device's state than of the configuration: the evaluator is not used again. */
 const SPOILING: readonly FailureReason[] = ["device-lost", "timeout"];
@@ -68,10 +79,10 @@ const SPOILING: readonly FailureReason[] = ["device-lost", "timeout"];
  * @throws what `start` throws
  */
 export async function evaluateSideBySide<T extends { readonly configuration: Configuration }>(
-  { workers, start, next, best, limitNs = () => Infinity, onEvaluated, signal }: SideBySideOptions<T>,
+  { workers, start, turn = takeTurns(), next, best, limitNs = () => Infinity, onEvaluated, signal }:
+    SideBySideOptions<T>,
 ): Promise<{ workersGivenUp: number }> {
   const again: T[] = [];
-  const turn = takeTurns();
   let most = Math.max(1, workers), working = 0, workersGivenUp = 0;
   let broken = false;
   const running: Promise<void>[] = [];
@@ -88,7 +99,7 @@ export async function evaluateSideBySide<T extends { readonly configuration: Con
     working++;
     try {
       while (!signal.aborted && !broken) {
-        const item = again.shift() ?? next();
+        const item = again.shift() ?? next(working);
         if (item === undefined) return;
         const company = working;
         if (evaluator !== undefined && (!evaluator.alive || done % CONFIGURATIONS_PER_EVALUATOR === 0)) {
@@ -118,7 +129,7 @@ export async function evaluateSideBySide<T extends { readonly configuration: Con
           evaluator = undefined;
         }
         await onEvaluated(item, timed);
-        if (working < most) running.push(work());
+        if (working < most && waits(timed, working)) running.push(work());
       }
     } catch (error) {
       broken = true;

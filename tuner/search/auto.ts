@@ -82,9 +82,11 @@ class AutoSearch<P extends Point> implements Search<P> {
     const first = isPredicted
       ? groups.map((group) => group.reduce((a, b) => b.predicted! > a.predicted! ? b : a))
       : lattice.spread(FIRST_UNPREDICTED);
-    // the last is the next: what compiles soonest
-    this.#first = first.toReversed().toSorted((a, b) => instructionsOf(b) - instructionsOf(a))
-      .map((candidate) => this.#indices.get(candidate)!);
+    // the last is the next: what should be fastest, while it compiles what compiles soonest
+    const fastest = isPredicted ? first.reduce((a, b) => b.predicted! > a.predicted! ? b : a) : undefined;
+    this.#first = first.toReversed().toSorted((a, b) =>
+      Number(a === fastest) - Number(b === fastest) || instructionsOf(b) - instructionsOf(a)
+    ).map((candidate) => this.#indices.get(candidate)!);
     const prior = candidates.map(({ predicted }) => isPredicted ? Math.log(predicted!) : 0);
     this.#rates = new Learner(lattice, { prior, level: "unknown", first: first.length });
     const ones = candidates.map(() => 1);

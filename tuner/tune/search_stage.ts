@@ -1,19 +1,12 @@
 import type { Configuration } from "../configuration.ts";
 import { isFailure } from "../devices/run_failure.ts";
-import {
-  evaluateSideBySide,
-  type Evaluator,
-  type TimedEvaluation,
-  type Turn,
-} from "../measuring/evaluator.ts";
+import { evaluateSideBySide, type TimedEvaluation } from "../measuring/evaluator.ts";
 import { beginRecalling } from "../search/recalled_search.ts";
 import type { Candidate } from "../search/space.ts";
 import type { Outcome, Point, Search } from "../search/strategy.ts";
 import { Latency } from "./time_plan.ts";
 import type { TuningRun } from "./tuning_run.ts";
 
-/** How often an evaluator is started before it is given up, and the time between. */
-const START_TRIES = 3, START_PAUSE_NS = 1e9;
 /** Candidates that are tried even if it is late, until one of them has a rate. */
 const LEAST_EVALUATIONS = 3;
 /** How long an evaluation may last beyond the search's time, as a part of the whole budget. */
@@ -38,13 +31,12 @@ export async function search(run: TuningRun): Promise<string | undefined> {
   let asked = recalled, done = recalled;
   const latency = new Latency();
   const graceNs = "timeNs" in budget ? GRACE * budget.timeNs : 0;
-  const workers = evaluators?.workersFor(run.problem) ?? 1;
 
-  const next = (): Candidate | undefined => {
+  const next = (working: number): Candidate | undefined => {
     if (!session.hasGpu) return undefined;
     const { searchUntilNs } = run.plan;
     const leftNs = searchUntilNs - session.now();
-    const isLate = latency.expectNs(workers) >= leftNs;
+    const isLate = latency.expectNs(working) >= leftNs;
     if (asked >= evaluations) return undefined;
     if (isLate && (asked >= LEAST_EVALUATIONS || findings.best !== undefined)) return undefined;
     const candidate = strategySearch.next();
@@ -66,8 +58,9 @@ export async function search(run: TuningRun): Promise<string | undefined> {
   let verdict: string | undefined;
   try {
     await evaluateSideBySide<Candidate>({
-      workers,
-      start: (turn) => startEvaluator(run, turn),
+      workers: run.workers,
+      turn: run.turn,
+      start: () => run.startEvaluator(),
       next,
       best: () => findings.bestOn("gpu")?.cellsPerSecond ?? 0,
       // the first that has a rate is waited for, if nobody else can have one
@@ -103,24 +96,4 @@ export function beginSearch<P extends Point & { readonly configuration: Configur
 /** What a strategy learns of an evaluation. */
 export function outcomeOf({ evaluation, evaluationNs: spentNs }: TimedEvaluation): Outcome {
   return { rate: "measurement" in evaluation ? evaluation.measurement.cellsPerSecond : undefined, spentNs };
-}
-
-/** Starts an evaluator; a driver that has just crashed may need a moment. Without evaluators this process is one. */
-async function startEvaluator(run: TuningRun, turn: Turn): Promise<Evaluator> {
-  const { environment: { signal }, evaluators, session, problem } = run;
-  if (evaluators === undefined) {
-    const { samplingNs } = run.evaluationLimits;
-    const evaluate: Evaluator["evaluate"] = (configuration, { best }) =>
-      run.measure(configuration, { best, samplingNs });
-    return { alive: true, evaluate, close: () => {} };
-  }
-  for (let tries = 1;; tries++) {
-    try {
-      return await evaluators.start(problem, { turn, ...run.evaluationLimits });
-    } catch (error) {
-      const isHopeless = !isFailure(error) || error.reason !== "device-lost";
-      if (isHopeless || tries === START_TRIES || signal.aborted) throw error;
-      await session.pause(START_PAUSE_NS, signal);
-    }
-  }
 }

@@ -47,6 +47,7 @@ export async function runTuning(request: TuneRequest, environment: TuneEnvironme
   const searchVerdict = whyNoCpu === undefined && isGpuTooSlow
     ? "no configuration of the GPU would end within the budget"
     : await search(run);
+  run.closeAhead();
   if (!isCpuFirst) cpuMessage ??= await searchCpu(run);
   run.endSearch();
   await finals(run);

@@ -10,7 +10,7 @@ import type { Session } from "../devices/session.ts";
 import { chooseFinalists, LEAST_FINALISTS } from "../measuring/choose_finalists.ts";
 import { evaluateOn, type EvaluateOptions } from "../measuring/evaluate.ts";
 import { partsOfTurn } from "../measuring/final_round.ts";
-import type { TimedEvaluation } from "../measuring/evaluator.ts";
+import { type Evaluator, FIRST_EVALUATORS, takeTurns, type TimedEvaluation } from "../measuring/evaluator.ts";
 import { defaultGrid, predictRunNs, withSuitedSteps } from "../problem/default_problem.ts";
 import { expectedSpace } from "../profile/learn.ts";
 import { describeProblem, isSameProblem } from "../profile/profile_problem.ts";
@@ -47,8 +47,8 @@ const LIMIT_PART = 0.1, LIMIT_REFERENCES = 4, MOST_LIMIT_MS = 30_000;
 const SAMPLING_PART = 0.02, MOST_SAMPLING_NS = 1e9;
 /** The slower device's part of a number of evaluations; of the CPU's the best of each of its ways. */
 const FEW_EVALUATIONS = 2;
-/** Time to start a process that evaluates. */
-const PROCESS_START_NS = 1e9;
+/** Time to start a process that evaluates, how often that is tried, and the time between. */
+const PROCESS_START_NS = 1e9, START_TRIES = 3, START_PAUSE_NS = 1e9;
 /** A CPU slower than this part of the GPU will not win. */
 const FAR_BEHIND = 0.5;
 
@@ -76,6 +76,10 @@ export class TuningRun {
   searched: Space["candidates"] = [];
   /** Who evaluates in the search; undefined: this process. */
   evaluators: Evaluators | undefined;
+  /** The device is for one evaluator at a time. */
+  readonly turn = takeTurns();
+  /** Evaluators that start while the space is enumerated. */
+  #ahead: Promise<Evaluator>[] = [];
   #time: RunTime;
   #referenceNs = 0;
 
@@ -144,9 +148,11 @@ export class TuningRun {
     };
   }
 
-  /** Whether this process keeps its reference during the search. It gives a GPU's memory to those that evaluate. */
+  /** Whether this process keeps its reference during the search. Where it is short, a GPU's memory is for those that evaluate. */
   get keepsReference(): boolean {
-    return this.evaluators === undefined || this.session.device.gpu?.isFallback === true;
+    const { evaluators, session, problem } = this;
+    if (evaluators === undefined || session.device.gpu?.isFallback) return true;
+    return evaluators.workersFor(problem) > FIRST_EVALUATORS;
   }
 
   /** A balance compiles and fills a configuration of the GPU at least, as its turn in a final round does. */
@@ -243,13 +249,19 @@ export class TuningRun {
     const { problem } = this;
     const known = request.earlier?.find((one) => isSameProblem(one.problem, describeProblem(problem)));
     this.earlier = known && new EarlierEntry(known, problem, device);
+    this.evaluators = this.environment.evaluators;
+    if (device.gpu?.isFallback === false) {
+      const first = Math.min(FIRST_EVALUATORS, this.workers);
+      this.#ahead = this.evaluators === undefined ? [] : Array.from({ length: first }, () => this.#start());
+      for (const one of this.#ahead) one.catch(() => {}); // awaited when it is needed
+    }
     if (device.gpu !== null && copyBytesPerSecond !== null) {
       const { traversals, learned } = request, model = deviceModelOf(device, copyBytesPerSecond);
       const space = enumerateSpace(problem, { traversals, limits: device.gpu.limits, device: model });
+      await new Promise((resolve) => setTimeout(resolve)); // evaluators may wait for their turn
       this.space = expectedSpace(space, problem, [device, model], learned);
     }
     this.searched = this.space.candidates;
-    this.evaluators = this.environment.evaluators;
     this.leaveOutProcesses();
     return { problem, copyBytesPerSecond, space: this.space };
   }
@@ -264,8 +276,45 @@ export class TuningRun {
     const same = ways.find(isSame) ?? ways[0];
     if (isTight && same !== undefined && this.evaluators !== undefined) {
       this.searched = [same];
+      this.closeAhead();
       this.evaluators = undefined;
     }
+  }
+
+  /** Evaluators side by side, at most: where there is memory for more than one, this process keeps its reference in that of another. */
+  get workers(): number {
+    const all = this.evaluators?.workersFor(this.problem) ?? 1;
+    return this.keepsReference && this.evaluators !== undefined ? Math.max(1, all - 1) : all;
+  }
+
+  /** Starts an evaluator, or takes one that was started ahead. Without evaluators this process is one. */
+  startEvaluator(): Promise<Evaluator> {
+    return this.#ahead.shift() ?? this.#start();
+  }
+
+  /** A driver that has just crashed may need a moment. */
+  async #start(): Promise<Evaluator> {
+    const { environment: { signal }, evaluators, session, problem, turn } = this;
+    if (evaluators === undefined) {
+      const { samplingNs } = this.evaluationLimits;
+      const evaluate: Evaluator["evaluate"] = (configuration, { best }) =>
+        this.measure(configuration, { best, samplingNs });
+      return { alive: true, evaluate, close: () => {} };
+    }
+    for (let tries = 1;; tries++) {
+      try {
+        return await evaluators.start(problem, { turn, ...this.evaluationLimits });
+      } catch (error) {
+        const isHopeless = !isFailure(error) || error.reason !== "device-lost";
+        if (isHopeless || tries === START_TRIES || signal.aborted) throw error;
+        await session.pause(START_PAUSE_NS, signal);
+      }
+    }
+  }
+
+  /** Ends evaluators that were started ahead and not needed. */
+  closeAhead(): void {
+    for (const one of this.#ahead.splice(0)) one.then((evaluator) => evaluator.close(), () => {});
   }
 
   /** Says that the budget cannot be kept, where a single run of the problem would exceed it; returns whether it did. */
