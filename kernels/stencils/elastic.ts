@@ -1,5 +1,5 @@
 /**
- * Elastic waves in three dimensions, in metres and seconds: velocity and stress on a staggered grid, second order in
+ * Elastic waves in three or two dimensions, in metres and seconds: velocity and stress on a staggered grid, second order in
  * time, fourth order in space (Levander, "Fourth-order finite-difference P-SV seismograms", Geophysics 1988, 53(11); Liu,
  * Perumalla, B2R, Eq. 10 and 11):
  *
@@ -10,6 +10,9 @@
  * behind the stresses. σxx, σyy, σzz and the materials of cell i lie at (i + ½)h; vx lies half a cell before along x, vy
  * along y, vz along z, σxy along x and y, and so on. Velocities are in m/s, stresses in MPa, which makes them numbers of
  * one size; all else is in SI units.
+ *
+ * **Two dimensions** are x and the depth, z in the fields' names, of P and SV waves: `vx`, `vz`, `sxx`, `szz` and `sxz` are
+ * what a 3D grid computes in which nothing changes along y and vy is 0.
  *
  * **Materials.** ρ is averaged arithmetically to each velocity's place, μ harmonically over the four cells around a shear
  * stress (Moczo et al. 2002), in the kernel: a step reads three arrays, where prepared averages would be eight.
@@ -26,7 +29,7 @@
  * @module
  */
 import { along, equation, type FieldTap, type MaterialSource } from "../equation.ts";
-import type { Expression, Offset } from "../expression.ts";
+import type { Expression } from "../expression.ts";
 import {
   add,
   atLeast,
@@ -41,16 +44,16 @@ import {
 import type { ValueRange } from "../update.ts";
 import { type AcousticOptions, LEFT, mediumOf, warningOf, WAVELENGTHS } from "./acoustic.ts";
 import { edgesOf } from "./edges.ts";
-import { type Equation, requireStable, requireValue, type Stencil } from "./stencil.ts";
+import { alongAxis, type Equation, ownAxes, requireStable, requireValue, type Stencil } from "./stencil.ts";
 
 /** What {@linkcode elastic} makes a stencil of: the velocity is that of P waves. */
-export type ElasticOptions = Pick<AcousticOptions, "velocity" | "spacing" | "timeStep" | "edges" | "surface">;
+export type ElasticOptions = Omit<AcousticOptions, "order" | "density" | "packed">;
 
-/** The fields, in the order of their planes. */
+/** The fields, in the order of their planes; two dimensions have those without y. */
 export const ELASTIC_FIELDS = ["vx", "vy", "vz", "sxx", "syy", "szz", "sxy", "sxz", "syz"] as const;
 
-/** Largest stable Courant number V_p Δt/h: 6/(7√3), less a hundredth for the free surface and for sharp contrasts. */
-const COURANT = 0.49;
+/** Largest stable Courant numbers V_p Δt/h: 6/(7√d), less a hundredth for the free surface and for sharp contrasts. */
+const COURANT = { 2: 0.6, 3: 0.49 } as const;
 
 /** Pascals of the stresses' unit. */
 const MPA = 1e6;
@@ -58,41 +61,35 @@ const MPA = 1e6;
 /** What keeps 0/0 away where nothing resists shear, in Pa. */
 const SOFTEST = 1e-9;
 
-type Field = typeof ELASTIC_FIELDS[number];
-type Moment = "mxx" | "myy" | "mzz" | "mxy" | "mxz" | "myz";
-type Axis = 0 | 1 | 2;
-const X = 0, Y = 1, Z = 2, AXES = ["x", "y", "z"] as const;
-
 /** How far from the cells a field lies: vx half a cell before along x, sxy along x and y, sxx along none. */
-function staggerOf(name: Field): Offset {
-  const [x, y, z] = AXES.map((axis) => name.slice(1).split(axis).length === 2 ? -0.5 : 0);
-  return [x!, y!, z!];
+function staggerOf(name: string, letters: readonly string[]): readonly number[] {
+  return letters.map((axis) => name.slice(1).split(axis).length === 2 ? -0.5 : 0);
 }
 
 /**
- * Along z beside a free surface, at cells and at the faces above them: what D weighs 3 times the near pair less the far
+ * Along the depth beside a free surface, at cells and at the faces above them: what D weighs 3 times the near pair less the far
  * pair with, and the parts of h that they stand for, which a force acts on: of the uppermost face in halves.
  */
-const SURFACE = {
-  cells: fromSurface([0], 1 / 24),
-  faces: fromSurface([1 / 6, 0], 1 / 24),
-  cellParts: fromSurface([25 / 24, 23 / 24], 1),
-  faceParts: fromSurface([3 / 4, 7 / 6, 23 / 24], 1),
-} as const;
-
-/** Values from z = 0 on, then always one. */
-function fromSurface(values: readonly number[], below: number): MaterialSource {
-  return along("z", (k) =>
-    values.reduce<Value>(
-      (sum, value, i) => add(sum, multiply(value - below, atLeast(k, i), atLeast(i, k))),
-      below,
-    ));
+function surfaceAlong(axis: "y" | "z"): Readonly<Record<string, MaterialSource>> {
+  /** Values from depth 0 on, then always one. */
+  const from = (values: readonly number[], below: number): MaterialSource =>
+    along(axis, (k) =>
+      values.reduce<Value>(
+        (sum, value, i) => add(sum, multiply(value - below, atLeast(k, i), atLeast(i, k))),
+        below,
+      ));
+  return {
+    cells: from([0], 1 / 24),
+    faces: from([1 / 6, 0], 1 / 24),
+    cellParts: from([25 / 24, 23 / 24], 1),
+    faceParts: from([3 / 4, 7 / 6, 23 / 24], 1),
+  };
 }
 
 /** The largest stable time step of a medium, in seconds. */
-export function elasticTimeStep({ velocity, spacing }: ElasticOptions = {}): number {
+export function elasticTimeStep({ velocity, spacing, dimensions = 3 }: ElasticOptions = {}): number {
   const medium = mediumOf({ velocity, spacing }, "elastic");
-  return COURANT * medium.spacing / medium.most;
+  return COURANT[dimensions] * medium.spacing / medium.most;
 }
 
 /** Cells of an absorbing edge that reflects about −40 dB of a Ricker wavelet of this frequency in Hz. */
@@ -137,97 +134,103 @@ export function lameOf(p: number, s: number, density: number): { lambda: number;
  * ```
  */
 export function elastic(options: ElasticOptions = {}): Stencil {
-  const limit = elasticTimeStep(options), { spacing = 10 } = options, most = COURANT * spacing / limit;
+  const limit = elasticTimeStep(options), { spacing = 10, dimensions = 3 } = options;
+  const most = COURANT[dimensions] * spacing / limit, depth = dimensions - 1;
   const { timeStep = 0.9 * limit, edges = 30, surface = "absorbing" } = options, isFree = surface === "free";
   requireStable("elastic", "the time step in s", timeStep, limit);
   requireValue(isFree || surface === "absorbing", "elastic", "surface must be absorbing or free", surface);
+  const own = ownAxes(dimensions), letters: readonly string[] = dimensions === 2 ? ["x", "z"] : own;
+  const fields = ELASTIC_FIELDS.filter((name) => dimensions === 3 || !name.includes("y"));
+  const velocities = fields.filter((name) => name.startsWith("v"));
   const peakOf = (width: number) => 0.75 * Math.log(1 / LEFT) * most / (width * spacing) * timeStep;
   const kept = (damping: Expression) => exponential(multiply(-1, damping));
-  const damping = edgesOf("elastic", edges, { peakOf, isFree, stagger: -0.5, as: kept });
-  const courant = timeStep / spacing, volume = spacing ** 3;
+  const damping = edgesOf("elastic", edges, { peakOf, isFree, stagger: -0.5, as: kept, dimensions });
+  const courant = timeStep / spacing, volume = spacing ** dimensions;
   // tuned with what no combination makes faster than P waves may be
   const stiffest = 2000 * most ** 2;
-  const moduli: Readonly<Record<"lambda" | "mu" | "density", MaterialSource>> = {
-    lambda: [stiffest * 9 / 32, stiffest / 2],
-    mu: [stiffest * 9 / 64, stiffest / 4],
-    density: [2000, 3000],
-  };
   const impedance = 2000 * most / MPA, force = 1000 * volume / timeStep, moment = MPA * volume / timeStep;
-  return equation({
+  const stresses = fields.filter((name) => name.startsWith("s"));
+  return equation<string, string, string>({
     name: "elastic",
     title: "elastic waves in metres and seconds",
-    fields: { ...eachOf(ELASTIC_FIELDS, [-impedance, impedance]), ...eachOf(["vx", "vy", "vz"], [-1, 1]) },
-    materials: { ...moduli, ...damping, ...(isFree && SURFACE) } as typeof moduli,
+    dimensions,
+    fields: { ...eachOf(velocities, [-1, 1]), ...eachOf(stresses, [-impedance, impedance]) },
+    materials: {
+      lambda: [stiffest * 9 / 32, stiffest / 2],
+      mu: [stiffest * 9 / 64, stiffest / 4],
+      density: [2000, 3000],
+      ...damping,
+      ...(isFree && surfaceAlong(own[depth] as "y" | "z")),
+    },
     sources: {
-      ...eachOf(["fx", "fy", "fz"], [-force, force]),
-      ...eachOf(["mxx", "myy", "mzz", "mxy", "mxz", "myz"], [-moment, moment]),
-    } as Readonly<Record<"fx" | "fy" | "fz" | Moment, ValueRange>>,
-    stagger: Object.fromEntries(ELASTIC_FIELDS.map((name) => [name, staggerOf(name)])),
-    ...(isFree && { surface: ["szz", "sxz", "syz"] }),
+      ...eachOf(letters.map((axis) => `f${axis}`), [-force, force]),
+      ...eachOf(stresses.map((name) => name.replace("s", "m")), [-moment, moment]),
+    },
+    stagger: Object.fromEntries(fields.map((name) => [name, staggerOf(name, letters)])),
+    ...(isFree && { surface: stresses.filter((name) => name.includes("z")) }),
     step(planes) {
-      const { lambda, mu, density } = planes;
-      const profiles = planes as unknown as Readonly<Record<string, Expression>>;
+      const lambda = planes.lambda!, mu = planes.mu!, density = planes.density!;
+      const cells = (axis: number, by: number) => alongAxis(axis, by, dimensions);
       /** D along an axis, at the cells, or at the faces before them, from what lies half a cell further and behind. */
-      const difference = (axis: Axis, at: FieldTap["at"], place: "cells" | "faces"): Expression => {
+      const difference = (axis: number, at: FieldTap["at"], place: "cells" | "faces"): Expression => {
         const first = place === "cells" ? 1 : 0;
-        const tapAt = (cells: number): Expression => at(...[0, 0, 0].with(axis, first + cells));
+        const tapAt = (by: number): Expression => at(...cells(axis, first + by));
         const near = subtract(tapAt(0), tapAt(-1)), far = subtract(tapAt(1), tapAt(-2));
-        if (axis !== Z || !isFree) return subtract(multiply(9 / 8, near), multiply(1 / 24, far));
-        return add(near, multiply(profiles[place]!, subtract(multiply(3, near), far)));
+        if (axis !== depth || !isFree) return subtract(multiply(9 / 8, near), multiply(1 / 24, far));
+        return add(near, multiply(planes[place]!, subtract(multiply(3, near), far)));
       };
       /** A field after a step in which edges take something away. */
-      const advance = (name: Field, push: Expression): Expression => {
-        const rates = staggerOf(name).map((cells, i) => (cells === 0 ? "d" : "h") + AXES[i]!);
-        const [first, ...others] = rates.filter((rate) => rate in damping).map((rate) => profiles[rate]!);
-        if (first === undefined) return add(planes[name], push);
+      const advance = (name: string, push: Expression): Expression => {
+        const rates = staggerOf(name, letters).map((shift, i) => (shift === 0 ? "d" : "h") + own[i]!);
+        const [first, ...others] = rates.filter((rate) => rate in damping).map((rate) => planes[rate]!);
+        if (first === undefined) return add(planes[name]!, push);
         const left = multiply(first, ...others);
-        return multiply(left, add(multiply(left, planes[name]), push));
+        return multiply(left, add(multiply(left, planes[name]!), push));
       };
-      const velocity = (axis: Axis, stresses: readonly [x: Field, y: Field, z: Field]): Expression => {
-        const name = `v${AXES[axis]!}` as const;
-        const both = add(density, density.at(...[0, 0, 0].with(axis, -1)));
-        const part = isFree ? profiles[axis === Z ? "faceParts" : "cellParts"]! : 1;
-        const [x, y, z] = stresses.map((one, i) =>
-          difference(i as Axis, planes[one].at, i === axis ? "faces" : "cells")
+      const velocity = (axis: number): Expression => {
+        const letter = letters[axis]!, both = add(density, density.at(...cells(axis, -1)));
+        const part = isFree ? planes[axis === depth ? "faceParts" : "cellParts"]! : 1;
+        const [first, ...others] = letters.map((other, i) =>
+          difference(
+            i,
+            planes[`s${i < axis ? other + letter : letter + other}`]!.at,
+            i === axis ? "faces" : "cells",
+          )
         );
-        const moved = advance(name, multiply(divide(2 * MPA * courant, both), add(x!, y!, z!)));
+        const moved = advance(
+          `v${letter}`,
+          multiply(divide(2 * MPA * courant, both), add(first!, ...others)),
+        );
         return add(
           moved,
-          multiply(divide(2 * timeStep / volume, multiply(part, both)), planes[`f${AXES[axis]!}`]),
+          multiply(divide(2 * timeStep / volume, multiply(part, both)), planes[`f${letter}`]!),
         );
       };
-      const rate = (axis: Axis, of: Axis, place: "cells" | "faces"): Expression =>
-        difference(axis, planes[`v${AXES[of]!}`].next, place);
-      const released = (name: Moment): Expression => multiply(-timeStep / (MPA * volume), planes[name]);
-      const along = [rate(X, X, "cells"), rate(Y, Y, "cells"), rate(Z, Z, "cells")] as const;
-      const compression = multiply(multiply(courant / MPA, lambda), add(...along));
-      const normal = (axis: Axis): Expression => {
-        const end = `${AXES[axis]!}${AXES[axis]!}` as "xx" | "yy" | "zz";
-        const push = add(compression, multiply(multiply(2 * courant / MPA, mu), along[axis]));
-        return add(advance(`s${end}`, push), released(`m${end}`));
+      const rate = (axis: number, of: number, place: "cells" | "faces"): Expression =>
+        difference(axis, planes[`v${letters[of]!}`]!.next, place);
+      const released = (end: string): Expression => multiply(-timeStep / (MPA * volume), planes[`m${end}`]!);
+      const [first, ...others] = letters.map((_, axis) => rate(axis, axis, "cells")),
+        along = [first!, ...others];
+      const compression = multiply(multiply(courant / MPA, lambda), add(first!, ...others));
+      const normal = (axis: number, end: string): Expression => {
+        const push = add(compression, multiply(multiply(2 * courant / MPA, mu), along[axis]!));
+        return add(advance(`s${end}`, push), released(end));
       };
       /** The harmonic mean of μ over four cells; of two along one axis it is needed twice, here and one cell before. */
-      const shear = (a: Axis, b: Axis, end: "xy" | "xz" | "yz"): Expression => {
-        const [along, across] = a === Y ? [Y, Z] : [b, a], [x, y, z] = [0, 0, 0].with(across, -1);
-        const two = harmonic(mu, mu.at(...[0, 0, 0].with(along, -1)));
-        const four = harmonic(shifted(two, 0, 0, 0), shifted(two, x!, y!, z!));
+      const shear = (a: number, b: number, end: string): Expression => {
+        const [along, across] = a === 1 ? [a, b] : [b, a];
+        const two = harmonic(mu, mu.at(...cells(along, -1)));
+        const four = harmonic(shifted(two, ...cells(0, 0)), shifted(two, ...cells(across, -1)));
         const strain = add(rate(b, a, "faces"), rate(a, b, "faces"));
-        return add(advance(`s${end}`, multiply(courant / MPA, four, strain)), released(`m${end}`));
+        return add(advance(`s${end}`, multiply(courant / MPA, four, strain)), released(end));
       };
       return [
-        {
-          vx: velocity(X, ["sxx", "sxy", "sxz"]),
-          vy: velocity(Y, ["sxy", "syy", "syz"]),
-          vz: velocity(Z, ["sxz", "syz", "szz"]),
-        },
-        {
-          sxx: normal(X),
-          syy: normal(Y),
-          szz: normal(Z),
-          sxy: shear(X, Y, "xy"),
-          sxz: shear(X, Z, "xz"),
-          syz: shear(Y, Z, "yz"),
-        },
+        Object.fromEntries(letters.map((letter, axis) => [`v${letter}`, velocity(axis)])),
+        Object.fromEntries(stresses.map((name) => {
+          const end = name.slice(1),
+            [a, b] = [...end].map((letter) => letters.indexOf(letter)) as [number, number];
+          return [name, a === b ? normal(a, end) : shear(a, b, end)];
+        })),
       ];
     },
   });
@@ -238,16 +241,18 @@ function harmonic(a: Value, b: Value): Expression {
   return divide(multiply(2, a, b), maximum(add(a, b), SOFTEST));
 }
 
-function eachOf<Name extends string>(
-  names: readonly Name[],
-  range: ValueRange,
-): Readonly<Record<Name, ValueRange>> {
-  return Object.fromEntries(names.map((name) => [name, range])) as Record<Name, ValueRange>;
+function eachOf(names: readonly string[], range: ValueRange): Readonly<Record<string, ValueRange>> {
+  return Object.fromEntries(names.map((name) => [name, range]));
 }
 
 export const ELASTIC: Equation = {
   name: "elastic",
   title: "elastic waves in rock, with absorbing edges",
-  timeStep: { name: "dt", formula: "Δt in s at h = 10 m, up to 4500 m/s", limit: () => elasticTimeStep() },
-  create: (_, timeStep) => elastic({ timeStep }),
+  dimensions: [3, 2],
+  timeStep: {
+    name: "dt",
+    formula: "Δt in s at h = 10 m, up to 4500 m/s",
+    limit: (_, dimensions) => elasticTimeStep({ dimensions }),
+  },
+  create: (_, timeStep, dimensions) => elastic({ timeStep, dimensions }),
 };

@@ -4,7 +4,7 @@ import { acoustic, acousticTimeStep } from "../../kernels/stencils/acoustic.ts";
 import { elastic, elasticTimeStep, lameOf } from "../../kernels/stencils/elastic.ts";
 import type { Problem } from "../../kernels/stencils/stencil.ts";
 import { chooseConfiguration } from "../../tuner/profile/choose.ts";
-import { readNpy } from "../../tuner/shot/npy.ts";
+import { npyBytes, readNpy } from "../../tuner/shot/npy.ts";
 import { resample, ricker } from "../../tuner/shot/shoot.ts";
 import { createSolver } from "../../tuner/solver/create_solver.ts";
 import { mpirun, solveFlags, testUnderMpi } from "../ranks/mpirun.ts";
@@ -168,6 +168,82 @@ Deno.test("an elastic shot's traces are a solver's velocities at the samples' ti
     }
   }));
 
+/** A model of two dimensions. */
+const depthModel = (x: number, z: number): number => Math.fround(1600 + 45 * z + 6 * x);
+
+for (const kind of ["acoustic", "elastic"] as const) {
+  Deno.test(`an ${kind} shot in two dimensions has places X,Z, and its traces are a plane's solver's, bit for bit`, () =>
+    inDirectory(async (directory) => {
+      const [wide, deep, edges] = [19, 16, 4], isFree = kind === "elastic", top = isFree ? 0 : edges;
+      const rows = Array.from(
+        { length: wide },
+        (_, x) => Float32Array.from({ length: deep }, (_, z) => depthModel(x, z)),
+      );
+      await Deno.writeFile(`${directory}/v.npy`, npyBytes(rows));
+      await Deno.writeTextFile(`${directory}/shots.csv`, "85,45\n105.5,33\n");
+      const { code, stdout, stderr } = await runCommand("shot", [
+        ...["--stencil", kind, "--velocity", `${directory}/v.npy`, "--edges", `${edges}`, "--frequency", "8"],
+        ...["--surface", isFree ? "free" : "absorbing", "--time", "0.08s", "--json", "--quiet", ...CPU],
+        ...["--shots", `${directory}/shots.csv`, "--receivers", "line:25,5:125,35:3", "--snapshots", "1"],
+        ...["--out", `${directory}/s.png`, "--traces", `${directory}/t.npy`],
+      ]);
+      assertEquals(code, 0, stderr);
+      const { model, grid, samples, steps, timeStep, files } = JSON.parse(stdout);
+      assertEquals([model, grid], [[wide, deep], [wide + 2 * edges, deep + top + edges]]);
+      const fields = isFree ? ["vx", "vz"] : ["p"], ends = isFree ? ["-vx", "-vz"] : [""];
+      const pictures = ["s-2.png", "s-2-wave-1.png"].map((name) => `${directory}/${name}`);
+      const tables = ends.map((end) => `${directory}/t-2${end}.npy`);
+      assertEquals(files[1], { waves: [pictures[1]], picture: pictures[0], traces: tables });
+      for (const path of pictures) assertEquals(decode(await Deno.readFile(path)).channels, 3);
+
+      const velocity = [depthModel(0, 0), depthModel(wide - 1, deep - 1)] as const;
+      const medium = { velocity, spacing: 10, dimensions: 2, order: 4 } as const;
+      const longest = (isFree ? elasticTimeStep : acousticTimeStep)(medium);
+      assertAlmostEquals(timeStep, 0.9 * longest, 1e-12);
+      const made = { ...medium, timeStep, edges, surface: isFree ? "free" : "absorbing" } as const;
+      const stencil = isFree ? elastic(made) : acoustic(made);
+      const problem = { stencil, grid, boundary: "zero", steps: 10 } as const;
+      const { configuration } = chooseConfiguration([], problem, null, { cpuWorkers: 1 });
+      using solver = await createSolver(null, problem, configuration);
+      const cell = (at: number, cells: number): number => Math.min(cells - 1, Math.max(0, at));
+      const p = (x: number, z: number) => depthModel(cell(x - edges, wide), cell(z - top, deep));
+      const density = (v: number) => 310 * v ** 0.25;
+      const materials: Record<string, (v: number) => number> = isFree
+        ? {
+          lambda: (v) => lameOf(v, v / Math.sqrt(3), density(v)).lambda,
+          mu: (v) => lameOf(v, v / Math.sqrt(3), density(v)).mu,
+          density,
+        }
+        : { velocity: (v) => v };
+      for (const [name, of] of Object.entries(materials)) await solver.write(name, (x, z) => of(p(x, z)));
+      const placed = (x: number, z: number) => [x / 10 - 0.5 + edges, z / 10 - 0.5 + top] as const;
+      const wavelet = Array.from({ length: steps }, (_, n) => ricker(8, n * timeStep));
+      await solver.addSources(isFree ? "fz" : "s", [placed(105.5, 33)], wavelet, { interpolation: "sinc" });
+      const places = [placed(25, 5), placed(75, 20), placed(125, 35)];
+      for (const name of fields) await solver.addReceivers(name, places, { interpolation: "sinc" });
+      await solver.run(steps);
+      const expected = resample(await solver.traces(), 1, samples, isFree ? 0.5 : 0);
+      for (const [i, path] of tables.entries()) {
+        const { shape, values } = readNpy(await Deno.readFile(path), path);
+        assertEquals(shape, [3, samples]);
+        assertEquals([...values], expected.slice(3 * i, 3 * i + 3).flatMap((one) => [...one]));
+        assert(values.some((value) => Math.abs(value) > 1e-12));
+      }
+    }));
+}
+
+Deno.test("the built-in model of two dimensions is shot along x and the depth, into SEG-Y at y = 0", () =>
+  inDirectory(async (directory) => {
+    const args = ["--grid", "24x18", "--edges", "3", "--time", "30ms", "--quiet", ...CPU];
+    const files = ["--traces", `${directory}/t.sgy`, "--out", `${directory}/s.png`];
+    const { code, stdout, stderr } = await runCommand("shot", [...args, ...files]);
+    assertEquals([code, stderr], [0, ""]);
+    assertMatch(stdout, /^Model 24x18, with edges 30x24; \d+ steps of 1\.72 ms$/m);
+    const view = new DataView((await Deno.readFile(`${directory}/t.sgy`)).buffer), first = 3600;
+    const longs = [40, 48, 72, 76, 80, 84].map((at) => view.getInt32(first + at));
+    assertEquals(longs, [-25_000, 25_000, 125_000, 0, 5000, 0]);
+  }));
+
 Deno.test("several shots have files with their numbers, and are resampled into SEG-Y", () =>
   inDirectory(async (directory) => {
     await Deno.writeTextFile(`${directory}/shots.csv`, "45,45,25\n75,45,25\n");
@@ -227,7 +303,8 @@ Deno.test("SEG-Y without --sample has the time step in whole microseconds, round
 Deno.test("what shot cannot do is refused in a line, before any work and before any file", () =>
   inDirectory(async (directory) => {
     await writeModel(`${directory}/v.npy`);
-    await Deno.writeTextFile(`${directory}/bad.csv`, "45,55,65\n45,55\n");
+    await Deno.writeTextFile(`${directory}/bad.csv`, "45,55,65\n45,x\n");
+    await Deno.writeTextFile(`${directory}/mixed.csv`, "45,55,65\n45,55\n");
     await Deno.writeTextFile(`${directory}/empty.csv`, "\n\n");
     await Deno.writeTextFile(`${directory}/r.csv`, "45,55,65\n");
     const file = ["--velocity", `${directory}/v.npy`],
@@ -256,9 +333,22 @@ Deno.test("what shot cannot do is refused in a line, before any work and before 
       ],
       [
         [...small, "--receivers", `${directory}/bad.csv`],
-        "X,Y,Z in metres are wanted in line 2: found 45,55",
+        "X,Y,Z or X,Z in metres are wanted in line 2: found 45,x",
       ],
-      [[...small, "--shots", `${directory}/empty.csv`], "a line X,Y,Z for each place is wanted: found none"],
+      [
+        [...small, "--receivers", `${directory}/mixed.csv`],
+        'Cannot use --receivers: wanted X,Y,Z in metres: found "45,55"',
+      ],
+      [
+        ["--grid", "9x8", "--source", "45,5,45"],
+        'Cannot use --source: wanted X,Z in metres: found "45,5,45"',
+      ],
+      [["--grid", "9x8", "--source", "45,81"], "wanted places from 5,5 to 85,75 m"],
+      [["--grid", "9x8", "--density", `${directory}/v.npy`], "wanted 9x8, the shape of --velocity"],
+      [
+        [...small, "--shots", `${directory}/empty.csv`],
+        "a line X,Y,Z or X,Z for each place is wanted: found none",
+      ],
       [[...small, "--shots", `${directory}/r.csv`, "--source", "5,5,5"], "the file has the sources"],
       [[...small, "--order", "3"], "Cannot use --order: wanted one of 2, 4,"],
       [[...small, "--order", "8", "--stencil", "elastic"], "with --stencil elastic: its order is 4"],
@@ -292,7 +382,7 @@ Deno.test("what shot cannot do is refused in a line, before any work and before 
       [[...small, "--profile", "none.json"], "Cannot read none.json: there is no such file"],
     ]);
     const names = [...Deno.readDirSync(directory)].map(({ name }) => name).sort();
-    assertEquals(names, ["bad.csv", "empty.csv", "r.csv", "v.npy"]);
+    assertEquals(names, ["bad.csv", "empty.csv", "mixed.csv", "r.csv", "v.npy"]);
   }));
 
 Deno.test("a wavelength of too few cells is warned of", () =>

@@ -52,13 +52,16 @@ Deno.test("a plane is tuned, qualified, reported, exported and imported, always 
     assertStringIncludes(await done("replay", "--space", `${out}.journal.jsonl`, "--seeds", "1"), "40x33");
   }));
 
-Deno.test("space, solve and shot say what they take", async () => {
+Deno.test("space and solve say what they take", async () => {
   assertStringIncludes(await done("space", "--stencil", "heat", "--grid", "40x33"), "grid 40x33");
   const solved = await done("solve", "--stencil", "wave", ...PLAYED, "--verify");
   assertStringIncludes(solved, "bit for bit");
-  const wanted = "wanted XxYxZ with whole numbers";
-  await assertRefused("tune", [[["--stencil", "elastic", "--grid", "40x33"], wanted]]);
-  await assertRefused("shot", [[["--grid", "40x33"], wanted]]);
+  for (const mode of [[], ["--set", "mode=te"]]) {
+    const light = ["--stencil", "maxwell", "--grid", "24x20", "--set", "edges=pml3", ...mode];
+    assertStringIncludes(await done("solve", ...light, "--steps", "6", ...ON_CPU, "--verify"), "bit for bit");
+  }
+  const wanted = "wanted XxYxZ with whole numbers", inSpace = "./examples/anisotropic_diffusion.ts";
+  await assertRefused("tune", [[["--stencil", inSpace, "--grid", "40x33"], wanted]]);
   const both = "wanted XxYxZ or XxY with whole numbers";
   await assertRefused("space", [[["--stencil", "wave", "--grid", "4096x4096x1x1"], both]]);
   await assertRefused("solve", [[

@@ -62,7 +62,7 @@ Deno.test("what is no model is refused in a line that says what was wanted and w
     [right.slice(0, 20), "is wanted"],
     [
       foreign(headerOf("<f4", "False", "(2,)"), [1, 2]),
-      "cells along x, y, z are wanted: found the shape (2)",
+      "cells along x, y, z or x, z are wanted: found the shape (2)",
     ],
     [
       foreign(headerOf("<f4", "False", "(1, 1, 2)"), [1500, 0]),
@@ -71,7 +71,7 @@ Deno.test("what is no model is refused in a line that says what was wanted and w
     [foreign(headerOf("<f4", "False", "(1, 1, 2)"), [NaN, 1]), "found NaN"],
     [
       foreign(headerOf("<f4", "False", "(0, 1, 1)"), []),
-      "cells along x, y, z are wanted: found the shape (0,1,1)",
+      "cells along x, y, z or x, z are wanted: found the shape (0,1,1)",
     ],
   ];
   for (const [bytes, message] of cases) {

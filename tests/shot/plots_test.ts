@@ -15,6 +15,8 @@ const pixel = (
 /** Where the plot begins, from its frame. */
 const LEFT = 84, TOP = 58;
 
+const model = layeredModel([20, 10, 30]);
+
 Deno.test("a plot is a PNG with its pixels where they belong, a frame, ticks and text around them", () => {
   const axis = { label: "x (m)", from: 0, to: 100 };
   const size = [40, 30] as const;
@@ -58,7 +60,7 @@ Deno.test("a plot is a PNG with its pixels where they belong, a frame, ticks and
 Deno.test("a gather is blue, white and red where its traces are below, at and above zero", () => {
   const traces = [Float32Array.of(0, 0, 0, 1, 1, 1), Float32Array.of(0, 0, 0, -1, -1, -1)];
   const receivers = [[10, 0, 0], [20, 0, 0]] as const;
-  const picture = decode(drawGather(traces, { interval: 0.1, receivers }, "15 Hz"));
+  const picture = decode(drawGather(traces, { interval: 0.1, receivers, model }, "15 Hz"));
   const right = LEFT + 379, low = TOP + 555;
   assertEquals(pixel(picture, LEFT, TOP), [255, 255, 255]);
   const [red, , low1] = pixel(picture, LEFT, low), [low2, , blue] = pixel(picture, right, low);
@@ -66,24 +68,48 @@ Deno.test("a gather is blue, white and red where its traces are below, at and ab
   assert(blue! > 100 && low2! < 20, `${blue} ${low2}`);
 });
 
+Deno.test("colours are full from 0.4 of a direct wave on, which falls as 1/√r in two dimensions", () => {
+  // far from a line in a medium of one velocity: h²/2π ∫ ricker(t − τ)/√(τ² − r²/v²) dτ, at its largest
+  const [spacing, frequency, v, t] = [10, 15, 2000, 0.8], plane = layeredModel([8, 9]), later = v * t;
+  const ricker = (t: number) =>
+    (1 - 2 * (Math.PI * frequency * t) ** 2) * Math.exp(-((Math.PI * frequency * t) ** 2));
+  const traceAt = (s: number) => {
+    let sum = 0;
+    // with τ = r/v + u², the root in the denominator is u √(u² + 2r/v)
+    for (let u = 0.0005; u < 0.6; u += 0.001) {
+      sum += 2 * ricker(s - u * u) / Math.sqrt(u * u + 2 * later / v) * 0.001;
+    }
+    return spacing ** 2 / (2 * Math.PI) * sum;
+  };
+  const most = Math.max(...Array.from({ length: 200 }, (_, i) => Math.abs(traceAt((i - 100) * 5e-4))));
+  for (const [part, isFull] of [[0.42, true], [0.37, false]] as const) {
+    const field = new Float32Array(8 * 9).fill(part * most);
+    const shot = { source: [45, 0, 45] as const, t };
+    const picture = decode(drawWave(field, { model: plane, spacing, sent: "s", frequency }, shot));
+    assertEquals(pixel(picture, LEFT + 3, TOP + 3)[0]! === 125, isFull, `${part}`);
+  }
+});
+
 Deno.test("a gather of silent receivers, of one and of many unevenly spaced is drawn", () => {
-  const silent = decode(drawGather([new Float32Array(9)], { interval: 0.01, receivers: [[1, 2, 3]] }, ""));
+  const silent = decode(
+    drawGather([new Float32Array(9)], { interval: 0.01, receivers: [[1, 2, 3]], model }, ""),
+  );
   assertEquals(pixel(silent, LEFT + 50, TOP + 100), [255, 255, 255]);
   const receivers = [[0, 0, 0], [5, 0, 0], [50, 0, 0]] as const;
   const traces = receivers.map((_, i) => Float32Array.from({ length: 20 }, (_, k) => Math.sin(i + k)));
-  assertEquals(decode(drawGather(traces, { interval: 0.01, receivers }, "")).channels, 3);
+  assertEquals(decode(drawGather(traces, { interval: 0.01, receivers, model }, "")).channels, 3);
 });
 
 Deno.test("a wave is drawn over the medium, which is darker where it is faster", () => {
-  const model = layeredModel([20, 10, 30]), field = new Float32Array(20 * 30);
+  const field = new Float32Array(20 * 30);
   const shot = { source: [95, 45, 25] as const, t: 0.1 };
-  const still = decode(drawWave(field, { model, spacing: 10, sent: "s" }, shot));
+  const still = decode(drawWave(field, { model, spacing: 10, sent: "s", frequency: 15 }, shot));
   const [top] = pixel(still, LEFT + 5, TOP + 5), [bottom] = pixel(still, LEFT + 5, TOP + 550);
   assertEquals([top, bottom], [245, 135]);
   // 20 x 30 cells in the highest plot, 560 pixels: the place of cell 4, 20
   const scale = 560 / 30, x = LEFT + Math.round(4.5 * scale), y = TOP + Math.round(20.5 * scale);
   field[4 * 30 + 20] = 10;
-  const moved = decode(drawWave(field, { model, spacing: 10, sent: "s" }, shot));
+  const moved = decode(drawWave(field, { model, spacing: 10, sent: "s", frequency: 15 }, shot));
   assert(pixel(moved, x, y)[0]! > 100 && pixel(moved, x, y)[2]! < 30);
   assertEquals(pixel(moved, LEFT + 5, TOP + 5), pixel(still, LEFT + 5, TOP + 5));
 });

@@ -79,8 +79,12 @@ export const PROBLEM = {
       EQUATIONS.filter(({ dimensions }) => dimensions?.includes(2)).map(({ name }) => name).join(", ")
     } or yours x, y; N alone: a cube, a square or a line's points (default: a grid that suits the device)`,
     read(text: string, refuse: Refuse, earlier: EarlierValues): OwnGrid {
-      const { dimensions = [3] } = earlier.stencil as Equation;
-      return (dimensions[0] === 1 ? readLine : sidesOf(...dimensions))(text, refuse, earlier);
+      const { name, dimensions = [3] } = earlier.stencil as Equation;
+      // without a name the default one has three
+      const isUnnamed = name === EQUATIONS[0]!.name && dimensions.length === 1 && /^\d+x\d+$/.test(text);
+      const hint = isUnnamed ? `; of XxY name the equation, --stencil ${name}` : "";
+      const refused: Refuse = (wanted, found) => refuse(wanted + hint, found);
+      return (dimensions[0] === 1 ? readLine : sidesOf(...dimensions))(text, refused, earlier);
     },
   },
   boundary: {

@@ -1,4 +1,12 @@
-import { cellsOf, type Grid, type Problem } from "../../kernels/stencils/stencil.ts";
+import {
+  cellsOf,
+  describeGrid,
+  type Grid,
+  type OwnGrid,
+  ownOf,
+  planned,
+  type Stencil,
+} from "../../kernels/stencils/stencil.ts";
 import { WAVE_ORDERS } from "../../kernels/stencils/wave.ts";
 import { formatDuration, formatPlural, formatRate } from "../format.ts";
 import { defaultSteps } from "../problem/default_problem.ts";
@@ -18,6 +26,8 @@ import { shoot, type ShotPlan, stepsOf } from "../shot/shoot.ts";
 import {
   acoustic,
   acousticEdges,
+  type AcousticOptions,
+  type AcousticShot,
   acousticTimeStep,
   acousticWarning,
 } from "../../kernels/stencils/acoustic.ts";
@@ -39,8 +49,8 @@ import {
   number,
   oneOf,
   readBudget,
-  readGridOrCube,
   readText,
+  sidesOf,
   wrongValue,
 } from "./options.ts";
 import { PROBLEM } from "./problem_options.ts";
@@ -54,13 +64,13 @@ const readPositive = number("a number above 0", (value) => value > 0);
 export const OPTIONS = {
   stencil: {
     value: "NAME",
-    help: "what is computed: acoustic, or elastic, with a vertical force and velocities along x, y and z",
+    help: "what is computed: acoustic, or elastic, with a vertical force and velocities along each axis",
     read: oneOf(["acoustic", "elastic"] as const),
     default: "acoustic",
   },
   velocity: {
     value: "layered|FILE",
-    help: "the model: the built-in one, or m/s along x, y, z in a .npy file of f32",
+    help: "the model: the built-in one, or m/s along x, y, z or x, z in a .npy file of f32",
     read: readText,
     default: "layered",
   },
@@ -75,7 +85,11 @@ export const OPTIONS = {
     help: "a number, or a .npy file (default: acoustic, 1; elastic, Gardner's 310 times --velocity to the ¼)",
     read: readText,
   },
-  grid: { value: "XxYxZ|N", help: "cells of the built-in model (default: 96)", read: readGridOrCube },
+  grid: {
+    value: "XxYxZ|XxZ|N",
+    help: "cells of the built-in model (default: 96), in two dimensions along x and z",
+    read: sidesOf(3, 2),
+  },
   spacing: { value: "M", help: "metres from cell to cell", read: readPositive, default: "10" },
   order: {
     value: "N",
@@ -86,7 +100,7 @@ export const OPTIONS = {
   },
   time: { value: "TIME", help: "how long to record, such as 2s", read: readSeconds, default: "1s" },
   source: {
-    value: "X,Y,Z",
+    value: "X,Y,Z|X,Z",
     help: "in metres, z downwards (default: in the middle, at the top)",
     read: readPlace,
   },
@@ -146,7 +160,9 @@ async function readRequest(options: Values) {
   const model = path === "layered"
     ? layeredModel(options.grid ?? [96, 96, 96])
     : modelOf(await readFile(path), path);
-  const { grid, grid: [nx, ny, nz] } = model, order = Number(options.order);
+  const { grid: [nx, ny, nz], dimensions } = model,
+    grid = ownOf(model, model.grid),
+    order = Number(options.order);
   if (`${options.grid ?? grid}` !== `${grid}`) {
     throw wrongValue("grid", `${grid.join("x")}, the shape of ${path}`, options.grid!.join("x"));
   }
@@ -154,48 +170,54 @@ async function readRequest(options: Values) {
     if (options.traces !== path || path === undefined) continue;
     throw wrongValue("traces", `another file than --${nameOf(name)}`, path);
   }
-  const centre = (...cell: Grid) => cell.map((i) => (i + 0.5) * spacing) as [number, number, number];
+  const centre = (...cell: Grid) =>
+    ownOf(model, cell).map((i) => (i + 0.5) * spacing) as readonly number[] as OwnGrid;
   const y = Math.floor(ny / 2), z = Math.min(2, nz - 1);
-  const sources = shots ?? [options.source ?? centre(Math.floor(nx / 2), y, z)];
-  const receivers = options.receivers ?? Array.from({ length: nx }, (_, x) => centre(x, y, z));
   const low = centre(0, 0, 0), high = centre(nx - 1, ny - 1, nz - 1);
-  for (const [name, places] of [[shots ? "shots" : "source", sources], ["receivers", receivers]] as const) {
-    const odd = places.find((at) => at.some((metres, axis) => metres < low[axis]! || metres > high[axis]!));
-    const wanted = `places from ${low} to ${high} m, where the outermost cells are`;
-    if (odd !== undefined) throw wrongValue(name, wanted, `${odd}`);
-  }
-  const medium = { order, velocity: [model.least, model.most], spacing, frequency } as const;
-  const isElastic = options.stencil === "elastic", rho = await givenModel(density, "density", model);
-  const { slowest = 0, materials } = isElastic
-    ? rockOf(model, await givenModel(velocityS, "velocity-s", model), rho)
-    : { materials: { velocity: model.at, ...(rho && { density: rho.at }) } };
-  const warning = isElastic ? elasticWarning(slowest, frequency, spacing) : acousticWarning(medium);
-  const { edges = (isElastic ? elasticEdges : acousticEdges)(medium) } = options;
-  const timing = timingOf(0.9 * (isElastic ? elasticTimeStep : acousticTimeStep)(medium), options);
-  const made = { ...medium, timeStep: timing.timeStep, edges, surface };
-  const stencil = isElastic ? elastic(made) : acoustic({ ...made, density: rho && [rho.least, rho.most] });
-  const waveform = isElastic
-    ? { sent: "fz", fields: ["vx", "vy", "vz"], early: 0.5 }
-    : { sent: "s", fields: ["p"], early: 0 };
-  const before: Grid = [edges, edges, surface === "free" ? 0 : edges];
-  const plan: ShotPlan = { model, before, spacing, frequency, ...timing, ...waveform, receivers, waves };
-  const problem: Problem = {
+  const placed = (name: string, places: readonly OwnGrid[]): Grid[] =>
+    places.map((at) => {
+      if (at.length !== dimensions) {
+        throw wrongValue(name, `${dimensions === 2 ? "X,Z" : "X,Y,Z"} in metres`, `${at}`);
+      }
+      const isOutside = at.some((metres, axis) => metres < low[axis]! || metres > high[axis]!);
+      const wanted = `places from ${low} to ${high} m, where the outermost cells are`;
+      if (isOutside) throw wrongValue(name, wanted, `${at}`);
+      return planned(model, at, 0);
+    });
+  const sources = placed(
+    shots ? "shots" : "source",
+    shots ?? [options.source ?? centre(Math.floor(nx / 2), y, z)],
+  );
+  const row = Array.from({ length: nx }, (_, x) => centre(x, y, z));
+  const receivers = placed("receivers", options.receivers ?? row);
+  const medium = { order, velocity: [model.least, model.most], spacing, frequency, dimensions } as const;
+  const rho = await givenModel(density, "density", model);
+  const wave = options.stencil === "elastic"
+    ? elasticIn(model, medium, await givenModel(velocityS, "velocity-s", model), rho)
+    : soundIn(model, medium, rho);
+  const { sent, fields, early, materials } = wave, { edges = wave.edges } = options;
+  const timing = timingOf(0.9 * wave.longestStep, options);
+  const stencil = wave.stencil({ ...medium, timeStep: timing.timeStep, edges, surface });
+  const before: Grid = [edges, dimensions === 2 ? 0 : edges, surface === "free" ? 0 : edges];
+  const plan: ShotPlan = {
+    ...{ model, before, spacing, frequency, ...timing, sent, fields, early },
+    receivers,
+    waves,
+  };
+  const problem = checkProblem("shoot", {
     stencil,
-    grid: [nx + 2 * edges, ny + 2 * edges, before[2] + nz + edges],
+    grid: ownOf(model, [nx + 2 * edges, ny + 2 * edges, before[2] + nz + edges]),
     boundary: "zero",
     steps: Math.min(stepsOf(plan), defaultSteps(stencil)),
     survey: { sources: 1, receivers: receivers.length },
-  };
-  checkProblem("shoot", problem);
-  const files = sources.map((_, shot) =>
-    filesOf(options, waveform.fields, shots === undefined ? "" : `-${shot + 1}`)
-  );
+  });
+  const files = sources.map((_, shot) => filesOf(options, fields, shots === undefined ? "" : `-${shot + 1}`));
   const profiles = profile === undefined ? [] : [await readProfile(profile)];
   const alike = Object.entries(options).filter(([name]) => !(name in RANK_OPTIONS));
   return {
     request: requestOf(problem, Object.fromEntries(alike)),
     async check() {
-      if (warning !== undefined) say(`facet: ${warning}`);
+      if (wave.warning !== undefined) say(`facet: ${wave.warning}`);
       for (const path of files.flatMap((one) => Object.values(one).flat())) await checkFileWritable(path);
     },
     values: { ...options, plan, materials, problem, sources, files, profiles },
@@ -218,20 +240,49 @@ function timingOf(timeStep: number, { sample, time, frequency, traces }: Values)
 async function givenModel(
   given: string | undefined,
   option: "density" | "velocity-s",
-  { grid }: VelocityModel,
+  model: VelocityModel,
 ): Promise<VelocityModel | undefined> {
   if (given === undefined) return undefined;
   const one = Number(given), orZero = option === "velocity-s";
   const wanted = orZero ? "velocities from 0 on, in m/s," : "densities above 0, in kg/m³,";
-  if (one > 0 && one < Infinity) return { grid, least: one, most: one, at: () => one };
+  if (one > 0 && one < Infinity) return { ...model, least: one, most: one, at: () => one };
   if (!given.endsWith(".npy")) throw wrongValue(option, `${wanted} as a number or a .npy file`, given);
   const found = modelOf(await readFile(given), given, `${wanted} are wanted`, orZero);
-  if (`${found.grid}` === `${grid}`) return found;
-  throw wrongValue(option, `${grid.join("x")}, the shape of --velocity`, found.grid.join("x"));
+  const [wants, has] = [model, found].map((one) => ownOf(one, one.grid).join("x"));
+  if (wants === has) return found;
+  throw wrongValue(option, `${wants}, the shape of --velocity`, has!);
 }
 
-/** The materials of rock, and its slowest S wave. */
-function rockOf({ grid: [nx, ny, nz], at: p }: VelocityModel, slow?: VelocityModel, rho?: VelocityModel) {
+/** What a shot needs of its equation. */
+interface Wave extends Pick<ShotPlan, "sent" | "fields" | "early"> {
+  readonly materials: Readonly<Record<string, Place>>;
+  readonly warning: string | undefined;
+  /** Cells of edges that are wide enough. */
+  readonly edges: number;
+  /** Seconds. */
+  readonly longestStep: number;
+  stencil(made: AcousticOptions): Stencil;
+}
+
+function soundIn({ at }: VelocityModel, medium: AcousticShot, rho?: VelocityModel): Wave {
+  return {
+    materials: { velocity: at, ...(rho && { density: rho.at }) },
+    warning: acousticWarning(medium),
+    edges: acousticEdges(medium),
+    longestStep: acousticTimeStep(medium),
+    stencil: (made) => acoustic({ ...made, density: rho && [rho.least, rho.most] }),
+    sent: "s",
+    fields: ["p"],
+    early: 0,
+  };
+}
+
+function elasticIn(
+  { grid: [nx, ny, nz], at: p }: VelocityModel,
+  medium: AcousticShot & { readonly spacing: number },
+  slow?: VelocityModel,
+  rho?: VelocityModel,
+): Wave {
   const s: Place = slow?.at ?? ((x, y, z) => p(x, y, z) / Math.sqrt(3));
   const density: Place = rho?.at ?? ((x, y, z) => 310 * p(x, y, z) ** 0.25);
   let slowest = Infinity;
@@ -246,7 +297,16 @@ function rockOf({ grid: [nx, ny, nz], at: p }: VelocityModel, slow?: VelocityMod
   }
   const lame = (name: "lambda" | "mu"): Place => (x, y, z) =>
     lameOf(p(x, y, z), s(x, y, z), density(x, y, z))[name];
-  return { slowest, materials: { lambda: lame("lambda"), mu: lame("mu"), density } };
+  return {
+    materials: { lambda: lame("lambda"), mu: lame("mu"), density },
+    warning: elasticWarning(slowest, medium.frequency, medium.spacing),
+    edges: elasticEdges(medium),
+    longestStep: elasticTimeStep(medium),
+    stencil: elastic,
+    sent: "fz",
+    fields: medium.dimensions === 2 ? ["vx", "vz"] : ["vx", "vy", "vz"],
+    early: 0.5,
+  };
 }
 
 /** The files of a shot, with its number; traces of several fields have their names. */
@@ -260,15 +320,19 @@ function filesOf({ out, traces, snapshots }: Values, fields: readonly string[], 
 type Shooting = Awaited<ReturnType<typeof readRequest>>["values"];
 
 async function shootAll(world: World, device: OpenedDevice, options: Shooting): Promise<number> {
-  const { plan, materials, problem, problem: { grid }, sources, files, profiles, json } = options;
+  const { plan, materials, problem, problem: { grid, stencil }, sources, files, profiles, json } = options;
   const { model, before, timeStep, interval, samples } = plan, steps = stepsOf(plan);
   const { configuration } = chooseForRank(profiles, problem, device);
   using solver = await createSolver(device.gpu?.device ?? null, problem, configuration);
   // edges go on with the model's outermost cells
   const inside = (cell: number, axis: 0 | 1 | 2): number =>
     Math.min(model.grid[axis] - 1, Math.max(0, cell - before[axis]));
+  const isPlane = model.dimensions === 2;
   for (const [name, at] of Object.entries<Place>(materials)) {
-    await solver.write(name, (x, y, z) => at(inside(x, 0), inside(y, 1), inside(z, 2)));
+    await solver.write(
+      name,
+      (x, y, z) => at(inside(x, 0), isPlane ? 0 : inside(y, 1), inside(isPlane ? y : z, 2)),
+    );
   }
   using progress = progressOnStderr({ quiet: options.quiet || world.rank > 0 });
   const own = [...sources.entries()].filter(([shot]) => shot % world.size === world.rank);
@@ -289,7 +353,7 @@ async function shootAll(world: World, device: OpenedDevice, options: Shooting): 
       onWave: (number, field, t) => write(waves[number]!, drawWave(field, plan, { source, t })),
     });
     ownNs += timeNs;
-    const title = `source at ${source.join(", ")} m, ${plan.frequency} Hz`;
+    const title = `source at ${ownOf(model, source).join(", ")} m, ${plan.frequency} Hz`;
     await write(picture, drawGather(traces.at(-1)!, plan, title));
     for (const [field, path] of tables.entries()) {
       const its = traces[field]!, isNpy = path.endsWith(".npy");
@@ -300,16 +364,19 @@ async function shootAll(world: World, device: OpenedDevice, options: Shooting): 
   const ranks = await world.shareAll({ device: device.name, shots });
   if (world.rank > 0) return EXIT.done;
   const cellsPerSecond = cellsOf(grid) * steps * sources.length / seconds;
-  const modelCellsPerSecond = cellsPerSecond * cellsOf(model.grid) / cellsOf(grid);
+  const modelCellsPerSecond = cellsPerSecond * cellsOf(model.grid) / cellsOf(grid),
+    cells = ownOf(model, model.grid);
   const rates = { cellsPerSecond, modelCellsPerSecond, ranks, configuration };
   const work = `${formatPlural(steps, "step")} of ${formatDuration(timeStep * 1e9)}`;
   print(
-    json ? { model: model.grid, grid, timeStep, steps, interval, samples, ...rates, files } : [
-      `Model ${model.grid.join("x")}, with edges ${grid.join("x")}; ${work}`,
-      `${describeConfiguration(configuration)}, on ${ranks.map(({ device }) => device).join(", ")}`,
-      `${formatRate(cellsPerSecond)}, of the model's own cells ${formatRate(modelCellsPerSecond)}`,
-      `Wrote ${files.flatMap((one) => Object.values(one).flat()).join(", ")}`,
-    ],
+    json
+      ? { model: cells, grid: ownOf(stencil, grid), timeStep, steps, interval, samples, ...rates, files }
+      : [
+        `Model ${cells.join("x")}, with edges ${describeGrid(problem)}; ${work}`,
+        `${describeConfiguration(configuration)}, on ${ranks.map(({ device }) => device).join(", ")}`,
+        `${formatRate(cellsPerSecond)}, of the model's own cells ${formatRate(modelCellsPerSecond)}`,
+        `Wrote ${files.flatMap((one) => Object.values(one).flat()).join(", ")}`,
+      ],
   );
   return EXIT.done;
 }
@@ -321,33 +388,33 @@ function readSeconds(text: string, refuse: Refuse, earlier: EarlierValues): numb
   return "timeNs" in time ? time.timeNs * 1e-9 : refuse(SECONDS);
 }
 
-function readPlace(text: string, refuse: Refuse): Grid {
-  const [x = NaN, y = NaN, z = NaN, ...more] = text.split(",").map((one) =>
-    one.trim() === "" ? NaN : Number(one)
-  );
-  return more.length === 0 && Number.isFinite(x + y + z) ? [x, y, z] : refuse("X,Y,Z in metres");
+function readPlace(text: string, refuse: Refuse): OwnGrid {
+  const place = text.split(",").map((one) => one.trim() === "" ? NaN : Number(one)), { length } = place;
+  const isPlace = (length === 2 || length === 3) && place.every(Number.isFinite);
+  return isPlace ? place as readonly number[] as OwnGrid : refuse("X,Y,Z or X,Z in metres");
 }
 
 /** The places in a file, a line each. */
-async function readPlaces(path: string): Promise<Grid[]> {
+async function readPlaces(path: string): Promise<OwnGrid[]> {
   const refuse = refuserOf(`read ${path}`),
     lines = new TextDecoder().decode(await readFile(path)).split("\n");
   const filled = lines.map((line, i) => ({ line: line.trim(), i })).filter(({ line }) => line !== "");
-  if (filled.length === 0) refuse("a line X,Y,Z for each place is wanted", "none");
+  if (filled.length === 0) refuse("a line X,Y,Z or X,Z for each place is wanted", "none");
   return filled.map(({ line, i }) =>
     readPlace(line, (wanted) => refuse(`${wanted} are wanted in line ${i + 1}`, line))
   );
 }
 
-async function readReceivers(text: string, refuse: Refuse): Promise<Grid[]> {
+async function readReceivers(text: string, refuse: Refuse): Promise<OwnGrid[]> {
   if (!text.startsWith("line:")) return await readPlaces(text);
   const wrong = (): never =>
-    refuse("line:X,Y,Z:X,Y,Z:N, two places in metres and a number from 2 to 1000000");
+    refuse("line:X,Y,Z:X,Y,Z:N or line:X,Z:X,Z:N, places in metres and a number from 2 to 1000000");
   const [first = "", last = "", count = "", ...more] = text.slice(5).split(":");
   const from = readPlace(first, wrong), to = readPlace(last, wrong), n = Number(count);
-  if (!(Number.isInteger(n) && n >= 2 && n <= 1e6 && more.length === 0)) wrong();
-  const at = (i: number, axis: 0 | 1 | 2): number => from[axis] + (to[axis] - from[axis]) * i / (n - 1);
-  return Array.from({ length: n }, (_, i) => [at(i, 0), at(i, 1), at(i, 2)]);
+  const isLine = from.length === to.length && more.length === 0;
+  if (!(Number.isInteger(n) && n >= 2 && n <= 1e6 && isLine)) wrong();
+  const at = (part: number) => from.map((start, axis) => start + (to[axis]! - start) * part);
+  return Array.from({ length: n }, (_, i) => at(i / (n - 1)) as readonly number[] as OwnGrid);
 }
 
 /** Reads the name of a file that ends in one of these. */

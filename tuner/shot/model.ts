@@ -1,19 +1,23 @@
-import type { Grid } from "../../kernels/stencils/stencil.ts";
+import { type Grid, type OwnGrid, planned } from "../../kernels/stencils/stencil.ts";
 import { refuserOf } from "../problem/request_error.ts";
 import { readNpy } from "./npy.ts";
 
 /** A number in every cell, such as the speed of sound in m/s. */
 export interface VelocityModel {
+  /** Along x, y and z; in two dimensions 1 along y. */
   readonly grid: Grid;
+  readonly dimensions: 2 | 3;
   readonly at: (x: number, y: number, z: number) => number;
   readonly least: number;
   readonly most: number;
 }
 
 /** Layers, of which the second ends at a dipping plane and the third has a lens in it. */
-export function layeredModel(grid: Grid): VelocityModel {
+export function layeredModel(own: OwnGrid): VelocityModel {
+  const grid = planned({}, own, 1);
   return {
     grid,
+    dimensions: own.length,
     least: 1800,
     most: 3200,
     at(x, y, z) {
@@ -25,17 +29,17 @@ export function layeredModel(grid: Grid): VelocityModel {
   };
 }
 
-/** The model in a NumPy file: an array over x, y, z, of numbers above 0; `orZero`: or 0. */
+/** The model in a NumPy file: an array over x, y, z, or x and z, of numbers above 0; `orZero`: or 0. */
 export function modelOf(
   bytes: Uint8Array<ArrayBuffer>,
   path: string,
   wanted = "velocities above 0 are wanted, in m/s",
   orZero = false,
 ): VelocityModel {
-  const { shape, strides: [sx = 0, sy = 0, sz = 0], values } = readNpy(bytes, path);
+  const { shape, strides, values } = readNpy(bytes, path), { length } = shape;
   const refuse = refuserOf(`use ${path}`);
-  if (shape.length !== 3 || values.length === 0) {
-    refuse("cells along x, y, z are wanted", `the shape (${shape})`);
+  if ((length !== 2 && length !== 3) || values.length === 0) {
+    return refuse("cells along x, y, z or x, z are wanted", `the shape (${shape})`);
   }
   let least = Infinity, most = 0;
   for (const value of values) {
@@ -43,6 +47,6 @@ export function modelOf(
     least = Math.min(least, value);
     most = Math.max(most, value);
   }
-  const [x = 0, y = 0, z = 0] = shape;
-  return { grid: [x, y, z], least, most, at: (x, y, z) => values[x * sx + y * sy + z * sz]! };
+  const grid = planned({}, shape, 1), [sx, sy, sz] = planned({}, strides, 0);
+  return { grid, dimensions: length, least, most, at: (x, y, z) => values[x * sx + y * sy + z * sz]! };
 }

@@ -10,21 +10,29 @@ import type { ShotPlan } from "./shoot.ts";
 /** The share of a gather's amplitudes that are not clipped, and the part of a direct wave's from which a field's are. */
 const GATHER_SHARE = 0.95, WAVE_PART = 0.4;
 
+/** The largest value of ∫ ricker(t − u)/√u du, times √f: of a wave from a line, which has a tail. */
+const LINE_PEAK = 0.684;
+
 /** Most pixels of a plot, and those of a receiver at most. */
 const WIDEST = 760, HIGHEST = 560, TRACE_WIDTH = 8;
 
-/** A shot's traces: receivers across, time downwards. Amplitudes are times t, since they fall as a wave spreads. */
+/** A shot's traces: receivers across, time downwards. Amplitudes are times t, or √t, since they fall as a wave spreads. */
 export function drawGather(
   traces: readonly Float32Array[],
-  { interval, receivers }: Pick<ShotPlan, "interval" | "receivers">,
+  { interval, receivers, model }: Pick<ShotPlan, "interval" | "receivers" | "model">,
   title: string,
 ): Uint8Array<ArrayBuffer> {
-  const gained = traces.map((trace) => trace.map((value, i) => value * i)), samples = traces[0]!.length;
+  const isLine = model.dimensions === 2, samples = traces[0]!.length;
+  const gained = traces.map((trace) => trace.map((value, i) => value * (isLine ? Math.sqrt(i) : i)));
   const clip = clipOf(gained), valueAt = smoothly((i, j) => gained[i]![j]!, traces.length, samples);
   return drawPlot({
     title,
     across: acrossOf(receivers),
-    down: { label: "time (s), amplitude times t", from: -interval / 2, to: (samples - 0.5) * interval },
+    down: {
+      label: `time (s), amplitude times ${isLine ? "root " : ""}t`,
+      from: -interval / 2,
+      to: (samples - 0.5) * interval,
+    },
     size: [Math.min(WIDEST, Math.max(WIDEST / 2, TRACE_WIDTH * traces.length)), HIGHEST],
     colourAt: (right, down) => seismic(valueAt(right, down) / clip, 255),
   });
@@ -33,13 +41,16 @@ export function drawGather(
 /** The wave, as {@linkcode shoot} hands it on, over the medium, which is darker where it is faster. */
 export function drawWave(
   field: Float32Array,
-  { model: { grid: [nx, , nz], at, least, most }, spacing, sent }: Pick<
+  { model: { grid: [nx, , nz], dimensions, at, least, most }, spacing, sent, frequency }: Pick<
     ShotPlan,
-    "model" | "spacing" | "sent"
+    "model" | "spacing" | "sent" | "frequency"
   >,
   { source, t }: { readonly source: Grid; readonly t: number },
 ): Uint8Array<ArrayBuffer> {
-  const clip = sent === "s" ? WAVE_PART * spacing ** 3 / (4 * Math.PI * least * t) : clipOf([field]),
+  const direct = dimensions === 2
+    ? LINE_PEAK * spacing ** 2 / (2 * Math.PI * Math.sqrt(2 * t * frequency))
+    : spacing ** 3 / (4 * Math.PI * least * t);
+  const clip = sent === "s" ? WAVE_PART * direct : clipOf([field]),
     scale = Math.min(WIDEST / nx, HIGHEST / nz);
   const y = Math.round(source[1] / spacing - 0.5), valueAt = smoothly((x, z) => field[x * nz + z]!, nx, nz);
   return drawPlot({

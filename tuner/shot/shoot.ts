@@ -1,5 +1,6 @@
 import { weightsAt } from "../../kernels/interpolation.ts";
-import type { Grid } from "../../kernels/stencils/stencil.ts";
+import { usersProblem } from "../../kernels/planned_problem.ts";
+import { type Grid, ownOf } from "../../kernels/stencils/stencil.ts";
 import type { Solver } from "../solver/solver.ts";
 import type { VelocityModel } from "./model.ts";
 
@@ -21,7 +22,7 @@ export interface ShotPlan {
   readonly fields: readonly string[];
   /** Steps by which values of these fields are earlier than their sample. */
   readonly early: number;
-  /** Where receivers are, in metres. */
+  /** Where receivers are, in metres; in two dimensions y is 0. */
   readonly receivers: readonly Grid[];
   /** How often the wave is looked at, evenly spaced in time. */
   readonly waves: number;
@@ -52,13 +53,24 @@ export async function shoot(
   source: Grid,
   { onSteps, onWave }: ShotEvents,
 ): Promise<{ traces: Float32Array<ArrayBuffer>[][]; timeNs: number }> {
-  const { model: { grid }, before, spacing, frequency, timeStep, interval, samples, receivers, waves } = plan;
+  const {
+    model,
+    model: { grid },
+    before,
+    spacing,
+    frequency,
+    timeStep,
+    interval,
+    samples,
+    receivers,
+    waves,
+  } = plan;
   const { sent, fields, early } = plan;
   // rounded, so that a cell's centre stays one
   const cell = (metres: number, axis: number): number =>
     before[axis]! + Math.round(1e6 * (metres / spacing - 0.5)) / 1e6;
-  const cellOf = ([x, y, z]: Grid): Grid => [cell(x, 0), cell(y, 1), cell(z, 2)];
-  const steps = stepsOf(plan), { problem } = solver, interpolation = "sinc";
+  const cellOf = (place: Grid) => ownOf(model, [cell(place[0], 0), cell(place[1], 1), cell(place[2], 2)]);
+  const steps = stepsOf(plan), problem = usersProblem(solver.problem), interpolation = "sinc";
   await solver.reset();
   const wavelet = Array.from({ length: steps }, (_, n) => ricker(frequency, n * timeStep));
   await solver.addSources(sent, [cellOf(source)], wavelet, { interpolation });
@@ -74,7 +86,8 @@ export async function shoot(
     }
     if (waves === 0) break;
     const field = new Float32Array(grid[0] * grid[2]);
-    const first = Math.round(cellOf(source)[1]) * problem.grid[2] + before[2];
+    const row = model.dimensions === 2 ? 0 : Math.round(cell(source[1], 1));
+    const first = row * problem.grid[2] + before[2];
     for (let x = 0; x < grid[0]; x++) {
       const slice = await solver.read(fields.at(-1)!, { x: before[0] + x, slices: 1 });
       field.set(slice.subarray(first, first + grid[2]), x * grid[2]);
