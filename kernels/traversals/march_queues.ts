@@ -54,17 +54,19 @@ export function columnIndex(columns: readonly Column[], { plane, ago }: Pick<Tap
 
 /**
  * Finds the queues, as short as they can be. `isTiled`: neighbours in the slice are read from a tile, into which every
- * thread puts its own value; `ahead`: slices that are loaded before they are needed.
+ * thread puts its own value; `ahead`: slices that are loaded before they are needed; `isPlane`: all sub-steps of a slice
+ * share one barrier, and the queues of what was loaded are filled before the march.
  */
 export const queuesOf: (update: Update, options: QueueOptions) => MarchQueues = remembered(findQueues);
 
 interface QueueOptions {
   readonly isTiled: boolean;
   readonly ahead: number;
+  readonly isPlane: boolean;
 }
 
-function findQueues(update: Update, { isTiled, ahead }: QueueOptions): MarchQueues {
-  const leads = leadsOf(update);
+function findQueues(update: Update, { isTiled, ahead, isPlane }: QueueOptions): MarchQueues {
+  const leads = leadsOf(update, isPlane);
   const columns: Column[] = [], sums: SliceSum[] = [];
   const extend = (span: Span, slice: number): void => {
     span.low = Math.min(span.low, slice);
@@ -100,19 +102,16 @@ function findQueues(update: Update, { isTiled, ahead }: QueueOptions): MarchQueu
     }
   });
   for (const column of columns) if (column.ago >= 0) column.high += ahead;
-  return { columns, sums, leads, warmUp: warmUpOf(update, { columns, sums, leads, ahead }) };
+  return { columns, sums, leads, warmUp: warmUpOf(update, { columns, sums, leads, ahead, isPlane }) };
 }
 
 /**
  * Whether the passes of such an update come in pairs: it reads F(t − 1), so that a pass makes two levels of two, which are
- * not yet to be overwritten. The first of a pair puts them into a scratch buffer, the second takes them from there.
+ * not yet to be overwritten. The first of a pair puts them into scratch buffers, the second takes them from there.
  */
 export function isPaired(update: Update): boolean {
   return update.substeps.length > 1 && update.fields.length === 1 && readsPrevious(update);
 }
-
-/** What a pass of a pair reads or writes beside the levels: both in one buffer, F(t − 1) behind F(t). */
-export const PAIR = ["pair[", "pair[LENGTH + "] as const;
 
 /** Whether a value goes to memory, or is only what later steps of a deep march read. */
 export function isStored(update: Update, field: number): boolean {
@@ -125,7 +124,7 @@ export function isKept(of: Expression, [, y, z]: Offset): boolean {
 }
 
 /** How far ahead each sub-step must be for what later ones read of its fields. */
-function leadsOf({ substeps }: Update): number[] {
+function leadsOf({ substeps }: Update, isPlane: boolean): number[] {
   const leads: number[] = [];
   for (const [i, substep] of [...substeps.entries()].reverse()) {
     const made = new Set(substep.map(({ field }) => field));
@@ -134,7 +133,10 @@ function leadsOf({ substeps }: Update): number[] {
       ...substeps.flatMap((reader, later) =>
         later <= i ? [] : tapsOf(reader)
           .filter(({ plane, ago }) => ago === -1 && made.has(plane))
-          .map(({ offset: [x] }) => leads[later]! + Math.max(0, x))
+          .map(({ offset: [x, , z] }) =>
+            // neighbours were computed a slice before, on the other side of the barrier
+            leads[later]! + Math.max(0, x + (isPlane && z !== 0 ? 1 : 0))
+          )
       ),
     );
   }
@@ -144,14 +146,19 @@ function leadsOf({ substeps }: Update): number[] {
 /** Slices until every queue is filled, one sub-step after another. */
 function warmUpOf(
   { substeps }: Update,
-  { columns, sums, leads, ahead }: Pick<MarchQueues, "columns" | "sums" | "leads"> & { ahead: number },
+  { columns, sums, leads, ahead, isPlane }: Pick<MarchQueues, "columns" | "sums" | "leads"> & {
+    ahead: number;
+    isPlane: boolean;
+  },
 ): number {
   const length = ({ low, high }: Span): number => high - low;
   const loaded = columns.filter(({ ago }) => ago === 0).map(length);
   // the first sum is right when what was loaded ahead has reached it
   if (substeps.length === 1 && sums.length === 0) return 0;
   const first = sums.filter(({ stage }) => stage === 0);
-  let filled = Math.max(0, ...loaded, ...first.map((sum) => ahead + length(sum)));
+  let filled = isPlane
+    ? Math.max(0, ...first.map(length))
+    : Math.max(0, ...loaded, ...first.map((sum) => ahead + length(sum)));
   substeps.slice(0, -1).forEach((substep, i) => {
     const made = columns.filter(({ plane, ago }) =>
       ago === -1 && substep.some(({ field }) => field === plane)

@@ -6,7 +6,7 @@
 import { type Expression, type Offset, type ProfileTap, type Tap, tapsIn } from "../expression.ts";
 import type { Layout } from "../layout.ts";
 import { alongAxes, type Problem } from "../stencils/stencil.ts";
-import { expressionsOf, profileTapsOf, type Substep, tapsOf, type Update } from "../update.ts";
+import { expressionsOf, type Substep, tapsOf, type Update } from "../update.ts";
 import {
   alongZ,
   cellType,
@@ -26,7 +26,6 @@ import {
   isKept,
   isStored,
   type MarchQueues,
-  PAIR,
   type Span,
   sumIndex,
 } from "./march_queues.ts";
@@ -80,7 +79,6 @@ export function marchShader(
   layout: Layout,
   { update, ...shape }: MarchShape & { readonly update: Update },
   whole: { readonly first: number; readonly slices: number } = { first: 0, slices: nx },
-  pass?: "to pair" | "from pair",
 ): Shader {
   const { zPerThread, threadsZ, threadsY, haloY, haloZ, rimY, rimZ, slices, queues, tiles } = shape;
   const { columns, sums, leads, warmUp } = queues;
@@ -91,9 +89,8 @@ export function marchShader(
     ...columns.map((span, i) => ({ span, prefix: `c${i}` })),
     ...sums.map((span, i) => ({ span, prefix: `s${i}` })),
   ];
-  const from = pass === "from pair" ? PAIR : undefined;
   const load = ({ plane, ago }: Column, slice: number): string =>
-    elementOf({ kind: "tap", plane, ago, offset: [slice, 0, 0] }, from);
+    elementOf({ kind: "tap", plane, ago, offset: [slice, 0, 0] });
   const declared = named.flatMap(({ span, prefix }, i) =>
     slicesOf(span).map((slice) =>
       `var ${slot(prefix, slice)} = ${
@@ -129,12 +126,11 @@ export function marchShader(
       lead: leads[i]!,
       stage: i,
       profileAt,
-      from,
     });
     starts.push(...start);
     if (i === update.substeps.length - 1) {
       const values = texts.map((text) => cutsZ ? `select(${type}(), ${text}, inside)` : text);
-      return [...lines, ...storeStep(update, values, queues, pass)].join("\n");
+      return [...lines, ...storeStep(update, values, queues)].join("\n");
     }
     const assignments = substep.map(({ field }, k) => {
       const column = columnIndex(columns, { plane: field, ago: -1 });
@@ -153,7 +149,6 @@ export function marchShader(
   const y = plus(`i32(w.y) * ${ownThreads(threadsY, haloY)} + row`, -haloY[0]);
   const notRim = ownsOnly("column", haloZ, threadsZ) + ownsOnly("row", haloY, threadsY);
   const start = plus("first", -warmUp);
-  const profiles = profileTapsOf(update).length === 0 ? 0 : 1;
   const code = wgsl`
     // ${stencil.title}: one step; each workgroup marches along x over ${slices} slices.
     ${declareLayout(layout, zPerThread)}
@@ -162,12 +157,6 @@ export function marchShader(
     ${declareLevels(zPerThread)}
     ${declareTime(update)}
     ${declareProfiles(update)}
-    ${pass === undefined ? "" : `const LENGTH = ${layout.length / zPerThread};`}
-    ${
-    pass === undefined
-      ? ""
-      : `@group(0) @binding(${3 + profiles}) var<storage, read_write> pair: array<${type}>;`
-  }
     ${isTiled ? `const ROWS = ${threadsY + 2 * rimY}; const COLUMNS = ${threadsZ + 2 * rimZ};` : ""}
     ${isTiled ? `var<workgroup> tiles: array<${tileType}, ${tileCount}>;` : ""}
 
@@ -195,8 +184,7 @@ export function marchShader(
       }
     }
   `;
-  const scratch = pass === undefined ? {} : { scratch: [profiles] };
-  return withProfiles(update, { label: `march ${type} ${threadsZ}x${threadsY}`, code, ...scratch });
+  return withProfiles(update, { label: `march ${type} ${threadsZ}x${threadsY}`, code });
 }
 
 /** " && row >= 2 && row < 14": threads that are nobody's helpers. */
@@ -212,12 +200,10 @@ export function ownThreads(threads: number, [low, high]: Ends): number {
 function writeSubstep(
   writer: UpdateWriter,
   substep: Substep,
-  { shape, lead, stage, profileAt, from }: {
+  { shape, lead, stage, profileAt }: {
     shape: MarchShape;
     lead: number;
     stage: number;
-    /** Where it reads levels, if not from the arrays. */
-    from: typeof PAIR | undefined;
     /** Texts that read profiles this number of slices ahead. */
     profileAt: (slice: number) => (tap: ProfileTap) => string;
   },
@@ -250,7 +236,7 @@ function writeSubstep(
     const tile = own.findIndex((one) =>
       one.plane === tap.plane && one.ago === tap.ago && one.slice === slice
     );
-    const text = tile < 0 ? elementOf({ ...tap, offset: [x + slice, y, by] }, from) : inTile(tile, y, by);
+    const text = tile < 0 ? elementOf({ ...tap, offset: [x + slice, y, by] }) : inTile(tile, y, by);
     return named(text);
   };
   const resolver = (slice: number, prefix: string): Resolver => ({
@@ -345,12 +331,9 @@ function storeStep(
   update: Update,
   values: readonly string[],
   { columns, warmUp }: MarchQueues,
-  pass: "to pair" | "from pair" | undefined,
 ): string[] {
   const last = update.substeps.at(-1) ?? [];
-  const [newest, older] = pass === "to pair" ? PAIR : ["now[", "before["];
-  const target = (field: number): string =>
-    pass === undefined ? `before[${plus("cell", field, "PLANE")}]` : `${field === 0 ? newest : older}cell]`;
+  const target = (field: number): string => `before[${plus("cell", field, "PLANE")}]`;
   const computed = update.substeps.slice(0, -1).flat().filter(({ field }) => isStored(update, field));
   const earlier = computed.map(({ field }) => {
     const column = columnIndex(columns, { plane: field, ago: -1 });
@@ -365,10 +348,11 @@ function storeStep(
   ];
 }
 
-function slot(prefix: string, slice: number): string {
+/** The name of a queue's value. */
+export function slot(prefix: string, slice: number): string {
   return `${prefix}_${slice < 0 ? `m${-slice}` : slice}`;
 }
 
-function slicesOf({ low, high }: Span): number[] {
+export function slicesOf({ low, high }: Span): number[] {
   return Array.from({ length: high - low + 1 }, (_, i) => low + i);
 }

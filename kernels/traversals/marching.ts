@@ -19,6 +19,7 @@ import { remembered } from "../remembered.ts";
 import { profileTapsOf, reachOf, stepReach, tapsOf, type Update } from "../update.ts";
 import { deepOf, depthsOf, repeated, rimmedThreads, rowsOf } from "./march_depth.ts";
 import { isPaired, queuesOf } from "./march_queues.ts";
+import { endsOf, PAIR, planeShader, turnsOf } from "./march_plane.ts";
 import { type Ends, marchShader, type MarchShape, ownThreads, tilesOf } from "./march_shader.ts";
 import { scratchOf } from "./profile_storage.ts";
 import { planSteps, rowsAcross, stepwiseLayout } from "./stepwise.ts";
@@ -116,7 +117,12 @@ export const marching: Traversal = {
       );
     }
     const shape = shapeOf(problem, parameters), layout = stepwiseLayout(withPads(problem, shape));
-    const { haloY, haloZ, rimY, rimZ } = shape;
+    const { haloY, haloZ, rimY, rimZ } = shape, { z: reach } = reachOf(shape.update);
+    if (shape.isPlane && reach > zPerThread) {
+      return wrongParameters(
+        `${zPerThread} cells a thread, as taps reach ${reach}: several steps a pass exchange with the next thread only`,
+      );
+    }
     if (isPaired(shape.update) && sectionsOf(layout, needsOf(shape), limits).length > 1) {
       return wrongParameters(`depth ${depth}: passes in pairs take levels in one piece`);
     }
@@ -152,9 +158,9 @@ export const marching: Traversal = {
   },
   demand(problem, parameters) {
     const shape = shapeOf(problem, parameters);
-    const { update, zPerThread, threadsZ, threadsY, isTiled, ahead, slices, queues, depth } = shape;
+    const { update, zPerThread, threadsZ, threadsY, isTiled, ahead, slices, queues, depth, isPlane } = shape;
     const { fill, operations, profiles, haloY, haloZ, rimY, rimZ } = shape;
-    const { arrays, neighbours, reads, tiled } = readsOf(update, zPerThread, isTiled, ahead);
+    const { arrays, neighbours, reads, tiled } = readsOf(update, zPerThread, isTiled, ahead, isPlane);
     const workgroups = workgroupsOf(problem, shape);
     const [across, along] = workgroups, threads = threadsZ * threadsY;
     const [, ny, nz] = problem.grid;
@@ -167,7 +173,9 @@ export const marching: Traversal = {
     const isDeep = [...haloY, ...haloZ].some((threads) => threads > 0);
     const shared = isDeep ? (computed - 1) * arrays : neighbours * 2 * y / threadsY;
     const total = workgroups.reduce((a, b) => a * b);
-    const count = 1 / depth, isAlone = isAllZero(problem.boundary);
+    const count = 1 / depth, isAlone = isAllZero(problem.boundary), turns = isPlane ? turnsOf(queues) : 1;
+    // a body of several slices moves no value, and threads exchange what lies at their ends
+    const moved = isPlane && turns > 1 ? 0 : fill, exchanged = isPlane ? 2 * tiled : tiled;
     return {
       bytesPerUpdate: 4 * (arrays + stored) / depth,
       registers: { plain: registersOf(shape), masks: depth > 1 ? 1 : 0 },
@@ -175,10 +183,10 @@ export const marching: Traversal = {
       workgroupBytes: tileBytes(shape),
       workgroupsPerDispatch: total,
       rounds: {
-        instructions: 2 * (loads + stored + profiles) + zPerThread * (operations + fill) + tiled,
-        barriers: shape.tiles.filter(({ length }) => length > 0).length,
+        instructions: 2 * (loads + stored + profiles) + zPerThread * (operations + moved) + exchanged,
+        barriers: isPlane ? 1 : shape.tiles.filter(({ length }) => length > 0).length,
         rows: (loads + stored) * pieces,
-        exchanges: zPerThread * tiled,
+        exchanges: isPlane ? exchanged * endsOf(update, zPerThread).cells : zPerThread * tiled,
         waits: { waitNs: ahead === 0 ? 1 : 0 },
         nearWaits: 1,
         nearBytes: 4 / depth *
@@ -214,7 +222,14 @@ export const marching: Traversal = {
         layout,
         sections,
         reach: (needs.span - 1) / 2,
-        shadersOf: (part, its, first) => [marchShader(part, its, shape, { first, slices: problem.grid[0] })],
+        shadersOf(part, its, first) {
+          const whole = { first, slices: problem.grid[0] }, workgroups = workgroupsOf(part, shape);
+          return [
+            shape.isPlane
+              ? planeShader(part, its, { ...shape, workgroups }, whole)
+              : marchShader(part, its, shape, whole),
+          ];
+        },
         workgroupsOf: (part) => workgroupsOf(part, shape),
       });
     const single = planOf(shapeOf(problem, { ...parameters, depth: 1 }));
@@ -244,22 +259,28 @@ function withPads(problem: Problem, { update }: Shape): Problem {
   return isAllZero(problem.boundary) ? problem : { ...problem, stencil: { ...problem.stencil, update } };
 }
 
-/** Passes by twos: from the levels to a scratch buffer, and back to them. */
+/** Passes by twos: from the levels to scratch buffers, and back to them. */
 function pairedPlan(
   problem: Problem,
   layout: Layout,
   { shape, single, label }: { shape: Shape; single: GpuPlan; label: string },
 ): GpuPlan {
   const { scratch = [] } = scratchOf(problem), before = single.shaders.length;
-  const passes = (["to pair", "from pair"] as const).map((pass) =>
-    marchShader(problem, layout, shape, undefined, pass)
-  );
   const workgroups = workgroupsOf(problem, shape);
+  const passes = (["to pair", "from pair"] as const).map((pass) =>
+    planeShader(problem, layout, { ...shape, workgroups }, undefined, pass)
+  );
   return {
     ...single,
     label,
     // a pass reads pads, which are never written
-    storage: { layout, scratch: [...scratch, { label: "pair", length: 2 * layout.length, lives: "field" }] },
+    storage: {
+      layout,
+      scratch: [
+        ...scratch,
+        ...PAIR.map((label) => ({ label, length: layout.length, lives: "field" as const })),
+      ],
+    },
     shaders: [...single.shaders, ...passes],
     dispatches(count, start) {
       const pairs = Math.floor(count / (2 * shape.depth)), deep = pairs * 2 * shape.depth;
@@ -277,12 +298,13 @@ function pairedPlan(
 /** What a march's shader is written from, and what it keeps. */
 type Shape = ReturnType<typeof shapeOf>;
 
-function shapeOf({ grid: [nx], stencil }: Problem, parameters: MarchParameters) {
+function shapeOf({ grid: [nx, ny], stencil }: Problem, parameters: MarchParameters) {
   const { zPerThread = 1, threadsZ, threadsY, pieces, tile = 0, ahead = 0, depth = 1 } = parameters;
-  const isTiled = tile === 1, update = repeated(stencil.update, depth);
-  const parts = partsOf(update, zPerThread, isTiled, ahead);
+  const isTiled = tile === 1, isPlane = depth > 1 && ny === 1, update = repeated(stencil.update, depth);
+  const parts = partsOf(update, zPerThread, isTiled || isPlane, ahead, isPlane);
   return {
     ...parts,
+    isPlane,
     update,
     depth,
     zPerThread,
@@ -304,8 +326,14 @@ function needsOf({ update }: Shape): { span: number } {
 }
 
 /** What does not depend on the grid. */
-const partsOf = remembered((update: Update, zPerThread: number, isTiled: boolean, ahead: number) => {
-  const queues = queuesOf(update, { isTiled, ahead });
+const partsOf = remembered((
+  update: Update,
+  zPerThread: number,
+  isTiled: boolean,
+  ahead: number,
+  isPlane: boolean,
+) => {
+  const queues = queuesOf(update, { isTiled, ahead, isPlane });
   const tiles = update.substeps.map((substep, i) => tilesOf(substep, i, queues, isTiled));
   const lengths = [...queues.columns, ...queues.sums].map(({ low, high }) => high - low);
   const fill = lengths.reduce((sum, length) => sum + length, 0);
@@ -347,8 +375,9 @@ const readsOf = remembered((
   zPerThread: number,
   isTiled: boolean,
   ahead: number,
+  isPlane: boolean,
 ): Record<"arrays" | "neighbours" | "reads" | "tiled", number> => {
-  const { queues: { sums } } = partsOf(update, zPerThread, isTiled, ahead);
+  const { queues: { sums } } = partsOf(update, zPerThread, isTiled || isPlane, ahead, isPlane);
   const cached = new Map<string, Set<string>>();
   const tiled = new Set<string>();
   for (const [i, substep] of update.substeps.entries()) {
@@ -360,7 +389,7 @@ const readsOf = remembered((
         const by = Math.floor((lane + z) / zPerThread);
         if (y === 0 && by === 0) continue;
         const array = arrayOf({ plane, ago });
-        if (ago === -1 || isTiled) tiled.add(`${array} ${x} ${y} ${by}`);
+        if (ago === -1 || isTiled || isPlane) tiled.add(`${array} ${x} ${y} ${by}`);
         else cached.set(array, (cached.get(array) ?? new Set()).add(`${x} ${y} ${by}`));
       }
     }
@@ -400,7 +429,13 @@ function rimOf(
 }
 
 /** Every tile twice: while some threads still read one, others fill the other. */
-function tileBytes({ tileCount, zPerThread, threadsZ, threadsY, rimY, rimZ }: Shape): number {
+function tileBytes(
+  { tileCount, zPerThread, threadsZ, threadsY, rimY, rimZ, isPlane, update }: Shape,
+): number {
+  if (isPlane) {
+    const { cells, isWhole } = endsOf(update, zPerThread);
+    return 4 * 2 * tileCount * (isWhole ? 1 : 2) * (cells === 3 ? 4 : cells) * threadsZ;
+  }
   return 4 * 2 * tileCount * zPerThread * (threadsZ + 2 * rimZ) * (threadsY + 2 * rimY);
 }
 

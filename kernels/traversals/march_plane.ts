@@ -1,0 +1,258 @@
+/**
+ * The shader of a march of several steps a pass in two dimensions.
+ *
+ * All steps of a slice share one barrier: each step lags so far behind the one before it that the neighbours it reads were
+ * computed before the barrier. Threads exchange only the cells at the ends of their own, and the loop's body is as many
+ * slices as the queues hold, so that no value moves from register to register. Workgroups whose cells all lie in the grid
+ * have a loop of their own without the conditions of its ends.
+ *
+ * @module
+ */
+import type { Offset, ProfileTap, Tap } from "../expression.ts";
+import type { Layout } from "../layout.ts";
+import { alongAxes, type Problem } from "../stencils/stencil.ts";
+import { expressionsOf, profileTapsOf, reachOf, type Update } from "../update.ts";
+import {
+  cellType,
+  declareLayout,
+  declareLevels,
+  elementOf,
+  lanesAt,
+  lanesOf,
+  plus,
+  times,
+} from "../wgsl/declare.ts";
+import { wgsl } from "../wgsl/template.ts";
+import { type Resolver, updateWriter } from "../wgsl/write_update.ts";
+import { type Column, columnIndex, isStored, type MarchQueues, sumIndex } from "./march_queues.ts";
+import { type MarchShape, ownThreads, slicesOf, slot } from "./march_shader.ts";
+import { declareProfiles, profileElement, withProfiles } from "./profile_storage.ts";
+import { SCRATCH_BINDING, type Shader } from "./storage.ts";
+
+/** Cells at either end of a thread's own that others read, and whether these are all of its cells. */
+export function endsOf(
+  update: Update,
+  zPerThread: number,
+): { readonly cells: number; readonly isWhole: boolean } {
+  const cells = reachOf(update).z;
+  return { cells, isWhole: cells === zPerThread };
+}
+
+/** Slices in a loop's body: as many as its longest queue of computed values holds, unless the code grew too long. */
+export function turnsOf({ columns, sums, leads }: MarchQueues): number {
+  const made = [...columns.filter(({ ago }) => ago === -1), ...sums];
+  const longest = Math.max(1, ...made.map(({ low, high }) => high - low + 1));
+  return longest * leads.length <= MOST_STEPS ? longest : 1;
+}
+
+/** Steps of slices in a loop's body. */
+const MOST_STEPS = 80;
+
+/** The scratch buffers of a pair of passes, F(t) and F(t − 1): both in one exceeded a binding where a level does not. */
+export const PAIR = ["newer", "older"] as const;
+const IN_PAIR = ["newer[", "older["] as const;
+
+/** The shader of a pass over some slices of a grid, whose first is the grid's `first`. */
+export function planeShader(
+  { stencil, boundary, grid: [nx, ny, nz] }: Problem,
+  layout: Layout,
+  shape: MarchShape & { readonly update: Update; readonly workgroups: readonly [number, number, number] },
+  whole: { readonly first: number; readonly slices: number } = { first: 0, slices: nx },
+  pass?: "to pair" | "from pair",
+): Shader {
+  const { update, zPerThread, threadsZ, haloZ, slices, queues, tiles, workgroups } = shape;
+  const { columns, sums, leads, warmUp } = queues, last = leads.length - 1;
+  const type = cellType(zPerThread), turns = turnsOf(queues), ends = endsOf(update, zPerThread);
+  const writer = updateWriter(expressionsOf(update));
+  const [alongX, , alongZ] = alongAxes(boundary), cutsX = alongX === "zero", cutsZ = alongZ === "zero";
+  const named = [
+    ...columns.map((span, i) => ({ span, prefix: `c${i}` })),
+    ...sums.map((span, i) => ({ span, prefix: `s${i}` })),
+  ];
+  const from = pass === "from pair" ? IN_PAIR : undefined;
+  const load = ({ plane, ago }: Column, slice: number): string =>
+    elementOf({ kind: "tap", plane, ago, offset: [slice, 0, 0] }, plane === 0 ? from : undefined);
+  const declared = named.flatMap(({ span, prefix }, i) =>
+    slicesOf(span).slice(0, -1).map((slice) =>
+      `var ${slot(prefix, slice)} = ${
+        columns[i] && columns[i].ago >= 0 ? load(columns[i], slice) : `${type}()`
+      };`
+    )
+  );
+  /** Lines that read, once for all slices, what a thread needs of profiles along z. */
+  const held = new Map<string, string>();
+
+  /** One slice, the body's so manieth. */
+  const writeSlice = (turn: number, isMasked: boolean): string[] => {
+    const at = (prefix: string, slice: number): string => slot(prefix, slice + turn);
+    const stores = new Set<string>(), reads = new Map<string, string>();
+    /** The value of a lane of the thread `by` further along z. */
+    const beyond = (tile: number, own: string, by: number, lane: number): string => {
+      const isHigh = by < 0 && !ends.isWhole;
+      const from = isHigh ? zPerThread - ends.cells : 0;
+      const index = ends.isWhole ? tile : 2 * tile + (isHigh ? 1 : 0);
+      const values = Array.from({ length: ends.cells }, (_, i) => lanePart(own, zPerThread, from + i));
+      const value = ends.isWhole ? own : `${cellType(ends.cells)}(${values.join(", ")})`;
+      stores.add(`ends[${index}][here] = ${value};`);
+      const name = `r${turn}_${tile}_${by < 0 ? "low" : "high"}`;
+      reads.set(name, `let ${name} = ends[${index}][${plus("here", by)}];`);
+      return lanePart(name, ends.cells, lane - from);
+    };
+    const tileStarts = tiles.map((_, i) => tiles.slice(0, i).flat().length);
+    const profileAt = (slice: number) => (tap: ProfileTap): string => {
+      const indices = [plus("x", slice + turn + whole.first), "0", "z"] as const;
+      const text = profileElement(stencil.update, [whole.slices, ny, nz], indices, zPerThread)(tap);
+      if (tap.axis === 0) return text;
+      const name = slot(`q${tap.profile}`, tap.offset);
+      held.set(name, `let ${name} = ${text};`);
+      return name;
+    };
+    const resolver = (stage: number, slice: number, prefix: string): Resolver => ({
+      prefix,
+      type,
+      profile: profileAt(slice),
+      tap(tap: Tap) {
+        const { offset: [x, , z] } = tap, own = at(`c${columnIndex(columns, tap)}`, slice + x);
+        if (z === 0) return own;
+        const tile = tileStarts[stage]! +
+          tiles[stage]!.findIndex((one) =>
+            one.plane === tap.plane && one.ago === tap.ago && one.slice === slice + x
+          );
+        const lanes = lanesAt(z, zPerThread).map(({ by, lane }) =>
+          by === 0 ? lanePart(own, zPerThread, lane) : beyond(tile, own, by, lane)
+        );
+        return lanes.length === 1 ? lanes[0]! : `${type}(${lanes.join(", ")})`;
+      },
+      partial(of, offset: Offset) {
+        const index = sumIndex(sums, of, offset);
+        return index < 0 ? undefined : at(`s${index}`, slice + offset[0]);
+      },
+    });
+    const steps = update.substeps.flatMap((substep, stage) => {
+      const sumLines = sums.flatMap(({ of, high, stage: its }, i) => {
+        if (its !== stage) return [];
+        const { partial: _, ...apart } = resolver(stage, high, `p${turn}_${i}_`);
+        const { lines, values } = writer.write(apart, [of]);
+        return [...lines, `let ${at(`s${i}`, high)} = ${values[0]};`];
+      });
+      const lead = leads[stage]!;
+      const { lines, values: [value = ""] } = writer.write(
+        resolver(stage, lead, `e${turn}_${stage}_`),
+        expressionsOf(substep),
+      );
+      const isLast = stage === last;
+      const inZ = isMasked && cutsZ && (!isLast || nz % zPerThread !== 0);
+      const inX = isMasked && cutsX && !isLast;
+      const masked = inZ ? `select(${type}(), ${value}, inside)` : value;
+      const limit = whole.slices === nx ? "NX" : whole.slices;
+      const text = inX
+        ? `select(${type}(), ${masked}, u32(${plus("x", lead + turn + whole.first)}) < u32(${limit}))`
+        : masked;
+      const name = isLast
+        ? `new${turn}`
+        : at(`c${columnIndex(columns, { plane: substep[0]!.field, ago: -1 })}`, lead);
+      return [...sumLines, ...lines, `let ${name} = ${text};`];
+    });
+    const [newest, older] = pass === "to pair" ? IN_PAIR : ["now[", "before["];
+    const place = `${plus("cell", turn, "SLICE")}]`;
+    const earlier = update.substeps.slice(0, -1).flat().filter(({ field }) => isStored(update, field));
+    return [
+      ...columns.flatMap((column, i) =>
+        column.ago >= 0 ? [`let ${at(`c${i}`, column.high)} = ${load(column, column.high + turn)};`] : []
+      ),
+      ...stores,
+      "workgroupBarrier();",
+      ...reads.values(),
+      "here = both - here;",
+      ...steps,
+      `if (mine && ${plus("x", turn)} >= first${turn === 0 ? "" : ` && ${plus("x", turn)} < last`}) {`,
+      ...earlier.map(({ field }) =>
+        `  ${older}${place} = ${at(`c${columnIndex(columns, { plane: field, ago: -1 })}`, 0)};`
+      ),
+      `  ${pass === undefined ? "before[" : newest}${place} = new${turn};`,
+      "}",
+    ];
+  };
+  const writeLoop = (isMasked: boolean): string =>
+    wgsl`
+      for (var x = ${plus("first", -warmUp)}; x < last; x += ${turns}) {
+        ${Array.from({ length: turns }, (_, turn) => writeSlice(turn, isMasked)).flat().join("\n")}
+        ${
+      named.flatMap(({ span, prefix }) =>
+        slicesOf(span).slice(0, -1).map((slice) => `${slot(prefix, slice)} = ${slot(prefix, slice + turns)};`)
+      ).join("\n")
+    }
+        cell += ${times(turns, "SLICE")};
+      }
+    `;
+  const isCut = cutsX || cutsZ;
+  const isInside = [
+    ...(cutsZ ? [`z0 >= 0 && z0 + ${threadsZ * zPerThread} <= NZ`] : []),
+    ...(cutsX
+      ? [
+        `${plus("first", whole.first - warmUp)} >= 0`,
+        `${plus("last", whole.first + turns - 1 + leads[0]!)} <= ${
+          whole.slices === nx ? "NX" : whole.slices
+        }`,
+      ]
+      : []),
+  ].join(" && ");
+  const hasInner = (!cutsZ || workgroups[0] > 2) && (!cutsX || workgroups[2] > 2);
+  const loops = isCut && hasInner
+    ? wgsl`
+      if (${isInside}) {
+        ${writeLoop(false)}
+      } else {
+        ${writeLoop(true)}
+      }
+    `
+    : writeLoop(isCut);
+  const inZ = lanesOf("bool", zPerThread, (lane) => `u32(${plus("z", lane)}) < u32(NZ)`);
+  const count = tiles.flat().length * (ends.isWhole ? 1 : 2);
+  const profiles = profileTapsOf(update).length === 0 ? 0 : 1;
+  const code = wgsl`
+    // ${stencil.title}: ${update.substeps.length} steps; each workgroup marches along x over ${slices} slices.
+    ${declareLayout(layout, zPerThread)}
+    const SLICES = ${slices};
+    ${writer.constants}
+    ${declareLevels(zPerThread)}
+    ${declareProfiles(update)}
+    ${
+    pass === undefined
+      ? ""
+      : PAIR.map((name, i) =>
+        `@group(0) @binding(${
+          SCRATCH_BINDING + profiles + i
+        }) var<storage, read_write> ${name}: array<${type}>;`
+      ).join("\n")
+  }
+    var<workgroup> ends: array<array<${cellType(ends.cells)}, ${2 * threadsZ}>, ${count}>;
+
+    @compute @workgroup_size(${threadsZ})
+    fn main(@builtin(local_invocation_id) l: vec3u, @builtin(workgroup_id) w: vec3u) {
+      let column = i32(l.x);
+      let element0 = i32(w.x) * ${ownThreads(threadsZ, haloZ)} - ${haloZ[0]};
+      let z0 = ${times(zPerThread, "element0")};
+      let element = element0 + column;
+      let z = ${times(zPerThread, "element")};
+      let first = i32(w.z) * SLICES;
+      let last = min(first + SLICES, NX);
+      ${isCut && cutsZ ? `let inside = ${inZ};` : ""}
+      let mine = u32(z) < u32(NZ) && column >= ${haloZ[0]} && column < ${threadsZ - haloZ[1]};
+      // what is exchanged lies in two places by turns: one barrier is enough
+      let both = 2 * column + ${threadsZ};
+      var here = column;
+      var cell = ORIGIN + (${plus("first", -warmUp)}) * SLICE + element;
+      ${declared.join("\n")}
+      ${[...held.values()].join("\n")}
+      ${loops}
+    }
+  `;
+  const scratch = pass === undefined ? {} : { scratch: PAIR.map((_, i) => profiles + i) };
+  return withProfiles(update, { label: `march ${type} ${threadsZ}x${leads.length}`, code, ...scratch });
+}
+
+/** A lane of a value of so many cells. */
+function lanePart(value: string, cells: number, lane: number): string {
+  return cells === 1 ? value : `${value}.${"xyzw"[lane]}`;
+}
