@@ -103,7 +103,7 @@ export const EVERYTHING: Capabilities = capabilities(NEEDS, {});
 export const AMONG_ZEROS: AxesBoundaries = [["zero"], ["zero"], ["zero"]];
 
 /** Around the grid nothing but zeros, or the grid again. */
-const EXCEPT_INSULATED = ["zero", "periodic"] as const;
+export const EXCEPT_INSULATED = ["zero", "periodic"] as const;
 export const WITHOUT_INSULATED: AxesBoundaries = [EXCEPT_INSULATED, EXCEPT_INSULATED, EXCEPT_INSULATED];
 
 /** Rows whose ends are images of the row. */

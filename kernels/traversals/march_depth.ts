@@ -4,61 +4,79 @@
  *
  * @module
  */
-import type { Expression } from "../expression.ts";
-import { AMONG_ZEROS, type Capabilities, capabilities, WITHOUT_INSULATED } from "../capability.ts";
+import { type Axis, eachOperation, type Expression, fold, type Offset, tapKey } from "../expression.ts";
+import { AMONG_ZEROS, type Capabilities, capabilities, EXCEPT_INSULATED } from "../capability.ts";
 import { remembered } from "../remembered.ts";
-import type { Grid } from "../stencils/stencil.ts";
-import { onlyExpression, type Update } from "../update.ts";
+import { BOUNDARIES, type Grid, type Problem } from "../stencils/stencil.ts";
+import { expressionsOf, onlyExpression, type Update } from "../update.ts";
 
 const REPLACED = "several steps go in one pass only where no neighbour needs what a march replaces";
 const ONE_FIELD = "several steps go in one pass only of one field in one sub-step";
 
 /** What several steps in one pass can do: of what a march can, less; more in two dimensions. */
-export function deepOf([, ny]: Grid): { readonly capabilities: Capabilities } {
-  return ny === 1 ? DEEP_PLANE : DEEP;
+export function deepOf({ grid: [, ny], stencil: { update } }: Pick<Problem, "grid" | "stencil">): {
+  readonly capabilities: Capabilities;
+} {
+  return { capabilities: ny === 1 ? planeOf(update) : DEEP };
 }
 
-const DEEP_CAPABILITIES = capabilities(
-  [
-    "window",
-    "dimensions",
-    "grid",
-    "profiles",
-    "previous",
-    "diagonal-taps",
-    "slanted-taps",
-    "sideways-taps",
-    "reach",
-    "shared-sub-steps",
-    "early-fields",
-  ],
-  {
-    boundary: "several steps go in one pass only among zeros, in two dimensions also of periodic grids",
-    fields: ONE_FIELD,
-    "sub-steps": ONE_FIELD,
-    materials: "several steps go in one pass only without materials",
-    signal: "several steps go in one pass only without a signal",
-    "previous-neighbours": REPLACED,
-    points: "several steps go in one pass only without sources and receivers",
-    "early-sources": ONE_FIELD,
-  },
-  { boundaries: AMONG_ZEROS },
-);
-const DEEP = {
-  capabilities: { ...DEEP_CAPABILITIES, where: { previous: { cannot: { previous: REPLACED } } } },
+const CANNOT = {
+  boundary:
+    "several steps go in one pass only among zeros, in two dimensions also of periodic grids and, where the " +
+    "equation is its own mirror image, insulated ones",
+  fields: ONE_FIELD,
+  "sub-steps": ONE_FIELD,
+  signal: "several steps go in one pass only without a signal",
+  "previous-neighbours": REPLACED,
+  points: "several steps go in one pass only without sources and receivers",
+  "early-sources": ONE_FIELD,
 };
-const DEEP_PLANE = {
-  capabilities: {
-    ...DEEP_CAPABILITIES,
-    boundaries: WITHOUT_INSULATED,
-    where: {
-      previous: {
-        boundaries: AMONG_ZEROS,
-        cannot: { boundary: "several steps that read t − 1 go in one pass only among zeros" },
-      },
-    },
-  },
-};
+const CAN = [
+  "window",
+  "dimensions",
+  "grid",
+  "profiles",
+  "previous",
+  "diagonal-taps",
+  "slanted-taps",
+  "sideways-taps",
+  "reach",
+  "shared-sub-steps",
+  "early-fields",
+] as const;
+const DEEP = capabilities(CAN, {
+  ...CANNOT,
+  materials: "several steps go in one pass only without materials, or in two dimensions",
+}, { boundaries: AMONG_ZEROS, where: { previous: { cannot: { previous: REPLACED } } } });
+
+/** In two dimensions: what lies beyond insulated ends is computed, and so must be what it is an image of. */
+const planeOf = remembered((update: Update): Capabilities => {
+  const along = (axis: Axis) => isMirrored(update, axis) ? BOUNDARIES : EXCEPT_INSULATED;
+  const profiled = { boundary: "several steps in one pass know profiles no further than the grid" };
+  return capabilities([...CAN, "materials"], CANNOT, {
+    boundaries: [along(0), BOUNDARIES, along(2)],
+    where: { profiles: { boundaries: AMONG_ZEROS, cannot: profiled } },
+  });
+});
+
+/** Whether an update's expressions, mirrored along an axis, are the same but for the order of what is added or multiplied. */
+function isMirrored(update: Update, axis: Axis): boolean {
+  const write = (expression: Expression, side: -1 | 1): string =>
+    fold<readonly string[]>(expression, {
+      ...eachOperation<readonly string[]>((kind) => (...operands) => {
+        if (kind === "add") return operands.flat().sort();
+        const texts = operands.map((terms) => terms.join(" + "));
+        return [`${kind}(${kind === "multiply" ? texts.sort() : texts})`];
+      }),
+      tap: (
+        tap,
+      ) => [tapKey({ ...tap, offset: tap.offset.with(axis, side * tap.offset[axis]!) as unknown as Offset })],
+      profile: ({ profile, offset }) => [`profile ${profile} ${offset}`],
+      constant: (value) => [`${value}`],
+      signal: () => ["signal"],
+    }).join(" + ");
+  return expressionsOf(update).every((one) => write(one, 1) === write(one, -1));
+}
 
 /** Steps of a pass to try: many in two dimensions, where a thread's column has no neighbours but those along z. */
 export function depthsOf([, ny]: Grid): readonly number[] {
@@ -89,6 +107,8 @@ export const repeated: (update: Update, times: number) => Update = remembered((u
 /** The expression of a later sub-step, with taps of what the one before it has made, and the one before that. */
 function ofComputed(expression: Expression, index: number): Expression {
   if (expression.kind === "tap") {
+    // a material
+    if (expression.plane > 0) return expression;
     const before = index - expression.ago;
     return { ...expression, ...(before === 0 ? { plane: 0, ago: 0 } : { plane: before, ago: -1 }) };
   }

@@ -24,6 +24,7 @@ import { type Ends, marchShader, type MarchShape, ownThreads, tilesOf } from "./
 import { scratchOf } from "./profile_storage.ts";
 import { planSteps, rowsAcross, stepwiseLayout } from "./stepwise.ts";
 import type { Dispatch, GpuPlan, ParametersOf, Traversal } from "./traversal.ts";
+import { declareWrap, wrapWorkgroups } from "../wgsl/wrap_pads.ts";
 import { exceededLimit, powersOfTwo } from "./workgroup_limits.ts";
 
 /** The workgroup's shape, the pieces of the march, whether it has a tile, slices loaded ahead, and steps of a pass. */
@@ -82,7 +83,7 @@ export const marching: Traversal = {
       tile: [0, 1],
       ahead: [0, 1],
     };
-    if (refusalOf(deepOf(problem.grid), problem) !== undefined) return alone;
+    if (refusalOf(deepOf(problem), problem) !== undefined) return alone;
     const threadsZ = rimmedThreads(nz).filter((threads) => threads <= Math.min(256, mostZ));
     const threadsY = ny === 1
       ? []
@@ -96,7 +97,7 @@ export const marching: Traversal = {
   },
   infeasible(problem, parameters, limits) {
     const { zPerThread = 1, threadsZ, threadsY, tile, ahead = 0, depth = 1 } = parameters;
-    const shallow = depth > 1 ? refusalOf(deepOf(problem.grid), problem) : undefined;
+    const shallow = depth > 1 ? refusalOf(deepOf(problem), problem) : undefined;
     if (shallow !== undefined) return { ...shallow, message: `depth ${depth}: ${shallow.message}` };
     // Where there is a choice, each depth has shapes of its own. Life, 512³, two steps: 456 Gcells/s, with a tile 323,
     // without loads ahead 410 (H100, 2026-11-22).
@@ -234,7 +235,7 @@ export const marching: Traversal = {
       });
     const single = planOf(shapeOf(problem, { ...parameters, depth: 1 }));
     if (depth === 1) return single;
-    if (isPaired(deepest.update)) return pairedPlan(problem, layout, { shape: deepest, single, label });
+    if (isPaired(deepest.update)) return pairedPlan(padded, layout, { shape: deepest, single, label });
     const whole = planOf(deepest), before = whole.shaders.length;
     return {
       ...whole,
@@ -265,11 +266,14 @@ function pairedPlan(
   layout: Layout,
   { shape, single, label }: { shape: Shape; single: GpuPlan; label: string },
 ): GpuPlan {
-  const { scratch = [] } = scratchOf(problem), before = single.shaders.length;
+  const { scratch = [] } = scratchOf(problem), before = single.shaders.length, { pads = [] } = single;
   const workgroups = workgroupsOf(problem, shape);
   const passes = (["to pair", "from pair"] as const).map((pass) =>
     planeShader(problem, layout, { ...shape, workgroups }, undefined, pass)
   );
+  const wraps = pads.length === 0 ? [] : PAIR.map((array, i) => {
+    return { ...declareWrap(problem, layout, array), scratch: [scratch.length + i] };
+  });
   return {
     ...single,
     label,
@@ -281,14 +285,18 @@ function pairedPlan(
         ...PAIR.map((label) => ({ label, length: layout.length, lives: "field" as const })),
       ],
     },
-    shaders: [...single.shaders, ...passes],
+    shaders: [...single.shaders, ...passes, ...wraps],
     dispatches(count, start) {
       const pairs = Math.floor(count / (2 * shape.depth)), deep = pairs * 2 * shape.depth;
-      const flipped = start % 2 === 1;
+      const flipped = start % 2 === 1, pass = { workgroups, flipped, uniforms: [] };
+      const pair: Dispatch[] = [
+        { ...pass, shader: before },
+        ...wraps.map((_, i) => ({ ...pass, shader: before + 2 + i, workgroups: wrapWorkgroups(problem) })),
+        { ...pass, shader: before + 1 },
+        ...pads,
+      ];
       return [
-        ...Array.from({ length: 2 * pairs }, (_, i): Dispatch => {
-          return { shader: before + i % 2, workgroups, flipped, uniforms: [] };
-        }),
+        ...Array.from({ length: pairs }, () => pair).flat(),
         ...single.dispatches(count - deep, start + deep),
       ];
     },

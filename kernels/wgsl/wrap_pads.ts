@@ -7,7 +7,7 @@
 import type { Layout } from "../layout.ts";
 import { planesOf, stepReach } from "../update.ts";
 import { alongAxes, type Problem } from "../stencils/stencil.ts";
-import type { Shader } from "../traversals/storage.ts";
+import { SCRATCH_BINDING, type Shader } from "../traversals/storage.ts";
 import { declareLayout, declareLevels, LINEAR_THREADS, linearWorkgroups, times } from "./declare.ts";
 import { wgsl } from "./template.ts";
 
@@ -39,8 +39,12 @@ const MIRRORED = wgsl`
   }
 `;
 
-/** The shader that fills the pads of the newest level: one thread a pad cell, edges and corners too. */
-export function declareWrap(problem: Problem, layout: Layout): Shader {
+/**
+ * The shader that fills the pads of the newest level: one thread a pad cell, edges and corners too.
+ *
+ * @param array what it fills instead, a scratch buffer that it alone binds
+ */
+export function declareWrap(problem: Problem, layout: Layout, array = "now"): Shader {
   const [wx, wy, wz] = wrapWidths(problem);
   const [inX, inY, inZ] = slabCells(problem);
   const perPlane = inX + inY + inZ;
@@ -81,6 +85,11 @@ export function declareWrap(problem: Problem, layout: Layout): Shader {
     ${declareLayout(layout)}
     const WX = ${wx}; const WY = ${wy}; const WZ = ${wz};
     ${declareLevels()}
+    ${
+    array === "now"
+      ? ""
+      : `@group(0) @binding(${SCRATCH_BINDING}) var<storage, read_write> ${array}: array<f32>;`
+  }
 
     // The i-th cell of a pad pair of width w around n cells: -w … -1, n … n+w-1.
     fn padded(i: i32, w: i32, n: i32) -> i32 { return select(i - w, i - w + n, i >= w); }
@@ -97,7 +106,7 @@ export function declareWrap(problem: Problem, layout: Layout): Shader {
       ${[...branches, "{\n  return;\n}"].join(" else ")}
       let image = vec3i(${image.join(", ")});
       let source = ${origin} + image.x * SLICE + image.y * PITCH + image.z;
-      now[${origin} + cell.x * SLICE + cell.y * PITCH + cell.z] = now[source];
+      ${array}[${origin} + cell.x * SLICE + cell.y * PITCH + cell.z] = ${array}[source];
     }
   `;
   return { label: "wrap pads", code };

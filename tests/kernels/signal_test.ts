@@ -122,7 +122,7 @@ for (const problem of [CUBE, LINE]) {
 }
 
 Deno.test("several steps in one pass refuse a signal", () => {
-  assertEquals(refusalOf(deepOf(CUBE.grid), CUBE)?.kind, "signal");
+  assertEquals(refusalOf(deepOf(CUBE), CUBE)?.kind, "signal");
 });
 
 Deno.test("a signal in every traversal of the CPU that accepts it equals an f64 loop", async () => {

@@ -1,7 +1,7 @@
 import { assert, assertAlmostEquals, assertEquals, assertLess, assertThrows } from "@std/assert";
 import { definitionOf, hashOf, stencilOf } from "../../kernels/definition.ts";
 import { along, equation } from "../../kernels/equation.ts";
-import { add, multiply, shifted, subtract } from "../../kernels/operations.ts";
+import { add, maximum, minimum, multiply, shifted, subtract } from "../../kernels/operations.ts";
 import { runReference } from "../../kernels/reference.ts";
 import { acoustic, acousticTimeStep } from "../../kernels/stencils/acoustic.ts";
 import { secondDerivative, spreadOf, symbolAt } from "../../kernels/stencils/cross.ts";
@@ -83,6 +83,35 @@ const CASES: readonly Row[] = [
   [life("3-6/2", PLANE), [5, 11], "insulated", stepwise, { threadsZ: 8, threadsY: 1, threadsX: 1 }],
 ];
 
+/** A velocity model and damping along both axes, in whole numbers: of what deep marches can, all at once. */
+const DAMPED = equation({
+  name: "damped",
+  dimensions: 2,
+  fields: { u: [-4, 3] },
+  materials: {
+    m: { values: [1, 0, -1, 2, 0, 1, 1, 0] },
+    dx: along("x", { values: [1, 0, 2, -1, 0, 1, -2, 3] }),
+    dy: along("y", { values: [2, 0, -1, 1, 0, 1, -2, 1] }),
+  },
+  step({ u, m, dx, dy }) {
+    const sides = add(u.at(1), u.at(0, 1), multiply(dx.at(-1), u.at(-1)), multiply(m.at(0, -1), u.at(0, -1)));
+    const sum = add(sides, multiply(add(m, dx, dy.at(0, 1)), u));
+    return { u: maximum(-99, minimum(99, subtract(sum, multiply(dy, u.before())))) };
+  },
+});
+
+/** A material and its neighbours, in an equation that is its own mirror image. */
+const VARIED = equation({
+  name: "varied",
+  dimensions: 2,
+  fields: { u: [-4, 3] },
+  materials: { m: { values: [1, 0, -1, 2, 0, 1, 1, 0] } },
+  step({ u, m }) {
+    const sides = ([[1, 0], [-1, 0], [0, 1], [0, -1]] as const).map(([x, y]) => multiply(m.at(x, y), u.at(x, y)));
+    return { u: maximum(-99, minimum(99, subtract(add(u, ...sides), u.before()))) };
+  },
+});
+
 /** Marches of many steps a pass: threads of a workgroup, cells of a thread, pieces, depth, and the steps of runs. */
 const DEEP: readonly [Stencil, grid: readonly [number, number], Values, runs: number[], OwnBoundaries?][] = [
   [life(undefined, PLANE), [37, 53], { ...march(16, 2, 2, 1), depth: 8 }, [17, 3, 18]],
@@ -94,6 +123,18 @@ const DEEP: readonly [Stencil, grid: readonly [number, number], Values, runs: nu
   [life(undefined, PLANE), [29, 37], { ...march(16, 2, 2, 1), depth: 4 }, [9, 10], "periodic"],
   [life("3-6/2", PLANE), [11, 26], { ...march(16, 4, 2, 1), depth: 6 }, [13], ["zero", "periodic"]],
   [wholeHeat, [13, 16], { ...march(16, 1, 1, 1), depth: 3 }, [7], ["periodic", "zero"]],
+  // with workgroups that lie wholly within the grid
+  [wholeHeat, [61, 131], { ...march(16, 2, 4, 1), depth: 3 }, [4, 2]],
+  [wholeWave(4), [67, 101], { ...march(16, 2, 4, 1), depth: 2 }, [6]],
+  [life(undefined, PLANE), [71, 103], { ...march(8, 4, 5, 1), depth: 4 }, [13]],
+  [DAMPED, [59, 83], { ...march(16, 2, 4, 1), depth: 3 }, [13]],
+  // beyond ends that are images
+  [wholeWave(2), [31, 43], { ...march(16, 2, 2, 1), depth: 3 }, [7], "periodic"],
+  [wholeWave(4), [19, 47], { ...march(16, 4, 2, 1), depth: 2 }, [6], ["insulated", "periodic"]],
+  [wholeHeat, [17, 31], { ...march(16, 2, 2, 1), depth: 3 }, [4, 3], "insulated"],
+  [life(undefined, PLANE), [5, 37], { ...march(16, 2, 1, 1), depth: 6 }, [15], "insulated"],
+  [VARIED, [29, 37], { ...march(16, 2, 2, 1), depth: 3 }, [13], "insulated"],
+  [VARIED, [13, 53], { ...march(16, 4, 2, 1), depth: 4 }, [9], ["periodic", "zero"]],
 ];
 const ALL = [
   ...CASES.map(([stencil, grid, boundary, traversal, parameters]) => {
