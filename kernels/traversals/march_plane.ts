@@ -29,14 +29,15 @@ import { type MarchShape, ownThreads, slicesOf, slot } from "./march_shader.ts";
 import { declareProfiles, profileElement, withProfiles } from "./profile_storage.ts";
 import { SCRATCH_BINDING, type Shader } from "./storage.ts";
 
-/** Cells at either end of a thread's own that others read, and whether these are all of its cells. */
-export function endsOf(
-  update: Update,
-  zPerThread: number,
-): { readonly cells: number; readonly isWhole: boolean } {
-  const cells = reachOf(update).z;
-  return { cells, isWhole: cells === zPerThread };
+/** The ends of its cells that a thread shows the thread before it and the one after it. */
+const ENDS = ["low", "high"] as const;
+
+/** Values of the vectors that hold one end: of every step's cells as many as taps reach, four to a vector. */
+export function endsOf(update: Update, tileCount: number): number[] {
+  const values = tileCount * reachOf(update).z;
+  return Array.from({ length: Math.ceil(values / PACKED) }, (_, i) => Math.min(PACKED, values - PACKED * i));
 }
+const PACKED = 4;
 
 /** Slices in a loop's body: as many as its longest queue of computed values holds, unless the code grew too long. */
 export function turnsOf({ columns, sums, leads }: MarchQueues): number {
@@ -62,7 +63,8 @@ export function planeShader(
 ): Shader {
   const { update, zPerThread, threadsZ, haloZ, slices, queues, tiles, workgroups } = shape;
   const { columns, sums, leads, warmUp } = queues, last = leads.length - 1;
-  const type = cellType(zPerThread), turns = turnsOf(queues), ends = endsOf(update, zPerThread);
+  const type = cellType(zPerThread), turns = turnsOf(queues), reach = reachOf(update).z;
+  const ends = endsOf(update, tiles.flat().length);
   const writer = updateWriter(expressionsOf(update));
   const [alongX, , alongZ] = alongAxes(boundary), cutsX = alongX === "zero", cutsZ = alongZ === "zero";
   const named = [
@@ -85,19 +87,27 @@ export function planeShader(
   /** One slice, the body's so manieth. */
   const writeSlice = (turn: number, isMasked: boolean): string[] => {
     const at = (prefix: string, slice: number): string => slot(prefix, slice + turn);
-    const stores = new Set<string>(), reads = new Map<string, string>();
-    /** The value of a lane of the thread `by` further along z. */
-    const beyond = (tile: number, own: string, by: number, lane: number): string => {
-      const isHigh = by < 0 && !ends.isWhole;
-      const from = isHigh ? zPerThread - ends.cells : 0;
-      const index = ends.isWhole ? tile : 2 * tile + (isHigh ? 1 : 0);
-      const values = Array.from({ length: ends.cells }, (_, i) => lanePart(own, zPerThread, from + i));
-      const value = ends.isWhole ? own : `${cellType(ends.cells)}(${values.join(", ")})`;
-      stores.add(`ends[${index}][here] = ${value};`);
-      const name = `r${turn}_${tile}_${by < 0 ? "low" : "high"}`;
-      reads.set(name, `let ${name} = ends[${index}][${plus("here", by)}];`);
-      return lanePart(name, ends.cells, lane - from);
+    const reads = new Map<string, string>();
+    /** A lane of the thread `by` further along z. */
+    const beyond = (tile: number, by: number, lane: number): string => {
+      const end = by < 0 ? "high" : "low", index = tile * reach + (by < 0 ? lane + reach - zPerThread : lane);
+      const vector = Math.floor(index / PACKED), name = `${end}${vector}_${turn}`;
+      reads.set(name, `let ${name} = ${end}${vector}[${plus("here", by)}];`);
+      return lanePart(name, ends[vector]!, index % PACKED);
     };
+    const shown = tiles.flat().map((tile) => at(`c${columnIndex(columns, tile)}`, tile.slice));
+    const stores = ENDS.flatMap((end) => {
+      const values = shown.flatMap((own) =>
+        Array.from(
+          { length: reach },
+          (_, i) => lanePart(own, zPerThread, end === "low" ? i : zPerThread - reach + i),
+        )
+      );
+      return ends.map((size, i) => {
+        const its = values.slice(PACKED * i, PACKED * (i + 1));
+        return `${end}${i}[here] = ${size === 1 ? its[0] : `${cellType(size)}(${its.join(", ")})`};`;
+      });
+    });
     const tileStarts = tiles.map((_, i) => tiles.slice(0, i).flat().length);
     const profileAt = (slice: number) => (tap: ProfileTap): string => {
       const indices = [plus("x", slice + turn + whole.first), "0", "z"] as const;
@@ -119,7 +129,7 @@ export function planeShader(
             one.plane === tap.plane && one.ago === tap.ago && one.slice === slice + x
           );
         const lanes = lanesAt(z, zPerThread).map(({ by, lane }) =>
-          by === 0 ? lanePart(own, zPerThread, lane) : beyond(tile, own, by, lane)
+          by === 0 ? lanePart(own, zPerThread, lane) : beyond(tile, by, lane)
         );
         return lanes.length === 1 ? lanes[0]! : `${type}(${lanes.join(", ")})`;
       },
@@ -208,7 +218,6 @@ export function planeShader(
     `
     : writeLoop(isCut);
   const inZ = lanesOf("bool", zPerThread, (lane) => `u32(${plus("z", lane)}) < u32(NZ)`);
-  const count = tiles.flat().length * (ends.isWhole ? 1 : 2);
   const profiles = profileTapsOf(update).length === 0 ? 0 : 1;
   const code = wgsl`
     // ${stencil.title}: ${update.substeps.length} steps; each workgroup marches along x over ${slices} slices.
@@ -226,7 +235,11 @@ export function planeShader(
         }) var<storage, read_write> ${name}: array<${type}>;`
       ).join("\n")
   }
-    var<workgroup> ends: array<array<${cellType(ends.cells)}, ${2 * threadsZ}>, ${count}>;
+    ${
+    ENDS.flatMap((end) =>
+      ends.map((size, i) => `var<workgroup> ${end}${i}: array<${cellType(size)}, ${2 * threadsZ}>;`)
+    ).join("\n")
+  }
 
     @compute @workgroup_size(${threadsZ})
     fn main(@builtin(local_invocation_id) l: vec3u, @builtin(workgroup_id) w: vec3u) {

@@ -187,7 +187,7 @@ export const marching: Traversal = {
         instructions: 2 * (loads + stored + profiles) + zPerThread * (operations + moved) + exchanged,
         barriers: isPlane ? 1 : shape.tiles.filter(({ length }) => length > 0).length,
         rows: (loads + stored) * pieces,
-        exchanges: isPlane ? exchanged * endsOf(update, zPerThread).cells : zPerThread * tiled,
+        exchanges: isPlane ? exchanged * reachOf(update).z : zPerThread * tiled,
         waits: { waitNs: ahead === 0 ? 1 : 0 },
         nearWaits: 1,
         nearBytes: 4 / depth *
@@ -441,8 +441,8 @@ function tileBytes(
   { tileCount, zPerThread, threadsZ, threadsY, rimY, rimZ, isPlane, update }: Shape,
 ): number {
   if (isPlane) {
-    const { cells, isWhole } = endsOf(update, zPerThread);
-    return 4 * 2 * tileCount * (isWhole ? 1 : 2) * (cells === 3 ? 4 : cells) * threadsZ;
+    const values = endsOf(update, tileCount).reduce((sum, size) => sum + (size === 3 ? 4 : size), 0);
+    return 4 * 2 * 2 * values * threadsZ;
   }
   return 4 * 2 * tileCount * zPerThread * (threadsZ + 2 * rimZ) * (threadsY + 2 * rimY);
 }

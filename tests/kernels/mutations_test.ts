@@ -409,6 +409,23 @@ const SUBJECTS: readonly Subject[] = [
     },
   },
   {
+    problem: { ...PROBLEM, stencil: wave(2, { dimensions: 2 }), grid: [61, 1, 131], steps: 9 },
+    traversal: marching,
+    parameters: { zPerThread: 2, threadsZ: 16, threadsY: 1, pieces: 4, tile: 0, ahead: 1, depth: 3 },
+    mutations: {
+      "cells that earlier steps find beyond the end of x": [/u32\(x \+ 2\) < u32\(NX\)/g, "true"],
+      "cells that earlier steps find beyond the ends of z": [", inside)", ", vec2<bool>(true))"],
+      "a march that begins too late for the last step": [/var x = first - \d+; x/g, "var x = first - 1; x"],
+      "workgroups at the end of z taken for inner ones": ["z0 + 32 <= NZ", "z0 <= NZ"],
+      "workgroups at the end of x taken for inner ones": [/last \+ \d+ <= NX/g, "last <= NX + 4"],
+      "one place for what every slice exchanges": ["here = both - here;", ""],
+      "the other end of a thread's cells": [/(ends\[2\]\[here\] = \w+)\.x;/g, "$1.y;"],
+      "a rim too narrow": ["column >= 2", "column >= 1"],
+      "a value that is not carried on": [/c3_\w+ = c3_\w+;\n(?=\s*c)/g, ""],
+      "F(t − 1) not stored": ["older[cell] =", "newer[cell] ="],
+    },
+  },
+  {
     problem: { ...PROBLEM, stencil: PROFILED, grid: [9, 8, 13] },
     traversal: diamondTorre,
     parameters: TORRE,

@@ -69,6 +69,15 @@ const SHADERS: Readonly<Record<string, string>> = {
   marching_life: marchShader(lives, { zPerThread: 2, threadsZ: 16, tile: 1 }),
   // two steps in one pass: sums of what the first computes, too
   marching_life_deep: marchShader(lives, { zPerThread: 4, threadsZ: 10, threadsY: 8, ahead: 1, depth: 2 }),
+  // two steps in one pass in two dimensions: one barrier a slice, five slices in the loop's body, inner workgroups apart
+  marching_plane_deep: shadersOf(marching, {
+    ...zero,
+    stencil: wave(4, { dimensions: 2 }),
+    grid: [40, 1, 250],
+  }, {
+    ...march,
+    ...{ zPerThread: 4, threadsZ: 16, threadsY: 1, pieces: 4, ahead: 1, depth: 2 },
+  })[1]!,
   // both sub-steps in one pass: velocities two slices ahead, exchanged in tiles
   marching_elastic: marchShader(shakes, { threadsZ: 16, threadsY: 8 }),
   diamond_torre: torreShader(zero, {}),

@@ -107,7 +107,9 @@ const VARIED = equation({
   fields: { u: [-4, 3] },
   materials: { m: { values: [1, 0, -1, 2, 0, 1, 1, 0] } },
   step({ u, m }) {
-    const sides = ([[1, 0], [-1, 0], [0, 1], [0, -1]] as const).map(([x, y]) => multiply(m.at(x, y), u.at(x, y)));
+    const sides = ([[1, 0], [-1, 0], [0, 1], [0, -1]] as const).map(([x, y]) =>
+      multiply(m.at(x, y), u.at(x, y))
+    );
     return { u: maximum(-99, minimum(99, subtract(add(u, ...sides), u.before()))) };
   },
 });
