@@ -1,0 +1,86 @@
+import { assert, assertAlmostEquals } from "@std/assert";
+import { acoustic, type AcousticOptions, acousticTimeStep } from "../../kernels/stencils/acoustic.ts";
+import type { OwnBoundaries, OwnGrid } from "../../kernels/stencils/stencil.ts";
+import { createSolver } from "../../tuner/solver/create_solver.ts";
+import type { Solver } from "../../tuner/solver/solver.ts";
+
+const NX = 23, NZ = 19, DEPTH = 3;
+
+async function open(options: AcousticOptions, grid: OwnGrid, boundary: OwnBoundaries): Promise<Solver> {
+  const share = { cpuSlices: grid[0], gpuSlices: 0, exchangeEvery: 1, cpuWorkers: 1 };
+  const problem = { stencil: acoustic(options), grid, boundary, steps: 100 };
+  const solver = await createSolver(null, problem, { traversal: "stepwise", parameters: {}, share });
+  await solver.reset();
+  return solver;
+}
+
+const largest = (values: Float32Array): number =>
+  values.reduce((most, value) => Math.max(most, Math.abs(value)), 0);
+
+for (
+  const [order, surface, density, edges, boundary] of [
+    [2, "free", [1000, 2500], [4, 5], ["zero", "zero"]],
+    [4, "free", undefined, [0, 4], ["periodic", "zero"]],
+    [8, "free", [1000, 2500], [5, 3], ["insulated", "zero"]],
+    [6, "absorbing", [1000, 2500], [0, 4], ["zero", "insulated"]],
+  ] as const
+) {
+  const name = `order ${order}, ${surface}, ${density ? "density, " : ""}edges ${edges}, ${boundary}`;
+  Deno.test(`sound on a plane is that of a medium in which nothing changes along y: ${name}`, async () => {
+    const medium = { order, surface, density, velocity: [1500, 3000], spacing: 12.5 } as const;
+    const timeStep = 0.9 * acousticTimeStep(medium), steps = 150;
+    const wavelet = Array.from({ length: 40 }, (_, n) => Math.sin(n / 5) * Math.sin(n * Math.PI / 40) ** 2);
+    const velocityIn = (x: number, z: number): number => 1500 + 1500 * ((7 * x + 5 * z * z) % 13) / 12;
+    const densityIn = (x: number, z: number): number => 1000 + 1500 * ((5 * x * x + 3 * z) % 11) / 10;
+    const run = async (solver: Solver, own: (x: number, z: number) => readonly OwnGrid[]) => {
+      await solver.write("velocity", (...cell: number[]) => velocityIn(cell[0]!, cell.at(-1)!));
+      if (density) await solver.write("density", (...cell: number[]) => densityIn(cell[0]!, cell.at(-1)!));
+      await solver.addSources("s", own(9.5, 1.25), wavelet, { interpolation: "sinc" });
+      const places = [[14, 0.5], [6.25, 11.5], [20, 9]] as const;
+      await solver.addReceivers("p", places.flatMap(([x, z]) => own(x, z).slice(0, 1)), {
+        interpolation: "sinc",
+      });
+      await solver.run(steps);
+      return await solver.traces();
+    };
+    using plane = await open({ ...medium, timeStep, edges, dimensions: 2 }, [NX, NZ], boundary);
+    const [along, down] = boundary;
+    using space = await open({ ...medium, timeStep, edges: [edges[0], 0, edges[1]] }, [NX, DEPTH, NZ], [
+      along,
+      "periodic",
+      down,
+    ]);
+    const found = await run(plane, (x, z) => [[x, z]]);
+    const wanted = await run(space, (x, z) => Array.from({ length: DEPTH }, (_, y) => [x, y, z] as const));
+    const most = Math.max(...wanted.map(largest));
+    found.forEach((trace, i) => {
+      const off = largest(trace.map((value, n) => value - wanted[i]![n]!)) / most;
+      assert(largest(trace) > 0.01 * most && off < 1e-5, `receiver ${i}: ${off}`);
+    });
+  });
+}
+
+Deno.test("modes under a free surface on the upper face of y = 0 turn as the scheme says", async () => {
+  const velocity = [2000, 2000] as const, spacing = 5, timeStep = 1e-3, steps = 101;
+  using solver = await open(
+    { velocity, spacing, timeStep, edges: 0, surface: "free", dimensions: 2 },
+    [NX, NZ],
+    "zero",
+  );
+  await solver.write("velocity", 2000);
+  for (const [m, n] of [[1, 1], [2, 3], [5, 4]] as const) {
+    // 0 one cell beyond the ends, at the surface half a cell above the first
+    const kx = m * Math.PI / (NX + 1), ky = n * Math.PI / (NZ + 0.5);
+    const squares = Math.sin(kx / 2) ** 2 + Math.sin(ky / 2) ** 2;
+    const omega = 2 * Math.asin(2000 * timeStep / spacing * Math.sqrt(squares));
+    const mode = (x: number, y: number) => Math.sin(kx * (x + 1)) * Math.sin(ky * (y + 0.5));
+    await solver.reset();
+    await solver.write("p", mode);
+    await solver.write("p", (x, y) => Math.cos(omega) * mode(x, y), { ago: 1 });
+    await solver.run(steps);
+    (await solver.read("p")).forEach((value, i) => {
+      const expected = Math.cos(omega * steps) * mode(Math.floor(i / NZ), i % NZ);
+      assertAlmostEquals(value, expected, 3e-5, `mode ${m}, ${n}`);
+    });
+  }
+});
