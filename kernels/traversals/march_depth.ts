@@ -9,6 +9,7 @@ import { AMONG_ZEROS, type Capabilities, capabilities, EXCEPT_INSULATED } from "
 import { remembered } from "../remembered.ts";
 import { BOUNDARIES, type Grid, type Problem } from "../stencils/stencil.ts";
 import { expressionsOf, onlyExpression, type Update } from "../update.ts";
+import { powersOfTwo } from "./workgroup_limits.ts";
 
 const REPLACED = "several steps go in one pass only where no neighbour needs what a march replaces";
 const ONE_FIELD = "several steps go in one pass only of one field in one sub-step";
@@ -81,6 +82,12 @@ function isMirrored(update: Update, axis: Axis): boolean {
 /** Steps of a pass to try: many in two dimensions, where a thread's column has no neighbours but those along z. */
 export function depthsOf([, ny]: Grid): readonly number[] {
   return ny === 1 ? [1, 2, 3, 4, 6, 8, 10, 12, 16] : [1, 2];
+}
+
+/** Pieces of a march in two dimensions: where most gain, in quarters of an octave, so that some fill whole rounds of a GPU. */
+export function piecesOf(most: number): number[] {
+  const between = (n: number) => n < 16 || n > 64 ? [n] : [n, 1.25 * n, 1.5 * n, 1.75 * n];
+  return powersOfTwo(1, most).flatMap(between).filter((n) => n <= most);
 }
 
 /** Threads that cover z in a whole number of workgroups, each with one more at either end. */

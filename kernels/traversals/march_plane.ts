@@ -8,7 +8,6 @@
  *
  * @module
  */
-import type { Offset, ProfileTap, Tap } from "../expression.ts";
 import type { Layout } from "../layout.ts";
 import { alongAxes, type Problem } from "../stencils/stencil.ts";
 import { expressionsOf, profileTapsOf, reachOf, type Update } from "../update.ts";
@@ -16,6 +15,7 @@ import {
   cellType,
   declareLayout,
   declareLevels,
+  declareScratch,
   elementOf,
   lanesAt,
   lanesOf,
@@ -24,10 +24,10 @@ import {
 } from "../wgsl/declare.ts";
 import { wgsl } from "../wgsl/template.ts";
 import { type Resolver, updateWriter } from "../wgsl/write_update.ts";
-import { type Column, columnIndex, isStored, type MarchQueues, sumIndex } from "./march_queues.ts";
+import { type Column, columnIndex, type MarchQueues, sumIndex } from "./march_queues.ts";
 import { type MarchShape, ownThreads, slicesOf, slot } from "./march_shader.ts";
 import { declareProfiles, profileElement, withProfiles } from "./profile_storage.ts";
-import { SCRATCH_BINDING, type Shader } from "./storage.ts";
+import type { Shader } from "./storage.ts";
 
 /** The ends of its cells that a thread shows the thread before it and the one after it. */
 const ENDS = ["low", "high"] as const;
@@ -61,32 +61,34 @@ export function planeShader(
   whole: { readonly first: number; readonly slices: number } = { first: 0, slices: nx },
   pass?: "to pair" | "from pair",
 ): Shader {
-  const { update, zPerThread, threadsZ, haloZ, slices, queues, tiles, workgroups } = shape;
-  const { columns, sums, leads, warmUp } = queues, last = leads.length - 1;
+  const { update, zPerThread, threadsZ, haloZ, slices, queues, workgroups } = shape;
+  const { columns, sums, leads, warmUp } = queues, tiles = shape.tiles.flat(), last = leads.length - 1;
   const type = cellType(zPerThread), turns = turnsOf(queues), reach = reachOf(update).z;
-  const ends = endsOf(update, tiles.flat().length);
-  const writer = updateWriter(expressionsOf(update));
+  const ends = endsOf(update, tiles.length), writer = updateWriter(expressionsOf(update));
   const [alongX, , alongZ] = alongAxes(boundary), cutsX = alongX === "zero", cutsZ = alongZ === "zero";
-  const named = [
-    ...columns.map((span, i) => ({ span, prefix: `c${i}` })),
-    ...sums.map((span, i) => ({ span, prefix: `s${i}` })),
-  ];
-  const from = pass === "from pair" ? IN_PAIR : undefined;
+  const limit = whole.slices === nx ? "NX" : whole.slices, isCut = cutsX || cutsZ;
   const load = ({ plane, ago }: Column, slice: number): string =>
-    elementOf({ kind: "tap", plane, ago, offset: [slice, 0, 0] }, plane === 0 ? from : undefined);
-  const declared = named.flatMap(({ span, prefix }, i) =>
-    slicesOf(span).slice(0, -1).map((slice) =>
-      `var ${slot(prefix, slice)} = ${
-        columns[i] && columns[i].ago >= 0 ? load(columns[i], slice) : `${type}()`
-      };`
-    )
-  );
+    elementOf(
+      { kind: "tap", plane, ago, offset: [slice, 0, 0] },
+      plane === 0 && pass === "from pair" ? IN_PAIR : undefined,
+    );
+  /** Values that the loop's turns hand on, each with what it begins with and what takes its place. */
+  const kept = [...columns, ...sums].flatMap((span, i) => {
+    const prefix = i < columns.length ? `c${i}` : `s${i - columns.length}`;
+    return slicesOf(span).slice(0, -1).map((slice) => ({
+      name: slot(prefix, slice),
+      from: "ago" in span && span.ago >= 0 ? load(span, slice) : `${type}()`,
+      next: slot(prefix, slice + turns),
+    }));
+  });
   /** Lines that read, once for all slices, what a thread needs of profiles along z. */
   const held = new Map<string, string>();
 
-  /** One slice, the body's so manieth. */
+  /** A slice of the loop's body. */
   const writeSlice = (turn: number, isMasked: boolean): string[] => {
-    const at = (prefix: string, slice: number): string => slot(prefix, slice + turn);
+    const sum = (index: number, slice: number): string => slot(`s${index}`, slice + turn);
+    const column = (of: Pick<Column, "plane" | "ago">, slice: number): string =>
+      slot(`c${columnIndex(columns, of)}`, slice + turn);
     const reads = new Map<string, string>();
     /** A lane of the thread `by` further along z. */
     const beyond = (tile: number, by: number, lane: number): string => {
@@ -95,91 +97,74 @@ export function planeShader(
       reads.set(name, `let ${name} = ${end}${vector}[${plus("here", by)}];`);
       return lanePart(name, ends[vector]!, index % PACKED);
     };
-    const shown = tiles.flat().map((tile) => at(`c${columnIndex(columns, tile)}`, tile.slice));
     const stores = ENDS.flatMap((end) => {
-      const values = shown.flatMap((own) =>
-        Array.from(
-          { length: reach },
-          (_, i) => lanePart(own, zPerThread, end === "low" ? i : zPerThread - reach + i),
-        )
+      const lanes = Array.from({ length: reach }, (_, i) => end === "low" ? i : zPerThread - reach + i);
+      const values = tiles.flatMap((tile) =>
+        lanes.map((lane) => lanePart(column(tile, tile.slice), zPerThread, lane))
       );
       return ends.map((size, i) => {
-        const its = values.slice(PACKED * i, PACKED * (i + 1));
-        return `${end}${i}[here] = ${size === 1 ? its[0] : `${cellType(size)}(${its.join(", ")})`};`;
+        const its = values.slice(PACKED * i, PACKED * i + size).join(", ");
+        return `${end}${i}[here] = ${size === 1 ? its : `${cellType(size)}(${its})`};`;
       });
     });
-    const tileStarts = tiles.map((_, i) => tiles.slice(0, i).flat().length);
-    const profileAt = (slice: number) => (tap: ProfileTap): string => {
-      const indices = [plus("x", slice + turn + whole.first), "0", "z"] as const;
-      const text = profileElement(stencil.update, [whole.slices, ny, nz], indices, zPerThread)(tap);
-      if (tap.axis === 0) return text;
-      const name = slot(`q${tap.profile}`, tap.offset);
-      held.set(name, `let ${name} = ${text};`);
-      return name;
-    };
-    const resolver = (stage: number, slice: number, prefix: string): Resolver => ({
+    const resolver = (slice: number, prefix: string): Resolver => ({
       prefix,
       type,
-      profile: profileAt(slice),
-      tap(tap: Tap) {
-        const { offset: [x, , z] } = tap, own = at(`c${columnIndex(columns, tap)}`, slice + x);
+      profile(tap) {
+        const indices = [plus("x", slice + turn + whole.first), "0", "z"] as const;
+        const text = profileElement(stencil.update, [whole.slices, ny, nz], indices, zPerThread)(tap);
+        if (tap.axis === 0) return text;
+        const name = slot(`q${tap.profile}`, tap.offset);
+        held.set(name, `let ${name} = ${text};`);
+        return name;
+      },
+      tap(tap) {
+        const { plane, ago, offset: [x, , z] } = tap, own = column(tap, slice + x);
         if (z === 0) return own;
-        const tile = tileStarts[stage]! +
-          tiles[stage]!.findIndex((one) =>
-            one.plane === tap.plane && one.ago === tap.ago && one.slice === slice + x
-          );
+        const tile = tiles.findIndex((one) => one.plane === plane && one.ago === ago && one.slice === slice);
         const lanes = lanesAt(z, zPerThread).map(({ by, lane }) =>
           by === 0 ? lanePart(own, zPerThread, lane) : beyond(tile, by, lane)
         );
         return lanes.length === 1 ? lanes[0]! : `${type}(${lanes.join(", ")})`;
       },
-      partial(of, offset: Offset) {
+      partial(of, offset) {
         const index = sumIndex(sums, of, offset);
-        return index < 0 ? undefined : at(`s${index}`, slice + offset[0]);
+        return index < 0 ? undefined : sum(index, slice + offset[0]);
       },
     });
     const steps = update.substeps.flatMap((substep, stage) => {
       const sumLines = sums.flatMap(({ of, high, stage: its }, i) => {
         if (its !== stage) return [];
-        const { partial: _, ...apart } = resolver(stage, high, `p${turn}_${i}_`);
+        const { partial: _, ...apart } = resolver(high, `p${turn}_${i}_`);
         const { lines, values } = writer.write(apart, [of]);
-        return [...lines, `let ${at(`s${i}`, high)} = ${values[0]};`];
+        return [...lines, `let ${sum(i, high)} = ${values[0]};`];
       });
-      const lead = leads[stage]!;
+      const lead = leads[stage]!, isLast = stage === last, [{ field } = { field: 0 }] = substep;
       const { lines, values: [value = ""] } = writer.write(
-        resolver(stage, lead, `e${turn}_${stage}_`),
+        resolver(lead, `e${turn}_${stage}_`),
         expressionsOf(substep),
       );
-      const isLast = stage === last;
       const inZ = isMasked && cutsZ && (!isLast || nz % zPerThread !== 0);
-      const inX = isMasked && cutsX && !isLast;
-      const masked = inZ ? `select(${type}(), ${value}, inside)` : value;
-      const limit = whole.slices === nx ? "NX" : whole.slices;
-      const text = inX
-        ? `select(${type}(), ${masked}, u32(${plus("x", lead + turn + whole.first)}) < u32(${limit}))`
-        : masked;
-      const name = isLast
-        ? `new${turn}`
-        : at(`c${columnIndex(columns, { plane: substep[0]!.field, ago: -1 })}`, lead);
+      const within = inZ ? `select(${type}(), ${value}, inside)` : value;
+      const place = `u32(${plus("x", lead + turn + whole.first)}) < u32(${limit})`;
+      const text = isMasked && cutsX && !isLast ? `select(${type}(), ${within}, ${place})` : within;
+      const name = isLast ? `new${turn}` : column({ plane: field, ago: -1 }, lead);
       return [...sumLines, ...lines, `let ${name} = ${text};`];
     });
     const [newest, older] = pass === "to pair" ? IN_PAIR : ["now[", "before["];
-    const place = `${plus("cell", turn, "SLICE")}]`;
-    const earlier = update.substeps.slice(0, -1).flat().filter(({ field }) => isStored(update, field));
+    const cell = `${plus("cell", turn, "SLICE")}]`, x = plus("x", turn);
     return [
-      ...columns.flatMap((column, i) =>
-        column.ago >= 0 ? [`let ${at(`c${i}`, column.high)} = ${load(column, column.high + turn)};`] : []
+      ...columns.filter(({ ago }) => ago >= 0).map((one) =>
+        `let ${column(one, one.high)} = ${load(one, one.high + turn)};`
       ),
       ...stores,
       "workgroupBarrier();",
       ...reads.values(),
       "here = both - here;",
       ...steps,
-      `if (mine && ${plus("x", turn)} >= first${turn === 0 ? "" : ` && ${plus("x", turn)} < last`}) {`,
-      ...earlier.map(({ field }) =>
-        `  ${older}${place} = ${at(`c${columnIndex(columns, { plane: field, ago: -1 })}`, 0)};`
-      ),
-      `  ${pass === undefined ? "before[" : newest}${place} = new${turn};`,
+      `if (mine && ${x} >= first${turn === 0 ? "" : ` && ${x} < last`}) {`,
+      ...(pass ? [`  ${older}${cell} = ${column({ plane: last, ago: -1 }, 0)};`] : []),
+      `  ${pass ? newest : "before["}${cell} = new${turn};`,
       "}",
     ];
   };
@@ -187,54 +172,29 @@ export function planeShader(
     wgsl`
       for (var x = ${plus("first", -warmUp)}; x < last; x += ${turns}) {
         ${Array.from({ length: turns }, (_, turn) => writeSlice(turn, isMasked)).flat().join("\n")}
-        ${
-      named.flatMap(({ span, prefix }) =>
-        slicesOf(span).slice(0, -1).map((slice) => `${slot(prefix, slice)} = ${slot(prefix, slice + turns)};`)
-      ).join("\n")
-    }
+        ${kept.map(({ name, next }) => `${name} = ${next};`).join("\n")}
         cell += ${times(turns, "SLICE")};
       }
     `;
-  const isCut = cutsX || cutsZ;
-  const isInside = [
+  const inner = [
     ...(cutsZ ? [`z0 >= 0 && z0 + ${threadsZ * zPerThread} <= NZ`] : []),
-    ...(cutsX
-      ? [
-        `${plus("first", whole.first - warmUp)} >= 0`,
-        `${plus("last", whole.first + turns - 1 + leads[0]!)} <= ${
-          whole.slices === nx ? "NX" : whole.slices
-        }`,
-      ]
-      : []),
+    ...(cutsX ? [`${plus("first", whole.first - warmUp)} >= 0`] : []),
+    ...(cutsX ? [`${plus("last", whole.first + turns - 1 + leads[0]!)} <= ${limit}`] : []),
   ].join(" && ");
-  const hasInner = (!cutsZ || workgroups[0] > 2) && (!cutsX || workgroups[2] > 2);
-  const loops = isCut && hasInner
-    ? wgsl`
-      if (${isInside}) {
-        ${writeLoop(false)}
-      } else {
-        ${writeLoop(true)}
-      }
-    `
+  const hasInner = isCut && (!cutsZ || workgroups[0] > 2) && (!cutsX || workgroups[2] > 2);
+  const loops = hasInner
+    ? `if (${inner}) {\n${writeLoop(false)}} else {\n${writeLoop(true)}}`
     : writeLoop(isCut);
   const inZ = lanesOf("bool", zPerThread, (lane) => `u32(${plus("z", lane)}) < u32(NZ)`);
-  const profiles = profileTapsOf(update).length === 0 ? 0 : 1;
+  const profiles = profileTapsOf(update).length === 0 ? 0 : 1, pair = pass ? PAIR : [];
   const code = wgsl`
-    // ${stencil.title}: ${update.substeps.length} steps; each workgroup marches along x over ${slices} slices.
+    // ${stencil.title}: ${leads.length} steps; each workgroup marches along x over ${slices} slices.
     ${declareLayout(layout, zPerThread)}
     const SLICES = ${slices};
     ${writer.constants}
     ${declareLevels(zPerThread)}
     ${declareProfiles(update)}
-    ${
-    pass === undefined
-      ? ""
-      : PAIR.map((name, i) =>
-        `@group(0) @binding(${
-          SCRATCH_BINDING + profiles + i
-        }) var<storage, read_write> ${name}: array<${type}>;`
-      ).join("\n")
-  }
+    ${pair.map((name, i) => declareScratch(name, profiles + i, type)).join("\n")}
     ${
     ENDS.flatMap((end) =>
       ends.map((size, i) => `var<workgroup> ${end}${i}: array<${cellType(size)}, ${2 * threadsZ}>;`)
@@ -250,19 +210,19 @@ export function planeShader(
       let z = ${times(zPerThread, "element")};
       let first = i32(w.z) * SLICES;
       let last = min(first + SLICES, NX);
-      ${isCut && cutsZ ? `let inside = ${inZ};` : ""}
+      ${cutsZ ? `let inside = ${inZ};` : ""}
       let mine = u32(z) < u32(NZ) && column >= ${haloZ[0]} && column < ${threadsZ - haloZ[1]};
       // what is exchanged lies in two places by turns: one barrier is enough
       let both = 2 * column + ${threadsZ};
       var here = column;
       var cell = ORIGIN + (${plus("first", -warmUp)}) * SLICE + element;
-      ${declared.join("\n")}
+      ${kept.map(({ name, from }) => `var ${name} = ${from};`).join("\n")}
       ${[...held.values()].join("\n")}
       ${loops}
     }
   `;
-  const scratch = pass === undefined ? {} : { scratch: PAIR.map((_, i) => profiles + i) };
-  return withProfiles(update, { label: `march ${type} ${threadsZ}x${leads.length}`, code, ...scratch });
+  const label = `march ${type} ${threadsZ}x${leads.length}`;
+  return withProfiles(update, { label, code, scratch: pair.map((_, i) => profiles + i) });
 }
 
 /** A lane of a value of so many cells. */

@@ -17,7 +17,7 @@ import { sectionsOf } from "../sections.ts";
 import { isAllZero, type Problem } from "../stencils/stencil.ts";
 import { remembered } from "../remembered.ts";
 import { profileTapsOf, reachOf, stepReach, tapsOf, type Update } from "../update.ts";
-import { deepOf, depthsOf, repeated, rimmedThreads, rowsOf } from "./march_depth.ts";
+import { deepOf, depthsOf, piecesOf, repeated, rimmedThreads, rowsOf } from "./march_depth.ts";
 import { isPaired, queuesOf } from "./march_queues.ts";
 import { endsOf, PAIR, planeShader, turnsOf } from "./march_plane.ts";
 import { type Ends, marchShader, type MarchShape, ownThreads, tilesOf } from "./march_shader.ts";
@@ -79,7 +79,7 @@ export const marching: Traversal = {
       zPerThread: [4, 2, 1],
       threadsZ: powersOfTwo(4, Math.min(256, mostZ, Math.max(4, 2 * nz - 1))),
       threadsY: powersOfTwo(1, Math.min(32, mostY, 2 * ny - 1)),
-      pieces: powersOfTwo(1, Math.min(ny === 1 ? 512 : 64, nx)),
+      pieces: ny === 1 ? piecesOf(Math.min(512, nx)) : powersOfTwo(1, Math.min(64, nx)),
       tile: [0, 1],
       ahead: [0, 1],
     };
@@ -96,14 +96,14 @@ export const marching: Traversal = {
     };
   },
   infeasible(problem, parameters, limits) {
-    const { zPerThread = 1, threadsZ, threadsY, tile, ahead = 0, depth = 1 } = parameters;
+    const { zPerThread = 1, threadsZ, threadsY, pieces, tile, ahead = 0, depth = 1 } = parameters;
     const shallow = depth > 1 ? refusalOf(deepOf(problem), problem) : undefined;
     if (shallow !== undefined) return { ...shallow, message: `depth ${depth}: ${shallow.message}` };
     // Where there is a choice, each depth has shapes of its own. Life, 512³, two steps: 456 Gcells/s, with a tile 323,
     // without loads ahead 410 (H100, 2026-11-22).
-    if (parameters.depth === 1 && !(isPower(threadsZ) && isPower(threadsY))) {
+    if (parameters.depth === 1 && ![threadsZ, threadsY, pieces].every(isPower)) {
       return wrongParameters(
-        `${threadsZ}x${threadsY} threads: single steps have no rim, and take powers of two`,
+        `${threadsZ}x${threadsY} threads, ${pieces} pieces: single steps have no rim, and take powers of two`,
       );
     }
     const threads = threadsZ * threadsY;
@@ -174,9 +174,10 @@ export const marching: Traversal = {
     const isDeep = [...haloY, ...haloZ].some((threads) => threads > 0);
     const shared = isDeep ? (computed - 1) * arrays : neighbours * 2 * y / threadsY;
     const total = workgroups.reduce((a, b) => a * b);
-    const count = 1 / depth, isAlone = isAllZero(problem.boundary), turns = isPlane ? turnsOf(queues) : 1;
-    // a body of several slices moves no value, and threads exchange what lies at their ends
-    const moved = isPlane && turns > 1 ? 0 : fill, exchanged = isPlane ? 2 * tiled : tiled;
+    const count = 1 / depth, isAlone = isAllZero(problem.boundary);
+    // a body of several slices moves no value, and threads exchange what lies at their ends, four values at a time
+    const moved = isPlane && turnsOf(queues) > 1 ? 0 : fill;
+    const exchanged = isPlane ? 2 * tiled * z : zPerThread * tiled;
     return {
       bytesPerUpdate: 4 * (arrays + stored) / depth,
       registers: { plain: registersOf(shape), masks: depth > 1 ? 1 : 0 },
@@ -184,10 +185,11 @@ export const marching: Traversal = {
       workgroupBytes: tileBytes(shape),
       workgroupsPerDispatch: total,
       rounds: {
-        instructions: 2 * (loads + stored + profiles) + zPerThread * (operations + moved) + exchanged,
+        instructions: 2 * (loads + stored + profiles) + zPerThread * (operations + moved) +
+          (isPlane ? exchanged / 4 : tiled),
         barriers: isPlane ? 1 : shape.tiles.filter(({ length }) => length > 0).length,
         rows: (loads + stored) * pieces,
-        exchanges: isPlane ? exchanged * reachOf(update).z : zPerThread * tiled,
+        exchanges: exchanged,
         waits: { waitNs: ahead === 0 ? 1 : 0 },
         nearWaits: 1,
         nearBytes: 4 / depth *
@@ -307,8 +309,10 @@ function pairedPlan(
 type Shape = ReturnType<typeof shapeOf>;
 
 function shapeOf({ grid: [nx, ny], stencil }: Problem, parameters: MarchParameters) {
-  const { zPerThread = 1, threadsZ, threadsY, pieces, tile = 0, ahead = 0, depth = 1 } = parameters;
+  const { zPerThread = 1, threadsZ, threadsY, pieces, tile = 0, depth = 1 } = parameters;
   const isTiled = tile === 1, isPlane = depth > 1 && ny === 1, update = repeated(stencil.update, depth);
+  // a slice of the plane's march takes less time than the memory: heat, 16384², 2,041 Gcells/s and 2,165 (H200, 2026-11-23)
+  const ahead = isPlane ? 2 : parameters.ahead ?? 0;
   const parts = partsOf(update, zPerThread, isTiled || isPlane, ahead, isPlane);
   return {
     ...parts,

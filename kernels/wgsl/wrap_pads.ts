@@ -7,8 +7,15 @@
 import type { Layout } from "../layout.ts";
 import { planesOf, stepReach } from "../update.ts";
 import { alongAxes, type Problem } from "../stencils/stencil.ts";
-import { SCRATCH_BINDING, type Shader } from "../traversals/storage.ts";
-import { declareLayout, declareLevels, LINEAR_THREADS, linearWorkgroups, times } from "./declare.ts";
+import type { Shader } from "../traversals/storage.ts";
+import {
+  declareLayout,
+  declareLevels,
+  declareScratch,
+  LINEAR_THREADS,
+  linearWorkgroups,
+  times,
+} from "./declare.ts";
 import { wgsl } from "./template.ts";
 
 /** Widths of the pads to renew along x, y, z: the reach of a step where the pads are images of the grid. */
@@ -85,11 +92,7 @@ export function declareWrap(problem: Problem, layout: Layout, array = "now"): Sh
     ${declareLayout(layout)}
     const WX = ${wx}; const WY = ${wy}; const WZ = ${wz};
     ${declareLevels()}
-    ${
-    array === "now"
-      ? ""
-      : `@group(0) @binding(${SCRATCH_BINDING}) var<storage, read_write> ${array}: array<f32>;`
-  }
+    ${array === "now" ? "" : declareScratch(array, 0)}
 
     // The i-th cell of a pad pair of width w around n cells: -w … -1, n … n+w-1.
     fn padded(i: i32, w: i32, n: i32) -> i32 { return select(i - w, i - w + n, i >= w); }

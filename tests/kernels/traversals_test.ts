@@ -355,7 +355,7 @@ Deno.test("infeasible parameters are reported before anything is compiled, with 
   );
   assertEquals(
     marching.infeasible({ ...problem, stencil: life() }, { ...deep, depth: 1 }, limits)?.message,
-    "18x14 threads: single steps have no rim, and take powers of two",
+    "18x14 threads, 1 pieces: single steps have no rim, and take powers of two",
   );
 });
 
