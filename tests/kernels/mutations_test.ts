@@ -419,7 +419,7 @@ const SUBJECTS: readonly Subject[] = [
       "workgroups at the end of z taken for inner ones": ["z0 + 32 <= NZ", "z0 <= NZ"],
       "workgroups at the end of x taken for inner ones": [/last \+ \d+ <= NX/g, "last <= NX + 4"],
       "one place for what every slice exchanges": ["here = both - here;", ""],
-      "the other end of a thread's cells": [/(ends\[2\]\[here\] = \w+)\.x;/g, "$1.y;"],
+      "the other end of a thread's cells": [/(low0\[here\] = .*)\.x\)/g, "$1.y)"],
       "a rim too narrow": ["column >= 2", "column >= 1"],
       "a value that is not carried on": [/c3_\w+ = c3_\w+;\n(?=\s*c)/g, ""],
       "F(t − 1) not stored": ["older[cell] =", "newer[cell] ="],
