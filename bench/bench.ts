@@ -21,10 +21,10 @@ import {
   oneOf,
   type Options,
   type Reader,
-  readGridOrCube,
   readLine,
   readText,
   type Refuse,
+  sidesOf,
   type Values,
   whole,
 } from "../tuner/cli/options.ts";
@@ -89,12 +89,8 @@ const OPTIONS = {
     help: `cells along x, y, z, or N for a cube (default ${
       DEFAULT_GRIDS.map((grid) => grid.join("x")).join(", ")
     }), or a line's points (default 2048, 4096, … 1048576)`,
-    read: (text: string, refuse: Refuse, earlier: EarlierValues): Grid =>
-      ((earlier.stencil as Equation[]).some(isLine) ? readLine : readGridOrCube)(
-        text,
-        refuse,
-        earlier,
-      ),
+    read: (text: string, refuse: Refuse, earlier: EarlierValues) =>
+      ((earlier.stencil as Equation[]).some(isLine) ? readLine : sidesOf(3))(text, refuse, earlier) as Grid,
     repeatable: true,
   },
   workers: {

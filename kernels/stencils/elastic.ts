@@ -118,7 +118,7 @@ export function lameOf(p: number, s: number, density: number): { lambda: number;
  * Elastic waves. Its fields are {@linkcode ELASTIC_FIELDS}, its materials `lambda` and `mu`, in Pa, and `density`, in
  * kg/m³. Its sources are forces `fx`, `fy`, `fz`, in N, and moment rates `mxx` … `myz`, in N·m/s.
  *
- * @returns the stencil: nine fields, two sub-steps, which together reach 4 cells along each axis
+ * @returns the stencil: nine fields, in two dimensions five, two sub-steps, which together reach 4 cells along each axis
  * @throws {RangeError} for a time step beyond the stability limit
  *
  * @example

@@ -98,7 +98,7 @@ export function maxwellLimit(
  * Maxwell's equations in a medium. Its sources `jx`, `jy`, `jz` are current densities in A/m². A solver starts with the lowest values of the materials that have a range; write
  * others.
  *
- * @returns the stencil: six fields, two sub-steps, which together reach one cell back and one ahead along each axis
+ * @returns the stencil: six fields, of a mode three, two sub-steps, which together reach one cell back and one ahead along each axis
  * @throws {RangeError} for a Courant number beyond the stability limit, or a material that makes no sense
  *
  * @example

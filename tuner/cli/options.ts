@@ -134,9 +134,6 @@ export function sidesOf(...dimensions: readonly Dimensions[]): Reader<OwnGrid> {
     );
 }
 
-/** Cells along x, y, z, or the side of a cube. */
-export const readGridOrCube = sidesOf(3) as Reader<Grid>;
-
 /** The points of a line, as their number or as `1x1xN`. */
 export const readLine: Reader<Grid> = (text, refuse) => {
   const points = Number(/^(?:1x1x)?(\d+)$/i.exec(text)?.[1] ?? 0);
