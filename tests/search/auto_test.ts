@@ -31,6 +31,10 @@ Deno.test("auto begins with the best predicted of each traversal", () => {
   }
 });
 
+Deno.test("auto of an empty space, as without a GPU, ends at once", () => {
+  assertEquals(auto.begin([], { seed: 1 }).next(), undefined);
+});
+
 Deno.test("auto is within 1% of the optimum after 5% of a space whose models err", () => {
   for (const seed of SPACES) {
     const space = syntheticSpace(1000, { seed, failures: seed > 2 });

@@ -83,7 +83,7 @@ class AutoSearch<P extends Point> implements Search<P> {
       ? groups.map((group) => group.reduce((a, b) => b.predicted! > a.predicted! ? b : a))
       : lattice.spread(FIRST_UNPREDICTED);
     // the last is the next: what should be fastest, while it compiles what compiles soonest
-    const fastest = isPredicted ? first.reduce((a, b) => b.predicted! > a.predicted! ? b : a) : undefined;
+    const [fastest] = isPredicted ? first.toSorted((a, b) => b.predicted! - a.predicted!) : [];
     this.#first = first.toReversed().toSorted((a, b) =>
       Number(a === fastest) - Number(b === fastest) || instructionsOf(b) - instructionsOf(a)
     ).map((candidate) => this.#indices.get(candidate)!);
