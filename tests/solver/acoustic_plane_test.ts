@@ -2,6 +2,7 @@ import { assert, assertAlmostEquals } from "@std/assert";
 import { acoustic, type AcousticOptions, acousticTimeStep } from "../../kernels/stencils/acoustic.ts";
 import type { OwnBoundaries, OwnGrid } from "../../kernels/stencils/stencil.ts";
 import { createSolver } from "../../tuner/solver/create_solver.ts";
+import { THOROUGH } from "../thorough.ts";
 import type { Solver } from "../../tuner/solver/solver.ts";
 
 const NX = 23, NZ = 19, DEPTH = 3;
@@ -26,38 +27,43 @@ for (
   ] as const
 ) {
   const name = `order ${order}, ${surface}, ${density ? "density, " : ""}edges ${edges}, ${boundary}`;
-  Deno.test(`sound on a plane is that of a medium in which nothing changes along y: ${name}`, async () => {
-    const medium = { order, surface, density, velocity: [1500, 3000], spacing: 12.5 } as const;
-    const timeStep = 0.9 * acousticTimeStep(medium), steps = 150;
-    const wavelet = Array.from({ length: 40 }, (_, n) => Math.sin(n / 5) * Math.sin(n * Math.PI / 40) ** 2);
-    const velocityIn = (x: number, z: number): number => 1500 + 1500 * ((7 * x + 5 * z * z) % 13) / 12;
-    const densityIn = (x: number, z: number): number => 1000 + 1500 * ((5 * x * x + 3 * z) % 11) / 10;
-    const run = async (solver: Solver, own: (x: number, z: number) => readonly OwnGrid[]) => {
-      await solver.write("velocity", (...cell: number[]) => velocityIn(cell[0]!, cell.at(-1)!));
-      if (density) await solver.write("density", (...cell: number[]) => densityIn(cell[0]!, cell.at(-1)!));
-      await solver.addSources("s", own(9.5, 1.25), wavelet, { interpolation: "sinc" });
-      const places = [[14, 0.5], [6.25, 11.5], [20, 9]] as const;
-      await solver.addReceivers("p", places.flatMap(([x, z]) => own(x, z).slice(0, 1)), {
-        interpolation: "sinc",
+  const ignore = !THOROUGH && density === undefined;
+  Deno.test(
+    `sound on a plane is that of a medium in which nothing changes along y: ${name}`,
+    { ignore },
+    async () => {
+      const medium = { order, surface, density, velocity: [1500, 3000], spacing: 12.5 } as const;
+      const timeStep = 0.9 * acousticTimeStep(medium), steps = 150;
+      const wavelet = Array.from({ length: 40 }, (_, n) => Math.sin(n / 5) * Math.sin(n * Math.PI / 40) ** 2);
+      const velocityIn = (x: number, z: number): number => 1500 + 1500 * ((7 * x + 5 * z * z) % 13) / 12;
+      const densityIn = (x: number, z: number): number => 1000 + 1500 * ((5 * x * x + 3 * z) % 11) / 10;
+      const run = async (solver: Solver, own: (x: number, z: number) => readonly OwnGrid[]) => {
+        await solver.write("velocity", (...cell: number[]) => velocityIn(cell[0]!, cell.at(-1)!));
+        if (density) await solver.write("density", (...cell: number[]) => densityIn(cell[0]!, cell.at(-1)!));
+        await solver.addSources("s", own(9.5, 1.25), wavelet, { interpolation: "sinc" });
+        const places = [[14, 0.5], [6.25, 11.5], [20, 9]] as const;
+        await solver.addReceivers("p", places.flatMap(([x, z]) => own(x, z).slice(0, 1)), {
+          interpolation: "sinc",
+        });
+        await solver.run(steps);
+        return await solver.traces();
+      };
+      using plane = await open({ ...medium, timeStep, edges, dimensions: 2 }, [NX, NZ], boundary);
+      const [along, down] = boundary;
+      using space = await open({ ...medium, timeStep, edges: [edges[0], 0, edges[1]] }, [NX, DEPTH, NZ], [
+        along,
+        "periodic",
+        down,
+      ]);
+      const found = await run(plane, (x, z) => [[x, z]]);
+      const wanted = await run(space, (x, z) => Array.from({ length: DEPTH }, (_, y) => [x, y, z] as const));
+      const most = Math.max(...wanted.map(largest));
+      found.forEach((trace, i) => {
+        const off = largest(trace.map((value, n) => value - wanted[i]![n]!)) / most;
+        assert(largest(trace) > 0.01 * most && off < 1e-5, `receiver ${i}: ${off}`);
       });
-      await solver.run(steps);
-      return await solver.traces();
-    };
-    using plane = await open({ ...medium, timeStep, edges, dimensions: 2 }, [NX, NZ], boundary);
-    const [along, down] = boundary;
-    using space = await open({ ...medium, timeStep, edges: [edges[0], 0, edges[1]] }, [NX, DEPTH, NZ], [
-      along,
-      "periodic",
-      down,
-    ]);
-    const found = await run(plane, (x, z) => [[x, z]]);
-    const wanted = await run(space, (x, z) => Array.from({ length: DEPTH }, (_, y) => [x, y, z] as const));
-    const most = Math.max(...wanted.map(largest));
-    found.forEach((trace, i) => {
-      const off = largest(trace.map((value, n) => value - wanted[i]![n]!)) / most;
-      assert(largest(trace) > 0.01 * most && off < 1e-5, `receiver ${i}: ${off}`);
-    });
-  });
+    },
+  );
 }
 
 Deno.test("modes under a free surface on the upper face of y = 0 turn as the scheme says", async () => {

@@ -131,7 +131,7 @@ for (const kind of ["tm", "te"] as const) {
     const spacing = 1e-3,
       courant = 0.5,
       timeStep = courant * spacing / SPEED_OF_LIGHT,
-      steps = 420,
+      steps = 300,
       cells = 20;
     const frequencies = [0.8, 1, 1.4].map((part) => part * SPEED_OF_LIGHT / (cells * spacing));
     const options = { frequencies, spacing, timeStep },
@@ -140,7 +140,7 @@ for (const kind of ["tm", "te"] as const) {
       const a = (Math.PI * (n * courant / cells - 1)) ** 2;
       return (1 - 2 * a) * Math.exp(-a);
     });
-    const source = kind === "tm" ? "jz" : "jx", middle = 35, half = 8, side = 2 * half;
+    const source = kind === "tm" ? "jz" : "jx", middle = 30, half = 8, side = 2 * half;
     const run = async (
       solver: Solver,
       along: (x: number, y: number) => readonly OwnGrid[],
@@ -152,15 +152,15 @@ for (const kind of ["tm", "te"] as const) {
       const all = await Promise.all([
         box([middle - half, middle - half], [side, side]),
         box([middle - 5, middle - 6], [10, 13]),
-        box([14, 13], [8, 10]),
+        box([14, 13], [6, 8]),
         box([middle + half, middle - half], [0, side]),
       ]);
       await solver.run(steps);
       return await Promise.all(all.map((energy) => energy()));
     };
-    using plane = await open({ ...medium, mode: kind, edges: 12, absorber: "pml" }, [70, 70], "zero");
+    using plane = await open({ ...medium, mode: kind, edges: 12, absorber: "pml" }, [60, 60], "zero");
     const [outer, inner, empty, right] = await run(plane, (x, y) => [[x, y]], []);
-    using space = await open({ ...medium, edges: [12, 12, 0], absorber: "pml" }, [70, 70, 3] as Grid, [
+    using space = await open({ ...medium, edges: [12, 12, 0], absorber: "pml" }, [60, 60, 3] as Grid, [
       "zero",
       "zero",
       "periodic",
