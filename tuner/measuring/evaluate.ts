@@ -47,8 +47,8 @@ const FAR_BELOW = 0.8;
 /** Where the first run is a sample, it is the only one if it is slower than this fraction of the best. */
 const HOPELESS = 0.5;
 /**
- * The same at a steady clock, where runs differ by no more than clocks that count as the same; in the search it is the only
- * one anyway if it is as long as a batch whose rate is reported.
+ * The same at a steady clock, where runs differ by no more than clocks that count as the same. There the search takes one
+ * sample of a run as long as a batch whose rate is reported, whatever its rate.
  */
 const STEADILY_BELOW = 0.95;
 
@@ -89,8 +89,8 @@ export async function evaluateOn(
       ? unit === 1 && isFull(first.clock)
       : runner.isWarm || (isAgain && !uses(configuration.share, "gpu"));
     const taken = isWarm && isLongEnough(firstNs, minBatchNs) ? [firstNs] : [];
-    const isSure = isKeptBusy && (part < STEADILY_BELOW || (!isReported && firstNs >= REPORTED_BATCH_NS));
-    const isEnough = taken.length > 0 && (isSure || part < HOPELESS);
+    const isEnough = taken.length > 0 && part < (isKeptBusy ? STEADILY_BELOW : HOPELESS);
+    const isAlone = isEnough || (isKeptBusy && !isReported && first.clock * firstNs >= REPORTED_BATCH_NS);
     const sampler = steadySampler(begin, {
       firstNs,
       firstClock: first.clock,
@@ -105,7 +105,7 @@ export async function evaluateOn(
         now,
         budgetNs: isKeptBusy && isReported ? Math.max(samplingNs, LEAST_REPORTED_NS) : samplingNs,
         minSamples,
-        maxSamples: isEnough ? 1 : part > FAR_BELOW ? MOST_SAMPLES : 2,
+        maxSamples: isAlone ? 1 : part > FAR_BELOW ? MOST_SAMPLES : 2,
         hopelessNs: best > 0 ? updates / best * 1e9 : Infinity,
         taken,
       },

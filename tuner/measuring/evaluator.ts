@@ -32,8 +32,10 @@ export interface Evaluator {
 
 /** What {@linkcode evaluateSideBySide} needs. */
 interface SideBySideOptions<T> {
-  /** Evaluators side by side, at least 1. */
+  /** Evaluators side by side at most, at least 1; and to begin with. */
   readonly workers: number;
+  /** @default {FIRST_EVALUATORS} */
+  readonly first?: number;
   /** Starts one; it takes its turn where it uses the device. */
   readonly start: (turn: Turn) => Promise<Evaluator>;
   /** What they wait for. @default {turns of their own} */
@@ -79,8 +81,17 @@ const SPOILING: readonly FailureReason[] = ["device-lost", "timeout"];
  * @throws what `start` throws
  */
 export async function evaluateSideBySide<T extends { readonly configuration: Configuration }>(
-  { workers, start, turn = takeTurns(), next, best, limitNs = () => Infinity, onEvaluated, signal }:
-    SideBySideOptions<T>,
+  {
+    workers,
+    first = FIRST_EVALUATORS,
+    start,
+    turn = takeTurns(),
+    next,
+    best,
+    limitNs = () => Infinity,
+    onEvaluated,
+    signal,
+  }: SideBySideOptions<T>,
 ): Promise<{ workersGivenUp: number }> {
   const again: T[] = [];
   let most = Math.max(1, workers), working = 0, workersGivenUp = 0;
@@ -139,7 +150,7 @@ export async function evaluateSideBySide<T extends { readonly configuration: Con
       evaluator?.close();
     }
   };
-  for (let first = 0; first < Math.min(FIRST_EVALUATORS, most); first++) running.push(work());
+  for (let begun = 0; begun < Math.min(first, most); begun++) running.push(work());
   for (let ended = 0; ended < running.length;) {
     const results = await Promise.allSettled(running.slice(ended));
     ended += results.length;

@@ -59,6 +59,7 @@ export async function search(run: TuningRun): Promise<string | undefined> {
   try {
     await evaluateSideBySide<Candidate>({
       workers: run.workers,
+      first: run.firstWorkers,
       turn: run.turn,
       start: () => run.startEvaluator(),
       next,

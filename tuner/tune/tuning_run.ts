@@ -251,8 +251,9 @@ export class TuningRun {
     this.earlier = known && new EarlierEntry(known, problem, device);
     this.evaluators = this.environment.evaluators;
     if (device.gpu?.isFallback === false) {
-      const first = Math.min(FIRST_EVALUATORS, this.workers);
-      this.#ahead = this.evaluators === undefined ? [] : Array.from({ length: first }, () => this.#start());
+      this.#ahead = this.evaluators === undefined
+        ? []
+        : Array.from({ length: Math.min(this.firstWorkers, this.workers) }, () => this.#start());
       for (const one of this.#ahead) one.catch(() => {}); // awaited when it is needed
     }
     if (device.gpu !== null && copyBytesPerSecond !== null) {
@@ -268,7 +269,10 @@ export class TuningRun {
 
   /** Another process needs the reference again; where there is no time for that, this one measures the same kernel. */
   leaveOutProcesses(): void {
-    const startNs = PROCESS_START_NS + LIMIT_REFERENCES * this.#referenceNs;
+    const [startedNs, references] = this.#ahead.length > 0
+      ? [0, this.#ahead.length]
+      : [PROCESS_START_NS, LIMIT_REFERENCES];
+    const startNs = startedNs + references * this.#referenceNs;
     const isTight = this.session.now() + startNs > this.plan.searchUntilNs;
     const ways = this.searched.filter(({ traversal: { name } }) => name === stepwise.name);
     const isSame = ({ parameters }: Candidate): boolean =>
@@ -285,6 +289,12 @@ export class TuningRun {
   get workers(): number {
     const all = this.evaluators?.workersFor(this.problem) ?? 1;
     return this.keepsReference && this.evaluators !== undefined ? Math.max(1, all - 1) : all;
+  }
+
+  /** Evaluators to begin with: one alone where their references take much of the time. */
+  get firstWorkers(): number {
+    const isShort = FIRST_EVALUATORS * this.#referenceNs > LIMIT_PART * this.#time.timeNs;
+    return isShort ? 1 : FIRST_EVALUATORS;
   }
 
   /** Starts an evaluator, or takes one that was started ahead. Without evaluators this process is one. */
