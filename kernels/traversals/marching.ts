@@ -52,9 +52,9 @@ export const marching: Traversal = {
       "shared-sub-steps",
       "early-fields",
       "points",
+      "early-sources",
     ],
     {
-      "early-sources": "all sub-steps are one pass",
       window: "marches do not pass through a window",
       "previous-neighbours": "a march may have overwritten it",
       "slanted-taps": "no register holds it",

@@ -5,9 +5,11 @@
  * @module
  */
 import { indexOf, type Layout } from "../layout.ts";
-import { type PlacedPoint, placePoints, type Points } from "../points.ts";
+import type { Offset } from "../expression.ts";
+import { type PlacedPoint, placePoints, type Point, type Points } from "../points.ts";
 import type { SliceRange } from "../sections.ts";
-import type { Substep } from "../update.ts";
+import { alongAxes, imageOf, type Problem } from "../stencils/stencil.ts";
+import { type Substep, tapsOf } from "../update.ts";
 import { declareLevels, LINEAR_THREADS, linearWorkgroups } from "../wgsl/declare.ts";
 import { declarePoints, HEAD_VECTORS } from "../wgsl/points.ts";
 import { wgsl } from "../wgsl/template.ts";
@@ -26,12 +28,22 @@ interface OwnSlices {
 
 type PlanPoints = NonNullable<GpuPlan["points"]>;
 
-/** How a plan finds points in its sections, by field or also by slice; `shader`: {@linkcode pointShader}'s place. */
-export function pointPlan(sections: readonly OwnSlices[], shader: number, bySlice = false): PlanPoints {
+/** How a plan tells points apart: by field, or also by slice; the problem of a plan that computes all sub-steps in a pass. */
+interface PlanOptions {
+  readonly bySlice?: boolean;
+  readonly again?: Problem;
+}
+
+/** How a plan finds points in its sections; `shader`: {@linkcode pointShader}'s place. */
+export function pointPlan(
+  sections: readonly OwnSlices[],
+  shader: number,
+  options: PlanOptions = {},
+): PlanPoints {
   return {
-    tabulate: (points) => tabulate(points, sections, bySlice),
+    tabulate: (points) => tabulate(points, sections, options),
     sample: ({ groups }, start) =>
-      groups.map((group) => ({
+      groups.filter(({ field }) => field >= 0).map((group) => ({
         ...atGroup(shader, group, { step: 0, level: start % 2 === 0 ? 0 : 1 }),
         section: group.section,
       })),
@@ -52,20 +64,29 @@ export function appendTable(before: Int32Array, { words, groups }: PointTable): 
 /** What adds to a group's points and records them, once their level is made; the step is counted from the list's first. */
 export function atGroup(
   shader: number,
-  { first, end }: PointGroup,
+  group: PointGroup,
   { step, level }: { readonly step: number; readonly level: Level },
 ): Dispatch {
-  return {
-    shader,
-    workgroups: linearWorkgroups(end - first),
-    flipped: level === 0,
-    uniforms: [first, end, step],
-  };
+  return { ...overGroup(shader, group, [step]), flipped: level === 0 };
 }
 
-/** The table of points, by section and field. */
-function tabulate(points: Points, sections: readonly OwnSlices[], bySlice: boolean): PointTable {
+/** A dispatch over a group, a thread each. */
+export function overGroup(
+  shader: number,
+  { first, end }: PointGroup,
+  others: readonly number[],
+): Omit<Dispatch, "flipped"> {
+  return { shader, workgroups: linearWorkgroups(end - first), uniforms: [first, end, ...others] };
+}
+
+/** The table of points, by section and field, and of cells that are computed again, by section and sub-step. */
+function tabulate(
+  points: Points,
+  sections: readonly OwnSlices[],
+  { bySlice, again }: PlanOptions,
+): PointTable {
   const words: number[] = [], groups: PointGroup[] = [], placed = placePoints(points);
+  const changed = again === undefined ? [] : changedCells(again, points.added);
   for (const [section, { own: [from, to], layout }] of sections.entries()) {
     const inside = placed.filter(({ cell: [x] }) => x >= from && x < to);
     const together = ({ field, cell: [x] }: PlacedPoint): string => `${field} ${bySlice ? x : ""}`;
@@ -77,8 +98,37 @@ function tabulate(points: Points, sections: readonly OwnSlices[], bySlice: boole
       const slices = [its[0]!.cell[0], its.at(-1)!.cell[0] + 1] as const;
       groups.push({ field, section, first, end: first + its.length, slices });
     }
+    for (const [substep, cells] of changed.entries()) {
+      const its = cells.filter(([x]) => x >= from && x < to), first = words.length / WORDS;
+      if (its.length === 0) continue;
+      for (const [x, y, z] of its) words.push(x - from, y, z, 0);
+      const slices = [its[0]![0], its.at(-1)![0] + 1] as const;
+      groups.push({ field: -1, section, first, end: first + its.length, slices, again: substep });
+    }
   }
   return { words: Int32Array.from(words), groups };
+}
+
+/** Cells in which each sub-step reads what a source added to an earlier one, by x. */
+function changedCells({ stencil: { update }, grid, boundary }: Problem, added: readonly Point[]): Offset[][] {
+  const along = alongAxes(boundary), [, ny, nz] = grid;
+  const changed = Map.groupBy(added, ({ field }) => field) as Map<number, { readonly cell: Offset }[]>;
+  return update.substeps.map((substep) => {
+    const found = new Set<number>();
+    for (const { plane, ago, offset } of tapsOf(substep)) {
+      for (const { cell } of ago === -1 ? changed.get(plane) ?? [] : []) {
+        const [x, y, z] = cell.map((at, axis) => imageOf(at - offset[axis]!, grid[axis]!, along[axis]!));
+        if (x !== undefined && y !== undefined && z !== undefined) found.add((x * ny + y) * nz + z);
+      }
+    }
+    const cells = [...found].sort((a, b) => a - b).map((
+      index,
+    ): Offset => [Math.floor(index / (ny * nz)), Math.floor(index / nz) % ny, index % nz]);
+    for (const { field } of substep) {
+      changed.set(field, [...changed.get(field) ?? [], ...cells.map((cell) => ({ cell }))]);
+    }
+    return cells;
+  });
 }
 
 /** The groups of the fields that were just made. */

@@ -7,7 +7,7 @@
 import { AMONG_ZEROS, EVERYTHING } from "../capability.ts";
 import { profileReads } from "../axis_profiles.ts";
 import { type Layout, layOut } from "../layout.ts";
-import { atGroup, groupsOf, pointPlan, pointShader } from "./point_work.ts";
+import { atGroup, groupsOf, overGroup, pointPlan, pointShader } from "./point_work.ts";
 import { layoutWithin, type Section, type SectionLimits, sectionsOf } from "../sections.ts";
 import {
   alongAxes,
@@ -18,7 +18,16 @@ import {
   type Problem,
 } from "../stencils/stencil.ts";
 import { expressionsOf, planesOf, reachOf, stepReach, type Substep, tapsOf, valuesMoved } from "../update.ts";
-import { declareLayout, declareLevels, declareTime, elementOf, plus, timeUniforms } from "../wgsl/declare.ts";
+import {
+  declareLayout,
+  declareLevels,
+  declareTime,
+  elementOf,
+  LINEAR_THREADS,
+  plus,
+  timeUniforms,
+} from "../wgsl/declare.ts";
+import { declareTable, HEAD_VECTORS } from "../wgsl/points.ts";
 import { declareWrap, wrapWorkgroups } from "../wgsl/wrap_pads.ts";
 import { wgsl } from "../wgsl/template.ts";
 import { updateWriter } from "../wgsl/write_update.ts";
@@ -190,6 +199,39 @@ export function stepShaders(
   });
 }
 
+/** The shader that computes a sub-step again in listed cells: where a pass of all sub-steps did not know a source. */
+function againShader(problem: Problem, layout: Layout, substep: Substep, first: number): Shader {
+  const { constants, write } = updateWriter(expressionsOf(substep));
+  const { lines, values } = write({
+    tap: elementOf,
+    profile: stepProfile(problem, first),
+    signal: "group.signal",
+  });
+  const profiles = declareProfiles(substep), [table] = pointBuffers(problem);
+  const code = wgsl`
+    // ${problem.stencil.title}: a sub-step again, one thread a cell of a list.
+    struct Group { first: i32, end: i32, signal: f32 }
+    ${declareLayout(layout)}
+    ${constants}
+    ${declareLevels()}
+    @group(0) @binding(2) var<uniform> group: Group;
+    ${profiles}
+    ${declareTable(profiles === "" ? 0 : 1)}
+
+    @compute @workgroup_size(${LINEAR_THREADS})
+    fn main(@builtin(global_invocation_id) id: vec3u, @builtin(num_workgroups) groups: vec3u) {
+      let i = group.first + i32(id.x + id.y * groups.x * ${LINEAR_THREADS}u);
+      if (i >= group.end) { return; }
+      let its = points[${HEAD_VECTORS} + i];
+      let x = its.x; let y = its.y; let z = its.z;
+      let cell = ORIGIN + x * SLICE + y * PITCH + z;
+      ${lines.join("\n")}
+      ${storeValues(substep, values)}
+    }
+  `;
+  return withProfiles(substep, { label: "a sub-step again", code, scratch: [table!] });
+}
+
 /** What the caches move at once. */
 const SECTOR_BYTES = 32;
 
@@ -263,7 +305,11 @@ export function planSteps(
     const { own: [first, end] } = section;
     const part: Problem = { ...problem, grid: [end - first, ny, nz] };
     const its = isCut ? layoutWithin(layout, section, section.own) : layout;
-    return { section, part, its, steps: shadersOf(part, its, first).map(place) };
+    const steps = shadersOf(part, its, first).map(place), isFused = steps.length < update.substeps.length;
+    const again = problem.survey === undefined || !isFused
+      ? []
+      : update.substeps.map((substep, i) => i === 0 ? 0 : place(againShader(problem, its, substep, first)));
+    return { section, part, its, steps, again };
   });
   // along x the pads' images may lie in another section
   const [alongX, alongY, alongZ] = alongAxes(boundary);
@@ -299,7 +345,7 @@ export function planSteps(
     storage: { layout, ...(isCut && { sections }), ...scratchOf(problem) },
     shaders,
     pads: bothPads.finish(),
-    ...(atPoints !== undefined && { points: pointPlan(owned, atPoints) }),
+    ...(atPoints !== undefined && { points: pointPlan(owned, atPoints, isFused ? { again: problem } : {}) }),
     dispatches(steps, start, table) {
       const list = work();
       for (let step = start; step < start + steps; step++) {
@@ -310,10 +356,21 @@ export function planSteps(
             const dispatch = { shader: its[substep]!, workgroups: workgroupsOf(part), flipped, uniforms };
             list.add(dispatch, { section, ranges: [own], levels: [level], reach });
           });
-          const fields = isFused ? update.substeps.flat() : update.substeps[substep]!;
-          for (const group of groupsOf(table, fields)) {
-            const dispatch = atGroup(atPoints!, group, { step: (table!.steps ?? 0) + step - start, level });
-            list.add(dispatch, { section: group.section, ranges: [group.slices], levels: [level] });
+          const passed = isFused
+            ? [...update.substeps.entries()]
+            : [[substep, update.substeps[substep]!] as const];
+          for (const [i, made] of passed) {
+            const again = table?.groups.filter((group) => group.again === i) ?? [];
+            if (again.length > 0 && renewsPads) renewPads(list, level);
+            for (const group of again) {
+              const { section, slices } = group, shader = parts[section]!.again[i]!;
+              const dispatch = { ...overGroup(shader, group, uniforms), flipped };
+              list.add(dispatch, { section, ranges: [slices], levels: [level], reach });
+            }
+            for (const group of groupsOf(table, made)) {
+              const dispatch = atGroup(atPoints!, group, { step: (table!.steps ?? 0) + step - start, level });
+              list.add(dispatch, { section: group.section, ranges: [group.slices], levels: [level] });
+            }
           }
           if (renewsPads) renewPads(list, level);
         }

@@ -49,6 +49,8 @@ export interface PointGroup {
   readonly end: number;
   /** Slices in which they lie. */
   readonly slices: SliceRange;
+  /** Of cells, not points: the sub-step that is computed again there. Their field is −1. */
+  readonly again?: number;
 }
 
 /** Where a plan finds points. */

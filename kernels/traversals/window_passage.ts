@@ -55,7 +55,7 @@ export function planPassage(
     storage: { layout, sections, ...scratchOf(problem) },
     passageSteps: needs.steps,
     shaders,
-    ...(atPoints !== undefined && { points: pointPlan(held, atPoints, true) }),
+    ...(atPoints !== undefined && { points: pointPlan(held, atPoints, { bySlice: true }) }),
     dispatches(steps, start, table) {
       const list: Dispatch[] = [];
       for (const [section, { slices: [first] }] of [...sections.entries()].reverse()) {

@@ -29,7 +29,7 @@ export const HEAD_VECTORS = 1;
 export function declarePoints(first = 0): string {
   const binding = (i: number): string => `@group(0) @binding(${SCRATCH_BINDING + first + i})`;
   return wgsl`
-    ${binding(0)} var<storage, read> points: array<vec4i>;
+    ${declareTable(first)}
     ${binding(1)} var<storage, read> added: array<f32>;
     ${binding(2)} var<storage, read_write> recorded: array<f32>;
 
@@ -43,4 +43,9 @@ export function declarePoints(first = 0): string {
       return sum;
     }
   `;
+}
+
+/** The table alone, bound as this scratch binding. */
+export function declareTable(binding: number): string {
+  return `@group(0) @binding(${SCRATCH_BINDING + binding}) var<storage, read> points: array<vec4i>;`;
 }

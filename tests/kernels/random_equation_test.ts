@@ -220,7 +220,7 @@ const MET_ELSEWHERE = new Set([
   "stepwise: window",
   "diamond-torre: window",
   ...["stepwise", "marching", "diamond-torre", "diamond-wavefront"].map((name) => `${name}: points`),
-  ...["stepwise", "diamond-torre", "diamond-wavefront"].map((name) => `${name}: early-sources`),
+  ...["stepwise", "marching", "diamond-torre", "diamond-wavefront"].map((name) => `${name}: early-sources`),
   "stepwise: previous-neighbours",
   "diamond-wavefront: previous-neighbours",
   "classic: previous-neighbours",
