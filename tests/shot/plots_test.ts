@@ -85,7 +85,7 @@ Deno.test("colours are full from 0.4 of a direct wave on, which falls as 1/√r 
   for (const [part, isFull] of [[0.42, true], [0.37, false]] as const) {
     const field = new Float32Array(8 * 9).fill(part * most);
     const shot = { source: [45, 0, 45] as const, t };
-    const picture = decode(drawWave(field, { model: plane, spacing, sent: "s", frequency }, shot));
+    const picture = decode(drawWave(field, { model: plane, spacing, sent: ["s"], frequency }, shot));
     assertEquals(pixel(picture, LEFT + 3, TOP + 3)[0]! === 125, isFull, `${part}`);
   }
 });
@@ -103,13 +103,13 @@ Deno.test("a gather of silent receivers, of one and of many unevenly spaced is d
 Deno.test("a wave is drawn over the medium, which is darker where it is faster", () => {
   const field = new Float32Array(20 * 30);
   const shot = { source: [95, 45, 25] as const, t: 0.1 };
-  const still = decode(drawWave(field, { model, spacing: 10, sent: "s", frequency: 15 }, shot));
+  const still = decode(drawWave(field, { model, spacing: 10, sent: ["s"], frequency: 15 }, shot));
   const [top] = pixel(still, LEFT + 5, TOP + 5), [bottom] = pixel(still, LEFT + 5, TOP + 550);
   assertEquals([top, bottom], [245, 135]);
   // 20 x 30 cells in the highest plot, 560 pixels: the place of cell 4, 20
   const scale = 560 / 30, x = LEFT + Math.round(4.5 * scale), y = TOP + Math.round(20.5 * scale);
   field[4 * 30 + 20] = 10;
-  const moved = decode(drawWave(field, { model, spacing: 10, sent: "s", frequency: 15 }, shot));
+  const moved = decode(drawWave(field, { model, spacing: 10, sent: ["s"], frequency: 15 }, shot));
   assert(pixel(moved, x, y)[0]! > 100 && pixel(moved, x, y)[2]! < 30);
   assertEquals(pixel(moved, LEFT + 5, TOP + 5), pixel(still, LEFT + 5, TOP + 5));
 });

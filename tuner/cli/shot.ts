@@ -64,7 +64,7 @@ const readPositive = number("a number above 0", (value) => value > 0);
 export const OPTIONS = {
   stencil: {
     value: "NAME",
-    help: "what is computed: acoustic, or elastic, with a vertical force and velocities along each axis",
+    help: "what is computed: acoustic, or elastic, with velocities along each axis",
     read: oneOf(["acoustic", "elastic"] as const),
     default: "acoustic",
   },
@@ -103,6 +103,10 @@ export const OPTIONS = {
     value: "X,Y,Z|X,Z",
     help: "in metres, z downwards (default: in the middle, at the top)",
     read: readPlace,
+  },
+  explosion: {
+    help: "the source pushes alike along all axes, instead of a force downwards",
+    onlyWith: { "--stencil elastic": "a source of sound does" },
   },
   shots: {
     ...file("sources of several shots, a line X,Y,Z each; the files written are numbered"),
@@ -155,7 +159,7 @@ export const run = (args: string[]): Promise<number> =>
   });
 
 async function readRequest(options: Values) {
-  const { velocity: path, velocityS, density, spacing, frequency, surface } = options;
+  const { velocity: path, velocityS, density, explosion, spacing, frequency, surface } = options;
   const { shots, snapshots: waves, profile } = options;
   const model = path === "layered"
     ? layeredModel(options.grid ?? [96, 96, 96])
@@ -193,14 +197,14 @@ async function readRequest(options: Values) {
   const medium = { order, velocity: [model.least, model.most], spacing, frequency, dimensions } as const;
   const rho = await givenModel(density, "density", model);
   const wave = options.stencil === "elastic"
-    ? elasticIn(model, medium, await givenModel(velocityS, "velocity-s", model), rho)
+    ? elasticIn(model, { ...medium, explosion }, await givenModel(velocityS, "velocity-s", model), rho)
     : soundIn(model, medium, rho);
-  const { sent, fields, early, materials } = wave, { edges = wave.edges } = options;
+  const { sent, fields, late, early, materials } = wave, { edges = wave.edges } = options;
   const timing = timingOf(0.9 * wave.longestStep, options);
   const stencil = wave.stencil({ ...medium, timeStep: timing.timeStep, edges, surface });
   const before: Grid = [edges, dimensions === 2 ? 0 : edges, surface === "free" ? 0 : edges];
   const plan: ShotPlan = {
-    ...{ model, before, spacing, frequency, ...timing, sent, fields, early },
+    ...{ model, before, spacing, frequency, ...timing, sent, fields, late, early },
     receivers,
     waves,
   };
@@ -209,7 +213,7 @@ async function readRequest(options: Values) {
     grid: ownOf(model, [nx + 2 * edges, ny + 2 * edges, before[2] + nz + edges]),
     boundary: "zero",
     steps: Math.min(stepsOf(plan), defaultSteps(stencil)),
-    survey: { sources: 1, receivers: receivers.length },
+    survey: { sources: sent.length, receivers: receivers.length },
   });
   const files = sources.map((_, shot) => filesOf(options, fields, shots === undefined ? "" : `-${shot + 1}`));
   const profiles = profile === undefined ? [] : [await readProfile(profile)];
@@ -254,7 +258,7 @@ async function givenModel(
 }
 
 /** What a shot needs of its equation. */
-interface Wave extends Pick<ShotPlan, "sent" | "fields" | "early"> {
+interface Wave extends Pick<ShotPlan, "sent" | "fields" | "late" | "early"> {
   readonly materials: Readonly<Record<string, Place>>;
   readonly warning: string | undefined;
   /** Cells of edges that are wide enough. */
@@ -271,15 +275,13 @@ function soundIn({ at }: VelocityModel, medium: AcousticShot, rho?: VelocityMode
     edges: acousticEdges(medium),
     longestStep: acousticTimeStep(medium),
     stencil: (made) => acoustic({ ...made, density: rho && [rho.least, rho.most] }),
-    sent: "s",
-    fields: ["p"],
-    early: 0,
+    ...{ sent: ["s"], fields: ["p"], late: 0, early: 0 },
   };
 }
 
 function elasticIn(
   { grid: [nx, ny, nz], at: p }: VelocityModel,
-  medium: AcousticShot & { readonly spacing: number },
+  { explosion, ...medium }: AcousticShot & { readonly spacing: number; readonly explosion: boolean },
   slow?: VelocityModel,
   rho?: VelocityModel,
 ): Wave {
@@ -297,14 +299,15 @@ function elasticIn(
   }
   const lame = (name: "lambda" | "mu"): Place => (x, y, z) =>
     lameOf(p(x, y, z), s(x, y, z), density(x, y, z))[name];
+  const axes = medium.dimensions === 2 ? ["x", "z"] : ["x", "y", "z"];
   return {
     materials: { lambda: lame("lambda"), mu: lame("mu"), density },
     warning: elasticWarning(slowest, medium.frequency, medium.spacing),
     edges: elasticEdges(medium),
     longestStep: elasticTimeStep(medium),
     stencil: elastic,
-    sent: "fz",
-    fields: medium.dimensions === 2 ? ["vx", "vz"] : ["vx", "vy", "vz"],
+    ...(explosion ? { sent: axes.map((axis) => `m${axis}${axis}`), late: 0.5 } : { sent: ["fz"], late: 0 }),
+    fields: axes.map((axis) => `v${axis}`),
     early: 0.5,
   };
 }

@@ -50,7 +50,7 @@ export function drawWave(
   const direct = dimensions === 2
     ? LINE_PEAK * spacing ** 2 / (2 * Math.PI * Math.sqrt(2 * t * frequency))
     : spacing ** 3 / (4 * Math.PI * least * t);
-  const clip = sent === "s" ? WAVE_PART * direct : clipOf([field]),
+  const clip = sent[0] === "s" ? WAVE_PART * direct : clipOf([field]),
     scale = Math.min(WIDEST / nx, HIGHEST / nz);
   const y = Math.round(source[1] / spacing - 0.5), valueAt = smoothly((x, z) => field[x * nz + z]!, nx, nz);
   return drawPlot({

@@ -17,9 +17,11 @@ export interface ShotPlan {
   readonly timeStep: number;
   readonly interval: number;
   readonly samples: number;
-  /** The source's name, and the fields that are recorded, of which the last is drawn. */
-  readonly sent: string;
+  /** The sources that send the wavelet, and the fields that are recorded, of which the last is drawn. */
+  readonly sent: readonly string[];
   readonly fields: readonly string[];
+  /** Steps by which a source's values are later than their number. */
+  readonly late: number;
   /** Steps by which values of these fields are earlier than their sample. */
   readonly early: number;
   /** Where receivers are, in metres; in two dimensions y is 0. */
@@ -65,15 +67,15 @@ export async function shoot(
     receivers,
     waves,
   } = plan;
-  const { sent, fields, early } = plan;
+  const { sent, fields, late, early } = plan;
   // rounded, so that a cell's centre stays one
   const cell = (metres: number, axis: number): number =>
     before[axis]! + Math.round(1e6 * (metres / spacing - 0.5)) / 1e6;
   const cellOf = (place: Grid) => ownOf(model, [cell(place[0], 0), cell(place[1], 1), cell(place[2], 2)]);
   const steps = stepsOf(plan), problem = usersProblem(solver.problem), interpolation = "sinc";
   await solver.reset();
-  const wavelet = Array.from({ length: steps }, (_, n) => ricker(frequency, n * timeStep));
-  await solver.addSources(sent, [cellOf(source)], wavelet, { interpolation });
+  const wavelet = Array.from({ length: steps }, (_, n) => ricker(frequency, (n + late) * timeStep));
+  for (const name of sent) await solver.addSources(name, [cellOf(source)], wavelet, { interpolation });
   for (const field of fields) await solver.addReceivers(field, receivers.map(cellOf), { interpolation });
   let timeNs = 0, atOnce = problem.steps;
   for (let i = 0; i < Math.max(1, waves); i++) {
