@@ -11,8 +11,8 @@ import {
   type CpuDemand,
   reusedSlices,
 } from "./cpu_demand.ts";
-import { usualStrip } from "./cpu_order.ts";
-import { type DiamondShape, refuseDiamonds } from "./diamond_order.ts";
+import { type Surroundings, usualStrip } from "./cpu_order.ts";
+import { type DiamondShape, refuseDiamonds, wavedOf } from "./diamond_order.ts";
 import type { NodeShape } from "./line_order.ts";
 
 /** How workers visit a grid: stepwise in strips of `strip` rows (0: one strip), in diamonds, or along a line in nodes. */
@@ -92,35 +92,34 @@ const diamondWavefront: CpuTraversal = {
   name: "diamond-wavefront",
   capabilities: ALL_BUT_WINDOWS,
   candidates(problem, workers, { fuses }) {
-    const { grid: [, ny], steps, stencil: { update } } = problem;
-    const reach = Math.max(1, reachOf(update).y);
+    const { steps, stencil: { update } } = problem;
+    const { grid: [nx, ny], reach: [, its] } = wavedOf(surroundingsOf(problem)), reach = Math.max(1, its);
     const found = new Map<string, Parameters>();
     for (const rows of TILE_ROWS) {
       const tiles = workers * Math.max(1, Math.round(ny / (rows * reach) / workers));
       const most = Math.min(Math.floor(ny / tiles / 2 / reach), steps * update.substeps.length);
       for (const levels of [most, Math.floor(most / 2)]) {
-        for (const block of BLOCKS) {
+        for (const block of nx === 1 ? [1] : BLOCKS) {
           for (const one of eachFused({ tiles, levels, block }, fuses)) found.set(JSON.stringify(one), one);
         }
       }
     }
     return [...found.values()].filter((one) => this.infeasible(problem, one) === undefined);
   },
-  infeasible({ grid: [nx, ny], boundary, stencil }, parameters) {
+  infeasible(problem, parameters) {
     const shape = diamondShape(parameters);
     if (shape === undefined) {
       const found = [parameters.tiles, parameters.levels, parameters.block].join(", ");
       return wrongParameters(`tiles, levels and block must be whole numbers from 1 up, not ${found}`);
     }
-    const [alongX, alongY] = alongAxes(boundary);
-    const { x, y } = reachOf(stencil.update);
     return refuseFused(parameters.fused) ??
       refuseOthers(["tiles", "levels", "block", "fused"], parameters) ??
-      refuseDiamonds({ grid: [nx, ny], boundaries: [alongX, alongY], reach: [x, y] }, shape);
+      refuseDiamonds(surroundingsOf(problem), shape);
   },
-  demand({ grid: [nx, ny, nz], steps, stencil: { update } }, parameters, workers) {
-    const { tiles, band, block } = diamondShape(parameters)!;
-    const substeps = update.substeps.length, { x, y } = reachOf(update);
+  demand(problem, parameters, workers) {
+    const { grid: [slices, , nz], steps, stencil: { update } } = problem;
+    const { grid: [nx, ny], reach: [x, y] } = wavedOf(surroundingsOf(problem));
+    const { tiles, band, block } = diamondShape(parameters)!, substeps = update.substeps.length;
     const levels = Math.min(band, steps * substeps), rows = ny / tiles;
     const { held, moved } = bytesOfPass(update);
     return {
@@ -128,16 +127,22 @@ const diamondWavefront: CpuTraversal = {
       // a diamond of `rows` at its widest makes `levels` · `rows` updates, and reads what lies around it
       bytesPerUpdate: moved * substeps / levels,
       extraBytesPerUpdate: held * substeps / levels * 2 * y / rows,
-      reusedBytes: held * nz * rows * (2 * band * x + 2 * x + block),
+      reusedBytes: held * nz * rows * Math.min(nx, 2 * band * x + 2 * x + block),
       reusedBytesPerUpdate: BYTES * valuesMoved(update),
       meetingsPerStep: substeps * (1 / levels + 1 / (steps * substeps)),
       // the wave's first slices are no whole block
-      callsPerStep: substeps * 2 * tiles * (Math.ceil(nx / block) + 1 + nx / 2),
+      callsPerStep: substeps *
+        (2 * tiles * (Math.ceil(nx / block) + 1) + (nx === 1 ? 1 : 2 * tiles) * slices / 2),
       imbalance: Math.ceil(tiles / workers) * workers / tiles,
     };
   },
   shape: (parameters) => diamondShape(parameters),
 };
+
+function surroundingsOf({ grid: [nx, ny], boundary, stencil: { update } }: Problem): Surroundings {
+  const [alongX, alongY] = alongAxes(boundary), { x, y } = reachOf(update);
+  return { grid: [nx, ny], boundaries: [alongX, alongY], reach: [x, y] };
+}
 
 function diamondShape({ tiles, levels, block }: Parameters): DiamondShape | undefined {
   const isCount = (value: number | undefined): value is number => Number.isSafeInteger(value) && value! >= 1;

@@ -20,7 +20,7 @@
  * Within a diamond the levels follow each other along x like a wave, each S slices behind the one before. Between the
  * first and the last of them a few slices of the diamond's rows are in use: they stay in the core's second-level cache,
  * so that a cell is loaded and stored once for all levels of a diamond. Along a periodic x the wave leaves a triangle
- * open at the seam, which is closed at its end.
+ * open at the seam, which is closed at its end. In two dimensions diamonds lie along x, and there is no wave.
  *
  * With S the furthest reach of any sub-step no level overwrites what another one still reads: the array of the newer
  * level is that of the level two steps before, whose readers are at most S rows and slices away.
@@ -39,12 +39,11 @@ export interface DiamondShape {
 }
 
 /** Why a run cannot have such diamonds; undefined if it can. */
-export function refuseDiamonds(
-  { grid: [nx, ny], boundaries, reach: [sx, sy] }: Surroundings,
-  { tiles, band }: DiamondShape,
-): Refusal | undefined {
-  const wraps = wrapsOf(boundaries);
-  if (tiles > ny) return wrongParameters(`${tiles} tiles along y: the grid has ${ny} rows`);
+export function refuseDiamonds(around: Surroundings, { tiles, band }: DiamondShape): Refusal | undefined {
+  const { grid: [nx, ny], boundaries, reach: [sx, sy] } = wavedOf(around), wraps = wrapsOf(boundaries);
+  if (tiles > ny) {
+    return wrongParameters(`${tiles} tiles along ${isFlat(around) ? "x" : "y"}: the grid has ${ny} rows`);
+  }
   const { even, odd } = cutsOf(ny, tiles, wraps[1]);
   if (even.length + odd.length > 0) {
     const cuts = [...even, ...odd].sort((a, b) => a - b);
@@ -61,6 +60,18 @@ export function refuseDiamonds(
     return wrongParameters(`the wave leaves ${open} slices open at the seam: the grid has ${nx}`);
   }
   return undefined;
+}
+
+/** Whether a slice has a single row: the grid of two dimensions. */
+function isFlat({ grid }: Pick<Surroundings, "grid">): boolean {
+  return grid[1] === 1;
+}
+
+/** The same where the wave goes along the first axis and tiles lie along the second: x and y, in two dimensions y and x. */
+export function wavedOf<T extends Surroundings>(around: T): T {
+  if (!isFlat(around)) return around;
+  const { grid: [nx, ny], boundaries: [alongX, alongY], reach: [sx, sy] } = around;
+  return { ...around, grid: [ny, nx], boundaries: [alongY, alongX], reach: [sy, sx] };
 }
 
 /** Whether tiles go on across the ends of x and y; insulated ends lie in the tiles beside them. */
@@ -96,7 +107,8 @@ function tilesOf(cuts: readonly number[], before: readonly number[], ny: number,
 }
 
 /** The order of diamonds that {@linkcode refuseDiamonds} does not refuse. */
-export function diamondOrder(run: CpuRun, shape: DiamondShape): CpuOrder {
+export function diamondOrder(given: CpuRun, shape: DiamondShape): CpuOrder {
+  const run = isFlat(given) ? { ...wavedOf(given), slicesAt: () => [0, 1] as const } : given;
   const { levels, grid: [, ny], boundaries, reach: [, sy], part, parts } = run;
   const wraps = wrapsOf(boundaries);
   const { tiles, band } = shape;
@@ -105,7 +117,8 @@ export function diamondOrder(run: CpuRun, shape: DiamondShape): CpuOrder {
   const bands = Math.ceil(levels / band);
   return {
     rounds: bands + 1,
-    visitRound(round: number, visit: Visit): void {
+    visitRound(round: number, visitGiven: Visit): void {
+      const visit = isFlat(given) ? visitKnown(given, visitGiven) : visitGiven;
       const all = kinds[round % 2 as 0 | 1];
       // between the halves at the ends lie whole tiles: the worker that has both halves has one tile less
       const isHalved = !wraps[1] && round % 2 === 1;
@@ -131,6 +144,14 @@ export function diamondOrder(run: CpuRun, shape: DiamondShape): CpuOrder {
         moveWave(run, shape, { rows, visit });
       }
     },
+  };
+}
+
+/** Visits what is known of rows whose x and y have changed places. */
+function visitKnown({ slicesAt }: CpuRun, visit: Visit): Visit {
+  return (level, { x0: y0, x1: y1, y0: from, y1: to }) => {
+    const [known0, known1] = slicesAt(level), x0 = Math.max(from, known0), x1 = Math.min(to, known1);
+    if (x1 > x0) visit(level, { x0, x1, y0, y1 });
   };
 }
 

@@ -179,7 +179,7 @@ async function solved(
 
 const ON_CPU: readonly { traversal: string; parameters: Values }[] = [
   { traversal: "stepwise", parameters: { strip: 0 } },
-  { traversal: "diamond-wavefront", parameters: { tiles: 1, levels: 3, block: 4 } },
+  { traversal: "diamond-wavefront", parameters: { tiles: 2, levels: 3, block: 1 } },
 ];
 const EACH_BOUNDARY = ["zero", "periodic", "insulated", ["periodic", "zero"], ["zero", "insulated"]] as const;
 
@@ -191,8 +191,6 @@ Deno.test("on the CPU whole numbers in two dimensions equal the oracle, for ever
         (x: number, y: number) => (3 * x + 5 * y) % 7 - 3,
         (x: number, y: number) => (x * y) % 5,
       ];
-      const isLeftOut = way.traversal !== "stepwise" && `${boundary}` !== "zero";
-      if (isLeftOut) continue;
       const found = await solved({ stencil, grid, boundary }, values, steps, way);
       const cells = (of: (x: number, y: number) => number) =>
         Float32Array.from({ length: nx * ny }, (_, i) => of(Math.floor(i / ny), i % ny));

@@ -99,7 +99,10 @@ function play(game: Game, orderOf: (run: CpuRun) => CpuOrder): void {
 
 const small = (min: number, max: number) => fc.integer({ min, max });
 const games = fc.record({
-  grid: fc.tuple(small(1, 24), small(1, 24)),
+  grid: fc.tuple(
+    small(1, 24),
+    fc.oneof({ weight: 3, arbitrary: small(1, 24) }, { weight: 1, arbitrary: fc.constant(1) }),
+  ),
   boundaries: fc.tuple(fc.constantFrom(...BOUNDARIES), fc.constantFrom(...BOUNDARIES)),
   reaches: fc.array(fc.tuple(small(0, 2), small(0, 2)), { minLength: 1, maxLength: 3 }),
   steps: small(0, 7),
