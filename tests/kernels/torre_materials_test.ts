@@ -15,6 +15,7 @@ import { AGAIN, HELD, PACKED } from "../../kernels/traversals/torre_materials.ts
 import { registersOf } from "../../models/roofline.ts";
 import { H100_LIMITS } from "../h100_limits.ts";
 import { testOnGpu } from "../test_on_gpu.ts";
+import { THOROUGH } from "../thorough.ts";
 import { assertExact, describeCase, type OracleCase, packed, wholeNumberMedium } from "./oracle_case.ts";
 
 /** Whole numbers that stay within −8 and 8, so that they are exact for any number of steps. */
@@ -137,8 +138,12 @@ const PACKED_CASES: readonly OracleCase[] = ([
   [packed(sums, -2, 2), [11, 7, 9], [1, 4, 1, 2, 5, 4, 1, 1], [5, 4]],
 ] satisfies TorreRow[]).flatMap((row) => casesOf(row, [PACKED, PACKED + HELD]));
 
-for (const one of [...CASES, ...PACKED_CASES]) {
-  testOnGpu(`equals the oracle bit for bit: ${describeCase(one)}`, (gpu) => assertExact(gpu, one));
+for (const [i, one] of [...CASES, ...PACKED_CASES].entries()) {
+  // the forms by turns, each with half of the rows; both of every row in thorough runs
+  const ignore = !THOROUGH && i % 4 !== 0 && i % 4 !== 3;
+  testOnGpu(`equals the oracle bit for bit: ${describeCase(one)}`, (gpu) => assertExact(gpu, one), {
+    ignore,
+  });
 }
 
 const GRID: Grid = [64, 40, 36];
