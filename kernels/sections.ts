@@ -41,19 +41,29 @@ export type SectionLimits = Pick<
   "maxStorageBufferBindingSize" | "maxBufferSize" | "windowBytes"
 >;
 
+/** Sections of a level at most: beyond every device's memory, and enough to make a search of plans slow. */
+const MOST_SECTIONS = 1024;
+
+/** Whether a level exceeds one binding. */
+export function isCut(layout: Layout, limits: SectionLimits): boolean {
+  return slicesOf(layout) > mostSlices(layout, limits);
+}
+
 /** The sections of a level: one where it fits a binding, or no limits are given; else as few as possible. */
 export function sectionsOf(
   layout: Layout,
   { span, wish = span }: SectionNeeds,
   limits?: SectionLimits,
 ): readonly Section[] {
-  const total = slicesOf(layout), most = limits === undefined ? total : mostSlices(layout, limits);
-  const isWindow = limits?.windowBytes !== undefined;
-  if (total <= most) return [sectionOf(layout, [0, total], [0, layout.grid[0]])];
+  const total = slicesOf(layout), isWindow = limits?.windowBytes !== undefined;
+  if (limits === undefined || !isCut(layout, limits)) {
+    return [sectionOf(layout, [0, total], [0, layout.grid[0]])];
+  }
+  const most = mostSlices(layout, limits);
   const least = Math.min(isWindow ? wish : span, total) - 1;
   const count = Math.ceil((total - least) / (most - least));
   if (!(most > least)) {
-    throw new RangeError(`Cannot cut a level: ${whyUncut(layout, { span, wish }, limits!)?.message}`);
+    throw new RangeError(`Cannot cut a level: ${whyUncut(layout, { span, wish }, limits)?.message}`);
   }
   const common = Math.max(least, Math.min(wish - 1, Math.floor((count * most - total) / (count - 1))));
   const size = Math.ceil((total + (count - 1) * common) / count);
@@ -81,7 +91,7 @@ export function whyUncut(
     kind: "limits",
     message: `${found}, ${limit} is ${limits[limit]}`,
   });
-  if (total <= most) return undefined;
+  if (!isCut(layout, limits)) return undefined;
   const bytes = 4 * layout.slice * together;
   if (isWindow) {
     if (together < most) return undefined;
@@ -96,6 +106,7 @@ export function whyUncut(
     return beyond(`${together === total ? 4 * layout.length : bytes} bytes in ${what}`);
   }
   const sections = Math.ceil((total - together + 1) / (most - together + 1));
+  if (sections > MOST_SECTIONS) return beyond(`${sections} sections of at most ${MOST_SECTIONS}`);
   if (total + (sections - 1) * (together - 1) <= 2 * total) return undefined;
   const common = `sections with ${together - 1} slices in common`;
   return beyond(`${common} would take more than twice the memory: ${bytes} bytes lie together`);

@@ -61,11 +61,12 @@ const { _: others, help, h, out, serve: port, ...unknown } = parseArgs(Deno.args
   boolean: ["help", "h"],
 });
 if (help || h) end(HELP, 0);
-const odd = others[0] ?? Object.keys(unknown)[0];
+const odd = others[0] ?? Object.keys(unknown).map((name) => `--${name}`)[0];
 if (odd !== undefined) end(`facet: Unexpected argument "${odd}": see deno task page --help`, 2);
+if (out === "") end("facet: --out needs a folder", 2);
 const number = Number(port || 8000);
 if (!(number >= 0 && number < 65536)) end(`facet: --serve must be a port: found "${port}"`, 2);
-const folder = resolve(out || "site");
+const folder = resolve(out ?? "site");
 try {
   await build(folder);
 } catch (error) {

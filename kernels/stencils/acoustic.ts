@@ -82,7 +82,7 @@ const HIGHEST = 2.5;
 /** A medium with the defaults of what it leaves out, checked. */
 export function mediumOf(medium: AcousticMedium, name = "acoustic") {
   const { order = 2, velocity = [1500, 4500], spacing = 10, dimensions = 3 } = medium;
-  const [least, most] = velocity, isRange = least > 0 && least <= most;
+  const [least, most] = [velocity].flat() as unknown as ValueRange, isRange = least > 0 && least <= most;
   requireOneOf(name, "order", WAVE_ORDERS, order);
   requireValue(isRange, name, "velocity must be the lowest, above 0, and the highest", `${velocity}`);
   requireValue(spacing > 0, name, "spacing must be above 0", spacing);
@@ -141,8 +141,9 @@ export function acoustic(options: AcousticOptions = {}): Stencil {
   const { order, velocity, most, spacing, dimensions } = mediumOf(options), limit = acousticTimeStep(options);
   const { density, packed = false, timeStep = 0.9 * limit, edges = 30, surface = "absorbing" } = options;
   requireStable("acoustic", "the time step in s", timeStep, limit, ` of order ${order}`);
-  const isFree = surface === "free", isDense = density === undefined || density[0] > 0;
-  requireValue(isDense, "acoustic", "density must be above 0", `${density}`);
+  const isFree = surface === "free",
+    isDense = density === undefined || (density[0] > 0 && density[0] <= density[1]);
+  requireValue(isDense, "acoustic", "density must be the lowest, above 0, and the highest", `${density}`);
   requireValue(isFree || surface === "absorbing", "acoustic", "surface must be absorbing or free", surface);
   const depth = dimensions - 1, last = ownAxes(dimensions)[depth]!;
   const scaled = secondDerivative(order).sides.map((c) => c * (timeStep / spacing) ** 2);

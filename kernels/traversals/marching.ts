@@ -13,7 +13,7 @@
 import { type Tap, tapsIn } from "../expression.ts";
 import { capabilities, refusalOf, WITHOUT_INSULATED, wrongParameters } from "../capability.ts";
 import type { Layout } from "../layout.ts";
-import { sectionsOf } from "../sections.ts";
+import { isCut, sectionsOf } from "../sections.ts";
 import { isAllZero, type Problem } from "../stencils/stencil.ts";
 import { remembered } from "../remembered.ts";
 import { profileTapsOf, reachOf, stepReach, tapsOf, type Update } from "../update.ts";
@@ -124,7 +124,7 @@ export const marching: Traversal = {
         `${zPerThread} cells a thread, as taps reach ${reach}: several steps a pass exchange with the next thread only`,
       );
     }
-    if (isPaired(shape.update) && sectionsOf(layout, needsOf(shape), limits).length > 1) {
+    if (isPaired(shape.update) && isCut(layout, limits)) {
       return wrongParameters(`depth ${depth}: passes in pairs take levels in one piece`);
     }
     if (ownThreads(threadsZ, haloZ) <= 0 || ownThreads(threadsY, haloY) <= 0) {

@@ -62,6 +62,12 @@ Deno.test("sections are few, fit, and hold all slices that must lie together", (
   );
 });
 
+Deno.test("a level of more sections than any device's memory holds is not cut", () => {
+  const layout = layOut([20_490, 1, 1024], { pad: [1, 0, 0] });
+  const limits = { maxStorageBufferBindingSize: 20 * 4 * layout.slice, maxBufferSize: 2 ** 30 };
+  assertEquals(whyUncut(layout, { span: 1 }, limits)?.message.split(",")[0], "1025 sections of at most 1024");
+});
+
 Deno.test("no section is longer than an i32 can index, whatever the device's limits", () => {
   const layout = layOut([3000, 1024, 1024], { pad: [1, 1, 1], sharedPads: true });
   const sections = sectionsOf(layout, { span: 3 }, {

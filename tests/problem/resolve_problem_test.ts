@@ -87,6 +87,10 @@ Deno.test("a problem that makes no sense is refused", () => {
         { boundary: boundary as never },
         `the boundary must be one of zero, periodic, insulated, or one for each axis, such as zero,periodic,insulated: found ${found}`,
       ]),
+    [
+      { stencil: wave(2, { dimensions: 2 }), grid: [8, 8], boundary: ["zero", "periodic", "zero"] },
+      "the boundary must be one of zero, periodic, insulated, or one for each axis, such as zero,insulated: found zero,periodic,zero",
+    ],
     [{ cpuWorkers: -2 }, "a whole number of CPU workers from 0 to 1024 is wanted: found -2"],
     [{ cpuWorkers: 1.5 }, "a whole number of CPU workers from 0 to 1024 is wanted: found 1.5"],
     [

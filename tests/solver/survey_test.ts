@@ -328,19 +328,23 @@ Deno.test("what cannot be a source or a receiver is refused in one line", async 
   );
   const refusals: [() => Promise<void>, string][] = [
     [() => solver.addSources("p", [[1, 1, 1]], [1]), 'the name must be one of s: found "p"'],
-    [() => solver.addSources("s", [[13, 1, 1]], [1]), "positions must lie within 0 to 12, 10, 19 cells"],
+    [
+      () => solver.addSources("s", [[13, 1, 1]], [1]),
+      "positions must lie within 0 to 12, 10, 19 cells: found 13, 1, 1",
+    ],
     [() => solver.addSources("s", [[1, NaN, 1]], [1]), "positions must lie within 0 to 12, 10, 19 cells"],
     [
       () => solver.addSources("s", [[1, 1, 1]], [[1], [2]]),
       "one for each of 1 positions, is wanted: found 2",
     ],
     [() => solver.addSources("s", [[1, 1, 1]], [1e39]), "numbers that f32 can hold"],
+    [() => solver.addSources("s", [[1, 1, 1]], (() => 1) as never), "numbers that f32 can hold"],
     [() => solver.addReceivers("m", [[1, 1, 1]]), 'the name must be one of p: found "m"'],
     [() => solver.addReceivers("p", [[1, 1, 1]], { every: 0 }), "every must be a whole number of steps"],
     [() => solver.addReceivers("p", [[1, 1, 1]], { onSamples: 3 as never }), "onSamples must be a function"],
     [
       () => solver.addReceivers("p", [[1, 1, 1]], { every: 2, frequencies: [15] }),
-      "frequencies must be cycles per step, from 0 to 0.25",
+      "frequencies must be cycles per step, from 0 to 0.25: found 15",
     ],
     [
       () => solver.addReceivers("p", [[1, 1, 1]], { onSamples: () => {}, frequencies: [0] }),

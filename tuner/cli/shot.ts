@@ -280,15 +280,15 @@ function soundIn({ at }: VelocityModel, medium: AcousticShot, rho?: VelocityMode
 }
 
 function elasticIn(
-  { grid: [nx, ny, nz], at: p }: VelocityModel,
+  { grid: [nx, ny, nz], at: p, least }: VelocityModel,
   { explosion, ...medium }: AcousticShot & { readonly spacing: number; readonly explosion: boolean },
   slow?: VelocityModel,
   rho?: VelocityModel,
 ): Wave {
   const s: Place = slow?.at ?? ((x, y, z) => p(x, y, z) / Math.sqrt(3));
   const density: Place = rho?.at ?? ((x, y, z) => 310 * p(x, y, z) ** 0.25);
-  let slowest = Infinity;
-  for (let x = 0; x < nx; x++) {
+  let slowest = slow ? Infinity : least / Math.sqrt(3);
+  for (let x = 0; slow && x < nx; x++) {
     for (let y = 0; y < ny; y++) {
       for (let z = 0; z < nz; z++) {
         const one = s(x, y, z), most = Math.sqrt(0.75) * p(x, y, z);

@@ -196,7 +196,7 @@ export class Survey {
     const copies = list.map((signature) => {
       const known = kept.get(signature) ?? Float32Array.from(signature ?? []);
       kept.set(signature, known);
-      if (!known.every(Number.isFinite)) {
+      if (typeof signature !== "object" || signature === null || !known.every(Number.isFinite)) {
         refuse("a signature must be a list of numbers that f32 can hold", "another value");
       }
       return known;
@@ -218,9 +218,10 @@ export class Survey {
     const { onSamples, frequencies } = options, most = 0.5 / every;
     if (frequencies !== undefined) {
       if (onSamples !== undefined) refuse("either onSamples or frequencies is wanted", "both");
-      const areRight = Array.isArray(frequencies) && frequencies.every((f) => f >= 0 && f <= most);
-      if (!areRight) {
-        refuse(`frequencies must be cycles per step, from 0 to ${most}`, describeValue(frequencies));
+      const isWrong = (f: number): boolean => !(f >= 0 && f <= most);
+      const wrong = Array.isArray(frequencies) ? frequencies.find(isWrong) : frequencies;
+      if (wrong !== undefined) {
+        refuse(`frequencies must be cycles per step, from 0 to ${most}`, describeValue(wrong));
       }
     }
     if (onSamples !== undefined && typeof onSamples !== "function") {
@@ -322,7 +323,7 @@ export class Survey {
         const last = most.map((cells) => cells - 1).join(", ");
         refuse(
           `positions must lie within ${isFree ? least.join(", ") : 0} to ${last} cells`,
-          describeValue(position),
+          Array.isArray(position) ? position.join(", ") : describeValue(position),
         );
       }
       const factor = weight(...position as readonly number[] as Offset);

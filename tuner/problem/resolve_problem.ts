@@ -174,7 +174,8 @@ export function checkProblem(action: string, given: OpenProblem): Problem {
   if (steps !== undefined && !isCount(steps)) refuse("steps must be a whole number, at least 1", `${steps}`);
   // of a longer run, those that it makes are looked at when it does
   checkSignals(action, given, 0, Math.min(steps ?? 1, MAX_STEPS));
-  if (!isBoundaryOf(stencil, boundary)) {
+  const isAlongAll = typeof boundary === "string" || boundary?.length === grid.length;
+  if (!isAlongAll || !isBoundaryOf(stencil, boundary)) {
     refuse(`the boundary must be ${wantedBoundary(stencil)}`, `${boundary}`);
   }
   const problem = plannedProblem(given), [x, y, z] = problem.grid, { z: reach } = reachOf(stencil.update);
