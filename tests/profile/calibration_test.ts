@@ -1,7 +1,8 @@
 import { assert, assertAlmostEquals, assertEquals } from "@std/assert";
 import { heat } from "../../kernels/stencils/heat.ts";
+import { remembered } from "../../kernels/remembered.ts";
 import { wave } from "../../kernels/stencils/wave.ts";
-import type { Problem } from "../../kernels/stencils/stencil.ts";
+import type { Grid, Problem, Stencil } from "../../kernels/stencils/stencil.ts";
 import { TRAVERSALS } from "../../kernels/traversals/all.ts";
 import { mostPromising } from "../../tuner/profile/best_predicted.ts";
 import { Calibration, correctSpace, kindOf, pointsOf, type Sample } from "../../tuner/profile/calibration.ts";
@@ -13,14 +14,21 @@ import { enumerateSpace } from "../../tuner/search/space.ts";
 import { H100_LIMITS } from "../h100_limits.ts";
 
 const DEVICE = { copyBytesPerSecond: 3e12 };
+const WAVE = wave(4);
 const problemOn = (...grid: [number, number, number]): Problem => ({
-  stencil: wave(4),
+  stencil: WAVE,
   grid,
   boundary: "zero",
   steps: 96,
 });
-const spaceOn = (problem: Problem) =>
-  enumerateSpace(problem, { traversals: TRAVERSALS, limits: H100_LIMITS, device: DEVICE });
+const enumerated = remembered((stencil: Stencil, grid: Grid) =>
+  enumerateSpace({ ...problemOn(...grid), stencil }, {
+    traversals: TRAVERSALS,
+    limits: H100_LIMITS,
+    device: DEVICE,
+  })
+);
+const spaceOn = ({ stencil, grid }: Problem) => enumerated(stencil, grid);
 
 /** Every so many candidates of a problem, each as much faster than predicted as its kind. */
 function samplesOn(problem: Problem, factors: Readonly<Record<string, number>>, every = 80): Sample[] {
