@@ -1,4 +1,5 @@
 import { assert, assertEquals, assertMatch, assertNotEquals } from "@std/assert";
+import type { Demand } from "../../kernels/traversals/traversal.ts";
 import { replayOnce } from "../../tuner/replay/replay.ts";
 import type { ReplayCandidate } from "../../tuner/replay/replay_space.ts";
 import { seededRandom } from "../../tuner/measuring/seeded_random.ts";
@@ -29,6 +30,17 @@ Deno.test("auto begins with the best predicted of each traversal", () => {
     const kin = space.filter((one) => one.traversal.name === traversal.name);
     assertEquals(predicted, Math.max(...kin.map((one) => one.predicted!)));
   }
+  assertEquals(first[0]!.predicted, Math.max(...space.map((one) => one.predicted!)));
+});
+
+Deno.test("where kernels compile slowly auto begins with what compiles soonest", () => {
+  const space = syntheticSpace(200, { seed: 1 }).map((one) => ({
+    ...one,
+    demand: { loopInstructions: one.traversal.name === "stepwise" ? 10 : 1000 } as Demand,
+  }));
+  const firstOf = (compilesSlowly: boolean) => auto.begin(space, { seed: 1, compilesSlowly }).next()!;
+  assertEquals(firstOf(true).traversal.name, "stepwise");
+  assertNotEquals(firstOf(false).traversal.name, "stepwise");
 });
 
 Deno.test("auto of an empty space, as without a GPU, ends at once", () => {

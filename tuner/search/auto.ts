@@ -69,7 +69,7 @@ class AutoSearch<P extends Point> implements Search<P> {
   /** Candidates in a row before which another 1% was unlikely. */
   #unlikely = 0;
 
-  constructor(space: readonly P[], { seed }: SearchOptions) {
+  constructor(space: readonly P[], { seed, compilesSlowly = false }: SearchOptions) {
     this.#draw = seededRandom(seed);
     const isPredicted = space.every(({ predicted }) => predicted !== undefined);
     // where nothing is predicted the order of the space means nothing
@@ -83,7 +83,9 @@ class AutoSearch<P extends Point> implements Search<P> {
       ? groups.map((group) => group.reduce((a, b) => b.predicted! > a.predicted! ? b : a))
       : lattice.spread(FIRST_UNPREDICTED);
     // the last is the next: what should be fastest, while it compiles what compiles soonest
-    const [fastest] = isPredicted ? first.toSorted((a, b) => b.predicted! - a.predicted!) : [];
+    const [fastest] = isPredicted && !compilesSlowly
+      ? first.toSorted((a, b) => b.predicted! - a.predicted!)
+      : [];
     this.#first = first.toReversed().toSorted((a, b) =>
       Number(a === fastest) - Number(b === fastest) || instructionsOf(b) - instructionsOf(a)
     ).map((candidate) => this.#indices.get(candidate)!);

@@ -34,8 +34,13 @@ export interface Search<P extends Point> {
   readonly verdict?: string | undefined;
 }
 
-/** Options of {@linkcode Strategy.begin}; the seed makes random choices repeatable. */
-export type SearchOptions = { readonly seed: number };
+/** Options of {@linkcode Strategy.begin}. */
+export type SearchOptions = {
+  /** Makes random choices repeatable. */
+  readonly seed: number;
+  /** Whether a kernel may compile for seconds, as for a GPU in software: it is not the first to try. @default {false} */
+  readonly compilesSlowly?: boolean;
+};
 
 /** A way to search a space: proposes candidates and learns what came of them; it never measures. */
 export interface Strategy {

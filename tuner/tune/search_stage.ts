@@ -82,11 +82,12 @@ export async function search(run: TuningRun): Promise<string | undefined> {
 
 /** Begins the search of a device's candidates, which reuses what earlier runs found out: that takes no time. */
 export function beginSearch<P extends Point & { readonly configuration: Configuration }>(
-  { request: { strategy, seed }, findings }: TuningRun,
+  { request: { strategy, seed }, findings, session: { device } }: TuningRun,
   candidates: readonly P[],
 ): Search<P> {
   return beginRecalling(strategy, candidates, {
     seed,
+    compilesSlowly: device.gpu?.isFallback ?? false,
     recall: ({ configuration }) => {
       const evaluation = findings.recall(configuration);
       return evaluation && outcomeOf({ evaluation, evaluationNs: 0 });
