@@ -80,7 +80,15 @@ export {
   tanh,
   type Value,
 } from "./kernels/operations.ts";
-export type { Assignment, AxisProfile, Material, Substep, Update, ValueRange } from "./kernels/update.ts";
+export type {
+  Assignment,
+  AxisProfile,
+  Layer,
+  Material,
+  Substep,
+  Update,
+  ValueRange,
+} from "./kernels/update.ts";
 export { type FieldLevels, type ReferenceRun, runReference } from "./kernels/reference.ts";
 export {
   type AxisBoundaries,

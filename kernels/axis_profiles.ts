@@ -28,9 +28,13 @@ export function sampleProfile(formula: Expression): number[] {
 /** Where a field's cells lie in the whole grid, if they are a part. */
 export type ProfilePlace = Pick<PartStart, "first" | "whole">;
 
-/** What profiles start from, as materials do: one of the eight values in each cell. */
+/** What profiles start from: as materials do, one of the eight values in each cell, or their formulas, which layers need. */
 export function initialProfiles(update: Update, grid: Grid, place: ProfilePlace = {}): ProfileValues {
-  return profilesOf(update).map(({ axis, values }, profile) => {
+  return profilesOf(update).map(({ axis, values, formula }, profile) => {
+    if (update.layers !== undefined && formula !== undefined) {
+      const n = (place.whole ?? grid)[axis];
+      return fillProfile(axis, grid, place, (i) => evaluate(formula, { i, n }));
+    }
     const seed = Math.imul(profile + 1, PLANE_SEED);
     return fillProfile(axis, grid, place, (i) => values[hashCell([i, 0, 0], seed) >>> 29]!);
   });

@@ -104,7 +104,7 @@ export function checkStencil(stencil: Stencil): void {
 /** Checks an update of which nothing is known but that it is an object. */
 function checkUpdate(update: Update, its: Pick<Stencil, "dimensions">, want: Want): void {
   const axes = axesOf(its), isLine = axes.length === 1;
-  const { fields, materials, profiles = [], ranges, substeps, signal, sources = [] } = update;
+  const { fields, materials, profiles = [], ranges, substeps, signal, sources = [], layers = [] } = update;
   want(isList(fields, () => true) && fields.length > 0, "fields", "at least one is wanted", fields);
   want(isList(materials, isRecord), "materials", "a list of materials is wanted", materials);
   want(isList(profiles, isRecord), "profiles", "a list of axis profiles is wanted", profiles);
@@ -120,6 +120,10 @@ function checkUpdate(update: Update, its: Pick<Stencil, "dimensions">, want: Wan
   });
   const areRanges = ranges === undefined || isList(ranges, isRange, fields.length);
   want(areRanges, "ranges", "the lowest and the highest initial value of each field are wanted", ranges);
+  const isCount = (one: unknown): boolean => Number.isSafeInteger(one) && Number(one) > 0;
+  const isLayer = (one: unknown) => isRecord(one) && axes.includes(one.axis as Axis) && isCount(one.cells);
+  const full = fields.length - layers.length, areLayers = isList(layers, isLayer) && full > 0;
+  want(areLayers, "layers", "for some of the fields an axis and a number of cells are wanted", layers);
   const check = (value: unknown, place: string, variables: readonly Variable[] = []): void => {
     const planes = variables.length === 0 ? planeNames.length : 0;
     const hasSignal = planes > 0 && signal !== undefined;
@@ -179,7 +183,7 @@ function checkUpdate(update: Update, its: Pick<Stencil, "dimensions">, want: Wan
         const isAside = tap.offset.some((cells, axis) => cells !== 0 && !axes.includes(axis as Axis));
         const reason = isAside
           ? `cells of the ${isLine ? "line, along z," : "plane, a plan's x and z,"} are wanted`
-          : whyUnreadable(tap, index, madeIn.get(tap.plane));
+          : whyUnreadable(tap, index, madeIn.get(tap.plane), full <= tap.plane && tap.plane < fields.length);
         const cells = (isAside ? tap.offset : ownOf(its, tap.offset)).join(", ");
         const found = `${planeNames[tap.plane]}.${wordOf(tap.ago)}(${cells})`;
         want(reason === undefined, `sub-step ${index + 1}, field ${fields[field]}`, reason ?? "", found);
@@ -196,10 +200,11 @@ function checkUpdate(update: Update, its: Pick<Stencil, "dimensions">, want: Wan
     want(isList(into, isRecord) && into.length > 0, place, "factors of fields are wanted", into);
     for (const one of into) {
       const ofField = checkField(one.field, place), wanted = "a factor of materials is wanted";
+      want(one.field < full, ofField, "a field in all cells is wanted", fields[one.field]);
       check(one.value, ofField);
       want(!readsSignal([one]), ofField, wanted, "the signal");
       for (const tap of tapsIn([one.value])) {
-        const reason = tap.plane < fields.length ? wanted : whyUnreadable(tap, 0, undefined);
+        const reason = tap.plane < fields.length ? wanted : whyUnreadable(tap, 0);
         want(reason === undefined, ofField, reason ?? "", planeNames[tap.plane]);
       }
     }
@@ -208,13 +213,19 @@ function checkUpdate(update: Update, its: Pick<Stencil, "dimensions">, want: Wan
 }
 
 /** Why a sub-step cannot read a value that sub-step `made` replaces, or none (a material); undefined if it can. */
-function whyUnreadable({ ago, offset }: Tap, index: number, made: number | undefined): string | undefined {
+function whyUnreadable(
+  { ago, offset }: Tap,
+  index: number,
+  made?: number,
+  inLayers = false,
+): string | undefined {
+  const isOwn = offset.every((cells) => cells === 0);
+  if (inLayers && !(ago === 0 && isOwn)) return "of a field in layers only the cell itself, now, is wanted";
   if (offset.some((cells) => Math.abs(cells) > MOST_CELLS)) return `at most ${MOST_CELLS} cells are wanted`;
   if (ago === 0) return undefined;
   if (made === undefined) return "a material does not change: at is wanted";
   if (ago === -1) return made < index ? undefined : "what an earlier sub-step has computed is wanted";
   if (made < index) return "what no earlier sub-step has replaced is wanted";
-  const isOwn = offset.every((cells) => cells === 0);
   return isOwn
     ? undefined
     : "of the step before only the cell itself is wanted (keep it in a field of its own)";

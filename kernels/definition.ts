@@ -58,6 +58,8 @@ export interface Definition
   readonly substeps: readonly Readonly<Record<string, ExpressionData>>[];
   /** The signal as a formula of the step. */
   readonly signal?: ExpressionData;
+  /** Where alone the last fields, one for each of these, may differ from 0: an axis, and cells at each of its ends. */
+  readonly layers?: NonNullable<Update["layers"]>;
   /** What is added at few places: the range of its values, and its factor in each field. */
   readonly sources?: readonly {
     readonly name: string;
@@ -70,7 +72,7 @@ export interface Definition
 export function definitionOf(stencil: Stencil): Definition {
   const { name, title, variant, dimensions = 3, boundaries = BOUNDARIES } = stencil;
   const { initialField, surface, stagger } = stencil;
-  const { fields, ranges, materials, profiles, substeps, signal, sources } = stencil.update;
+  const { fields, ranges, materials, profiles, substeps, signal, sources, layers } = stencil.update;
   const names = [...fields, ...materials.map((material) => material.name)];
   const write = (expression: Expression): ExpressionData =>
     dataOf(expression, names, profiles?.map(({ name }) => name));
@@ -93,6 +95,7 @@ export function definitionOf(stencil: Stencil): Definition {
     ...(profiles && { profiles: profiles.map(writeMaterial) }),
     substeps: substeps.map(writeFields),
     ...(signal && { signal: write(signal) }),
+    ...(layers && { layers }),
     ...(sources && { sources: sources.map(({ into, ...rest }) => ({ ...rest, into: writeFields(into) })) }),
   };
 }
@@ -105,7 +108,7 @@ export function definitionOf(stencil: Stencil): Definition {
  */
 export const hashOf: (update: Update) => string = remembered(findHash);
 
-function findHash({ fields, materials, profiles, substeps, signal, sources = [] }: Update): string {
+function findHash({ fields, materials, profiles, substeps, signal, sources = [], layers }: Update): string {
   const planes = Array.from({ length: fields.length + materials.length }, (_, plane) => plane);
   const numbers = profiles?.map((_, profile) => `${profile}`);
   const dataOfFields = (values: Substep) =>
@@ -118,6 +121,7 @@ function findHash({ fields, materials, profiles, substeps, signal, sources = [] 
     signal ? dataOf(signal, []) : 0,
     ...(profiles === undefined ? [] : [profiles.map((one) => [one.axis, ...valuesOf(one)])]),
     ...sources.map(({ into }) => dataOfFields(into)),
+    ...(layers ? [layers.map(({ axis, cells }) => [axis, cells])] : []),
   ];
   // FNV-1a
   let hash = 0xcbf29ce484222325n;
@@ -205,6 +209,7 @@ export function stencilOf(definition: unknown): Stencil {
     }),
     substeps: listOf("substeps").map((substep, i) => byField(substep, `sub-step ${i + 1}`)),
     ...(signal !== undefined && { signal: read(signal, "signal") }),
+    ...(given.layers !== undefined && { layers: given.layers as Update["layers"] }),
     ...(given.sources !== undefined && {
       sources: listOf("sources").map(({ name, range, into }, i) => {
         const place = `source ${i + 1}`;

@@ -117,17 +117,17 @@ function valueOf(kind: Pattern, hash: number, { least, count, unit }: Noise): nu
   }
 }
 
+type Planes = Pick<Update, "fields" | "materials" | "ranges" | "layers">;
+
 /** The initial values of a row of any plane, from its first cell on: of a material's cell one of its eight. */
 export function initialRow(
-  { fields, materials, ranges, kind, seed }: Pick<Update, "fields" | "materials" | "ranges"> & {
-    kind: Pattern;
-    seed: number;
-  },
+  { fields, materials, ranges, layers = [], kind, seed }: Planes & { kind: Pattern; seed: number },
   [x, y, first = 0]: readonly [x: number, y: number, z?: number],
   plane: number,
   row: Float32Array,
 ): void {
   const values = materials[plane - fields.length]?.values;
+  if (values === undefined && plane >= fields.length - layers.length) return void row.fill(0);
   const noise = noiseIn(ranges?.[plane] ?? DEFAULT_RANGE), seedOfPlane = seed + Math.imul(plane, PLANE_SEED);
   const start = Math.imul(x, HASH.x) + Math.imul(y, HASH.y) + Math.imul(first, HASH.z) + seedOfPlane;
   for (let z = 0; z < row.length; z++) {

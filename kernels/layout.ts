@@ -20,6 +20,8 @@ export interface Layout {
   readonly planes: number;
   /** How many of them are fields, which come first. @default {all} */
   readonly fields?: number;
+  /** How many fields follow that lie elsewhere, in layers. @default {none} */
+  readonly layered?: number;
   /** Cells from one plane to the next (the same x, the next field). */
   readonly plane: number;
   /** Cells from one slice to the next (x + 1): all planes. */
@@ -47,12 +49,14 @@ export interface LayoutOptions {
   planes?: number;
   /** How many of them are fields. @default {all} */
   fields?: number;
+  /** How many more fields there are. @default {none} */
+  layered?: number;
 }
 
 /** Lays out a grid with at least the pads asked for; those along z grow to the alignment. */
 export function layOut(
   grid: Grid,
-  { pad, align = 8, sharedPads = false, planes = 1, fields }: LayoutOptions,
+  { pad, align = 8, sharedPads = false, planes = 1, fields, layered = 0 }: LayoutOptions,
 ): Layout {
   const roundUp = (cells: number): number => Math.ceil(cells / align) * align;
   const [nx, ny, nz] = grid;
@@ -67,6 +71,7 @@ export function layOut(
     pitch,
     planes,
     ...(fields !== undefined && { fields }),
+    ...(layered > 0 && { layered }),
     plane,
     slice,
     origin: px * slice + py * pitch + pz,
@@ -74,11 +79,12 @@ export function layOut(
   };
 }
 
+/** Where a layout has a field or material of an update. */
+export function planeIn({ fields = Infinity, layered = 0 }: Layout, plane: number): number {
+  return plane < fields ? plane : plane - layered;
+}
+
 /** Index of a cell; negative coordinates lie in the pads. */
-export function indexOf(
-  { origin, slice, pitch, plane: perPlane }: Layout,
-  [x, y, z]: readonly [number, number, number],
-  plane = 0,
-): number {
-  return origin + x * slice + plane * perPlane + y * pitch + z;
+export function indexOf(its: Layout, [x, y, z]: readonly [number, number, number], plane = 0): number {
+  return its.origin + x * its.slice + planeIn(its, plane) * its.plane + y * its.pitch + z;
 }

@@ -49,7 +49,7 @@ const AXES = [0, 2, 1] as const, WORDS: Partial<Record<FormulaWord, FormulaWord>
 
 /** A stencil of which y and z change places. */
 const turned = remembered((original: Stencil): Stencil => {
-  const { update, update: { substeps, materials, profiles, sources } } = original;
+  const { update, update: { substeps, materials, profiles, sources, layers } } = original;
   const turn = (of: Expression): Expression =>
     fold<Expression>(of, {
       ...TREE,
@@ -65,6 +65,7 @@ const turned = remembered((original: Stencil): Stencil => {
     substeps: substeps.map(all),
     materials: materials.map(placed),
     ...(profiles && { profiles: profiles.map((one) => ({ ...one, axis: AXES[one.axis] })) }),
+    ...(layers && { layers: layers.map((one) => ({ ...one, axis: AXES[one.axis] })) }),
     ...(sources && { sources: sources.map((one) => ({ ...one, into: all(one.into) })) }),
   };
   return { ...original, original, update: { ...update, ...made } };

@@ -84,6 +84,14 @@ export type ValueRange = readonly [lowest: number, highest: number];
 
 export const DEFAULT_RANGE: ValueRange = [-1, 1];
 
+/** The outer cells of an axis, at both of its ends. */
+export interface Layer {
+  /** 0, 1 or 2 for x, y or z. */
+  readonly axis: Axis;
+  /** Cells at each end, at least one. */
+  readonly cells: number;
+}
+
 /** One full step. Taps name fields, and after them materials, by index: their **plane**. */
 export interface Update {
   /** Names of the fields, the state. */
@@ -100,6 +108,12 @@ export interface Update {
   readonly sources?: readonly Source[];
   /** What the noise of the initial field lies between, by field. @default {DEFAULT_RANGE of all} */
   readonly ranges?: readonly ValueRange[];
+  /**
+   * Where the last fields, one for each of these, may differ from 0: memory of other cells is not wanted. Such a field starts
+   * with 0, is read in the cell itself alone, and what is computed of its zeros elsewhere must be 0 again; the axis profiles
+   * that make it so are those of their formulas, also when the equation is tuned. @default {none}
+   */
+  readonly layers?: readonly Layer[];
 }
 
 /** The update's signal in the step from t = `step` to t + 1, in f64; 0 where there is none. */
@@ -216,11 +230,23 @@ export const readsSignal: (update: Update | Substep) => boolean = remembered((up
   )
 );
 
-/** Values that sub-steps one by one move to or from memory for a cell: every array each reads, every field it writes. */
-export const valuesMoved: (update: Update) => number = remembered(({ substeps }: Update): number => {
+/**
+ * Values that sub-steps one by one move to or from memory for a cell: every array each reads, every field it writes, but for
+ * those in layers.
+ */
+export const valuesMoved: (update: Update) => number = remembered((update: Update): number => {
   const arraysOf = (substep: Substep) => new Set(tapsOf(substep).map(({ plane, ago }) => `${plane} ${ago}`));
-  return substeps.reduce((sum, substep) => sum + arraysOf(substep).size + substep.length, 0);
+  const inLayers = expressionsOf(update).length - update.fields.length;
+  return update.substeps.reduce(
+    (sum, substep) => sum + arraysOf(substep).size + substep.length,
+    -2 * inLayers,
+  );
 });
+
+/** Whether a plane follows those of fields and materials: that of a field in layers, as `layers.ts` counts them. */
+export function isLayered(update: Update, plane: number): boolean {
+  return update.layers !== undefined && plane >= planesOf(update);
+}
 
 /** Operations of a full step of a cell: its flops. */
 export const operationsOf: (update: Update) => number = remembered((update: Update) =>

@@ -130,6 +130,7 @@ export function problemOfRank(
     boundary,
     steps: exchangeEvery,
     ...(survey && { survey }),
+    ...((problem.isPart || neighbours.flat().some((rank) => rank !== undefined)) && { isPart: true }),
   };
 }
 

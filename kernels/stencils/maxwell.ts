@@ -30,7 +30,7 @@
 import { along, equation, type MaterialSource } from "../equation.ts";
 import { type Axis, constant, type Expression } from "../expression.ts";
 import { add, divide, exponential, maximum, multiply, shifted, subtract, type Value } from "../operations.ts";
-import { DEFAULT_RANGE, type ValueRange } from "../update.ts";
+import { DEFAULT_RANGE, type Layer, type ValueRange } from "../update.ts";
 import { edgesOf, type EdgeWidths } from "./edges.ts";
 import { alongAxis, type Equation, ownAxes, requireStable, requireValue, type Stencil } from "./stencil.ts";
 
@@ -244,7 +244,13 @@ export function maxwell(options: MaxwellOptions = {}): Stencil {
   });
   // scattered where it is tuned
   const materials = stencil.update.materials.map((one) => ({ ...one, formula: constant(one.values[0]!) }));
-  return { ...stencil, update: { ...stencil.update, materials } };
+  // the names of memories end with that of their axis
+  const layers = memories.map((name): Layer => {
+    const by = axes.findIndex((one) => name.endsWith(one)), { profiles = [] } = stencil.update;
+    const { axis } = profiles.find((one) => one.name === `middle_${axes[by]}`)!;
+    return { axis, cells: typeof edges === "number" ? edges : edges[by]! };
+  });
+  return { ...stencil, update: { ...stencil.update, materials, ...(layers.length > 0 && { layers }) } };
 }
 
 export const MAXWELL: Equation = {

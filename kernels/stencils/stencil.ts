@@ -240,6 +240,8 @@ export interface Problem {
   readonly steps: number;
   /** Sources and receivers. @default {none} */
   readonly survey?: PointCounts;
+  /** Whether it is a part of a grid, with ends that are not the grid's own. @default {false} */
+  readonly isPart?: boolean;
 }
 
 /** A problem as it is given, along the equation's own axes; where it names no `steps`, long runs are meant. */

@@ -9,7 +9,7 @@
  */
 import { type Expression, isSame, type Offset, type Tap, tapsIn, visitTaps } from "../expression.ts";
 import { remembered } from "../remembered.ts";
-import { expressionsOf, readsPrevious, tapsOf, type Update } from "../update.ts";
+import { expressionsOf, isLayered, readsPrevious, tapsOf, type Update } from "../update.ts";
 
 export interface Span {
   low: number;
@@ -79,6 +79,7 @@ function findQueues(update: Update, { isTiled, ahead, isPlane }: QueueOptions): 
   };
   const visit = (expression: Expression, lead: number, stage: number): void =>
     visitTaps(expression, ({ plane, ago, offset: [x, y, z] }) => {
+      if (isLayered(update, plane)) return;
       const isNeighbour = y !== 0 || z !== 0;
       if (ago === 0 && isNeighbour && !isTiled) return;
       extendColumn(plane, ago, [lead + x]);
@@ -98,7 +99,9 @@ function findQueues(update: Update, { isTiled, ahead, isPlane }: QueueOptions): 
   // fields of earlier sub-steps are found at their lead, and stored at the slice itself
   update.substeps.slice(0, -1).forEach((substep, i) => {
     for (const { field } of substep) {
-      extendColumn(field, -1, isStored(update, field) ? [leads[i]!, 0] : [leads[i]!]);
+      if (!isLayered(update, field)) {
+        extendColumn(field, -1, isStored(update, field) ? [leads[i]!, 0] : [leads[i]!]);
+      }
     }
   });
   for (const column of columns) if (column.ago >= 0) column.high += ahead;

@@ -6,7 +6,7 @@
 import { type Expression, type Offset, type ProfileTap, type Tap, tapsIn } from "../expression.ts";
 import type { Layout } from "../layout.ts";
 import { alongAxes, type Problem } from "../stencils/stencil.ts";
-import { expressionsOf, type Substep, tapsOf, type Update } from "../update.ts";
+import { expressionsOf, isLayered, profileTapsOf, type Substep, tapsOf, type Update } from "../update.ts";
 import {
   alongZ,
   cellType,
@@ -29,6 +29,7 @@ import {
   type Span,
   sumIndex,
 } from "./march_queues.ts";
+import { type LayerAccess, layerAccess } from "./layer_storage.ts";
 import { declareProfiles, profileElement, withProfiles } from "./profile_storage.ts";
 import type { Shader } from "./storage.ts";
 
@@ -75,7 +76,7 @@ export function tilesOf(substep: Substep, stage: number, queues: MarchQueues, is
 
 /** The shader that computes one step of some slices of a grid, whose first is the grid's `first`. */
 export function marchShader(
-  { stencil, boundary, grid: [nx, ny, nz] }: Problem,
+  { stencil, boundary, grid: [nx, ny, nz], ...others }: Problem,
   layout: Layout,
   { update, ...shape }: MarchShape & { readonly update: Update },
   whole: { readonly first: number; readonly slices: number } = { first: 0, slices: nx },
@@ -110,6 +111,9 @@ export function marchShader(
   const inside = [...(alongZ === "zero" ? [inZ] : []), ...(alongY === "zero" ? [inY] : [])];
   const cutsZ = alongZ === "zero" && layout.grid[2] % zPerThread !== 0;
   const starts: string[] = [];
+  const profiles = profileTapsOf(update).length === 0 ? 0 : 1;
+  const wholeGrid: Problem = { ...others, stencil, boundary, grid: [whole.slices, ny, nz] };
+  const layers = layerAccess(wholeGrid, profiles, zPerThread);
   /** Lines that read, once for all slices, what a thread needs of profiles along y and z. */
   const held = new Map<string, string>();
   const profileAt = (slice: number) => (tap: ProfileTap): string => {
@@ -126,21 +130,29 @@ export function marchShader(
       lead: leads[i]!,
       stage: i,
       profileAt,
+      layers,
+      first: whole.first,
     });
     starts.push(...start);
+    const lead = leads[i]!, at = plus("x", lead);
+    const isOwn = ["mine", ...warmUp > 0 ? [`${at} >= first`] : [], ...lead > 0 ? [`${at} < last`] : []];
+    const stored = substep.flatMap(({ field }, k) => {
+      const name = `l${i}_new${k}`, lines = layers.store(field, name, isOwn, `l${i}_`);
+      return lines === undefined ? [] : [`let ${name} = ${texts[k]};`, ...lines];
+    });
     if (i === update.substeps.length - 1) {
       const values = texts.map((text) => cutsZ ? `select(${type}(), ${text}, inside)` : text);
-      return [...lines, ...storeStep(update, values, queues)].join("\n");
+      return [...lines, ...stored, ...storeStep(update, values, queues)].join("\n");
     }
-    const assignments = substep.map(({ field }, k) => {
+    const assignments = substep.flatMap(({ field }, k) => {
+      if (isLayered(update, field)) return [];
       const column = columnIndex(columns, { plane: field, ago: -1 });
       const inYZ = inside.length === 0 ? texts[k] : `select(${type}(), ${texts[k]}, inside)`;
-      const lead = leads[i]!;
       const inX = `u32(${plus("x", lead + whole.first)}) < u32(${whole.slices === nx ? "NX" : whole.slices})`;
       const value = alongX !== "zero" ? inYZ : `select(${type}(), ${inYZ}, ${inX})`;
       return `${slot(`c${column}`, lead)} = ${value};`;
     });
-    return [...lines, ...assignments].join("\n");
+    return [...lines, ...stored, ...assignments].join("\n");
   });
   const tileCount = tiles.flat().length;
   const isTiled = tileCount > 0;
@@ -157,6 +169,7 @@ export function marchShader(
     ${declareLevels(zPerThread)}
     ${declareTime(update)}
     ${declareProfiles(update)}
+    ${layers.declarations}
     ${isTiled ? `const ROWS = ${threadsY + 2 * rimY}; const COLUMNS = ${threadsZ + 2 * rimZ};` : ""}
     ${isTiled ? `var<workgroup> tiles: array<${tileType}, ${tileCount}>;` : ""}
 
@@ -200,12 +213,15 @@ export function ownThreads(threads: number, [low, high]: Ends): number {
 function writeSubstep(
   writer: UpdateWriter,
   substep: Substep,
-  { shape, lead, stage, profileAt }: {
+  { shape, lead, stage, profileAt, layers, first }: {
     shape: MarchShape;
     lead: number;
     stage: number;
     /** Texts that read profiles this number of slices ahead. */
     profileAt: (slice: number) => (tap: ProfileTap) => string;
+    layers: LayerAccess;
+    /** Slices of the grid before those that it computes. */
+    first: number;
   },
 ): { lines: string[]; texts: readonly string[]; start: readonly string[] } {
   const { zPerThread, queues: { columns, sums }, tiles, rimY, rimZ } = shape;
@@ -244,7 +260,8 @@ function writeSubstep(
     type: cellType(zPerThread),
     profile: (tap) => tap.axis === 0 ? named(profileAt(slice)(tap)) : profileAt(slice)(tap),
     tap(tap) {
-      return alongZ(tap.offset[2], zPerThread, (by) => elementAt(tap, slice, by));
+      return layers.tap(tap.plane, `l${stage}_`) ??
+        alongZ(tap.offset[2], zPerThread, (by) => elementAt(tap, slice, by));
     },
     partial(of: Expression, offset: Offset) {
       const index = sumIndex(sums, of, offset);
@@ -263,7 +280,15 @@ function writeSubstep(
   );
   const barrier = stores.length === 0 ? [] : ["workgroupBarrier();"];
   return {
-    lines: [...stores, ...barrier, ...rim.ahead, ...reads, ...sumLines, ...lines],
+    lines: [
+      ...stores,
+      ...barrier,
+      ...rim.ahead,
+      ...layers.read(substep, [plus("x", lead + first), "y", "z"], `l${stage}_`),
+      ...reads,
+      ...sumLines,
+      ...lines,
+    ],
     texts: values,
     start: rim.start,
   };
@@ -339,10 +364,13 @@ function storeStep(
     const column = columnIndex(columns, { plane: field, ago: -1 });
     return `${target(field)} = ${slot(`c${column}`, 0)};`;
   });
-  const stores = [...earlier, ...last.map(({ field }, i) => `${target(field)} = new${i};`)];
+  const made = last.flatMap(({ field }, i) =>
+    isLayered(update, field) ? [] : [{ field, name: `new${i}`, value: values[i] }]
+  );
+  const stores = [...earlier, ...made.map(({ field, name }) => `${target(field)} = ${name};`)];
   return [
     warmUp === 0 ? "if (mine) {" : "if (mine && x >= first) {",
-    ...last.map((_, i) => `  let new${i} = ${values[i]};`),
+    ...made.map(({ name, value }) => `  let ${name} = ${value};`),
     ...stores.map((line) => `  ${line}`),
     "}",
   ];

@@ -12,11 +12,12 @@
  */
 import { type Tap, tapsIn } from "../expression.ts";
 import { capabilities, refusalOf, WITHOUT_INSULATED, wrongParameters } from "../capability.ts";
+import { blocksOf, blockValues, layersShare, storedUpdate } from "../layers.ts";
 import type { Layout } from "../layout.ts";
 import { isCut, sectionsOf } from "../sections.ts";
 import { isAllZero, type Problem } from "../stencils/stencil.ts";
 import { remembered } from "../remembered.ts";
-import { profileTapsOf, reachOf, stepReach, tapsOf, type Update } from "../update.ts";
+import { isLayered, profileTapsOf, reachOf, stepReach, tapsOf, type Update } from "../update.ts";
 import { deepOf, depthsOf, piecesOf, repeated, rimmedThreads, rowsOf } from "./march_depth.ts";
 import { isPaired, queuesOf } from "./march_queues.ts";
 import { endsOf, PAIR, planeShader, turnsOf } from "./march_plane.ts";
@@ -151,6 +152,7 @@ export const marching: Traversal = {
     }
     return exceededLimit(limits, {
       layout,
+      scratch: blockValues(blocksOf(problem)),
       ...needsOf(shape),
       workgroup: [threadsZ, threadsY, 1],
       workgroupBytes: tileBytes(shape),
@@ -161,7 +163,8 @@ export const marching: Traversal = {
     const shape = shapeOf(problem, parameters);
     const { update, zPerThread, threadsZ, threadsY, isTiled, ahead, slices, queues, depth, isPlane } = shape;
     const { fill, operations, profiles, haloY, haloZ, rimY, rimZ } = shape;
-    const { arrays, neighbours, reads, tiled } = readsOf(update, zPerThread, isTiled, ahead, isPlane);
+    const { neighbours, reads, tiled, ...counted } = readsOf(update, zPerThread, isTiled, ahead, isPlane);
+    const inLayers = layersShare(problem), arrays = counted.arrays + inLayers;
     const workgroups = workgroupsOf(problem, shape);
     const [across, along] = workgroups, threads = threadsZ * threadsY;
     const [, ny, nz] = problem.grid;
@@ -170,7 +173,8 @@ export const marching: Traversal = {
     const { pieces, part, ends } = rowsAcross(threadsZ, Math.min(threadsZ * zPerThread, nz), z);
     // what else a tile's threads load, and what of a slice neighbours read, too
     const rim = isTiled ? (threadsZ + 2 * rimZ) * (threadsY + 2 * rimY) / threads - 1 : 0;
-    const loads = arrays + rim + (isTiled ? 0 : reads), stored = isPaired(update) ? 2 : update.fields.length;
+    const loads = arrays + rim + (isTiled ? 0 : reads),
+      stored = isPaired(update) ? 2 : update.fields.length + inLayers;
     const isDeep = [...haloY, ...haloZ].some((threads) => threads > 0);
     const shared = isDeep ? (computed - 1) * arrays : neighbours * 2 * y / threadsY;
     const total = workgroups.reduce((a, b) => a * b);
@@ -259,7 +263,8 @@ export const marching: Traversal = {
 
 /** The problem with the pads that a pass needs, which are images of the grid as far as all of its steps reach. */
 function withPads(problem: Problem, { update }: Shape): Problem {
-  return isAllZero(problem.boundary) ? problem : { ...problem, stencil: { ...problem.stencil, update } };
+  const isOne = isAllZero(problem.boundary) || update === storedUpdate(problem);
+  return isOne ? problem : { ...problem, stencil: { ...problem.stencil, update } };
 }
 
 /** Passes by twos: from the levels to scratch buffers, and back to them. */
@@ -308,9 +313,12 @@ function pairedPlan(
 /** What a march's shader is written from, and what it keeps. */
 type Shape = ReturnType<typeof shapeOf>;
 
-function shapeOf({ grid: [nx, ny], stencil }: Problem, parameters: MarchParameters) {
+function shapeOf(problem: Problem, parameters: MarchParameters) {
+  const { grid: [nx, ny] } = problem;
   const { zPerThread = 1, threadsZ, threadsY, pieces, tile = 0, depth = 1 } = parameters;
-  const isTiled = tile === 1, isPlane = depth > 1 && ny === 1, update = repeated(stencil.update, depth);
+  const isTiled = tile === 1,
+    isPlane = depth > 1 && ny === 1,
+    update = repeated(storedUpdate(problem), depth);
   // a slice of the plane's march takes less time than the memory: heat, 16384², 2,041 Gcells/s and 2,165 (H200, 2026-11-23)
   const ahead = isPlane ? 2 : parameters.ahead ?? 0;
   const parts = partsOf(update, zPerThread, isTiled || isPlane, ahead, isPlane);
@@ -391,12 +399,13 @@ const readsOf = remembered((
 ): Record<"arrays" | "neighbours" | "reads" | "tiled", number> => {
   const { queues: { sums } } = partsOf(update, zPerThread, isTiled || isPlane, ahead, isPlane);
   const cached = new Map<string, Set<string>>();
+  const taps = tapsOf(update).filter(({ plane }) => !isLayered(update, plane));
   const tiled = new Set<string>();
   for (const [i, substep] of update.substeps.entries()) {
     const its = sums.filter(({ stage }) => stage === i);
     const inSlice = its.length > 0 ? its.flatMap(({ of }) => tapsIn([of])) : tapsOf(substep);
     for (const { offset: [x, y, z], ago, plane } of inSlice) {
-      if (ago === 1) continue;
+      if (ago === 1 || isLayered(update, plane)) continue;
       for (let lane = 0; lane < zPerThread; lane++) {
         const by = Math.floor((lane + z) / zPerThread);
         if (y === 0 && by === 0) continue;
@@ -407,7 +416,7 @@ const readsOf = remembered((
     }
   }
   return {
-    arrays: new Set(tapsOf(update).filter(({ ago }) => ago >= 0).map(arrayOf)).size,
+    arrays: new Set(taps.filter(({ ago }) => ago >= 0).map(arrayOf)).size,
     neighbours: new Set(
       tapsOf(update).filter(({ ago, offset: [, y, z] }) => ago === 0 && (y !== 0 || z !== 0)).map(arrayOf),
     ).size,

@@ -5,7 +5,9 @@
  * @module
  */
 import { AMONG_ZEROS, EVERYTHING } from "../capability.ts";
+import type { Tap } from "../expression.ts";
 import { profileReads } from "../axis_profiles.ts";
+import { blocksOf, blockValues, layered, layersShare, storedUpdate } from "../layers.ts";
 import { type Layout, layOut } from "../layout.ts";
 import { atGroup, groupsOf, overGroup, pointPlan, pointShader } from "./point_work.ts";
 import { layoutWithin, type Section, type SectionLimits, sectionsOf } from "../sections.ts";
@@ -17,7 +19,16 @@ import {
   isAllZero,
   type Problem,
 } from "../stencils/stencil.ts";
-import { expressionsOf, planesOf, reachOf, stepReach, type Substep, tapsOf, valuesMoved } from "../update.ts";
+import {
+  expressionsOf,
+  planesOf,
+  profileTapsOf,
+  reachOf,
+  stepReach,
+  type Substep,
+  tapsOf,
+  valuesMoved,
+} from "../update.ts";
 import {
   declareLayout,
   declareLevels,
@@ -33,7 +44,8 @@ import { wgsl } from "../wgsl/template.ts";
 import { updateWriter } from "../wgsl/write_update.ts";
 import { passageNeeds, planPassage, stepNeeds } from "./window_passage.ts";
 import { copyShaders, type Level, SectionWork } from "./section_work.ts";
-import { declareProfiles, pointBuffers, scratchOf, stepProfile, withProfiles } from "./profile_storage.ts";
+import { bindLayers, type LayerAccess, layerAccess, scratchWithLayers } from "./layer_storage.ts";
+import { declareProfiles, pointBuffers, stepProfile, withProfiles } from "./profile_storage.ts";
 import type { Shader } from "./storage.ts";
 import type { Dispatch, GpuPlan, ParametersOf, Traversal } from "./traversal.ts";
 import { exceededLimit, workgroupShapes } from "./workgroup_limits.ts";
@@ -61,6 +73,7 @@ export const stepwise: Traversal = {
     const shape = [threadsZ, threadsY, threadsX] as const, layout = stepwiseLayout(problem);
     return exceededLimit(limits, {
       layout,
+      scratch: blockValues(blocksOf(problem)),
       ...(limits.windowBytes === undefined ? stepNeeds(problem) : passageNeeds(problem, layout, limits)),
       workgroup: shape,
       workgroupBytes: 0,
@@ -68,15 +81,16 @@ export const stepwise: Traversal = {
     });
   },
   demand(problem, { threadsZ, threadsY, threadsX }) {
-    const { update } = problem.stencil;
+    const update = storedUpdate(problem);
     const substeps = update.substeps.length, cells = cellsOf(problem.grid), [, , nz] = problem.grid;
     const shape = workgroupsOf(problem, [threadsZ, threadsY, threadsX]);
     const threads = threadsZ * threadsY * threadsX, workgroups = shape.reduce((a, b) => a * b);
-    const moved = valuesMoved(update), taps = update.substeps.flatMap(tapsOf).length;
+    const inLayers = layersShare(problem), moved = valuesMoved(update) + 2 * inLayers;
+    const taps = update.substeps.flatMap(tapsOf).length;
     const profiles = profileReads(update).length;
     const { x, y, z } = reachOf(update);
     const { pieces, part } = rowsAcross(threadsZ, Math.min(threadsZ, nz), z);
-    const stored = update.fields.length;
+    const stored = update.fields.length + inLayers;
     return {
       bytesPerUpdate: 4 * moved,
       registers: { plain: 32 },
@@ -129,20 +143,22 @@ export const stepwise: Traversal = {
       problem,
       layout,
       limits,
-      shadersOf: (part, its, first) => stepShaders(part, its, shape, false, stepProfile(problem, first)),
+      shadersOf: (part, its, first) =>
+        stepShaders(part, its, shape, false, stepProfile(problem, first), { problem, first }),
       workgroupsOf: (part) => workgroupsOf(part, shape),
     });
   },
 } satisfies Traversal<StepwiseParameters>;
 
 /** Pads as wide as a whole step reaches: enough for sub-steps one by one, and for all in one pass. */
-export function stepwiseLayout({ grid, boundary, stencil: { update } }: Problem): Layout {
-  const { x, y, z } = stepReach(update);
+export function stepwiseLayout(problem: Problem): Layout {
+  const { grid, boundary } = problem, update = storedUpdate(problem), { x, y, z } = stepReach(update);
   return layOut(grid, {
     pad: [x, y, z],
     sharedPads: alongAxes(boundary)[2] === "zero",
     planes: planesOf(update),
     fields: update.fields.length,
+    layered: layered(problem),
   });
 }
 
@@ -163,7 +179,7 @@ const WINDOW_SLICES = wgsl`
 /**
  * The shaders of a step, one a sub-step, on any layout whose pads hold what the taps reach.
  *
- * @param profile reads profiles at the shader's x, y, z
+ * @param profile reads profiles at the shader's x, y, z; `stored`: the grid whose layers it stores, and its first slice there
  */
 export function stepShaders(
   problem: Problem,
@@ -171,12 +187,16 @@ export function stepShaders(
   [threadsZ, threadsY, threadsX]: readonly [number, number, number],
   isInWindow = false,
   profile = stepProfile(problem),
+  stored?: { readonly problem: Problem; readonly first: number },
 ): Shader[] {
-  const { stencil: { title, update } } = problem;
+  const { stencil: { title, update: whole } } = problem,
+    update = stored ? storedUpdate(stored.problem) : whole;
   return update.substeps.map((substep, index) => {
     const { constants, write } = updateWriter(expressionsOf(substep));
     const signal = isInWindow ? "slices.signal" : "time.signal";
-    const { lines, values } = write({ tap: elementOf, profile, signal });
+    const layers = stored && layerAccess(stored.problem, profileTapsOf(substep).length > 0 ? 1 : 0);
+    const tap = (one: Tap) => layers?.tap(one.plane) ?? elementOf(one);
+    const { lines, values } = write({ tap, profile, signal });
     const part = update.substeps.length === 1 ? "one step" : `sub-step ${index}`;
     const code = wgsl`
       // ${title}: ${part}, one thread a cell; the pads around the grid make branches unnecessary.
@@ -185,14 +205,16 @@ export function stepShaders(
       ${declareLevels()}
       ${isInWindow ? WINDOW_SLICES : declareTime(substep)}
       ${declareProfiles(substep)}
+      ${layers?.declarations ?? ""}
 
       @compute @workgroup_size(${threadsZ}, ${threadsY}, ${threadsX})
       fn main(@builtin(global_invocation_id) id: vec3u) {
         let z = i32(id.x); let y = i32(id.y); let x = i32(id.z)${isInWindow ? " + slices.first" : ""};
         if (z >= NZ || y >= NY || x >= ${isInWindow ? "slices.end" : "NX"}) { return; }
         let cell = ORIGIN + ${isInWindow ? "(x - slices.before)" : "x"} * SLICE + y * PITCH + z;
+        ${layers?.read(substep, [plus("x", stored!.first), "y", "z"]).join("\n") ?? ""}
         ${lines.join("\n")}
-        ${storeValues(substep, values)}
+        ${storeValues(substep, values, layers)}
       }
     `;
     return withProfiles(substep, { label: `step ${threadsZ}x${threadsY}x${threadsX}`, code });
@@ -254,13 +276,17 @@ export function rowsAcross(
 }
 
 /** Lines that store a sub-step's values; all are computed before the first is stored. */
-export function storeValues(substep: Substep, values: readonly string[]): string {
+export function storeValues(
+  substep: Substep,
+  values: readonly string[],
+  layers?: Pick<LayerAccess, "store">,
+): string {
   const target = (field: number): string => `before[${plus("cell", field, "PLANE")}]`;
   const [only, ...others] = substep;
   if (only !== undefined && others.length === 0) return `${target(only.field)} = ${values[0]};`;
   return [
     ...values.map((value, i) => `let new${i} = ${value};`),
-    ...substep.map(({ field }, i) => `${target(field)} = new${i};`),
+    ...substep.flatMap(({ field }, i) => layers?.store(field, `new${i}`) ?? `${target(field)} = new${i};`),
   ].join("\n");
 }
 
@@ -295,20 +321,24 @@ export function planSteps(
   }: StepPlan,
 ): GpuPlan {
   const { stencil: { update }, grid: [nx, ny, nz], boundary } = problem, isCut = sections.length > 1;
-  const shaders: Shader[] = [];
+  const stored: Problem = layout.layered ? problem : { ...problem, isPart: true }, shaders: Shader[] = [];
   /** The place of a shader, which sections may share. */
   const place = (shader: Shader): number => {
-    const known = shaders.findIndex(({ code }) => code === shader.code);
+    const bound = `${shader.scratch}`;
+    const known = shaders.findIndex(({ code, scratch }) => code === shader.code && `${scratch}` === bound);
     return known >= 0 ? known : shaders.push(shader) - 1;
   };
   const parts = sections.map((section) => {
     const { own: [first, end] } = section;
     const part: Problem = { ...problem, grid: [end - first, ny, nz] };
     const its = isCut ? layoutWithin(layout, section, section.own) : layout;
-    const steps = shadersOf(part, its, first).map(place), isFused = steps.length < update.substeps.length;
-    const again = problem.survey === undefined || !isFused
+    const made = shadersOf(part, its, first), isFused = made.length < update.substeps.length;
+    const again = problem.survey === undefined || !isFused || layout.layered
       ? []
       : update.substeps.map((substep, i) => i === 0 ? 0 : place(againShader(problem, its, substep, first)));
+    const steps = [false, true].map((isOdd) =>
+      made.map((shader) => place(bindLayers(stored, shader, isOdd)))
+    );
     return { section, part, its, steps, again };
   });
   // along x the pads' images may lie in another section
@@ -339,10 +369,10 @@ export function planSteps(
   const bothPads = work();
   if (renewsPads) { for (const level of [0, 1] as const) renewPads(bothPads, level); }
   const owned = parts.map(({ section: { own }, its }) => ({ own, layout: its }));
-  const passes = parts[0]!.steps.length, isFused = passes < update.substeps.length;
+  const passes = parts[0]!.steps[0]!.length, isFused = passes < update.substeps.length;
   return {
     label,
-    storage: { layout, ...(isCut && { sections }), ...scratchOf(problem) },
+    storage: { layout, ...(isCut && { sections }), ...scratchWithLayers(stored) },
     shaders,
     pads: bothPads.finish(),
     ...(atPoints !== undefined && { points: pointPlan(owned, atPoints, isFused ? { again: problem } : {}) }),
@@ -353,7 +383,8 @@ export function planSteps(
         const uniforms = timeUniforms(update, step);
         for (let substep = 0; substep < passes; substep++) {
           parts.forEach(({ section: { own }, part, steps: its }, section) => {
-            const dispatch = { shader: its[substep]!, workgroups: workgroupsOf(part), flipped, uniforms };
+            const shader = its[flipped ? 1 : 0]![substep]!, workgroups = workgroupsOf(part);
+            const dispatch = { shader, workgroups, flipped, uniforms };
             list.add(dispatch, { section, ranges: [own], levels: [level], reach });
           });
           const passed = isFused

@@ -33,12 +33,13 @@ export interface Scratch {
   /** Values of 4 bytes. */
   readonly length: number;
   /**
-   * How long its content must live. `list`: as long as one list of dispatches, which begins with anything. `field`: until
+   * How long its content must live. `layers`: as long as a level's, even or odd ones, of which it holds the fields in layers
+   * as `../layers.ts` says. `list`: as long as one list of dispatches, which begins with anything. `field`: until
    * cells are set anew; then it begins with zeros, before they enter. `points`: until there are other points, which say
    * how long it is (../wgsl/points.ts). `profiles`: it holds the update's axis profiles, packed as `axis_profiles.ts` says,
    * and whoever owns the field sets it.
    */
-  readonly lives: "list" | "field" | "points" | "profiles";
+  readonly lives: "list" | "field" | "points" | "profiles" | "layers";
 }
 
 /** Points of a field in a section: places in the table from `first` to before `end`. */
@@ -80,7 +81,7 @@ export interface Order {
 
 /** The buffers of a plan. */
 export interface Storage {
-  /** Where the canonical cells lie in each of the two levels; of materials behind the fields. */
+  /** Where the canonical cells lie in each of the two levels; of materials behind the fields; of fields in layers nowhere. */
   readonly layout: Layout;
   /** The arrays that each level really lies in. @default {one, the layout itself} */
   readonly sections?: readonly Section[];

@@ -23,10 +23,11 @@ const VALUES: Readonly<Record<Pattern, string>> = {
  */
 export function fillShader(
   layout: Layout,
-  { fields, materials, ranges = [] }: Update,
+  { fields, materials, ranges = [], layers = [] }: Update,
   kind: Pattern,
 ): string {
-  const table = materials.flatMap(({ values }) => values);
+  const table = materials.flatMap(({ values }) => values), full = fields.length - layers.length;
+  const { layered = 0 } = layout;
   const usual = noiseIn(DEFAULT_RANGE), noises = ranges.map(noiseIn);
   const isUsual = noises.every((noise) =>
     noise.least === usual.least && noise.count === usual.count && noise.unit === usual.unit
@@ -55,12 +56,13 @@ export function fillShader(
       let row = index / PITCH;
       let z = index % PITCH - first;
       let rowOfSlice = row % (SLICE / PITCH);
-      let plane = rowOfSlice / ${layout.plane / layout.pitch};
+      ${layered === 0 ? "let" : "var"} plane = rowOfSlice / ${layout.plane / layout.pitch};
       let y = rowOfSlice % ${layout.plane / layout.pitch} - ORIGIN % SLICE / PITCH;
       let x = row / (SLICE / PITCH) - ORIGIN / SLICE;
       let inside = x >= 0 && x < NX && y >= 0 && y < NY && z >= 0 && z < NZ;
       let whole = vec3i(fill.wholeX, fill.wholeY, fill.wholeZ);
       let cell = (vec3i(x, y, z) + vec3i(fill.firstX, fill.firstY, fill.firstZ) + whole) % whole;
+      ${layered === 0 ? "" : `if (plane >= ${full}) { plane += ${layered}; } // those between lie in layers`}
       let hash = hashCell(vec3u(cell), fill.seed + u32(plane) * ${PLANE_SEED}u);
       var value = ${VALUES[kind]};
       ${
@@ -69,6 +71,11 @@ export function fillShader(
         let range = ranges[min(plane, ${rows.length - 1})];
         value = (f32((hash >> 8u) % u32(range.y)) + range.x) * range.z;
       `
+  }
+      ${
+    layers.length === layered
+      ? ""
+      : `if (plane >= ${full}) { value = 0.0f; } // in layers, of which it starts with 0`
   }
       ${
     materials.length === 0 ? "" : wgsl`
@@ -91,9 +98,11 @@ export function compareWorkgroups({ grid: [nx, ny], planes }: Layout): [number, 
   return linearWorkgroups(nx * ny * planes, 1);
 }
 
-/** Where a workgroup's row of cells begins. */
-function rowOf({ origin, slice, plane, pitch }: Layout, first: string): string {
-  return `${origin} + (x + ${first}) * ${slice} + plane * ${plane} + y * ${pitch}`;
+/** Where a workgroup's row of cells begins; `beside`: a state that may have fewer planes, as fields in layers have none. */
+function rowOf({ origin, slice, plane, pitch, layered = 0 }: Layout, first: string, beside: Layout): string {
+  const { layered: skipped = 0, fields } = beside;
+  const index = skipped > layered ? `(plane + select(0, ${skipped}, plane >= ${fields!}))` : "plane";
+  return `${origin} + (x + ${first}) * ${slice} + ${index} * ${plane} + y * ${pitch}`;
 }
 
 /** Threads that share a row of cells. */
@@ -125,8 +134,8 @@ function perRow(layout: Layout, body: string): string {
  */
 export function copyShader(to: Layout, from: Layout): string {
   const body = wgsl`
-    let mine = ${rowOf(to, "slices.mine")};
-    let other = ${rowOf(from, "slices.other")};
+    let mine = ${rowOf(to, "slices.mine", from)};
+    let other = ${rowOf(from, "slices.other", to)};
     for (var z = i32(l.x); z < ${to.grid[2]}; z += ${threadsOf(to)}) { copy[mine + z] = cells[other + z]; }
   `;
   return wgsl`
@@ -142,14 +151,15 @@ export function copyShader(to: Layout, from: Layout): string {
 /**
  * Compares two states of one grid that may lie differently in memory. Bindings 0 and 1: result and reference;
  * binding 2: their first slices; 3: four words, as {@linkcode COMPARISON_WORDS}: the bits of the largest
- * |difference| and |reference| of a field, the number of values that are not finite, and of cells compared.
+ * |difference| and |reference| of a field, the number of values that are not finite, and of cells compared. Fields in layers
+ * are compared only where both have them in all cells: those that they belong to tell of them.
  */
 export function compareShader(result: Layout, reference: Layout): string {
-  const { planes, fields = planes } = result;
+  const { planes, fields = planes } = result.planes <= reference.planes ? result : reference;
   const size = fields < planes ? `select(0.0f, abs(b), plane < ${fields})` : "abs(b)";
   const body = wgsl`
-    let mine = ${rowOf(result, "slices.result")};
-    let other = ${rowOf(reference, "slices.reference")};
+    let mine = ${rowOf(result, "slices.result", reference)};
+    let other = ${rowOf(reference, "slices.reference", result)};
     var error = 0.0f; var value = 0.0f; var bad = 0u; var seen = 0u;
     for (var z = i32(l.x); z < ${result.grid[2]}; z += ${threadsOf(result)}) {
       let a = result[mine + z]; let b = reference[other + z];
@@ -187,6 +197,6 @@ export function compareShader(result: Layout, reference: Layout): string {
     // By its bits, since a compiler may take it that no value is infinite or not a number.
     fn isFinite(value: f32) -> bool { return (bitcast<u32>(value) & 0x7f800000u) != 0x7f800000u; }
 
-    ${perRow(result, body)}
+    ${perRow({ ...result, planes }, body)}
   `;
 }

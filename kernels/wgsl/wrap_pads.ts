@@ -55,7 +55,7 @@ export function declareWrap(problem: Problem, layout: Layout, array = "now"): Sh
   const [wx, wy, wz] = wrapWidths(problem);
   const [inX, inY, inZ] = slabCells(problem);
   const perPlane = inX + inY + inZ;
-  const hasPlanes = planesOf(problem.stencil.update) > 1;
+  const hasPlanes = layout.planes > 1;
   const along = alongAxes(problem.boundary);
   const isMirrored = along.includes("insulated");
   const image = ["x", "y", "z"].map((axis, i) => {

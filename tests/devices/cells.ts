@@ -5,14 +5,15 @@
  */
 import { assertEquals } from "@std/assert";
 import { indexOf, type Layout } from "../../kernels/layout.ts";
-import { planesOf } from "../../kernels/update.ts";
+import type { Problem } from "../../kernels/stencils/stencil.ts";
+import { planesOf, type Update } from "../../kernels/update.ts";
 import type { GpuField } from "../../tuner/devices/gpu/gpu_field.ts";
 import type { SharedField } from "../../tuner/devices/shared/shared_field.ts";
 
-/** The grid's own cells of a level; where several parts hold a slice, those of each must be alike. */
+/** The grid's own cells of a level, 0 for fields in layers; where several parts hold a slice, those of each must be alike. */
 export async function readCells(field: GpuField, ago: 0 | 1): Promise<Float32Array> {
-  const { grid: [nx, ny, nz], planes } = field.plan.storage.layout, perSlice = planes * ny * nz;
-  const cells = new Float32Array(nx * perSlice);
+  const { grid: [nx, ny, nz], planes, fields = planes, layered = 0 } = field.plan.storage.layout;
+  const perSlice = planes * ny * nz, cells = new Float32Array(nx * perSlice);
   let end = 0;
   for (const { array, layout, x } of field.level(ago)) {
     const part = gatherCells(new Float32Array(await field.device.read(array)), layout);
@@ -25,7 +26,14 @@ export async function readCells(field: GpuField, ago: 0 | 1): Promise<Float32Arr
     cells.set(part, x * perSlice);
     end = x + layout.grid[0];
   }
-  return cells;
+  if (layered === 0) return readable(cells, field.problem);
+  const whole = new Float32Array(nx * (planes + layered) * ny * nz);
+  for (let row = 0; row < nx * planes; row++) {
+    const plane = row % planes,
+      to = Math.floor(row / planes) * (planes + layered) + (plane < fields ? plane : plane + layered);
+    whole.set(cells.subarray(row * ny * nz, (row + 1) * ny * nz), to * ny * nz);
+  }
+  return whole;
 }
 
 /** Sets both levels, pads too, and time step 0. */
@@ -45,12 +53,26 @@ export async function writeCells(
   await field.renewPads();
 }
 
-/** The whole grid's own cells of a level. */
+function isInLayers({ fields, layers = [] }: Update, plane: number): boolean {
+  return plane < fields.length && plane >= fields.length - layers.length;
+}
+
+/** Cells of all planes as the functions here read them: 0 for fields in layers, which show in those that they belong to. */
+export function readable(
+  cells: Float32Array,
+  { grid: [, ny, nz], stencil: { update } }: Pick<Problem, "grid" | "stencil">,
+) {
+  if (update.layers === undefined) return cells;
+  return cells.map((value, i) => isInLayers(update, Math.floor(i / ny / nz) % planesOf(update)) ? 0 : value);
+}
+
+/** The whole grid's own cells of a level, 0 for fields in layers. */
 export async function readSharedCells(field: SharedField, ago: 0 | 1): Promise<Float32Array> {
   const { grid: [nx, ny, nz], stencil: { update } } = field.problem;
   const planes = planesOf(update), perSlice = ny * nz;
   const cells = new Float32Array(nx * planes * perSlice), dense = new Float32Array(nx * perSlice);
   for (let plane = 0; plane < planes; plane++) {
+    if (isInLayers(update, plane)) continue;
     await field.read({ ago, plane, x: 0, slices: nx }, dense);
     for (let x = 0; x < nx; x++) {
       cells.set(dense.subarray(x * perSlice, (x + 1) * perSlice), (x * planes + plane) * perSlice);
@@ -75,9 +97,9 @@ export function scatterCells(cells: Float32Array, layout: Layout): Float32Array<
   return array;
 }
 
-/** Where each row of the grid's own cells begins: x, planes, y. */
-function rowStarts(layout: Layout): number[] {
-  const [nx, ny] = layout.grid;
+/** Where each row of the grid's own cells begins: x, planes that it stores, y. */
+function rowStarts(its: Layout): number[] {
+  const layout = { ...its, layered: 0 }, [nx, ny] = layout.grid;
   return Array.from({ length: nx * layout.planes * ny }, (_, row) => {
     const x = Math.floor(row / (layout.planes * ny)), plane = Math.floor(row / ny) % layout.planes;
     return indexOf(layout, [x, row % ny, 0], plane);

@@ -1,5 +1,6 @@
-import { assertEquals, assertThrows } from "@std/assert";
+import { assert, assertAlmostEquals, assertEquals, assertRejects, assertThrows } from "@std/assert";
 import { definitionOf, hashOf, stencilOf } from "../../kernels/definition.ts";
+import type { EdgeWidths } from "../../kernels/stencils/edges.ts";
 import { maxwell, maxwellLimit } from "../../kernels/stencils/maxwell.ts";
 import { marching } from "../../kernels/traversals/marching.ts";
 import { stepwise } from "../../kernels/traversals/stepwise.ts";
@@ -11,6 +12,10 @@ import {
   type OracleCase,
   wholeNumberMaxwell,
 } from "./oracle_case.ts";
+import type { Problem } from "../../kernels/stencils/stencil.ts";
+import { GpuField } from "../../tuner/devices/gpu/gpu_field.ts";
+import { verificationOf } from "../../tuner/devices/reference.ts";
+import { RunFailure } from "../../tuner/devices/run_failure.ts";
 import { testOnGpu } from "../test_on_gpu.ts";
 
 const march = { zPerThread: 1, threadsZ: 6, threadsY: 5, pieces: 2, tile: 0, ahead: 0 };
@@ -67,6 +72,98 @@ for (const way of PLANES) {
     );
   }
 }
+
+/** Layers that overlap, of one cell, of whole vectors, in sections; and the ends of each. */
+const LAYERED: readonly (Omit<OracleCase, "stencil" | "runs"> & { readonly edges: EdgeWidths })[] = [
+  { edges: 4, traversal: stepwise, grid: [5, 6, 7], parameters: { threadsZ: 4, threadsY: 2, threadsX: 2 } },
+  {
+    edges: [0, 1, 5],
+    traversal: marching,
+    grid: [6, 5, 9],
+    boundary: ["zero", "periodic", "zero"],
+    parameters: march,
+  },
+  {
+    edges: [3, 2, 4],
+    traversal: marching,
+    grid: [13, 7, 16],
+    parameters: { ...march, zPerThread: 4, threadsZ: 4, pieces: 3, ahead: 1 },
+    sections: 2,
+  },
+  {
+    edges: 1,
+    traversal: stepwise,
+    grid: [11, 5, 7],
+    boundary: "periodic",
+    parameters: { threadsZ: 8, threadsY: 2, threadsX: 1 },
+    sections: 3,
+  },
+];
+
+for (const { edges, ...way } of LAYERED) {
+  const layered: OracleCase = {
+    ...way,
+    stencil: wholeNumberMaxwell({ edges, absorber: "pml" }),
+    runs: [1, 1],
+  };
+  testOnGpu(
+    `equals the oracle bit for bit, a pml of ${edges} cells: ${describeCase(layered)}`,
+    (gpu) => assertExact(gpu, layered),
+  );
+}
+
+testOnGpu(
+  "fields in layers equal whole ones, are carried over to others, and count as many bytes as they have cells",
+  async (gpu) => {
+    const stencil = maxwell({ edges: [2, 3, 1], absorber: "pml" }),
+      parameters = { threadsZ: 8, threadsY: 2, threadsX: 1 };
+    const problem: Problem = { stencil, grid: [9, 5, 7], boundary: "zero", steps: 5 },
+      whole = { ...problem, isPart: true };
+    const make = async (its: Problem, seed: number) => {
+      const field = await GpuField.create(gpu, its, stepwise.plan(its, parameters));
+      await field.initialise({ kind: "noise", seed });
+      await field.run(5);
+      return field;
+    };
+    const verified = async (one: GpuField, reference: GpuField) => {
+      const comparison = await one.compare(reference, { levels: [0] });
+      return verificationOf(comparison, { problem, against: "another" }).maxError;
+    };
+    using layered = await make(problem, 3);
+    using full = await make(whole, 3);
+    using other = await make(problem, 4);
+    assertEquals([await verified(layered, full), await verified(full, layered)], [0, 0]);
+    assert(await verified(other, layered) > 0.1);
+    await other.copyFrom(layered);
+    for (const field of [layered, other, full]) await field.run(3);
+    assertEquals([await verified(other, full), await verified(layered, full)], [0, 0]);
+    await assertRejects(() => full.copyFrom(layered), RunFailure, "carried over only to where it does");
+    const bytes = (its: Problem) => stepwise.demand(its, parameters).bytesPerUpdate;
+    // of 4 fields along each axis one value is read and one is written in each layer
+    assertAlmostEquals(
+      bytes(problem) - bytes({ ...problem, stencil: maxwell() }),
+      8 * 4 * (4 / 9 + 1 + 2 / 7),
+      1e-9,
+    );
+  },
+);
+
+Deno.test("layers that make no sense are refused in one line", () => {
+  const definition = definitionOf(maxwell({ edges: 2, absorber: "pml" })), { layers = [] } = definition;
+  const refusals: [unknown, string][] = [
+    [[{ axis: 3, cells: 2 }], "layers: for some of the fields an axis and a number of cells are wanted"],
+    [[{ axis: 0, cells: 0 }], "layers: for some of the fields"],
+    [Array.from({ length: 18 }, () => layers[0]), "layers: for some of the fields"],
+    [
+      Array.from({ length: 13 }, () => layers[0]),
+      "of a field in layers only the cell itself, now, is wanted",
+    ],
+  ];
+  for (const [wrong, message] of refusals) {
+    assertThrows(() => stencilOf({ ...definition, layers: wrong }), RangeError, message);
+  }
+  assertEquals(stencilOf(JSON.parse(JSON.stringify(definition))).update.layers, layers);
+});
 
 Deno.test("a range makes a material, a number a constant, and the time step follows from the fastest light", () => {
   assertEquals(maxwell(FULL).update.materials.map(({ name }) => name), [

@@ -15,6 +15,7 @@ import { absolute, add, exponential, logarithm, multiply, sine, subtract } from 
 import type { Point, Points } from "../../kernels/points.ts";
 import { life } from "../../kernels/stencils/life.ts";
 import { elastic } from "../../kernels/stencils/elastic.ts";
+import { maxwell } from "../../kernels/stencils/maxwell.ts";
 import type { Grid, Problem } from "../../kernels/stencils/stencil.ts";
 import { wave } from "../../kernels/stencils/wave.ts";
 import { diamondTorre } from "../../kernels/traversals/diamond_torre.ts";
@@ -27,6 +28,7 @@ import { GpuField } from "../../tuner/devices/gpu/gpu_field.ts";
 import { makeReference, refute, stateLevels, verificationOf } from "../../tuner/devices/reference.ts";
 import { Survey } from "../../tuner/devices/survey.ts";
 import { testOnGpu } from "../test_on_gpu.ts";
+import { THOROUGH } from "../thorough.ts";
 import { wholeNumberMedium, wholeNumberYee } from "./oracle_case.ts";
 
 const GRID: Grid = [19, 11, 13];
@@ -255,6 +257,21 @@ const SUBJECTS: readonly Subject[] = [
     },
   },
   {
+    problem: { ...PROBLEM, stencil: maxwell({ edges: [4, 3, 2], absorber: "pml" }), steps: 20 },
+    traversal: stepwise,
+    parameters: { threadsZ: 8, threadsY: 2, threadsX: 1 },
+    mutations: {
+      "the high layer along x one cell further": ["select(x, x - 11, x >= 15)", "select(x, x - 10, x >= 15)"],
+      "a layer one cell too narrow": ["(y >= 3 &&", "(y >= 2 &&"],
+      "the high layer in the place of the low one": [
+        "select(z, z - 9, z >= 11)",
+        "select(z, z - 11, z >= 11)",
+      ],
+      "another field's memory": ["layersNow[at0_0 + ", "layersNow[at0_0 + 0 * "],
+      "memory not kept": ["{ layersBefore[at1_0", "{ layersNow[at1_0"],
+    },
+  },
+  {
     // a single chunk a tier: its half of the workgroup memory is filled again in the next
     problem: LONG,
     traversal: diamondTorre,
@@ -466,7 +483,27 @@ const SUBJECTS: readonly Subject[] = [
   },
 ];
 
-for (const { problem = PROBLEM, traversal, parameters, mutations } of SUBJECTS) {
+const LAYERED_MARCHES: readonly Subject[] = [
+  {
+    problem: {
+      ...PROBLEM,
+      stencil: maxwell({ edges: [4, 3, 2], absorber: "pml" }),
+      boundary: "periodic",
+      steps: 20,
+    },
+    traversal: marching,
+    parameters: { zPerThread: 2, threadsZ: 8, threadsY: 4, pieces: 2, tile: 0, ahead: 1 },
+    mutations: {
+      "no memory of images": ["((y + 264) % 11)", "clamp(y, 0, 10)"],
+      "the memory of a thread's other cell": ["m15.y = layersNow[l1_at2_1", "m15.y = layersNow[l1_at2_0"],
+      "memory of the other end": ["((z + 260) % 13) >= 11)", "((z + 260) % 13) > 11)"],
+    },
+  },
+];
+
+/** Those of every run, and of thorough ones. */
+const ALL = [...SUBJECTS, ...THOROUGH ? LAYERED_MARCHES : []];
+for (const { problem = PROBLEM, traversal, parameters, mutations } of ALL) {
   const plan = traversal.plan(problem, parameters);
   testOnGpu(`verification accepts ${plan.label}`, async (gpu) => {
     assertEquals(traversal.infeasible(problem, parameters, gpu.limits), undefined);

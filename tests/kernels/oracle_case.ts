@@ -43,7 +43,7 @@ import { responsesOf } from "../../models/responses.ts";
 import type { GpuDevice } from "../../tuner/devices/gpu/gpu_device.ts";
 import { GpuField } from "../../tuner/devices/gpu/gpu_field.ts";
 import { initialCells as makeInitialCells } from "../../tuner/devices/oracle.ts";
-import { readCells } from "../devices/cells.ts";
+import { readable, readCells } from "../devices/cells.ts";
 import { reweighted } from "./reweighted.ts";
 
 /** What is run and compared. */
@@ -134,7 +134,14 @@ export function wholeNumberMaxwell(options: MaxwellOptions = {}): Stencil {
     update: {
       ...update,
       materials: update.materials.map(scattered),
-      profiles: profilesOf(update).map((one, i) => scattered(one, i + 3)),
+      profiles: profilesOf(update).map((one, i) => {
+        const cells = update.layers?.find(({ axis }) => axis === one.axis)?.cells;
+        if (cells === undefined || one.name.startsWith("wall")) return scattered(one, i + 3);
+        // 0 in the cells between layers, and one cell before them
+        const first = one.name.startsWith("middle") ? 0 : 1, inner = subtract(cells - first, formula("i"));
+        const last = subtract(formula("i"), subtract(formula("n"), cells + first + 1));
+        return { ...one, formula: maximum(0, inner, last) };
+      }),
       substeps: update.substeps.map((substep) =>
         substep.map(({ field, value }) => ({ field, value: fold(value, whole) }))
       ),
@@ -409,6 +416,7 @@ async function runBoth(gpu: GpuDevice, oracleCase: OracleCase, kind: InitialFiel
     }
   }
   const result = { current: await readCells(field, 0), previous: await readCells(field, 1) };
+  expected = { current: readable(expected.current, problem), previous: readable(expected.previous, problem) };
   if (boundary === "zero") { for (const ago of [0, 1] as const) await assertZeroPads(gpu, field, ago); }
   return { expected, largest, result };
 }
@@ -459,7 +467,8 @@ export function maxAbs(cells: Float32Array | Float64Array): number {
 
 /** Asserts that the whole array holds nothing but zeros outside of the grid's own cells. */
 export async function assertZeroPads(gpu: GpuDevice, field: GpuField, ago: 0 | 1): Promise<void> {
-  for (const { array, layout } of field.level(ago)) {
+  for (const { array, layout: its } of field.level(ago)) {
+    const layout = { ...its, layered: 0 };
     const all = new Float32Array(await gpu.read(array));
     assert(all.length >= layout.length && all.length < layout.length + 64);
     for (let x = 0; x < layout.grid[0]; x++) {

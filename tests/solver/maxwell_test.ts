@@ -1,4 +1,4 @@
-import { assert, assertAlmostEquals, assertEquals } from "@std/assert";
+import { assert, assertAlmostEquals, assertEquals, assertRejects } from "@std/assert";
 import {
   maxwell,
   MAXWELL_FIELDS,
@@ -230,6 +230,54 @@ for (const absorber of ["matched", "pml"] as const) {
     assert(await most() <= early, `${await most()} after ${early}`);
   });
 }
+
+testOnGpu(
+  "layers of a pml on a GPU give what whole fields on the CPU give: traces, samples, fields written and read",
+  async (gpu) => {
+    const grid: Grid = [13, 12, 11],
+      next = randomly(5),
+      random = Float32Array.from({ length: 13 * 12 * 11 }, () => 1 + 3 * next());
+    const medium = {
+      permittivity: [1, 4],
+      conductivity: [0, 1],
+      courant: 0.5,
+      edges: [3, 4, 2],
+      absorber: "pml",
+    } as const;
+    const shoot = async (...way: [Way?]) => {
+      using solver = await open(medium, grid, "zero", ...way);
+      await solver.write("permittivity", random);
+      await solver.write("conductivity", (x, y) => x === y ? 1 : 0);
+      await solver.addSources("jz", [[6, 6, 5]], ricker(13, 0.5, 60));
+      await solver.addReceivers("ez", [[1, 2, 3], [6, 7, 5], [12, 11, 10]]);
+      await solver.run(33);
+      await assertRejects(
+        () => solver.read("exy"),
+        RangeError,
+        "Cannot find the cells: the name must be one of ex, ey",
+      );
+      // writing one field leaves the others, and the memory
+      await solver.write("ez", await solver.read("ez"));
+      await solver.run(20);
+      const read = await Promise.all(
+        ["ex", "hz", "permittivity", "conductivity"].map((name) => solver.read(name)),
+      );
+      return [...await solver.traces(), ...read];
+    };
+    const expected = await shoot();
+    const ways: readonly Way[] = [
+      [gpu.device, "stepwise", { threadsZ: 8, threadsY: 2, threadsX: 1 }],
+      [gpu.device, "marching", { zPerThread: 2, threadsZ: 8, threadsY: 8, pieces: 2, tile: 0, ahead: 1 }],
+    ];
+    for (const way of ways) {
+      const found = await shoot(way);
+      found.forEach((values, i) => {
+        const off = largest(values.map((value, j) => value - expected[i]![j]!)), most = largest(expected[i]!);
+        assert(most > 0 && off < 1e-5 * most, `${way[1]}, ${i}: ${off} of ${most}`);
+      });
+    }
+  },
+);
 
 Deno.test("a dipole without net current is within 3% of theory at 12 to 24 cells", async () => {
   const grid: Grid = [92, 92, 46], spacing = 2e-3, courant = 0.5, steps = 150, cells = 30, middle = 46;

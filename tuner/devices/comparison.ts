@@ -51,14 +51,15 @@ export function joinComparisons(parts: readonly Comparison[]): Comparison {
   }), { maxError: 0, maxValue: 0, notFinite: 0, cells: 0 });
 }
 
-/** Compares slices, all planes of them, with those that are expected. */
+/** Compares slices with those that are expected: all planes that both have. */
 export function compareSlices(result: SliceCells, expected: SliceCells, slices: number): Comparison {
-  const { cells, layout: { grid: [, ny, nz], planes, fields = planes } } = result,
-    { cells: wanted } = expected;
+  const { cells, layout: { grid: [, ny, nz] } } = result, { cells: wanted } = expected;
+  const fewer = [result.layout, expected.layout].find(({ layered }) => layered) ?? result.layout;
+  const { planes, fields = planes, layered = 0 } = fewer;
   let maxError = 0, maxValue = 0, notFinite = 0;
   for (let x = 0; x < slices; x++) {
     for (let row = 0; row < planes * ny; row++) {
-      const y = row % ny, plane = Math.floor(row / ny);
+      const y = row % ny, stored = Math.floor(row / ny), plane = stored < fields ? stored : stored + layered;
       const mine = indexOf(result.layout, [result.slice + x, y, 0], plane);
       const other = indexOf(expected.layout, [expected.slice + x, y, 0], plane);
       for (let z = 0; z < nz; z++) {

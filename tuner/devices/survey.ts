@@ -11,6 +11,7 @@ import {
   INTERPOLATIONS,
   type WeightedCell,
 } from "../../kernels/interpolation.ts";
+import { wholeFields } from "../../kernels/layers.ts";
 import type { Point } from "../../kernels/points.ts";
 import {
   alongAxes,
@@ -206,7 +207,7 @@ export class Survey {
 
   /** Adds receivers. @throws {RangeError} saying what is wrong */
   addReceivers(name: string, positions: readonly Position[], options: ReceiverOptions = {}): void {
-    const refuse = refuserOf("receivers"), { fields } = this.#problem.stencil.update;
+    const refuse = refuserOf("receivers"), fields = wholeFields(this.#problem.stencil.update);
     const field = fields.indexOf(name), { every = 1 } = options;
     if (field < 0) refuse(`the name must be one of ${fields.join(", ")}`, describeValue(name));
     if (!(Number.isSafeInteger(every) && every >= 1)) {

@@ -233,7 +233,9 @@ export function checkSignals(
 
 /** Why the memory for a problem cannot be had; undefined where it can. Without a GPU's limits, of the CPU alone. */
 export function misfitOf(problem: Problem, limits: DeviceLimits | undefined): string | undefined {
-  const layout = stepwiseLayout(problem), bytes = 4 * layout.length, most = WASM_BYTES / 2;
+  // the CPU stores no layers
+  const layout = stepwiseLayout(limits === undefined ? { ...problem, isPart: true } : problem);
+  const bytes = 4 * layout.length, most = WASM_BYTES / 2;
   const found = `a time level of ${describeGrid(problem)} takes ${formatBytes(bytes)} with its frame`;
   if (limits === undefined) {
     return bytes > most ? `${found}: WebAssembly holds two of at most ${formatBytes(most)}` : undefined;

@@ -95,7 +95,9 @@ export class RankSolver implements Disposable {
     problem: Problem,
     { plan, choose }: { readonly plan: RankPlan; readonly choose: (part: Problem) => Configuration },
   ): Promise<RankSolver> {
-    const part = partOfRank(problem, plan, world.rank), local = problemOfRank(problem, plan, part);
+    const part = partOfRank(problem, plan, world.rank);
+    // checkpoints hold all cells of a field
+    const local = { ...problemOfRank(problem, plan, part), isPart: true };
     const configuration = choose(local), place = { part, whole: problem.grid };
     const [field] = await makeParts(local, { ...device, configuration }, place);
     return new RankSolver({ problem, world, plan, part, configuration }, field!);

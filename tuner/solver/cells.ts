@@ -1,5 +1,6 @@
 import { profilesOf } from "../../kernels/axis_profiles.ts";
 import { type FieldStart, INITIAL_FIELDS } from "../../kernels/initial_field.ts";
+import { wholeFields } from "../../kernels/layers.ts";
 import { packingOf } from "../../kernels/packing.ts";
 import { axisNames, type Grid, ownOf, type Problem } from "../../kernels/stencils/stencil.ts";
 import { readsPrevious, type ValueRange } from "../../kernels/update.ts";
@@ -20,10 +21,11 @@ export function rangeOf(
   { ago = 0, x = 0, slices }: CellsOptions,
 ): CellRange {
   const refuse = refuserOf("find the cells");
-  const planes = [...update.fields, ...update.materials.map((material) => material.name)];
-  const names = [...planes, ...profilesOf(update).map((profile) => profile.name)];
-  const plane = planes.indexOf(name);
-  if (plane < 0) refuse(`the name must be one of ${names.join(", ")}`, describeValue(name));
+  const materials = update.materials.map((material) => material.name), whole = wholeFields(update);
+  const names = [...whole, ...materials, ...profilesOf(update).map((profile) => profile.name)];
+  const known = [...whole, ...materials].includes(name),
+    plane = [...update.fields, ...materials].indexOf(name);
+  if (!known) refuse(`the name must be one of ${names.join(", ")}`, describeValue(name));
   const isMaterial = plane >= update.fields.length;
   const hasPrevious = readsPrevious(update) && !isMaterial;
   if (ago !== 0 && !(ago === 1 && hasPrevious)) {

@@ -31,6 +31,7 @@ import { uses } from "../shares.ts";
  * Where the cells lie in a solver's GPU arrays, in the canonical order: x slowest, z fastest, with `pad` cells around the grid. Cell (x, y, z)
  * of plane p (fields first, then materials) is at index `origin + x·slice + p·plane + y·pitch + z` of an array of
  * `length` f32 values; in two dimensions (x, y) is at `origin + x·slice + p·plane + y`. If the grid is shared with the CPU, this is the GPU's part with its ghost zones.
+ * Of the fields the last `layered`, as a PML's memory, lie in buffers of their own, and have no planes.
  *
  * @param problem what is computed
  * @param configuration how it is computed

@@ -6,9 +6,9 @@ import { errorBound } from "../../models/error_bound.ts";
 import { type Configuration, configurationKey, type Failure, type Verification } from "../configuration.ts";
 import { compareSlices, type Comparison, joinComparisons, type SliceCells } from "../devices/comparison.ts";
 import type { CompileAhead } from "../devices/gpu/compile_ahead.ts";
-import type { GpuField } from "../devices/gpu/gpu_field.ts";
+import { type GpuField, LAYERS_STAY } from "../devices/gpu/gpu_field.ts";
 import { refute, stateLevels } from "../devices/reference.ts";
-import { isFailure } from "../devices/run_failure.ts";
+import { isFailure, RunFailure } from "../devices/run_failure.ts";
 import type { GridSlices } from "../devices/shared/part_field.ts";
 import type { SharedField } from "../devices/shared/shared_field.ts";
 import { median } from "../measuring/statistics.ts";
@@ -318,6 +318,8 @@ function onGpuAlone(one: SharedField, other: SharedField): readonly [GpuField, G
 export async function copyState(from: SharedField, to: SharedField): Promise<void> {
   const { stencil: { update }, grid: [, ny, nz] } = from.problem, fields = onGpuAlone(from, to);
   if (fields !== undefined) return await fields[1].copyFrom(fields[0]);
+  const inLayers = [from, to].some(({ onGpu }) => onGpu?.plan.storage.layout.layered);
+  if (inLayers) throw new RunFailure("limits", LAYERS_STAY);
   await to.initialise({ kind: "noise", seed: 1, step: from.step });
   from.profiles.values.forEach((values, profile) => to.writeProfile(profile, (i) => values[i]!));
   for (const range of piecesOf(from.problem)) {

@@ -1,3 +1,4 @@
+import { wholeFields } from "../../kernels/layers.ts";
 import { type Grid, type OwnGrid, ownOf, planned, type Problem } from "../../kernels/stencils/stencil.ts";
 import type { SharedField } from "../devices/shared/shared_field.ts";
 import type { CellBox } from "../devices/survey.ts";
@@ -37,8 +38,8 @@ export class Snapshots {
   add(problem: Problem, name: string, options: SnapshotOptions, step: number): void {
     const { stencil, stencil: { update } } = problem, grid = ownOf(stencil, problem.grid);
     const { every, onSnapshot, stride = 1, box = { low: ownOf(stencil, [0, 0, 0]), size: grid } } = options;
-    const refuse = refuserOf("add the snapshots"), plane = update.fields.indexOf(name);
-    if (plane < 0) refuse(`the name must be one of ${update.fields.join(", ")}`, describeValue(name));
+    const refuse = refuserOf("add the snapshots"), fields = wholeFields(update), plane = fields.indexOf(name);
+    if (plane < 0) refuse(`the name must be one of ${fields.join(", ")}`, describeValue(name));
     for (const [what, value] of Object.entries({ every, stride })) {
       if (!(Number.isSafeInteger(value) && value >= 1)) {
         refuse(`${what} must be a whole number from 1 up`, describeValue(value));

@@ -33,6 +33,9 @@ const LONG_UPDATES = 120e9, LONG_STEPS = 10_000, MOST_LISTS = 8;
 /** Largest piece of a level that is read at once: a large field is never on the host as a whole. */
 const PIECE_BYTES = 2 ** 26;
 
+/** Why a state is not carried over between a GPU's field with layers and one that has those fields in all cells. */
+export const LAYERS_STAY = "what lies in layers is carried over only to where it does, too";
+
 /** Something recorded for a submission. */
 export type Recorded = (encoder: GPUCommandEncoder) => void;
 
@@ -226,20 +229,27 @@ export class GpuField implements Disposable {
       const on = arrays[i]!.map((array) => [array]), workgroups = linearWorkgroups(layout.length);
       await this.device.enqueue((encoder) => uniforms.dispatch(encoder, fill, { on, slot, workgroups }));
     }
-    await this.renewPads();
+    await this.renewPads((encoder) => this.#layers.forEach((buffer) => encoder.clearBuffer(buffer)));
+  }
+
+  /** What holds the layers of even and of odd levels, where the plan stores any. */
+  get #layers(): readonly GPUBuffer[] {
+    const { scratch = [] } = this.plan.storage;
+    return this.#made.scratch.filter((_, i) => scratch[i]!.lives === "layers");
   }
 
   /** Sets all fields to zero, and the time step to 0; materials stay. */
   async clear(): Promise<void> {
     this.#step = 0;
-    const arrays = this.#canonical(), made = this.problem.stencil.update.fields.length;
-    await this.renewPads((encoder) =>
+    const arrays = this.#canonical(), { layout } = this.plan.storage, made = layout.fields ?? layout.planes;
+    await this.renewPads((encoder) => {
+      for (const buffer of this.#layers) encoder.clearBuffer(buffer);
       this.#sections.forEach(({ layout: { slice, plane, grid: [nx], pad: [padX] } }, i) => {
         for (const array of arrays[i]!) {
           for (let x = 0; x < nx + 2 * padX; x++) encoder.clearBuffer(array, 4 * x * slice, 4 * made * plane);
         }
-      })
-    );
+      });
+    });
   }
 
   /**
@@ -397,10 +407,15 @@ export class GpuField implements Disposable {
 
   /** Takes over all cells and the time step of a field of the same problem, if this one's pads are still zeros. */
   async copyFrom(other: GpuField): Promise<void> {
+    if (this.#layers.length !== other.#layers.length) throw new RunFailure("limits", LAYERS_STAY);
     this.#step = other.step;
     this.profiles.take(other.profiles.values);
     for (const ago of [0, 1] as const) await copyLevel(other.level(ago), this.level(ago), this.#made);
-    await this.renewPads();
+    await this.renewPads((encoder) =>
+      this.#layers.forEach((buffer, i) =>
+        encoder.copyBufferToBuffer(other.#layers[i]!, 0, buffer, 0, buffer.size)
+      )
+    );
   }
 
   /** Compares levels of this field with a reference field's at the same time step, on the device. */

@@ -1,5 +1,5 @@
 import type { FieldStart } from "../../../kernels/initial_field.ts";
-import type { Layout } from "../../../kernels/layout.ts";
+import { type Layout, planeIn } from "../../../kernels/layout.ts";
 import type { Point } from "../../../kernels/points.ts";
 import { linearWorkgroups } from "../../../kernels/wgsl/declare.ts";
 import { packShader } from "../../../kernels/wgsl/pack_box.ts";
@@ -200,7 +200,8 @@ export class GpuPartField implements PartField {
     );
     const slots = await uniforms.place(
       runs.map(({ box: { low: [x, y, z], size, plane }, part, first, count, at }) => {
-        return [x - part.x, y, z, ...size, plane, first, count, at, part.first, part.end];
+        const its = planeIn(part.layout, plane);
+        return [x - part.x, y, z, ...size, its, first, count, at, part.first, part.end];
       }),
     );
     const shaders = new Map<Layout, Pipeline>();

@@ -15,7 +15,7 @@ export function copiesSlices(
   boxes: readonly Box[],
 ): boolean {
   const [, ny, nz] = layout.grid;
-  return device.isSoftware && sections === undefined &&
+  return device.isSoftware && sections === undefined && layout.layered === undefined &&
     boxes.every(({ size: [, y, z] }) => y === ny && z === nz);
 }
 

@@ -1,0 +1,95 @@
+/**
+ * Fields that differ from 0 in the outer cells of an axis alone, as a PML's memory: where plans store them so. Those of
+ * the same cells lie together in a **block**, a grid of its own without what is between the two ends.
+ *
+ * @module
+ */
+import { type Expression, fold, TREE } from "./expression.ts";
+import { type Layout, layOut } from "./layout.ts";
+import { remembered } from "./remembered.ts";
+import type { Grid, Problem } from "./stencils/stencil.ts";
+import type { Layer, Update } from "./update.ts";
+
+/** Some fields' layers. */
+export interface LayerBlock extends Layer {
+  /** The first of them. */
+  readonly layer: number;
+  /** Where their values lie among those of all blocks; its planes are the fields. */
+  readonly layout: Layout;
+}
+
+/**
+ * How many of a problem's fields plans store in layers: none of a part of a grid, whose ends may be others; none of steps
+ * that may pass through a window, whose sections hold no layers, or that have cells computed again after sources.
+ */
+export function layered({ stencil: { update }, isPart = false }: LayeredProblem): number {
+  const { layers = [], substeps, sources = [] } = update, fields = substeps.at(-1)!.map(({ field }) => field);
+  const areLate = sources.flatMap(({ into }) => into).every(({ field }) => fields.includes(field));
+  return isPart || !areLate || substeps.length === 1 ? 0 : layers.length;
+}
+
+/** The names of fields that are stored in all cells, and so read and written from outside. */
+export function wholeFields({ fields, layers = [] }: Update): readonly string[] {
+  return fields.slice(0, fields.length - layers.length);
+}
+
+type LayeredProblem = Pick<Problem, "stencil" | "isPart">;
+
+/** The blocks of a problem's fields in layers. */
+export function blocksOf(problem: LayeredProblem & Pick<Problem, "grid">): readonly LayerBlock[] {
+  return blocksOn(problem.stencil.update, problem.grid, layered(problem));
+}
+
+const blocksOn = remembered((update: Update, grid: Grid, count: number): readonly LayerBlock[] => {
+  const { layers = [] } = update, blocks: LayerBlock[] = [];
+  let origin = 0;
+  for (let first = 0, end = 0; first < count; first = end) {
+    const { axis, cells } = layers[first]!;
+    while (end < count && layers[end]!.axis === axis && layers[end]!.cells === cells) end++;
+    const its = grid.with(axis, Math.min(2 * cells, grid[axis])) as unknown as Grid;
+    const layout = layOut(its, { pad: [0, 0, 0], align: 1, planes: end - first });
+    blocks.push({ axis, cells, layer: first, layout: { ...layout, origin } });
+    origin += 8 * Math.ceil(layout.length / 8);
+  }
+  return blocks;
+});
+
+/** Values of all blocks. */
+export function blockValues(blocks: readonly LayerBlock[]): number {
+  return blocks.reduce((sum, { layout: { length } }) => sum + 8 * Math.ceil(length / 8), 0);
+}
+
+/** The update that such a plan computes: the planes of fields in layers follow all others. */
+export function storedUpdate(problem: LayeredProblem): Update {
+  const { stencil: { update } } = problem;
+  return layered(problem) === 0 ? update : reordered(update);
+}
+
+const reordered = remembered((update: Update): Update => {
+  const { fields, materials, layers = [], ranges } = update, full = fields.length - layers.length;
+  const placeOf = (plane: number): number =>
+    plane < full ? plane : plane < fields.length ? plane + materials.length : plane - layers.length;
+  const again = (of: Expression): Expression =>
+    fold<Expression>(of, {
+      ...TREE,
+      tap: (tap) => ({ ...tap, plane: placeOf(tap.plane) }),
+      partial: (of, offset) => ({ kind: "partial", of: again(of), offset }),
+    });
+  return {
+    ...update,
+    fields: fields.slice(0, full),
+    ...(ranges && { ranges: ranges.slice(0, full) }),
+    substeps: update.substeps.map((substep) =>
+      substep.map(({ field, value }) => ({ field: placeOf(field), value: again(value) }))
+    ),
+  };
+});
+
+/** Values that a cell has of fields in layers, at the mean of all. */
+export function layersShare(problem: LayeredProblem & Pick<Problem, "grid">): number {
+  const { stencil: { update: { layers = [] } }, grid } = problem;
+  return layers.slice(0, layered(problem)).reduce(
+    (sum, { axis, cells }) => sum + Math.min(1, 2 * cells / grid[axis]),
+    0,
+  );
+}
