@@ -3,7 +3,8 @@
  * record prices it (`roofline.ts`). Everything that differs between GPUs is named here, so that another GPU gets a
  * record of its own: its parts from its data sheet, its prices from a recording, with the record's command.
  *
- * A GPU without a record is taken for an H100 that is slower or faster in everything, by the copy that it measures.
+ * A GPU without a record has an H100's prices, scaled by constants that are measured of both; where none were measured, it is
+ * taken for an H100 that is slower or faster in everything, by its copy.
  *
  * @module
  */
@@ -58,6 +59,23 @@ export type Price =
   | "threadBytes"
   // bandwidth of the device's cache over that of its memory
   | "nearRatio";
+
+/**
+ * What is measured of a GPU that has no record, in nanoseconds (`tuner/devices/gpu/device_constants.ts`): multiply-adds,
+ * exchanges through workgroup memory and reads from the cache, of all that it computes at once; of one workgroup an operation
+ * that needs the one before, a read from memory, a barrier; a dispatch.
+ */
+export type Constant =
+  | "arithmeticNs"
+  | "latencyNs"
+  | "exchangeNs"
+  | "cacheNs"
+  | "waitNs"
+  | "barrierNs"
+  | "dispatchNs";
+
+/** Those that were measured. */
+export type Constants = Readonly<Partial<Record<Constant, number>>>;
 
 export interface GpuRecord {
   readonly name: string;
@@ -199,13 +217,35 @@ export const H100: GpuRecord = {
   },
 };
 
+/** The constants of an H200, whose multiprocessors are an H100's, and the prices that grow with them. */
+export const MEASURED: Readonly<Record<Constant, readonly [ns: number, prices: readonly Price[]]>> = {
+  arithmeticNs: [130, ["groupNs"]],
+  latencyNs: [2.1, ["threadNs"]],
+  exchangeNs: [250, ["exchangeNs", "clearedByteNs"]],
+  cacheNs: [1700, ["rowNs", "hitNs"]],
+  waitNs: [700, ["waitNs", "tierWaitNs", "spreadWaitNs", "nearWaitNs"]],
+  barrierNs: [12, ["barrierNs"]],
+  dispatchNs: [1700, ["dispatchNs", "workgroupNs"]],
+};
+
+/** GPUs that the H100's record describes. */
+export const isRecorded = (name: string): boolean => /\bH[12]00\b/.test(name);
+
 /**
- * The record of a GPU with an H100's multiprocessors and caches and memory of its own, such as an H200: what computes does
- * not gain by faster memory.
+ * The record of a GPU by what was measured of it: the H100's, with prices as many times higher as its constants. Of an H200
+ * they are the same: what computes does not gain by faster memory.
  */
-export function withMemory(copyBytesPerSecond: number): GpuRecord {
-  const nearRatio = H100.prices.nearRatio * H100.copyBytesPerSecond / copyBytesPerSecond;
-  return { ...H100, copyBytesPerSecond, prices: { ...H100.prices, nearRatio } };
+export function measuredRecord(
+  copyBytesPerSecond: number,
+  constants: Readonly<Partial<Record<Constant, number | null>>>,
+): GpuRecord {
+  const prices = { ...H100.prices };
+  for (const [name, [ns, its]] of Object.entries(MEASURED)) {
+    const times = (constants[name as Constant] ?? ns) / ns;
+    for (const price of its) prices[price] *= times;
+    if (name === "cacheNs") prices.nearRatio *= H100.copyBytesPerSecond / copyBytesPerSecond / times;
+  }
+  return { ...H100, name: "measured", copyBytesPerSecond, prices };
 }
 
 /** Registers that are never too few: a thread's values that find none lie in the core's own cache. */

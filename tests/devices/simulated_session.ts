@@ -31,6 +31,8 @@ export interface Simulation {
   readonly whyNoReference?: (computed: number) => RunFailure | undefined;
   /** @default {a tenth of the sample profile's} */
   readonly copyBytesPerSecond?: number;
+  /** @default {none: a record describes the device} */
+  readonly constants?: Record<string, number>;
   /** That of the CPU. @default {3e10} */
   readonly cpuCopyBytesPerSecond?: number;
   /** The CPU's rate when it is probed. @default {1e9} */
@@ -93,6 +95,10 @@ export class SimulatedSession implements Session {
   copyBytesPerSecond(): Promise<number> {
     this.copies++;
     return Promise.resolve(this.#simulation.copyBytesPerSecond ?? DEVICE.measured.copyBytesPerSecond! / 10);
+  }
+
+  constants(): Promise<Record<string, number>> {
+    return Promise.resolve(this.#simulation.constants ?? {});
   }
 
   cpuCopyBytesPerSecond(): Promise<number> {

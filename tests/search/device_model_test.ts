@@ -1,11 +1,16 @@
-import { assert, assertEquals } from "@std/assert";
+import { assert, assertAlmostEquals, assertEquals } from "@std/assert";
 import { deviceModelOf } from "../../tuner/search/device_model.ts";
 import { life } from "../../kernels/stencils/life.ts";
 import { wave } from "../../kernels/stencils/wave.ts";
 import { diamondTorre } from "../../kernels/traversals/diamond_torre.ts";
-import { stepwise } from "../../kernels/traversals/stepwise.ts";
 import { marching } from "../../kernels/traversals/marching.ts";
-import { predictRate } from "../../models/roofline.ts";
+import { H100, isRecorded, measuredRecord } from "../../models/gpu_record.ts";
+import { type DeviceModel, predictRate } from "../../models/roofline.ts";
+import { mostPromising } from "../../tuner/profile/best_predicted.ts";
+import { Calibration } from "../../tuner/profile/calibration.ts";
+import { predictionOf } from "../../tuner/profile/prediction.ts";
+import { problemOf } from "../../tuner/profile/profile_problem.ts";
+import { shippedEntries } from "../../tuner/profile/shipped.ts";
 import { PROFILE } from "../profile/sample_profile.ts";
 
 const { gpu, cpu } = PROFILE.device;
@@ -52,17 +57,79 @@ Deno.test("in software, vectors are short, few workgroups are enough, and nothin
   assert(rate(16, { copyBytesPerSecond: 1e10 }) < 0.2 * rate(16));
 });
 
-Deno.test("an H200 has an H100's multiprocessors: faster memory helps what moves, not what computes", () => {
-  const named = (description: string) =>
-    deviceModelOf({ gpu: { ...gpu!, isFallback: false, description }, cpu }, 4.27e12);
-  const problem = { stencil: wave(2), grid: [512, 512, 512], boundary: "zero", steps: 96 } as const;
-  const gain = (demand: ReturnType<typeof stepwise.demand>): number => {
-    const [h200, h100] = [named("NVIDIA H200"), { copyBytesPerSecond: 3e12 }]
-      .map((device) => predictRate(demand, device, { cells: 512 ** 3 }));
-    return h200! / h100!;
-  };
-  const torre = { dts: 5, nt: 48, bands: 2, zPerThread: 2, threads: 256, chunk: 4, unroll: 1, lookahead: 99 };
-  assert(gain(stepwise.demand(problem, { threadsZ: 64, threadsY: 4, threadsX: 1 })) > 1.15);
-  assert(gain(diamondTorre.demand(problem, torre)) < 1.15);
-  assertEquals(named("another"), { copyBytesPerSecond: 4.27e12 });
+const CONSTANTS = { arithmeticNs: 1, exchangeNs: 1, cacheNs: 1, barrierNs: 1, dispatchNs: 1 };
+
+Deno.test("a GPU without a record has an H100's prices, as many times higher as what was measured of it", () => {
+  const usual = measuredRecord(H100.copyBytesPerSecond, {});
+  assertEquals(usual.prices, H100.prices);
+  const model = (measured: Record<string, number>) =>
+    deviceModelOf({ gpu: { ...gpu!, isFallback: false }, cpu, measured }, 1e12).record?.prices;
+  assertEquals(model({ copyBytesPerSecond: 1e12 }), undefined);
+  const [one, four] = [1, 4].map((factor) =>
+    model({ ...CONSTANTS, barrierNs: factor, copyBytesPerSecond: 1e12 })!
+  );
+  assertAlmostEquals(four!.barrierNs / one!.barrierNs, 4);
+  assertEquals([four!.groupNs, four!.dispatchNs], [one!.groupNs, one!.dispatchNs]);
+  assertAlmostEquals(measuredRecord(1.5e12, {}).prices.nearRatio, 2 * H100.prices.nearRatio);
+  assertEquals([isRecorded("NVIDIA H100 80GB HBM3"), isRecorded("NVIDIA H200"), isRecorded("GH1000")], [
+    true,
+    true,
+    false,
+  ]);
 });
+
+Deno.test("choices for simulated GPUs lose less where their constants are known, a factor of 4 in either direction", () => {
+  const known = shippedEntries().flatMap(({ entries }) => entries).filter((
+    { problem: { steps, order, grid } },
+  ) => steps === 96 && order === 2 && grid[2]! <= 512).slice(0, 12);
+  const h100 = { copyBytesPerSecond: H100.copyBytesPerSecond };
+  const problems = known.map(({ problem, calibration = [] }) => ({
+    problem: problemOf(problem)!,
+    calibration,
+  }));
+  const losses = { known: 0, unknown: 0 };
+  for (const name of Object.keys(CONSTANTS)) {
+    for (const factor of [4, 1 / 4]) {
+      const own = {
+        ...h100,
+        record: measuredRecord(h100.copyBytesPerSecond, { [name]: factor * referenceNs(name) }),
+      };
+      for (const one of problems) {
+        // what is off on an H100 is off there, too
+        const samplesOf = (device: DeviceModel, others: typeof problems) =>
+          others.flatMap(({ problem, calibration }) =>
+            calibration.flatMap(({ cellsPerSecond, ...point }) => {
+              const [here, there] = [device, h100].map((on) => predictionOf(point, problem, on));
+              if ("reason" in here! || "reason" in there!) return [];
+              return [{ ...here!, problem, cellsPerSecond, onH100: there!.predicted }];
+            })
+          );
+        const elsewhere = samplesOf(h100, problems.filter((other) => other !== one)).map((each) => ({
+          ...each,
+          device: 1,
+        }));
+        for (const [which, model] of [["known", own], ["unknown", h100]] as const) {
+          const here = samplesOf(model, [one]);
+          const ways = here.map((candidate) => ({ candidate, on: one.problem }));
+          const [chosen] = mostPromising(ways, new Calibration(elsewhere, model));
+          const rates = samplesOf(own, [one]).map(({ cellsPerSecond, predicted, onH100 }) =>
+            cellsPerSecond * predicted / onH100
+          );
+          losses[which] += 1 -
+            rates[here.indexOf(chosen!.way.candidate as typeof here[number])]! / Math.max(...rates);
+        }
+      }
+    }
+  }
+  const count = problems.length * 2 * Object.keys(CONSTANTS).length;
+  assert(
+    losses.known < 0.8 * losses.unknown && losses.known / count < 0.05,
+    `${losses.known / count}, ${losses.unknown / count}`,
+  );
+});
+
+/** The factor that a constant has over the reference's shows in the prices. */
+function referenceNs(name: string): number {
+  const price = name === "cacheNs" ? "hitNs" : name === "arithmeticNs" ? "groupNs" : name as "barrierNs";
+  return H100.prices[price] / measuredRecord(H100.copyBytesPerSecond, { [name]: 1 }).prices[price];
+}

@@ -26,6 +26,7 @@ import { evaluateOn, type Evaluation } from "../../tuner/measuring/evaluate.ts";
 import type { Evaluator } from "../../tuner/measuring/evaluator.ts";
 import { RequestError } from "../../tuner/problem/request_error.ts";
 import { defaultGrid } from "../../tuner/problem/default_problem.ts";
+import { measuredDevice } from "../../tuner/tune/library_tune.ts";
 import { exhaustive } from "../../tuner/search/baselines.ts";
 import type { Candidate } from "../../tuner/search/space.ts";
 import type { Point, Strategy } from "../../tuner/search/strategy.ts";
@@ -780,4 +781,20 @@ testOnGpu("a driver that gets all kernels wrong alike ends the run", async () =>
     assert(!error.message.includes("\n"));
   });
   assert(changed > 0);
+});
+
+Deno.test("what is measured of a GPU without a record orders the space, and the profile keeps it", async () => {
+  const constants = { arithmeticNs: 1e3, exchangeNs: 1e5, cacheNs: 1e3, barrierNs: 1e3, dispatchNs: 1e3 };
+  const behave: Simulation["behave"] = (_, __, problem) => atRate(1e9, problem);
+  const [with_, without] = [
+    (await simulate({ behave, constants }, { budget: { evaluations: 1 } })).outcome,
+    (await simulate({ behave }, { budget: { evaluations: 1 } })).outcome,
+  ];
+  assertEquals([with_.constants, without.constants], [constants, {}]);
+  const { measured } = measuredDevice(SIMULATED_DEVICE, with_);
+  assertEquals(measured, { copyBytesPerSecond: with_.copyBytesPerSecond, ...constants });
+  const orderOf = ({ space: { candidates } }: TuneOutcome) =>
+    candidates.map(({ parameters }) => JSON.stringify(parameters));
+  assertEquals(orderOf(with_).toSorted(), orderOf(without).toSorted());
+  assert(orderOf(with_).join() !== orderOf(without).join(), "the same order");
 });

@@ -49,12 +49,12 @@ export function summaryRecord(
   outcome: TuneOutcome,
   { device, written }: Pick<SummaryContext, "device" | "written">,
 ) {
-  const { balanceMessage, earlierMessage, elapsedNs, copyBytesPerSecond, problem: _, space: __, ...found } =
-    outcome;
+  const { balanceMessage, earlierMessage, elapsedNs, copyBytesPerSecond, constants, ...rest } = outcome;
+  const { problem: _, space: __, ...found } = rest;
   return {
     profile: written ?? null,
     ...found,
-    device: measuredDevice(device, copyBytesPerSecond),
+    device: measuredDevice(device, { copyBytesPerSecond, constants }),
     entry: outcome.entry ?? null,
     warning: describeDisturbance(outcome.entry?.result.samples ?? []) ?? null,
     gpuAlone: outcome.gpuAlone ?? null,

@@ -134,7 +134,7 @@ export async function tuneOn(
     written ??= made.written;
     records.push(record);
     const { entry, problem, copyBytesPerSecond } = outcome;
-    model = deviceModelOf(one.device, copyBytesPerSecond ?? 1);
+    model = deviceModelOf(measuredDevice(one.device, outcome), copyBytesPerSecond ?? 1);
     if (entry !== undefined) measured.push({ problem, samples: samplesOf(entry, problem, model) });
   }
   const unseen = requested.length > 1 && model !== undefined ? leaveOneOut(measured, model) : [];
@@ -166,7 +166,7 @@ async function tuneOne(
   // the memory that the request allows is not the device's
   const device = { ...machine, gpu: gpu && { ...gpu, limits: limitsOf(gpu.limits) } };
   const out = options.out ?? defaultProfilePath(device);
-  const there = await checkWritable(out, measuredDevice(device, null));
+  const there = await checkWritable(out, measuredDevice(device, { copyBytesPerSecond: null }));
   const earlier = there && entriesFor(there, device);
   await checkJournal(journalPath(out));
   const { progress, signal } = attended;
@@ -235,7 +235,7 @@ export async function headerOf(device: DeviceDescription, start: TuneStart): Pro
   const driver = device.gpu === null ? undefined : await describeDriver();
   return {
     tool: TOOL,
-    device: measuredDevice(device, start.copyBytesPerSecond),
+    device: measuredDevice(device, start),
     problem: describeProblem(start.problem),
     kernelSource: await hashKernels(start),
     ...(driver === undefined ? {} : { driver }),

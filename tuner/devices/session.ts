@@ -1,3 +1,4 @@
+import { type Constants, isRecorded } from "../../models/gpu_record.ts";
 import { hashOf } from "../../kernels/definition.ts";
 import { type Problem, shortBoundary } from "../../kernels/stencils/stencil.ts";
 import type { Configuration, Failure } from "../configuration.ts";
@@ -6,6 +7,7 @@ import { CpuPool } from "./cpu/wasm_workers.ts";
 import type { DeviceDescription } from "./device.ts";
 import { ClockGauge } from "./gpu/clock_gauge.ts";
 import { measureCopyBandwidth } from "./gpu/copy_bandwidth.ts";
+import { measureConstants } from "./gpu/device_constants.ts";
 import { KeptMemory } from "./gpu/field_memory.ts";
 import { GpuDevice } from "./gpu/gpu_device.ts";
 import { makeReference, type Reference } from "./reference.ts";
@@ -82,6 +84,12 @@ export class DeviceSession implements Disposable {
     const gpu = await this.openGpu();
     await this.#gaugeOf(gpu);
     return await measureCopyBandwidth(gpu, { isFallback: this.device.gpu?.isFallback ?? false });
+  }
+
+  /** What kinds of work take on a GPU that no record describes; nothing of others. */
+  async constants(): Promise<Constants> {
+    const { isFallback = true, description = "" } = this.device.gpu ?? {};
+    return isFallback || isRecorded(description) ? {} : await measureConstants(await this.openGpu());
   }
 
   /** Bytes per second that `cpuWorkers` workers of the CPU move together, on arrays of the problem's size. */

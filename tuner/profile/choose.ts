@@ -2,6 +2,7 @@ import { describeGrid, fieldBytes, type OpenProblem, type Problem } from "../../
 import { usersProblem } from "../../kernels/planned_problem.ts";
 import { stepwise } from "../../kernels/traversals/stepwise.ts";
 import { hashOf } from "../../kernels/definition.ts";
+import type { Constants } from "../../models/gpu_record.ts";
 import type { DeviceModel } from "../../models/roofline.ts";
 import { adapterInfoOf } from "../devices/device.ts";
 import { defaultSteps, withSuitedSteps } from "../problem/default_problem.ts";
@@ -75,6 +76,8 @@ export interface ChooseOptions {
   readonly cpuWorkers?: number;
   /** Bytes per second of a plain copy on the device, where you know it. @default {that of the most alike profile} */
   readonly copyBytesPerSecond?: number;
+  /** What else {@linkcode measureDevice} found of a GPU that nobody measured. @default {those of the most alike profile} */
+  readonly constants?: Constants;
   /** Which of the recordings that come with Facet to learn from, by their problem. @default {all} */
   readonly shipped?: (problem: ProfileProblem) => boolean;
 }
@@ -122,11 +125,11 @@ export function chooseConfiguration(
   profiles: Profile | readonly Profile[],
   asks: OpenProblem,
   device: TargetDevice | null,
-  { cpuWorkers = usualWorkers(), copyBytesPerSecond, shipped }: ChooseOptions = {},
+  { cpuWorkers = usualWorkers(), ...options }: ChooseOptions = {},
 ): Choice {
   const problem = checkProblem("choose a configuration", asks), isOpen = asks.steps === undefined;
   const given = [profiles].flat() as readonly Profile[];
-  const refuse = refuserOf("choose a configuration");
+  const { copyBytesPerSecond, constants = {} } = options, refuse = refuserOf("choose a configuration");
   const odd = given.findIndex((profile) => !Array.isArray(profile?.entries));
   if (odd >= 0) refuse("profiles are wanted, as readProfile returns them", describeValue(given[odd]));
   if (device !== null && typeof device?.limits !== "object") {
@@ -138,7 +141,9 @@ export function chooseConfiguration(
   if (!((copyBytesPerSecond ?? 1) > 0)) {
     refuse("copyBytesPerSecond must be above 0", describeValue(copyBytesPerSecond));
   }
-  const asked: Asked = { profiles: given, problem, isOpen, device, cpuWorkers, copyBytesPerSecond, shipped };
+  const wrong = Object.entries(constants).find(([, ns]) => !(ns > 0));
+  if (wrong !== undefined) refuse(`${wrong[0]} must be above 0`, describeValue(wrong[1]));
+  const asked: Asked = { ...options, profiles: given, problem, isOpen, device, cpuWorkers };
   const choice = keep(asked, keyOf(asked), () => chooseAnew(asked));
   // what a caller makes of the configuration is its own
   return { ...choice, configuration: structuredClone(choice.configuration) };
@@ -146,7 +151,7 @@ export function chooseConfiguration(
 
 /** The choice, found by looking at all that can run. */
 function chooseAnew(asked: Asked): Choice {
-  const { profiles, problem, isOpen, device, cpuWorkers, copyBytesPerSecond, shipped } = asked;
+  const { profiles, problem, isOpen, device, cpuWorkers, shipped } = asked;
   const list = [...profiles.flatMap(devicesOf), ...device === null ? [] : shippedEntries(shipped)];
   const wanted = describeProblem(problem), { stencil } = usersProblem(problem);
   const identity = device && adapterInfoOf(device);
@@ -160,7 +165,7 @@ function chooseAnew(asked: Asked): Choice {
     problem,
     limits: device?.limits,
     cpuWorkers,
-    device: modelOf(device, alike, copyBytesPerSecond),
+    device: modelOf(device, alike, asked),
   };
   const passedOver: PassedOver[] = [];
   for (const grade of grades) {
@@ -232,11 +237,14 @@ function usualWorkers(): number {
 function modelOf(
   device: TargetDevice | null,
   alike: Profile["device"] | undefined,
-  copyBytesPerSecond = alike?.measured.copyBytesPerSecond ?? USUAL_BANDWIDTH,
+  { copyBytesPerSecond = alike?.measured.copyBytesPerSecond ?? USUAL_BANDWIDTH, constants }: Asked,
 ): DeviceModel {
   const { isFallbackAdapter: isFallback = false, description = "" } = (device && adapterInfoOf(device)) ?? {};
-  const cpu = alike?.cpu ?? { cores: countCores() };
-  return deviceModelOf({ gpu: { isFallback, description }, cpu }, copyBytesPerSecond);
+  const { cpu = { cores: countCores() }, measured } = alike ?? {};
+  return deviceModelOf(
+    { gpu: { isFallback, description }, cpu, measured: constants ?? measured ?? {} },
+    copyBytesPerSecond,
+  );
 }
 
 /** A choice before its words, and the entry that it comes from. */

@@ -1,5 +1,6 @@
 import { remembered } from "../../kernels/remembered.ts";
 import type { Problem } from "../../kernels/stencils/stencil.ts";
+import type { Constants } from "../../models/gpu_record.ts";
 import { adapterInfoOf, limitsOf } from "../devices/device.ts";
 import type { TargetDevice } from "./match_device.ts";
 import { describeProblem, problemKey } from "./profile_problem.ts";
@@ -13,8 +14,9 @@ export interface Asked {
   readonly isOpen: boolean;
   readonly device: TargetDevice | null;
   readonly cpuWorkers: number;
-  readonly copyBytesPerSecond: number | undefined;
-  readonly shipped: ((problem: ProfileProblem) => boolean) | undefined;
+  readonly copyBytesPerSecond?: number;
+  readonly constants?: Constants;
+  readonly shipped?: (problem: ProfileProblem) => boolean;
 }
 
 /** Owner of what comes from no profile, for no GPU. */
@@ -40,7 +42,7 @@ export function keep<Found>({ profiles, device }: Asked, key: string, find: () =
 
 /** A text that two questions share exactly if the answer is the same. */
 export function keyOf(
-  { profiles, problem, isOpen, device, cpuWorkers, copyBytesPerSecond, shipped }: Asked,
+  { profiles, problem, isOpen, device, cpuWorkers, copyBytesPerSecond, constants, shipped }: Asked,
 ): string {
   const limits = device && [...Object.values(limitsOf(device.limits)), device.limits.windowBytes];
   return JSON.stringify([
@@ -52,6 +54,7 @@ export function keyOf(
     device && adapterInfoOf(device),
     `${cpuWorkers}`,
     `${copyBytesPerSecond}`,
+    constants,
     shipped && numberOf(shipped),
   ]);
 }

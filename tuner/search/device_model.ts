@@ -1,4 +1,4 @@
-import { LLVMPIPE, withMemory } from "../../models/gpu_record.ts";
+import { isRecorded, LLVMPIPE, measuredRecord } from "../../models/gpu_record.ts";
 import type { DeviceModel } from "../../models/roofline.ts";
 import type { CpuDescription, GpuDescription } from "../devices/device.ts";
 
@@ -9,14 +9,17 @@ import type { CpuDescription, GpuDescription } from "../devices/device.ts";
  * @param copyBytesPerSecond measured copy bandwidth
  */
 export function deviceModelOf(
-  { gpu, cpu: { cores } }: {
+  { gpu, cpu: { cores }, measured = {} }: {
     readonly gpu: Pick<GpuDescription, "isFallback"> & Partial<GpuDescription> | null;
     readonly cpu: Pick<CpuDescription, "cores">;
+    /** The constants of a GPU without a record. @default {not measured: all scales with the copy} */
+    readonly measured?: Readonly<Record<string, number | null>>;
   },
   copyBytesPerSecond: number,
 ): DeviceModel {
-  if (/\bH200\b/.test(gpu?.description ?? "")) {
-    return { copyBytesPerSecond, record: withMemory(copyBytesPerSecond) };
+  const constants = isRecorded(gpu?.description ?? "") ? {} : measured;
+  if (constants !== measured || measured.barrierNs) {
+    return { copyBytesPerSecond, record: measuredRecord(copyBytesPerSecond, constants) };
   }
   if (!gpu?.isFallback) return { copyBytesPerSecond };
   const record = LLVMPIPE;

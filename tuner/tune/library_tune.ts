@@ -10,7 +10,7 @@ import { JSON_SCHEMA_NAME, SCHEMA_VERSION } from "../profile/schema.ts";
 import { entriesFor } from "../profile/merge.ts";
 import type { Profile, ProfileDevice } from "../profile/profile_types.ts";
 import { STRATEGIES } from "../search/all.ts";
-import { runTuning, type TuneOutcome, type TuneProgress, type TuneRequest } from "./tune.ts";
+import { runTuning, type TuneOutcome, type TuneProgress, type TuneRequest, type TuneStart } from "./tune.ts";
 import { TOOL } from "../version.ts";
 
 export type { TuneProgress };
@@ -164,7 +164,7 @@ async function resolve(
 
 /** The profile of a run; undefined where no configuration verified. */
 export function profileOf(
-  { entry, copyBytesPerSecond }: Pick<TuneOutcome, "entry" | "copyBytesPerSecond">,
+  { entry, ...start }: Pick<TuneOutcome, "entry" | "copyBytesPerSecond" | "constants">,
   device: DeviceDescription,
 ): Profile | undefined {
   return entry && {
@@ -172,12 +172,15 @@ export function profileOf(
     schemaVersion: SCHEMA_VERSION,
     tool: TOOL,
     createdAt: new Date().toISOString(),
-    device: measuredDevice(device, copyBytesPerSecond),
+    device: measuredDevice(device, start),
     entries: [entry],
   };
 }
 
 /** A device as profiles and journals have it. */
-export function measuredDevice(device: DeviceDescription, copyBytesPerSecond: number | null): ProfileDevice {
-  return { ...device, measured: { copyBytesPerSecond } };
+export function measuredDevice(
+  device: DeviceDescription,
+  { copyBytesPerSecond, constants }: Partial<TuneStart> & Pick<TuneStart, "copyBytesPerSecond">,
+): ProfileDevice {
+  return { ...device, measured: { copyBytesPerSecond, ...constants } };
 }

@@ -1,4 +1,5 @@
 import type { Problem } from "../../kernels/stencils/stencil.ts";
+import type { Constants } from "../../models/gpu_record.ts";
 import type { SharedCostModel } from "../sharing/balance.ts";
 import type { Session } from "../devices/session.ts";
 import type { Measurement } from "../configuration.ts";
@@ -82,6 +83,8 @@ export interface TuneStart {
   readonly problem: Problem;
   /** Bytes per second of a plain copy; null where there is no GPU. */
   readonly copyBytesPerSecond: number | null;
+  /** What else was measured of a GPU that no record describes. */
+  readonly constants?: Constants | undefined;
   readonly space: Space;
 }
 

@@ -238,6 +238,7 @@ export class TuningRun {
     const copyBytesPerSecond = session.hasGpu
       ? await session.copyBytesPerSecond().catch(deviceFailed("The GPU failed"))
       : null;
+    const constants = session.hasGpu ? await session.constants().catch(deviceFailed("The GPU failed")) : {};
     const { isDefaultSteps = false } = request;
     const suited = copyBytesPerSecond === null
       ? request
@@ -257,14 +258,15 @@ export class TuningRun {
       for (const one of this.#ahead) one.catch(() => {}); // awaited when it is needed
     }
     if (device.gpu !== null && copyBytesPerSecond !== null) {
-      const { traversals, learned } = request, model = deviceModelOf(device, copyBytesPerSecond);
+      const { traversals, learned } = request;
+      const model = deviceModelOf({ ...device, measured: constants }, copyBytesPerSecond);
       const space = enumerateSpace(problem, { traversals, limits: device.gpu.limits, device: model });
       await new Promise((resolve) => setTimeout(resolve)); // evaluators may wait for their turn
       this.space = expectedSpace(space, problem, [device, model], learned);
     }
     this.searched = this.space.candidates;
     this.leaveOutProcesses();
-    return { problem, copyBytesPerSecond, space: this.space };
+    return { problem, copyBytesPerSecond, constants, space: this.space };
   }
 
   /** Another process needs the reference again; where there is no time for that, this one measures the same kernel. */
