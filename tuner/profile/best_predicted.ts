@@ -6,7 +6,7 @@ import type { DeviceModel } from "../../models/roofline.ts";
 import type { Configuration, Share } from "../configuration.ts";
 import { partOf } from "../devices/shared/shares.ts";
 import { cpuCandidates } from "../search/cpu_space.ts";
-import { feasible, onGpuAlone } from "../search/space.ts";
+import { type Candidate, feasible, onGpuAlone } from "../search/space.ts";
 import { adaptConfiguration, adaptShare, type AdaptTarget } from "./adapt.ts";
 import { type Calibration, kindOf } from "./calibration.ts";
 import type { Prediction } from "./prediction.ts";
@@ -14,6 +14,9 @@ import { isShared, uses } from "../shares.ts";
 
 /** Shapes of each traversal of the GPU whose rate is corrected, the models' best; of all, those that a choice is made of. */
 const MOST_CORRECTED = 150, MOST_CHOSEN = 12;
+
+/** Candidates of each traversal among the every second values of long lists, whose neighbours are looked at, too. */
+const MOST_REFINED = 12;
 
 /** Which runner-up is of another traversal, if that should reach this part of the best one's rate. */
 const OTHER_KIND = 4, WORTH_A_TRY = 0.6;
@@ -211,18 +214,37 @@ function gpuWays(
     reasons.push("GPU: there is no GPU");
     return [];
   }
-  const traversals = allowed.map((traversal): Traversal => ({
-    ...traversal,
-    parameterLists: (...on) =>
-      only(traversal.parameterLists(...on), traversal.writing ?? [], ([first]) => [first!]),
-  }));
-  const { candidates, refused, infeasible } = feasible(way.on, { traversals, limits, device });
-  const [first] = [...infeasible.map(({ example }) => example), ...refused.map(({ reason }) => reason)];
-  if (candidates.length === 0) reasons.push(`GPU: ${first}`);
-  const kinds = Map.groupBy(candidates, ({ traversal }) => traversal);
-  return [...kinds.values()].flatMap((some) =>
-    some.toSorted((a, b) => b.predicted - a.predicted).slice(0, MOST_CORRECTED)
-  ).map((candidate) => ({ ...way, candidate }));
+  return allowed.flatMap((traversal): Way[] => {
+    const all = only(traversal.parameterLists(way.on, limits), traversal.writing ?? [], ([first]) => [first!]);
+    const found = new Map<string, Candidate>();
+    const look = (lists: typeof all) => {
+      const space = feasible(way.on, {
+        traversals: [{ ...traversal, parameterLists: () => lists }],
+        limits,
+        device,
+      });
+      for (const one of space.candidates) found.set(Object.values(one.parameters).join(), one);
+      return space;
+    };
+    const best = (most: number): Candidate[] =>
+      [...found.values()].sort((a, b) => b.predicted - a.predicted).slice(0, most);
+    const long = Object.keys(all).filter((name) => isLong(all[name]!));
+    const { infeasible, refused } = look(only(all, long, (list) => list.filter((_, i) => i % 2 === 0)));
+    if (found.size === 0) reasons.push(`GPU: ${infeasible[0]?.example ?? refused[0]!.reason}`);
+    for (const { parameters } of best(MOST_REFINED)) {
+      const near = Object.fromEntries(Object.entries(all).map(([name, list]) => {
+        const at = list.indexOf(parameters[name]!);
+        return [name, list.filter((_, i) => i === at || (long.includes(name) && Math.abs(i - at) < 2))];
+      }));
+      look(near);
+    }
+    return best(MOST_CORRECTED).map((candidate) => ({ ...way, candidate }));
+  });
+}
+
+/** Whether only every second value of a list is looked at first: it is long, and its values are in order. */
+function isLong(list: readonly number[]): boolean {
+  return list.length > 4 && list.every((value, i) => i === 0 || value > list[i - 1]!);
 }
 
 /** The same with its kernel written in every way. */
