@@ -52,9 +52,9 @@ export function fillProfile(
 }
 
 /** Every tap of a profile, in the sub-steps one after another. */
-export function profileReads({ substeps }: Update): readonly ProfileTap[] {
-  return substeps.flatMap(profileTapsOf);
-}
+export const profileReads: (update: Update) => readonly ProfileTap[] = remembered(({ substeps }: Update) =>
+  substeps.flatMap(profileTapsOf)
+);
 
 /** Values after a profile that a vector may read beyond it; the length of all is a multiple. */
 const LANES = 4;

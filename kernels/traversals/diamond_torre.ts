@@ -340,7 +340,11 @@ const visitOf = remembered((
   perChunk: number,
   lookahead: number,
 ): Record<"exchanged" | "barriers" | "held", number> => {
-  const tiles = tilesOf(update, dts), { carried } = needsOf(update, dts);
+  const tiles = tilesOf(update, dts), { carried, exchanged: places } = needsOf(update, dts);
+  if (update.fields.length === 1) {
+    const barriers = Math.ceil(places.length / perChunk);
+    return { exchanged: places.length, barriers, held: heldBy(update, dts) };
+  }
   const chunks = visitTier(update, { ...tiles, perChunk, resting: [], lookahead });
   /** The first and the last chunk that has a value. */
   const spans = new Map(carried.map((value) => [valueKey(value), [0, 0] as [number, number]]));
@@ -362,7 +366,7 @@ const visitOf = remembered((
   return {
     exchanged: chunks.reduce((sum, { exchanged }) => sum + exchanged.length, 0),
     barriers: chunks.filter(({ exchanged }) => exchanged.length > 0).length,
-    held: update.fields.length > 1 ? Math.max(...chunks.keys().map(heldIn)) : heldBy(update, dts),
+    held: Math.max(...chunks.keys().map(heldIn)),
   };
 });
 

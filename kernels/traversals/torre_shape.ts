@@ -75,7 +75,7 @@ export function shapeOf(
     slotLength: threads + 2 * rim,
     rim,
     resting: lookahead === RESTING && (unroll > 1 || readsPrevious(update))
-      ? restingIn({ slope, width, perChunk })
+      ? restingIn(tiles, perChunk)
       : [],
     layout: layOut(grid, {
       pad: [alongX, width + spread[1] + margin, Math.max(reach.z, lanes - grid[2])],
@@ -110,14 +110,14 @@ export function exchangeBytes(
  * one that puts the next tier's value there. The first of these rest longest. With one tier in the loop's body the row is
  * that of the column S cells further along x: the next tier reads F(t − 1) of the place there before it puts F(t).
  */
-function restingIn({ slope, width, perChunk }: Pick<TorreShape, "slope" | "width" | "perChunk">): Place[] {
+const restingIn = remembered(({ slope, width }: TorreTiles, perChunk: number): Place[] => {
   const visited = square(0, width);
   const chunkOf = new Map(visited.map((place, i) => [`${place}`, Math.floor(i / perChunk)]));
   return visited.filter((place) => {
     const next = chunkOf.get(`${shifted(place, slope, 0)}`);
     return next !== undefined && chunkOf.get(`${place}`)! < next;
   }).slice(0, MOST_RESTING);
-}
+});
 
 /** Places of a square as wide; widths are even. */
 export function placesIn(width: number): number {
