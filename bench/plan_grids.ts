@@ -63,7 +63,8 @@ const target = { limits, adapterInfo: { ...info, isFallbackAdapter } };
 const copyBytesPerSecond = device.measured.copyBytesPerSecond!;
 
 function taskOf(stencil: Stencil, grid: Grid, { runnersUp, recorded: most, search }: Amount) {
-  const problem = { stencil, grid, boundary: "zero", steps: 96 } as const, described = describeProblem(problem);
+  const problem = { stencil, grid, boundary: "zero", steps: 96 } as const,
+    described = describeProblem(problem);
   const chosen = chooseConfiguration([], problem, target, {
     cpuWorkers: 0,
     copyBytesPerSecond,

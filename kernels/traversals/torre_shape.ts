@@ -74,9 +74,7 @@ export function shapeOf(
     perChunk,
     slotLength: threads + 2 * rim,
     rim,
-    resting: lookahead === RESTING && (unroll > 1 || readsPrevious(update))
-      ? restingIn(tiles, perChunk)
-      : [],
+    resting: lookahead === RESTING && (unroll > 1 || readsPrevious(update)) ? restingIn(tiles, perChunk) : [],
     layout: layOut(grid, {
       pad: [alongX, width + spread[1] + margin, Math.max(reach.z, lanes - grid[2])],
       align: 32,

@@ -215,7 +215,11 @@ function gpuWays(
     return [];
   }
   return allowed.flatMap((traversal): Way[] => {
-    const all = only(traversal.parameterLists(way.on, limits), traversal.writing ?? [], ([first]) => [first!]);
+    const all = only(
+      traversal.parameterLists(way.on, limits),
+      traversal.writing ?? [],
+      ([first]) => [first!],
+    );
     const found = new Map<string, Candidate>();
     const look = (lists: typeof all) => {
       const space = feasible(way.on, {
@@ -232,10 +236,12 @@ function gpuWays(
     const { infeasible, refused } = look(only(all, long, (list) => list.filter((_, i) => i % 2 === 0)));
     if (found.size === 0) reasons.push(`GPU: ${infeasible[0]?.example ?? refused[0]!.reason}`);
     for (const { parameters } of best(MOST_REFINED)) {
-      const near = Object.fromEntries(Object.entries(all).map(([name, list]) => {
-        const at = list.indexOf(parameters[name]!);
-        return [name, list.filter((_, i) => i === at || (long.includes(name) && Math.abs(i - at) < 2))];
-      }));
+      const near = Object.fromEntries(
+        Object.entries(all).map(([name, list]) => {
+          const at = list.indexOf(parameters[name]!);
+          return [name, list.filter((_, i) => i === at || (long.includes(name) && Math.abs(i - at) < 2))];
+        }),
+      );
       look(near);
     }
     return best(MOST_CORRECTED).map((candidate) => ({ ...way, candidate }));
