@@ -2,36 +2,57 @@
  * What choices lose on grids, equations and GPUs that were not recorded, as a table: by numbers of known grids, random ones and
  * well spread ones, and by what is left out.
  *
- *     deno run -A bench/unseen.ts [FILE…]
+ *     deno run -A bench/unseen.ts [FILE [OTHER]]
  *
- * Files are recordings, an H100's where none are named; those of other devices count as elsewhere.
+ * The files are recordings of two GPUs, an H100's and an H200's where none are named.
  *
  * @module
  */
 import { hashOf } from "../kernels/definition.ts";
 import type { Problem } from "../kernels/stencils/stencil.ts";
 import { seededRandom } from "../tuner/measuring/seeded_random.ts";
+import type { DeviceModel } from "../models/roofline.ts";
 import { leaveOneOut, type MeasuredProblem, type UnseenProblem } from "../tuner/profile/leave_one_out.ts";
 import { predictionOf } from "../tuner/profile/prediction.ts";
 import { problemOf } from "../tuner/profile/profile_problem.ts";
 import { readReplaySpaces } from "../tuner/replay/read_replay_space.ts";
+import { deviceModelOf } from "../tuner/search/device_model.ts";
 
 /** Grids that have little in common. */
 const SPREAD = ["512,512,512", "2000,2000,32", "128,128,128", "96,4001,160", "3000,500,120"];
 
-const DEVICE = { copyBytesPerSecond: 3e12 };
+/** What was recorded on a GPU. */
+interface Recorded {
+  readonly name: string;
+  readonly device: DeviceModel;
+  readonly problems: readonly MeasuredProblem[];
+}
 
-async function measuredIn(file: string): Promise<MeasuredProblem[]> {
-  return (await readReplaySpaces(file)).spaces.flatMap(({ facet, configurations }) => {
-    const problem = facet && problemOf(facet.problem);
+async function recordedIn(file: string): Promise<Recorded> {
+  const facets = (await readReplaySpaces(file)).spaces.flatMap(({ facet, configurations }) =>
+    facet?.device.gpu ? [{ ...facet, configurations }] : []
+  );
+  const { gpu, measured } = facets[0]!.device;
+  const device = deviceModelOf(facets[0]!.device, measured.copyBytesPerSecond!);
+  const problems = facets.flatMap(({ problem: described, configurations }) => {
+    const problem = problemOf(described);
     if (problem === undefined) return [];
     const samples = configurations.flatMap(({ traversal, parameters, rate }) => {
-      const prediction = predictionOf({ traversal, parameters, cpuWorkers: undefined }, problem, DEVICE);
+      const prediction = predictionOf({ traversal, parameters, cpuWorkers: undefined }, problem, device);
       return rate === undefined || "reason" in prediction
         ? []
         : [{ ...prediction, problem, cellsPerSecond: rate }];
     });
     return [{ problem, samples }];
+  });
+  return { name: gpu!.description, device, problems };
+}
+
+/** Other samples of the same problems, of another GPU than the one at hand. */
+function elsewhere(problems: readonly MeasuredProblem[]): MeasuredProblem[] {
+  return problems.map(({ problem: of, samples }) => {
+    const problem = { ...of };
+    return { problem, samples: samples.map((one) => ({ ...one, problem, device: 1 })) };
   });
 }
 
@@ -55,8 +76,22 @@ function row(name: string, all: readonly UnseenProblem[]): void {
   );
 }
 
-const files = Deno.args.length > 0 ? Deno.args : ["fixtures/h100/grids.jsonl.gz"];
-const all = (await Promise.all(files.map(measuredIn))).flat();
+/** What the models choose that have measured nothing. */
+function alone(problems: readonly MeasuredProblem[]): UnseenProblem[] {
+  return problems.map(({ problem: { grid }, samples }) => {
+    const [chosen] = samples.toSorted((a, b) => b.predicted - a.predicted);
+    const rates = (some: typeof samples) => Math.max(0, ...some.map(({ cellsPerSecond }) => cellsPerSecond));
+    const best = rates(samples), loss = 1 - chosen!.cellsPerSecond / best, expected = chosen!.predicted;
+    const plain = rates(samples.filter(({ traversal: { name } }) => name === "stepwise"));
+    return { grid, known: 0, chosen: chosen!, expected, deviation: 0.2, best, plain, loss };
+  });
+}
+
+const files = Deno.args.length > 0
+  ? Deno.args
+  : ["h100", "h200"].map((name) => `fixtures/${name}/grids.jsonl.gz`);
+const [here, other] = await Promise.all(files.map(recordedIn));
+const { problems: all, device: DEVICE } = here!;
 const gridOf = ({ grid }: Problem): string => `${grid}`,
   equationOf = ({ stencil }: Problem) => hashOf(stencil.update);
 const grids = [...new Set(all.map(({ problem }) => gridOf(problem)))];
@@ -65,25 +100,7 @@ console.log(
   "| known | problems | median loss | one in ten | largest | half are off by | in the interval | slower than stepwise |",
 );
 console.log(`|${" --- |".repeat(8)}`);
-const alone = all.map(({ problem, samples }): UnseenProblem => {
-  const [chosen] = samples.toSorted((a, b) => b.predicted - a.predicted),
-    rates = samples.map((one) => one.cellsPerSecond);
-  const plain = samples.filter(({ traversal: { name } }) => name === "stepwise").map((one) =>
-    one.cellsPerSecond
-  );
-  const best = Math.max(...rates), loss = 1 - chosen!.cellsPerSecond / best, expected = chosen!.predicted;
-  return {
-    grid: problem.grid,
-    known: 0,
-    chosen: chosen!,
-    expected,
-    deviation: 0.2,
-    best,
-    plain: Math.max(0, ...plain),
-    loss,
-  };
-});
-row("the models alone", alone);
+row("the models alone", alone(all));
 for (const count of [1, 2, 3, 5, 10, 20]) {
   const random = seededRandom(count), chosen = new Map<string, Set<string>>();
   for (const grid of grids) {
@@ -119,3 +136,21 @@ row(
   "all other grids, other equations",
   leaveOneOut(all, DEVICE, (other, one) => !isSame(other, one) && gridOf(other) !== gridOf(one)),
 );
+
+for (const [one, another] of other === undefined ? [] : [[here!, other], [other, here!]]) {
+  const there = elsewhere(another!.problems), isThere = new Set(there.map(({ problem }) => problem));
+  const both = [...one!.problems, ...there], { device, name } = one!, of = another!.name;
+  const isOther = (known: Problem, { grid }: Problem) => `${known.grid}` !== `${grid}`;
+  const unseen = (isKnown: (known: Problem, wanted: Problem) => boolean) =>
+    leaveOneOut(both, device, (known, wanted) => !isThere.has(wanted) && isKnown(known, wanted));
+  row(`${name}: the models alone`, alone(one!.problems));
+  row(
+    `${name}: of ${of}, all other grids`,
+    unseen((known, wanted) => isThere.has(known) && isOther(known, wanted)),
+  );
+  row(
+    `${name}: of ${of}, other grids and equations`,
+    unseen((known, wanted) => isThere.has(known) && isOther(known, wanted) && !isSame(known, wanted)),
+  );
+  row(`${name}: of both, all other grids`, unseen(isOther));
+}

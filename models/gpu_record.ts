@@ -137,10 +137,15 @@ export interface Corrections {
   readonly apart: number;
   /** Correlation of what is off on two devices beside that, and of two equations. */
   readonly alike: number;
-  /** A traversal that was never measured may be slower than predicted by a factor of e to this. */
+  /** Deviation of what another equation's measurement says beside that. */
+  readonly foreignNoise: number;
+  /** A traversal that was never measured may be slower than predicted by a factor of e to this; one with a new parameter: */
   readonly unknown: number;
+  readonly newParameter: number;
   /** With this part of its registers no kernel was much slower than predicted. */
   readonly safePressure: number;
+  /** And with this part none is known to be by what was measured of other equations. */
+  readonly foreignPressure: number;
   /** Above the safe part, and above that of any that was as fast as others, the expected rate falls by e^(risk × excess). */
   readonly risk: number;
   /** What is as fast as others reaches this part of their rate over their prediction. */
@@ -209,8 +214,11 @@ export const H100: GpuRecord = {
     noise: 0.02,
     apart: 0.15,
     alike: 0.8,
+    foreignNoise: 0.2,
     unknown: 1.2,
+    newParameter: 0.1,
     safePressure: 0.5,
+    foreignPressure: 0.9,
     risk: 2,
     asFast: 0.8,
     lengths: LENGTHS,
@@ -219,13 +227,13 @@ export const H100: GpuRecord = {
 
 /** The constants of an H200, whose multiprocessors are an H100's, and the prices that grow with them. */
 export const MEASURED: Readonly<Record<Constant, readonly [ns: number, prices: readonly Price[]]>> = {
-  arithmeticNs: [130, ["groupNs"]],
-  latencyNs: [2.1, ["threadNs"]],
-  exchangeNs: [250, ["exchangeNs", "clearedByteNs"]],
+  arithmeticNs: [70.3, ["groupNs"]],
+  latencyNs: [4.36, ["threadNs"]],
+  exchangeNs: [139, ["exchangeNs", "clearedByteNs"]],
   cacheNs: [1700, ["rowNs", "hitNs"]],
-  waitNs: [700, ["waitNs", "tierWaitNs", "spreadWaitNs", "nearWaitNs"]],
-  barrierNs: [12, ["barrierNs"]],
-  dispatchNs: [1700, ["dispatchNs", "workgroupNs"]],
+  waitNs: [663, ["waitNs", "tierWaitNs", "spreadWaitNs", "nearWaitNs"]],
+  barrierNs: [21.2, ["barrierNs"]],
+  dispatchNs: [1940, ["dispatchNs", "workgroupNs"]],
 };
 
 /** GPUs that the H100's record describes. */

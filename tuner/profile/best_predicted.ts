@@ -25,7 +25,7 @@ const OTHER_KIND = 4, WORTH_A_TRY = 0.6;
 const MOST_WRITTEN = 8;
 
 /** A candidate counts with its expected rate less this many deviations: what is unknown may be slow. */
-const CAUTION = 0.6;
+const CAUTION = 0.8;
 
 /**
  * On the CPU other traversals have to be faster than stepwise by more than this: how much of a cache is free changes with

@@ -21,6 +21,8 @@ export interface Sample extends Prediction {
   readonly cellsPerSecond: number;
   /** A number of the device, where it is not the one at hand. @default {0} */
   readonly device?: number;
+  /** Whether it is of another equation than the one at hand. @default {false} */
+  readonly isForeign?: boolean;
 }
 
 /** Measurements of an entry that a profile keeps to predict from. */
@@ -30,7 +32,7 @@ const MOST_POINTS = 60;
 const MOST_PRESSURE = 3;
 
 /** Measurements of a device that are learnt from, those of the nearest problems: time grows with the cube of a traversal's. */
-export const MOST_SAMPLES = 400;
+export const MOST_SAMPLES = 300;
 
 /** What is known of one kind of configurations. */
 interface Kind {
@@ -72,10 +74,15 @@ export class Calibration {
       const observations = some.map((one, i) => ({
         point: this.#pointOf(one, one.problem, names, one.device),
         value: errors[i]! - level,
-        noise: this.#its.noise,
+        noise: one.isForeign ? this.#its.foreignNoise : this.#its.noise,
       }));
       const asFast = some.filter((_, i) => errors[i]! > level + Math.log(this.#its.asFast));
-      const pressure = Math.max(this.#its.safePressure, ...asFast.map((one) => this.#pressureOf(one)));
+      const pressure = Math.max(
+        this.#its.safePressure,
+        ...asFast.map((one) =>
+          Math.min(one.isForeign ? this.#its.foreignPressure : Infinity, this.#pressureOf(one))
+        ),
+      );
       this.#kinds.set(kind, {
         names,
         level,
@@ -103,32 +110,31 @@ export class Calibration {
 
   #meanOf(candidate: Prediction, problem: Problem): number {
     const known = this.#knownOf(candidate), predicted = Math.log(candidate.predicted);
-    const { risk: perPressure, safePressure, unknown } = this.#its;
+    const { risk: perPressure, safePressure, unknown, newParameter } = this.#its;
     const risk = perPressure * Math.max(0, this.#pressureOf(candidate) - (known?.pressure ?? safePressure));
     // of what was never measured nothing good is expected
     if (known === undefined) return predicted + this.#level - unknown - risk;
-    return predicted + known.level - risk +
-      known.process.mean(this.#pointOf(candidate, problem, known.names));
+    const its = hasNew(candidate, known)
+      ? -newParameter
+      : known.process.mean(this.#pointOf(candidate, problem, known.names));
+    return predicted + known.level - risk + its;
   }
 
   /** Its standard deviation. */
   deviation(candidate: Prediction, problem: Problem): number {
     const known = this.#knownOf(candidate);
-    if (known === undefined) return this.#its.variation;
+    if (known === undefined || hasNew(candidate, known)) return this.#its.variation;
     return Math.hypot(
       known.process.deviation(this.#pointOf(candidate, problem, known.names)),
       this.#its.noise,
     );
   }
 
-  /**
-   * What is known of its kind; nothing if it has a parameter that no measurement had, and that changes what it does, or
-   * is written in a way that was never measured.
-   */
+  /** What is known of its kind; nothing if it is written in a way that was never measured. */
   #knownOf(candidate: Prediction): Kind | undefined {
     const known = this.#kinds.get(kindOf(candidate)), { parameters } = candidate;
     const isNew = ([name, value]: [string, number]): boolean =>
-      value > 1 && !(known!.names.has(name) && (known!.names.get(name)?.includes(value) ?? true));
+      value > 1 && known!.names.get(name)?.includes(value) === false;
     return known === undefined || Object.entries(parameters).some(isNew) ? undefined : known;
   }
 
@@ -164,6 +170,11 @@ export class Calibration {
     }
     return Float64Array.from([...point, device, equationOf(stencil.update)]);
   }
+}
+
+/** Whether it has a parameter that no measurement had, and that changes what it does. */
+function hasNew({ parameters }: Prediction, { names }: Kind): boolean {
+  return Object.entries(parameters).some(([name, value]) => value > 1 && !names.has(name));
 }
 
 /** Of the errors of two predictions, for points whose last numbers say which device and equation it is. */

@@ -305,9 +305,9 @@ function learntFrom(asked: Asked, entries: readonly NearEntry[][], device: Devic
   const { stencil } = usersProblem(asked.problem), isCpu = asked.device === null;
   const key = entries.map((some) => some.map(({ entry }) => numberOf(entry)));
   return keep(asked, JSON.stringify([hashOf(stencil.update), isCpu, device, key]), () => {
-    const samples = new Map(
-      entries.flatMap((some, i) => [...learn(some, stencil, { isHere: i === 0, isCpu })]),
-    );
+    const [here, elsewhere] = entries, samples = learn(here!, stencil, { isHere: true, isCpu });
+    const known = [...samples.values()].flat().length;
+    for (const [entry, its] of learn(elsewhere!, stencil, { isCpu, known })) samples.set(entry, its);
     return { samples, calibration: new Calibration([...samples.values()].flat(), device) };
   });
 }

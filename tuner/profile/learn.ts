@@ -12,8 +12,8 @@ import { describeProblem, problemOf } from "./profile_problem.ts";
 import type { ProfileDevice, ProfileEntry } from "./profile_types.ts";
 import { shippedEntries } from "./shipped.ts";
 
-/** Measurements on other devices that are learnt from. */
-const MOST_ELSEWHERE = 250;
+/** Measurements on other devices that are learnt from: fewer where many of the device at hand are known. */
+const MOST_ELSEWHERE = 250, LEAST_ELSEWHERE = 50;
 
 /** Copy bandwidth assumed where it is unknown; it hardly changes the order of predictions. */
 export const USUAL_BANDWIDTH = 200e9;
@@ -28,19 +28,27 @@ const sampled = remembered((_: Stencil) => new WeakMap<ProfileEntry, readonly Sa
 export function learn(
   nears: readonly NearEntry[],
   stencil: Stencil,
-  { isHere = false, isCpu = false }: { readonly isHere?: boolean; readonly isCpu?: boolean },
+  { isHere = false, isCpu = false, known: already = 0 }: {
+    readonly isHere?: boolean;
+    readonly isCpu?: boolean;
+    /** Measurements of the device at hand that are known. @default {0} */
+    readonly known?: number;
+  },
 ): Map<ProfileEntry, readonly Sample[]> {
   const samples = new Map<ProfileEntry, readonly Sample[]>();
-  let left = isHere ? MOST_SAMPLES : MOST_ELSEWHERE;
+  let left = isHere
+    ? MOST_SAMPLES
+    : Math.max(LEAST_ELSEWHERE, Math.min(MOST_ELSEWHERE, MOST_SAMPLES - already));
   for (const { entry, device, isAlike } of nears) {
-    const of = problemOf(entry.problem);
-    if (of === undefined || left <= 0) continue;
+    const measured = problemOf(entry.problem);
+    if (measured === undefined || left <= 0) continue;
     const model = deviceModelOf(device, device.measured.copyBytesPerSecond ?? USUAL_BANDWIDTH);
     const fits = ({ cpuWorkers = 0 }: Sample): boolean => cpuWorkers > 0 ? isAlike : !isCpu;
-    const its = isAlike ? plannedProblem({ ...usersProblem(of), stencil }) : of, known = sampled(its.stencil);
+    const its = isAlike ? plannedProblem({ ...usersProblem(measured), stencil }) : measured;
+    const known = sampled(its.stencil);
     if (!known.has(entry)) known.set(entry, samplesOf(entry, its, model));
-    const some = known.get(entry)!.filter(fits).slice(0, left);
-    samples.set(entry, isHere ? some : some.map((one) => ({ ...one, device: 1 + numberOf(device) })));
+    const some = known.get(entry)!.filter(fits).slice(0, left), of = isHere ? 0 : 1 + numberOf(device);
+    samples.set(entry, some.map((one) => ({ ...one, device: of, isForeign: !isAlike })));
     left -= some.length;
   }
   return samples;

@@ -56,7 +56,8 @@ export function leaveOneOut(
       .map((other) => {
         const apart = equationDistance(one.problem.stencil, other.problem.stencil);
         const far = apart + problemDistance(described.get(one)!, described.get(other)!);
-        return { apart, far, samples: points.get(other)!.map(({ sample }) => sample) };
+        const samples = points.get(other)!.map(({ sample }) => ({ ...sample, isForeign: apart > 0 }));
+        return { apart, far, samples };
       })
       .filter(({ apart }) => apart < Infinity).sort((a, b) => a.far - b.far)
       .flatMap(({ apart, samples }) =>

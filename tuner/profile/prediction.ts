@@ -1,5 +1,6 @@
 import { refusalOf } from "../../kernels/capability.ts";
 import { cpuTraversalNamed } from "../../kernels/cpu/cpu_traversals.ts";
+import { remembered } from "../../kernels/remembered.ts";
 import { cellsOf, type Problem } from "../../kernels/stencils/stencil.ts";
 import { TRAVERSALS } from "../../kernels/traversals/all.ts";
 import type { DeviceLimits, Parameters, Traversal } from "../../kernels/traversals/traversal.ts";
@@ -61,13 +62,17 @@ const FAR_BEYOND = 4;
  * @param problem one that the traversal does not refuse
  */
 export function oddValue(traversal: Traversal, problem: Problem, parameters: Parameters): string | undefined {
-  const lists = Object.entries(traversal.parameterLists(problem, ANY_DEVICE));
-  for (const [name, list] of lists) {
+  for (const [name, list] of Object.entries(listsOf(problem, traversal.name))) {
     const value = parameters[name];
-    const least = Math.min(1, ...list), most = FAR_BEYOND * Math.max(1, ...list);
     if (value === undefined || list.includes(value)) continue;
+    const least = Math.min(1, ...list), most = FAR_BEYOND * Math.max(1, ...list);
     if (Number.isInteger(value) && value >= least && value <= most) continue;
     return `${name} must be a whole number from ${least} to ${most}: found ${value}`;
   }
   return undefined;
 }
+
+/** What a search would try where nothing limits it, found once for each problem. */
+const listsOf = remembered((problem: Problem, traversal: string) =>
+  TRAVERSALS.find(({ name }) => name === traversal)!.parameterLists(problem, ANY_DEVICE)
+);

@@ -14,6 +14,7 @@ import {
   hashOf,
   stencilOf,
 } from "../../kernels/definition.ts";
+import { remembered } from "../../kernels/remembered.ts";
 import { plannedProblem, usersProblem } from "../../kernels/planned_problem.ts";
 import { firstIssue } from "./check_record.ts";
 import { VARIANTS } from "./describe.ts";
@@ -72,13 +73,20 @@ export function problemOf({ boundary, grid, steps, survey, ...made }: ProfilePro
 
 /** A text that two problems share exactly if their equations compute the same; of an unknown equation, its names. */
 export function stencilKey(problem: ProfileProblem): string {
-  return problem.hash ?? named(problem).hash;
+  return problem.hash ?? keysIn(problem).hash;
 }
 
 /** A text that two problems share exactly if their equations are the same but for constants, which no rate depends on. */
 export function familyKey(problem: ProfileProblem): string {
-  return problem.definition === undefined ? named(problem).family : familyOf(problem.definition);
+  return keysIn(problem).family;
 }
+
+/** What the same problem says is found once: an index asks again for each choice. */
+const keysIn = remembered((problem: ProfileProblem): Pick<Named, "hash" | "family"> =>
+  problem.definition === undefined
+    ? named(problem)
+    : { hash: problem.hash ?? named(problem).hash, family: familyOf(problem.definition) }
+);
 
 /** A built-in equation with its default coefficients, and its keys; what nobody knows has its names for keys. */
 interface Named {
