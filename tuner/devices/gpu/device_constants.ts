@@ -10,18 +10,24 @@ import { Uniforms } from "./gpu_uniforms.ts";
 /** Workgroups that fill any GPU; vectors of 16 bytes that its cache holds, and that it does not. */
 const WORKGROUPS = 2048, CACHED = 2 ** 16, FAR = 2 ** 24;
 
-/** Rounds that are written one after another, so that the loop around them takes next to nothing. */
-const UNROLLED = 8;
-
-/** Of each constant what a round does, the rounds, and the workgroups: one alone shows how long it waits. */
-const WORK: readonly (readonly [name: Constant, round: string, rounds: number, workgroups: number])[] = [
-  ["arithmeticNs", "a = fma(a, vec4f(0.999), b);", 1024, WORKGROUPS],
-  ["latencyNs", "a.x = fma(a.x, 0.999, b.x);", 4096, 1],
-  ["exchangeNs", "row[lane] = a.x; a.x += row[(lane + i) % 256u];", 512, WORKGROUPS],
-  ["cacheNs", `at = (at + 4099u) % ${CACHED}u; a += data[at];`, 64, WORKGROUPS],
-  ["waitNs", "at = (at * 1664525u + 1013904223u + u32(a.y)) % arrayLength(&data); a = data[at];", 256, 1],
-  ["barrierNs", "workgroupBarrier();", 4096, 1],
-  ["dispatchNs", "", 1, 1],
+/**
+ * Of each constant what a round does, the rounds, how many of them are written one after another, so that the loop around
+ * them takes little, and the workgroups: one alone shows how long it waits.
+ */
+const WORK: readonly (readonly [
+  name: Constant,
+  round: string,
+  rounds: number,
+  written: number,
+  workgroups: number,
+])[] = [
+  ["arithmeticNs", "a = fma(a, vec4f(0.999), b);", 1024, 8, WORKGROUPS],
+  ["latencyNs", "a.x = fma(a.x, 0.999, b.x);", 4096, 8, 1],
+  ["exchangeNs", "row[lane] = a.x; a.x += row[(lane + i) % 256u];", 512, 8, WORKGROUPS],
+  ["cacheNs", `a += data[(id.x + i * 4099u) % ${CACHED}u];`, 64, 1, WORKGROUPS],
+  ["waitNs", "at = (at * 1664525u + 1013904223u + u32(a.y)) % arrayLength(&data); a = data[at];", 256, 8, 1],
+  ["barrierNs", "workgroupBarrier();", 4096, 8, 1],
+  ["dispatchNs", "", 1, 1, 1],
 ];
 
 /** Samples, of which the shortest counts, the time after which no other begins, and the longest list of dispatches. */
@@ -43,8 +49,9 @@ export async function measureConstants(gpu: GpuDevice, workgroups = WORKGROUPS):
   const vectors = Math.min(FAR, 2 ** Math.floor(Math.log2(gpu.limits.maxStorageBufferBindingSize / 16)));
   const data = await gpu.buffer(16 * vectors, GPUBufferUsage.STORAGE, "constants");
   try {
-    for (const [name, round, rounds, wanted] of WORK) {
-      const kernel = await compile(gpu, codeOf(round, rounds), name, [0]), started = performance.now();
+    for (const [name, round, rounds, written, wanted] of WORK) {
+      const kernel = await compile(gpu, codeOf(round, rounds, written), name, [0]);
+      const started = performance.now();
       const work = { on: [[data]], workgroups: [Math.min(wanted, workgroups), 1, 1] } as const;
       let times = 1, leastNs = Infinity;
       for (
@@ -86,16 +93,15 @@ export async function measureDevice(
 }
 
 /** What a dispatch ends with is what the next begins with, so that none finds what the one before has just read. */
-function codeOf(round: string, rounds: number): string {
-  const count = Math.max(1, rounds / UNROLLED), body = `${round}\n`.repeat(rounds / count);
+function codeOf(round: string, rounds: number, written: number): string {
   return wgsl`
     @group(0) @binding(0) var<storage, read_write> data: array<vec4f>;
     var<workgroup> row: array<f32, 256>;
     @compute @workgroup_size(256)
     fn main(@builtin(global_invocation_id) id: vec3u, @builtin(local_invocation_index) lane: u32) {
-      var a = data[lane]; let b = a; var at = id.x + u32(abs(data[0].w));
-      for (var i = 0u; i < ${count}u; i++) {
-        ${body}
+      var a = data[lane]; let b = a; var at = id.x + u32(abs(a.w));
+      for (var i = 0u; i < ${rounds / written}u; i++) {
+        ${`${round}\n`.repeat(written)}
       }
       data[lane] = vec4f(a.x + a.y + a.z + row[lane], 0.0, 0.0, f32(at & 0xffffffu));
     }
