@@ -137,6 +137,7 @@ export {
   VACUUM_IMPEDANCE,
 } from "./kernels/stencils/maxwell.ts";
 export { stabilityLimit, wave, WAVE_ORDERS } from "./kernels/stencils/wave.ts";
+export type { Constant, Constants } from "./models/gpu_record.ts";
 export type { LinearCost } from "./models/shared_step.ts";
 export type { SharedCosts } from "./models/shared_step.ts";
 export type { DeviceLimits, Parameters } from "./kernels/traversals/traversal.ts";
@@ -154,6 +155,7 @@ export {
   type DeviceDescription,
   type GpuDescription,
 } from "./tuner/devices/device.ts";
+export { measureDevice } from "./tuner/devices/gpu/device_constants.ts";
 export { DeviceError } from "./tuner/devices/device_error.ts";
 export { openDevice } from "./tuner/devices/open_device.ts";
 export { ProfileError } from "./tuner/profile/profile_error.ts";

@@ -48,11 +48,11 @@ async function recordedIn(file: string): Promise<Recorded> {
   return { name: gpu!.description, device, problems };
 }
 
-/** Other samples of the same problems, of another GPU than the one at hand. */
-function elsewhere(problems: readonly MeasuredProblem[]): MeasuredProblem[] {
+/** Other samples of the same problems, of a GPU with this number. */
+function copied(problems: readonly MeasuredProblem[], device: number): MeasuredProblem[] {
   return problems.map(({ problem: of, samples }) => {
     const problem = { ...of };
-    return { problem, samples: samples.map((one) => ({ ...one, problem, device: 1 })) };
+    return { problem, samples: samples.map((one) => ({ ...one, problem, device })) };
   });
 }
 
@@ -138,19 +138,24 @@ row(
 );
 
 for (const [one, another] of other === undefined ? [] : [[here!, other], [other, here!]]) {
-  const there = elsewhere(another!.problems), isThere = new Set(there.map(({ problem }) => problem));
-  const both = [...one!.problems, ...there], { device, name } = one!, of = another!.name;
+  const { device, name, problems } = one!, of = another!.name;
   const isOther = (known: Problem, { grid }: Problem) => `${known.grid}` !== `${grid}`;
-  const unseen = (isKnown: (known: Problem, wanted: Problem) => boolean) =>
-    leaveOneOut(both, device, (known, wanted) => !isThere.has(wanted) && isKnown(known, wanted));
-  row(`${name}: the models alone`, alone(one!.problems));
-  row(
-    `${name}: of ${of}, all other grids`,
-    unseen((known, wanted) => isThere.has(known) && isOther(known, wanted)),
-  );
+  // a device alike counts as the one at hand until that is measured
+  const [unknown, known] = [0, 1].map((number) => {
+    const there = copied(another!.problems, number), isThere = new Set(there.map(({ problem }) => problem));
+    return (isKnown: (known: Problem, wanted: Problem, isThere: boolean) => boolean) =>
+      leaveOneOut(
+        [...problems, ...there],
+        device,
+        (some, wanted) =>
+          !isThere.has(wanted) && isOther(some, wanted) && isKnown(some, wanted, isThere.has(some)),
+      );
+  });
+  row(`${name}: the models alone`, alone(problems));
+  row(`${name}: of ${of}, all other grids`, unknown!((_, __, isThere) => isThere));
   row(
     `${name}: of ${of}, other grids and equations`,
-    unseen((known, wanted) => isThere.has(known) && isOther(known, wanted) && !isSame(known, wanted)),
+    unknown!((some, wanted, isThere) => isThere && !isSame(some, wanted)),
   );
-  row(`${name}: of both, all other grids`, unseen(isOther));
+  row(`${name}: of both, all other grids`, known!(() => true));
 }

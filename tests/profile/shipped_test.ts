@@ -7,7 +7,7 @@ import type { Grid, Problem } from "../../kernels/stencils/stencil.ts";
 import { wave } from "../../kernels/stencils/wave.ts";
 import { traversalNamed } from "../../kernels/traversals/all.ts";
 import { mostPromising } from "../../tuner/profile/best_predicted.ts";
-import { Calibration } from "../../tuner/profile/calibration.ts";
+import { Calibration, MOST_SAMPLES } from "../../tuner/profile/calibration.ts";
 import { deviceModelOf } from "../../tuner/search/device_model.ts";
 import { predictionOf } from "../../tuner/profile/prediction.ts";
 import { chooseConfiguration } from "../../tuner/profile/choose.ts";
@@ -22,8 +22,9 @@ import { readReplaySpaces } from "../../tuner/replay/read_replay_space.ts";
 import { H100_LIMITS } from "../h100_limits.ts";
 
 const RECORDINGS = [
-  "grids.jsonl.gz",
-  ...["wave", "heat", "life_elastic"].map((name) => `${name}.json.journal.jsonl`),
+  "h100/grids.jsonl.gz",
+  ...["wave", "heat", "life_elastic"].map((name) => `h100/${name}.json.journal.jsonl`),
+  "h200/grids.jsonl.gz",
 ];
 const DEVICE = { copyBytesPerSecond: 3e12 };
 const [H100] = shippedEntries();
@@ -46,7 +47,7 @@ const lossesOf = (all: readonly { readonly loss: number }[]) =>
 const mean = (values: readonly number[]) => values.reduce((a, b) => a + b, 0) / values.length;
 
 Deno.test("what comes with Facet is what was recorded, and small", async () => {
-  const spaces = await Promise.all(RECORDINGS.map((name) => readReplaySpaces(`fixtures/h100/${name}`)));
+  const spaces = await Promise.all(RECORDINGS.map((name) => readReplaySpaces(`fixtures/${name}`)));
   const text = await Deno.readTextFile("tuner/profile/shipped_rates.ts");
   const devices = shippedOf(spaces.flatMap(({ spaces }) => spaces));
   assertEquals(text, renderShipped(devices));
@@ -148,7 +149,7 @@ Deno.test("of one dimension nothing is learnt from three", () => {
   const nears = nearestEntries(shippedEntries(), describeProblem(cube), cube.stencil, 64);
   assertEquals([nears[0]!.isAlike, nears.length], [true, 64]);
   const learnt = [...learn(nears, cube.stencil, { isHere: true }).values()].flat();
-  assertEquals(learnt.length, 400);
+  assertEquals(learnt.length, MOST_SAMPLES);
   assert(
     learnt.every(({ traversal, parameters, problem }) =>
       traversalNamed(traversal.name).infeasible(problem, parameters, H100_LIMITS) === undefined
@@ -171,7 +172,7 @@ Deno.test("an entry of what comes with Facet has its points in order", () => {
 
 Deno.test("what an H100 recorded finds what is fast on an H200, and how fast", async () => {
   const { spaces } = await readReplaySpaces("fixtures/h200/grids.jsonl.gz");
-  const found = spaces.map(({ facet, configurations }) => {
+  const found = spaces.filter((_, i) => i % 3 === 0).map(({ facet, configurations }) => {
     const problem = problemOf(facet!.problem)!, { stencil, grid } = problem;
     const copyBytesPerSecond = facet!.device.measured.copyBytesPerSecond!;
     const model = deviceModelOf(facet!.device, copyBytesPerSecond);
@@ -185,15 +186,15 @@ Deno.test("what an H100 recorded finds what is fast on an H200, and how fast", a
       device === H100!.device
     );
     const nears = nearestEntries(known, describeProblem(problem), stencil, 64);
-    const calibration = new Calibration([...learn(nears, stencil, {}).values()].flat(), model);
+    const calibration = new Calibration([...learn(nears, stencil, { isHere: true }).values()].flat(), model);
     const [{ way, mean: expected }] = mostPromising(ways, calibration) as [
       ReturnType<typeof mostPromising<typeof ways[number]>>[0],
     ];
     const { rate } = way.candidate, best = Math.max(...ways.map(({ candidate }) => candidate.rate));
     return { loss: 1 - rate / best, off: Math.abs(Math.log(rate) - expected) };
   });
-  const [losses, off] = [found.map(({ loss }) => loss), found.map(({ off }) => off).sort((a, b) => a - b)];
-  assertEquals(found.length, 5);
-  assert(mean(losses) < 0.05 && Math.max(...losses) < 0.2, `${losses}`);
-  assertLess(off[2]!, 0.1);
+  const [losses, off] = [lossesOf(found), found.map(({ off }) => off).sort((a, b) => a - b)];
+  assertEquals(found.length, 25);
+  assert(losses[12]! < 0.05 && losses[22]! < 0.2 && losses.at(-1)! < 0.3, `${losses}`);
+  assertLess(off[12]!, 0.1);
 });

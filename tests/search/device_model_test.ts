@@ -135,5 +135,6 @@ Deno.test("choices for simulated GPUs whose constants differ by 4 are near the b
   const mean = (all: readonly number[]) => all.reduce((sum, loss) => sum + loss, 0) / all.length;
   const [measured, copied] = [mean(losses.measured), mean(losses.copied)];
   assert(measured < 0.06 && measured < 0.6 * copied, `${measured} by constants, ${copied} by copies`);
-  assert(Math.max(...losses.measured) < 0.3, `${Math.max(...losses.measured)}`);
+  const tenth = losses.measured.sort((a, b) => b - a)[Math.floor(losses.measured.length / 10)]!;
+  assert(tenth < 0.2, `${tenth} in one of ten`);
 });
