@@ -55,13 +55,12 @@ const VALUED = new Set([
 ]);
 
 /**
- * The arguments for `deno test`.
+ * The arguments for `deno test`. Without paths the types are checked beside it.
  *
  * @param args the task's own arguments: flags and paths
  * @returns everything after `deno`
  */
 export function testArguments(args: readonly string[]): string[] {
-  const hasPath = args.some((arg, i) => !arg.startsWith("-") && !VALUED.has(args[i - 1]!));
   return [
     "test",
     "--doc",
@@ -71,8 +70,20 @@ export function testArguments(args: readonly string[]): string[] {
     ...PERMISSIONS,
     ...PRELOAD,
     ...args,
-    ...(hasPath ? [] : PATHS),
+    ...(hasPath(args) ? [] : ["--no-check", ...PATHS]),
   ];
+}
+
+function hasPath(args: readonly string[]): boolean {
+  return args.some((arg, i) => !arg.startsWith("-") && !VALUED.has(args[i - 1]!));
+}
+
+/** Checks the types of all that is tested, and says what is wrong; one core does that while the others test. */
+async function checkTypes(): Promise<boolean> {
+  const args = ["check", "--quiet", "--doc", LOCK, ...PATHS];
+  const { success, stderr } = await new Deno.Command(Deno.execPath(), { args }).output();
+  if (!success) await passOn(ReadableStream.from([stderr]), Deno.stderr);
+  return success;
 }
 
 /** Passes a stream on as it comes, and keeps it. */
@@ -107,14 +118,15 @@ if (import.meta.main) {
     stdout: "piped",
     stderr: "piped",
   }).spawn();
-  const [stdout, stderr, { success }] = await Promise.all([
+  const [stdout, stderr, { success }, areTyped] = await Promise.all([
     passOn(child.stdout, Deno.stdout),
     passOn(child.stderr, Deno.stderr),
     child.status,
+    hasPath(args) || checkTypes(),
   ]);
   // A process that was killed leaves its last line open
   if (stdout !== "" && !stdout.endsWith("\n")) console.log();
-  const { passed, failed } = tally(`${stdout}\n${stderr}`, success);
+  const { passed, failed } = tally(`${stdout}\n${stderr}`, success && areTyped);
   if (passed + failed === 0) console.error("no test ran");
   console.log(`${passed} passed, ${failed} failed`);
   Deno.exit(failed === 0 && passed > 0 ? 0 : 1);
