@@ -8,6 +8,7 @@ import { placed } from "../../kernels/update.ts";
 import { createSolver } from "../../tuner/solver/create_solver.ts";
 import type { Solver } from "../../tuner/solver/solver.ts";
 import type { Position } from "../../tuner/devices/survey.ts";
+import { THOROUGH } from "../thorough.ts";
 
 /** What is sent, from where, and where it is recorded: positions are in cells. */
 interface Shot {
@@ -396,7 +397,10 @@ for (
   ]] as const
 ) {
   const medium = isDense ? "velocities and densities" : "velocities";
-  Deno.test(`500 steps of order ${order} with random ${medium} agree with another program in f64, places ${name}`, async () => {
+  const title =
+    `500 steps of order ${order} with random ${medium} agree with another program in f64, places ${name}`;
+  // order 6 and places by sinc have one each, too
+  Deno.test(title, { ignore: !THOROUGH && order === 8 }, async () => {
     // densities leave the largest stable time step as it is
     const steps = 500, timeStep = (isDense ? 0.999 : 0.9) * acousticTimeStep({ ...RANDOM, order });
     const signature = rickerOf(25, timeStep, steps), weights = name === "sinc" ? sinc : linear;
