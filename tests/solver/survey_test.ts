@@ -11,6 +11,7 @@ import { testOnGpu } from "../test_on_gpu.ts";
 import { createSolver, solverLayout } from "../../tuner/solver/create_solver.ts";
 import type { Configuration } from "../../tuner/configuration.ts";
 import { pointsOfBox, type Position } from "../../tuner/devices/survey.ts";
+import { THOROUGH } from "../thorough.ts";
 
 /** A wave in a medium m = (vΔt/h)², with a source that is added inside the factor, and damping along each axis. */
 const sound = equation({
@@ -237,7 +238,9 @@ for (
     "CPU in diamonds",
   ]
 ) {
-  Deno.test(`a source of a field that the next sub-step reads, ${name}`, async () => {
+  // the same form of torre adds to fields of Yee's scheme in points_test.ts
+  const ignore = !THOROUGH && name === "torres of two tiers";
+  Deno.test(`a source of a field that the next sub-step reads, ${name}`, { ignore }, async () => {
     const configuration = CONFIGURATIONS[name]!,
       device = configuration.share.gpuSlices > 0 ? await openDevice() : null;
     {
@@ -356,11 +359,11 @@ Deno.test("what cannot be a source or a receiver is refused in one line", async 
 });
 
 Deno.test("samples of a whole plane at every step come in pieces, and a callback that throws ends the run", async () => {
-  const plane: Grid = [4, 400, 350], share = { ...CONFIGURATIONS["CPU in strips"]!.share, cpuSlices: 4 };
+  const plane: Grid = [4, 100, 90], share = { ...CONFIGURATIONS["CPU in strips"]!.share, cpuSlices: 4 };
   const problem: Problem = { stencil: sound, grid: plane, boundary: "zero", steps: 500 };
   const configuration = { ...CONFIGURATIONS["CPU in strips"]!, share };
   await using solver = await createSolver(null, problem, configuration);
-  const positions = Array.from({ length: 140_000 }, (_, i): Position => [2, Math.floor(i / 350), i % 350]);
+  const positions = Array.from({ length: 9000 }, (_, i): Position => [2, Math.floor(i / 90), i % 90]);
   await solver.addSources("s", [[2, 7, 9]], [1]);
   const counts: number[] = [], every = 40;
   let isRefused = false, last = new Float32Array();
