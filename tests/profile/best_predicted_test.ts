@@ -1,7 +1,12 @@
 import { assert, assertEquals } from "@std/assert";
+import { wrongParameters } from "../../kernels/capability.ts";
 import { wave } from "../../kernels/stencils/wave.ts";
 import type { Grid, Problem } from "../../kernels/stencils/stencil.ts";
-import { mostPromising } from "../../tuner/profile/best_predicted.ts";
+import { diamondTorre } from "../../kernels/traversals/diamond_torre.ts";
+import { marching } from "../../kernels/traversals/marching.ts";
+import { stepwise } from "../../kernels/traversals/stepwise.ts";
+import type { Traversal } from "../../kernels/traversals/traversal.ts";
+import { bestPredicted, mostPromising } from "../../tuner/profile/best_predicted.ts";
 import { Calibration, kindOf, pointsOf, type Sample } from "../../tuner/profile/calibration.ts";
 import type { Prediction } from "../../tuner/profile/prediction.ts";
 import { problemOf } from "../../tuner/profile/profile_problem.ts";
@@ -9,6 +14,8 @@ import { readReplaySpaces } from "../../tuner/replay/read_replay_space.ts";
 import { replayCandidates } from "../../tuner/replay/replay_space.ts";
 import { cpuCandidates } from "../../tuner/search/cpu_space.ts";
 import { deviceModelOf } from "../../tuner/search/device_model.ts";
+import { feasible } from "../../tuner/search/space.ts";
+import { H100_LIMITS } from "../h100_limits.ts";
 
 for (const name of ["wave_order_2", "wave_order_4", "heat_delta_1"]) {
   Deno.test(`on the software GPU the choice is not slower than stepwise: ${name}`, async () => {
@@ -67,4 +74,26 @@ Deno.test("on the CPU nothing that should be slower than stepwise is chosen, how
   const calibration = new Calibration([...plain, ...others], { copyBytesPerSecond: 3e10 });
   const all = mostPromising(ways(here).map((candidate) => ({ candidate, on: here })), calibration);
   assertEquals(kindOf(all[0]!.way.candidate), "cpu stepwise");
+});
+
+Deno.test("of long lists every second value is looked at first, and what only the others allow is found all the same", () => {
+  const problem: Problem = { stencil: wave(2), grid: [100, 300, 500], boundary: "zero", steps: 96 };
+  const device = { copyBytesPerSecond: 3e12 }, limits = H100_LIMITS;
+  const calibration = new Calibration([], device);
+  const choose = (traversals: readonly Traversal[]) =>
+    bestPredicted({ problem, limits, device, cpuWorkers: 0, traversals }, calibration);
+  for (const traversal of [diamondTorre, marching, stepwise]) {
+    const { best: [chosen] } = choose([traversal]);
+    const all = feasible(problem, { traversals: [traversal], limits, device }).candidates;
+    const most = Math.max(...all.map((one) => Math.exp(calibration.mean(one, problem))));
+    assert(chosen!.cellsPerSecond >= 0.9 * most, `${traversal.name}: ${chosen!.cellsPerSecond} of ${most}`);
+  }
+  const odd: Traversal = {
+    ...stepwise,
+    parameterLists: () => ({ threadsZ: [4, 8, 16, 32, 64, 128], threadsY: [1], threadsX: [1] }),
+    infeasible: (_, { threadsZ }) => threadsZ === 32 ? undefined : wrongParameters(`${threadsZ} is not 32`),
+  };
+  assertEquals(choose([odd]).best[0]!.configuration.parameters.threadsZ, 32);
+  const none = choose([{ ...odd, infeasible: () => wrongParameters("never") }]);
+  assertEquals([none.best, none.reasons[0]], [[], "GPU: never"]);
 });

@@ -6,7 +6,7 @@ import type { DeviceModel } from "../../models/roofline.ts";
 import type { Configuration, Share } from "../configuration.ts";
 import { partOf } from "../devices/shared/shares.ts";
 import { cpuCandidates } from "../search/cpu_space.ts";
-import { type Candidate, feasible, onGpuAlone } from "../search/space.ts";
+import { type Candidate, feasible, onGpuAlone, type Space } from "../search/space.ts";
 import { adaptConfiguration, adaptShare, type AdaptTarget } from "./adapt.ts";
 import { type Calibration, kindOf } from "./calibration.ts";
 import type { Prediction } from "./prediction.ts";
@@ -214,38 +214,36 @@ function gpuWays(
     reasons.push("GPU: there is no GPU");
     return [];
   }
-  return allowed.flatMap((traversal): Way[] => {
-    const all = only(
-      traversal.parameterLists(way.on, limits),
-      traversal.writing ?? [],
-      ([first]) => [first!],
-    );
+  const spaces: Space[] = [];
+  const ways = allowed.flatMap((traversal): Way[] => {
+    const all = only(traversal.parameterLists(way.on, limits), traversal.writing ?? [], ([one]) => [one!]);
     const found = new Map<string, Candidate>();
-    const look = (lists: typeof all) => {
-      const space = feasible(way.on, {
-        traversals: [{ ...traversal, parameterLists: () => lists }],
-        limits,
-        device,
-      });
+    const look = (lists: typeof all): void => {
+      const traversals = [{ ...traversal, parameterLists: () => lists }];
+      const space = feasible(way.on, { traversals, limits, device });
+      spaces.push(space);
       for (const one of space.candidates) found.set(Object.values(one.parameters).join(), one);
-      return space;
     };
     const best = (most: number): Candidate[] =>
       [...found.values()].sort((a, b) => b.predicted - a.predicted).slice(0, most);
     const long = Object.keys(all).filter((name) => isLong(all[name]!));
-    const { infeasible, refused } = look(only(all, long, (list) => list.filter((_, i) => i % 2 === 0)));
-    if (found.size === 0) reasons.push(`GPU: ${infeasible[0]?.example ?? refused[0]!.reason}`);
+    look(only(all, long, (list) => list.filter((_, i) => i % 2 === 0)));
+    if (found.size === 0 && long.length > 0) look(all);
     for (const { parameters } of best(MOST_REFINED)) {
-      const near = Object.fromEntries(
-        Object.entries(all).map(([name, list]) => {
-          const at = list.indexOf(parameters[name]!);
-          return [name, list.filter((_, i) => i === at || (long.includes(name) && Math.abs(i - at) < 2))];
-        }),
-      );
-      look(near);
+      const near = (list: readonly number[], name: string): number[] => {
+        const at = list.indexOf(parameters[name]!), most = long.includes(name) ? 1 : 0;
+        return list.filter((_, i) => Math.abs(i - at) <= most);
+      };
+      look(only(all, Object.keys(all), near));
     }
     return best(MOST_CORRECTED).map((candidate) => ({ ...way, candidate }));
   });
+  const [first] = [
+    ...spaces.flatMap(({ infeasible }) => infeasible.map(({ example }) => example)),
+    ...spaces.flatMap(({ refused }) => refused.map(({ reason }) => reason)),
+  ];
+  if (ways.length === 0) reasons.push(`GPU: ${first}`);
+  return ways;
 }
 
 /** Whether only every second value of a list is looked at first: it is long, and its values are in order. */
