@@ -61,6 +61,7 @@ Deno.test("replay refuses files that it cannot read, and those with nothing to r
         ["--space", FIXTURE, "--unseen"],
         "wanted two problems recorded by Facet on a device: found fewer",
       ],
+      [["--space", FIXTURE, "--prior", FIXTURE], "the models predict it"],
       [["--space", FIXTURE, "--unseen", "--json"], "Cannot choose: wanted two problems"],
     ]);
   }));

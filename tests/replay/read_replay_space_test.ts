@@ -1,4 +1,4 @@
-import { assert, assertEquals, assertRejects } from "@std/assert";
+import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
 import { gzipSync } from "node:zlib";
 import { ProfileError } from "../../tuner/profile/profile_error.ts";
 import { formatLine, type JournalRecord, parseJournal } from "../../tuner/profile/journal_format.ts";
@@ -53,6 +53,16 @@ Deno.test("where one value is no number, all of the parameter become their place
     { block: 32, method: 1 },
     { block: 64, method: 0 },
   ]);
+});
+
+Deno.test("another device's rates are a prior: what failed there or is missing counts as its slowest", async () => {
+  const { spaces: [space] } = await read("cache.json", CACHE);
+  const other = CACHE.replace("A GPU", "B").replace('"time":0.5', '"time":4').replace("vector_add", "add");
+  const { spaces: [prior] } = await read("other.json", other);
+  assertEquals(replayCandidates(space!, prior!).map(({ elsewhere }) => elsewhere), [500, 250, 250]);
+  assertEquals(replayCandidates(space!).map(({ elsewhere }) => elsewhere), [undefined, undefined, undefined]);
+  const { spaces: [unlike] } = await read("other.json", CACHE.replaceAll('"block"', '"width"'));
+  assertThrows(() => replayCandidates(space!, unlike!), ProfileError, "a rate for none");
 });
 
 Deno.test("T4 results are a space", async () => {

@@ -9,9 +9,10 @@ const CANDIDATES = Array.from({ length: 64 }, (_, i) => ({
   parameters: { x: i % 8, y: Math.floor(i / 8) },
 }));
 
-const learner = () =>
+const learner = ({ prior = CANDIDATES.map(() => 0), span = Infinity } = {}) =>
   new Learner(new Lattice(CANDIDATES), {
-    prior: CANDIDATES.map(() => 0),
+    prior,
+    span,
     level: "unknown",
     first: 3,
   });
@@ -59,4 +60,39 @@ Deno.test("values that come all at once are learnt as if nobody had asked in bet
   // fitted to the same values, from other kernels
   const far = CANDIDATES.map((_, i) => Math.abs(one.belief.mean[i]! - other.belief.mean[i]!));
   assert(Math.max(...far) < 0.1, `${far}`);
+});
+
+Deno.test("bent values: what is far below the largest neither widens deviations nor drags means down", () => {
+  const draw = seededRandom(2);
+  const known = CANDIDATES.map((_, i) => i).filter((i) => draw() < 0.5 && i !== 29);
+  const [straight, bent] = [learner(), learner({ span: 1.5 })].map((one) => {
+    for (const i of known) one.learn(i, valueOf(i) - (i % 3 === 0 ? 4 : 0));
+    return one.belief;
+  });
+  assert(
+    bent!.deviation(29) < 0.6 * straight!.deviation(29),
+    `${bent!.deviation(29)}, ${straight!.deviation(29)}`,
+  );
+  assert(
+    Math.min(...straight!.mean) < -2.5 && Math.min(...bent!.mean) > -1.6,
+    `${Math.min(...straight!.mean)}, ${Math.min(...bent!.mean)}`,
+  );
+});
+
+Deno.test("a prior that says nothing of the values costs little, and one that does is used", () => {
+  const draw = seededRandom(3), noise = CANDIDATES.map(() => 3 * draw());
+  const known = CANDIDATES.map((_, i) => i).filter(() => draw() < 0.4);
+  const errorOf = (prior: number[], values: (i: number) => number): number => {
+    const one = learner({ prior });
+    for (const i of known) {
+      one.learn(i, values(i));
+      void one.belief;
+    }
+    const { mean } = one.belief, errors = CANDIDATES.map((_, i) => Math.abs(mean[i]! - values(i)));
+    return errors.reduce((a, b) => a + b) / errors.length;
+  };
+  const [without, misled] = [errorOf(CANDIDATES.map(() => 0), valueOf), errorOf(noise, valueOf)];
+  assert(misled < 1.2 * without + 0.02, `${misled}, without ${without}`);
+  const right = errorOf(noise, (i) => valueOf(i) + noise[i]!);
+  assert(right < 1.2 * without + 0.02, `${right}, without ${without}`);
 });

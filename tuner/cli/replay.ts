@@ -26,9 +26,16 @@ export const OPTIONS = {
       "end of each search: evaluations such as 100, or their recorded time such as 60s (default: as far as the table goes)",
   },
   workers: COMMON.workers,
+  prior: file(
+    "results of the same kernel on another device, for other tools' spaces: searches begin with what was fast there",
+  ),
   unseen: {
     help: "instead of searching, choose a configuration for each problem from what is recorded of the others",
-    notWith: { "--strategy": "nothing is searched", "--budget": "nothing is searched" },
+    notWith: {
+      "--strategy": "nothing is searched",
+      "--budget": "nothing is searched",
+      "--prior": "nothing is searched",
+    },
   },
   json: COMMON.json,
 } as const satisfies Options;
@@ -43,7 +50,8 @@ after growing numbers of evaluations, and their score: 0 for random search, 1 fo
   if (options.unseen) return await unseen(options);
   const { strategy: names, seeds, workers, budget } = options;
   const strategies = STRATEGIES.filter(({ name }) => names.length === 0 || names.includes(name));
-  const request = { strategies, seeds, workers, ...(budget === undefined ? {} : { budget }) };
+  const prior = options.prior === undefined ? undefined : (await readReplaySpaces(options.prior)).spaces[0]!;
+  const request = { strategies, seeds, workers, prior, ...(budget === undefined ? {} : { budget }) };
   const reports: (ReplayReport & { file: string })[] = [];
   for (const file of options.space) {
     const { spaces, notes } = await readReplaySpaces(file);

@@ -125,13 +125,15 @@ export interface ReplayRequest {
   readonly budget?: ReplayBudget | undefined;
   /** Evaluations under way at once. @default {1} */
   readonly workers?: number | undefined;
+  /** The same kernel on another device, for a space of another tool. */
+  readonly prior?: ReplaySpace | undefined;
 }
 
 export function replay(
   space: ReplaySpace,
-  { strategies, seeds, budget, workers }: ReplayRequest,
+  { strategies, seeds, budget, workers, prior }: ReplayRequest,
 ): ReplayReport {
-  const candidates = replayCandidates(space);
+  const candidates = replayCandidates(space, prior);
   const rates = space.configurations.map(({ rate }) => rate);
   const baseline = randomBaseline(rates);
   const most = budget?.evaluations ?? Infinity;

@@ -2,6 +2,7 @@ import type { Problem } from "../../kernels/stencils/stencil.ts";
 import { TRAVERSALS } from "../../kernels/traversals/all.ts";
 import type { DeviceLimits, Parameters } from "../../kernels/traversals/traversal.ts";
 import type { DeviceModel } from "../../models/roofline.ts";
+import { traversalKey } from "../configuration.ts";
 import { formatPlural } from "../format.ts";
 import { describeProfileProblem, describeStencil } from "../profile/describe.ts";
 import { leaveOneOut, type MeasuredProblem, type UnseenProblem } from "../profile/leave_one_out.ts";
@@ -61,10 +62,26 @@ export interface ReplayCandidate extends Point {
  * Recorded configurations as strategies see candidates: with the demand and the prediction that today's models make of
  * them, best prediction first as in `enumerateSpace`.
  *
- * @throws {ProfileError} if the space is one of Facet's and its problem or a traversal is unknown here
+ * @param prior of another tool's space: the same kernel on another device, whose rates are a prior. What failed
+ * there or is missing counts as its slowest.
+ * @throws {ProfileError} if the space is one of Facet's and its problem or a traversal is unknown here, or if the prior
+ * has a rate for none of its configurations
  */
-export function replayCandidates(space: ReplaySpace): ReplayCandidate[] {
+export function replayCandidates(space: ReplaySpace, prior?: ReplaySpace): ReplayCandidate[] {
   const { configurations, facet, title } = space;
+  if (prior !== undefined) {
+    const known = new Map(prior.configurations.map((one) => [keyOf(one), one.rate]));
+    const rates = configurations.map((one) => known.get(keyOf(one)));
+    const slowest = rates.reduce<number>((least, rate = Infinity) => Math.min(least, rate), Infinity);
+    if (facet !== undefined || slowest === Infinity) {
+      const why = facet === undefined
+        ? "it has a rate for none of the configurations"
+        : "the models predict it";
+      throw new ProfileError(`Cannot use ${prior.title} as the prior of ${title}: ${why}`);
+    }
+    const candidates = replayCandidates(space);
+    return candidates.map((one, i) => ({ ...one, elsewhere: rates[i] ?? slowest }));
+  }
   if (facet === undefined) {
     const traversal = { name: configurations[0]?.traversal ?? "kernel" };
     return configurations.map((recorded) => ({ traversal, parameters: recorded.parameters, recorded }));
@@ -82,6 +99,11 @@ export function replayCandidates(space: ReplaySpace): ReplayCandidate[] {
     return { ...prediction, parameters: recorded.parameters, recorded };
   });
   return rankCandidates(gpu === null ? candidates : inOrderOfLists(candidates, problem, gpu.limits));
+}
+
+/** A configuration's values; the kernel may have another name in another file. */
+function keyOf({ parameters }: RecordedConfiguration): string {
+  return traversalKey({ traversal: "", parameters });
 }
 
 function modelOf(device: ProfileDevice): DeviceModel {

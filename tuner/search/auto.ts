@@ -7,8 +7,17 @@ import { seededRandom } from "../measuring/seeded_random.ts";
 import { shuffled } from "./baselines.ts";
 import type { Outcome, Point, Search, SearchOptions, Strategy } from "./strategy.ts";
 
-/** Candidates to begin with where no model predicts anything. */
-const FIRST_UNPREDICTED = 8;
+/** Candidates to begin with where no model predicts anything: the fastest on another device, and unlike ones. */
+const FIRST_ELSEWHERE = 10, FIRST_SPREAD = 4;
+
+/** There, no logarithm of a rate counts as further below the best: how slow slow ones are tells little of fast ones. */
+const SPAN = 1.5;
+
+/**
+ * There, every ALTERNATE-th candidate differs from the fastest in one parameter alone, while one that does promises
+ * at least WORTH_TRYING times the most that any promises.
+ */
+const ALTERNATE = 2, WORTH_TRYING = 0.1;
 
 /** No candidate is given up as certain to fail. */
 const LEAST_SUCCESS = 0.01;
@@ -18,9 +27,9 @@ const ALIKE = 0.95, DRAWN = 3;
 
 /**
  * Deviations are widened by this factor, since the kernel is only estimated. On recorded spaces 1.2 to 1.6 finds the
- * fastest sooner than 1, and 0.8 gets stuck.
+ * fastest sooner than 1, and 0.8 gets stuck. Where nothing is predicted, there is more to explore.
  */
-const UNSURE = 1.3;
+const UNSURE = 1.3, UNSURE_UNPREDICTED = 1.5;
 
 /** A candidate this number of deviations below the best promises nothing. */
 const FURTHEST = 6;
@@ -50,6 +59,8 @@ export const auto: Strategy = {
 class AutoSearch<P extends Point> implements Search<P> {
   verdict: string | undefined;
   readonly candidates: readonly P[];
+  readonly #places: Lattice<P>["places"];
+  readonly #isPredicted: boolean;
   readonly #draw: () => number;
   readonly #indices: ReadonlyMap<P, number>;
   /** Candidates to begin with, the first last. */
@@ -64,24 +75,33 @@ class AutoSearch<P extends Point> implements Search<P> {
   /** Instructions and host times of what was evaluated. */
   readonly #times: [instructions: number, spentNs: number][] = [];
   #failures = 0;
-  /** Logarithm of the best rate. */
+  /** Logarithm of the best rate, whose it is, and how many outcomes there were then. */
   #best = -Infinity;
+  #fastest: number | undefined;
+  #foundAfter = 0;
+  #outcomes = 0;
   /** Candidates in a row before which another 1% was unlikely. */
   #unlikely = 0;
 
   constructor(space: readonly P[], { seed, compilesSlowly = false }: SearchOptions) {
     this.#draw = seededRandom(seed);
-    const isPredicted = space.every(({ predicted }) => predicted !== undefined);
+    const isPredicted = this.#isPredicted = space.every(({ predicted }) => predicted !== undefined);
     // where nothing is predicted the order of the space means nothing
     const candidates = isPredicted ? space : shuffled(sorted(space), this.#draw);
     this.candidates = candidates;
     this.#indices = new Map(candidates.map((candidate, i) => [candidate, i]));
     this.#untried = new Set(candidates.keys());
     const lattice = new Lattice(candidates);
+    this.#places = lattice.places;
     const groups = [...Map.groupBy(candidates, ({ traversal }) => traversal.name).values()];
     const first = isPredicted
       ? groups.map((group) => group.reduce((a, b) => b.predicted! > a.predicted! ? b : a))
-      : lattice.spread(FIRST_UNPREDICTED);
+      : [
+        ...new Set([
+          ...fastestElsewhere(candidates).slice(0, FIRST_ELSEWHERE),
+          ...lattice.spread(FIRST_SPREAD),
+        ]),
+      ];
     // the last is the next: what should be fastest, while it compiles what compiles soonest
     const [fastest] = isPredicted && !compilesSlowly
       ? first.toSorted((a, b) => b.predicted! - a.predicted!)
@@ -89,10 +109,18 @@ class AutoSearch<P extends Point> implements Search<P> {
     this.#first = first.toReversed().toSorted((a, b) =>
       Number(a === fastest) - Number(b === fastest) || instructionsOf(b) - instructionsOf(a)
     ).map((candidate) => this.#indices.get(candidate)!);
-    const prior = candidates.map(({ predicted }) => isPredicted ? Math.log(predicted!) : 0);
-    this.#rates = new Learner(lattice, { prior, level: "unknown", first: first.length });
+    const prior = candidates.map(({ predicted = 1, elsewhere = 1 }) =>
+      Math.log(isPredicted ? predicted : elsewhere)
+    );
+    const span = isPredicted ? Infinity : SPAN;
+    this.#rates = new Learner(lattice, { prior, level: "unknown", first: first.length, span });
     const ones = candidates.map(() => 1);
-    this.#successes = new Learner(lattice, { prior: ones, level: "known", first: first.length });
+    this.#successes = new Learner(lattice, {
+      prior: ones,
+      level: "known",
+      first: first.length,
+      span: Infinity,
+    });
   }
 
   next(): P | undefined {
@@ -110,6 +138,7 @@ class AutoSearch<P extends Point> implements Search<P> {
 
   tell(candidate: P, { rate, spentNs }: Outcome): void {
     const index = this.#indices.get(candidate)!;
+    this.#outcomes++;
     const expected = this.#pending.get(index);
     this.#pending.delete(index);
     this.#untried.delete(index);
@@ -122,40 +151,61 @@ class AutoSearch<P extends Point> implements Search<P> {
     }
     const logRate = Math.log(rate);
     this.#rates.learn(index, logRate);
-    this.#best = Math.max(this.#best, logRate);
+    if (logRate > this.#best) {
+      [this.#best, this.#fastest, this.#foundAfter] = [logRate, index, this.#outcomes];
+    }
     if (expected === undefined) return;
-    if (Math.abs(logRate - expected.mean) > SURPRISE * expected.deviation) this.#unlikely = 0;
+    const surprise = (logRate - expected.mean) / expected.deviation;
+    // of bent rates, slow ones always lie below what is expected
+    if (surprise > SURPRISE || this.#isPredicted && surprise < -SURPRISE) this.#unlikely = 0;
   }
 
   /** The candidate with the largest expected gain; sets the verdict where none is likely to be faster. */
   #mostPromising(): number | undefined {
-    const { belief } = this.#rates;
+    const { belief } = this.#rates, unsure = this.#isPredicted ? UNSURE : UNSURE_UNPREDICTED;
+    const isNear = !this.#isPredicted && this.#fastest !== undefined && this.#untried.size % ALTERNATE === 0;
     // what is being measured counts with its expected rate
     const best = [...this.#pending.keys()].reduce((best, i) => Math.max(best, belief.mean[i]!), this.#best);
     const priceOf = pricesOf(this.#times);
-    const promises: { index: number; worth: number }[] = [];
-    let most = 0, chances = 0;
+    const promises: { index: number; worth: number }[] = [], near: typeof promises = [];
+    let most = 0, mostNear = 0, chances = 0;
     for (const index of this.#untried) {
-      const mean = belief.mean[index]!, deviation = UNSURE * belief.deviation(index);
+      const mean = belief.mean[index]!, deviation = unsure * belief.deviation(index);
       if (mean + FURTHEST * deviation < best) continue;
       const expected = best === -Infinity ? Math.exp(mean) : expectedImprovement(mean, deviation, best);
       const success = this.#success(index);
       chances += success * normalCdf((mean - best - MATTERS) / deviation);
       const worth = success * expected / priceOf(this.candidates[index]!);
+      if (
+        isNear && worth > 0 && worth >= ALIKE * mostNear && this.#differences(index, this.#fastest!) === 1
+      ) {
+        mostNear = Math.max(mostNear, worth);
+        near.push({ index, worth });
+      }
       if (worth < ALIKE * most) continue;
       most = Math.max(most, worth);
       promises.push({ index, worth });
     }
-    const alike = promises.filter(({ worth }) => worth >= ALIKE * most);
+    const alike = mostNear > WORTH_TRYING * most
+      ? near.filter(({ worth }) => worth >= ALIKE * mostNear)
+      : promises.filter(({ worth }) => worth >= ALIKE * most);
     const drawn = Array.from({ length: DRAWN }, () => Math.floor(this.#draw() * alike.length));
     const found = alike[Math.min(...drawn)];
     this.#unlikely = chances < LIKELY ? this.#unlikely + 1 : 0;
-    if (this.#untried.size > 0 && this.#unlikely > PATIENCE + this.#pending.size) {
-      const percent = chances < 0.01 ? "less than 1" : Math.round(100 * chances);
+    const patience = Math.max(PATIENCE, this.#foundAfter);
+    if (this.#untried.size > 0 && this.#unlikely > patience + this.#pending.size) {
+      // by the rule of succession: an optimum that nothing near it shows is no likelier than this to be the next
+      const chance = Math.max(chances, 1 / (this.#outcomes - this.#foundAfter + 2));
+      const percent = chance < 0.01 ? "less than 1" : Math.round(100 * chance);
       this.verdict = `the chance that another configuration is 1% faster is ${percent}%`;
       return undefined;
     }
     return found?.index ?? this.#untried.values().next().value;
+  }
+
+  /** In how many parameters two candidates differ. */
+  #differences(one: number, other: number): number {
+    return this.#places[one]!.reduce((count, at, k) => at === this.#places[other]![k] ? count : count + 1, 0);
   }
 
   /** How likely a candidate is not to fail. */
@@ -163,6 +213,12 @@ class AutoSearch<P extends Point> implements Search<P> {
     if (this.#failures === 0) return 1;
     return Math.min(Math.max(this.#successes.belief.mean[index]!, LEAST_SUCCESS), 1);
   }
+}
+
+/** The candidates whose rate on another device is known, the fastest there first. */
+function fastestElsewhere<P extends Point>(candidates: readonly P[]): P[] {
+  return candidates.filter(({ elsewhere }) => elsewhere !== undefined)
+    .toSorted((a, b) => b.elsewhere! - a.elsewhere!);
 }
 
 /** Candidates in an order that depends on nothing but themselves. */

@@ -22,6 +22,11 @@ const LEVEL_TOLERANCE = 0.1;
 
 interface LearnerOptions {
   readonly prior: readonly number[];
+  /**
+   * Values, and those of the prior, are learnt as if none were further than this below the largest; what is near it
+   * stays nearly as it is.
+   */
+  readonly span: number;
   /** `unknown`: the prior may be off by the same for all candidates. */
   readonly level: "known" | "unknown";
   /** Values from which the kernel is fitted only as it grows; up to here at every value. */
@@ -42,9 +47,14 @@ export class Learner {
   /** What was added to the prior. */
   #offset = 0;
   #fittedTo = 0;
+  #largest = -Infinity;
+  /** Whether the largest value has grown since the process was made. */
+  #hasRisen = false;
 
   constructor(lattice: Lattice<Point>, options: LearnerOptions) {
-    this.#inputs = { groups: lattice.groups, places: lattice.places, prior: options.prior };
+    const { span } = options, top = options.prior.reduce((a, b) => Math.max(a, b), -Infinity);
+    const prior = options.prior.map((value) => bent(value, top, span));
+    this.#inputs = { groups: lattice.groups, places: lattice.places, prior };
     this.#covariance = new LatticeCovariance(this.#inputs);
     this.#options = options;
     this.#kernel = expectedKernel([...lattice.sizes.values()]);
@@ -68,23 +78,30 @@ export class Learner {
     this.#expected.delete(index);
     this.#values.set(index, value);
     this.#unseen.push(index);
+    if (value <= this.#largest) return;
+    this.#largest = value;
+    this.#hasRisen = this.#options.span < Infinity;
   }
 
   /** What the candidates' values should be. */
   get belief(): Pick<LatticeProcess, "mean" | "deviation"> {
     const { size } = this.#values, { first } = this.#options;
     const refitAt = Math.min(REFIT * this.#fittedTo, this.#fittedTo + LATEST_REFIT);
-    const isDue = this.#unseen.length > 0 && (size <= first || size >= refitAt);
+    const isDue = this.#unseen.length > 0 && (size <= first || size >= refitAt || this.#hasRisen);
     if (!isDue || !this.#refit()) {
-      for (const index of this.#unseen) this.#process.observe(index, this.#values.get(index)!);
+      for (const index of this.#unseen) this.#process.observe(index, this.#bent(this.#values.get(index)!));
     }
     this.#unseen.length = 0;
     return this.#process;
   }
 
+  #bent(value: number): number {
+    return bent(value, this.#largest, this.#options.span);
+  }
+
   /** Fits the kernel again; if that changes it, makes a new process of all values, and returns true. */
   #refit(): boolean {
-    const known = [...this.#values].slice(-FITTED);
+    const known = [...this.#values].slice(-FITTED).map(([i, value]) => [i, this.#bent(value)] as const);
     const { groups, places, prior } = this.#inputs;
     const offset = this.#options.level === "known" ? 0 : median(known.map(([i, value]) => value - prior[i]!));
     const kernel = fitKernel(
@@ -97,9 +114,10 @@ export class Learner {
       this.#kernel,
     );
     this.#fittedTo = this.#values.size;
-    const isSame = kernel === this.#kernel && Math.abs(offset - this.#offset) < LEVEL_TOLERANCE;
+    const isSame = kernel === this.#kernel && !this.#hasRisen &&
+      Math.abs(offset - this.#offset) < LEVEL_TOLERANCE;
     if (isSame && this.#values.size <= KEPT) return false;
-    [this.#kernel, this.#offset] = [kernel, offset];
+    [this.#kernel, this.#offset, this.#hasRisen] = [kernel, offset, false];
     const moved = { groups, places, prior: prior.map((mean) => mean + offset) };
     this.#process = new LatticeProcess(moved, this.#kernel, this.#covariance);
     for (const [index, value] of this.#kept()) this.#process.observe(index, value);
@@ -109,11 +127,16 @@ export class Learner {
 
   /** All values; of too many, half are the largest and half are taken evenly from the others. */
   #kept(): (readonly [index: number, value: number])[] {
-    const all = [...this.#values];
+    const all = [...this.#values].map(([i, value]) => [i, this.#bent(value)] as const);
     if (all.length <= KEPT) return all;
     const largest = new Set(all.toSorted((a, b) => b[1] - a[1]).slice(0, KEPT / 2));
     const others = all.filter((one) => !largest.has(one));
     const stride = others.length / (KEPT / 2);
     return [...largest, ...Array.from({ length: KEPT / 2 }, (_, i) => others[Math.floor(i * stride)]!)];
   }
+}
+
+/** A value, bent so that it is less than a span below the largest. */
+function bent(value: number, largest: number, span: number): number {
+  return span === Infinity ? value : largest - span * (1 - Math.exp((value - largest) / span));
 }

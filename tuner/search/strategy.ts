@@ -9,6 +9,8 @@ export interface Point {
   readonly parameters: Parameters;
   /** Predicted rate; undefined where no model knows. */
   readonly predicted?: number;
+  /** Rate that was measured on another device, where no model knows. */
+  readonly elsewhere?: number;
   /** What it asks of the device, the models' input. */
   readonly demand?: Demand;
 }
