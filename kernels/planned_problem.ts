@@ -48,7 +48,7 @@ export function usersLayout({ stencil: { original } }: Problem, layout: Layout):
 const AXES = [0, 2, 1] as const, WORDS: Partial<Record<FormulaWord, FormulaWord>> = { y: "z", z: "y" };
 
 /** A stencil of which y and z change places. */
-const turned = remembered((original: Stencil): Stencil => {
+export const turned = remembered((original: Stencil): Stencil => {
   const { update, update: { substeps, materials, profiles, sources, layers } } = original;
   const turn = (of: Expression): Expression =>
     fold<Expression>(of, {

@@ -6,6 +6,7 @@
 import { classic } from "./classic.ts";
 import { diamondTorre } from "./diamond_torre.ts";
 import { marching } from "./marching.ts";
+import { planeTorre } from "./plane_torre.ts";
 import { stepwise } from "./stepwise.ts";
 import { swept } from "./swept.ts";
 import { sweptRegister } from "./swept_register.ts";
@@ -16,6 +17,7 @@ export const TRAVERSALS: readonly Traversal[] = [
   stepwise,
   marching,
   diamondTorre,
+  planeTorre,
   classic,
   swept,
   sweptRegister,

@@ -79,6 +79,7 @@ export const diamondTorre: Traversal = {
     [
       "window",
       "dimensions",
+      "layers",
       "grid",
       "fields",
       "sub-steps",

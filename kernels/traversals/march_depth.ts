@@ -35,6 +35,7 @@ const CANNOT = {
 const CAN = [
   "window",
   "dimensions",
+  "layers",
   "grid",
   "profiles",
   "previous",

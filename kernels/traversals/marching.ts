@@ -40,6 +40,7 @@ export const marching: Traversal = {
   capabilities: capabilities(
     [
       "dimensions",
+      "layers",
       "grid",
       "fields",
       "sub-steps",

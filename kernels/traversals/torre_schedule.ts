@@ -41,7 +41,7 @@ function lagBehind(tiers: number, { slope, width, spread, margin }: TorreTiles):
 }
 
 /** Bands that run at the same time where any number may. */
-export function usableBands(problem: Problem, { dts, nt }: TorreParameters): number {
+export function usableBands(problem: Problem, { dts, nt }: Pick<TorreParameters, "dts" | "nt">): number {
   const shape = tilesOf(problem.stencil.update, dts);
   const tiers = Math.max(1, Math.min(nt, problem.steps));
   return Math.min(
@@ -62,6 +62,12 @@ export interface TorreRow {
   readonly torres: number;
   /** Time step that the row's first tier starts from, counted from the run's. */
   readonly step: number;
+  /** The place of the stage in its band, and of the band in the run. */
+  readonly stage: number;
+  readonly band: number;
+  /** Tiers of the band below the row's first, and in all. */
+  readonly below: number;
+  readonly height: number;
 }
 
 export function slicesOfRow(
@@ -89,8 +95,8 @@ export function scheduleTorres(
   const tiles = tilesOf(problem.stencil.update, dts);
   const waves: TorreRow[][] = [];
   const list = bandsOf(problem, { nt, bands, unroll, steps }, tiles);
-  for (const { tiers, step, begin } of list) {
-    stagesOf(problem, { ...tiles, tiers, unroll, step }).forEach((row, stage) => {
+  for (const [band, { tiers, step, begin }] of list.entries()) {
+    stagesOf(problem, { ...tiles, tiers, unroll, step, band }).forEach((row, stage) => {
       const wave = waves[begin + stage] ??= [];
       if (row !== undefined) wave.push(row);
     });
@@ -161,7 +167,7 @@ function bandsOf(
 /** A band's stages from right to left; undefined where no torre meets the grid. */
 function stagesOf(
   problem: Problem,
-  { tiers, unroll, step, ...tiles }: TorreTiles & { tiers: number; unroll: number; step: number },
+  { tiers, unroll, step, band, ...tiles }: TorreTiles & Record<"tiers" | "unroll" | "step" | "band", number>,
 ): (TorreRow | undefined)[] {
   const [nx] = problem.grid, { slope, width, spread } = tiles;
   // The first tier must read the array that the run begins with, so that rounds start at even tiers.
@@ -176,6 +182,7 @@ function stagesOf(
     const from = Math.floor(first / round) * round;
     const to = Math.min(tiers, Math.ceil(last / unroll) * unroll);
     if (torres === 0 || from >= to) return undefined;
-    return { x: x + slope * from, y, tiers: to - from, torres, step: step + from };
+    const ofBand = { stage, band, below: from, height: tiers };
+    return { x: x + slope * from, y, tiers: to - from, torres, step: step + from, ...ofBand };
   });
 }

@@ -147,7 +147,7 @@ export interface Traversal<Values extends Parameters = Parameters> {
   readonly name: string;
   readonly title: string;
   /** The dimensions of the problems that it is for, and for no others offered. @default {any} */
-  readonly dimensions?: 1 | 3;
+  readonly dimensions?: 1 | 2 | 3;
   /** Parameters that only say how the kernel is written: of their values the first mostly do best. @default {none} */
   readonly writing?: readonly string[];
   /** Parameters that only say in which order dispatches run: other values need no other shaders. @default {none} */

@@ -1,0 +1,114 @@
+/**
+ * The sizes of a torre in two dimensions, and what of its tile a thread holds: see `plane_torre.ts` for the geometry.
+ *
+ * @module
+ */
+import { turned } from "../planned_problem.ts";
+import type { Problem } from "../stencils/stencil.ts";
+import { readsPrevious, tapsOf, type Update } from "../update.ts";
+import { wgsl } from "../wgsl/template.ts";
+import { stepwiseLayout } from "./stepwise.ts";
+import { IN_ROWS, inTiles } from "./torre_tiles.ts";
+import { torresInRow } from "./torre_schedule.ts";
+import { type Place, tilesOf, type TorreTiles } from "./torre_shape.ts";
+import type { ParametersOf } from "./traversal.ts";
+
+/** Elements of a thread are two cells: a `line` of them along (1, 1), or `line` × `across` where `across` is not 0. */
+export type PlaneParameters = ParametersOf<"dts" | "nt" | "bands" | "line" | "across" | "tiles" | "farsh">;
+
+/** The problem as torres have it, x × y × 1; rows of torres go on as far as a neighbour needs what one hands on. */
+export function asPlane({ stencil, grid: [nx, , ny], ...problem }: Problem): Problem {
+  const its = turned(stencil);
+  return { ...problem, stencil: its, grid: [nx, ny + tilesOf(its.update, 1).slope, 1] };
+}
+
+/** What a thread holds of a tile, and where its cells' values lie in workgroup memory. */
+export interface Piece {
+  readonly threads: number;
+  /** In local coordinates from the thread's own corner, by growing a: in this order they can be replaced. */
+  readonly cells: readonly Place[];
+  /** Lines go on at the tile's other end where they leave it. */
+  readonly wraps: boolean;
+  /** Of them those that other threads read, and values that it reads of others. */
+  readonly shared: readonly number[];
+  readonly read: number;
+  /** `exchange[slot][place]`: slots, and places of each. */
+  readonly slots: number;
+  readonly places: number;
+  /** Texts of the thread's corner, and of the functions that find the slot and the place of a, b in [0, W + 2S). */
+  readonly corner: readonly [a: string, b: string];
+  readonly functions: string;
+  /** Slot of a cell of the tile from the thread's corner, and its place beyond the thread's own. */
+  slotAt(place: Place): number;
+  beyond(place: Place): number;
+}
+
+export type PlaneShape = ReturnType<typeof planeShape>;
+
+export function planeShape(problem: Problem, { dts, line, across, tiles }: PlaneParameters) {
+  const plane = asPlane(problem), { update } = plane.stencil, its = tilesOf(update, dts);
+  const { slope, width } = its, layout = stepwiseLayout(problem);
+  return {
+    ...its,
+    plane,
+    layout,
+    piece: across === 0 ? lineOf(update, its, 2 * line) : patchOf(its, 2 * line, 2 * across),
+    /** Values that a torre takes over at a tier from the one further along u, with the corner between; along v fewer. */
+    edge: slope * (width + 2 * slope),
+    front: 2 * slope * (width + slope),
+    /** Torres of a row at most. */
+    torres: torresInRow(plane, its, 0),
+    places: tiles === 1 ? inTiles(layout, width, problem.grid[0] - 1 - slope) : IN_ROWS,
+    hasPrevious: readsPrevious(update),
+  };
+}
+
+/** Cells [0, P) × [0, Q): threads share the first 2S along either axis. */
+function patchOf({ width, slope }: TorreTiles, p: number, q: number): Piece {
+  const along = width / p, row = along + 1, cells: Place[] = [];
+  for (let a = 0; a < p; a++) for (let b = a % 2; b < q; b += 2) cells.push([a, b]);
+  const slotAt = ([a, b]: Place): number =>
+    a % p < 2 * slope
+      ? (b % q) * slope + (a % p >> 1)
+      : slope * q + (a % p - 2 * slope) * slope + (b % q >> 1);
+  return {
+    threads: along * width / q,
+    cells,
+    wraps: false,
+    shared: [...cells.keys()].filter((i) => cells[i]!.some((c) => c < 2 * slope)),
+    read: (p + 2 * slope) * (q + 2 * slope) / 2 - cells.length,
+    slots: slope * (p + q - 2 * slope),
+    places: row * (width / q + 1),
+    corner: [`thread % ${along} * ${p}`, `thread / ${along} * ${q}`],
+    functions: wgsl`
+      fn slotOf(a: i32, b: i32) -> i32 {
+        let i = a % ${p}; let j = b % ${q};
+        return select(${slope * q} + (i - ${2 * slope}) * S + (j >> 1), j * S + (i >> 1), i < ${2 * slope});
+      }
+      fn placeOf(a: i32, b: i32) -> i32 { return a / ${p} + b / ${q} * ${row}; }
+    `,
+    slotAt,
+    beyond: ([a, b]) => Math.floor(a / p) + Math.floor(b / q) * row,
+  };
+}
+
+/** Cells (i, i): threads share all of them. */
+function lineOf(update: Update, { width, slope }: TorreTiles, length: number): Piece {
+  const row = width / 2 + slope;
+  return {
+    threads: width * width / 2 / length,
+    cells: Array.from({ length }, (_, i) => [i, i]),
+    wraps: true,
+    shared: Array.from({ length }, (_, i) => i),
+    read: length * tapsOf(update).filter(({ offset }) => offset[1] !== 0).length,
+    slots: length,
+    places: Math.ceil((width + 2 * slope) / length) * row,
+    corner: [`thread / (W / 2) * ${length}`, "thread % (W / 2) * 2"],
+    functions: wgsl`
+      fn slotOf(a: i32, b: i32) -> i32 { return a % ${length}; }
+      fn placeOf(a: i32, b: i32) -> i32 { return a / ${length} * ${row} + (b >> 1); }
+    `,
+    slotAt: ([a]) => a % length,
+    beyond: ([a, b]) => Math.floor(a / length) * row + (b >> 1),
+  };
+}
