@@ -83,7 +83,9 @@ export const planeTorre: Traversal = {
     const shape = planeShape(problem, parameters), { slope, width, piece, plane } = shape;
     const elements = width / 2;
     if (dts < 2) {
-      return wrongParameters(`DTS ${dts}: 2 or more are wanted, as smaller tiles gain nothing and begin within others' edges`);
+      return wrongParameters(
+        `DTS ${dts}: 2 or more are wanted, as smaller tiles gain nothing and begin within others' edges`,
+      );
     }
     if (elements % line !== 0 || (across > 0 && elements % across !== 0)) {
       return wrongParameters(`DTS ${dts}: ${elements} elements do not divide into ${line} x ${across}`);
@@ -133,7 +135,7 @@ export const planeTorre: Traversal = {
         rows: 2 * rounds * sectors,
         exchanges,
         waits: {},
-        nearWaits: 0,
+        nearWaits: rounds,
         nearBytes: 4 * (sectors * handed + (tiles === 1 ? 1 : 2) * ends) / inTile,
         cells: inTile,
         busyThreads: threads,
@@ -159,26 +161,25 @@ export const planeTorre: Traversal = {
       },
       shaders: [planeTorreShader(problem, parameters, shape)],
       dispatches: (steps, start) =>
-        scheduleTorres(plane, { ...parameters, unroll: 1 }, steps).waves.map((rows): Dispatch => ({
+        scheduleTorres(plane, { ...parameters, unroll: 1 }, steps, shape).waves.map((rows): Dispatch => ({
           shader: 0,
           workgroups: [Math.max(...rows.map(({ torres }) => torres)), rows.length, 1],
           flipped: start % 2 === 1,
-          uniforms: rows.flatMap(({ stage, below, tiers, height, step, band }) => [
+          // one tier more hands on what the last that meets the grid has made
+          uniforms: rows.flatMap(({ stage, below, tiers, height, band }) => [
             stage,
             below,
-            // one more hands on what the last tier that meets the grid has made
             Math.min(height, below + tiers + 1),
-            // only after the last band must F(t − 1) be there
-            MAX_BANDS * (shape.hasPrevious || step - below + height < steps ? 0 : height) + band % bands,
+            band % bands,
           ]),
         })),
     };
   },
 } satisfies Traversal<PlaneParameters>;
 
-/** Registers of a thread: its cells, what it reads of others, addresses. */
+/** Registers of a thread: its cells, what it reads of others, and where it loads cells from, many at once. */
 function registersOf({ piece: { cells, read }, hasPrevious }: PlaneShape): number {
-  return 40 + cells.length * (hasPrevious ? 2 : 1) + read;
+  return 40 + cells.length * (hasPrevious ? 2 : 1) + read + 2 * Math.min(64, cells.length);
 }
 
 /** Values of the lanes of all bands. */

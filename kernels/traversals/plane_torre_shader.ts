@@ -33,7 +33,7 @@ export function planeTorreShader(problem: Problem, parameters: PlaneParameters, 
     ${declareLayout(layout)}
     const S = ${slope}; const W = ${width};
     ${updateWriter(expressionsOf(shape.plane.stencil.update)).constants}
-    struct Row { stage: i32, begin: i32, end: i32, band: i32 } // band: ${MAX_BANDS} times 1 + the tier whose F is kept, too
+    struct Row { stage: i32, begin: i32, end: i32, band: i32 }
     ${declareLevels()}
     @group(0) @binding(2) var<uniform> rows: array<Row, ${MAX_BANDS}>;
     ${farsh === 0 ? "" : `@group(0) @binding(${SCRATCH_BINDING}) var<storage, read_write> farsh: array<f32>;`}
@@ -59,7 +59,6 @@ export function planeTorreShader(problem: Problem, parameters: PlaneParameters, 
       let y = (row.stage & 1) * (W / 2) + i32(w.x) * W;
       if (y - W / 2 + 1 >= NZ + S) { return; } // this row is shorter than another of the dispatch
       let acrossY = y - W / 2 < 0 || y + W / 2 > NZ;
-      let kept = row.band / ${MAX_BANDS} - 1;
       var x = NX - 1 - row.stage * (W / 2) + S * (row.begin - 1); // of the tile's left corner
       let a = ${a}; let b = ${b};
       var cellX = x + (a + b) / 2; let cellY = y + (a - b) / 2;
@@ -89,16 +88,19 @@ export function planeTorreShader(problem: Problem, parameters: PlaneParameters, 
       var front${k} = load(row.begin % 2 == 0, x + toX${k}, toY${k});`
           : wgsl`
       var lane${k} = (select(laneV, laneU, isU${k}) * ${nt} + row.begin) * ${edge} + m${k};
-      var front${k} = select(0.0f, farsh[lane${k}], isInside(x + toX${k}, toY${k}));`
+      var front${k} = farsh[lane${k}];`
       }`
     ).join("\n")
   }
       for (var tier = row.begin; tier < row.end; tier++) {
-        if (tier == kept) {
-          ${each((i) => `store(tier % 2 == 0, ${cellAt(i)}, f${i});`).join("\n")}
-        }
         ${piece.shared.map((i) => `${exchanged(shape, i, 0, 0)} = f${i};`).join("\n")}
-        ${rounds.map((k) => inFront(k, `exchange[toSlot${k}][toPlace${k}] = front${k};`)).join("\n")}
+        ${
+    rounds.map((k) => {
+      // a lane holds nothing of what lies outside; to ask here, not at the load, leaves a tier's time for it
+      const value = farsh === 0 ? `front${k}` : `select(0.0f, front${k}, isInside(x + toX${k}, toY${k}))`;
+      return inFront(k, `exchange[toSlot${k}][toPlace${k}] = ${value};`);
+    }).join("\n")
+  }
         workgroupBarrier();
         ${
     rounds.map((k) =>
@@ -107,7 +109,7 @@ export function planeTorreShader(problem: Problem, parameters: PlaneParameters, 
         front${k} = load(tier % 2 == 1, x + S + toX${k}, toY${k});
         if (isLeft${k}) { store(tier % 2 == 0, x + ofX${k}, ofY${k}, exchange[ofSlot${k}][ofPlace${k}]); }`
         : wgsl`
-        front${k} = select(0.0f, farsh[lane${k} + ${edge}], isInside(x + S + toX${k}, toY${k}));
+        front${k} = farsh[lane${k} + ${edge}];
         ${inFront(k, `farsh[lane${k}] = exchange[ofSlot${k}][ofPlace${k}];`)}
         lane${k} += ${edge};`
     ).join("\n")
@@ -132,7 +134,7 @@ export function planeTorreShader(problem: Problem, parameters: PlaneParameters, 
 /** Which lanes of the buffer a torre takes over from the one further along u and hands on, and along v. */
 function declareLanes(torres: number): string {
   return wgsl`
-    let lanes = row.band % ${MAX_BANDS} * ${2 * torres};
+    let lanes = row.band * ${2 * torres};
     let laneU = lanes + (i32(w.x) + (row.stage + 1) / 2) % ${torres};
     let laneV = lanes + ${torres} + (i32(w.x) + row.stage / 2 * ${torres - 1}) % ${torres};
   `;

@@ -47,9 +47,11 @@ export type PlaneShape = ReturnType<typeof planeShape>;
 
 export function planeShape(problem: Problem, { dts, line, across, tiles }: PlaneParameters) {
   const plane = asPlane(problem), { update } = plane.stencil, its = tilesOf(update, dts);
-  const { slope, width } = its, layout = stepwiseLayout(problem);
+  const { slope, width } = its, layout = stepwiseLayout(problem), hasPrevious = readsPrevious(update);
   return {
     ...its,
+    // cells of F(t − 1) lie as much further along x as those of F(t) move
+    spread: [hasPrevious ? slope : 0, 0] as const,
     plane,
     layout,
     piece: across === 0 ? lineOf(update, its, 2 * line) : patchOf(its, 2 * line, 2 * across),
@@ -59,7 +61,7 @@ export function planeShape(problem: Problem, { dts, line, across, tiles }: Plane
     /** Torres of a row at most. */
     torres: torresInRow(plane, its, 0),
     places: tiles === 1 ? inTiles(layout, width, problem.grid[0] - 1 - slope) : IN_ROWS,
-    hasPrevious: readsPrevious(update),
+    hasPrevious,
   };
 }
 

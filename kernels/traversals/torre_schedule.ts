@@ -91,8 +91,8 @@ export function scheduleTorres(
   problem: Problem,
   { dts, nt, unroll, bands = 1 }: Pick<TorreParameters, "dts" | "nt" | "unroll" | "bands">,
   steps: number,
+  tiles: TorreTiles = tilesOf(problem.stencil.update, dts),
 ): { readonly waves: readonly (readonly TorreRow[])[]; readonly steps: number } {
-  const tiles = tilesOf(problem.stencil.update, dts);
   const waves: TorreRow[][] = [];
   const list = bandsOf(problem, { nt, bands, unroll, steps }, tiles);
   for (const [band, { tiers, step, begin }] of list.entries()) {

@@ -10,12 +10,15 @@ import { failureWords, parameterWords } from "../../tuner/report/words.ts";
 import { cpuCandidates } from "../../tuner/search/cpu_space.ts";
 import { DEVICE } from "../profile/sample_profile.ts";
 
-/** A small problem of every equation. */
-const PROBLEMS = EQUATIONS.map(({ variant, create }): Problem => {
-  const stencil = create(variant?.default);
-  const [boundary = "zero"] = stencil.boundaries ?? BOUNDARIES;
-  return { stencil, grid: stencil.dimensions === 1 ? [1, 1, 4096] : [64, 64, 64], boundary, steps: 32 };
-});
+/** A small problem of every equation, in two dimensions, too, where it has those. */
+const PROBLEMS = EQUATIONS.flatMap(({ variant, create, dimensions = [3] }) =>
+  dimensions.map((dimensions): Problem => {
+    const stencil = create(variant?.default, undefined, dimensions === 2 ? 2 : undefined);
+    const [boundary = "zero"] = stencil.boundaries ?? BOUNDARIES;
+    const along = dimensions === 1 ? [1, 1, 4096] as const : [64, dimensions === 2 ? 1 : 64, 64] as const;
+    return { stencil, grid: along, boundary, steps: 32 };
+  })
+);
 
 /** The values of every parameter of every traversal, of the GPU and the CPU: `series name` and its values. */
 function allParameters(): { series: string; name: string; values: readonly number[] }[] {

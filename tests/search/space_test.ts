@@ -22,7 +22,7 @@ function problemOf(order: number, change: Partial<Problem> = {}): Problem {
 }
 
 /** Those that are offered for grids in three dimensions. */
-const IN_SPACE: readonly Traversal[] = TRAVERSALS.filter(({ dimensions }) => dimensions !== 1);
+const IN_SPACE: readonly Traversal[] = TRAVERSALS.filter(({ dimensions = 3 }) => dimensions === 3);
 
 const spaceOf = (problem: Problem, traversals = IN_SPACE) =>
   enumerateSpace(problem, { traversals, limits: H100_LIMITS, device: { copyBytesPerSecond: 2995e9 } });

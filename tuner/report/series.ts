@@ -27,6 +27,7 @@ const LOOKS: Readonly<Record<string, readonly [hue: number, mark: Look["mark"]]>
   "stepwise": [0, "circle"],
   "marching": [1, "triangle"],
   "diamond-torre": [2, "diamond"],
+  "plane-torre": [3, "diamond"],
   "CPU stepwise": [3, "square"],
   "CPU diamond-wavefront": [4, "star"],
   [TOGETHER]: [6, "cross"],

@@ -34,6 +34,22 @@ const PARAMETERS: Readonly<Record<string, Words>> = {
       101: "at the start of a step, some at rest",
     },
   ],
+  line: [
+    "Elements of a thread",
+    "pairs of cells side by side along x, which a thread keeps in registers, in a line or along one side of a square",
+    "element",
+  ],
+  across: ["Elements across", "rows of elements that a thread keeps side by side", "row", {
+    0: "a line alone, along x",
+  }],
+  "plane-torre tiles": ["Cells lie", "the order of cells in the device's memory", undefined, {
+    0: "in rows",
+    1: "in diamond tiles along the Z curve",
+  }],
+  farsh: ["From torre to torre", "how a torre gets what others have left for it", undefined, {
+    0: "through the level",
+    1: "through FArSh, a buffer of its own",
+  }],
   materials: ["Materials", "how a torre gets the values of materials", undefined, {
     0: "read again at every step",
     1: "held in registers",
