@@ -1,6 +1,6 @@
 /**
  * Draws the pictures of docs/traversals.md into docs/: orders of visiting, the tiles of torres from above, bands from the
- * side, and a torre.
+ * side, a torre, and in two dimensions what threads and FArSh hold.
  *
  *     deno run --allow-write=docs bench/draw_traversals.ts && deno fmt docs
  *
@@ -298,12 +298,104 @@ function torre(): string {
   return svg([780, 336], "A torre of five tiers leans along x", body);
 }
 
+/** A tile of two dimensions, W = 8, four times: the order of its cells, what threads hold, and what goes from torre to torre. */
+function planeTile(): string {
+  const width = 8, size = 20, [centreX, centreY] = [1, 5] as const;
+  const local = (x: number, y: number): Point => [x - centreX + y - centreY, x - centreX - y + centreY];
+  const isIn = (x: number, y: number): boolean => local(x, y).every((one) => one >= 0 && one < width);
+  const isFront = (x: number, y: number): boolean =>
+    !isIn(x, y) && local(x, y).every((one) => one >= 0 && one < width + 2);
+  const isBack = (x: number, y: number): boolean => isIn(x, y) && local(x, y).some((one) => one < 2);
+  const order = ([a, b]: Point): number => {
+    const [j2, j1] = [a >> 1, b >> 1];
+    return 2 * ((j1 & 1) | (j2 & 1) << 1 | (j1 & 2) << 1 | (j2 & 2) << 2) + (a & 1);
+  };
+  const panel = (left: number, title: string, colourOf: (place: Point) => number): Cells => {
+    const cells = new Cells([left, 250], size, [12, 11], (x, y) => {
+      if (isFront(x, y)) return { group: "front", colour: "none" };
+      return isIn(x, y)
+        ? { group: `${colourOf(local(x, y))}`, colour: colourOf(local(x, y)) % 5 }
+        : undefined;
+    });
+    body.push(text(title, [left + 6, 24], "title"), ...cells.draw());
+    return cells;
+  };
+  const body: string[] = [];
+  const tiles = panel(10, "in memory: along the Z curve", (place) => order(place) >> 3);
+  const places: Point[] = [];
+  for (let x = 0; x < 12; x++) {
+    for (let y = 0; y < 11; y++) if (isIn(x, y)) places[order(local(x, y))] = tiles.corner(x + 0.5, y + 0.5);
+  }
+  body.push(`<path class="edge" d="M${places.map((at) => at.map(short).join(" ")).join("L")}"/>`);
+  panel(270, "a thread holds a square", ([a, b]) => (a >> 2) + 2 * (b >> 2));
+  panel(530, "or a line along (1, 1)", ([a, b]) => ((b >> 1) - (a >> 1) + 4) % 4);
+  const ends = panel(790, "front and back of a tier", () => 0);
+  for (let x = 0; x < 12; x++) {
+    for (let y = 0; y < 11; y++) {
+      const [left, top] = ends.corner(x + 0.5, y + 0.5);
+      if (isFront(x, y)) body.push(`<circle class="loaded" cx="${short(left)}" cy="${short(top)}" r="4"/>`);
+    }
+  }
+  body.push(
+    ends.outline("dashed", isBack),
+    arrow([16, 262], [86, 262]),
+    text("x", [98, 266]),
+    arrow([16, 262], [16, 202]),
+    text("y", [6, 210]),
+    text("grey: the front, which other torres have left", [270, 266], "left"),
+    `<circle class="loaded" cx="796" cy="262" r="4"/>`,
+    text("taken over", [806, 266], "left"),
+    `<path class="dashed" d="M890 262L920 262"/>`,
+    text("handed on", [926, 266], "left"),
+  );
+  return svg([1040, 280], "A diamond tile in memory, in threads, and what torres hand on", body);
+}
+
+/** FArSh from above: a stage takes over from lanes what the one before has left, and puts its own in the same place. */
+function lanes(): string {
+  const half = 44, body: string[] = [];
+  const centre = (stage: number, k: number): Point => [330 - stage * half, 60 + (2 * k + stage % 2) * half];
+  const diamond = ([x, y]: Point): Point[] => [[x - half, y], [x, y - half], [x + half, y], [x, y + half]];
+  for (let stage = 0; stage < 6; stage++) {
+    for (let k = 0; k < (stage % 2 === 0 ? 3 : 2); k++) {
+      const at = centre(stage, k);
+      body.push(
+        polygon(stage < 3 ? "none" : `p${stage === 3 ? 0 : 1}`, diamond(at)),
+        polygon("edge", diamond(at)),
+      );
+      body.push(text(stage, [at[0], at[1] + 5]));
+    }
+  }
+  for (let k = 0; k < 2; k++) {
+    const [x, y] = centre(3, k), q = half / 2;
+    body.push(
+      arrow([x + q + 10, y - q - 10], [x + q - 8, y - q + 8]),
+      arrow([x + q + 10, y + q + 10], [x + q - 8, y + q - 8]),
+    );
+    body.push(
+      arrow([x - q + 8, y - q + 8], [x - q - 10, y - q - 10]),
+      arrow([x - q + 8, y + q - 8], [x - q - 10, y + q + 10]),
+    );
+  }
+  body.push(
+    text("number: stage", [400, 60], "left"),
+    text("blue: the stage that runs", [400, 84], "left"),
+    text("grey: they have run, and left their slopes", [400, 108], "left"),
+    text("arrows: lanes, in each of which a torre finds,", [400, 142], "left"),
+    text("tier by tier, what the one before has left,", [400, 160], "left"),
+    text("and puts its own in the same place", [400, 178], "left"),
+  );
+  return svg([700, 300], "FArSh: what a stage takes over and hands on", body);
+}
+
 /** Every picture by its file's name in docs/. */
 export const PICTURES: Readonly<Record<string, () => string>> = {
   "orders.svg": orders,
   "torre.svg": torre,
   "torre_tiles.svg": tiles,
   "torre_bands.svg": bands,
+  "plane_tile.svg": planeTile,
+  "plane_lanes.svg": lanes,
 };
 
 if (import.meta.main) {

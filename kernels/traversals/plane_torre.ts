@@ -34,6 +34,9 @@ import { exceededLimit } from "./workgroup_limits.ts";
 /** Registers of a multiprocessor. */
 const REGISTERS = 65_536;
 
+/** Instructions that find a cell's place in a level, and whether it is in the grid. */
+const PLACE_IN_ROW = 12, PLACE_IN_TILE = 35;
+
 /** The tile, the torre's height, what a thread holds, where levels lie and what goes from torre to torre are to choose. */
 export const planeTorre: Traversal = {
   name: "plane-torre",
@@ -130,7 +133,8 @@ export const planeTorre: Traversal = {
       workgroupsPerDispatch: shape.torres * stages * problem.steps / tiers / waveCount,
       rounds: {
         instructions: cells.length * (operationsOf(update) + (hasPrevious ? 1 : 0)) + exchanges +
-          (farsh === 1 ? 16 : 60) * rounds,
+          (farsh === 1 ? 16 : 60) * rounds +
+          (tiles === 1 ? PLACE_IN_TILE : PLACE_IN_ROW) * ends * cells.length / inTile,
         barriers: 1,
         rows: 2 * rounds * sectors,
         exchanges,

@@ -13,6 +13,7 @@ import { assert, assertEquals } from "@std/assert";
 import { along, equation } from "../../kernels/equation.ts";
 import { absolute, add, exponential, logarithm, multiply, sine, subtract } from "../../kernels/operations.ts";
 import type { Point, Points } from "../../kernels/points.ts";
+import { heat } from "../../kernels/stencils/heat.ts";
 import { life } from "../../kernels/stencils/life.ts";
 import { elastic } from "../../kernels/stencils/elastic.ts";
 import { maxwell } from "../../kernels/stencils/maxwell.ts";
@@ -20,6 +21,7 @@ import type { Grid, Problem } from "../../kernels/stencils/stencil.ts";
 import { wave } from "../../kernels/stencils/wave.ts";
 import { diamondTorre } from "../../kernels/traversals/diamond_torre.ts";
 import { marching } from "../../kernels/traversals/marching.ts";
+import { planeTorre } from "../../kernels/traversals/plane_torre.ts";
 import { stepwise } from "../../kernels/traversals/stepwise.ts";
 import type { GpuPlan, Parameters, Traversal } from "../../kernels/traversals/traversal.ts";
 import type { Failure } from "../../tuner/configuration.ts";
@@ -77,6 +79,8 @@ const wrongWeight: Mutation = [
   /const W1 = [^f;]+f;/g,
   (text) => `const W1 = ${Number(text.match(/= ([^f]+)f/)![1]) * (1 + 1e-4)}f;`,
 ];
+
+const PLANE: Problem = { ...PROBLEM, stencil: heat(1, { dimensions: 2 }), grid: [37, 1, 29] };
 
 /** A wave with sources and receivers. */
 const DRIVEN: Problem = {
@@ -479,6 +483,38 @@ const SUBJECTS: readonly Subject[] = [
       "another field's tile": ["tiles[1][half + row - 1]", "tiles[0][half + row - 1]"],
       "a rim too narrow": ["row >= 2", "row >= 1"],
       "a velocity not stored": [/before\[cell\] = c\d+_0;/g, ""],
+    },
+  },
+  {
+    problem: PLANE,
+    traversal: planeTorre,
+    parameters: { dts: 8, nt: 4, bands: 1, line: 1, across: 1, tiles: 1, farsh: 1 },
+    mutations: {
+      "no barrier": ["workgroupBarrier();", ""],
+      "halves that are not swapped": ["half = -half;", ""],
+      "another torre's lane along u": ["(row.stage + 1) / 2", "row.stage / 2"],
+      "another torre's lane along v": ["row.stage / 2 * ", "(row.stage + 1) / 2 * "],
+      "the front of the tier before": [/farsh\[lane0 \+ \d+\]/g, "farsh[lane0]"],
+      "nothing handed on over the corner": [/isU0 = n0 < (\d+)/g, "isU0 = n0 < $1 - 1"],
+      "a neighbour's value one place off": [/\[own \+ 1\]/g, "[own]"],
+      "cells beyond the grid that are not zero": ["if (acrossY || x < 0 || x + W > NX)", "if (false)"],
+      "tiles of odd stages that are not shifted": ["(row.stage & 1) * (W / 2)", "0"],
+      "another order of bits along the Z curve": [
+        "4 * spread(u) + 2 * spread(v)",
+        "2 * spread(u) + 4 * spread(v)",
+      ],
+      "an element's cells swapped": ["+ (u & 1);", "+ 1 - (u & 1);"],
+    },
+  },
+  {
+    problem: PLANE,
+    traversal: planeTorre,
+    parameters: { dts: 6, nt: 4, bands: 1, line: 2, across: 0, tiles: 0, farsh: 0 },
+    mutations: {
+      "a line that does not go on at the tile's other end": [/wrap2 = [^;]+;/g, "wrap2 = 0;"],
+      "a line's own cell where it has left the tile": [/if \(wrap2 != wrap1\) [^\n]+/g, ""],
+      "a front from the other array": ["load(tier % 2 == 1, ", "load(tier % 2 == 0, "],
+      "cells handed on one row off": ["let ofY0 = y +", "let ofY0 = 1 + y +"],
     },
   },
 ];
