@@ -47,7 +47,8 @@ type Row = [Stencil, grid: readonly [number, number], Values, runs: readonly num
 /** The first few in every run. */
 const CASES: readonly Row[] = [
   [HEAT, [37, 53], [4, 4, 2, 2, 2, 1, 1], [9, 2]],
-  [WAVE, [31, 29], [6, 6, 1, 2, 1, 0, 1], [1, 7]],
+  // whose last torre holds cells of F(t − 1) alone
+  [WAVE, [32, 29], [6, 6, 1, 2, 1, 0, 1], [1, 6]],
   [FAR, [29, 19], [2, 4, 1, 2, 0, 1, 1], [5, 6]],
   [WAVE, [41, 17], [6, 4, 2, 1, 0, 0, 0], [8]],
   // tiles larger than the grid

@@ -1,6 +1,7 @@
 import { assert, assertEquals, assertNotEquals } from "@std/assert";
 import { refusalOf } from "../../kernels/capability.ts";
 import { EQUATIONS } from "../../kernels/stencils/all.ts";
+import { heat } from "../../kernels/stencils/heat.ts";
 import { BOUNDARIES, type Problem } from "../../kernels/stencils/stencil.ts";
 import { CPU_TRAVERSALS } from "../../kernels/cpu/cpu_traversals.ts";
 import { TRAVERSALS } from "../../kernels/traversals/all.ts";
@@ -10,15 +11,15 @@ import { failureWords, parameterWords } from "../../tuner/report/words.ts";
 import { cpuCandidates } from "../../tuner/search/cpu_space.ts";
 import { DEVICE } from "../profile/sample_profile.ts";
 
-/** A small problem of every equation, in two dimensions, too, where it has those. */
-const PROBLEMS = EQUATIONS.flatMap(({ variant, create, dimensions = [3] }) =>
-  dimensions.map((dimensions): Problem => {
-    const stencil = create(variant?.default, undefined, dimensions === 2 ? 2 : undefined);
+/** A small problem of every equation, and one in two dimensions. */
+const PROBLEMS = [
+  ...EQUATIONS.map(({ variant, create }): Problem => {
+    const stencil = create(variant?.default);
     const [boundary = "zero"] = stencil.boundaries ?? BOUNDARIES;
-    const along = dimensions === 1 ? [1, 1, 4096] as const : [64, dimensions === 2 ? 1 : 64, 64] as const;
-    return { stencil, grid: along, boundary, steps: 32 };
-  })
-);
+    return { stencil, grid: stencil.dimensions === 1 ? [1, 1, 4096] : [64, 64, 64], boundary, steps: 32 };
+  }),
+  { stencil: heat(1, { dimensions: 2 }), grid: [64, 1, 64], boundary: "zero", steps: 32 } as const,
+];
 
 /** The values of every parameter of every traversal, of the GPU and the CPU: `series name` and its values. */
 function allParameters(): { series: string; name: string; values: readonly number[] }[] {
