@@ -29,7 +29,7 @@ export const NEEDS = [
   /** A grid of more than one row of cells. */
   "dimensions",
   /** A grid of more than one row along y. */
-  "layers",
+  "volume",
   /** A row no longer than its taps reach. */
   "grid",
   /** Several fields. */
@@ -125,7 +125,7 @@ export function needsOf(
   const needs = new Map(needsOfUpdate(update));
   if (windowBytes !== undefined) needs.set("window", "the grid passes through a window");
   if (nx !== 1 || ny !== 1) needs.set("dimensions", `the grid is ${ownOf(stencil, grid).join("x")}`);
-  if (ny !== 1) needs.set("layers", `the grid is ${ownOf(stencil, grid).join("x")}`);
+  if (ny !== 1) needs.set("volume", `the grid is ${ownOf(stencil, grid).join("x")}`);
   if (nz <= reach) needs.set("grid", `${nz} cells along z, as taps reach ${reach}`);
   if (survey !== undefined) needs.set("points", "there are sources or receivers");
   const early = (survey?.sources ?? 0) > 0 ? earlySource(update) : undefined;
@@ -193,7 +193,7 @@ export function refusalOf(
   const needs = needsOf(problem, limits), { where = {} } = capabilities;
   const limitations = [capabilities, ...NEEDS.flatMap((need) => needs.has(need) ? where[need] ?? [] : [])];
   const along = alongAxes(problem.boundary);
-  for (const kind of ["window", "dimensions", "layers", "grid", "boundary", ...NEEDS] as const) {
+  for (const kind of ["window", "dimensions", "volume", "grid", "boundary", ...NEEDS] as const) {
     for (const { boundaries, cannot } of limitations) {
       const isServed = kind === "boundary"
         ? along.every((one, axis) => (boundaries?.[axis] ?? BOUNDARIES).includes(one))

@@ -79,7 +79,7 @@ export const diamondTorre: Traversal = {
     [
       "window",
       "dimensions",
-      "layers",
+      "volume",
       "grid",
       "fields",
       "sub-steps",

@@ -43,7 +43,7 @@ interface LineShape {
 const OFF_LINES = {
   window: "lines do not pass through a window",
   dimensions: "it sweeps one dimension, 1x1xN",
-  layers: "it sweeps one dimension, 1x1xN",
+  volume: "it sweeps one dimension, 1x1xN",
   grid: "a line must be longer than its taps reach",
   boundary: "ends of a line must be insulated or periodic",
   "sideways-taps": "it sweeps one dimension",

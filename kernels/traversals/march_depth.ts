@@ -35,7 +35,7 @@ const CANNOT = {
 const CAN = [
   "window",
   "dimensions",
-  "layers",
+  "volume",
   "grid",
   "profiles",
   "previous",

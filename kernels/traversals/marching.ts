@@ -40,7 +40,7 @@ export const marching: Traversal = {
   capabilities: capabilities(
     [
       "dimensions",
-      "layers",
+      "volume",
       "grid",
       "fields",
       "sub-steps",

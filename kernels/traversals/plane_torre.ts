@@ -56,7 +56,7 @@ export const planeTorre: Traversal = {
     {
       boundary: "torres advance from one end of x to the other through zeros",
       window: "a level must lie in one buffer",
-      layers: "a tile covers x and y, and there is no third axis",
+      volume: "a tile covers x and y, and there is no third axis",
       fields: "a tile holds one field",
       "sub-steps": "a tile holds one field",
       materials: "a tile holds no materials",
