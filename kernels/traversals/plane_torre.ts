@@ -21,7 +21,6 @@
  * @module
  */
 import { AMONG_ZEROS, capabilities, wrongParameters } from "../capability.ts";
-import type { Problem } from "../stencils/stencil.ts";
 import { operationsOf } from "../update.ts";
 import { asPlane, type PlaneParameters, type PlaneShape, planeShape } from "./plane_torre_shape.ts";
 import { planeTorreShader } from "./plane_torre_shader.ts";
