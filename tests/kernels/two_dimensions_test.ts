@@ -153,6 +153,26 @@ for (const { grid, ...rest } of ALL) {
   testOnGpu(`2D: ${describeCase(one)} equals the oracle`, (gpu) => assertExact(gpu, one));
 }
 
+for (
+  const own of ["zero", "periodic", "insulated", ["insulated", "zero"], ["periodic", "insulated"]] as const
+) {
+  for (const [i, depth] of [2, 3, 8].entries()) {
+    for (const stencil of [life(undefined, PLANE), VARIED]) {
+      const { grid, boundary } = plannedProblem({
+        stencil,
+        grid: [[31, 61], [7, 29], [67, 83]][i % 3] as [number, number],
+        boundary: own,
+      });
+      const parameters = { ...march(16, depth > 6 ? 4 : 2, 1 + i % 4, 1), depth },
+        runs = [2 * depth + 1, 3, depth + 2];
+      const one = { stencil, grid, boundary, traversal: marching, parameters, runs };
+      testOnGpu(`2D: ${describeCase(one)} equals the oracle`, (gpu) => assertExact(gpu, one), {
+        ignore: !THOROUGH,
+      });
+    }
+  }
+}
+
 const SHARE = { cpuSlices: 0, gpuSlices: 0, exchangeEvery: 1, cpuWorkers: 2 };
 
 /** F(0) and F(−1) from functions of x and y, and the field after some steps on the CPU, by a solver. */
