@@ -5,7 +5,8 @@
  *
  * Each problem takes about SECONDS seconds, in rounds: each loads stepwise in all strips and all diamonds, unfused, and
  * the choice, its twin that differs in `fused` alone, and the choice once more, in new workers, since where a field lies
- * in memory changes its rate by several percent; then all run in turns. Equations are `wave:ORDER` and `heat:DELTA`.
+ * in memory changes its rate by several percent; then all run in turns. Equations are `wave:ORDER` and `heat:DELTA`; a GRID of two
+ * numbers is one of two dimensions.
  * Prints a table of medians, and of ratios round by round with their 95% intervals: to the same configuration loaded
  * twice, which says how far off a ratio is, and to what was best in the other rounds, since the best of many would
  * otherwise be the luckiest; and the part of the pairs that differ by more than 10% which the model orders wrongly.
@@ -15,7 +16,8 @@
 import { CPU_TRAVERSALS } from "../kernels/cpu/cpu_traversals.ts";
 import { layOut } from "../kernels/layout.ts";
 import { heat } from "../kernels/stencils/heat.ts";
-import { cellsOf, fieldBytes, type Grid, type Problem } from "../kernels/stencils/stencil.ts";
+import { plannedProblem } from "../kernels/planned_problem.ts";
+import { fieldBytes, type OwnGrid, type Problem } from "../kernels/stencils/stencil.ts";
 import { wave } from "../kernels/stencils/wave.ts";
 import type { Parameters } from "../kernels/traversals/traversal.ts";
 import { planesOf, reachOf } from "../kernels/update.ts";
@@ -57,9 +59,11 @@ console.log(
 Deno.exit();
 
 async function compare(equation: string, gridText: string): Promise<void> {
-  const [name, variant] = equation.split(":"), stencil = (name === "wave" ? wave : heat)(Number(variant));
-  const grid = gridText.split("x").map(Number) as unknown as Grid, cells = cellsOf(grid);
-  const problem: Problem = { stencil, grid, boundary: "zero", steps: cells > 4e6 ? 32 : 64 };
+  const [name, variant] = equation.split(":"), own = gridText.split("x").map(Number) as unknown as OwnGrid;
+  const options = own.length === 2 ? { dimensions: 2 } as const : {};
+  const stencil = (name === "wave" ? wave : heat)(Number(variant), options);
+  const cells = own.reduce((product, n) => product * n, 1), steps = cells > 4e6 ? 32 : 64;
+  const problem = plannedProblem({ stencil, grid: own, boundary: "zero", steps });
   const { traversal, parameters } =
     chooseConfiguration([], problem, null, { cpuWorkers: workers }).configuration;
   const ways: Way[] = CPU_TRAVERSALS.flatMap((one) =>
