@@ -60,6 +60,9 @@ const workOf = remembered((stencil: Stencil): readonly number[] => {
   return [bytesPerUpdate, rounds.instructions];
 });
 
+/** Entries of the very equation for which a device's entries of others, whose kernels take long to compare, are left out. */
+const ENOUGH = 16;
+
 /** The entries for a problem's equation and others like it, on any of these devices: the nearest first, of equals the fastest. */
 export function nearestEntries(
   devices: readonly Pick<DeviceEntries, "device" | "entries">[],
@@ -67,17 +70,21 @@ export function nearestEntries(
   stencil: Stencil,
   most: number,
 ): NearEntry[] {
-  const family = familyKey(problem);
-  return devices.flatMap(({ device, entries }) =>
-    [...familiesOf(entries)].flatMap(([key, some]) => {
+  const family = familyKey(problem),
+    isNamesake = ({ stencil, order, delta, definition }: ProfileProblem) =>
+      stencil === problem.stencil && order === problem.order && delta === problem.delta &&
+      (definition ?? problem.definition) === undefined;
+  return devices.flatMap(({ device, entries }) => {
+    const namesakes = entries.filter((entry) => isNamesake(entry.problem));
+    return [...familiesOf(namesakes.length >= ENOUGH ? namesakes : entries)].flatMap(([key, some]) => {
       const isAlike = key === family, other = isAlike ? stencil : stencilOf(some[0]!.problem);
       const apart = isAlike ? 0 : other === undefined ? Infinity : equationDistance(stencil, other);
       if (apart === Infinity) return [];
       return some.map((entry) => {
         return { entry, device, isAlike, distance: apart + problemDistance(entry.problem, problem) };
       });
-    })
-  ).sort((a, b) => a.distance - b.distance || b.entry.result.cellsPerSecond - a.entry.result.cellsPerSecond)
+    });
+  }).sort((a, b) => a.distance - b.distance || b.entry.result.cellsPerSecond - a.entry.result.cellsPerSecond)
     .slice(0, most);
 }
 
