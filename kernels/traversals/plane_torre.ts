@@ -1,6 +1,6 @@
 /**
- * DiamondTorre in two dimensions and time with the data structures of A. Perepelkina and V. Levchenko, "FArSh for
- * DiamondTorre": a workgroup holds a diamond tile of x and y and moves it along x, S cells a time step.
+ * DiamondTorre in two dimensions and time with the data structures of an abstract by its authors (diamond tiles along the
+ * Z curve, lines, FArSh): a workgroup holds a diamond tile of x and y and moves it along x, S cells a time step.
  *
  * Geometry. u = x + y, v = x − y, and S, W = 2·S·DTS, stages and bands are those of `diamond_torre.ts`. A tier begins with
  * F(t) of the tile at [U, U+W) × [V, V+W), and makes F(t+1) of the tile at S further along u and v. In local coordinates
@@ -71,9 +71,9 @@ export const planeTorre: Traversal = {
   parameterLists({ stencil, steps }) {
     const { slope } = leanOf(asPlane({ stencil, grid: [1, 1, 1], boundary: "zero", steps }).stencil.update);
     return {
-      dts: [...new Set([64, 32, 48, 24, 16, 96].map((elements) => Math.ceil(elements / slope)))],
+      dts: [...new Set([64, 32, 48, 24, 16].map((elements) => Math.ceil(elements / slope)))],
       nt: [64, 128, 32, 256, 16].filter((nt) => nt === 16 || nt <= steps),
-      bands: [1, 2, 3, 4, 6, 8, 12, MAX_BANDS],
+      bands: [1, 2, 3, 4, 8],
       line: [4, 2, 8, 1],
       across: [4, 8, 2, 0],
       tiles: [1, 0],

@@ -4,7 +4,8 @@
  * @module
  */
 import { turned } from "../planned_problem.ts";
-import type { Problem } from "../stencils/stencil.ts";
+import { remembered } from "../remembered.ts";
+import type { Grid, Problem, Stencil } from "../stencils/stencil.ts";
 import { readsPrevious, tapsOf, type Update } from "../update.ts";
 import { wgsl } from "../wgsl/template.ts";
 import { stepwiseLayout } from "./stepwise.ts";
@@ -46,6 +47,20 @@ export interface Piece {
 export type PlaneShape = ReturnType<typeof planeShape>;
 
 export function planeShape(problem: Problem, { dts, line, across, tiles }: PlaneParameters) {
+  const { stencil, grid, steps } = problem, shape = findShape(stencil, grid, dts, line, across, tiles);
+  return { ...shape, plane: { ...shape.plane, steps } };
+}
+
+/** What does not depend on a run. */
+const findShape = remembered((
+  stencil: Stencil,
+  grid: Grid,
+  dts: number,
+  line: number,
+  across: number,
+  tiles: number,
+) => {
+  const problem: Problem = { stencil, grid, boundary: "zero", steps: 1 };
   const plane = asPlane(problem), { update } = plane.stencil, its = tilesOf(update, dts);
   const { slope, width } = its, layout = stepwiseLayout(problem), hasPrevious = readsPrevious(update);
   return {
@@ -63,7 +78,7 @@ export function planeShape(problem: Problem, { dts, line, across, tiles }: Plane
     places: tiles === 1 ? inTiles(layout, width, problem.grid[0] - 1 - slope) : IN_ROWS,
     hasPrevious,
   };
-}
+});
 
 /** Cells [0, P) × [0, Q): threads share the first 2S along either axis. */
 function patchOf({ width, slope }: TorreTiles, p: number, q: number): Piece {

@@ -1,6 +1,6 @@
 /**
  * Where torres in two dimensions keep a level: in rows, as everything outside of a plan does, or in diamond tiles, each
- * along the Z curve (A. Perepelkina, V. Levchenko, "FArSh for DiamondTorre").
+ * along the Z curve, as an abstract by DiamondTorre's authors on its data structures has it.
  *
  * The cell at **r** = Σ j_i **e**_i of d axes has the coordinates j_1 … j_d of the lattice **e**_1 = (3 − d, −1, …, −1),
  * **e**_2 = (1, 1, 0, …), **e**_3 = (1, 0, 1, …), …, of which each element is two cells, the second one further along x. In
