@@ -94,6 +94,7 @@ Deno.test("--why says of each traversal of both devices whether it can run the p
     "gpu stepwise: yes",
     "gpu marching: yes",
     "gpu diamond-torre: yes",
+    "gpu plane-torre: volume",
     "gpu classic: dimensions",
     "gpu swept: dimensions",
     "gpu swept-register: dimensions",
