@@ -24,7 +24,7 @@ import { AMONG_ZEROS, capabilities, wrongParameters } from "../capability.ts";
 import { operationsOf } from "../update.ts";
 import { asPlane, type PlaneParameters, type PlaneShape, planeShape } from "./plane_torre_shape.ts";
 import { planeTorreShader } from "./plane_torre_shader.ts";
-import { MAX_BANDS, rowsOfWaves, scheduleTorres, stageCount, usableBands } from "./torre_schedule.ts";
+import { rowsOfWaves, scheduleTorres, stageCount, usableBands } from "./torre_schedule.ts";
 import { leanOf } from "./torre_lean.ts";
 import { placesIn } from "./torre_shape.ts";
 import type { Dispatch, Traversal } from "./traversal.ts";
