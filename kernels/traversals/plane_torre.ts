@@ -97,7 +97,7 @@ export const planeTorre: Traversal = {
     }
     if (nt % 2 !== 0) return wrongParameters(`Nt ${nt} is odd: the two arrays would not swap back`);
     const usable = bands === 1 ? 1 : usableBands(plane, { dts, nt });
-    if (bands > usable) {
+    if (bands > 1 && bands >= 2 * usable) {
       return wrongParameters(`${bands} bands are too many: at most ${usable} can run at once`);
     }
     const needed = registersOf(shape) * piece.threads;
