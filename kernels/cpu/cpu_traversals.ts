@@ -154,10 +154,13 @@ const classic: CpuTraversal = {
   name: "classic",
   // one step at a time takes any ends, those of a rank's part too
   capabilities: {
-    can: ALL_BUT_WINDOWS.can.filter((need) => !["dimensions", "points", "early-sources"].includes(need)),
+    can: ALL_BUT_WINDOWS.can.filter((need) =>
+      !["dimensions", "volume", "points", "early-sources"].includes(need)
+    ),
     cannot: {
       ...ALL_BUT_WINDOWS.cannot,
       dimensions: "it sweeps one dimension, 1x1xN",
+      volume: "it sweeps one dimension, 1x1xN",
       points: "lines have neither sources nor receivers",
       "early-sources": "lines have no sources",
     },

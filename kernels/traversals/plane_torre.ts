@@ -49,8 +49,6 @@ export const planeTorre: Traversal = {
       "diagonal-taps",
       "slanted-taps",
       "sideways-taps",
-      "shared-sub-steps",
-      "early-fields",
     ],
     {
       boundary: "torres advance from one end of x to the other through zeros",
@@ -58,6 +56,8 @@ export const planeTorre: Traversal = {
       volume: "a tile covers x and y, and there is no third axis",
       fields: "a tile holds one field",
       "sub-steps": "a tile holds one field",
+      "shared-sub-steps": "a tile holds one field",
+      "early-fields": "a tile holds one field",
       materials: "a tile holds no materials",
       profiles: "a tile holds no profiles",
       signal: "a tier knows no time",

@@ -214,7 +214,7 @@ for (const kind of KINDS) {
 
 /**
  * Claims that no random equation meets. Windows: `windowed_field_test.ts`. On a line no tap is off it, and no equation reads
- * a neighbour at t − 1: `traversals_test.ts` has updates that do. Sources and receivers: `survey_test.ts`.
+ * a neighbour at t − 1: `traversals_test.ts` has updates that do. Torres in two dimensions: `plane_torre_test.ts`. Sources and receivers: `survey_test.ts`.
  */
 const MET_ELSEWHERE = new Set([
   "stepwise: window",
@@ -224,7 +224,7 @@ const MET_ELSEWHERE = new Set([
   "stepwise: previous-neighbours",
   "diamond-wavefront: previous-neighbours",
   "classic: previous-neighbours",
-  ...["classic", "swept", "swept-register"].flatMap((name) => [
+  ...["classic", "swept", "swept-register", "plane-torre"].flatMap((name) => [
     `${name}: diagonal-taps`,
     `${name}: slanted-taps`,
   ]),

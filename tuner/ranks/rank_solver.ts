@@ -320,7 +320,7 @@ export class RankSolver implements Disposable {
   }
 
   #rangeOf({ name = this.problem.stencil.update.fields[0]!, ...cells }: RankCells & CellsOptions): CellRange {
-    return rangeOf(this.problem, name, cells);
+    return rangeOf({ ...this.problem, isPart: true }, name, cells);
   }
 
   /**

@@ -16,12 +16,13 @@ export type CellRange = GridSlices & {
 };
 
 export function rangeOf(
-  { stencil: { update }, grid: [nx] }: Problem,
+  { stencil: { update }, grid: [nx], isPart = false }: Problem,
   name: string,
   { ago = 0, x = 0, slices }: CellsOptions,
 ): CellRange {
   const refuse = refuserOf("find the cells");
-  const materials = update.materials.map((material) => material.name), whole = wholeFields(update);
+  const materials = update.materials.map((material) => material.name);
+  const whole = isPart ? update.fields : wholeFields(update);
   const names = [...whole, ...materials, ...profilesOf(update).map((profile) => profile.name)];
   const known = [...whole, ...materials].includes(name),
     plane = [...update.fields, ...materials].indexOf(name);
