@@ -7,6 +7,7 @@ import { layOut } from "../../tuner/cli/terminal.ts";
 import { RequestError } from "../../tuner/problem/request_error.ts";
 import { capture } from "../cli/run_task.ts";
 import { DEVICE } from "../profile/sample_profile.ts";
+import { THOROUGH } from "../thorough.ts";
 import { testOnGpu } from "../test_on_gpu.ts";
 import { PROBLEM, simulate } from "../sharing/simulated_devices.ts";
 
@@ -14,27 +15,31 @@ const SMALL = ["--grid", "16x8x16", "--steps", "4", "--cpu-workers", "1", "--qui
 
 const PERIODS = Array.from({ length: 20 }, (_, i) => i + 1);
 
-Deno.test("a sweep measures every R that fits, and says what the choice costs", async () => {
-  const progress: number[] = [];
-  const sweep = await sweepExchange({
-    ...simulate({ problem: { ...PROBLEM, grid: [32, 64, 64], steps: 12 } }),
-    periods: PERIODS,
-    passes: 2,
-    onProgress: (done, total) => progress.push(done / total),
-  });
-  assert(sweep !== undefined);
-  const { points, failed, medianError, picked, fastest, regret } = sweep;
-  assertEquals(failed, []);
-  assertEquals(points.map(({ exchangeEvery }) => exchangeEvery), PERIODS.slice(0, 12));
-  for (const { samplesNs, measuredNs, predictedNs, error } of points) {
-    assertEquals(samplesNs.length, 2);
-    assertEquals([measuredNs, error], [Math.min(...samplesNs), predictedNs / measuredNs - 1]);
-  }
-  assertEquals(fastest.measuredNs, Math.min(...points.map(({ measuredNs }) => measuredNs)));
-  assertEquals(regret, picked.measuredNs / fastest.measuredNs - 1);
-  assert(regret <= 0.03 && medianError <= 0.1);
-  assertEquals(progress, progress.toSorted((a, b) => a - b));
-});
+Deno.test(
+  "a sweep measures every R that fits, and says what the choice costs",
+  { ignore: !THOROUGH },
+  async () => {
+    const progress: number[] = [];
+    const sweep = await sweepExchange({
+      ...simulate({ problem: { ...PROBLEM, grid: [32, 64, 64], steps: 12 } }),
+      periods: PERIODS,
+      passes: 2,
+      onProgress: (done, total) => progress.push(done / total),
+    });
+    assert(sweep !== undefined);
+    const { points, failed, medianError, picked, fastest, regret } = sweep;
+    assertEquals(failed, []);
+    assertEquals(points.map(({ exchangeEvery }) => exchangeEvery), PERIODS.slice(0, 12));
+    for (const { samplesNs, measuredNs, predictedNs, error } of points) {
+      assertEquals(samplesNs.length, 2);
+      assertEquals([measuredNs, error], [Math.min(...samplesNs), predictedNs / measuredNs - 1]);
+    }
+    assertEquals(fastest.measuredNs, Math.min(...points.map(({ measuredNs }) => measuredNs)));
+    assertEquals(regret, picked.measuredNs / fastest.measuredNs - 1);
+    assert(regret <= 0.03 && medianError <= 0.1);
+    assertEquals(progress, progress.toSorted((a, b) => a - b));
+  },
+);
 
 Deno.test("the model of a sweep is fitted to every R = 1, 2, 4, … 32, also where the CPU is too slow", async () => {
   const options = simulate({ costs: { ...COSTS, cpu: { ...COSTS.cpu, updateNs: 20 } } });

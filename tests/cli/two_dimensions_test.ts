@@ -1,3 +1,4 @@
+import { THOROUGH } from "../thorough.ts";
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { readProfile } from "../../tuner/profile/store.ts";
 import { mpirun, solveFlags, testUnderMpi } from "../ranks/mpirun.ts";
@@ -99,4 +100,4 @@ testUnderMpi("two ranks solve on a plane or a layer, and parts have the grid's n
   assertEquals(code, 2);
   assertStringIncludes(stderr, "Cannot cut the grid into 1x2 parts");
   assertStringIncludes(stderr, "found 24x20");
-});
+}, { ignore: !THOROUGH });
