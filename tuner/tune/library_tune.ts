@@ -108,7 +108,7 @@ export interface TuneResult {
  *   stencil: heat(1),
  *   grid: [16, 16, 16],
  *   steps: 8,
- *   evaluations: 2,
+ *   budgetMs: 2000,
  *   gpu: false, // the CPU alone
  *   cpuWorkers: 1,
  *   onProgress: ({ stage, done, total }) => assert(stage.length > 0 && done <= Math.max(done, total)),
