@@ -225,7 +225,7 @@ export function planeShader(
   return withProfiles(update, { label, code, scratch: pair.map((_, i) => profiles + i) });
 }
 
-/** A lane of a value of so many cells. */
+/** A lane of a value that holds `cells` cells. */
 function lanePart(value: string, cells: number, lane: number): string {
   return cells === 1 ? value : `${value}.${"xyzw"[lane]}`;
 }

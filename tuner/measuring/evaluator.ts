@@ -41,7 +41,7 @@ interface SideBySideOptions<T> {
   /** What they wait for. @default {turns of their own} */
   readonly turn?: Turn;
   /**
-   * What is evaluated next, with so many evaluators at work; undefined where nothing is left. Asked ahead of the outcomes
+   * What is evaluated next, while `working` evaluators are at work; undefined where nothing is left. Asked ahead of the outcomes
    * under way.
    */
   readonly next: (working: number) => T | undefined;
@@ -62,7 +62,7 @@ const CONFIGURATIONS_PER_EVALUATOR = 200;
 export const FIRST_EVALUATORS = 2;
 
 /**
- * Whether the device waits for so many evaluators that compile. Only then does another come: it computes its reference on
+ * Whether the device waits for `working` evaluators that compile. Only then does another come: it computes its reference on
  * the device first, which takes as long as an evaluation.
  */
 function waits({ evaluation, evaluationNs }: TimedEvaluation, working: number): boolean {

@@ -251,10 +251,9 @@ export class TuningRun {
     const known = request.earlier?.find((one) => isSameProblem(one.problem, describeProblem(problem)));
     this.earlier = known && new EarlierEntry(known, problem, device);
     this.evaluators = this.environment.evaluators;
-    if (device.gpu?.isFallback === false) {
-      this.#ahead = this.evaluators === undefined
-        ? []
-        : Array.from({ length: Math.min(this.firstWorkers, this.workers) }, () => this.#start());
+    if (this.evaluators !== undefined && device.gpu?.isFallback === false) {
+      const length = Math.min(this.firstWorkers, this.workers);
+      this.#ahead = Array.from({ length }, () => this.#start());
       for (const one of this.#ahead) one.catch(() => {}); // awaited when it is needed
     }
     if (device.gpu !== null && copyBytesPerSecond !== null) {
@@ -287,7 +286,7 @@ export class TuningRun {
     }
   }
 
-  /** Evaluators side by side, at most: where there is memory for more than one, this process keeps its reference in that of another. */
+  /** Evaluators side by side at most: a reference that this process keeps takes the memory of one. */
   get workers(): number {
     const all = this.evaluators?.workersFor(this.problem) ?? 1;
     return this.keepsReference && this.evaluators !== undefined ? Math.max(1, all - 1) : all;
