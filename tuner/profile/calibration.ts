@@ -34,6 +34,9 @@ const MOST_PRESSURE = 3;
 /** Measurements of a device that are learnt from, those of the nearest problems: time grows with the cube of a traversal's. */
 export const MOST_SAMPLES = 300;
 
+/** Candidates of a traversal whose predictions are corrected one by one, the models' best. */
+const MOST_CORRECTED = 4000;
+
 /** What is known of one kind of configurations. */
 interface Kind {
   /** Its parameters; of those that say how a kernel is written, which measure nothing, the values in order. */
@@ -272,11 +275,23 @@ export function samplesOf(entry: ProfileEntry, problem: Problem, device: DeviceM
   return [...found.values()];
 }
 
-/** A space in the order of corrected predictions. */
+/**
+ * A space in the order of corrected predictions. Of each traversal those that the models leave far behind are all as far off
+ * as the median of the others, since a space has tens of thousands.
+ */
 export function correctSpace(space: Space, problem: Problem, calibration: Calibration): Space {
-  const candidates = space.candidates.map((one) => ({
-    ...one,
-    predicted: Math.exp(calibration.mean(one, problem)),
-  }));
+  const kinds = [...Map.groupBy(space.candidates, ({ traversal }) => traversal.name).values()];
+  const candidates = kinds.flatMap((kind) => {
+    const rates = Float64Array.from(kind, ({ predicted }) => predicted).sort();
+    const least = rates[rates.length - MOST_CORRECTED] ?? 0, ratios: number[] = [];
+    for (const one of kind) {
+      if (one.predicted >= least) ratios.push(Math.exp(calibration.mean(one, problem)) / one.predicted);
+    }
+    const usual = median(ratios);
+    let at = 0;
+    return kind.map((one) => {
+      return { ...one, predicted: one.predicted * (one.predicted >= least ? ratios[at++]! : usual) };
+    });
+  });
   return { ...space, candidates: rankCandidates(candidates) };
 }

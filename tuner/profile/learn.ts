@@ -3,7 +3,7 @@ import { plannedProblem, usersProblem } from "../../kernels/planned_problem.ts";
 import type { Problem, Stencil } from "../../kernels/stencils/stencil.ts";
 import type { DeviceModel } from "../../models/roofline.ts";
 import { deviceModelOf } from "../search/device_model.ts";
-import type { Space } from "../search/space.ts";
+import { rankCandidates, type Space } from "../search/space.ts";
 import { Calibration, correctSpace, MOST_SAMPLES, type Sample, samplesOf } from "./calibration.ts";
 import { numberOf } from "./kept_choices.ts";
 import { gradeDevice } from "./match_device.ts";
@@ -54,7 +54,7 @@ export function learn(
   return samples;
 }
 
-/** A GPU's space in the order of what comes with Facet and what a run has learnt before. */
+/** A GPU's space, in any order, in that of what comes with Facet and what a run has learnt before. */
 export function expectedSpace(
   space: Space,
   problem: Problem,
@@ -68,5 +68,6 @@ export function expectedSpace(
     return [...learn(nears, stencil, { isHere }).values()].flat();
   });
   const samples = [...learned, ...shipped];
-  return samples.length === 0 ? space : correctSpace(space, problem, new Calibration(samples, model));
+  if (samples.length === 0) return { ...space, candidates: rankCandidates(space.candidates) };
+  return correctSpace(space, problem, new Calibration(samples, model));
 }

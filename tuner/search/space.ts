@@ -160,9 +160,13 @@ export function rankCandidates<C extends Predicted>(candidates: readonly C[]): C
 
 /** Candidates by prediction, those of equal prediction {@linkcode TURN} by turn. */
 function inTurns<C extends Predicted>(candidates: readonly C[]): C[] {
-  const seen = new Map<string, number>();
+  const turns = new Map<string, Map<number, number>>();
   const placed = candidates.toSorted((a, b) => b.predicted - a.predicted).map((candidate) => {
-    const key = `${candidate.traversal.name} ${candidate.predicted.toPrecision(4)}`;
+    const { traversal: { name }, predicted } = candidate;
+    const digits = 10 ** (3 - Math.floor(Math.log10(predicted))),
+      key = Math.round(predicted * digits) / digits;
+    const seen = turns.get(name) ?? new Map<number, number>();
+    turns.set(name, seen);
     const turn = seen.get(key) ?? 0;
     seen.set(key, turn + 1);
     return { candidate, place: candidate.predicted * TURN ** turn };

@@ -16,7 +16,7 @@ import { expectedSpace } from "../profile/learn.ts";
 import { describeProblem, isSameProblem } from "../profile/profile_problem.ts";
 import { deviceModelOf } from "../search/device_model.ts";
 import type { CpuCandidate } from "../search/cpu_space.ts";
-import { type Candidate, EMPTY_SPACE, enumerateSpace, type Space } from "../search/space.ts";
+import { type Candidate, EMPTY_SPACE, feasible, type Space } from "../search/space.ts";
 import { EarlierEntry } from "./earlier_entry.ts";
 import { type Alone, Findings } from "./findings.ts";
 import {
@@ -259,7 +259,7 @@ export class TuningRun {
     if (device.gpu !== null && copyBytesPerSecond !== null) {
       const { traversals, learned } = request;
       const model = deviceModelOf({ ...device, measured: constants }, copyBytesPerSecond);
-      const space = enumerateSpace(problem, { traversals, limits: device.gpu.limits, device: model });
+      const space = feasible(problem, { traversals, limits: device.gpu.limits, device: model });
       await new Promise((resolve) => setTimeout(resolve)); // evaluators may wait for their turn
       this.space = expectedSpace(space, problem, [device, model], learned);
     }
