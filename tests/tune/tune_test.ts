@@ -26,7 +26,8 @@ import { evaluateOn, type Evaluation } from "../../tuner/measuring/evaluate.ts";
 import type { Evaluator } from "../../tuner/measuring/evaluator.ts";
 import { RequestError } from "../../tuner/problem/request_error.ts";
 import { defaultGrid } from "../../tuner/problem/default_problem.ts";
-import { measuredDevice } from "../../tuner/tune/library_tune.ts";
+import { knownOf } from "../../tuner/profile/merge.ts";
+import { profileOf } from "../../tuner/tune/library_tune.ts";
 import { exhaustive } from "../../tuner/search/baselines.ts";
 import type { Candidate } from "../../tuner/search/space.ts";
 import type { Point, Strategy } from "../../tuner/search/strategy.ts";
@@ -791,8 +792,13 @@ Deno.test("what is measured of a GPU without a record orders the space, and the 
     (await simulate({ behave }, { budget: { evaluations: 1 } })).outcome,
   ];
   assertEquals([with_.constants, without.constants], [constants, {}]);
-  const { measured } = measuredDevice(SIMULATED_DEVICE, with_);
+  const profile = profileOf(with_, SIMULATED_DEVICE)!, { measured } = profile.device;
   assertEquals(measured, { copyBytesPerSecond: with_.copyBytesPerSecond, ...constants });
+  const again = await simulate({ behave }, {
+    budget: { evaluations: 1 },
+    ...knownOf(profile, SIMULATED_DEVICE),
+  });
+  assertEquals(again.outcome.constants, constants, "measured again");
   const orderOf = ({ space: { candidates } }: TuneOutcome) =>
     candidates.map(({ parameters }) => JSON.stringify(parameters));
   assertEquals(orderOf(with_).toSorted(), orderOf(without).toSorted());

@@ -111,6 +111,10 @@ function thisHost(): SetupHost {
 }
 
 if (import.meta.main) {
+  if (Deno.args.length > 0) {
+    console.error(`facet: setup takes no options: found ${Deno.args[0]}`);
+    Deno.exit(2);
+  }
   try {
     quietMesa();
     await setUp(thisHost());

@@ -9,7 +9,7 @@ import { JournalKeeper } from "../profile/journal_keeper.ts";
 import { ProfileError } from "../profile/profile_error.ts";
 import { recallEvaluations } from "../profile/recalled.ts";
 import { describeProblem } from "../profile/profile_problem.ts";
-import { entriesFor } from "../profile/merge.ts";
+import { knownOf } from "../profile/merge.ts";
 import { checkWritable, defaultProfilePath, writeProfile } from "../profile/store.ts";
 import { STRATEGIES } from "../search/all.ts";
 import { measuredDevice, profileOf } from "../tune/library_tune.ts";
@@ -167,7 +167,6 @@ async function tuneOne(
   const device = { ...machine, gpu: gpu && { ...gpu, limits: limitsOf(gpu.limits) } };
   const out = options.out ?? defaultProfilePath(device);
   const there = await checkWritable(out, measuredDevice(device, { copyBytesPerSecond: null }));
-  const earlier = there && entriesFor(there, device);
   await checkJournal(journalPath(out));
   const { progress, signal } = attended;
   attended.announce({ problem, device, ...request });
@@ -178,7 +177,7 @@ async function tuneOne(
   };
   const strategy = STRATEGIES.find(({ name }) => name === options.strategy)!;
   try {
-    const search = { strategy, budget, seed, startShare, learned, ...(earlier && { earlier }) };
+    const search = { strategy, budget, seed, startShare, learned, ...(there && knownOf(there, device)) };
     const outcome = await runTuning({ ...problem, ...request, ...search }, {
       session,
       signal,

@@ -28,6 +28,7 @@ export class DeviceSession implements Disposable {
   readonly #checksReference: boolean;
   #hasGpu: boolean;
   #chainNs: number | undefined;
+  #constants: Constants | undefined;
   #gpu: GpuDevice | undefined;
   #gpuMemory: KeptMemory | undefined;
   #pool: CpuPool | undefined;
@@ -86,10 +87,11 @@ export class DeviceSession implements Disposable {
     return await measureCopyBandwidth(gpu, { isFallback: this.device.gpu?.isFallback ?? false });
   }
 
-  /** What kinds of work take on a GPU that no record describes; nothing of others. */
+  /** What kinds of work take on a GPU that no record describes, measured once; nothing of others. */
   async constants(): Promise<Constants> {
     const { isFallback = true, description = "" } = this.device.gpu ?? {};
-    return isFallback || isRecorded(description) ? {} : await measureConstants(await this.openGpu());
+    if (isFallback || isRecorded(description)) return {};
+    return this.#constants ??= await measureConstants(await this.openGpu());
   }
 
   /** Bytes per second that `cpuWorkers` workers of the CPU move together, on arrays of the problem's size. */

@@ -171,6 +171,9 @@ export function checkProblem(action: string, given: OpenProblem): Problem {
   if (Math.max(...grid) > MAX_EXTENT) {
     refuse(`at most ${MAX_EXTENT} cells along each axis are wanted`, grid.join("x"));
   }
+  if (!isCount(grid.reduce((product, n) => product * n, 1))) {
+    refuse(`at most ${Number.MAX_SAFE_INTEGER} cells are wanted`, grid.join("x"));
+  }
   if (steps !== undefined && !isCount(steps)) refuse("steps must be a whole number, at least 1", `${steps}`);
   // of a longer run, those that it makes are looked at when it does
   checkSignals(action, given, 0, Math.min(steps ?? 1, MAX_STEPS));

@@ -16,6 +16,7 @@ import type { Configuration, Share } from "../configuration.ts";
 import { cpuCandidates } from "../search/cpu_space.ts";
 import { describeTraversal } from "./describe.ts";
 import { mayLack } from "./former_files.ts";
+import { valuesIn } from "./prediction.ts";
 import { uses } from "../shares.ts";
 
 export interface AdaptTarget {
@@ -152,7 +153,7 @@ export function whyNot(
     .find(([name, value]) => !isWhole(value) && !lists[name]?.includes(value));
   const reason = refuseOthers(known, parameters) ??
     (odd &&
-      wrongParameters(`${odd[0]} must be a whole number from 0 to ${LARGEST_VALUE}, it is ${odd[1]}`)) ??
+      wrongParameters(`${odd[0]} must be ${valuesIn(lists[odd[0]]!, 0, LARGEST_VALUE)}, it is ${odd[1]}`)) ??
     traversal.infeasible(problem, parameters, limits);
   if (reason !== undefined) return reason;
   const missing = known.filter((name) => parameters[name] === undefined && !mayLack(traversal.name, name));

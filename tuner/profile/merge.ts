@@ -1,3 +1,4 @@
+import type { Constants } from "../../models/gpu_record.ts";
 import { pointsOf } from "./calibration.ts";
 import { problemKey } from "./profile_problem.ts";
 import type { DeviceEntries, Profile, ProfileDevice, ProfileEntry } from "./profile_types.ts";
@@ -19,9 +20,14 @@ export function devicesOf({ others = [], ...first }: Profile): Profile[] {
   return [first, ...others.map((other) => ({ ...first, ...other }))];
 }
 
-/** The entries that a profile has for a device. */
-export function entriesFor(profile: Profile, wanted: DeviceIdentity): readonly ProfileEntry[] {
-  return devicesOf(profile).find(({ device }) => isSameDevice(device, wanted))?.entries ?? [];
+/** What a profile has of a device: its entries, and the constants, if they were measured. */
+export function knownOf(profile: Profile, wanted: DeviceIdentity): {
+  readonly earlier: readonly ProfileEntry[];
+  readonly constants?: Constants;
+} {
+  const known = devicesOf(profile).find(({ device }) => isSameDevice(device, wanted));
+  const { copyBytesPerSecond: _, ...constants } = known?.device.measured ?? { copyBytesPerSecond: null };
+  return { earlier: known?.entries ?? [], ...(constants.barrierNs && { constants: constants as Constants }) };
 }
 
 /** Two entries of one problem on one device whose intervals have nothing in common. */

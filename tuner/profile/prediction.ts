@@ -67,9 +67,15 @@ export function oddValue(traversal: Traversal, problem: Problem, parameters: Par
     if (value === undefined || list.includes(value)) continue;
     const least = Math.min(1, ...list), most = FAR_BEYOND * Math.max(1, ...list);
     if (Number.isInteger(value) && value >= least && value <= most) continue;
-    return `${name} must be a whole number from ${least} to ${most}: found ${value}`;
+    return `${name} must be ${valuesIn(list, least, most)}: found ${value}`;
   }
   return undefined;
+}
+
+/** Which values a parameter may have, in words: whole numbers, and halves that a search would try. */
+export function valuesIn(list: readonly number[], least: number, most: number): string {
+  const others = list.filter((value) => !Number.isInteger(value)).map((value) => `, ${value}`).join("");
+  return `a whole number from ${least} to ${most}${others.replace(/, ([^,]*)$/, " or $1")}`;
 }
 
 /** What a search would try where nothing limits it, found once for each problem. */

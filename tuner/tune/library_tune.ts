@@ -7,7 +7,7 @@ import { resolveProblem } from "../problem/resolve_problem.ts";
 import type { Configuration, Failure, Measurement } from "../configuration.ts";
 import { detectDevice, type DeviceDescription } from "../devices/device.ts";
 import { JSON_SCHEMA_NAME, SCHEMA_VERSION } from "../profile/schema.ts";
-import { entriesFor } from "../profile/merge.ts";
+import { knownOf } from "../profile/merge.ts";
 import type { Profile, ProfileDevice } from "../profile/profile_types.ts";
 import { STRATEGIES } from "../search/all.ts";
 import { runTuning, type TuneOutcome, type TuneProgress, type TuneRequest, type TuneStart } from "./tune.ts";
@@ -119,11 +119,12 @@ export interface TuneResult {
  */
 export async function tune(
   { signal, onProgress, onEvaluation, profile, ...wish }: TuneOptions = {},
+  ...others: never[]
 ): Promise<TuneResult> {
+  if (others.length > 0) throw new RequestError("Cannot tune: one object of options is wanted: found more");
   const { request, device } = await resolve(wish);
-  const earlier = profile === undefined ? [] : entriesFor(profile, device);
   using session = new DeviceSession({ device });
-  const outcome = await runTuning({ ...request, earlier }, {
+  const outcome = await runTuning({ ...request, ...(profile && knownOf(profile, device)) }, {
     session,
     signal: signal ?? new AbortController().signal,
     onProgress: onProgress ?? (() => {}),

@@ -31,6 +31,8 @@ export interface TuneRequest
   readonly learned?: readonly Sample[];
   /** The profile's entries for this device: the configuration of the same problem stays unless another is significantly faster. @default {[]} */
   readonly earlier?: readonly ProfileEntry[];
+  /** What it says of a GPU that no record describes. @default {measured} */
+  readonly constants?: Constants | undefined;
 }
 
 /** How far a run has come. */

@@ -238,7 +238,9 @@ export class TuningRun {
     const copyBytesPerSecond = session.hasGpu
       ? await session.copyBytesPerSecond().catch(deviceFailed("The GPU failed"))
       : null;
-    const constants = session.hasGpu ? await session.constants().catch(deviceFailed("The GPU failed")) : {};
+    const constants = session.hasGpu
+      ? request.constants ?? await session.constants().catch(deviceFailed("The GPU failed"))
+      : {};
     const { isDefaultSteps = false } = request;
     const suited = copyBytesPerSecond === null
       ? request
