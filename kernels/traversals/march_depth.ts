@@ -29,7 +29,6 @@ const CANNOT = {
   "sub-steps": ONE_FIELD,
   signal: "several steps go in one pass only without a signal",
   "previous-neighbours": REPLACED,
-  points: "several steps go in one pass only without sources and receivers",
   "early-sources": ONE_FIELD,
 };
 const CAN = [
@@ -48,6 +47,7 @@ const CAN = [
 ] as const;
 const DEEP = capabilities(CAN, {
   ...CANNOT,
+  points: "several steps go in one pass only without sources and receivers, or in two dimensions",
   materials: "several steps go in one pass only without materials, or in two dimensions",
 }, { boundaries: AMONG_ZEROS, where: { previous: { cannot: { previous: REPLACED } } } });
 
@@ -55,7 +55,7 @@ const DEEP = capabilities(CAN, {
 const planeOf = remembered((update: Update): Capabilities => {
   const along = (axis: Axis) => isMirrored(update, axis) ? BOUNDARIES : EXCEPT_INSULATED;
   const profiled = { boundary: "several steps in one pass know profiles no further than the grid" };
-  return capabilities([...CAN, "materials"], CANNOT, {
+  return capabilities([...CAN, "materials", "points"], CANNOT, {
     boundaries: [along(0), BOUNDARIES, along(2)],
     where: { profiles: { boundaries: AMONG_ZEROS, cannot: profiled } },
   });

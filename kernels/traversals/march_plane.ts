@@ -25,8 +25,10 @@ import {
 import { wgsl } from "../wgsl/template.ts";
 import { type Resolver, updateWriter } from "../wgsl/write_update.ts";
 import { type Column, columnIndex, type MarchQueues, sumIndex } from "./march_queues.ts";
+import { findList, SERIES, visitList } from "./march_points.ts";
 import { type MarchShape, ownThreads, slicesOf, slot } from "./march_shader.ts";
-import { declareProfiles, profileElement, withProfiles } from "./profile_storage.ts";
+import { declarePoints } from "../wgsl/points.ts";
+import { declareProfiles, pointBuffers, profileElement, withProfiles } from "./profile_storage.ts";
 import type { Shader } from "./storage.ts";
 
 /** The ends of its cells that a thread shows the thread before it and the one after it. */
@@ -57,11 +59,15 @@ const IN_PAIR = ["newer[", "older["] as const;
 export function planeShader(
   { stencil, boundary, grid: [nx, ny, nz] }: Problem,
   layout: Layout,
-  shape: MarchShape & { readonly update: Update; readonly workgroups: readonly [number, number, number] },
+  shape: MarchShape & {
+    readonly update: Update;
+    readonly hasPoints: boolean;
+    readonly workgroups: readonly [number, number, number];
+  },
   whole: { readonly first: number; readonly slices: number } = { first: 0, slices: nx },
   pass?: "to pair" | "from pair",
 ): Shader {
-  const { update, zPerThread, threadsZ, haloZ, slices, queues, workgroups } = shape;
+  const { update, zPerThread, threadsZ, haloZ, slices, queues, hasPoints, workgroups } = shape;
   const { columns, sums, leads, warmUp } = queues, tiles = shape.tiles.flat(), last = leads.length - 1;
   const type = cellType(zPerThread), turns = turnsOf(queues), reach = reachOf(update).z;
   const ends = endsOf(update, tiles.length), writer = updateWriter(expressionsOf(update));
@@ -85,7 +91,7 @@ export function planeShader(
   const held = new Map<string, string>();
 
   /** A slice of the loop's body. */
-  const writeSlice = (turn: number, isMasked: boolean): string[] => {
+  const writeSlice = (turn: number, isMasked: boolean, isListed: boolean): string[] => {
     const sum = (index: number, slice: number): string => slot(`s${index}`, slice + turn);
     const column = (of: Pick<Column, "plane" | "ago">, slice: number): string =>
       slot(`c${columnIndex(columns, of)}`, slice + turn);
@@ -149,7 +155,8 @@ export function planeShader(
       const place = `u32(${plus("x", lead + turn + whole.first)}) < u32(${limit})`;
       const text = isMasked && cutsX && !isLast ? `select(${type}(), ${within}, ${place})` : within;
       const name = isLast ? `new${turn}` : column({ plane: field, ago: -1 }, lead);
-      return [...sumLines, ...lines, `let ${name} = ${text};`];
+      const points = isListed ? [visitList(name, turn, stage, shape)] : [];
+      return [...sumLines, ...lines, `${isListed ? "var" : "let"} ${name} = ${text};`, ...points];
     });
     const [newest, older] = pass === "to pair" ? IN_PAIR : ["now[", "before["];
     const cell = `${plus("cell", turn, "SLICE")}]`, x = plus("x", turn);
@@ -168,10 +175,10 @@ export function planeShader(
       "}",
     ];
   };
-  const writeLoop = (isMasked: boolean): string =>
+  const writeLoop = (isMasked: boolean, isListed: boolean): string =>
     wgsl`
       for (var x = ${plus("first", -warmUp)}; x < last; x += ${turns}) {
-        ${Array.from({ length: turns }, (_, turn) => writeSlice(turn, isMasked)).flat().join("\n")}
+        ${Array.from({ length: turns }, (_, turn) => writeSlice(turn, isMasked, isListed)).flat().join("\n")}
         ${kept.map(({ name, next }) => `${name} = ${next};`).join("\n")}
         cell += ${times(turns, "SLICE")};
       }
@@ -180,13 +187,16 @@ export function planeShader(
     ...(cutsZ ? [`z0 >= 0 && z0 + ${threadsZ * zPerThread} <= NZ`] : []),
     ...(cutsX ? [`${plus("first", whole.first - warmUp)} >= 0`] : []),
     ...(cutsX ? [`${plus("last", whole.first + turns - 1 + leads[0]!)} <= ${limit}`] : []),
+    ...(hasPoints ? ["begin == 0"] : []),
   ].join(" && ");
-  const hasInner = isCut && (!cutsZ || workgroups[0] > 2) && (!cutsX || workgroups[2] > 2);
+  const hasInner = (isCut || hasPoints) && (!cutsZ || workgroups[0] > 2) && (!cutsX || workgroups[2] > 2);
   const loops = hasInner
-    ? `if (${inner}) {\n${writeLoop(false)}} else {\n${writeLoop(true)}}`
-    : writeLoop(isCut);
+    ? `if (${inner}) {\n${writeLoop(false, false)}} else {\n${writeLoop(isCut, hasPoints)}}`
+    : writeLoop(isCut, hasPoints);
   const inZ = lanesOf("bool", zPerThread, (lane) => `u32(${plus("z", lane)}) < u32(NZ)`);
   const profiles = profileTapsOf(update).length === 0 ? 0 : 1, pair = pass ? PAIR : [];
+  const atPoints = pointBuffers({ stencil, grid: [nx, ny, nz] }), points = hasPoints ? atPoints : [];
+  const scratch = [...points, ...pair.map((_, i) => atPoints[0]! + points.length + i)];
   const code = wgsl`
     // ${stencil.title}: ${leads.length} steps; each workgroup marches along x over ${slices} slices.
     ${declareLayout(layout, zPerThread)}
@@ -194,7 +204,8 @@ export function planeShader(
     ${writer.constants}
     ${declareLevels(zPerThread)}
     ${declareProfiles(update)}
-    ${pair.map((name, i) => declareScratch(name, profiles + i, type)).join("\n")}
+    ${hasPoints ? `${SERIES}\n${declarePoints(profiles)}` : ""}
+    ${pair.map((name, i) => declareScratch(name, profiles + points.length + i, type)).join("\n")}
     ${
     ENDS.flatMap((end) =>
       ends.map((size, i) => `var<workgroup> ${end}${i}: array<${cellType(size)}, ${2 * threadsZ}>;`)
@@ -218,11 +229,12 @@ export function planeShader(
       var cell = ORIGIN + (${plus("first", -warmUp)}) * SLICE + element;
       ${kept.map(({ name, from }) => `var ${name} = ${from};`).join("\n")}
       ${[...held.values()].join("\n")}
+      ${hasPoints ? findList(workgroups[0]) : ""}
       ${loops}
     }
   `;
   const label = `march ${type} ${threadsZ}x${leads.length}`;
-  return withProfiles(update, { label, code, scratch: pair.map((_, i) => profiles + i) });
+  return withProfiles(update, { label, code, scratch });
 }
 
 /** A lane of a value that holds `cells` cells. */

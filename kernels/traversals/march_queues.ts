@@ -167,7 +167,9 @@ function warmUpOf(
       ago === -1 && substep.some(({ field }) => field === plane)
     );
     const readers = [...made, ...sums.filter(({ stage }) => stage === i + 1)];
-    filled += Math.max(0, ...readers.map(({ low }) => leads[i]! - low));
+    // a point is recorded as the march comes to it, even where no later step reads it any more
+    const least = isPlane ? leads[i + 1]! : Infinity;
+    filled += Math.max(0, ...readers.map(({ low }) => leads[i]! - Math.min(low, least)));
   });
   return filled;
 }

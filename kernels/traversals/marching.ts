@@ -22,8 +22,10 @@ import { deepOf, depthsOf, piecesOf, repeated, rimmedThreads, rowsOf } from "./m
 import { isPaired, queuesOf } from "./march_queues.ts";
 import { endsOf, PAIR, planeShader, turnsOf } from "./march_plane.ts";
 import { type Ends, marchShader, type MarchShape, ownThreads, tilesOf } from "./march_shader.ts";
+import { tabulateMarches } from "./march_points.ts";
+import { appendTable } from "./point_work.ts";
 import { scratchOf } from "./profile_storage.ts";
-import { planSteps, rowsAcross, stepwiseLayout } from "./stepwise.ts";
+import { planSteps, rowsAcross, type StepPlan, stepwiseLayout } from "./stepwise.ts";
 import type { Dispatch, GpuPlan, ParametersOf, Traversal } from "./traversal.ts";
 import { declareWrap, wrapWorkgroups } from "../wgsl/wrap_pads.ts";
 import { exceededLimit, powersOfTwo } from "./workgroup_limits.ts";
@@ -223,10 +225,12 @@ export const marching: Traversal = {
     const label =
       `marching ${threadsZ}x${threadsY} of ${zPerThread}, ${pieces} pieces${tiled}, ${ahead} ahead${deep}`;
     const sections = sectionsOf(layout, needs, limits);
-    const planOf = (shape: Shape): GpuPlan =>
+    const { stencil: { update } } = problem;
+    const planOf = (shape: Shape, problem: Problem, uniformsOf?: StepPlan["uniformsOf"]): GpuPlan =>
       planSteps({
         label,
-        problem: padded,
+        problem,
+        update,
         layout,
         sections,
         reach: (needs.span - 1) / 2,
@@ -239,23 +243,45 @@ export const marching: Traversal = {
           ];
         },
         workgroupsOf: (part) => workgroupsOf(part, shape),
+        ...(uniformsOf && { uniformsOf }),
       });
-    const single = planOf(shapeOf(problem, { ...parameters, depth: 1 }));
-    if (depth === 1) return single;
+    const alone = planOf(shapeOf(problem, { ...parameters, depth: 1 }), padded);
+    if (depth === 1) return alone;
+    const parts = sections.map(({ own }) => {
+      const [first, end] = own, grid = [end - first, ...problem.grid.slice(1)] as unknown as Problem["grid"];
+      return { own, workgroups: workgroupsOf({ ...problem, grid }, deepest) };
+    });
+    const single: GpuPlan = alone.points === undefined ? alone : {
+      ...alone,
+      points: {
+        ...alone.points,
+        tabulate: (points) =>
+          appendTable(tabulateMarches(problem, deepest, parts, points), alone.points!.tabulate(points)),
+      },
+    };
     if (isPaired(deepest.update)) return pairedPlan(padded, layout, { shape: deepest, single, label });
-    const whole = planOf(deepest), before = whole.shaders.length;
+    const lists = parts.map((_, i) =>
+      parts.slice(0, i).reduce((sum, { workgroups: [z, , x] }) => sum + z * x, 0)
+    );
+    const { survey: _, ...unwatched } = padded, before = single.shaders.length;
+    const whole = planOf(
+      deepest,
+      unwatched,
+      deepest.hasPoints ? (section, pass) => [pass * depth, lists[section]!] : undefined,
+    );
     return {
-      ...whole,
-      shaders: [...whole.shaders, ...single.shaders],
-      dispatches(count, start) {
+      ...single,
+      label,
+      shaders: [...single.shaders, ...whole.shaders],
+      dispatches(count, start, table) {
         // The last step is single, so that F(t − 1) is there as well. Passes of an even depth go by twos: step t is in the
         // array of t's parity.
         const times = Math.max(0, Math.floor((count - 1) / depth));
         const passes = depth % 2 === 0 ? times - times % 2 : times;
-        const rest = single.dispatches(count - passes * depth, start + passes * depth);
+        const steps = passes * depth, left = table && { ...table, steps };
         return [
-          ...whole.dispatches(passes, start),
-          ...rest.map((one) => ({ ...one, shader: before + one.shader })),
+          ...whole.dispatches(passes, start).map((one) => ({ ...one, shader: before + one.shader })),
+          ...single.dispatches(count - steps, start + steps, left),
         ];
       },
     };
@@ -294,18 +320,32 @@ function pairedPlan(
       ],
     },
     shaders: [...single.shaders, ...passes, ...wraps],
-    dispatches(count, start) {
-      const pairs = Math.floor(count / (2 * shape.depth)), deep = pairs * 2 * shape.depth;
-      const flipped = start % 2 === 1, pass = { workgroups, flipped, uniforms: [] };
-      const pair: Dispatch[] = [
-        { ...pass, shader: before },
-        ...wraps.map((_, i) => ({ ...pass, shader: before + 2 + i, workgroups: wrapWorkgroups(problem) })),
-        { ...pass, shader: before + 1 },
-        ...pads,
-      ];
+    dispatches(count, start, table) {
+      const pairs = Math.floor(count / (2 * shape.depth)), steps = pairs * 2 * shape.depth;
+      const left = table && { ...table, steps };
+      const pass = (shader: number, step: number): Dispatch => {
+        return {
+          shader: before + shader,
+          workgroups,
+          flipped: start % 2 === 1,
+          uniforms: shape.hasPoints ? [step, 0] : [],
+        };
+      };
       return [
-        ...Array.from({ length: pairs }, () => pair).flat(),
-        ...single.dispatches(count - deep, start + deep),
+        ...Array.from({ length: pairs }, (_, i): Dispatch[] => {
+          const step = 2 * i * shape.depth, first = pass(0, step);
+          return [
+            first,
+            ...wraps.map((_, i) => ({
+              ...first,
+              shader: before + 2 + i,
+              workgroups: wrapWorkgroups(problem),
+            })),
+            pass(1, step + shape.depth),
+            ...pads,
+          ];
+        }).flat(),
+        ...single.dispatches(count - steps, start + steps, left),
       ];
     },
   };
@@ -315,7 +355,7 @@ function pairedPlan(
 type Shape = ReturnType<typeof shapeOf>;
 
 function shapeOf(problem: Problem, parameters: MarchParameters) {
-  const { grid: [nx, ny] } = problem;
+  const { grid: [nx, ny], survey } = problem;
   const { zPerThread = 1, threadsZ, threadsY, pieces, tile = 0, depth = 1 } = parameters;
   const isTiled = tile === 1,
     isPlane = depth > 1 && ny === 1,
@@ -326,6 +366,7 @@ function shapeOf(problem: Problem, parameters: MarchParameters) {
   return {
     ...parts,
     isPlane,
+    hasPoints: isPlane && survey !== undefined,
     update,
     depth,
     zPerThread,
@@ -378,8 +419,9 @@ const partsOf = remembered((
 /** Registers of a multiprocessor: a workgroup that needs more spills, and what a march spills it moves every slice. */
 const REGISTERS = 65_536;
 
-function registersOf({ zPerThread, held }: Shape): number {
-  return 24 + zPerThread * held;
+function registersOf({ zPerThread, held, hasPoints }: Shape): number {
+  // an entry, its place and what is found there
+  return 24 + zPerThread * held + (hasPoints ? 8 : 0);
 }
 
 /** A name for what holds a tap's value. */

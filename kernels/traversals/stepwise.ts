@@ -27,6 +27,7 @@ import {
   stepReach,
   type Substep,
   tapsOf,
+  type Update,
   valuesMoved,
 } from "../update.ts";
 import {
@@ -290,9 +291,12 @@ export function storeValues(
   ].join("\n");
 }
 
-interface StepPlan {
+/** What {@linkcode planSteps} makes a plan of. */
+export interface StepPlan {
   readonly label: string;
   readonly problem: Problem;
+  /** What a single step is, where the problem's update has several, as far as pads are renewed. @default {the problem's} */
+  readonly update?: Update;
   readonly layout: Layout;
   readonly limits?: SectionLimits | undefined;
   /** @default {as few as the limits allow} */
@@ -304,6 +308,8 @@ interface StepPlan {
   readonly reach?: number;
   /** @default {where they are not zeros} */
   readonly renewsPads?: boolean;
+  /** What a section's shaders are given at a step, counted from the list's first. @default {the signal} */
+  uniformsOf?(section: number, step: number): readonly number[];
 }
 
 /** A plan of one dispatch a shader, section and step, each followed by what renews the pads where they hold images. */
@@ -311,6 +317,7 @@ export function planSteps(
   {
     label,
     problem,
+    update = problem.stencil.update,
     layout,
     limits,
     sections = sectionsOf(layout, stepNeeds(problem), limits),
@@ -318,9 +325,10 @@ export function planSteps(
     workgroupsOf,
     reach = stepReach(problem.stencil.update).x,
     renewsPads = !isAllZero(problem.boundary),
+    uniformsOf,
   }: StepPlan,
 ): GpuPlan {
-  const { stencil: { update }, grid: [nx, ny, nz], boundary } = problem, isCut = sections.length > 1;
+  const { grid: [nx, ny, nz], boundary } = problem, isCut = sections.length > 1;
   const stored: Problem = layout.layered ? problem : { ...problem, isPart: true }, shaders: Shader[] = [];
   /** The place of a shader, which sections may share. */
   const place = (shader: Shader): number => {
@@ -382,9 +390,10 @@ export function planSteps(
         const flipped = step % 2 === 1, level: Level = flipped ? 0 : 1;
         const uniforms = timeUniforms(update, step);
         for (let substep = 0; substep < passes; substep++) {
-          parts.forEach(({ section: { own }, part, steps: its }, section) => {
-            const shader = its[flipped ? 1 : 0]![substep]!, workgroups = workgroupsOf(part);
-            const dispatch = { shader, workgroups, flipped, uniforms };
+          parts.forEach(({ section: { own }, part, steps }, section) => {
+            const shader = steps[flipped ? 1 : 0]![substep]!, workgroups = workgroupsOf(part);
+            const its = uniformsOf?.(section, step - start) ?? uniforms;
+            const dispatch = { shader, workgroups, flipped, uniforms: its };
             list.add(dispatch, { section, ranges: [own], levels: [level], reach });
           });
           const passed = isFused

@@ -29,7 +29,9 @@ export function awkwardPoints(
   const corners = ends(nx).flatMap((x) => ends(ny).flatMap((y) => ends(nz).map((z) => [x, y, z] as const)));
   const block: Grid[] = [], row: Grid[] = [];
   for (let x = nx >> 1; x < Math.min(nx, (nx >> 1) + 4); x++) {
-    for (let y = 1; y < Math.min(ny, 6); y++) for (let z = 2; z < nz - 1; z++) block.push([x, y, z]);
+    for (let y = Math.min(1, ny - 1); y < Math.min(ny, 6); y++) {
+      for (let z = 2; z < nz - 1; z++) block.push([x, y, z]);
+    }
   }
   for (let x = 0; x < nx; x++) row.push([x, ny >> 1, nz - 2]);
   const points = (cells: readonly Grid[]): Point[] => {

@@ -21,9 +21,12 @@ import { offsetOf, profileTapsOf, tapsOf } from "../../kernels/update.ts";
 import type { Parameters as Values, Traversal } from "../../kernels/traversals/traversal.ts";
 import { referenceShape } from "../../tuner/devices/reference.ts";
 import { createSolver } from "../../tuner/solver/create_solver.ts";
+import { GpuField } from "../../tuner/devices/gpu/gpu_field.ts";
+import { readCells } from "../devices/cells.ts";
 import { testOnGpu } from "../test_on_gpu.ts";
 import { THOROUGH } from "../thorough.ts";
-import { assertExact, describeCase } from "./oracle_case.ts";
+import { assertExact, describeCase, planInSections } from "./oracle_case.ts";
+import { assertPoints, awkwardPoints, SURVEY } from "./point_case.ts";
 import { reweighted } from "./reweighted.ts";
 
 const PLANE = { dimensions: 2 } as const;
@@ -151,6 +154,51 @@ const ALL = [
 for (const { grid, ...rest } of ALL) {
   const { grid: cells } = problemOf(rest.stencil, grid), one = { ...rest, grid: cells };
   testOnGpu(`2D: ${describeCase(one)} equals the oracle`, (gpu) => assertExact(gpu, one));
+}
+
+/** An equation that reads only what lies further along x: an earlier step is never computed where it is not read. */
+const AHEAD = equation({
+  name: "ahead",
+  dimensions: 2,
+  fields: { u: [-4, 3] },
+  step: ({ u }) => ({ u: maximum(-99, minimum(99, subtract(u.at(2), u.at(1)))) }),
+});
+
+/** Deep marches with points: threads of a workgroup, cells of a thread, pieces, depth, runs, ends, sections, and `every`. */
+const POINTED: readonly [
+  Stencil,
+  grid: readonly [number, number],
+  Values,
+  runs: number[],
+  { boundary?: OwnBoundaries; sections?: number; every?: number }?,
+][] = [
+  [wholeHeat, [29, 31], { ...march(8, 4, 2, 1), depth: 3 }, [4, 2]],
+  [DAMPED, [59, 83], { ...march(16, 2, 4, 1), depth: 3 }, [13, 7], { every: 2 }],
+  [DAMPED, [71, 331], { ...march(16, 4, 5, 1), depth: 2 }, [9], { every: 3 }],
+  [DAMPED, [23, 19], { ...march(16, 1, 1, 1), depth: 4 }, [8, 1]],
+  [VARIED, [29, 37], { ...march(16, 2, 2, 1), depth: 3 }, [13], { boundary: "insulated" }],
+  [VARIED, [31, 41], { ...march(16, 4, 3, 1), depth: 2 }, [9], { boundary: "periodic", every: 2 }],
+  [VARIED, [5, 37], { ...march(16, 2, 1, 1), depth: 4 }, [17], { boundary: ["periodic", "insulated"] }],
+  [wholeHeat, [67, 101], { ...march(16, 2, 4, 1), depth: 2 }, [5], { sections: 3 }],
+  [wholeHeat, [37, 53], { ...march(16, 1, 3, 1), depth: 2 }, [5], { boundary: "periodic", sections: 2 }],
+  [AHEAD, [41, 67], { ...march(16, 2, 3, 1), depth: 3 }, [7, 4], { boundary: ["zero", "periodic"] }],
+  [AHEAD, [17, 67], { ...march(16, 2, 2, 1), depth: 4 }, [9]],
+];
+for (
+  const [stencil, own, parameters, runs, { boundary: ends = "zero", sections = 1, every = 1 } = {}] of POINTED
+) {
+  const { grid, boundary } = plannedProblem({ stencil, grid: own, boundary: ends });
+  const one = { stencil, grid, boundary, traversal: marching, parameters, runs, sections };
+  testOnGpu(`2D: points: ${describeCase(one)}: the oracle's bits`, async (gpu) => {
+    const problem = { stencil, grid, boundary, steps: Math.max(...runs), survey: SURVEY };
+    assertEquals(marching.infeasible(problem, parameters, gpu.limits), undefined);
+    const plan = sections === 1 ? marching.plan(problem, parameters) : planInSections(one, problem, sections);
+    using made = await GpuField.create(gpu, problem, plan);
+    await assertPoints(made, { problem, points: awkwardPoints(problem, every), runs }, {
+      run: (field, steps) => field.run(steps),
+      read: readCells,
+    });
+  });
 }
 
 for (

@@ -1,0 +1,90 @@
+/**
+ * Tables of points for workgroups that make several steps: lists, one for each place that asks for its own, whose entries say
+ * which cells along z have points; and rows by z, so that each thread finds its own, and threads without one have read four
+ * numbers.
+ *
+ * In vectors of four numbers: where each list begins, 0 without one, four of them in a vector; the lists, an entry a vector:
+ * a number of the traversal's own, lowest z, number of z, where its rows are; the rows, two z in a vector: those in what is
+ * added and recorded. All are counted in vectors from the table's head.
+ *
+ * @module
+ */
+import { plus } from "../wgsl/declare.ts";
+import { HEAD_VECTORS } from "../wgsl/points.ts";
+import { wgsl } from "../wgsl/template.ts";
+
+/** Numbers of a vector, and of the row of a z. */
+export const VECTOR = 4;
+const ROW = 2;
+
+/** A z with its rows in what is added and recorded; −1: none. */
+export interface PlacedRow {
+  readonly z: number;
+  readonly added: number;
+  readonly recorded: number;
+}
+
+/** Where rows by z are: the last three numbers of an entry. */
+export type RowsAt = readonly [lowest: number, count: number, rowsAt: number];
+
+/** Puts rows, by z, behind those that are there. */
+export function enterRows(entered: number[], column: readonly PlacedRow[]): RowsAt {
+  const lowest = column[0]!.z, count = column.at(-1)!.z - lowest + 1, rowsAt = entered.length / VECTOR;
+  const rows = new Array<number>(VECTOR * Math.ceil(count * ROW / VECTOR)).fill(-1);
+  for (const { z, added, recorded } of column) rows.splice(ROW * (z - lowest), ROW, added, recorded);
+  entered.push(...rows);
+  return [lowest, count, rowsAt];
+}
+
+/** The table of lists and of what {@linkcode enterRows} has put together. */
+export function packLists(
+  lists: readonly (readonly number[])[],
+  entered: readonly number[],
+): Int32Array<ArrayBuffer> {
+  const begin = Math.ceil(lists.length / VECTOR);
+  const firstRow = begin + lists.reduce((sum, { length }) => sum + length, 0) / VECTOR;
+  const table = new Int32Array(VECTOR * firstRow + entered.length);
+  let at = begin;
+  lists.forEach((list, i) => {
+    if (list.length === 0) return;
+    table.set(list, VECTOR * at);
+    for (let rows = VECTOR * at + 3; rows < VECTOR * at + list.length; rows += VECTOR) {
+      table[rows]! += firstRow;
+    }
+    table[i] = at;
+    at += list.length / VECTOR;
+  });
+  table.set(entered, VECTOR * firstRow);
+  return table;
+}
+
+/** The text of where a list begins. */
+export function beginOf(list: string): string {
+  return `points[${HEAD_VECTORS} + ${list} / ${VECTOR}][${list} % ${VECTOR}]`;
+}
+
+/**
+ * Adds to what a thread has of an `entry`, and records it; `above`: its first cell, from the entry's lowest z.
+ *
+ * @param value the variable of its cells; `step`: counted from the list's first; `after`: what else is done, with `its` rows
+ */
+export function visitRows(
+  zPerThread: number,
+  { value, step, after = [] }: {
+    readonly value: string;
+    readonly step: string;
+    readonly after?: readonly string[];
+  },
+): string {
+  return Array.from({ length: zPerThread }, (_, lane) => {
+    const z = plus("above", lane), cell = zPerThread === 1 ? value : `${value}.${"xyzw"[lane]}`;
+    return wgsl`
+      if (${z} >= 0 && ${z} < entry.z) {
+        let rows = points[${HEAD_VECTORS} + entry.w + (${z}) / 2];
+        let its = select(rows.xy, rows.zw, (${z}) % 2 == 1);
+        ${cell} = atPoint(${cell}, its.x, its.y, ${step});
+        ${after.join("\n")}
+      }
+    `.trimEnd();
+  }).join("\n");
+}
