@@ -99,6 +99,22 @@ const DRIVEN: Problem = {
   survey: { sources: 4, receivers: 12, every: 2 },
 };
 
+/** The same in two dimensions, with sources where two workgroups of its march compute them. */
+const DRIVEN_PLANE: Problem = {
+  ...DRIVEN,
+  stencil: equation({
+    name: "driven",
+    dimensions: 2,
+    fields: { u: [-1, 1] },
+    sources: { s: [-1, 1] },
+    step({ u, s }) {
+      const around = add(u.at(1), u.at(-1), u.at(0, 1), u.at(0, -1));
+      return { u: subtract(multiply(0.2, add(around, multiply(6, u), s)), u.before()) };
+    },
+  }),
+  grid: [61, 1, 113],
+};
+
 const oneElsewhere = (point: Point, i: number): Point => i === 3 ? { field: 0, cell: [0, 0, 0] } : point;
 const further = ({ field, cell: [x, y, z] }: Point): Point => ({ field, cell: [x, y, z + 1] });
 const POINTS: Readonly<Record<string, Mutation>> = {
@@ -423,7 +439,10 @@ const SUBJECTS: readonly Subject[] = [
     parameters: { zPerThread: 4, threadsZ: 5, threadsY: 6, pieces: 2, tile: 0, ahead: 1, depth: 2 },
     mutations: {
       "cells that the first step finds beyond the end of x": ["u32(x + 1) < u32(NX)", "true"],
-      "cells that the first step finds beyond the ends of y and z": [", inside)", ", vec4<bool>(true))"],
+      "cells that the first step finds beyond the ends of y and z": [
+        /(?<=var x = first - 5;[^]*), inside\)/g,
+        ", vec4<bool>(true))",
+      ],
       "a march that begins too late for the second step": ["var x = first - 5; x", "var x = first - 4; x"],
       "a rim too narrow": ["row >= 1", "row >= 0"],
       "a sum of the first step's cells not kept": ["s1_m1 = s1_0;", ""],
@@ -519,7 +538,24 @@ const SUBJECTS: readonly Subject[] = [
   },
 ];
 
-const LAYERED_MARCHES: readonly Subject[] = [
+const MARCHES: readonly Subject[] = [
+  {
+    problem: DRIVEN_PLANE,
+    traversal: marching,
+    parameters: { zPerThread: 2, threadsZ: 16, threadsY: 1, pieces: 4, tile: 0, ahead: 1, depth: 2 },
+    mutations: {
+      ...POINTS,
+      "another piece's list": ["i32(w.z) * ", "(i32(w.z) + 1) * "],
+      "another workgroup's list": ["+ i32(w.x);", "+ i32(w.x) + 1;"],
+      "workgroups with points taken for those without": [" && begin == 0", ""],
+      "one entry for all": ["next += 1;", ""],
+      "an entry a slice late": [/entry\.x == 2 \* x/g, "entry.x == 2 * (x - 1)"],
+      "the next row of an entry": ["entry.w + (above) / 2", "entry.w + 1 + (above) / 2"],
+      "a neighbour's row": ["select(rows.xy, rows.zw,", "select(rows.zw, rows.xy,"],
+      "a step late in the second step": ["series.step + 1)", "series.step + 2)"],
+      "sources in rims left out": ["if (entry.x ==", "if (mine && entry.x =="],
+    },
+  },
   {
     problem: {
       ...PROBLEM,
@@ -538,7 +574,7 @@ const LAYERED_MARCHES: readonly Subject[] = [
 ];
 
 /** Those of every run, and of thorough ones. */
-const ALL = [...SUBJECTS, ...THOROUGH ? LAYERED_MARCHES : []];
+const ALL = [...SUBJECTS, ...THOROUGH ? MARCHES : []];
 for (const { problem = PROBLEM, traversal, parameters, mutations } of ALL) {
   const plan = traversal.plan(problem, parameters);
   testOnGpu(`verification accepts ${plan.label}`, async (gpu) => {

@@ -34,7 +34,9 @@ const shadersOf = (traversal: Traversal, problem: Problem, parameters: Parameter
 const [stepShader = ""] = shadersOf(stepwise, zero, shape);
 const [velocities = "", stresses = ""] = shadersOf(stepwise, shakes, shape);
 const marchShader = (problem: Problem, changes: Partial<typeof march>): string =>
-  shadersOf(marching, problem, { ...march, ...changes })[0]!;
+  shadersOf(marching, problem, { ...march, ...changes }).findLast((code) =>
+    code.includes("marches along x")
+  )!;
 const torreShader = (problem: Problem, changes: Partial<typeof torre> & { materials?: number }): string =>
   shadersOf(diamondTorre, problem, { ...torre, ...changes })[0]!;
 const wrapShader = (problem: Problem): string => shadersOf(stepwise, problem, shape).at(-1)!;
