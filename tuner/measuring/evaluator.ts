@@ -61,13 +61,16 @@ const CONFIGURATIONS_PER_EVALUATOR = 200;
 /** Evaluators to begin with: while one measures, the other compiles. */
 export const FIRST_EVALUATORS = 2;
 
+/** Evaluations that the time left must have room for, so that another evaluator pays. */
+const PAYS = 6;
+
 /**
- * Whether the device waits for `working` evaluators that compile. Only then does another come: it computes its reference on
- * the device first, which takes as long as an evaluation.
+ * Whether the device waits for `working` evaluators that compile, and will for long. Only then does another come: it computes
+ * its reference on the device first, which takes as long as an evaluation.
  */
-function waits({ evaluation, evaluationNs }: TimedEvaluation, working: number): boolean {
+function waits({ evaluation, evaluationNs }: TimedEvaluation, working: number, limitNs: number): boolean {
   const compileNs = "measurement" in evaluation ? evaluation.measurement.compileNs : evaluationNs;
-  return compileNs > (working - 1) * (evaluationNs - compileNs);
+  return compileNs > (working - 1) * (evaluationNs - compileNs) && limitNs > PAYS * evaluationNs;
 }
 
 /** Failures that say more of the device's state than of the configuration: the evaluator is not used again. */
@@ -140,7 +143,7 @@ export async function evaluateSideBySide<T extends { readonly configuration: Con
           evaluator = undefined;
         }
         await onEvaluated(item, timed);
-        if (working < most && waits(timed, working)) running.push(work());
+        if (working < most && waits(timed, working, limitNs())) running.push(work());
       }
     } catch (error) {
       broken = true;

@@ -49,6 +49,8 @@ const SAMPLING_PART = 0.02, MOST_SAMPLING_NS = 1e9;
 const FEW_EVALUATIONS = 2;
 /** Time to start a process that evaluates, how often that is tried, and the time between. */
 const PROCESS_START_NS = 1e9, START_TRIES = 3, START_PAUSE_NS = 1e9;
+/** Where time is short, what should be slower than this part of the best is not tried, stepwise neither. */
+const WORTH_TRYING = 0.6;
 /** A CPU slower than this part of the GPU will not win. */
 const FAR_BEHIND = 0.5;
 
@@ -257,6 +259,7 @@ export class TuningRun {
       const length = Math.min(this.firstWorkers, this.workers);
       this.#ahead = Array.from({ length }, () => this.#start());
       for (const one of this.#ahead) one.catch(() => {}); // awaited when it is needed
+      await new Promise((resolve) => setTimeout(resolve)); // what they compute is sent before this thread is busy
     }
     if (device.gpu !== null && copyBytesPerSecond !== null) {
       const { traversals, learned } = request;
@@ -265,7 +268,7 @@ export class TuningRun {
       await new Promise((resolve) => setTimeout(resolve)); // evaluators may wait for their turn
       this.space = expectedSpace(space, problem, [device, model], learned);
     }
-    this.searched = this.space.candidates;
+    this.searched = this.#isShort ? worthTrying(this.space.candidates) : this.space.candidates;
     this.leaveOutProcesses();
     return { problem, copyBytesPerSecond, constants, space: this.space };
   }
@@ -277,7 +280,7 @@ export class TuningRun {
       : [PROCESS_START_NS, LIMIT_REFERENCES];
     const startNs = startedNs + references * this.#referenceNs;
     const isTight = this.session.now() + startNs > this.plan.searchUntilNs;
-    const ways = this.searched.filter(({ traversal: { name } }) => name === stepwise.name);
+    const ways = this.space.candidates.filter(({ traversal: { name } }) => name === stepwise.name);
     const isSame = ({ parameters }: Candidate): boolean =>
       Object.entries(referenceShape(this.problem)).every(([key, value]) => parameters[key] === value);
     const same = ways.find(isSame) ?? ways[0];
@@ -294,10 +297,15 @@ export class TuningRun {
     return this.keepsReference && this.evaluators !== undefined ? Math.max(1, all - 1) : all;
   }
 
-  /** Evaluators to begin with: one alone where their references take much of the time. */
+  /** Evaluators to begin with: one alone where time is short. */
   get firstWorkers(): number {
-    const isShort = FIRST_EVALUATORS * this.#referenceNs > LIMIT_PART * this.#time.timeNs;
-    return isShort ? 1 : FIRST_EVALUATORS;
+    return this.#isShort ? 1 : FIRST_EVALUATORS;
+  }
+
+  /** Whether references of a real GPU take much of the time, so that there is some for a few evaluations. */
+  get #isShort(): boolean {
+    const isReal = this.session.device.gpu?.isFallback === false;
+    return isReal && FIRST_EVALUATORS * this.#referenceNs > LIMIT_PART * this.#time.timeNs;
   }
 
   /** Starts an evaluator, or takes one that was started ahead. Without evaluators this process is one. */
@@ -417,4 +425,10 @@ export class TuningRun {
     const isElsewhere = this.evaluators !== undefined && uses(evaluation.configuration.share, "gpu");
     if ("failure" in evaluation && !isElsewhere) await this.recover(evaluation.failure);
   }
+}
+
+/** Candidates that should reach {@linkcode WORTH_TRYING} of the best one's rate. */
+function worthTrying(candidates: readonly Candidate[]): readonly Candidate[] {
+  const best = candidates.reduce((most, { predicted }) => Math.max(most, predicted), 0);
+  return candidates.filter(({ predicted }) => predicted >= WORTH_TRYING * best);
 }
