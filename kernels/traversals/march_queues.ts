@@ -9,7 +9,7 @@
  */
 import { type Expression, isSame, type Offset, type Tap, tapsIn, visitTaps } from "../expression.ts";
 import { remembered } from "../remembered.ts";
-import { expressionsOf, isLayered, readsPrevious, tapsOf, type Update } from "../update.ts";
+import { expressionsOf, isLayered, readsPrevious, type Substep, tapsOf, type Update } from "../update.ts";
 
 export interface Span {
   low: number;
@@ -146,6 +146,20 @@ function leadsOf({ substeps }: Update, isPlane: boolean): number[] {
   return leads;
 }
 
+/**
+ * The same update where fields of a sub-step that are read from less far ahead are a sub-step of their own, behind the others:
+ * they are made later, and what they are made of is kept for fewer slices.
+ */
+export const staggered: (update: Update) => Update = remembered((update) => {
+  const substeps: Substep[] = [];
+  for (const substep of [...update.substeps].reverse()) {
+    const leads = leadsOf({ ...update, substeps: [...substep.map((one) => [one]), ...substeps] }, false);
+    const parts = Map.groupBy(substep, (_, i) => leads[i]!);
+    substeps.unshift(...[...parts.keys()].sort((a, b) => b - a).map((lead) => parts.get(lead)!));
+  }
+  return substeps.length === update.substeps.length ? update : { ...update, substeps };
+});
+
 /** Slices until every queue is filled, one sub-step after another. */
 function warmUpOf(
   { substeps }: Update,
@@ -156,20 +170,26 @@ function warmUpOf(
 ): number {
   const length = ({ low, high }: Span): number => high - low;
   const loaded = columns.filter(({ ago }) => ago === 0).map(length);
+  const madeBy = (substep: Substep): Column[] =>
+    columns.filter(({ plane, ago }) => ago === -1 && substep.some(({ field }) => field === plane));
   // the first sum is right when what was loaded ahead has reached it
   if (substeps.length === 1 && sums.length === 0) return 0;
-  const first = sums.filter(({ stage }) => stage === 0);
-  let filled = isPlane
-    ? Math.max(0, ...first.map(length))
-    : Math.max(0, ...loaded, ...first.map((sum) => ahead + length(sum)));
-  substeps.slice(0, -1).forEach((substep, i) => {
-    const made = columns.filter(({ plane, ago }) =>
-      ago === -1 && substep.some(({ field }) => field === plane)
+  /** Slices until a sub-step finds right values: it waits for what was loaded, and for what those that it reads have made. */
+  const ready: number[] = [];
+  let filled = 0;
+  for (const [i, substep] of substeps.entries()) {
+    const its = sums.filter(({ stage }) => stage === i), made = madeBy(substep);
+    const before = substeps.slice(0, i).flatMap((one, j) =>
+      tapsOf(substep).some(({ plane, ago }) => ago === -1 && one.some(({ field }) => field === plane))
+        // a plane's point is recorded as the march comes to it, even where no later step reads it any more
+        ? [...[...madeBy(one), ...its].map(({ low }) => low), ...isPlane ? [leads[i]!] : []]
+          .map((low) => ready[j]! + leads[j]! - low)
+        : []
     );
-    const readers = [...made, ...sums.filter(({ stage }) => stage === i + 1)];
-    // a point is recorded as the march comes to it, even where no later step reads it any more
-    const least = isPlane ? leads[i + 1]! : Infinity;
-    filled += Math.max(0, ...readers.map(({ low }) => leads[i]! - Math.min(low, least)));
-  });
+    ready[i] = isPlane
+      ? Math.max(0, ...its.map(length), ...before)
+      : Math.max(0, ...loaded, ...its.map((sum) => ahead + length(sum)), ...before);
+    filled = Math.max(filled, ready[i]!, ...made.map(({ low }) => ready[i]! + leads[i]! - low));
+  }
   return filled;
 }

@@ -19,7 +19,7 @@ import { isAllZero, type Problem } from "../stencils/stencil.ts";
 import { remembered } from "../remembered.ts";
 import { isLayered, profileTapsOf, reachOf, stepReach, tapsOf, type Update } from "../update.ts";
 import { deepOf, depthsOf, piecesOf, repeated, rimmedThreads, rowsOf } from "./march_depth.ts";
-import { isPaired, queuesOf } from "./march_queues.ts";
+import { isPaired, queuesOf, staggered } from "./march_queues.ts";
 import { endsOf, PAIR, planeShader, turnsOf } from "./march_plane.ts";
 import { type Ends, marchShader, type MarchShape, ownThreads, tilesOf } from "./march_shader.ts";
 import { tabulateMarches } from "./march_points.ts";
@@ -289,9 +289,10 @@ export const marching: Traversal = {
 } satisfies Traversal<MarchParameters>;
 
 /** The problem with the pads that a pass needs, which are images of the grid as far as all of its steps reach. */
-function withPads(problem: Problem, { update }: Shape): Problem {
-  const isOne = isAllZero(problem.boundary) || update === storedUpdate(problem);
-  return isOne ? problem : { ...problem, stencil: { ...problem.stencil, update } };
+function withPads(problem: Problem, { update, depth }: Shape): Problem {
+  return depth === 1 || isAllZero(problem.boundary)
+    ? problem
+    : { ...problem, stencil: { ...problem.stencil, update } };
 }
 
 /** Passes by twos: from the levels to scratch buffers, and back to them. */
@@ -359,7 +360,7 @@ function shapeOf(problem: Problem, parameters: MarchParameters) {
   const { zPerThread = 1, threadsZ, threadsY, pieces, tile = 0, depth = 1 } = parameters;
   const isTiled = tile === 1,
     isPlane = depth > 1 && ny === 1,
-    update = repeated(storedUpdate(problem), depth);
+    update = staggered(repeated(storedUpdate(problem), depth));
   // a slice of the plane's march takes less time than the memory: heat, 16384², 2,041 Gcells/s and 2,165 (H200, 2026-11-23)
   const ahead = isPlane ? 2 : parameters.ahead ?? 0;
   const parts = partsOf(update, zPerThread, isTiled || isPlane, ahead, isPlane);
@@ -479,11 +480,23 @@ function rimOf(
 ): Pick<MarchShape, "haloY" | "haloZ" | "rimY" | "rimZ"> {
   /** Threads that all sub-steps together read of at the low and the high end of an axis. */
   const endsAlong = (axis: 1 | 2, cells: number): Ends => {
-    const reach = (side: -1 | 1): number =>
-      substeps.reduce((sum, substep) => {
-        const inTile = tapsOf(substep).filter(({ ago }) => ago === -1 || (ago === 0 && isTiled));
-        return sum + Math.max(0, ...inTile.map(({ offset }) => side * offset[axis]));
-      }, 0);
+    const reach = (side: -1 | 1): number => {
+      // around the cells whose last values are wanted, how far each sub-step's must be right
+      const wanted = substeps.map(() => 0);
+      let most = 0;
+      for (const [i, substep] of [...substeps.entries()].reverse()) {
+        for (const { plane, ago, offset } of tapsOf(substep)) {
+          if (ago === 1 || (ago === 0 && !isTiled)) continue;
+          const far = wanted[i]! + Math.max(0, side * offset[axis]);
+          const maker = ago === -1
+            ? substeps.findIndex((one) => one.some(({ field }) => field === plane))
+            : -1;
+          if (maker >= 0) wanted[maker] = Math.max(wanted[maker]!, far);
+          most = Math.max(most, far);
+        }
+      }
+      return most;
+    };
     return [Math.ceil(reach(-1) / cells), Math.ceil(reach(1) / cells)];
   };
   const y = endsAlong(1, 1), z = endsAlong(2, zPerThread);
