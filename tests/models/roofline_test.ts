@@ -1,14 +1,18 @@
 import { assert, assertAlmostEquals, assertEquals } from "@std/assert";
 import { cellsOf, planned, type Problem } from "../../kernels/stencils/stencil.ts";
+import { acoustic } from "../../kernels/stencils/acoustic.ts";
 import { wave } from "../../kernels/stencils/wave.ts";
 import { traversalNamed } from "../../kernels/traversals/all.ts";
-import { H100 as RECORD } from "../../models/gpu_record.ts";
+import { H100 as RECORD, measuredRecord } from "../../models/gpu_record.ts";
 import type { Demand } from "../../kernels/traversals/traversal.ts";
 import { type DeviceModel, predictRate, registerPressure, roofOf } from "../../models/roofline.ts";
 import { parseJournal } from "../../tuner/profile/journal_format.ts";
 
 /** NVIDIA H100 80GB HBM3: copy bandwidth measured through Deno's WebGPU on 2026-11-21. */
 const H100: DeviceModel = { copyBytesPerSecond: 2995e9 };
+
+/** NVIDIA H200, measured in the same way on 2026-11-23: the same chip with faster memory. */
+const H200: DeviceModel = { copyBytesPerSecond: 4270e9, record: measuredRecord(4270e9, {}) };
 
 /** The grid on which the H100 was measured. */
 const GRID = [384, 5280, 256] as const;
@@ -118,6 +122,24 @@ Deno.test("roofline drops a torre that spills: 308 Gcells/s where DTS = 6 with 1
   const record = { ...RECORD, registersPerThread: 1e4, registersPerMultiprocessor: 1e7 };
   const gain = (demand: Demand): number => gcells(demand, { ...H100, record }) / gcells(demand);
   assert(gain(spilling) > 1.3 * gain(torre({ dts: 5, zPerThread: 1 })));
+});
+
+Deno.test("materials that a torre holds beyond its registers cost little: acoustic waves on 572³ on an H200, 2026-11-24", () => {
+  const problem: Problem = {
+    stencil: acoustic({ order: 4 }),
+    grid: [572, 572, 572],
+    boundary: "zero",
+    steps: 384,
+  };
+  const rate = (materials: number, lookahead: number): number => {
+    const of = { dts: 1.5, nt: 16, bands: 16, zPerThread: 2, threads: 286, chunk: 4, unroll: 1 };
+    const demand = traversalNamed("diamond-torre").demand(problem, { ...of, lookahead, materials });
+    return predictRate(demand, H200, { cells: cellsOf(problem.grid) }) / 1e9;
+  };
+  const again = rate(0, 101), held = rate(1, 101);
+  assert(held > again, `held has 253, read again 237: ${held} and ${again} predicted`);
+  const other = rate(1, 99);
+  assert(other > 0.8 * held, `251 with F(t − 1) in registers, too: ${other} and ${held} predicted`);
 });
 
 Deno.test("roofline sees stepwise fall further below its roof with every order", () => {
