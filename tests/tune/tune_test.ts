@@ -11,10 +11,12 @@ import {
   assertRejects,
   assertStringIncludes,
 } from "@std/assert";
+import { heat } from "../../kernels/stencils/heat.ts";
 import { heat1d } from "../../kernels/stencils/heat_1d.ts";
 import type { Grid } from "../../kernels/stencils/stencil.ts";
 import { wave } from "../../kernels/stencils/wave.ts";
 import { TRAVERSALS } from "../../kernels/traversals/all.ts";
+import { marching } from "../../kernels/traversals/marching.ts";
 import { stepwise } from "../../kernels/traversals/stepwise.ts";
 import type { Traversal } from "../../kernels/traversals/traversal.ts";
 import { type Configuration, configurationKey, type Failure } from "../../tuner/configuration.ts";
@@ -394,6 +396,18 @@ Deno.test("where a run takes a good part of the budget, one is timed, not severa
   const { outcome } = await simulate(simulation, { budget: { timeNs: 5e9 } }, { evaluators });
   assertEquals([outcome.evaluated, timed.length], [1, 2]);
   assert(outcome.elapsedNs < 5e9);
+});
+
+Deno.test("where references take much of the budget, what should be slow is not tried", async () => {
+  const traversals = [stepwise, marching], grid = [512, 512, 512] as const;
+  const behave: Simulation["behave"] = (_, __, problem) => atRate(1e10, problem);
+  const kindsIn = async (referenceNs: number): Promise<string[]> => {
+    const simulation = { referenceNs, copyBytesPerSecond: 4e12, behave };
+    const request = { stencil: heat(3), grid, traversals, budget: { timeNs: 20e9 } };
+    const { evaluations } = await simulate(simulation, request);
+    return [...new Set(evaluations.map(({ configuration }) => configuration.traversal))];
+  };
+  assertEquals([await kindsIn(0.1e9), await kindsIn(1.5e9)], [["stepwise", "marching"], ["marching"]]);
 });
 
 Deno.test("a GPU too slow for the budget leaves it to the CPU, if there is one", async () => {
