@@ -50,7 +50,7 @@ const FEW_EVALUATIONS = 2;
 /** Time to start a process that evaluates, how often that is tried, and the time between. */
 const PROCESS_START_NS = 1e9, START_TRIES = 3, START_PAUSE_NS = 1e9;
 /** Where time is short, what should be slower than this part of the best is not tried, stepwise neither. */
-const WORTH_TRYING = 0.6;
+const WORTH_TRYING = 0.75;
 /** A CPU slower than this part of the GPU will not win. */
 const FAR_BEHIND = 0.5;
 
