@@ -283,15 +283,12 @@ export function correctSpace(space: Space, problem: Problem, calibration: Calibr
   const kinds = [...Map.groupBy(space.candidates, ({ traversal }) => traversal.name).values()];
   const candidates = kinds.flatMap((kind) => {
     const rates = Float64Array.from(kind, ({ predicted }) => predicted).sort();
-    const least = rates[rates.length - MOST_CORRECTED] ?? 0, ratios: number[] = [];
-    for (const one of kind) {
-      if (one.predicted >= least) ratios.push(Math.exp(calibration.mean(one, problem)) / one.predicted);
-    }
-    const usual = median(ratios);
-    let at = 0;
-    return kind.map((one) => {
-      return { ...one, predicted: one.predicted * (one.predicted >= least ? ratios[at++]! : usual) };
-    });
+    const least = rates[rates.length - MOST_CORRECTED] ?? 0;
+    const ratios = kind.map((one) =>
+      one.predicted < least ? undefined : Math.exp(calibration.mean(one, problem)) / one.predicted
+    );
+    const usual = median(ratios.filter((ratio) => ratio !== undefined));
+    return kind.map((one, i) => ({ ...one, predicted: one.predicted * (ratios[i] ?? usual) }));
   });
   return { ...space, candidates: rankCandidates(candidates) };
 }
