@@ -26,7 +26,7 @@ import { wgsl } from "../wgsl/template.ts";
 import { type Resolver, updateWriter } from "../wgsl/write_update.ts";
 import { type Column, columnIndex, type MarchQueues, sumIndex } from "./march_queues.ts";
 import { findList, SERIES, visitList } from "./march_points.ts";
-import { type MarchShape, ownThreads, slicesOf, slot } from "./march_shader.ts";
+import { type MarchShape, ownThreads, slicesOf, slot, withinSum } from "./march_shader.ts";
 import { declarePoints } from "../wgsl/points.ts";
 import { declareProfiles, pointBuffers, profileElement, withProfiles } from "./profile_storage.ts";
 import type { Shader } from "./storage.ts";
@@ -141,8 +141,7 @@ export function planeShader(
     const steps = update.substeps.flatMap((substep, stage) => {
       const sumLines = sums.flatMap(({ of, high, stage: its }, i) => {
         if (its !== stage) return [];
-        const { partial: _, ...apart } = resolver(high, `p${turn}_${i}_`);
-        const { lines, values } = writer.write(apart, [of]);
+        const { lines, values } = writer.write(withinSum(resolver(high, `p${turn}_${i}_`)), [of]);
         return [...lines, `let ${sum(i, high)} = ${values[0]};`];
       });
       const lead = leads[stage]!, isLast = stage === last, [{ field } = { field: 0 }] = substep;

@@ -28,6 +28,8 @@ export interface SliceSum extends Span {
   readonly of: Expression;
   /** The sub-step that finds it, for itself. */
   readonly stage: number;
+  /** Whether it is part of another sum, which takes its place. */
+  readonly isPart: boolean;
 }
 
 export interface MarchQueues {
@@ -77,25 +79,33 @@ function findQueues(update: Update, { isTiled, ahead, isPlane }: QueueOptions): 
     if (column === undefined) columns.push(column = { plane, ago, low: slices[0], high: slices[0] });
     for (const slice of slices) extend(column, slice);
   };
-  const visit = (expression: Expression, lead: number, stage: number): void =>
+  const visit = (expression: Expression, lead: number, stage: number, isPart = false): void =>
     visitTaps(expression, ({ plane, ago, offset: [x, y, z] }) => {
       if (isLayered(update, plane)) return;
       const isNeighbour = y !== 0 || z !== 0;
       if (ago === 0 && isNeighbour && !isTiled) return;
       extendColumn(plane, ago, [lead + x]);
     }, (of, offset) => {
-      if (!isKept(of, offset)) return false;
+      if (!(isPart ? isCarried : isKept)(of, offset)) return false;
       const slice = lead + offset[0];
-      const known = sums[sumIndex(sums, of, offset)];
-      if (known === undefined) sums.push({ of, stage, low: slice, high: slice });
-      else extend(known, slice);
+      let known = sums[sumIndex(sums, of, offset)];
+      if (known === undefined) sums.push(known = { of, stage, isPart, low: slice, high: slice });
+      // a part is found where the whole is
+      for (const end of isPart ? [slice, lead] : [slice]) extend(known, end);
       return true;
     });
   update.substeps.forEach((substep, i) =>
     expressionsOf(substep).forEach((value) => visit(value, leads[i]!, i))
   );
+  // all sums of a sub-step are found in one slice, whose neighbours are then read for all of them
+  for (const sum of sums) {
+    extend(
+      sum,
+      Math.max(...sums.filter(({ stage }) => stage === sum.stage).map(({ high }) => high)),
+    );
+  }
   // what a sum is made of is needed where it is found first
-  for (const { of, high, stage } of sums) visit(of, high, stage);
+  for (const { of, high, stage } of sums) visit(of, high, stage, true);
   // fields of earlier sub-steps are found at their lead, and stored at the slice itself
   update.substeps.slice(0, -1).forEach((substep, i) => {
     for (const { field } of substep) {
@@ -121,9 +131,32 @@ export function isStored(update: Update, field: number): boolean {
   return field < update.fields.length || (isPaired(update) && field === update.substeps.length - 1);
 }
 
-/** Whether a partial sum is computed once and kept: it reads its own slice only, around its own column, and not F(t − 1). */
+/**
+ * Whether a partial sum is computed once and kept: it reads its own slice, around its own column, and sums that earlier slices
+ * have left there, but not F(t − 1).
+ */
 export function isKept(of: Expression, [, y, z]: Offset): boolean {
-  return y === 0 && z === 0 && tapsIn([of]).every(({ offset: [x], ago }) => x === 0 && ago !== 1);
+  return y === 0 && z === 0 && tapsIn([of]).every(({ ago }) => ago !== 1) &&
+    tapsIn([of], isCarried).every(({ offset: [x] }) => x === 0);
+}
+
+/** Whether a partial sum within another has been found when the march was in an earlier slice. */
+export function isCarried(of: Expression, offset: Offset): boolean {
+  return offset[0] < 0 && isKept(of, offset);
+}
+
+function keepsSums(substep: Substep): boolean {
+  let keeps = false;
+  for (const one of expressionsOf(substep)) {
+    visitTaps(one, () => {}, (of, offset) => (keeps ||= isKept(of, offset)));
+  }
+  return keeps;
+}
+
+/** The slices that taps lie in. */
+function rangeOf(taps: readonly Tap[]): Span {
+  const slices = taps.map(({ offset: [x] }) => x);
+  return { low: Math.min(...slices), high: Math.max(...slices) };
 }
 
 /** How far ahead each sub-step must be for what later ones read of its fields. */
@@ -133,14 +166,14 @@ function leadsOf({ substeps }: Update, isPlane: boolean): number[] {
     const made = new Set(substep.map(({ field }) => field));
     leads[i] = Math.max(
       0,
-      ...substeps.flatMap((reader, later) =>
-        later <= i ? [] : tapsOf(reader)
-          .filter(({ plane, ago }) => ago === -1 && made.has(plane))
-          .map(({ offset: [x, , z] }) =>
-            // neighbours were computed a slice before, on the other side of the barrier
-            leads[later]! + Math.max(0, x + (isPlane && z !== 0 ? 1 : 0))
-          )
-      ),
+      ...substeps.flatMap((reader, later) => {
+        if (later <= i) return [];
+        const taps = tapsOf(reader), latest = keepsSums(reader) ? rangeOf(taps).high : undefined;
+        return taps.filter(({ plane, ago }) => ago === -1 && made.has(plane)).map(({ offset: [x, , z] }) =>
+          // neighbours were computed a slice before, on the other side of the barrier
+          leads[later]! + Math.max(0, (latest ?? x) + (isPlane && z !== 0 ? 1 : 0))
+        );
+      }),
     );
   }
   return leads;
@@ -179,16 +212,25 @@ function warmUpOf(
   let filled = 0;
   for (const [i, substep] of substeps.entries()) {
     const its = sums.filter(({ stage }) => stage === i), made = madeBy(substep);
+    // sums that are carried on have been begun where the first of their taps lies
+    const taps = rangeOf(tapsOf(substep)), summing = its.length === 0 ? [] : [taps.high - taps.low];
     const before = substeps.slice(0, i).flatMap((one, j) =>
       tapsOf(substep).some(({ plane, ago }) => ago === -1 && one.some(({ field }) => field === plane))
         // a plane's point is recorded as the march comes to it, even where no later step reads it any more
-        ? [...[...madeBy(one), ...its].map(({ low }) => low), ...isPlane ? [leads[i]!] : []]
+        ? [
+          ...[...madeBy(one), ...its].map(({ low }) => low),
+          ...its.length === 0 ? [] : [leads[i]! + taps.low],
+          ...isPlane ? [leads[i]!] : [],
+        ]
           .map((low) => ready[j]! + leads[j]! - low)
         : []
     );
-    ready[i] = isPlane
-      ? Math.max(0, ...its.map(length), ...before)
-      : Math.max(0, ...loaded, ...its.map((sum) => ahead + length(sum)), ...before);
+    ready[i] = isPlane ? Math.max(0, ...its.map(length), ...summing, ...before) : Math.max(
+      0,
+      ...loaded,
+      ...[...its.map(length), ...summing].map((slices) => ahead + slices),
+      ...before,
+    );
     filled = Math.max(filled, ready[i]!, ...made.map(({ low }) => ready[i]! + leads[i]! - low));
   }
   return filled;

@@ -23,6 +23,7 @@ import { type Resolver, type UpdateWriter, updateWriter } from "../wgsl/write_up
 import {
   type Column,
   columnIndex,
+  isCarried,
   isKept,
   isStored,
   type MarchQueues,
@@ -70,7 +71,7 @@ export function tilesOf(substep: Substep, stage: number, queues: MarchQueues, is
     }
   };
   visit(tapsIn(expressionsOf(substep), isKept), queues.leads[stage]!);
-  for (const { of, high } of sums) visit(tapsIn([of]), high);
+  for (const { of, high } of sums) visit(tapsIn([of], isCarried), high);
   return [...found.values()];
 }
 
@@ -270,8 +271,7 @@ function writeSubstep(
   });
   const sumLines = sums.flatMap(({ of, high, stage: its }, i) => {
     if (its !== stage) return [];
-    const { partial: _, ...apart } = resolver(high, `p${i}_`);
-    const { lines, values } = writer.write(apart, [of]);
+    const { lines, values } = writer.write(withinSum(resolver(high, `p${i}_`)), [of]);
     return [...lines, `${slot(`s${i}`, high)} = ${values[0]};`];
   });
   const { lines, values } = writer.write(
@@ -291,6 +291,14 @@ function writeSubstep(
     ],
     texts: values,
     start: rim.start,
+  };
+}
+
+/** The resolver for what a sum is made of: sums of earlier slices, anything else taken apart. */
+export function withinSum(resolver: Resolver): Resolver {
+  return {
+    ...resolver,
+    partial: (of, offset) => isCarried(of, offset) ? resolver.partial?.(of, offset) : undefined,
   };
 }
 

@@ -19,7 +19,8 @@ import { isAllZero, type Problem } from "../stencils/stencil.ts";
 import { remembered } from "../remembered.ts";
 import { isLayered, profileTapsOf, reachOf, stepReach, tapsOf, type Update } from "../update.ts";
 import { deepOf, depthsOf, piecesOf, repeated, rimmedThreads, rowsOf } from "./march_depth.ts";
-import { isPaired, queuesOf, staggered } from "./march_queues.ts";
+import { carried } from "./march_carried.ts";
+import { isCarried, isPaired, queuesOf, staggered } from "./march_queues.ts";
 import { endsOf, PAIR, planeShader, turnsOf } from "./march_plane.ts";
 import { type Ends, marchShader, type MarchShape, ownThreads, tilesOf } from "./march_shader.ts";
 import { tabulateMarches } from "./march_points.ts";
@@ -51,6 +52,7 @@ export const marching: Traversal = {
       "signal",
       "previous",
       "diagonal-taps",
+      "slanted-taps",
       "sideways-taps",
       "reach",
       "shared-sub-steps",
@@ -61,7 +63,6 @@ export const marching: Traversal = {
     {
       window: "marches do not pass through a window",
       "previous-neighbours": "a march may have overwritten it",
-      "slanted-taps": "no register holds it",
     },
     {
       where: {
@@ -360,7 +361,7 @@ function shapeOf(problem: Problem, parameters: MarchParameters) {
   const { zPerThread = 1, threadsZ, threadsY, pieces, tile = 0, depth = 1 } = parameters;
   const isTiled = tile === 1,
     isPlane = depth > 1 && ny === 1,
-    update = staggered(repeated(storedUpdate(problem), depth));
+    update = staggered(repeated(carried(storedUpdate(problem)), depth));
   // a slice of the plane's march takes less time than the memory: heat, 16384², 2,041 Gcells/s and 2,165 (H200, 2026-11-23)
   const ahead = isPlane ? 2 : parameters.ahead ?? 0;
   const parts = partsOf(update, zPerThread, isTiled || isPlane, ahead, isPlane);
@@ -413,7 +414,8 @@ const partsOf = remembered((
     /** Slices that it reads before its first cell. */
     fill,
     /** Values that a thread keeps for each of its cells. */
-    held: fill + lengths.length + profileTapsOf(update).filter(({ axis }) => axis !== 0).length,
+    held: fill + queues.columns.length + queues.sums.filter(({ isPart }) => !isPart).length +
+      profileTapsOf(update).filter(({ axis }) => axis !== 0).length,
   };
 });
 
@@ -447,7 +449,7 @@ const readsOf = remembered((
   const tiled = new Set<string>();
   for (const [i, substep] of update.substeps.entries()) {
     const its = sums.filter(({ stage }) => stage === i);
-    const inSlice = its.length > 0 ? its.flatMap(({ of }) => tapsIn([of])) : tapsOf(substep);
+    const inSlice = its.length > 0 ? its.flatMap(({ of }) => tapsIn([of], isCarried)) : tapsOf(substep);
     for (const { offset: [x, y, z], ago, plane } of inSlice) {
       if (ago === 1 || isLayered(update, plane)) continue;
       for (let lane = 0; lane < zPerThread; lane++) {

@@ -68,6 +68,45 @@ const march = (threadsZ: number, zPerThread: number, pieces: number, ahead: 0 | 
   return { zPerThread, threadsZ, threadsY: 1, pieces, tile: 0, ahead };
 };
 
+/** A box of distinct whole weights, tap by tap in the order of slices; `turned`: backwards, and with F(t − 1). */
+function wholeBox(reach: number, like: "in order" | "in rows" | "turned" = "in order"): Stencil {
+  const span = Array.from({ length: 2 * reach + 1 }, (_, i) => i - reach);
+  const weightOf = (x: number, y: number) => ((7 * x + 3 * y + 40) % 5) - 2 || 3;
+  return equation({
+    name: `box-${reach}`,
+    dimensions: 2,
+    fields: { u: [-4, 3] },
+    step({ u }) {
+      const rows = span.map((x) =>
+        span.map((y) => multiply(weightOf(x, y), u.at(like === "in rows" ? 0 : x, y)))
+      );
+      const sums = like === "in rows"
+        ? rows.map(([first, ...rest], i) => shifted(add(first!, ...rest), span[i]!, 0))
+        : like === "turned"
+        ? [...rows.flat().reverse(), multiply(-1, u.before())]
+        : rows.flat();
+      return { u: maximum(-99, minimum(99, add(sums[0]!, ...sums.slice(1)))) };
+    },
+  });
+}
+
+/** Slanted taps of a field and a material in products and choices, with profiles along both axes. */
+const MIXED = equation({
+  name: "mixed",
+  dimensions: 2,
+  fields: { u: [-4, 3] },
+  materials: {
+    m: { values: [1, 0, -1, 2, 0, 1, 1, 0] },
+    dx: along("x", { values: [1, 0, 2, -1, 0, 1, -2, 3] }),
+    dy: along("y", { values: [2, 0, -1, 1, 0, 1, -2, 1] }),
+  },
+  step({ u, m, dx, dy }) {
+    const late = multiply(m.at(1, -1), subtract(u.at(1, 1), multiply(dx.at(1), u.at(-2))));
+    const early = multiply(dy.at(0, 1), add(u.at(-1, 1), m.at(-1, 1)));
+    return { u: maximum(-99, minimum(99, add(late, early, multiply(u.at(0, -1), dx.at(-1))))) };
+  },
+});
+
 const CASES: readonly Row[] = [
   [wholeWave(2), [13, 17], "zero", stepwise, { threadsZ: 8, threadsY: 1, threadsX: 2 }],
   [wholeWave(6), [23, 7], ["periodic", "zero", "insulated"], stepwise, {
@@ -83,6 +122,10 @@ const CASES: readonly Row[] = [
     threadsX: 1,
   }],
   [life(undefined, PLANE), [17, 23], "periodic", marching, march(16, 1, 1, 1)],
+  [wholeBox(2), [13, 23], "insulated", marching, march(8, 4, 2, 1)],
+  [MIXED, [17, 29], "zero", marching, { ...march(16, 1, 3, 0), tile: 1 }],
+  [wholeBox(1, "turned"), [19, 13], ["periodic", "periodic", "zero"], marching, march(4, 2, 4, 0)],
+  [SLANTED, [13, 21], "zero", marching, march(8, 2, 2, 1)],
   [life("3-6/2", PLANE), [5, 11], "insulated", stepwise, { threadsZ: 8, threadsY: 1, threadsX: 1 }],
 ];
 
@@ -128,6 +171,13 @@ const DEEP: readonly [Stencil, grid: readonly [number, number], Values, runs: nu
   [life(undefined, PLANE), [29, 37], { ...march(16, 2, 2, 1), depth: 4 }, [9, 10], "periodic"],
   [life("3-6/2", PLANE), [11, 26], { ...march(16, 4, 2, 1), depth: 6 }, [13], ["zero", "periodic"]],
   [wholeHeat, [13, 16], { ...march(16, 1, 1, 1), depth: 3 }, [7], ["periodic", "zero"]],
+  // sums that are carried from slice to slice
+  [wholeBox(2), [23, 41], { ...march(16, 4, 2, 1), depth: 3 }, [7, 4]],
+  [wholeBox(2, "in rows"), [29, 37], { ...march(16, 2, 3, 1), depth: 2 }, [5]],
+  [wholeBox(1, "turned"), [17, 43], { ...march(16, 2, 2, 1), depth: 2 }, [5, 4]],
+  [wholeBox(2), [11, 67], { ...march(16, 4, 1, 1), depth: 2 }, [4], ["periodic", "zero"]],
+  [wholeBox(2), [71, 203], { ...march(16, 4, 4, 1), depth: 2 }, [3]],
+  [MIXED, [59, 83], { ...march(16, 2, 4, 1), depth: 3 }, [7]],
   // with workgroups that lie wholly within the grid
   [wholeHeat, [61, 131], { ...march(16, 2, 4, 1), depth: 3 }, [4, 2]],
   [wholeWave(4), [67, 101], { ...march(16, 2, 4, 1), depth: 2 }, [6]],
