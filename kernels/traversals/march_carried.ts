@@ -6,31 +6,33 @@
  *
  * @module
  */
-import { type Expression, fold, isSame, type PartialSum, TREE, visitTaps } from "../expression.ts";
+import { type Expression, fold, isSame, type PartialSum, tapsIn, TREE, visitTaps } from "../expression.ts";
 import { remembered } from "../remembered.ts";
 import type { Update } from "../update.ts";
 import { isKept } from "./march_queues.ts";
 
 /**
- * The update with such expressions, where a tap is off the x axis and in no sum of its slice, or different sums lie in
- * different slices; any other as it is.
+ * The update with such expressions, where a tap is off the x axis and in no sum of its slice, or different sums of an only
+ * field lie in different slices; any other as it is.
  */
 export const carried: (update: Update) => Update = remembered((update) => ({
   ...update,
   substeps: update.substeps.map((substep) =>
-    substep.map((one) => isScattered(one.value) ? { ...one, value: inOrder(whole(one.value)) } : one)
+    substep.map((one) =>
+      isScattered(one.value, update.fields.length) ? { ...one, value: inOrder(whole(one.value)) } : one
+    )
   ),
 }));
 
-/** Whether the neighbours that an expression reads lie in several slices, and not in places of one sum. */
-function isScattered(expression: Expression): boolean {
+/** Whether the neighbours that an expression reads of fields lie in several slices, and not in places of one sum. */
+function isScattered(expression: Expression, fields: number): boolean {
   let isSlanted = false;
   const kept: { of: Expression; x: number }[] = [];
   visitTaps(expression, ({ offset: [x, y, z] }) => {
     isSlanted ||= x !== 0 && (y !== 0 || z !== 0);
   }, (of, offset) => {
     if (!isKept(of, offset)) return false;
-    kept.push({ of, x: offset[0] });
+    if (fields === 1 && tapsIn([of]).some(({ plane }) => plane === 0)) kept.push({ of, x: offset[0] });
     return true;
   });
   return isSlanted || kept.some(({ of, x }) => x !== kept[0]!.x && !isSame(of, kept[0]!.of));

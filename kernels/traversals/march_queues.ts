@@ -145,10 +145,15 @@ export function isCarried(of: Expression, offset: Offset): boolean {
   return offset[0] < 0 && isKept(of, offset);
 }
 
+/** Whether a sub-step keeps sums of what earlier ones make, all of which are found in its last slice. */
 function keepsSums(substep: Substep): boolean {
   let keeps = false;
   for (const one of expressionsOf(substep)) {
-    visitTaps(one, () => {}, (of, offset) => (keeps ||= isKept(of, offset)));
+    visitTaps(one, () => {}, (of, offset) => {
+      const isSum = isKept(of, offset);
+      keeps ||= isSum && tapsIn([of]).some(({ ago }) => ago === -1);
+      return isSum;
+    });
   }
   return keeps;
 }
@@ -213,24 +218,22 @@ function warmUpOf(
   for (const [i, substep] of substeps.entries()) {
     const its = sums.filter(({ stage }) => stage === i), made = madeBy(substep);
     // sums that are carried on have been begun where the first of their taps lies
-    const taps = rangeOf(tapsOf(substep)), summing = its.length === 0 ? [] : [taps.high - taps.low];
+    const taps = rangeOf(tapsOf(substep)), isCarrying = its.some(({ isPart }) => isPart);
     const before = substeps.slice(0, i).flatMap((one, j) =>
       tapsOf(substep).some(({ plane, ago }) => ago === -1 && one.some(({ field }) => field === plane))
         // a plane's point is recorded as the march comes to it, even where no later step reads it any more
         ? [
           ...[...madeBy(one), ...its].map(({ low }) => low),
-          ...its.length === 0 ? [] : [leads[i]! + taps.low],
+          ...isCarrying ? [leads[i]! + taps.low] : [],
           ...isPlane ? [leads[i]!] : [],
         ]
           .map((low) => ready[j]! + leads[j]! - low)
         : []
     );
-    ready[i] = isPlane ? Math.max(0, ...its.map(length), ...summing, ...before) : Math.max(
-      0,
-      ...loaded,
-      ...[...its.map(length), ...summing].map((slices) => ahead + slices),
-      ...before,
-    );
+    const lengths = isCarrying ? [taps.high - taps.low] : its.map(length);
+    ready[i] = isPlane
+      ? Math.max(0, ...lengths, ...before)
+      : Math.max(0, ...loaded, ...lengths.map((slices) => ahead + slices), ...before);
     filled = Math.max(filled, ready[i]!, ...made.map(({ low }) => ready[i]! + leads[i]! - low));
   }
   return filled;

@@ -115,6 +115,19 @@ const DRIVEN_PLANE: Problem = {
   grid: [61, 1, 113],
 };
 
+/** A box of nine weights in two dimensions, tap by tap. */
+const BOX = equation({
+  name: "box",
+  dimensions: 2,
+  fields: { u: [-1, 1] },
+  step({ u }) {
+    const taps = [-1, 0, 1].flatMap((x) =>
+      [-1, 0, 1].map((y) => multiply(0.11 + 0.01 * (3 * x + y), u.at(x, y)))
+    );
+    return { u: add(taps[0]!, ...taps.slice(1)) };
+  },
+});
+
 const oneElsewhere = (point: Point, i: number): Point => i === 3 ? { field: 0, cell: [0, 0, 0] } : point;
 const further = ({ field, cell: [x, y, z] }: Point): Point => ({ field, cell: [x, y, z + 1] });
 const POINTS: Readonly<Record<string, Mutation>> = {
@@ -463,6 +476,20 @@ const SUBJECTS: readonly Subject[] = [
       "a rim too narrow": ["column >= 2", "column >= 1"],
       "a value that is not carried on": [/c3_\w+ = c3_\w+;\n(?=\s*c)/g, ""],
       "F(t − 1) not stored": ["older[cell] =", "newer[cell] ="],
+    },
+  },
+  {
+    problem: { ...PROBLEM, stencil: BOX, grid: [61, 1, 131], steps: 9 },
+    traversal: marching,
+    parameters: { zPerThread: 2, threadsZ: 16, threadsY: 1, pieces: 4, tile: 0, ahead: 1, depth: 2 },
+    mutations: {
+      "a sum that is not carried on": [/s4_2 = s4_4;/g, ""],
+      "a sum of another row carried on": [/s2_3 \+ W6/g, "s4_3 + W6"],
+      "the first row of a sum left out": [/s4_2 \+ W3 \*/g, "W3 *"],
+      "a march that begins too late for the first row's sums": [
+        /var x = first - 5; x/g,
+        "var x = first - 4; x",
+      ],
     },
   },
   {

@@ -28,7 +28,6 @@ fn main(@builtin(local_invocation_id) l: vec3u, @builtin(workgroup_id) w: vec3u)
   var s0_m1 = vec2f();
   var s0_0 = vec2f();
   var s0_1 = vec2f();
-  var s1_1 = vec2f();
   for (var x = first - 2; x < last; x++) {
     c0_1 = now[cell + SLICE];
     tiles[0][half + row + 1][column + 1] = c0_1;
@@ -56,7 +55,6 @@ fn main(@builtin(local_invocation_id) l: vec3u, @builtin(workgroup_id) w: vec3u)
     let r0_6 = tiles[0][half + row + 2][column + 1];
     let r0_7 = tiles[0][half + row + 2][column + 2];
     s0_1 = vec2f(r0_0.y, r0_1.x) + r0_1 + vec2f(r0_1.y, r0_2.x) + (vec2f(r0_3.y, c0_1.x) + c0_1 + vec2f(c0_1.y, r0_4.x)) + (vec2f(r0_5.y, r0_6.x) + r0_6 + vec2f(r0_6.y, r0_7.x));
-    s1_1 = vec2f(r0_3.y, c0_1.x) + c0_1 + vec2f(c0_1.y, r0_4.x);
     let e0_0 = s0_m1 + s0_0 + s0_1;
     let e0_1 = c0_0;
     if (mine && x >= first) {

@@ -34,8 +34,6 @@ fn main(@builtin(local_invocation_id) l: vec3u, @builtin(workgroup_id) w: vec3u)
   var s1_m1 = vec4f();
   var s1_0 = vec4f();
   var s1_1 = vec4f();
-  var s2_2 = vec4f();
-  var s3_1 = vec4f();
   for (var x = first - 5; x < last; x++) {
     c0_3 = now[cell + 3 * SLICE];
     let r0_0 = now[cell + 2 * SLICE - PITCH - 1];
@@ -47,7 +45,6 @@ fn main(@builtin(local_invocation_id) l: vec3u, @builtin(workgroup_id) w: vec3u)
     let r0_6 = now[cell + 2 * SLICE + PITCH];
     let r0_7 = now[cell + 2 * SLICE + PITCH + 1];
     s0_2 = vec4f(r0_0.w, r0_1.x, r0_1.y, r0_1.z) + r0_1 + vec4f(r0_1.y, r0_1.z, r0_1.w, r0_2.x) + (vec4f(r0_3.w, c0_2.x, c0_2.y, c0_2.z) + c0_2 + vec4f(c0_2.y, c0_2.z, c0_2.w, r0_4.x)) + (vec4f(r0_5.w, r0_6.x, r0_6.y, r0_6.z) + r0_6 + vec4f(r0_6.y, r0_6.z, r0_6.w, r0_7.x));
-    s2_2 = vec4f(r0_3.w, c0_2.x, c0_2.y, c0_2.z) + c0_2 + vec4f(c0_2.y, c0_2.z, c0_2.w, r0_4.x);
     let e0_0 = s0_0 + s0_1 + s0_2;
     let e0_1 = c0_1;
     c1_1 = select(vec4f(), select(vec4f(), step(W0 + W1 * e0_1, e0_0) * step(e0_0, W0 + W2 * e0_1), inside), u32(x + 1) < u32(NX));
@@ -62,7 +59,6 @@ fn main(@builtin(local_invocation_id) l: vec3u, @builtin(workgroup_id) w: vec3u)
     let r1_6 = tiles[0][half + row + 1][column];
     let r1_7 = tiles[0][half + row + 1][column + 1];
     s1_1 = vec4f(r1_0.w, r1_1.x, r1_1.y, r1_1.z) + r1_1 + vec4f(r1_1.y, r1_1.z, r1_1.w, r1_2.x) + (vec4f(r1_3.w, c1_1.x, c1_1.y, c1_1.z) + c1_1 + vec4f(c1_1.y, c1_1.z, c1_1.w, r1_4.x)) + (vec4f(r1_5.w, r1_6.x, r1_6.y, r1_6.z) + r1_6 + vec4f(r1_6.y, r1_6.z, r1_6.w, r1_7.x));
-    s3_1 = vec4f(r1_3.w, c1_1.x, c1_1.y, c1_1.z) + c1_1 + vec4f(c1_1.y, c1_1.z, c1_1.w, r1_4.x);
     let e1_0 = s1_m1 + s1_0 + s1_1;
     let e1_1 = c1_0;
     if (mine && x >= first) {
