@@ -1,29 +1,35 @@
 /**
  * What diamonds gain where others compute on the host as well:
  *
- *     deno run -A bench/cpu_diamonds.ts EQUATION N STEPS TURNS STRIP TILES,LEVELS,BLOCK…
+ *     deno run -A bench/cpu_diamonds.ts EQUATION GRID STEPS TURNS STRIP TILES,LEVELS,BLOCK…
  *
- * EQUATION is a name with a variant, `wave:4`, or without, `maxwell`, on a grid of N³. One worker runs stepwise, in strips of
- * STRIP rows (0: none), and each of the diamonds for STEPS steps, by turns. What counts is the time that the process
- * computes, by the system's account, not the time that passes. Prints for each its rate in the best turn, and the median of
- * stepwise's time over its own, turn by turn.
+ * EQUATION is a name with a variant, `wave:4`, or without, `maxwell`; GRID is N for N³, or as in `8192x8192`. One worker runs
+ * stepwise, in strips of STRIP rows (0: none), and each of the diamonds for STEPS steps, by turns. What counts is the time
+ * that the process computes, by the system's account, not the time that passes. Prints for each its rate in the best turn,
+ * and the median of stepwise's time over its own, turn by turn.
  *
  * @module
  */
 import { cpuUsage } from "node:process";
 import { CPU_TRAVERSALS } from "../kernels/cpu/cpu_traversals.ts";
+import { plannedProblem } from "../kernels/planned_problem.ts";
 import { EQUATIONS } from "../kernels/stencils/all.ts";
-import { cellsOf, type Problem } from "../kernels/stencils/stencil.ts";
+import { cellsOf, type OwnGrid } from "../kernels/stencils/stencil.ts";
 import { cpuLayoutOf } from "../tuner/devices/cpu/cpu_field.ts";
 import { CpuPool } from "../tuner/devices/cpu/wasm_workers.ts";
 import { formatTable } from "../tuner/format.ts";
 import { median } from "../tuner/measuring/statistics.ts";
 
-const [equation = "", n, steps, turns, strip, ...diamonds] = Deno.args;
-const [name, variant] = equation.split(":"), size = Number(n);
+const [equation = "", gridText = "", steps, turns, strip, ...diamonds] = Deno.args;
+const [name, variant] = equation.split(":"), sizes = gridText.split("x").map(Number), [n] = sizes;
+const grid = (sizes.length === 1 ? [n, n, n] : sizes) as unknown as OwnGrid;
 const { create } = EQUATIONS.find((one) => one.name === name)!;
-const stencil = create(variant === undefined ? undefined : Number(variant));
-const problem: Problem = { stencil, grid: [size, size, size], boundary: "zero", steps: Number(steps) };
+const stencil = create(
+  variant === undefined ? undefined : Number(variant),
+  undefined,
+  grid.length === 2 ? 2 : 3,
+);
+const problem = plannedProblem({ stencil, grid, boundary: "zero", steps: Number(steps) });
 const layout = cpuLayoutOf(problem), pool = await CpuPool.create({ workers: 1 });
 const ways = [
   { traversal: "stepwise", parameters: { strip: Number(strip) } },

@@ -135,10 +135,11 @@ const LARGE_SLICE = 2 ** 16;
  * Rows of a cache that a core has alone are made 2·2 at a time, which takes the fewest loads. Rows of large slices come
  * from further away: there it counts that many streams run on without a jump, so rows are made one after the other, of 4
  * slices at a time, or of 2 where more slices in reach are more than the registers hold. Several fields are too many for
- * them. Measured in turns on an AMD EPYC (Zen 4), 2026-11-22: BENCHMARKS.md.
+ * them. In two dimensions a slice is a single row: there 4 slices at a time are 1.2 to 1.3 times as fast from memory, and alike
+ * in a cache. Measured in turns on an AMD EPYC (Zen 4), 2026-11-22 and 24: BENCHMARKS.md.
  */
 function turnFor(substep: Substep, { layout }: WasmSource): Turn {
   if (substep.length > 1) return { x: 1, y: 1, vectors: 1 };
-  if (layout.slice * CELL <= LARGE_SLICE) return { x: 2, y: 2, vectors: 2 };
+  if (layout.grid[1] > 1 && layout.slice * CELL <= LARGE_SLICE) return { x: 2, y: 2, vectors: 2 };
   return { x: reachOf(substep).x <= 2 ? 4 : 2, y: 1, vectors: 2 };
 }

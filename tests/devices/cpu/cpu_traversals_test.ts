@@ -66,6 +66,9 @@ const CASES: readonly [stencil: Stencil, grid: Grid, shapes: readonly CpuShape[]
   [wave(2), [13, 14, 1039], [{ strip: 5 }, { tiles: 2, band: 2, block: 4 }]],
   [wave(6), [9, 10, 1030], [{ strip: 4 }]],
   [life(), [6, 18, 901], [{ strip: 0 }]],
+  // and those of two dimensions always
+  [wave(4, { dimensions: 2 }), [22, 1, 37], [{ tiles: 2, band: 2, block: 1 }]],
+  [heat(1, { dimensions: 2 }), [27, 1, 10], [{ tiles: 3, band: 3, block: 1 }]],
   [wave(6), [37, 31, 13], [{ strip: 4 }, { tiles: 2, band: 2, block: 3 }]],
   [wave(14), [29, 33, 11], [{ tiles: 2, band: 1, block: 1 }]],
   [heat(1), [9, 40, 21], [{ tiles: 5, band: 2, block: 4 }]],
