@@ -124,8 +124,10 @@ export const diamondTorre: Traversal = {
     // W must be even: where the slope is, there is a tile between each two of whole DTS
     const parts = update.fields.length > 1 ? 1 : 2 - leanOf(update).slope % 2;
     const sizes = Array.from({ length: (LARGEST_DTS - 1) * parts + 1 }, (_, i) => 1 + i / parts);
+    // larger tiles hold more: none after the first that holds too much needs to be looked at
+    const tooLarge = sizes.findIndex((dts) => dts > 1 && heldBy(update, dts) > MOST_HELD);
     return {
-      dts: sizes.filter((dts) => dts === 1 || heldBy(update, dts) <= MOST_HELD),
+      dts: tooLarge < 0 ? sizes : sizes.slice(0, tooLarge),
       nt: [8, 16, 24, 32, 48, 64, 96, 128, 192].filter((nt) => nt === 8 || nt <= problem.steps),
       bands: [1, 2, 4, 8, MAX_BANDS],
       zPerThread: [1, 2, 4],

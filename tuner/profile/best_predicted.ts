@@ -278,8 +278,15 @@ function only(
 
 /** What the CPU can do alone. */
 function cpuWays(target: PredictionTarget, reasons: string[]): Way[] {
-  const { problem } = target;
-  return cpuCandidates(problem, Math.max(1, target.cpuWorkers)).flatMap((one) => {
+  const { problem, cpuWorkers } = target, [slices] = problem.grid;
+  // what no memory of the CPU holds need not be enumerated
+  const share = { cpuSlices: slices, gpuSlices: 0, exchangeEvery: 1, cpuWorkers: Math.max(1, cpuWorkers) };
+  const whole = adaptShare({ traversal: stepwise.name, parameters: {}, share }, target);
+  if ("reason" in whole) {
+    reasons.push(`CPU: ${whole.reason}`);
+    return [];
+  }
+  return cpuCandidates(problem, Math.max(1, cpuWorkers)).flatMap((one) => {
     const adapted = adaptConfiguration(one.configuration, target);
     if ("reason" in adapted) {
       if (reasons.length < 2) reasons.push(`CPU: ${adapted.reason}`);
