@@ -88,7 +88,7 @@ export const marching: Traversal = {
       tile: [0, 1],
       ahead: [0, 1],
     };
-    if (refusalOf(deepOf(problem), problem) !== undefined) return alone;
+    if (deepRefusal(problem) !== undefined) return alone;
     const threadsZ = rimmedThreads(nz).filter((threads) => threads <= Math.min(256, mostZ));
     const threadsY = ny === 1
       ? []
@@ -102,7 +102,7 @@ export const marching: Traversal = {
   },
   infeasible(problem, parameters, limits) {
     const { zPerThread = 1, threadsZ, threadsY, pieces, tile, ahead = 0, depth = 1 } = parameters;
-    const shallow = depth > 1 ? refusalOf(deepOf(problem), problem) : undefined;
+    const shallow = depth > 1 ? deepRefusal(problem) : undefined;
     if (shallow !== undefined) return { ...shallow, message: `depth ${depth}: ${shallow.message}` };
     // Where there is a choice, each depth has shapes of its own. Life, 512³, two steps: 456 Gcells/s, with a tile 323,
     // without loads ahead 410 (H100, 2026-11-22).
@@ -388,6 +388,9 @@ function isPower(count: number): boolean {
 function needsOf({ update }: Shape): { span: number } {
   return { span: 2 * stepReach(update).x + 1 };
 }
+
+/** Why a problem cannot have several steps a pass. */
+const deepRefusal = remembered((problem: Problem) => refusalOf(deepOf(problem), problem));
 
 /** What does not depend on the grid. */
 const partsOf = remembered((

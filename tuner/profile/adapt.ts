@@ -16,7 +16,7 @@ import type { Configuration, Share } from "../configuration.ts";
 import { cpuCandidates } from "../search/cpu_space.ts";
 import { describeTraversal } from "./describe.ts";
 import { mayLack } from "./former_files.ts";
-import { valuesIn } from "./prediction.ts";
+import { oddIn } from "./prediction.ts";
 import { uses } from "../shares.ts";
 
 export interface AdaptTarget {
@@ -146,14 +146,9 @@ export function whyNot(
 ): Refusal | undefined {
   const refused = refusalOf(traversal, problem);
   if (refused !== undefined) return refused;
-  const isWhole = (value: number): boolean => Number.isInteger(value) && value >= 0 && value <= LARGEST_VALUE;
-  const lists: Readonly<Record<string, readonly number[]>> = traversal.parameterLists(problem, limits);
-  const known = Object.keys(lists);
-  const odd = Object.entries(parameters)
-    .find(([name, value]) => !isWhole(value) && !lists[name]?.includes(value));
-  const reason = refuseOthers(known, parameters) ??
-    (odd &&
-      wrongParameters(`${odd[0]} must be ${valuesIn(lists[odd[0]]!, 0, LARGEST_VALUE)}, it is ${odd[1]}`)) ??
+  const lists = traversal.parameterLists(problem, limits), known = Object.keys(lists);
+  const odd = oddIn(lists, parameters, () => [0, LARGEST_VALUE]);
+  const reason = refuseOthers(known, parameters) ?? (odd === undefined ? odd : wrongParameters(odd)) ??
     traversal.infeasible(problem, parameters, limits);
   if (reason !== undefined) return reason;
   const missing = known.filter((name) => parameters[name] === undefined && !mayLack(traversal.name, name));

@@ -62,20 +62,25 @@ const FAR_BEYOND = 4;
  * @param problem one that the traversal does not refuse
  */
 export function oddValue(traversal: Traversal, problem: Problem, parameters: Parameters): string | undefined {
-  for (const [name, list] of Object.entries(listsOf(problem, traversal.name))) {
-    const value = parameters[name];
-    if (value === undefined || list.includes(value)) continue;
-    const least = Math.min(1, ...list), most = FAR_BEYOND * Math.max(1, ...list);
-    if (Number.isInteger(value) && value >= least && value <= most) continue;
-    return `${name} must be ${valuesIn(list, least, most)}: found ${value}`;
-  }
-  return undefined;
+  const boundsOf = (list: readonly number[]) =>
+    [Math.min(1, ...list), FAR_BEYOND * Math.max(1, ...list)] as const;
+  return oddIn(listsOf(problem, traversal.name), parameters, boundsOf);
 }
 
-/** Which values a parameter may have, in words: whole numbers, and halves that a search would try. */
-export function valuesIn(list: readonly number[], least: number, most: number): string {
-  const others = list.filter((value) => !Number.isInteger(value)).map((value) => `, ${value}`).join("");
-  return `a whole number from ${least} to ${most}${others.replace(/, ([^,]*)$/, " or $1")}`;
+/** Which value is neither in its parameter's list nor a whole number within bounds, in words; undefined if none is. */
+export function oddIn(
+  lists: Readonly<Record<string, readonly number[]>>,
+  parameters: Parameters,
+  boundsOf: (list: readonly number[]) => readonly [least: number, most: number],
+): string | undefined {
+  for (const [name, list] of Object.entries(lists)) {
+    const value = parameters[name], [least, most] = boundsOf(list);
+    if (value === undefined || list.includes(value)) continue;
+    if (Number.isInteger(value) && value >= least && value <= most) continue;
+    const others = list.filter((other) => !Number.isInteger(other)).map((other) => `, ${other}`).join("");
+    const wanted = `a whole number from ${least} to ${most}${others.replace(/, ([^,]*)$/, " or $1")}`;
+    return `${name} must be ${wanted}: found ${value}`;
+  }
 }
 
 /** What a search would try where nothing limits it, found once for each problem. */
