@@ -63,12 +63,17 @@ interface Way {
   readonly part?: number;
 }
 
+/** What a rate is expected of. */
+type Timed = Pick<Way, "candidate" | "on" | "part">;
+
 /** A way with the logarithm of the whole grid's rate. */
 interface Weighed<W> {
   readonly way: W;
   readonly mean: number;
   readonly deviation: number;
 }
+
+type Ranked<W> = Pick<Weighed<W>, "way" | "mean">;
 
 /**
  * The ways to compute a grid whose rates should be highest, of everything that can run: on the GPU alone, on the CPU
@@ -90,9 +95,7 @@ export function bestPredicted(target: PredictionTarget, calibration: Calibration
   const ways = gpuWays({ on: problem, share, changes: [] }, target, reasons);
   if (ways.length === 0 || (calibration.knowsCpu && cpuWorkers > 0)) ways.push(...cpuWays(target, reasons));
   const adapted = like && adaptShare(like, target);
-  if (
-    adapted !== undefined && "share" in adapted && isShared(adapted.share)
-  ) {
+  if (adapted !== undefined && "share" in adapted && isShared(adapted.share)) {
     const part = adapted.share.gpuSlices / slices;
     ways.push(...gpuWays({ ...adapted, part, on: partOf(problem, adapted.share, "gpu") }, target, []));
   }
@@ -100,10 +103,9 @@ export function bestPredicted(target: PredictionTarget, calibration: Calibration
   const kinds = Map.groupBy(fastestFirst(ways, calibration), ({ way }) => kindOf(way.candidate));
   const written = [...kinds.values()].flatMap((some) => some.slice(0, MOST_WRITTEN))
     .flatMap(({ way }) => everyWriting(way, target));
+  const promising = mostPromising([...written, ...baselines], calibration, shapeOf);
   return {
-    best: varied(mostPromising([...written, ...baselines], calibration, shapeOf), ways, calibration).map(
-      describe,
-    ),
+    best: varied(promising, ways, calibration).map(describe),
     baseline: mostPromising(baselines, calibration).map(describe)[0],
     reasons,
   };
@@ -115,7 +117,7 @@ export function bestPredicted(target: PredictionTarget, calibration: Calibration
  * @param ways each a candidate for a problem, or for a part of the grid that is computed in the time of the whole
  * @param keyOf of ways with the same key only the best is wanted
  */
-export function mostPromising<W extends Pick<Way, "candidate" | "on" | "part">>(
+export function mostPromising<W extends Timed>(
   ways: readonly W[],
   calibration: Calibration,
   keyOf: (way: W) => unknown = (way) => way,
@@ -180,20 +182,13 @@ function shapeOf({ candidate, part = 1 }: Way): string {
 }
 
 /** Ways with their corrected rates, the fastest first. */
-function corrected<W extends Pick<Way, "candidate" | "on" | "part">>(
-  ways: readonly W[],
-  calibration: Calibration,
-): Pick<Weighed<W>, "way" | "mean">[] {
-  return ways.map((way) => {
-    return { way, mean: calibration.mean(way.candidate, way.on) - Math.log(way.part ?? 1) };
-  }).sort((a, b) => b.mean - a.mean);
+function corrected<W extends Timed>(ways: readonly W[], calibration: Calibration): Ranked<W>[] {
+  const meanOf = ({ candidate, on, part = 1 }: Timed) => calibration.mean(candidate, on) - Math.log(part);
+  return ways.map((way) => ({ way, mean: meanOf(way) })).sort((a, b) => b.mean - a.mean);
 }
 
 /** The same down to the fastest of stepwise. */
-function fastestFirst<W extends Pick<Way, "candidate" | "on" | "part">>(
-  ways: readonly W[],
-  calibration: Calibration,
-): Pick<Weighed<W>, "way" | "mean">[] {
+function fastestFirst<W extends Timed>(ways: readonly W[], calibration: Calibration): Ranked<W>[] {
   const all = corrected(ways, calibration);
   const baseline = all.findIndex(({ way: { candidate } }) => isStepwise(candidate));
   return baseline < 0 ? all : all.slice(0, baseline + 1);

@@ -210,10 +210,8 @@ function chooseAnew(asked: Asked): Choice {
   // a field that caches hold gains nothing from a kernel that saves traffic, and pays for its compilation
   const isSmall = fieldBytes(problem) <= CACHED_BYTES && problem.stencil.dimensions !== 1;
   const traversals = isSmall ? { traversals: [stepwise] } : {};
-  const { best: [best, ...others], reasons } = bestPredicted(
-    { ...target, ...traversals },
-    new Calibration([], target.device),
-  );
+  const unmeasured = new Calibration([], target.device);
+  const { best: [best, ...others], reasons } = bestPredicted({ ...target, ...traversals }, unmeasured);
   if (best === undefined) {
     const on = `${problem.stencil.title} on ${describeGrid(problem)}`;
     throw new RangeError(`Cannot choose a configuration for ${on}: ${reasons.join("; ")}`);
@@ -328,19 +326,16 @@ function predicted(
   }
   const known = nears.reduce((sum, { entry }) => sum + (samples.get(entry)?.length ?? 0), 0);
   if (known === 0) return undefined;
-  const { best: [best, ...others], baseline } = bestPredicted(
-    target,
-    calibration,
-    nears.find(({ isAlike }) => isAlike)?.entry.configuration,
-  );
+  const like = nears.find(({ isAlike }) => isAlike)?.entry.configuration;
+  const { best: [best, ...others], baseline } = bestPredicted(target, calibration, like);
   if (best === undefined) return undefined;
   const { configuration, cellsPerSecond, interval95 } = best;
   const isLike = (one: Sample): boolean => kindOf(one) === best.kind;
   const near = nears.find(({ entry }) => samples.get(entry)?.some(isLike)) ?? nears[0]!;
-  const like = samples.get(near.entry)?.find(isLike);
-  const changes = like === undefined
+  const same = samples.get(near.entry)?.find(isLike);
+  const changes = same === undefined
     ? [...best.changes, `${configuration.traversal}, which was not measured`]
-    : [...best.changes, ...describeChanges(like.parameters, configuration.parameters)];
+    : [...best.changes, ...describeChanges(same.parameters, configuration.parameters)];
   return {
     configuration,
     runnersUp: configurationsOf(others),
@@ -348,7 +343,7 @@ function predicted(
     cellsPerSecond,
     interval95,
     near,
-    isMeasured: like !== undefined,
+    isMeasured: same !== undefined,
     known,
     baseline,
   };
