@@ -62,7 +62,7 @@ const planeOf = remembered((update: Update): Capabilities => {
 });
 
 /** Whether an update's expressions, mirrored along an axis, are the same but for the order of what is added or multiplied. */
-function isMirrored(update: Update, axis: Axis): boolean {
+export function isMirrored(update: Update, axis: Axis): boolean {
   const write = (expression: Expression, side: -1 | 1): string =>
     fold<readonly string[]>(expression, {
       ...eachOperation<readonly string[]>((kind) => (...operands) => {

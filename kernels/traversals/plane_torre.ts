@@ -15,15 +15,19 @@
  * on over the corner, so that nothing older than a stage is needed. With FArSh a band touches a level at its first and
  * its last tier alone, so that the level holds one time step.
  *
+ * Where an end holds images, the tiles cover as much beyond it as a round's steps reach (`plane_torre_shape.ts`).
+ *
  * A thread holds a line of cells along (1, 1), which is along x, or a square of u and v (`plane_torre_shape.ts`). A level
  * lies in rows or in diamond tiles (`torre_tiles.ts`).
  *
  * @module
  */
-import { AMONG_ZEROS, capabilities, wrongParameters } from "../capability.ts";
+import { capabilities, wrongParameters } from "../capability.ts";
+import { alongAxes, isAllZero, ownBoundary } from "../stencils/stencil.ts";
 import { operationsOf } from "../update.ts";
+import { isMirrored } from "./march_depth.ts";
 import { asPlane, type PlaneParameters, type PlaneShape, planeShape } from "./plane_torre_shape.ts";
-import { planeTorreShader } from "./plane_torre_shader.ts";
+import { imagesShader, planeTorreShader } from "./plane_torre_shader.ts";
 import { rowsOfWaves, scheduleTorres, stageCount, usableBands } from "./torre_schedule.ts";
 import { leanOf } from "./torre_lean.ts";
 import { placesIn } from "./torre_shape.ts";
@@ -51,7 +55,6 @@ export const planeTorre: Traversal = {
       "sideways-taps",
     ],
     {
-      boundary: "torres advance from one end of x to the other through zeros",
       window: "a level must lie in one buffer",
       volume: "a tile covers x and y, and there is no third axis",
       fields: "a tile holds one field",
@@ -66,9 +69,8 @@ export const planeTorre: Traversal = {
       points: "a tile has neither sources nor receivers",
       "early-sources": "a tile has no sources",
     },
-    { boundaries: AMONG_ZEROS },
   ),
-  parameterLists({ stencil, steps }) {
+  parameterLists({ stencil, boundary, steps }) {
     const { slope } = leanOf(asPlane({ stencil, grid: [1, 1, 1], boundary: "zero", steps }).stencil.update);
     return {
       dts: [...new Set([64, 32, 48, 24, 16].map((elements) => Math.ceil(elements / slope)))],
@@ -76,14 +78,25 @@ export const planeTorre: Traversal = {
       bands: [1, 2, 3, 4, 8],
       line: [4, 2, 8, 1],
       across: [4, 8, 2, 0],
-      tiles: [1, 0],
+      tiles: isAllZero(boundary) ? [1, 0] : [1],
       farsh: [1, 0],
     };
   },
   infeasible(problem, parameters, limits) {
     const { dts, nt, bands, line, across, tiles, farsh } = parameters;
     const shape = planeShape(problem, parameters), { slope, width, piece, plane } = shape;
-    const elements = width / 2;
+    const elements = width / 2, { stencil: { update }, boundary } = problem;
+    if (
+      ([0, 2] as const).some((axis) => alongAxes(boundary)[axis] === "insulated" && !isMirrored(update, axis))
+    ) {
+      const message = "a torre computes beyond insulated ends, and the equation is not its own mirror image";
+      return { kind: "boundary", message: `the boundary is ${ownBoundary(problem)}: ${message}` };
+    }
+    if (shape.isRounds && tiles === 0) {
+      return wrongParameters(
+        "tiles 0: cells in rows have no room for images as far as the steps of all bands reach",
+      );
+    }
     if (dts < 2) {
       return wrongParameters(
         `DTS ${dts}: 2 or more are wanted, as smaller tiles gain nothing and begin within others' edges`,
@@ -105,7 +118,7 @@ export const planeTorre: Traversal = {
       return wrongParameters(`${needed} registers in a workgroup: a multiprocessor has ${REGISTERS}`);
     }
     return exceededLimit(limits, {
-      layout: shape.layout,
+      layout: shape.canonical,
       scratch: Math.max(tiles * (shape.places.order?.length ?? 0), farsh * lanesLength(shape, parameters)),
       workgroup: [piece.threads, 1, 1],
       workgroupBytes: exchangeBytes(shape),
@@ -114,22 +127,22 @@ export const planeTorre: Traversal = {
   },
   demand(problem, parameters) {
     const { nt, tiles, farsh } = parameters, shape = planeShape(problem, parameters);
-    const { width, piece, plane, front, hasPrevious } = shape, { threads, cells } = piece;
-    const { update } = plane.stencil, tiers = Math.max(1, Math.min(nt, problem.steps));
+    const { width, piece, plane, front, hasPrevious, ownShare } = shape, { threads, cells } = piece;
+    const { update } = plane.stencil, tiers = Math.max(1, Math.min(nt, plane.steps));
     const stages = stageCount(plane, tiers, shape), waves = rowsOfWaves(plane, parameters);
     const waveCount = waves.reduce((sum, { waves }) => sum + waves, 0);
-    const tierRatio = problem.grid[0] * 2 / width * tiers / stages;
+    const tierRatio = plane.grid[0] * 2 / width * tiers / stages;
     const inTile = placesIn(width), ends = 2 * inTile * (hasPrevious ? 2 : 1) / tierRatio;
     const handed = 2 * front, rounds = Math.ceil(front / threads);
     // what caches move of a diagonal edge, in values: sectors of 8 that hold one of a row, two of a tile; the lanes whole
     const sectors = farsh === 1 ? 1 : tiles === 1 ? 4 : 8;
     const exchanges = piece.shared.length + piece.read + 2 * rounds;
     return {
-      bytesPerUpdate: 4 * (handed + ends) / inTile,
+      bytesPerUpdate: 4 * (handed + ends) / inTile / ownShare,
       registers: { plain: registersOf(shape) },
       threadsPerWorkgroup: threads,
       workgroupBytes: exchangeBytes(shape),
-      workgroupsPerDispatch: shape.torres * stages * problem.steps / tiers / waveCount,
+      workgroupsPerDispatch: shape.torres * stages * plane.steps / tiers / waveCount,
       rounds: {
         instructions: cells.length * (operationsOf(update) + (hasPrevious ? 1 : 0)) + exchanges +
           (farsh === 1 ? 16 : 60) * rounds +
@@ -139,11 +152,11 @@ export const planeTorre: Traversal = {
         exchanges,
         waits: {},
         nearWaits: rounds,
-        nearBytes: 4 * (sectors * handed + (tiles === 1 ? 1 : 2) * ends) / inTile,
-        cells: inTile,
+        nearBytes: 4 * (sectors * handed + (tiles === 1 ? 1 : 2) * ends) / inTile / ownShare,
+        cells: inTile * ownShare,
         busyThreads: threads,
         dispatches: waves.map(({ rows, waves }) => ({
-          count: waves / problem.steps,
+          count: waves / plane.steps,
           workgroups: shape.torres * rows,
           rounds: tierRatio,
         })),
@@ -151,31 +164,40 @@ export const planeTorre: Traversal = {
     };
   },
   plan(problem, parameters) {
-    const { bands, farsh } = parameters, shape = planeShape(problem, parameters), { layout, plane } = shape;
-    const { order } = shape.places;
+    const { nt, bands, farsh } = parameters, shape = planeShape(problem, parameters);
+    const { canonical, isRounds, plane, places: { order } } = shape, images = imagesShader(shape);
     return {
       label: `plane-torre ${Object.entries(parameters).map(([name, value]) => `${name}=${value}`).join(" ")}`,
       storage: {
-        layout,
+        layout: canonical,
         ...(farsh === 1 && {
           scratch: [{ label: "FArSh", length: lanesLength(shape, parameters), lives: "list" }],
         }),
         ...(order && { order }),
       },
-      shaders: [planeTorreShader(problem, parameters, shape)],
-      dispatches: (steps, start) =>
-        scheduleTorres(plane, { ...parameters, unroll: 1 }, steps, shape).waves.map((rows): Dispatch => ({
-          shader: 0,
-          workgroups: [Math.max(...rows.map(({ torres }) => torres)), rows.length, 1],
-          flipped: start % 2 === 1,
-          // one tier more hands on what the last that meets the grid has made
-          uniforms: rows.flatMap(({ stage, below, tiers, height, band }) => [
-            stage,
-            below,
-            Math.min(height, below + tiers + 1),
-            band % bands,
-          ]),
-        })),
+      shaders: [planeTorreShader(problem, parameters, shape), ...(isRounds ? [images.shader] : [])],
+      dispatches(steps, start) {
+        const list: Dispatch[] = [], flipped = start % 2 === 1, round = isRounds ? nt * bands : steps;
+        for (let step = 0; step < steps; step += round) {
+          if (isRounds) list.push({ shader: 1, workgroups: images.workgroups, flipped, uniforms: [] });
+          const count = Math.min(round, steps - step);
+          for (const rows of scheduleTorres(plane, { ...parameters, unroll: 1 }, count, shape).waves) {
+            list.push({
+              shader: 0,
+              workgroups: [Math.max(...rows.map(({ torres }) => torres)), rows.length, 1],
+              flipped,
+              // one tier more hands on what the last that meets the grid has made
+              uniforms: rows.flatMap(({ stage, below, tiers, height, band }) => [
+                stage,
+                below,
+                Math.min(height, below + tiers + 1),
+                band % bands,
+              ]),
+            });
+          }
+        }
+        return list;
+      },
     };
   },
 } satisfies Traversal<PlaneParameters>;

@@ -3,9 +3,9 @@
  *
  * @module
  */
-import type { Problem } from "../stencils/stencil.ts";
+import type { Boundary, Problem } from "../stencils/stencil.ts";
 import { expressionsOf } from "../update.ts";
-import { declareLayout, declareLevels, plus } from "../wgsl/declare.ts";
+import { declareLayout, declareLevels, LINEAR_THREADS, linearWorkgroups, plus } from "../wgsl/declare.ts";
 import { wgsl } from "../wgsl/template.ts";
 import { updateWriter } from "../wgsl/write_update.ts";
 import { MAX_BANDS } from "./torre_schedule.ts";
@@ -129,6 +129,44 @@ export function planeTorreShader(problem: Problem, parameters: PlaneParameters, 
     }
   `;
   return { label: `plane torre W=${width}`, code, ...(farsh === 1 && { scratch: [0] }) };
+}
+
+/** The shader that sets the cells beyond the grid in both levels, a thread a cell, and its workgroups. */
+export function imagesShader(
+  { layout, canonical: { grid: [nx, , ny] }, places, beyond: [bx, by], along }: PlaneShape,
+) {
+  const inX = 2 * bx * layout.grid[2], inY = nx * 2 * by;
+  const code = wgsl`
+    // Fills what lies beyond the grid with images of it: ${along.join(", ")}.
+    ${declareLayout(layout)}
+    ${declareLevels()}
+    ${places.code}
+    // The i-th cell of those before and after n others, w on either side.
+    fn around(i: i32, w: i32, n: i32) -> i32 { return select(i, i + n, i >= w); }
+
+    @compute @workgroup_size(${LINEAR_THREADS})
+    fn main(@builtin(global_invocation_id) id: vec3u, @builtin(num_workgroups) groups: vec3u) {
+      var i = i32(id.x + id.y * groups.x * ${LINEAR_THREADS}u);
+      if (i >= ${inX + inY}) { return; }
+      var x = around(i / NZ, ${bx}, ${nx}); var y = i % NZ;
+      if (i >= ${inX}) {
+        i -= ${inX};
+        x = ${bx} + i / ${Math.max(1, 2 * by)}; y = around(i % ${Math.max(1, 2 * by)}, ${by}, ${ny});
+      }
+      let image = at(${imageText("x", nx, bx, along[0])}, ${imageText("y", ny, by, along[1])});
+      now[at(x, y)] = now[image];
+      before[at(x, y)] = before[image];
+    }
+  `;
+  return { shader: { label: "images", code }, workgroups: linearWorkgroups(inX + inY) };
+}
+
+/** Text of the cell that one of an axis of n cells, `beyond` more on either side, is an image of. */
+function imageText(name: string, n: number, beyond: number, boundary: Boundary): string {
+  if (boundary === "zero") return name;
+  const period = boundary === "periodic" ? n : Math.max(1, 2 * (n - 1));
+  const folded = `(${plus(name, Math.ceil(beyond / period) * period - beyond)}) % ${period}`;
+  return plus(boundary === "periodic" ? folded : `min(${folded}, ${period} - ${folded}) % ${n}`, beyond);
 }
 
 /** Which lanes of the buffer a torre takes over from the one further along u and hands on, and along v. */

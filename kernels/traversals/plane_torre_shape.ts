@@ -5,7 +5,7 @@
  */
 import { turned } from "../planned_problem.ts";
 import { remembered } from "../remembered.ts";
-import type { Grid, Problem, Stencil } from "../stencils/stencil.ts";
+import { alongAxes, type Grid, type Problem, type Stencil } from "../stencils/stencil.ts";
 import { readsPrevious, tapsOf, type Update } from "../update.ts";
 import { wgsl } from "../wgsl/template.ts";
 import { stepwiseLayout } from "./stepwise.ts";
@@ -46,21 +46,34 @@ export interface Piece {
 
 export type PlaneShape = ReturnType<typeof planeShape>;
 
-export function planeShape(problem: Problem, { dts, line, across, tiles }: PlaneParameters) {
-  const { stencil, grid, steps } = problem, shape = findShape(stencil, grid, dts, line, across, tiles);
-  return { ...shape, plane: { ...shape.plane, steps } };
+/**
+ * With ends that hold images the plane is larger than the grid: `beyond` either end of x and y it has as many cells as the
+ * steps of a **round**, in which all bands run once, reach. A round begins with images there, and among zeros; what these
+ * spoil does not come to the grid before the round ends.
+ */
+export function planeShape(problem: Problem, { dts, nt, bands, line, across, tiles }: PlaneParameters) {
+  const { stencil, grid, steps } = problem, [x, , y] = alongAxes(problem.boundary), along = [x, y] as const;
+  const holdsImages = along.map((one) => one !== "zero"), isRounds = holdsImages.includes(true);
+  const far = nt * bands * tilesOf(turned(stencil).update, 1).slope;
+  const beyond = holdsImages.map((one) => one ? far : 0) as [x: number, y: number];
+  const shape = findShape(stencil, grid, beyond, dts, line, across, tiles);
+  const round = isRounds ? Math.min(steps, nt * bands) : steps;
+  return { ...shape, along, isRounds, plane: { ...shape.plane, steps: round } };
 }
 
 /** What does not depend on a run. */
 const findShape = remembered((
   stencil: Stencil,
-  grid: Grid,
+  own: Grid,
+  beyond: readonly [x: number, y: number],
   dts: number,
   line: number,
   across: number,
   tiles: number,
 ) => {
+  const grid: Grid = [own[0] + 2 * beyond[0], 1, own[2] + 2 * beyond[1]];
   const problem: Problem = { stencil, grid, boundary: "zero", steps: 1 };
+  const canonical = stepwiseLayout({ ...problem, grid: own });
   const plane = asPlane(problem), { update } = plane.stencil, its = tilesOf(update, dts);
   const { slope, width } = its, layout = stepwiseLayout(problem), hasPrevious = readsPrevious(update);
   return {
@@ -69,13 +82,17 @@ const findShape = remembered((
     spread: [hasPrevious ? slope : 0, 0] as const,
     plane,
     layout,
+    canonical,
+    beyond,
+    /** How many of the cells that it computes are the grid's. */
+    ownShare: own[0] * own[2] / (grid[0] * grid[2]),
     piece: across === 0 ? lineOf(update, its, 2 * line) : patchOf(its, 2 * line, 2 * across),
     /** Values that a torre takes over at a tier from the one further along u, with the corner between; along v fewer. */
     edge: slope * (width + 2 * slope),
     front: 2 * slope * (width + slope),
     /** Torres of a row at most. */
     torres: torresInRow(plane, its, 0),
-    places: tiles === 1 ? inTiles(layout, width, problem.grid[0] - 1 - slope) : IN_ROWS,
+    places: tiles === 1 ? inTiles(layout, width, grid[0] - 1 - slope, canonical, beyond) : IN_ROWS,
     hasPrevious,
   };
 });

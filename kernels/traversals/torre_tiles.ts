@@ -10,7 +10,7 @@
  * @module
  */
 import type { Layout } from "../layout.ts";
-import { declareLayout, LINEAR_THREADS, linearWorkgroups } from "../wgsl/declare.ts";
+import { declareLayout, LINEAR_THREADS, linearWorkgroups, plus } from "../wgsl/declare.ts";
 import { wgsl } from "../wgsl/template.ts";
 import type { Crossing, Order } from "./storage.ts";
 
@@ -30,9 +30,16 @@ export const IN_ROWS: CellPlaces = {
  *
  * @param width cells of a torre's tile along u and v, an even number
  * @param first x of the left corners of the torres furthest to the right: tiles begin where theirs do
+ * @param canonical where the grid's cells lie outside; `beyond`: how many more there are before them, along x and y
  */
-export function inTiles(layout: Layout, width: number, first: number): CellPlaces {
-  const { grid: [nx, , ny] } = layout, side = width & -width, cells = linearWorkgroups(nx * ny);
+export function inTiles(
+  { grid: [nx, , ny] }: Layout,
+  width: number,
+  first: number,
+  canonical: Layout,
+  [beyondX, beyondY]: readonly [x: number, y: number],
+): CellPlaces {
+  const side = width & -width, cells = linearWorkgroups(canonical.grid[0] * canonical.grid[2]);
   const [u, v] = [-first, 1 - ny - first].map((least) => Math.ceil(-least / width) * width - first) as [
     number,
     number,
@@ -55,13 +62,14 @@ export function inTiles(layout: Layout, width: number, first: number): CellPlace
       return tile * ${side * side / 2} + 4 * spread(u) + 2 * spread(v) + (u & 1);
     }
   `;
+  const place = `at(${plus("x", beyondX)}, ${plus("y", beyondY)})`;
   const crossing = (label: string, copy: string): Crossing => ({
     workgroups: cells,
     shader: {
       label,
       code: wgsl`
         // Cells ${label} diamond tiles, one a thread.
-        ${declareLayout(layout)}
+        ${declareLayout(canonical)}
         @group(0) @binding(0) var<storage, read_write> level: array<f32>;
         @group(0) @binding(1) var<storage, read_write> canonical: array<f32>;
         ${code}
@@ -78,8 +86,8 @@ export function inTiles(layout: Layout, width: number, first: number): CellPlace
     code,
     order: {
       length: rows * columns * side * side / 2,
-      enter: crossing("enter", "level[at(x, y)] = canonical[ORIGIN + x * SLICE + y];"),
-      leave: crossing("leave", "canonical[ORIGIN + x * SLICE + y] = level[at(x, y)];"),
+      enter: crossing("enter", `level[${place}] = canonical[ORIGIN + x * SLICE + y];`),
+      leave: crossing("leave", `canonical[ORIGIN + x * SLICE + y] = level[${place}];`),
     },
   };
 }

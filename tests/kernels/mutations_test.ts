@@ -553,6 +553,17 @@ const SUBJECTS: readonly Subject[] = [
     },
   },
   {
+    problem: { ...PLANE, boundary: ["periodic", "zero", "insulated"] },
+    traversal: planeTorre,
+    parameters: { dts: 4, nt: 4, bands: 1, line: 2, across: 2, tiles: 1, farsh: 1 },
+    mutations: {
+      "ends that hold no images": ["now[at(x, y)] = now[image];", ""],
+      "images one cell off": ["(x + 33) % 37", "(x + 34) % 37"],
+      "an end that is mirrored about its outer side": ["56 - (y + 52) % 56", "57 - (y + 52) % 56"],
+      "no cells after the grid": ["select(i, i + n, i >= w)", "i"],
+    },
+  },
+  {
     problem: PLANE,
     traversal: planeTorre,
     parameters: { dts: 6, nt: 4, bands: 1, line: 2, across: 0, tiles: 0, farsh: 0 },
