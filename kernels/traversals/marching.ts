@@ -17,10 +17,18 @@ import type { Layout } from "../layout.ts";
 import { isCut, sectionsOf } from "../sections.ts";
 import { isAllZero, type Problem } from "../stencils/stencil.ts";
 import { remembered } from "../remembered.ts";
-import { isLayered, profileTapsOf, reachOf, stepReach, tapsOf, type Update } from "../update.ts";
+import {
+  expressionsOf,
+  isLayered,
+  profileTapsOf,
+  reachOf,
+  stepReach,
+  tapsOf,
+  type Update,
+} from "../update.ts";
 import { deepOf, depthsOf, piecesOf, repeated, rimmedThreads, rowsOf } from "./march_depth.ts";
 import { carried } from "./march_carried.ts";
-import { isCarried, isPaired, queuesOf, staggered } from "./march_queues.ts";
+import { isCarried, isKept, isPaired, queuesOf, staggered } from "./march_queues.ts";
 import { endsOf, PAIR, planeShader, turnsOf } from "./march_plane.ts";
 import { type Ends, marchShader, type MarchShape, ownThreads, tilesOf } from "./march_shader.ts";
 import { tabulateMarches } from "./march_points.ts";
@@ -411,7 +419,10 @@ const partsOf = remembered((
     tileCount: tiles.flat().length,
     /** Whether a tile holds values of the newest level. */
     keepsNow: tiles.flat().some(({ ago }) => ago === 0),
-    operations: update.substeps.reduce((sum, substep) => sum + tapsOf(substep).length, 0),
+    /** What it adds up for a cell: a sum that is kept once, in the slice where it is found. */
+    operations: update.substeps.reduce((sum, substep) =>
+      sum + tapsIn(expressionsOf(substep), isKept).length, 0) +
+      queues.sums.reduce((sum, { of }) => sum + tapsIn([of], isCarried).length, 0),
     /** Values of profiles that it reads in every slice: those along y and z stay in registers. */
     profiles: update.substeps.flatMap(profileTapsOf).filter(({ axis }) => axis === 0).length,
     /** Slices that it reads before its first cell. */

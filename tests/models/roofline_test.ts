@@ -1,6 +1,7 @@
 import { assert, assertAlmostEquals, assertEquals } from "@std/assert";
 import { cellsOf, planned, type Problem } from "../../kernels/stencils/stencil.ts";
 import { acoustic } from "../../kernels/stencils/acoustic.ts";
+import { life } from "../../kernels/stencils/life.ts";
 import { wave } from "../../kernels/stencils/wave.ts";
 import { traversalNamed } from "../../kernels/traversals/all.ts";
 import { H100 as RECORD, measuredRecord } from "../../models/gpu_record.ts";
@@ -140,6 +141,24 @@ Deno.test("materials that a torre holds beyond its registers cost little: acoust
   assert(held > again, `held has 253, read again 237: ${held} and ${again} predicted`);
   const other = rate(1, 99);
   assert(other > 0.8 * held, `251 with F(t − 1) in registers, too: ${other} and ${held} predicted`);
+});
+
+Deno.test("what a march adds up once for a slice is counted once: Life on 512³, two steps a pass, on an H100, 2026-11-24", () => {
+  const problem: Problem = { stencil: life(), grid: [512, 512, 512], boundary: "zero", steps: 384 };
+  const measured: [gcells: number, zPerThread: number, threadsZ: number, threadsY: number, pieces: number][] =
+    [
+      [457, 4, 34, 15, 8],
+      [455, 4, 18, 14, 8],
+      [393, 2, 32, 15, 8],
+      [261, 1, 32, 8, 4],
+    ];
+  for (const [gcells, zPerThread, threadsZ, threadsY, pieces] of measured) {
+    const of = { depth: 2, zPerThread, threadsZ, threadsY, pieces, tile: 0, ahead: 1 };
+    const rate = predictRate(traversalNamed("marching").demand(problem, of), H100, {
+      cells: cellsOf(problem.grid),
+    }) / 1e9;
+    assert(rate > 0.7 * gcells && rate < 1.3 * gcells, `${rate} predicted, ${gcells} measured`);
+  }
 });
 
 Deno.test("roofline sees stepwise fall further below its roof with every order", () => {
