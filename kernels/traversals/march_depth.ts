@@ -44,10 +44,10 @@ const CAN = [
   "reach",
   "shared-sub-steps",
   "early-fields",
+  "points",
 ] as const;
 const DEEP = capabilities(CAN, {
   ...CANNOT,
-  points: "several steps go in one pass only without sources and receivers, or in two dimensions",
   materials: "several steps go in one pass only without materials, or in two dimensions",
 }, { boundaries: AMONG_ZEROS, where: { previous: { cannot: { previous: REPLACED } } } });
 
@@ -55,7 +55,7 @@ const DEEP = capabilities(CAN, {
 const planeOf = remembered((update: Update): Capabilities => {
   const along = (axis: Axis) => isMirrored(update, axis) ? BOUNDARIES : EXCEPT_INSULATED;
   const profiled = { boundary: "several steps in one pass know profiles no further than the grid" };
-  return capabilities([...CAN, "materials", "points"], CANNOT, {
+  return capabilities([...CAN, "materials"], CANNOT, {
     boundaries: [along(0), BOUNDARIES, along(2)],
     where: { profiles: { boundaries: AMONG_ZEROS, cannot: profiled } },
   });

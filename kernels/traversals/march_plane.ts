@@ -26,7 +26,8 @@ import { wgsl } from "../wgsl/template.ts";
 import { type Resolver, updateWriter } from "../wgsl/write_update.ts";
 import { type Column, columnIndex, type MarchQueues, sumIndex } from "./march_queues.ts";
 import { findList, SERIES, visitList } from "./march_points.ts";
-import { type MarchShape, ownThreads, slicesOf, slot, withinSum } from "./march_shader.ts";
+import { slicesOf, slot, withinSum } from "./march_shader.ts";
+import { type MarchShape, ownThreads } from "./march_shape.ts";
 import { declarePoints } from "../wgsl/points.ts";
 import { declareProfiles, pointBuffers, profileElement, withProfiles } from "./profile_storage.ts";
 import type { Shader } from "./storage.ts";
@@ -228,7 +229,7 @@ export function planeShader(
       var cell = ORIGIN + (${plus("first", -warmUp)}) * SLICE + element;
       ${kept.map(({ name, from }) => `var ${name} = ${from};`).join("\n")}
       ${[...held.values()].join("\n")}
-      ${hasPoints ? findList(workgroups[0]) : ""}
+      ${hasPoints ? findList(workgroups) : ""}
       ${loops}
     }
   `;

@@ -1,7 +1,7 @@
 /**
- * Points in marches of several steps a pass in two dimensions. Each workgroup has a list (`point_lists.ts`), by the slices
- * that its march reaches and by steps: an entry begins with x · steps + step, as the step is made when the march is at x.
- * Workgroups without a list have a loop without points.
+ * Points in marches of several steps a pass. Each workgroup has a list (`point_lists.ts`), by the slices that its march
+ * reaches, by steps and by rows of threads: an entry begins with (x · steps + step) · rows + row, as the step is made when
+ * the march is at x. In two dimensions, with one row, workgroups without a list have a loop without points.
  *
  * A cell in a rim is computed by several workgroups, and one beyond an end that holds images wherever it is an image: a
  * source is added in all of them. Only the workgroup that stores a cell records it.
@@ -10,11 +10,11 @@
  */
 import { placePoints, type Points } from "../points.ts";
 import type { SliceRange } from "../sections.ts";
-import { alongAxes, imageOf, type Problem } from "../stencils/stencil.ts";
+import { alongAxes, type Boundary, imageOf, type Problem } from "../stencils/stencil.ts";
 import { times } from "../wgsl/declare.ts";
 import { HEAD_VECTORS } from "../wgsl/points.ts";
 import { wgsl } from "../wgsl/template.ts";
-import { type MarchShape, ownThreads } from "./march_shader.ts";
+import { type Ends, type MarchShape, ownThreads } from "./march_shape.ts";
 import { beginOf, enterRows, packLists, type PlacedRow, type RowsAt, visitRows } from "./point_lists.ts";
 
 /** Where a list ends: no march comes there. */
@@ -31,38 +31,32 @@ interface RimmedRow extends PlacedRow {
  * @param sections the slices that each section owns; `workgroups`: of such a section
  */
 export function tabulateMarches(
-  { grid: [nx, , nz], boundary }: Pick<Problem, "grid" | "boundary">,
+  { grid: [nx, ny, nz], boundary }: Pick<Problem, "grid" | "boundary">,
   shape: MarchShape,
   sections: readonly { readonly own: SliceRange; readonly workgroups: readonly [number, number, number] }[],
   points: Points,
 ): Int32Array<ArrayBuffer> {
-  const { zPerThread, threadsZ, haloZ, slices, queues: { leads, warmUp } } = shape;
-  const [alongX, , alongZ] = alongAxes(boundary), across = sections[0]!.workgroups[0];
-  const own = zPerThread * ownThreads(threadsZ, haloZ),
-    rim = zPerThread * haloZ[0],
-    width = zPerThread * threadsZ;
+  const { zPerThread, threadsZ, threadsY, haloY, haloZ, slices, queues: { leads, warmUp } } = shape;
+  const [alongX, alongY, alongZ] = alongAxes(boundary), [across, rows] = sections[0]!.workgroups;
+  const inY = placesOf([ny, alongY], rows, { cells: 1, threads: threadsY, halo: haloY });
+  const inZ = placesOf([nz, alongZ], across, { cells: zPerThread, threads: threadsZ, halo: haloZ });
   // those of materials are only read, by no march
   const placed = placePoints(points).filter(({ field }) => field === 0);
   const ofSlice = Map.groupBy(placed, ({ cell: [x] }) => x), entered: number[] = [];
-  const images = Map.groupBy(
-    Array.from({ length: (across - 1) * own + width }, (_, i) => i - rim),
-    (z) => imageOf(z, nz, alongZ),
-  );
-  /** By workgroup along z what it has of a slice's rows: where they are if it stores the slice, and if it does not. */
+  /** By workgroup of a piece, and its row, what it has of a slice: where it is if the slice is stored, and if it is not. */
   const found = new Map<number, (readonly [number, stored: RowsAt | undefined, rim: RowsAt | undefined])[]>();
   const rowsOf = (x: number) => {
     const columns = new Map<number, RimmedRow[]>();
-    for (const { cell: [, , cell], added, recorded } of ofSlice.get(x) ?? []) {
-      for (const z of images.get(cell) ?? []) {
-        const first = Math.max(0, Math.ceil((z + rim - width + 1) / own));
-        for (let w = first; w < across && w * own <= z + rim; w++) {
-          const place = z + rim - w * own, isOwn = z === cell && place >= rim && place < rim + own;
+    for (const { cell: [, y, z], added, recorded } of ofSlice.get(x) ?? []) {
+      for (const row of inY.get(y) ?? []) {
+        for (const { group, place, isOwn } of inZ.get(z) ?? []) {
+          const w = (row.group * across + group) * threadsY + row.place;
           if (!columns.has(w)) columns.set(w, []);
-          columns.get(w)!.push({ z: place, added, recorded, isOwn });
+          columns.get(w)!.push({ z: place, added, recorded, isOwn: isOwn && row.isOwn });
         }
       }
     }
-    return [...columns].map(([w, its]) => {
+    return [...columns].sort(([v], [w]) => v - w).map(([w, its]) => {
       its.sort((p, q) => p.z - q.z);
       const enter = (isStored: boolean): RowsAt | undefined => {
         const rows = its.map((row) => isStored && row.isOwn ? row : { ...row, recorded: -1 })
@@ -75,7 +69,7 @@ export function tabulateMarches(
   const lists = sections.flatMap(({ own: [from, to], workgroups: [, , pieces] }) =>
     Array.from({ length: pieces }, (_, piece) => {
       const first = piece * slices, last = Math.min(first + slices, to - from);
-      const its = Array.from({ length: across }, (): number[] => []);
+      const its = Array.from({ length: across * rows }, (): number[] => []);
       for (let x = first - warmUp; x < last; x++) {
         for (const [step, lead] of leads.entries()) {
           const slice = x + lead, cell = imageOf(from + slice, nx, alongX);
@@ -83,7 +77,8 @@ export function tabulateMarches(
           if (!found.has(cell)) found.set(cell, rowsOf(cell));
           for (const [w, stored, inRim] of found.get(cell)!) {
             const rows = slice >= first && slice < last ? stored : inRim;
-            if (rows !== undefined) its[w]!.push(x * leads.length + step, ...rows);
+            const key = (x * leads.length + step) * threadsY + w % threadsY;
+            if (rows !== undefined) its[Math.floor(w / threadsY)]!.push(key, ...rows);
           }
         }
       }
@@ -94,6 +89,26 @@ export function tabulateMarches(
   return packLists(lists, entered);
 }
 
+/** Where workgroups have each cell of an axis, itself or an image of it: places from their first cell. */
+function placesOf(
+  [n, boundary]: readonly [number, Boundary],
+  groups: number,
+  { cells, threads, halo }: { readonly cells: number; readonly threads: number; readonly halo: Ends },
+): Map<number, { readonly group: number; readonly place: number; readonly isOwn: boolean }[]> {
+  const own = cells * ownThreads(threads, halo),
+    rim = cells * halo[0],
+    found: ReturnType<typeof placesOf> = new Map();
+  for (let group = 0; group < groups; group++) {
+    for (let place = 0; place < cells * threads; place++) {
+      const at = group * own + place - rim, cell = imageOf(at, n, boundary);
+      if (cell === undefined) continue;
+      if (!found.has(cell)) found.set(cell, []);
+      found.get(cell)!.push({ group, place, isOwn: at === cell && place >= rim && place < rim + own });
+    }
+  }
+  return found;
+}
+
 /** What a pass is given: steps of the list before it, and the number of lists before its section's. */
 export const SERIES = wgsl`
   struct Series { step: i32, lists: i32 }
@@ -101,9 +116,9 @@ export const SERIES = wgsl`
 `;
 
 /** Lines that find a workgroup's list. */
-export function findList(across: number): string {
+export function findList([across, rows]: readonly [number, number, number]): string {
   return wgsl`
-    let list = series.lists + i32(w.z) * ${across} + i32(w.x);
+    let list = series.lists + (i32(w.z) * ${rows} + i32(w.y)) * ${across} + i32(w.x);
     let begin = ${beginOf("list")};
     var next = ${HEAD_VECTORS} + begin;
     var entry = select(vec4i(${NEVER}), points[next], begin > 0);
@@ -115,13 +130,14 @@ export function visitList(
   value: string,
   turn: number,
   step: number,
-  { zPerThread, queues: { leads } }: MarchShape,
+  { zPerThread, threadsY, queues: { leads } }: MarchShape,
 ): string {
-  const steps = leads.length;
+  const steps = leads.length, at = `${times(steps, "x")} + ${turn * steps + step}`;
+  const isHere = threadsY === 1 ? "" : `row + ${times(threadsY, `(${at})`)} == entry.x && `;
   return wgsl`
-    if (entry.x == ${times(steps, "x")} + ${turn * steps + step}) {
+    ${threadsY === 1 ? `if (entry.x == ${at}) {` : `while (entry.x < ${threadsY} * (${at} + 1)) {`}
       let above = ${times(zPerThread, "column")} - entry.y;
-      ${visitRows(zPerThread, { value, step: `series.step + ${step}` })}
+      ${visitRows(zPerThread, { value, step: `series.step + ${step}`, isHere })}
       next += 1;
       entry = points[next];
     }

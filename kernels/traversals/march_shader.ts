@@ -18,6 +18,7 @@ import {
   plus,
   times,
 } from "../wgsl/declare.ts";
+import { declarePoints } from "../wgsl/points.ts";
 import { wgsl } from "../wgsl/template.ts";
 import { type Resolver, type UpdateWriter, updateWriter } from "../wgsl/write_update.ts";
 import {
@@ -30,35 +31,11 @@ import {
   type Span,
   sumIndex,
 } from "./march_queues.ts";
+import { type Ends, type MarchShape, ownThreads, type Tile } from "./march_shape.ts";
+import { findList, SERIES, visitList } from "./march_points.ts";
 import { type LayerAccess, layerAccess } from "./layer_storage.ts";
-import { declareProfiles, profileElement, withProfiles } from "./profile_storage.ts";
+import { declareProfiles, pointBuffers, profileElement, withProfiles } from "./profile_storage.ts";
 import type { Shader } from "./storage.ts";
-
-/** Threads of a workgroup and what they cover. */
-export interface MarchShape {
-  readonly zPerThread: number;
-  readonly threadsZ: number;
-  readonly threadsY: number;
-  /** Threads at the low and high ends of y and z that only help their neighbours. */
-  readonly haloY: Ends;
-  readonly haloZ: Ends;
-  /** Elements around the threads' own that are loaded into tiles, at either end of y and z. */
-  readonly rimY: number;
-  readonly rimZ: number;
-  readonly slices: number;
-  /** Whether neighbours in the slice are read from workgroup memory. */
-  readonly isTiled: boolean;
-  /** Slices that are loaded before they are needed. */
-  readonly ahead: number;
-  /** Planes that each sub-step reads neighbours of in the slice, from workgroup memory. */
-  readonly tiles: readonly (readonly Tile[])[];
-  readonly queues: MarchQueues;
-}
-
-export type Ends = readonly [low: number, high: number];
-
-/** What of a thread's column is put into workgroup memory: a slice of the column's queue. */
-type Tile = Pick<Column, "plane" | "ago"> & { readonly slice: number };
 
 /** The neighbours in the slice that a sub-step reads, and at which slice. */
 export function tilesOf(substep: Substep, stage: number, queues: MarchQueues, isTiled: boolean): Tile[] {
@@ -79,7 +56,12 @@ export function tilesOf(substep: Substep, stage: number, queues: MarchQueues, is
 export function marchShader(
   { stencil, boundary, grid: [nx, ny, nz], ...others }: Problem,
   layout: Layout,
-  { update, ...shape }: MarchShape & { readonly update: Update },
+  { update, hasPoints, workgroups, ...shape }: MarchShape & {
+    readonly update: Update;
+    /** Whether it makes several steps, in which there are points. */
+    readonly hasPoints: boolean;
+    readonly workgroups: readonly [number, number, number];
+  },
   whole: { readonly first: number; readonly slices: number } = { first: 0, slices: nx },
 ): Shader {
   const { zPerThread, threadsZ, threadsY, haloY, haloZ, rimY, rimZ, slices, queues, tiles } = shape;
@@ -143,7 +125,9 @@ export function marchShader(
     });
     if (i === update.substeps.length - 1) {
       const values = texts.map((text) => cutsZ ? `select(${type}(), ${text}, inside)` : text);
-      return [...lines, ...stored, ...storeStep(update, values, queues)].join("\n");
+      if (!hasPoints) return [...lines, ...stored, ...storeStep(update, values, queues)].join("\n");
+      const made = [`var made = ${values[0]};`, visitList("made", 0, i, shape)];
+      return [...lines, ...made, ...storeStep(update, ["made"], queues)].join("\n");
     }
     const assignments = substep.flatMap(({ field }, k) => {
       if (isLayered(update, field)) return [];
@@ -153,7 +137,9 @@ export function marchShader(
       const value = alongX !== "zero" ? inYZ : `select(${type}(), ${inYZ}, ${inX})`;
       return `${slot(`c${column}`, lead)} = ${value};`;
     });
-    return [...lines, ...stored, ...assignments].join("\n");
+    const name = slot(`c${columnIndex(columns, { plane: substep[0]!.field, ago: -1 })}`, lead);
+    const points = hasPoints ? [visitList(name, 0, i, shape)] : [];
+    return [...lines, ...stored, ...assignments, ...points].join("\n");
   });
   const tileCount = tiles.flat().length;
   const isTiled = tileCount > 0;
@@ -170,6 +156,7 @@ export function marchShader(
     ${declareLevels(zPerThread)}
     ${declareTime(update)}
     ${declareProfiles(update)}
+    ${hasPoints ? `${SERIES}\n${declarePoints(profiles)}` : ""}
     ${layers.declarations}
     ${isTiled ? `const ROWS = ${threadsY + 2 * rimY}; const COLUMNS = ${threadsZ + 2 * rimZ};` : ""}
     ${isTiled ? `var<workgroup> tiles: array<${tileType}, ${tileCount}>;` : ""}
@@ -189,6 +176,7 @@ export function marchShader(
       var cell = ORIGIN + ${warmUp === 0 ? start : `(${start})`} * SLICE + y * PITCH + element;
       ${declared.join("\n")}
       ${[...starts, ...held.values()].join("\n")}
+      ${hasPoints ? findList(workgroups) : ""}
       for (var x = ${start}; x < last; x++) {
         ${loads.join("\n")}
         ${substeps.join("\n")}
@@ -198,17 +186,13 @@ export function marchShader(
       }
     }
   `;
-  return withProfiles(update, { label: `march ${type} ${threadsZ}x${threadsY}`, code });
+  const scratch = hasPoints ? pointBuffers(wholeGrid) : [];
+  return withProfiles(update, { label: `march ${type} ${threadsZ}x${threadsY}`, code, scratch });
 }
 
 /** " && row >= 2 && row < 14": threads that are nobody's helpers. */
 function ownsOnly(index: string, [low, high]: Ends, threads: number): string {
   return (low === 0 ? "" : ` && ${index} >= ${low}`) + (high === 0 ? "" : ` && ${index} < ${threads - high}`);
-}
-
-/** Threads that compute for themselves. */
-export function ownThreads(threads: number, [low, high]: Ends): number {
-  return threads - low - high;
 }
 
 function writeSubstep(

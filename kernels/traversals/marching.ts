@@ -30,7 +30,8 @@ import { deepOf, depthsOf, piecesOf, repeated, rimmedThreads, rowsOf } from "./m
 import { carried } from "./march_carried.ts";
 import { isCarried, isKept, isPaired, queuesOf, staggered } from "./march_queues.ts";
 import { endsOf, PAIR, planeShader, turnsOf } from "./march_plane.ts";
-import { type Ends, marchShader, type MarchShape, ownThreads, tilesOf } from "./march_shader.ts";
+import { marchShader, tilesOf } from "./march_shader.ts";
+import { type Ends, type MarchShape, ownThreads } from "./march_shape.ts";
 import { tabulateMarches } from "./march_points.ts";
 import { appendTable } from "./point_work.ts";
 import { scratchOf } from "./profile_storage.ts";
@@ -244,11 +245,10 @@ export const marching: Traversal = {
         sections,
         reach: (needs.span - 1) / 2,
         shadersOf(part, its, first) {
-          const whole = { first, slices: problem.grid[0] }, workgroups = workgroupsOf(part, shape);
+          const whole = { first, slices: problem.grid[0] };
+          const itsShape = { ...shape, workgroups: workgroupsOf(part, shape) };
           return [
-            shape.isPlane
-              ? planeShader(part, its, { ...shape, workgroups }, whole)
-              : marchShader(part, its, shape, whole),
+            shape.isPlane ? planeShader(part, its, itsShape, whole) : marchShader(part, its, itsShape, whole),
           ];
         },
         workgroupsOf: (part) => workgroupsOf(part, shape),
@@ -270,7 +270,7 @@ export const marching: Traversal = {
     };
     if (isPaired(deepest.update)) return pairedPlan(padded, layout, { shape: deepest, single, label });
     const lists = parts.map((_, i) =>
-      parts.slice(0, i).reduce((sum, { workgroups: [z, , x] }) => sum + z * x, 0)
+      parts.slice(0, i).reduce((sum, { workgroups: [z, y, x] }) => sum + z * y * x, 0)
     );
     const { survey: _, ...unwatched } = padded, before = single.shaders.length;
     const whole = planOf(
@@ -376,7 +376,7 @@ function shapeOf(problem: Problem, parameters: MarchParameters) {
   return {
     ...parts,
     isPlane,
-    hasPoints: isPlane && survey !== undefined,
+    hasPoints: depth > 1 && survey !== undefined,
     update,
     depth,
     zPerThread,

@@ -66,20 +66,22 @@ export function beginOf(list: string): string {
 /**
  * Adds to what a thread has of an `entry`, and records it; `above`: its first cell, from the entry's lowest z.
  *
- * @param value the variable of its cells; `step`: counted from the list's first; `after`: what else is done, with `its` rows
+ * @param value the variable of its cells; `step`: counted from the list's first; `after`: what else is done, with `its` rows;
+ *   `isHere`: "… && ", a condition that the thread's cells be of the entry's row
  */
 export function visitRows(
   zPerThread: number,
-  { value, step, after = [] }: {
+  { value, step, after = [], isHere = "" }: {
     readonly value: string;
     readonly step: string;
     readonly after?: readonly string[];
+    readonly isHere?: string;
   },
 ): string {
   return Array.from({ length: zPerThread }, (_, lane) => {
     const z = plus("above", lane), cell = zPerThread === 1 ? value : `${value}.${"xyzw"[lane]}`;
     return wgsl`
-      if (${z} >= 0 && ${z} < entry.z) {
+      if (${isHere}${z} >= 0 && ${z} < entry.z) {
         let rows = points[${HEAD_VECTORS} + entry.w + (${z}) / 2];
         let its = select(rows.xy, rows.zw, (${z}) % 2 == 1);
         ${cell} = atPoint(${cell}, its.x, its.y, ${step});

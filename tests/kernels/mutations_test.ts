@@ -115,6 +115,21 @@ const DRIVEN_PLANE: Problem = {
   grid: [61, 1, 113],
 };
 
+/** Of one level, with sources where several workgroups of a march of two steps compute them. */
+const DIFFUSED: Problem = {
+  ...DRIVEN,
+  stencil: equation({
+    name: "diffused",
+    fields: { u: [-1, 1] },
+    sources: { s: [-1, 1] },
+    step({ u, s }) {
+      const around = add(u.at(1), u.at(-1), u.at(0, 1), u.at(0, -1), u.at(0, 0, 1), u.at(0, 0, -1));
+      return { u: multiply(0.125, add(around, multiply(2, u), s)) };
+    },
+  }),
+  survey: { sources: 24, receivers: 12, every: 2 },
+};
+
 /** A box of nine weights in two dimensions, tap by tap. */
 const BOX = equation({
   name: "box",
@@ -577,6 +592,18 @@ const SUBJECTS: readonly Subject[] = [
 ];
 
 const MARCHES: readonly Subject[] = [
+  {
+    problem: { ...DIFFUSED, steps: 9 },
+    traversal: marching,
+    parameters: { zPerThread: 2, threadsZ: 8, threadsY: 8, pieces: 2, tile: 0, ahead: 1, depth: 2 },
+    mutations: {
+      "another row's points": ["row + 8 *", "row + 1 + 8 *"],
+      "one entry a step": ["while (entry.x <", "if (entry.x <"],
+      "another workgroup's list along y": ["+ i32(w.y))", "+ 1 - i32(w.y))"],
+      "a step late in the first step": ["series.step + 0)", "series.step + 1)"],
+      "sources in rims left out": ["while (entry.x <", "while (mine && entry.x <"],
+    },
+  },
   {
     problem: DRIVEN_PLANE,
     traversal: marching,

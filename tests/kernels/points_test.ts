@@ -1,6 +1,7 @@
 import { assertEquals } from "@std/assert";
 import { refusalOf } from "../../kernels/capability.ts";
-import type { Problem } from "../../kernels/stencils/stencil.ts";
+import { heat } from "../../kernels/stencils/heat.ts";
+import type { Problem, Stencil } from "../../kernels/stencils/stencil.ts";
 import { cpuLayoutOf } from "../../tuner/devices/cpu/cpu_field.ts";
 import { CpuPool } from "../../tuner/devices/cpu/wasm_workers.ts";
 import { diamondTorre } from "../../kernels/traversals/diamond_torre.ts";
@@ -21,6 +22,7 @@ import {
   wholeNumberYee,
 } from "./oracle_case.ts";
 import { assertPoints, awkwardPoints, SURVEY } from "./point_case.ts";
+import { reweighted } from "./reweighted.ts";
 
 const shape = { threadsZ: 8, threadsY: 4, threadsX: 2 };
 const march = { zPerThread: 2, threadsZ: 8, threadsY: 8, pieces: 2, tile: 1, ahead: 1 };
@@ -30,6 +32,13 @@ const star = { traversal: stepwise, stencil: wholeNumberWave(4), grid, parameter
 
 const fused = { traversal: marching, parameters: { ...march, zPerThread: 1, tile: 0 } };
 const SHAKING = { stencil: wholeNumberElastic(), grid: [9, 7, 10] as const, runs: [1, 1] };
+
+/** Several steps a pass; the grid's rows and columns are not a whole number of workgroups. */
+const deep = { ...march, threadsZ: 8, threadsY: 8, tile: 0, depth: 2 };
+const diffusing = (reach: number): Stencil => ({
+  ...heat(reach),
+  update: reweighted(heat(reach).update, [-1, 1, -1]),
+});
 
 interface PointCase extends OracleCase {
   readonly every?: number;
@@ -52,6 +61,24 @@ const CASES: readonly PointCase[] = [
     grid: [12, 9, 10],
     sections: 2,
     field: 1,
+  },
+  ...[1, 3].map((sections) => ({
+    ...star,
+    stencil: diffusing(1),
+    traversal: marching,
+    parameters: deep,
+    grid: [23, 13, 19] as const,
+    runs: [5, 1],
+    sections,
+  })),
+  {
+    ...star,
+    stencil: diffusing(2),
+    traversal: marching,
+    parameters: { ...deep, zPerThread: 1, threadsZ: 16, threadsY: 16, pieces: 4, depth: 3 },
+    grid: [17, 11, 13],
+    runs: [4, 1],
+    every: 2,
   },
   ...[1, 2].map((sections) => ({
     ...star,
