@@ -26,7 +26,9 @@ export function addRow(factor: Factor, row: Float64Array, least: number): number
 
 /** Solves L·x = b in place. */
 export function solveLower(factor: Factor, values: Float64Array): Float64Array {
-  factor.forEach((row, i) => values[i] = (values[i]! - dot(row, values, i)) / row[i]!);
+  for (let i = 0; i < factor.length; i++) {
+    values[i] = (values[i]! - dot(factor[i]!, values, i)) / factor[i]![i]!;
+  }
   return values;
 }
 

@@ -45,8 +45,9 @@ export class GaussianProcess {
 
   /** Standard deviation of the value at a point, without noise. */
   deviation(point: Float64Array): number {
-    const covariances = Float64Array.from(this.#points, (other) => this.#covariance(point, other));
-    const known = solveLower(this.#factor, covariances);
+    const known = new Float64Array(this.#points.length);
+    for (let i = 0; i < known.length; i++) known[i] = this.#covariance(point, this.#points[i]!);
+    solveLower(this.#factor, known);
     return Math.sqrt(Math.max(0, this.#covariance(point, point) - dot(known, known, known.length)));
   }
 }

@@ -9,7 +9,7 @@
  * @module
  */
 import type { Demand } from "../kernels/traversals/traversal.ts";
-import { type GpuRecord, H100, type Price } from "./gpu_record.ts";
+import { type GpuRecord, H100 } from "./gpu_record.ts";
 
 /** A device: its own bandwidth, and the record of the GPU that it is most like. */
 export interface DeviceModel {
@@ -24,10 +24,9 @@ function priced<Name extends string>(
   counts: Readonly<Partial<Record<Name, number>>>,
   { prices }: GpuRecord,
 ): number {
-  return Object.entries<number | undefined>(counts).reduce(
-    (sum, [name, count = 0]) => sum + count * (prices[name as Price] ?? 1),
-    0,
-  );
+  let sum = 0;
+  for (const name in counts) sum += (counts[name] ?? 0) * ((prices as Record<string, number>)[name] ?? 1);
+  return sum;
 }
 
 /** Values that a thread keeps alive at once, in 32-bit registers, estimated. */

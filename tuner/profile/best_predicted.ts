@@ -1,7 +1,9 @@
+import { wrongParameters } from "../../kernels/capability.ts";
+import { remembered } from "../../kernels/remembered.ts";
 import type { Problem } from "../../kernels/stencils/stencil.ts";
 import { TRAVERSALS } from "../../kernels/traversals/all.ts";
 import { stepwise } from "../../kernels/traversals/stepwise.ts";
-import type { Traversal } from "../../kernels/traversals/traversal.ts";
+import type { Parameters, Traversal } from "../../kernels/traversals/traversal.ts";
 import type { DeviceModel } from "../../models/roofline.ts";
 import type { Configuration, Share } from "../configuration.ts";
 import { partOf } from "../devices/shared/shares.ts";
@@ -101,8 +103,11 @@ export function bestPredicted(target: PredictionTarget, calibration: Calibration
   }
   const baselines = ways.filter(({ candidate, share }) => isStepwise(candidate) && !uses(share, "cpu"));
   const kinds = Map.groupBy(fastestFirst(ways, calibration), ({ way }) => kindOf(way.candidate));
+  const listsOf = remembered((on: Problem, name: string) =>
+    TRAVERSALS.find((one) => one.name === name)!.parameterLists(on, target.limits!)
+  );
   const written = [...kinds.values()].flatMap((some) => some.slice(0, MOST_WRITTEN))
-    .flatMap(({ way }) => everyWriting(way, target));
+    .flatMap(({ way }) => everyWriting(way, target, listsOf));
   const promising = mostPromising([...written, ...baselines], calibration, shapeOf);
   return {
     best: varied(promising, ways, calibration).map(describe),
@@ -213,11 +218,16 @@ function gpuWays(
   const ways = allowed.flatMap((traversal): Way[] => {
     const all = only(traversal.parameterLists(way.on, limits), traversal.writing ?? [], ([one]) => [one!]);
     const found = new Map<string, Candidate>();
+    const keyOf = (parameters: Parameters) => Object.values(parameters).join();
+    const infeasible: Traversal["infeasible"] = (on, parameters, limits) =>
+      found.size > 0 && found.has(keyOf(parameters))
+        ? wrongParameters("found before")
+        : traversal.infeasible(on, parameters, limits);
     const look = (lists: typeof all): void => {
-      const traversals = [{ ...traversal, parameterLists: () => lists }];
+      const traversals = [{ ...traversal, infeasible, parameterLists: () => lists }];
       const space = feasible(way.on, { traversals, limits, device });
       spaces.push(space);
-      for (const one of space.candidates) found.set(Object.values(one.parameters).join(), one);
+      for (const one of space.candidates) found.set(keyOf(one.parameters), one);
     };
     const best = (most: number): Candidate[] =>
       [...found.values()].sort((a, b) => b.predicted - a.predicted).slice(0, most);
@@ -241,20 +251,26 @@ function gpuWays(
   return ways;
 }
 
+type ParameterLists = ReturnType<Traversal["parameterLists"]>;
+
 /** Whether only every second value of a list is looked at first: it is long, and its values are in order. */
 function isLong(list: readonly number[]): boolean {
   return list.length > 4 && list.every((value, i) => i === 0 || value > list[i - 1]!);
 }
 
 /** The same with its kernel written in every way. */
-function everyWriting(way: Way, { limits, device }: PredictionTarget): Way[] {
+function everyWriting(
+  way: Way,
+  { limits, device }: PredictionTarget,
+  listsOf: (on: Problem, traversal: string) => ParameterLists,
+): Way[] {
   const { candidate: { parameters }, on } = way;
   const traversal = TRAVERSALS.find(({ name }) => name === kindOf(way.candidate));
   if (traversal?.writing === undefined) return [way];
   const shape = Object.keys(parameters).filter((name) => !traversal.writing!.includes(name));
   const fixed: Traversal = {
     ...traversal,
-    parameterLists: (...on) => only(traversal.parameterLists(...on), shape, (_, name) => [parameters[name]!]),
+    parameterLists: () => only(listsOf(on, traversal.name), shape, (_, name) => [parameters[name]!]),
   };
   const { candidates } = feasible(on, { traversals: [fixed], limits: limits!, device });
   return candidates.map((candidate) => ({ ...way, candidate }));
@@ -262,10 +278,10 @@ function everyWriting(way: Way, { limits, device }: PredictionTarget): Way[] {
 
 /** Lists of which some are replaced. */
 function only(
-  lists: ReturnType<Traversal["parameterLists"]>,
+  lists: ParameterLists,
   names: readonly string[],
   choose: (list: readonly number[], name: string) => number[],
-): ReturnType<Traversal["parameterLists"]> {
+): ParameterLists {
   return Object.fromEntries(
     Object.entries(lists).map(([name, list]) => [name, names.includes(name) ? choose(list, name) : list]),
   );

@@ -6,7 +6,6 @@ import type { Update } from "../../kernels/update.ts";
 import { type Corrections, H100 } from "../../models/gpu_record.ts";
 import { type Covariance, GaussianProcess } from "../../models/gaussian_process.ts";
 import { type DeviceModel, registerPressure } from "../../models/roofline.ts";
-import { traversalKey } from "../configuration.ts";
 import { partOf } from "../devices/shared/shares.ts";
 import { median } from "../measuring/statistics.ts";
 import { isShared, uses } from "../shares.ts";
@@ -37,10 +36,27 @@ export const MOST_SAMPLES = 300;
 /** Candidates of a traversal whose predictions are corrected one by one, the models' best. */
 const MOST_CORRECTED = 4000;
 
+/** A parameter as a coordinate. */
+interface Axis {
+  /** In what it is measured. */
+  readonly length: number;
+  /** The values in order, where it says how a kernel is written, which measures nothing. */
+  readonly values: readonly number[] | undefined;
+}
+
+/** What is expected of a candidate. */
+interface Corrected {
+  readonly problem: Problem;
+  readonly mean: number;
+  /** Where it lies among what was measured; undefined if nothing like it was. */
+  readonly point: Float64Array | undefined;
+  readonly process: GaussianProcess | undefined;
+}
+
 /** What is known of one kind of configurations. */
 interface Kind {
-  /** Its parameters; of those that say how a kernel is written, which measure nothing, the values in order. */
-  readonly names: ReadonlyMap<string, readonly number[] | undefined>;
+  /** Its parameters. */
+  readonly axes: ReadonlyMap<string, Axis>;
   /** Median of the predictions' errors. */
   readonly level: number;
   /** The most of its registers that a fast one needs. */
@@ -54,7 +70,7 @@ interface Kind {
  */
 export class Calibration {
   readonly #kinds = new Map<string, Kind>();
-  readonly #means = new WeakMap<Prediction, { readonly problem: Problem; readonly mean: number }>();
+  readonly #found = new WeakMap<Prediction, Corrected>();
   readonly #device: DeviceModel;
   readonly #its: Corrections;
   /** Of the GPU's kinds. */
@@ -65,17 +81,20 @@ export class Calibration {
     this.#device = device;
     this.#its = (device.record ?? H100).corrections;
     for (const [kind, some] of Map.groupBy(samples, kindOf)) {
-      const { writing = [] } = TRAVERSALS.find(({ name }) => name === kind) ?? {};
-      const names = new Map(
+      const { writing = [] } = TRAVERSALS.find(({ name }) => name === kind) ?? {}, { lengths } = this.#its;
+      const { ordering = [] } = TRAVERSALS.find(({ name }) => name === some[0]!.traversal.name) ?? {};
+      const axes = new Map(
         [...new Set(some.flatMap(({ parameters }) => Object.keys(parameters)))].sort().map((name) => {
           const values = new Set(some.map(({ parameters }) => parameters[name] ?? 0));
-          return [name, writing.includes(name) ? [...values].sort((a, b) => a - b) : undefined];
+          const length = ordering.includes(name) ? lengths.ordering : lengths.parameter;
+          const its = writing.includes(name) ? [...values].sort((a, b) => a - b) : undefined;
+          return [name, { length, values: its }];
         }),
       );
       const ratios = some.map(({ cellsPerSecond, predicted }) => cellsPerSecond / predicted);
       const level = Math.log(median(ratios)), errors = ratios.map(Math.log);
       const observations = some.map((one, i) => ({
-        point: this.#pointOf(one, one.problem, names, one.device),
+        point: this.#pointOf(one, one.problem, axes, one.device),
         value: errors[i]! - level,
         noise: one.isForeign ? this.#its.foreignNoise : this.#its.noise,
       }));
@@ -87,7 +106,7 @@ export class Calibration {
         ),
       );
       this.#kinds.set(kind, {
-        names,
+        axes,
         level,
         pressure,
         process: new GaussianProcess(observations, covarianceOf(this.#its)),
@@ -104,41 +123,41 @@ export class Calibration {
 
   /** Logarithm of the rate that a candidate should reach; found once for each. */
   mean(candidate: Prediction, problem: Problem): number {
-    const found = this.#means.get(candidate);
-    if (found?.problem === problem) return found.mean;
-    const mean = this.#meanOf(candidate, problem);
-    this.#means.set(candidate, { problem, mean });
-    return mean;
-  }
-
-  #meanOf(candidate: Prediction, problem: Problem): number {
-    const known = this.#knownOf(candidate), predicted = Math.log(candidate.predicted);
-    const { risk: perPressure, safePressure, unknown, newParameter } = this.#its;
-    const risk = perPressure * Math.max(0, this.#pressureOf(candidate) - (known?.pressure ?? safePressure));
-    // of what was never measured nothing good is expected
-    if (known === undefined) return predicted + this.#level - unknown - risk;
-    const its = hasNew(candidate, known)
-      ? -newParameter
-      : known.process.mean(this.#pointOf(candidate, problem, known.names));
-    return predicted + known.level - risk + its;
+    return this.#correct(candidate, problem).mean;
   }
 
   /** Its standard deviation. */
   deviation(candidate: Prediction, problem: Problem): number {
-    const known = this.#knownOf(candidate);
-    if (known === undefined || hasNew(candidate, known)) return this.#its.variation;
-    return Math.hypot(
-      known.process.deviation(this.#pointOf(candidate, problem, known.names)),
-      this.#its.noise,
-    );
+    const { process, point } = this.#correct(candidate, problem), { variation, noise } = this.#its;
+    return point === undefined ? variation : Math.hypot(process!.deviation(point), noise);
+  }
+
+  #correct(candidate: Prediction, problem: Problem): Corrected {
+    const before = this.#found.get(candidate);
+    if (before?.problem === problem) return before;
+    const known = this.#knownOf(candidate), predicted = Math.log(candidate.predicted);
+    const { risk: perPressure, safePressure, unknown, newParameter } = this.#its;
+    const risk = perPressure * Math.max(0, this.#pressureOf(candidate) - (known?.pressure ?? safePressure));
+    const isNew = known === undefined || hasNew(candidate, known);
+    const point = isNew ? undefined : this.#pointOf(candidate, problem, known.axes);
+    const its = point === undefined ? -newParameter : known!.process.mean(point);
+    // of what was never measured nothing good is expected
+    const mean = known === undefined
+      ? predicted + this.#level - unknown - risk
+      : predicted + known.level - risk + its;
+    const found = { problem, mean, point, process: known?.process };
+    this.#found.set(candidate, found);
+    return found;
   }
 
   /** What is known of its kind; nothing if it is written in a way that was never measured. */
   #knownOf(candidate: Prediction): Kind | undefined {
     const known = this.#kinds.get(kindOf(candidate)), { parameters } = candidate;
-    const isNew = ([name, value]: [string, number]): boolean =>
-      value > 1 && known!.names.get(name)?.includes(value) === false;
-    return known === undefined || Object.entries(parameters).some(isNew) ? undefined : known;
+    for (const name in parameters) {
+      const value = parameters[name]!;
+      if (value > 1 && known?.axes.get(name)?.values?.includes(value) === false) return undefined;
+    }
+    return known;
   }
 
   /** A thread's values over its registers; 0 on the CPU. */
@@ -147,18 +166,16 @@ export class Calibration {
   }
 
   #pointOf(
-    { parameters, demand, traversal }: Prediction,
+    { parameters, demand }: Prediction,
     { grid, stencil }: Problem,
-    names: Kind["names"],
+    axes: Kind["axes"],
     device = 0,
   ): Float64Array {
-    const { lengths } = this.#its;
-    const { ordering = [] } = TRAVERSALS.find(({ name }) => name === traversal.name) ?? {};
-    const point = [...names].map(([name, values]) => {
+    const { lengths } = this.#its, point: number[] = [];
+    for (const [name, { values, length }] of axes) {
       const value = parameters[name] ?? 0;
-      const place = values?.filter((other) => other < value).length ?? Math.log2(1 + value);
-      return place / (ordering.includes(name) ? lengths.ordering : lengths.parameter);
-    });
+      point.push((values?.filter((other) => other < value).length ?? Math.log2(1 + value)) / length);
+    }
     point.push(Math.log2(grid[2]) / lengths.row, Math.log2(cellsOf(grid)) / lengths.cells);
     if (demand !== undefined) {
       const { workgroupsPerDispatch, loopInstructions = 0, bytesPerUpdate, rounds } = demand;
@@ -171,17 +188,20 @@ export class Calibration {
         this.#pressureOf({ demand }) / lengths.registers,
       );
     }
-    return Float64Array.from([...point, device, equationOf(stencil.update)]);
+    point.push(device, equationOf(stencil.update));
+    return new Float64Array(point);
   }
 }
 
 /** Whether it has a parameter that no measurement had, and that changes what it does. */
-function hasNew({ parameters }: Prediction, { names }: Kind): boolean {
-  return Object.entries(parameters).some(([name, value]) => value > 1 && !names.has(name));
+function hasNew({ parameters }: Prediction, { axes }: Kind): boolean {
+  for (const name in parameters) if (parameters[name]! > 1 && !axes.has(name)) return true;
+  return false;
 }
 
 /** Of the errors of two predictions, for points whose last numbers say which device and equation it is. */
 function covarianceOf({ variation, abrupt, apart, alike }: Corrections): Covariance {
+  const ofAll = variation ** 2, ofDevice = apart ** 2;
   return (a, b) => {
     const last = a.length - 2, isHere = a[last] === b[last];
     let squares = 0;
@@ -191,7 +211,7 @@ function covarianceOf({ variation, abrupt, apart, alike }: Corrections): Covaria
     }
     const like = (1 - abrupt) * Math.exp(-squares / 2) + abrupt * Math.exp(-Math.sqrt(squares) / 3);
     const part = (isHere ? 1 : alike) * (a[last + 1] === b[last + 1] ? 1 : alike);
-    return variation ** 2 * like * part + (isHere ? apart ** 2 : 0);
+    return ofAll * like * part + (isHere ? ofDevice : 0);
   };
 }
 
@@ -231,9 +251,10 @@ export function pointsOf<P extends Pick<ProfilePoint, "traversal" | "parameters"
 
 /** A text that two points of one grid share exactly if they are the same configuration. */
 function pointKey(
-  { cpuWorkers = 0, ...point }: Pick<ProfilePoint, "traversal" | "parameters" | "cpuWorkers">,
+  { cpuWorkers = 0, traversal, parameters }: Pick<ProfilePoint, "traversal" | "parameters" | "cpuWorkers">,
 ): string {
-  return `${cpuWorkers} ${traversalKey(point)}`;
+  const values = Object.keys(parameters).sort().map((name) => `${name}=${parameters[name]}`);
+  return `${cpuWorkers} ${traversal} ${values}`;
 }
 
 /** What was measured of one device alone, in short. */

@@ -4,7 +4,7 @@ import { stepwise } from "../../kernels/traversals/stepwise.ts";
 import { hashOf } from "../../kernels/definition.ts";
 import type { Constants } from "../../models/gpu_record.ts";
 import type { DeviceModel } from "../../models/roofline.ts";
-import { adapterInfoOf } from "../devices/device.ts";
+import { adapterInfoOf, limitsOf } from "../devices/device.ts";
 import { defaultSteps, withSuitedSteps } from "../problem/default_problem.ts";
 import { checkProblem, misfitOf } from "../problem/resolve_problem.ts";
 import { refuserOf } from "../problem/request_error.ts";
@@ -18,7 +18,7 @@ import { Calibration, kindOf, type Sample } from "./calibration.ts";
 import { type Asked, keep, keyOf, numberOf } from "./kept_choices.ts";
 import { DEVICE_GRADES, gradeDevice, type TargetDevice } from "./match_device.ts";
 import { learn, USUAL_BANDWIDTH } from "./learn.ts";
-import { describeProblem } from "./profile_problem.ts";
+import { describeProblem, problemOf } from "./profile_problem.ts";
 import { devicesOf } from "./merge.ts";
 import { type NearEntry, nearestEntries, problemDistance } from "./profile_index.ts";
 import type { Profile, ProfileDevice, ProfileEntry, ProfileProblem } from "./profile_types.ts";
@@ -127,7 +127,8 @@ export function chooseConfiguration(
   device: TargetDevice | null,
   { cpuWorkers = usualWorkers(), ...options }: ChooseOptions = {},
 ): Choice {
-  const problem = checkProblem("choose a configuration", asks), isOpen = asks.steps === undefined;
+  const problem = withKnownStencil(checkProblem("choose a configuration", asks));
+  const isOpen = asks.steps === undefined;
   const given = [profiles].flat() as readonly Profile[];
   const { copyBytesPerSecond, constants = {} } = options, refuse = refuserOf("choose a configuration");
   const odd = given.findIndex((profile) => !Array.isArray(profile?.entries));
@@ -149,12 +150,22 @@ export function chooseConfiguration(
   return { ...choice, configuration: structuredClone(choice.configuration) };
 }
 
+/** The same problem: an equation that comes with Facet is one object, however often it is made, so that what is found is kept. */
+function withKnownStencil(problem: Problem): Problem {
+  const described = describeProblem(problem), isKnown = described.definition === undefined;
+  return isKnown && problem.stencil.surface === undefined ? problemOf(described) ?? problem : problem;
+}
+
 /** The choice, found by looking at all that can run. */
 function chooseAnew(asked: Asked): Choice {
   const { profiles, problem, isOpen, device, cpuWorkers, shipped } = asked;
   const list = [...profiles.flatMap(devicesOf), ...device === null ? [] : shippedEntries(shipped)];
   const wanted = describeProblem(problem), { stencil } = usersProblem(problem);
-  const identity = device && adapterInfoOf(device);
+  const identity = device && adapterInfoOf(device), { windowBytes } = device?.limits ?? {};
+  // a device's own limits take long to read
+  const limits = device
+    ? { ...limitsOf(device.limits), ...(windowBytes !== undefined && { windowBytes }) }
+    : undefined;
   const isSoftware = identity?.isFallbackAdapter ?? false;
   // of a device like none of them, those of the same kind show how far off predictions are
   const ofKind = list.filter(({ device: { gpu } }) => device === null || gpu?.isFallback === isSoftware);
@@ -163,7 +174,7 @@ function chooseAnew(asked: Asked): Choice {
   const alike = grades.flatMap((grade) => graded.get(grade) ?? [])[0]?.device;
   const target: PredictionTarget = {
     problem,
-    limits: device?.limits,
+    limits,
     cpuWorkers,
     device: modelOf(device, alike, asked),
   };
@@ -174,7 +185,7 @@ function chooseAnew(asked: Asked): Choice {
     const elsewhere = ofKind.filter((one) => !here.includes(one));
     const others = nearestEntries(elsewhere, wanted, stencil, MOST_ENTRIES);
     // what comes with Facet was measured on another specimen; of a device like this one it only says what to expect
-    const same = nears.filter((near) => near.distance === 0 || (isOpen && isLongRun(near, problem)))
+    const same = nears.filter((near) => near.distance === 0 || (isOpen && isLongRun(near, wanted, problem)))
       .filter(({ device }) => grade === "same-device" || !isShipped(device))
       .toSorted((a, b) => Number(isShipped(a.device)) - Number(isShipped(b.device)));
     const found = (grade === "default" ? undefined : measuredHere(same, target)) ??
@@ -256,11 +267,15 @@ type Found = Pick<Choice, "configuration" | "runnersUp" | "changes" | "cellsPerS
 };
 
 /** Whether an entry is of this problem, in runs as long as `tune` makes them: what was best there is best in longer ones. */
-function isLongRun({ entry: { problem: measured }, device }: NearEntry, problem: Problem): boolean {
-  const { steps } = problem, usual = { ...problem, steps: defaultSteps(problem.stencil, device.gpu) };
+function isLongRun(
+  { entry: { problem: measured }, device }: NearEntry,
+  wanted: ProfileProblem,
+  problem: Problem,
+): boolean {
+  if (problemDistance({ ...measured, steps: problem.steps }, wanted) > 0) return false;
+  const usual = { ...problem, steps: defaultSteps(problem.stencil, device.gpu) };
   const copy = device.measured.copyBytesPerSecond ?? USUAL_BANDWIDTH;
-  return problemDistance({ ...measured, steps }, describeProblem(problem)) === 0 &&
-    measured.steps >= withSuitedSteps({ problem: usual, isDefaultSteps: true, device }, copy).steps;
+  return measured.steps >= withSuitedSteps({ problem: usual, isDefaultSteps: true, device }, copy).steps;
 }
 
 /** The fastest configuration that was measured for this very problem and can run here as it is. */

@@ -39,7 +39,7 @@ export function predictionOf(
   }
   const traversal = TRAVERSALS.find((one) => one.name === name);
   if (traversal === undefined) return { reason: `there is no traversal ${name} any more` };
-  const odd = refusalOf(traversal, problem)?.message ?? oddValue(traversal, problem, parameters);
+  const odd = refusedBy(problem, name) ?? oddValue(traversal, problem, parameters);
   if (odd !== undefined) return { reason: `${name}: ${odd}` };
   const demand = traversal.demand(problem, parameters);
   const predicted = predictRate(demand, device, { cells: cellsOf(problem.grid) });
@@ -82,6 +82,11 @@ export function oddIn(
     return `${name} must be ${wanted}: found ${value}`;
   }
 }
+
+/** Why a traversal refuses a problem, found once for each. */
+const refusedBy = remembered((problem: Problem, traversal: string) =>
+  refusalOf(TRAVERSALS.find(({ name }) => name === traversal)!, problem)?.message
+);
 
 /** What a search would try where nothing limits it, found once for each problem. */
 const listsOf = remembered((problem: Problem, traversal: string) =>
