@@ -9,6 +9,7 @@ import type { Tap } from "../expression.ts";
 import { profileReads } from "../axis_profiles.ts";
 import { blocksOf, blockValues, layered, layersShare, storedUpdate } from "../layers.ts";
 import { type Layout, layOut } from "../layout.ts";
+import { remembered } from "../remembered.ts";
 import { atGroup, groupsOf, overGroup, pointPlan, pointShader } from "./point_work.ts";
 import { layoutWithin, type Section, type SectionLimits, sectionsOf } from "../sections.ts";
 import {
@@ -152,7 +153,7 @@ export const stepwise: Traversal = {
 } satisfies Traversal<StepwiseParameters>;
 
 /** Pads as wide as a whole step reaches: enough for sub-steps one by one, and for all in one pass. */
-export function stepwiseLayout(problem: Problem): Layout {
+export const stepwiseLayout = remembered((problem: Problem): Layout => {
   const { grid, boundary } = problem, update = storedUpdate(problem), { x, y, z } = stepReach(update);
   return layOut(grid, {
     pad: [x, y, z],
@@ -161,7 +162,7 @@ export function stepwiseLayout(problem: Problem): Layout {
     fields: update.fields.length,
     layered: layered(problem),
   });
-}
+});
 
 /** Workgroups of a dispatch of {@linkcode stepShaders}. */
 function workgroupsOf(
