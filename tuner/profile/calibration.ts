@@ -174,7 +174,8 @@ export class Calibration {
     const { lengths } = this.#its, point: number[] = [];
     for (const [name, { values, length }] of axes) {
       const value = parameters[name] ?? 0;
-      point.push((values?.filter((other) => other < value).length ?? Math.log2(1 + value)) / length);
+      const place = values?.findIndex((other) => other >= value) ?? Math.log2(1 + value);
+      point.push((place < 0 ? values!.length : place) / length);
     }
     point.push(Math.log2(grid[2]) / lengths.row, Math.log2(cellsOf(grid)) / lengths.cells);
     if (demand !== undefined) {
