@@ -1,7 +1,7 @@
 /**
  * Points in marches of several steps a pass. Each workgroup has a list (`point_lists.ts`), by the slices that its march
  * reaches, by steps and by rows of threads: an entry begins with (x · steps + step) · rows + row, as the step is made when
- * the march is at x. In two dimensions, with one row, workgroups without a list have a loop without points.
+ * the march is at x. Workgroups without a list have a loop without points.
  *
  * A cell in a rim is computed by several workgroups, and one beyond an end that holds images wherever it is an image: a
  * source is added in all of them. Only the workgroup that stores a cell records it.

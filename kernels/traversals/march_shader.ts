@@ -107,7 +107,7 @@ export function marchShader(
     held.set(name, `let ${name} = ${text};`);
     return name;
   };
-  const substeps = update.substeps.map((substep, i) => {
+  const writeStep = (isListed: boolean) => (substep: Substep, i: number): string => {
     const { lines, texts, start } = writeSubstep(writer, substep, {
       shape,
       lead: leads[i]!,
@@ -125,7 +125,7 @@ export function marchShader(
     });
     if (i === update.substeps.length - 1) {
       const values = texts.map((text) => cutsZ ? `select(${type}(), ${text}, inside)` : text);
-      if (!hasPoints) return [...lines, ...stored, ...storeStep(update, values, queues)].join("\n");
+      if (!isListed) return [...lines, ...stored, ...storeStep(update, values, queues)].join("\n");
       const made = [`var made = ${values[0]};`, visitList("made", 0, i, shape)];
       return [...lines, ...made, ...storeStep(update, ["made"], queues)].join("\n");
     }
@@ -138,9 +138,9 @@ export function marchShader(
       return `${slot(`c${column}`, lead)} = ${value};`;
     });
     const name = slot(`c${columnIndex(columns, { plane: substep[0]!.field, ago: -1 })}`, lead);
-    const points = hasPoints ? [visitList(name, 0, i, shape)] : [];
+    const points = isListed ? [visitList(name, 0, i, shape)] : [];
     return [...lines, ...stored, ...assignments, ...points].join("\n");
-  });
+  };
   const tileCount = tiles.flat().length;
   const isTiled = tileCount > 0;
   const tileType = `array<array<${type}, COLUMNS>, ${2 * (threadsY + 2 * rimY)}>`;
@@ -148,6 +148,17 @@ export function marchShader(
   const y = plus(`i32(w.y) * ${ownThreads(threadsY, haloY)} + row`, -haloY[0]);
   const notRim = ownsOnly("column", haloZ, threadsZ) + ownsOnly("row", haloY, threadsY);
   const start = plus("first", -warmUp);
+  const writeLoop = (isListed: boolean): string =>
+    wgsl`
+      for (var x = ${start}; x < last; x++) {
+        ${loads.join("\n")}
+        ${update.substeps.map(writeStep(isListed)).join("\n")}
+        ${advanced.join("\n")}
+        cell += SLICE;
+        ${isTiled ? "half = ROWS - half;" : ""}
+      }
+    `;
+  const loop = writeLoop(false);
   const code = wgsl`
     // ${stencil.title}: one step; each workgroup marches along x over ${slices} slices.
     ${declareLayout(layout, zPerThread)}
@@ -177,13 +188,7 @@ export function marchShader(
       ${declared.join("\n")}
       ${[...starts, ...held.values()].join("\n")}
       ${hasPoints ? findList(workgroups) : ""}
-      for (var x = ${start}; x < last; x++) {
-        ${loads.join("\n")}
-        ${substeps.join("\n")}
-        ${advanced.join("\n")}
-        cell += SLICE;
-        ${isTiled ? "half = ROWS - half;" : ""}
-      }
+      ${hasPoints ? `if (begin != 0) {\n${writeLoop(true)}} else {\n${loop}}` : loop}
     }
   `;
   const scratch = hasPoints ? pointBuffers(wholeGrid) : [];

@@ -597,6 +597,7 @@ const MARCHES: readonly Subject[] = [
     traversal: marching,
     parameters: { zPerThread: 2, threadsZ: 8, threadsY: 8, pieces: 2, tile: 0, ahead: 1, depth: 2 },
     mutations: {
+      "workgroups with points taken for those without": ["if (begin != 0)", "if (false)"],
       "another row's points": ["row + 8 *", "row + 1 + 8 *"],
       "one entry a step": ["while (entry.x <", "if (entry.x <"],
       "another workgroup's list along y": ["+ i32(w.y))", "+ 1 - i32(w.y))"],
