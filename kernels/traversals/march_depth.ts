@@ -91,9 +91,12 @@ export function piecesOf(most: number): number[] {
   return powersOfTwo(1, most).flatMap(between).filter((n) => n <= most);
 }
 
-/** Threads that cover z in a whole number of workgroups, each with one more at either end. */
-export function rimmedThreads(nz: number): number[] {
-  const counts = [4, 2].flatMap((cells) => [1, 2, 4, 8].map((n) => Math.ceil(nz / cells / n) + 2));
+/** Threads that cover z in a whole number of workgroups, with the rim of a thread of so many cells. */
+export function rimmedThreads(nz: number, rimOf: (cells: number) => number): number[] {
+  const counts = [4, 2].flatMap((cells) => {
+    const rim = rimOf(cells);
+    return rim === 0 ? [] : [1, 2, 4, 8].map((n) => Math.ceil(nz / cells / n) + rim);
+  });
   return [...new Set(counts)];
 }
 

@@ -97,13 +97,20 @@ export const marching: Traversal = {
       tile: [0, 1],
       ahead: [0, 1],
     };
-    if (deepRefusal(problem) !== undefined) return alone;
-    const threadsZ = rimmedThreads(nz).filter((threads) => threads <= Math.min(256, mostZ));
+    const depths = deepRefusal(problem) === undefined ? depthsOf(problem.grid) : undefined;
+    // as many threads as cover z without rest, with those of the rim
+    const threadsZ = rimmedThreads(nz, (zPerThread) => {
+      const depth = depths === undefined ? 1 : 2;
+      const { haloZ: [low, high] } = shapeOf(problem, {
+        ...{ zPerThread, threadsZ: 1, threadsY: 1, pieces: 1, tile: 0, ahead: 0, depth },
+      });
+      return low + high;
+    }).filter((threads) => threads <= Math.min(256, mostZ));
     const threadsY = ny === 1
       ? []
       : threadsZ.flatMap(rowsOf).filter((rows) => rows >= 4 && rows <= Math.min(32, mostY));
     return {
-      depth: depthsOf(problem.grid),
+      ...(depths && { depth: depths }),
       ...alone,
       threadsZ: [...new Set([...alone.threadsZ, ...threadsZ])],
       threadsY: [...new Set([...alone.threadsY, ...threadsY])],
@@ -113,26 +120,25 @@ export const marching: Traversal = {
     const { zPerThread = 1, threadsZ, threadsY, pieces, tile, ahead = 0, depth = 1 } = parameters;
     const shallow = depth > 1 ? deepRefusal(problem) : undefined;
     if (shallow !== undefined) return { ...shallow, message: `depth ${depth}: ${shallow.message}` };
-    // Where there is a choice, each depth has shapes of its own. Life, 512³, two steps: 456 Gcells/s, with a tile 323,
-    // without loads ahead 410 (H100, 2026-11-22).
-    if (parameters.depth === 1 && ![threadsZ, threadsY, pieces].every(isPower)) {
+    const shape = shapeOf(problem, parameters), { haloY, haloZ, rimY, rimZ } = shape;
+    const threads = threadsZ * threadsY, isRimmed = [...haloY, ...haloZ].some((threads) => threads > 0);
+    if (parameters.depth !== undefined && !isRimmed && ![threadsZ, threadsY, pieces].every(isPower)) {
       return wrongParameters(
-        `${threadsZ}x${threadsY} threads, ${pieces} pieces: single steps have no rim, and take powers of two`,
+        `${threadsZ}x${threadsY} threads, ${pieces} pieces: without a rim, powers of two are wanted`,
       );
     }
-    const threads = threadsZ * threadsY;
-    if (depth > 1 && threads < 0.9 * 2 ** Math.ceil(Math.log2(threads))) {
+    if (isRimmed && (depth > 1 || threads > 64) && threads < 0.9 * 2 ** Math.ceil(Math.log2(threads))) {
       return wrongParameters(
-        `${threadsZ}x${threadsY} threads: several steps a pass take workgroups that nearly fill a power of two`,
+        `${threadsZ}x${threadsY} threads: with a rim, workgroups that nearly fill a power of two are wanted`,
       );
     }
+    // Life, 512³, two steps: 456 Gcells/s, with a tile 323, without loads ahead 410 (H100, 2026-11-22)
     if (depth > 1 && (tile === 1 || ahead === 0)) {
       return wrongParameters(
         "several steps a pass: a tile of loaded values costs more rim than it saves, and loads ahead always gain",
       );
     }
-    const shape = shapeOf(problem, parameters), layout = stepwiseLayout(withPads(problem, shape));
-    const { haloY, haloZ, rimY, rimZ } = shape, { z: reach } = reachOf(shape.update);
+    const layout = stepwiseLayout(withPads(problem, shape)), { z: reach } = reachOf(shape.update);
     if (shape.isPlane && reach > zPerThread) {
       return wrongParameters(
         `${zPerThread} cells a thread, as taps reach ${reach}: several steps a pass exchange with the next thread only`,

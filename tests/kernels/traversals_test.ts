@@ -1,16 +1,18 @@
-import { assertEquals, assertGreaterOrEqual } from "@std/assert";
+import { assert, assertEquals, assertGreaterOrEqual } from "@std/assert";
 import fc from "fast-check";
 import { type RefusalKind, refusalOf } from "../../kernels/capability.ts";
 import { constant, type Expression, tap } from "../../kernels/expression.ts";
 import { add, multiply, shifted, subtract } from "../../kernels/operations.ts";
 import type { Boundaries, Grid, Problem, Stencil } from "../../kernels/stencils/stencil.ts";
 import { life } from "../../kernels/stencils/life.ts";
+import { maxwell } from "../../kernels/stencils/maxwell.ts";
 import { wave, WAVE_ORDERS } from "../../kernels/stencils/wave.ts";
 import { diamondTorre } from "../../kernels/traversals/diamond_torre.ts";
 import { marching } from "../../kernels/traversals/marching.ts";
 import { stepwise } from "../../kernels/traversals/stepwise.ts";
 import type { DeviceLimits } from "../../kernels/traversals/traversal.ts";
 import { onlyExpression, updateOf } from "../../kernels/update.ts";
+import { H100_LIMITS } from "../h100_limits.ts";
 import { testOnGpu } from "../test_on_gpu.ts";
 import { THOROUGH } from "../thorough.ts";
 import {
@@ -351,11 +353,26 @@ Deno.test("infeasible parameters are reported before anything is compiled, with 
   );
   assertEquals(
     marching.infeasible({ ...problem, stencil: life() }, { ...deep, threadsY: 12 }, limits)?.message,
-    "18x12 threads: several steps a pass take workgroups that nearly fill a power of two",
+    "18x12 threads: with a rim, workgroups that nearly fill a power of two are wanted",
   );
   assertEquals(
     marching.infeasible({ ...problem, stencil: life() }, { ...deep, depth: 1 }, limits)?.message,
-    "18x14 threads, 1 pieces: single steps have no rim, and take powers of two",
+    "18x14 threads, 1 pieces: without a rim, powers of two are wanted",
+  );
+});
+
+Deno.test("marches of sub-steps have workgroups whose own threads cover z without rest: 32 of 33, four cells each", () => {
+  const problem: Problem = { stencil: maxwell(), grid: [512, 512, 512], boundary: "zero", steps: 8 };
+  const lists = marching.parameterLists(problem, H100_LIMITS);
+  // 49 Gcells/s, 42 with 32x8 threads (H100, 2026-11-24)
+  const shape = { zPerThread: 4, threadsZ: 33, threadsY: 7, pieces: 16, tile: 0, ahead: 0 };
+  for (const [name, value] of Object.entries(shape)) assert(lists[name]!.includes(value), `${name} ${value}`);
+  assertEquals(marching.infeasible(problem, shape, H100_LIMITS), undefined);
+  const across = marching.demand(problem, shape).rounds.dispatches[0]!.workgroups;
+  assertEquals(across, 4 * Math.ceil(512 / 6) * 16);
+  assertEquals(
+    marching.parameterLists({ ...problem, stencil: wave(2) }, H100_LIMITS).threadsZ!.includes(33),
+    false,
   );
 });
 
