@@ -195,6 +195,7 @@ export const marching: Traversal = {
     const loads = arrays + rim + (isTiled ? 0 : reads),
       stored = isPaired(update) ? 2 : update.fields.length + inLayers;
     const isDeep = [...haloY, ...haloZ].some((threads) => threads > 0);
+    const rowEnds = isDeep ? 0 : neighbours * ends;
     const shared = isDeep ? (computed - 1) * arrays : neighbours * 2 * y / threadsY;
     const total = workgroups.reduce((a, b) => a * b);
     const count = 1 / depth, isAlone = isAllZero(problem.boundary);
@@ -216,13 +217,13 @@ export const marching: Traversal = {
         waits: { waitNs: ahead === 0 ? 1 : 0 },
         nearWaits: 1,
         nearBytes: 4 / depth *
-          (computed * (arrays * (1 + part) + fill / slices + shared + (isDeep ? 0 : neighbours * ends)) +
+          (computed * (arrays * (1 + part) + fill / slices + shared + rowEnds) +
             stored * (1 + part)),
         cells: depth * problem.grid[0] * ny * nz / (total * slices),
         busyThreads: threads,
         again: {
           // filling its queues, a march reads slices of the one before it
-          bytesPerUpdate: { before: 4 * fill / slices / depth, drift: 4 * shared / depth },
+          bytesPerUpdate: { before: 4 * fill / slices / depth, drift: 4 * (shared + rowEnds) / depth },
           workgroups: across * along,
           workgroupBytes: 8 * threads * zPerThread * slices,
         },

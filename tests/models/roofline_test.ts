@@ -161,6 +161,17 @@ Deno.test("what a march adds up once for a slice is counted once: Life on 512³,
   }
 });
 
+Deno.test("neighbours along z drift apart as those along y do: of narrow rows more is read from memory twice", () => {
+  const problem: Problem = { stencil: wave(8), grid: [96, 4001, 160], boundary: "zero", steps: 96 };
+  const lost = (threadsZ: number, threadsY: number): number => {
+    const of = { zPerThread: 4, threadsZ, threadsY, pieces: 1, tile: 1, ahead: 1 };
+    return traversalNamed("marching").demand(problem, of).rounds.again!.bytesPerUpdate.drift!;
+  };
+  // cells beyond the ends, of 4 bytes, and values before and behind of 8 rows
+  assertAlmostEquals(lost(8, 32), 4 * (8 / 32 + 2 * 8 / 32));
+  assertAlmostEquals(lost(40, 8), 4 * (8 / 8 + 2 * 8 / 160));
+});
+
 Deno.test("roofline sees stepwise fall further below its roof with every order", () => {
   const fractions = [1, 2, 3, 4].map((s) => gcells(stepwise(s)) * 1e9 / roofOf(stepwise(s), 2995e9));
   for (let i = 1; i < 4; i++) assert(fractions[i]! < fractions[i - 1]!);
