@@ -126,17 +126,9 @@ const findRows = remembered((
   bands: number,
   dts: number,
 ): RowsOfWaves => {
-  const tiles = tilesOf(update, dts), lag = lagBehind(nt, tiles);
-  const stagesFor = (tiers: number): number => stageCount({ grid: [nx, 1, 1] }, tiers, tiles);
-  const most = stagesFor(nt);
-  // when bands begin and end, as in `bandsOf`
-  const begins: number[] = [], ends: number[] = [];
-  for (let step = 0, band = 0; steps - step >= 1; step += nt, band++) {
-    const begin = band === 0 ? 0 : Math.max(begins[band - 1]! + lag, ends[band - bands] ?? 0);
-    begins.push(begin);
-    ends.push(begin + (steps - step >= nt ? most : stagesFor(Math.floor(steps - step))));
-  }
-  ends.sort((a, b) => a - b);
+  const list = bandsOf({ grid: [nx, 1, 1] }, { nt, bands, unroll: 1, steps }, tilesOf(update, dts));
+  const begins = list.map(({ begin }) => begin);
+  const ends = list.map(({ end }) => end).sort((a, b) => a - b);
   const found = new Map<number, number>();
   let begun = 0, ended = 0;
   // without one of the parameters there is no number of waves

@@ -3,7 +3,7 @@ import { remembered } from "../../kernels/remembered.ts";
 import type { Problem } from "../../kernels/stencils/stencil.ts";
 import { TRAVERSALS } from "../../kernels/traversals/all.ts";
 import { stepwise } from "../../kernels/traversals/stepwise.ts";
-import type { Parameters, Traversal } from "../../kernels/traversals/traversal.ts";
+import type { DeviceLimits, Parameters, Traversal } from "../../kernels/traversals/traversal.ts";
 import type { DeviceModel } from "../../models/roofline.ts";
 import type { Configuration, Share } from "../configuration.ts";
 import { partOf } from "../devices/shared/shares.ts";
@@ -103,11 +103,8 @@ export function bestPredicted(target: PredictionTarget, calibration: Calibration
   }
   const baselines = ways.filter(({ candidate, share }) => isStepwise(candidate) && !uses(share, "cpu"));
   const kinds = Map.groupBy(fastestFirst(ways, calibration), ({ way }) => kindOf(way.candidate));
-  const listsOf = remembered((on: Problem, name: string) =>
-    TRAVERSALS.find((one) => one.name === name)!.parameterLists(on, target.limits!)
-  );
   const written = [...kinds.values()].flatMap((some) => some.slice(0, MOST_WRITTEN))
-    .flatMap(({ way }) => everyWriting(way, target, listsOf));
+    .flatMap(({ way }) => everyWriting(way, target));
   const promising = mostPromising([...written, ...baselines], calibration, shapeOf);
   return {
     best: varied(promising, ways, calibration).map(describe),
@@ -219,10 +216,9 @@ function gpuWays(
     const all = only(traversal.parameterLists(way.on, limits), traversal.writing ?? [], ([one]) => [one!]);
     const found = new Map<string, Candidate>();
     const keyOf = (parameters: Parameters) => Object.values(parameters).join();
+    const before = wrongParameters("found before");
     const infeasible: Traversal["infeasible"] = (on, parameters, limits) =>
-      found.size > 0 && found.has(keyOf(parameters))
-        ? wrongParameters("found before")
-        : traversal.infeasible(on, parameters, limits);
+      found.size > 0 && found.has(keyOf(parameters)) ? before : traversal.infeasible(on, parameters, limits);
     const look = (lists: typeof all): void => {
       const traversals = [{ ...traversal, infeasible, parameterLists: () => lists }];
       const space = feasible(way.on, { traversals, limits, device });
@@ -253,24 +249,25 @@ function gpuWays(
 
 type ParameterLists = ReturnType<Traversal["parameterLists"]>;
 
+/** A traversal's lists, found once for a problem: all of its kernels that are written in every way have them. */
+const listsOf = remembered((on: Problem, name: string, limits: DeviceLimits): ParameterLists =>
+  TRAVERSALS.find((one) => one.name === name)!.parameterLists(on, limits)
+);
+
 /** Whether only every second value of a list is looked at first: it is long, and its values are in order. */
 function isLong(list: readonly number[]): boolean {
   return list.length > 4 && list.every((value, i) => i === 0 || value > list[i - 1]!);
 }
 
 /** The same with its kernel written in every way. */
-function everyWriting(
-  way: Way,
-  { limits, device }: PredictionTarget,
-  listsOf: (on: Problem, traversal: string) => ParameterLists,
-): Way[] {
+function everyWriting(way: Way, { limits, device }: PredictionTarget): Way[] {
   const { candidate: { parameters }, on } = way;
   const traversal = TRAVERSALS.find(({ name }) => name === kindOf(way.candidate));
   if (traversal?.writing === undefined) return [way];
   const shape = Object.keys(parameters).filter((name) => !traversal.writing!.includes(name));
   const fixed: Traversal = {
     ...traversal,
-    parameterLists: () => only(listsOf(on, traversal.name), shape, (_, name) => [parameters[name]!]),
+    parameterLists: () => only(listsOf(on, traversal.name, limits!), shape, (_, name) => [parameters[name]!]),
   };
   const { candidates } = feasible(on, { traversals: [fixed], limits: limits!, device });
   return candidates.map((candidate) => ({ ...way, candidate }));

@@ -36,27 +36,17 @@ export const MOST_SAMPLES = 300;
 /** Candidates of a traversal whose predictions are corrected one by one, the models' best. */
 const MOST_CORRECTED = 4000;
 
-/** A parameter as a coordinate. */
-interface Axis {
-  /** In what it is measured. */
-  readonly length: number;
-  /** The values in order, where it says how a kernel is written, which measures nothing. */
-  readonly values: readonly number[] | undefined;
-}
-
-/** What is expected of a candidate. */
+/** What is expected of a candidate, and its place in the process; none if nothing like it was measured. */
 interface Corrected {
   readonly problem: Problem;
   readonly mean: number;
-  /** Where it lies among what was measured; undefined if nothing like it was. */
-  readonly point: Float64Array | undefined;
-  readonly process: GaussianProcess | undefined;
+  readonly its?: readonly [process: GaussianProcess, point: Float64Array] | undefined;
 }
 
 /** What is known of one kind of configurations. */
 interface Kind {
-  /** Its parameters. */
-  readonly axes: ReadonlyMap<string, Axis>;
+  /** Its parameters: in what they are measured; of those that say how a kernel is written, and measure nothing, the values. */
+  readonly axes: ReadonlyMap<string, { readonly length: number; readonly values?: number[] | undefined }>;
   /** Median of the predictions' errors. */
   readonly level: number;
   /** The most of its registers that a fast one needs. */
@@ -128,8 +118,8 @@ export class Calibration {
 
   /** Its standard deviation. */
   deviation(candidate: Prediction, problem: Problem): number {
-    const { process, point } = this.#correct(candidate, problem), { variation, noise } = this.#its;
-    return point === undefined ? variation : Math.hypot(process!.deviation(point), noise);
+    const { its } = this.#correct(candidate, problem), { variation, noise } = this.#its;
+    return its === undefined ? variation : Math.hypot(its[0].deviation(its[1]), noise);
   }
 
   #correct(candidate: Prediction, problem: Problem): Corrected {
@@ -138,14 +128,14 @@ export class Calibration {
     const known = this.#knownOf(candidate), predicted = Math.log(candidate.predicted);
     const { risk: perPressure, safePressure, unknown, newParameter } = this.#its;
     const risk = perPressure * Math.max(0, this.#pressureOf(candidate) - (known?.pressure ?? safePressure));
-    const isNew = known === undefined || hasNew(candidate, known);
-    const point = isNew ? undefined : this.#pointOf(candidate, problem, known.axes);
-    const its = point === undefined ? -newParameter : known!.process.mean(point);
     // of what was never measured nothing good is expected
-    const mean = known === undefined
-      ? predicted + this.#level - unknown - risk
-      : predicted + known.level - risk + its;
-    const found = { problem, mean, point, process: known?.process };
+    let mean = predicted + this.#level - unknown - risk, its: Corrected["its"];
+    if (known !== undefined) {
+      const { axes, process, level } = known;
+      if (!hasNew(candidate, known)) its = [process, this.#pointOf(candidate, problem, axes)];
+      mean = predicted + level - risk + (its === undefined ? -newParameter : process.mean(its[1]));
+    }
+    const found = { problem, mean, its };
     this.#found.set(candidate, found);
     return found;
   }

@@ -162,10 +162,8 @@ function chooseAnew(asked: Asked): Choice {
   const list = [...profiles.flatMap(devicesOf), ...device === null ? [] : shippedEntries(shipped)];
   const wanted = describeProblem(problem), { stencil } = usersProblem(problem);
   const identity = device && adapterInfoOf(device), { windowBytes } = device?.limits ?? {};
-  // a device's own limits take long to read
-  const limits = device
-    ? { ...limitsOf(device.limits), ...(windowBytes !== undefined && { windowBytes }) }
-    : undefined;
+  // a device's own take long to read
+  const limits = device && { ...limitsOf(device.limits), ...(windowBytes && { windowBytes }) };
   const isSoftware = identity?.isFallbackAdapter ?? false;
   // of a device like none of them, those of the same kind show how far off predictions are
   const ofKind = list.filter(({ device: { gpu } }) => device === null || gpu?.isFallback === isSoftware);
@@ -174,7 +172,7 @@ function chooseAnew(asked: Asked): Choice {
   const alike = grades.flatMap((grade) => graded.get(grade) ?? [])[0]?.device;
   const target: PredictionTarget = {
     problem,
-    limits,
+    limits: limits ?? undefined,
     cpuWorkers,
     device: modelOf(device, alike, asked),
   };
@@ -185,7 +183,7 @@ function chooseAnew(asked: Asked): Choice {
     const elsewhere = ofKind.filter((one) => !here.includes(one));
     const others = nearestEntries(elsewhere, wanted, stencil, MOST_ENTRIES);
     // what comes with Facet was measured on another specimen; of a device like this one it only says what to expect
-    const same = nears.filter((near) => near.distance === 0 || (isOpen && isLongRun(near, wanted, problem)))
+    const same = nears.filter((near) => near.distance === 0 || (isOpen && isLongRun(near, problem)))
       .filter(({ device }) => grade === "same-device" || !isShipped(device))
       .toSorted((a, b) => Number(isShipped(a.device)) - Number(isShipped(b.device)));
     const found = (grade === "default" ? undefined : measuredHere(same, target)) ??
@@ -267,12 +265,9 @@ type Found = Pick<Choice, "configuration" | "runnersUp" | "changes" | "cellsPerS
 };
 
 /** Whether an entry is of this problem, in runs as long as `tune` makes them: what was best there is best in longer ones. */
-function isLongRun(
-  { entry: { problem: measured }, device }: NearEntry,
-  wanted: ProfileProblem,
-  problem: Problem,
-): boolean {
-  if (problemDistance({ ...measured, steps: problem.steps }, wanted) > 0) return false;
+function isLongRun({ entry: { problem: measured }, device }: NearEntry, problem: Problem): boolean {
+  const { steps } = problem;
+  if (problemDistance({ ...measured, steps }, describeProblem(problem)) > 0) return false;
   const usual = { ...problem, steps: defaultSteps(problem.stencil, device.gpu) };
   const copy = device.measured.copyBytesPerSecond ?? USUAL_BANDWIDTH;
   return measured.steps >= withSuitedSteps({ problem: usual, isDefaultSteps: true, device }, copy).steps;

@@ -94,7 +94,6 @@ export function feasible(problem: Problem, { traversals, limits, device }: Space
       continue;
     }
     let count = 0, example = "", limit = "";
-    const { share: whole } = onGpuAlone({ traversal, parameters: {} }, problem);
     for (const parameters of combine(traversal.parameterLists(problem, limits))) {
       combinations++;
       const why = traversal.infeasible(problem, parameters, limits);
@@ -118,10 +117,7 @@ export function feasible(problem: Problem, { traversals, limits, device }: Space
       const passage = passageOf(problem, { traversal, parameters }, limits);
       const predicted = passage === undefined ? resident : windowRate(passage, resident);
       const window = passage && { window: { bytes: limits.windowBytes!, passage, resident } };
-      const made = { traversal, parameters, ...window }, { name } = traversal;
-      const configuration = window
-        ? onGpuAlone(made, problem)
-        : { traversal: name, parameters, share: whole };
+      const made = { traversal, parameters, ...window }, configuration = onGpuAlone(made, problem);
       candidates.push({ ...made, configuration, demand, predicted, roof });
     }
     if (count > 0) infeasible.push({ traversal: traversal.name, count, example: limit || example });
