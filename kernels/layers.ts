@@ -4,11 +4,11 @@
  *
  * @module
  */
-import { type Expression, fold, TREE } from "./expression.ts";
+import { type Axis, constant, type Expression, fold, TREE } from "./expression.ts";
 import { type Layout, layOut } from "./layout.ts";
 import { remembered } from "./remembered.ts";
 import type { Grid, Problem } from "./stencils/stencil.ts";
-import type { Layer, Update } from "./update.ts";
+import { isLayered, type Layer, type Update } from "./update.ts";
 
 /** Some fields' layers. */
 export interface LayerBlock extends Layer {
@@ -83,6 +83,37 @@ const reordered = remembered((update: Update): Update => {
       substep.map(({ field, value }) => ({ field: placeOf(field), value: again(value) }))
     ),
   };
+});
+
+/** What such an update, as a plan stores it, computes in cells that only layers of some axes hold: others are 0 there. */
+export const besideLayers: (update: Update, axes: readonly Axis[]) => Update = remembered((update, axes) => {
+  const { fields, materials, layers = [] } = update, first = fields.length + materials.length;
+  const isZeroThere = (plane: number): boolean =>
+    isLayered(update, plane) && !axes.includes(layers[plane - first]!.axis);
+  const ofLayers = update.substeps.flat().filter(({ field }) => isZeroThere(field));
+  const made = new Set(ofLayers.map(({ value }) => JSON.stringify(value)));
+  const zero = constant(0), isZero = (one: Expression) => one.kind === "constant" && one.value === 0;
+  const known = new Map<Expression, Expression>();
+  const again = (one: Expression): Expression => {
+    const found = known.get(one) ?? simpler(one);
+    known.set(one, found);
+    return found;
+  };
+  const simpler = (one: Expression): Expression => {
+    if (made.has(JSON.stringify(one))) return zero;
+    if (one.kind === "tap") return isZeroThere(one.plane) ? zero : one;
+    if (!("operands" in one)) return one;
+    const operands = one.operands.map(again), [left, right] = operands;
+    if (one.kind === "add" && isZero(left!)) return right!;
+    return (one.kind === "add" || one.kind === "subtract") && isZero(right!) ? left! : { ...one, operands };
+  };
+  const substeps = update.substeps.map((substep) =>
+    substep.filter(({ field }) => !isZeroThere(field)).map(({ field, value }) => ({
+      field,
+      value: again(value),
+    }))
+  );
+  return { ...update, substeps };
 });
 
 /** Values that a cell has of fields in layers, at the mean of all. */

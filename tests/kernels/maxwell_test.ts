@@ -90,6 +90,14 @@ const LAYERED: readonly (Omit<OracleCase, "stencil" | "runs"> & { readonly edges
     parameters: { ...march, zPerThread: 4, threadsZ: 4, pieces: 3, ahead: 1 },
     sections: 2,
   },
+  // workgroups that lie wholly between the layers
+  ...[1, 2].map((sections) => ({
+    edges: [2, 3, 4] as const,
+    traversal: marching,
+    grid: [23, 17, 26] as const,
+    parameters: { ...march, zPerThread: 2, threadsZ: 5 - sections, threadsY: 5, pieces: 4 * sections },
+    sections,
+  })),
   {
     edges: 1,
     traversal: stepwise,
