@@ -140,40 +140,44 @@ export function marchShader(
     held.set(name, `let ${name} = ${text};`);
     return name;
   };
-  const writeStep = (isListed: boolean, update: Update) => (substep: Substep, i: number): string => {
-    const { lines, texts, start } = writeSubstep(writer, substep, {
-      shape,
-      lead: leads[i]!,
-      stage: i,
-      profileAt,
-      layers,
-      first: whole.first,
-    });
-    starts.push(...start);
-    const lead = leads[i]!, at = plus("x", lead);
-    const isOwn = ["mine", ...warmUp > 0 ? [`${at} >= first`] : [], ...lead > 0 ? [`${at} < last`] : []];
-    const stored = substep.flatMap(({ field }, k) => {
-      const name = `l${i}_new${k}`, lines = layers.store(field, name, isOwn, `l${i}_`);
-      return lines === undefined ? [] : [`let ${name} = ${texts[k]};`, ...lines];
-    });
-    if (i === update.substeps.length - 1) {
-      const values = texts.map((text) => cutsZ ? `select(${type}(), ${text}, inside)` : text);
-      if (!isListed) return [...lines, ...stored, ...storeStep(update, values, queues)].join("\n");
-      const made = [`var made = ${values[0]};`, visitList("made", 0, i, shape)];
-      return [...lines, ...made, ...storeStep(update, ["made"], queues)].join("\n");
-    }
-    const assignments = substep.flatMap(({ field }, k) => {
-      if (isLayered(update, field)) return [];
-      const column = columnIndex(columns, { plane: field, ago: -1 });
-      const inYZ = inside.length === 0 ? texts[k] : `select(${type}(), ${texts[k]}, inside)`;
-      const inX = `u32(${plus("x", lead + whole.first)}) < u32(${whole.slices === nx ? "NX" : whole.slices})`;
-      const value = alongX !== "zero" ? inYZ : `select(${type}(), ${inYZ}, ${inX})`;
-      return `${slot(`c${column}`, lead)} = ${value};`;
-    });
-    const name = slot(`c${columnIndex(columns, { plane: substep[0]!.field, ago: -1 })}`, lead);
-    const points = isListed ? [visitList(name, 0, i, shape)] : [];
-    return [...lines, ...stored, ...assignments, ...points].join("\n");
-  };
+  const writeStep =
+    (isListed: boolean, update: Update, shown: string[]) => (substep: Substep, i: number): string => {
+      const { early, lines, texts, start } = writeSubstep(writer, substep, {
+        shape,
+        lead: leads[i]!,
+        stage: i,
+        profileAt,
+        layers,
+        first: whole.first,
+      });
+      starts.push(...start);
+      shown.push(...early);
+      const lead = leads[i]!, at = plus("x", lead);
+      const isOwn = ["mine", ...warmUp > 0 ? [`${at} >= first`] : [], ...lead > 0 ? [`${at} < last`] : []];
+      const stored = substep.flatMap(({ field }, k) => {
+        const name = `l${i}_new${k}`, lines = layers.store(field, name, isOwn, `l${i}_`);
+        return lines === undefined ? [] : [`let ${name} = ${texts[k]};`, ...lines];
+      });
+      if (i === update.substeps.length - 1) {
+        const values = texts.map((text) => cutsZ ? `select(${type}(), ${text}, inside)` : text);
+        if (!isListed) return [...lines, ...stored, ...storeStep(update, values, queues)].join("\n");
+        const made = [`var made = ${values[0]};`, visitList("made", 0, i, shape)];
+        return [...lines, ...made, ...storeStep(update, ["made"], queues)].join("\n");
+      }
+      const assignments = substep.flatMap(({ field }, k) => {
+        if (isLayered(update, field)) return [];
+        const column = columnIndex(columns, { plane: field, ago: -1 });
+        const inYZ = inside.length === 0 ? texts[k] : `select(${type}(), ${texts[k]}, inside)`;
+        const inX = `u32(${plus("x", lead + whole.first)}) < u32(${
+          whole.slices === nx ? "NX" : whole.slices
+        })`;
+        const value = alongX !== "zero" ? inYZ : `select(${type}(), ${inYZ}, ${inX})`;
+        return `${slot(`c${column}`, lead)} = ${value};`;
+      });
+      const name = slot(`c${columnIndex(columns, { plane: substep[0]!.field, ago: -1 })}`, lead);
+      const points = isListed ? [visitList(name, 0, i, shape)] : [];
+      return [...lines, ...stored, ...assignments, ...points].join("\n");
+    };
   const tileCount = tiles.flat().length;
   const isTiled = tileCount > 0;
   const tileType = `array<array<${type}, COLUMNS>, ${2 * (threadsY + 2 * rimY)}>`;
@@ -181,16 +185,17 @@ export function marchShader(
   const y = plus(`i32(w.y) * ${ownThreads(threadsY, haloY)} + row`, -haloY[0]);
   const notRim = ownsOnly("column", haloZ, threadsZ) + ownsOnly("row", haloY, threadsY);
   const start = plus("first", -warmUp);
-  const writeLoop = (isListed: boolean, its: Update): string =>
-    wgsl`
+  const writeLoop = (isListed: boolean, its: Update): string => {
+    const shown: string[] = [], steps = its.substeps.map(writeStep(isListed, its, shown));
+    return wgsl`
       for (var x = ${start}; x < last; x++) {
-        ${loads.join("\n")}
-        ${its.substeps.map(writeStep(isListed, its)).join("\n")}
+        ${[...loads, ...shown, ...steps].join("\n")}
         ${advanced.join("\n")}
         cell += SLICE;
         ${isTiled ? "half = ROWS - half;" : ""}
       }
     `;
+  };
   const loop = writeLoop(false, update);
   const loops = [
     ...hasPoints ? [{ where: "begin != 0", text: writeLoop(true, update) }] : [],
@@ -252,7 +257,13 @@ function writeSubstep(
     /** Slices of the grid before those that it computes. */
     first: number;
   },
-): { lines: string[]; texts: readonly string[]; start: readonly string[] } {
+): {
+  /** Lines before all sub-steps: what neighbours are shown that earlier slices have made, and the barrier. */
+  early: readonly string[];
+  lines: readonly string[];
+  texts: readonly string[];
+  start: readonly string[];
+} {
   const { zPerThread, queues: { columns, sums }, tiles, rimY, rimZ } = shape;
   const earlier = tiles.slice(0, stage).flat().length;
   const own = tiles[stage] ?? [];
@@ -306,11 +317,12 @@ function writeSubstep(
     resolver(lead, `e${stage}_`),
     expressionsOf(substep),
   );
-  const barrier = stores.length === 0 ? [] : ["workgroupBarrier();"];
+  const shown = stores.length === 0 ? [] : [...stores, "workgroupBarrier();"];
+  const isKnown = own.every((tile) => tile.slice < columns[columnIndex(columns, tile)]!.high);
   return {
+    early: isKnown ? shown : [],
     lines: [
-      ...stores,
-      ...barrier,
+      ...isKnown ? [] : shown,
       ...rim.ahead,
       ...layers.read(substep, [plus("x", lead + first), "y", "z"], `l${stage}_`),
       ...reads,

@@ -4,6 +4,7 @@ import { type RefusalKind, refusalOf } from "../../kernels/capability.ts";
 import { constant, type Expression, tap } from "../../kernels/expression.ts";
 import { add, multiply, shifted, subtract } from "../../kernels/operations.ts";
 import type { Boundaries, Grid, Problem, Stencil } from "../../kernels/stencils/stencil.ts";
+import { elastic } from "../../kernels/stencils/elastic.ts";
 import { life } from "../../kernels/stencils/life.ts";
 import { maxwell } from "../../kernels/stencils/maxwell.ts";
 import { wave, WAVE_ORDERS } from "../../kernels/stencils/wave.ts";
@@ -359,6 +360,14 @@ Deno.test("infeasible parameters are reported before anything is compiled, with 
     marching.infeasible({ ...problem, stencil: life() }, { ...deep, depth: 1 }, limits)?.message,
     "18x14 threads, 1 pieces: without a rim, powers of two are wanted",
   );
+});
+
+Deno.test("a march shows neighbours what earlier slices made before it computes anything", () => {
+  const problem: Problem = { stencil: elastic(), grid: [32, 32, 32], boundary: "zero", steps: 4 };
+  const shape = { zPerThread: 4, threadsZ: 16, threadsY: 16, pieces: 2, tile: 0, ahead: 0 };
+  const { code } = marching.plan(problem, shape).shaders[0]!;
+  const [before = "", behind = ""] = code.slice(code.indexOf("for (var x")).split("workgroupBarrier();");
+  assert(before.includes("now[") && !before.includes("select") && behind.includes("select"));
 });
 
 Deno.test("marches of sub-steps have workgroups whose own threads cover z without rest: 32 of 33, four cells each", () => {

@@ -87,6 +87,10 @@ fn main(@builtin(local_invocation_id) l: vec3u, @builtin(workgroup_id) w: vec3u)
     c9_1 = now[cell + 5 * PLANE + SLICE];
     c10_0 = now[cell + 9 * PLANE];
     c14_0 = now[cell + 10 * PLANE];
+    tiles[0][half + row][column] = c12_0;
+    tiles[1][half + row][column] = c13_0;
+    tiles[2][half + row][column] = c11_0;
+    workgroupBarrier();
     let r0_0 = profiles[x + 2 + 40];
     let r0_1 = now[cell + 6 * PLANE + 2 * SLICE + PITCH];
     let r0_2 = now[cell + 6 * PLANE + 2 * SLICE + 2 * PITCH];
@@ -118,10 +122,6 @@ fn main(@builtin(local_invocation_id) l: vec3u, @builtin(workgroup_id) w: vec3u)
     let e1_4 = e1_0 * q2_0 * q5_0;
     c12_1 = select(f32(), select(f32(), e1_1 * (e1_1 * c5_1 + W0 / (e1_2 + r1_1) * (W1 * (c3_2 - c3_1) - W2 * (c3_3 - c3_0) + (W1 * (c6_1 - r1_2) - W2 * (r1_3 - r1_4)) + (W1 * (r1_5 - e1_3) - W2 * (r1_6 - r1_7)))), inside), u32(x + 1) < u32(NX));
     c13_1 = select(f32(), select(f32(), e1_4 * (e1_4 * c8_1 + W0 / (e1_2 + r1_8) * (W1 * (c4_2 - c4_1) - W2 * (c4_3 - c4_0) + (W1 * (r1_9 - e1_3) - W2 * (r1_10 - r1_11)) + (W1 * (c9_1 - r1_12) - W2 * (r1_13 - r1_14)))), inside), u32(x + 1) < u32(NX));
-    tiles[0][half + row][column] = c12_0;
-    tiles[1][half + row][column] = c13_0;
-    tiles[2][half + row][column] = c11_0;
-    workgroupBarrier();
     let r2_0 = now[cell + 10 * PLANE - PITCH];
     let r2_1 = now[cell + 10 * PLANE - 1];
     let r2_2 = profiles[x + 4];
