@@ -275,11 +275,11 @@ function writeSubstep(
     ...own.map((tile, i) => `${inTile(i, 0, 0)} = ${slot(`c${columnIndex(columns, tile)}`, tile.slice)};`),
     ...rim.stores,
   ];
-  const reads: string[] = [];
+  const reads: string[] = [], far: string[] = [];
   const known = new Map<string, string>();
-  const named = (text: string): string => {
+  const named = (text: string, list = far): string => {
     const name = known.get(text) ?? `r${stage}_${known.size}`;
-    if (!known.has(text)) reads.push(`let ${name} = ${text};`);
+    if (!known.has(text)) list.push(`let ${name} = ${text};`);
     known.set(text, name);
     return name;
   };
@@ -292,8 +292,9 @@ function writeSubstep(
     const tile = own.findIndex((one) =>
       one.plane === tap.plane && one.ago === tap.ago && one.slice === slice
     );
-    const text = tile < 0 ? elementOf({ ...tap, offset: [x + slice, y, by] }) : inTile(tile, y, by);
-    return named(text);
+    return tile < 0
+      ? named(elementOf({ ...tap, offset: [x + slice, y, by] }))
+      : named(inTile(tile, y, by), reads);
   };
   const resolver = (slice: number, prefix: string): Resolver => ({
     prefix,
@@ -320,7 +321,8 @@ function writeSubstep(
   const shown = stores.length === 0 ? [] : [...stores, "workgroupBarrier();"];
   const isKnown = own.every((tile) => tile.slice < columns[columnIndex(columns, tile)]!.high);
   return {
-    early: isKnown ? shown : [],
+    // memory is asked before threads wait for each other
+    early: isKnown ? [...shown, ...far] : far,
     lines: [
       ...isKnown ? [] : shown,
       ...rim.ahead,
