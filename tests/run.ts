@@ -118,7 +118,7 @@ if (import.meta.main) {
     stdout: "piped",
     stderr: "piped",
   }).spawn();
-  const [stdout, stderr, { success }, areTyped] = await Promise.all([
+  const [stdout, stderr, { success, signal }, areTyped] = await Promise.all([
     passOn(child.stdout, Deno.stdout),
     passOn(child.stderr, Deno.stderr),
     child.status,
@@ -126,6 +126,7 @@ if (import.meta.main) {
   ]);
   // A process that was killed leaves its last line open
   if (stdout !== "" && !stdout.endsWith("\n")) console.log();
+  if (signal !== null) console.error(`deno test was ended by ${signal}, before its summary`);
   const { passed, failed } = tally(`${stdout}\n${stderr}`, success && areTyped);
   if (passed + failed === 0) console.error("no test ran");
   console.log(`${passed} passed, ${failed} failed`);

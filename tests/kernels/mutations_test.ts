@@ -552,7 +552,7 @@ const SUBJECTS: readonly Subject[] = [
     parameters: { dts: 8, nt: 4, bands: 1, line: 1, across: 1, tiles: 1, farsh: 1 },
     mutations: {
       "no barrier": ["workgroupBarrier();", ""],
-      "halves that are not swapped": ["half = -half;", ""],
+      "halves that are not swapped": [/\+= half;/g, "+= 0;"],
       "another torre's lane along u": ["(row.stage + 1) / 2", "row.stage / 2"],
       "another torre's lane along v": ["row.stage / 2 * ", "(row.stage + 1) / 2 * "],
       "the front of the tier before": [/farsh\[lane0 \+ \d+\]/g, "farsh[lane0]"],
