@@ -42,6 +42,7 @@ import {
   torresInRow,
   usableBands,
 } from "./torre_schedule.ts";
+import { tiled, type TorreLayers } from "./torre_layers.ts";
 import { AGAIN, type Element, HELD, materialNeeds, PACKED } from "./torre_materials.ts";
 import { packedPlanes } from "./torre_packed.ts";
 import {
@@ -112,8 +113,9 @@ export const diamondTorre: Traversal = {
       where: { fields: { cannot: { previous: "torres of several fields keep one level" } } },
     },
   ),
-  parameterLists(problem, { maxComputeWorkgroupStorageSize: mostBytes }) {
-    const { update } = problem.stencil;
+  parameterLists(given, limits) {
+    const { problem, layers } = tiled(given, limits), { update } = problem.stencil;
+    const { maxComputeWorkgroupStorageSize: mostBytes } = limits;
     /** The first is the usual: it must not be one that a long row leaves no workgroup memory for. */
     const fitting = (chunks: number[]): number[] => {
       const some = chunks.filter((chunk) => 8 * chunk * problem.grid[2] <= mostBytes);
@@ -135,7 +137,7 @@ export const diamondTorre: Traversal = {
       threads: [1, 2, 4].map(exact),
       // what did best on an H100 first (2026-11-21): the model does not tell these apart
       chunk: fitting(keepsSums ? [16, 8, 32, 4] : [8, 4, 16, 2]),
-      unroll: [1, 2, 4],
+      unroll: layers ? [1] : [1, 2, 4],
       lookahead: keepsSums
         ? [EARLIEST, 1, 2, 0]
         : [EARLIEST, TIER_AHEAD, ...update.fields.length > 1 ? [] : [RESTING], 1, 0],
@@ -144,7 +146,8 @@ export const diamondTorre: Traversal = {
       }),
     };
   },
-  infeasible(problem, parameters, limits) {
+  infeasible(given, parameters, limits) {
+    const { problem, layers } = tiled(given, limits);
     const { dts, nt, bands = 1, zPerThread, threads, chunk, unroll, lookahead, materials } = parameters;
     const nz = problem.grid[2], lanes = threads * zPerThread;
     if (lanes < nz) {
@@ -156,6 +159,11 @@ export const diamondTorre: Traversal = {
     }
     if (unroll !== 1 && unroll % 2 !== 0) {
       return wrongParameters(`unroll ${unroll} is odd: the two arrays would not swap back`);
+    }
+    if (layers && unroll !== 1) {
+      return wrongParameters(
+        `unroll ${unroll}: fields in layers are read where they lie, in tiers of one step`,
+      );
     }
     const keepsSums = sumsOf(problem.stencil.update) !== undefined;
     const hasSeveral = problem.stencil.update.fields.length > 1;
@@ -187,7 +195,7 @@ export const diamondTorre: Traversal = {
     if (bands > 1 && bands >= 2 * usable) {
       return wrongParameters(`${bands} bands are too many: at most ${usable} can run at once`);
     }
-    const { shape, work: { exchanged, written: inTier } } = formOf(problem, parameters);
+    const { shape, work: { exchanged, written: inTier } } = formOf(given, parameters);
     const isPacked = materials >= PACKED,
       hasPacked = problem.stencil.update.materials.some((one) => one.packed);
     if (isPacked && (zPerThread === 1 || !hasPacked)) {
@@ -214,6 +222,7 @@ export const diamondTorre: Traversal = {
     }
     return exceededLimit(limits, {
       layout: shape.layout,
+      scratch: layers?.length ?? 0,
       ...torreNeeds(parameters, shape),
       workgroup: [threads, 1, 1],
       workgroupBytes: exchangeBytes(shape, parameters),
@@ -225,9 +234,10 @@ export const diamondTorre: Traversal = {
       ],
     });
   },
-  demand(problem, parameters) {
+  demand(given, parameters) {
+    const { problem, layers } = tiled(given);
     const { nt, zPerThread, threads, chunk, unroll, lookahead } = parameters;
-    const { shape, work } = formOf(problem, parameters), { width, cells } = shape;
+    const { shape, work } = formOf(given, parameters), { width, cells } = shape;
     const { update } = problem.stencil;
     const values = work.held + (lookahead === TIER_AHEAD ? work.loaded : 0);
     // what two tiers find of materials and profiles alone, a compiler finds once and keeps
@@ -253,7 +263,7 @@ export const diamondTorre: Traversal = {
     const corner = row > 1 ? cornersOf(update, shape) : 0;
     const waveCount = waves.reduce((sum, { waves }) => sum + waves, 0);
     return {
-      bytesPerUpdate: 4 * (moved + enteringRows + begun - corner) / cells,
+      bytesPerUpdate: 4 * (moved + enteringRows + begun - corner) / cells + 8 * (layers?.share ?? 0),
       registers: {
         plain,
         [kind]: zPerThread * values + (kind === "plain" ? plain : 0),
@@ -287,18 +297,18 @@ export const diamondTorre: Traversal = {
 } satisfies Traversal<TorreParameters>;
 
 /** A torre's sizes and the work of a tier, which are the same for each Nt and number of bands. */
-function formOf(problem: Problem, parameters: TorreParameters) {
+function formOf(given: Problem, parameters: TorreParameters) {
   const { dts, zPerThread, threads, chunk, unroll, lookahead, materials } = parameters;
-  return findForm(problem, dts, zPerThread, threads, chunk, unroll, lookahead, materials);
+  return findForm(given, dts, zPerThread, threads, chunk, unroll, lookahead, materials);
 }
 
 const findForm = remembered((
-  problem: Problem,
+  given: Problem,
   ...[dts, zPerThread, threads, chunk, unroll, lookahead, materials]: number[]
 ) => {
   const parameters = { dts, zPerThread, threads, chunk, unroll, lookahead, materials } as TorreParameters;
-  const shape = shapeOf(problem, parameters);
-  return { shape, work: workOf(problem, parameters, shape) };
+  const { problem, layers } = tiled(given), shape = shapeOf(problem, parameters);
+  return { shape, work: workOf(problem, parameters, shape, layers) };
 });
 
 /**
@@ -310,6 +320,7 @@ function workOf(
   { stencil: { update } }: Problem,
   parameters: TorreParameters,
   shape: TorreShape,
+  layers?: TorreLayers,
 ):
   & Record<"loaded" | "moved" | "exchanges" | "instructions" | "written" | "ofProfiles", number>
   & ReturnType<typeof visitOf>
@@ -321,12 +332,14 @@ function workOf(
   const exchanges = visit.exchanged * (1 + 2 * rim) + resting.length;
   // what prices were fitted to, one field without materials, has as many operations as taps
   const isPlain = fields === 1 && update.materials.length + profileReads(update).length === 0;
-  const ofCell = isPlain ? tapsOf(update).length : operationsOf(update);
+  const ofCell = isPlain ? tapsOf(update).length : operationsOf(layers?.usual ?? update);
   const operations = sums === undefined ? cells * ofCell : cells * sums.cell.operations +
     kept.reduce((sum, places, index) => sum + places.length * sums.kept[index]!.operations, 0);
   const ofMaterials = workOfMaterials(update, parameters, shape),
     ofProfiles = width * profileReads(update).length;
-  const instructions = ofMaterials.instructions + 2 * ofProfiles;
+  const inLayers = cells * (layers ? expressionsOf(layers.usual).length - fields : 0);
+  // a place in layers is looked for, and a value loaded and stored there where it is found
+  const instructions = ofMaterials.instructions + 2 * ofProfiles + 12 * inLayers;
   return {
     ...visit,
     loaded: loads.length,
@@ -336,7 +349,7 @@ function workOf(
       2 * moved +
       instructions,
     // cells are masked at the edges as well
-    written: operations +
+    written: operations + cells * (layers ? operationsOf(layers.whole) : 0) +
       (sums === undefined ? 6 * fields * cells : exchanges + 2 * moved + 4 * cells) + instructions,
     ofMaterials,
     ofProfiles,

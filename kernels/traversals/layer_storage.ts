@@ -12,8 +12,8 @@ import { scratchOf } from "./profile_storage.ts";
 import { type Scratch, SCRATCH_BINDING, type Shader, type Storage } from "./storage.ts";
 
 /** The scratch buffers of a plan that stores layers, and of its profiles and points. */
-export function scratchWithLayers(problem: Problem): Pick<Storage, "scratch"> {
-  const length = blockValues(blocksOf(problem)), others = scratchOf(problem);
+export function scratchWithLayers(problem: Problem, others = scratchOf(problem)): Pick<Storage, "scratch"> {
+  const length = blockValues(blocksOf(problem));
   if (length === 0) return others;
   const layers = ["even", "odd"].map((level): Scratch => {
     return { label: `layers of ${level} levels`, length, lives: "layers" };
@@ -22,9 +22,14 @@ export function scratchWithLayers(problem: Problem): Pick<Storage, "scratch"> {
 }
 
 /** A step's shader with the layers of F(t) and F(t + 1) bound behind its others, t even or odd. */
-export function bindLayers(problem: Problem, shader: Shader, isOdd: boolean): Shader {
+export function bindLayers(
+  problem: Problem,
+  shader: Shader,
+  isOdd: boolean,
+  others = scratchOf(problem),
+): Shader {
   if (blocksOf(problem).length === 0) return shader;
-  const even = (scratchOf(problem).scratch ?? []).length, pair = isOdd ? [even + 1, even] : [even, even + 1];
+  const even = (others.scratch ?? []).length, pair = isOdd ? [even + 1, even] : [even, even + 1];
   return { ...shader, scratch: [...shader.scratch ?? [], ...pair] };
 }
 
@@ -37,9 +42,10 @@ const BEFORE = 256;
 /**
  * What of layers a shader of a problem's steps declares, and lines that read and write them.
  *
- * @param problem the whole grid; `bound`: scratch buffers that the shader binds before them; `width`: cells of a thread along z
+ * @param problem the whole grid; `bound`: scratch buffers that the shader binds before them; `width`: cells of a thread along z;
+ *   `odd`: where this holds, the step is from t + 1 to t + 2
  */
-export function layerAccess(problem: Problem, bound: number, width = 1) {
+export function layerAccess(problem: Problem, bound: number, width = 1, odd = "") {
   const update = storedUpdate(problem), blocks = blocksOf(problem), { grid } = problem;
   const along = alongAxes(problem.boundary), first = update.fields.length + update.materials.length;
   // threads whose cells are all in the same layer or in none move them at once
@@ -76,23 +82,36 @@ export function layerAccess(problem: Problem, bound: number, width = 1) {
     return plus(`${prefix}at${block}_${piece}`, its, `${blocks[block]!.layout.plane / lanes}`);
   };
   const binding = SCRATCH_BINDING + bound, type = cellType(lanes);
+  const eitherWay = (line: (now: string, before: string) => string): string => {
+    const usual = line("layersNow", "layersBefore");
+    return odd === "" ? usual : `if (${odd}) { ${line("layersBefore", "layersNow")} } else { ${usual} }`;
+  };
   return {
     declarations: blocks.length === 0 ? "" : wgsl`
       @group(0) @binding(${binding}) var<storage, read_write> layersNow: array<${type}>;
       @group(0) @binding(${binding + 1}) var<storage, read_write> layersBefore: array<${type}>;
       ${find.join("\n")}
     `,
-    /** Lines that read what a sub-step needs of layers, in the cells from these indices of the whole grid on. */
-    read(substep: Substep, [x, y, z]: readonly [x: string, y: string, z: string], prefix = ""): string[] {
+    /** The planes in layers that a sub-step reads or makes. */
+    needed(substep: Substep): number[] {
       const planes = [...tapsOf(substep).map(({ plane }) => plane), ...substep.map(({ field }) => field)];
-      const needed = [...new Set(planes)].filter((plane) => isLayered(update, plane));
-      return [...Map.groupBy(needed, (plane) => blockOf(plane).block)].flatMap(([block, its]) => [
+      return [...new Set(planes)].filter((plane) => isLayered(update, plane));
+    },
+    /** Lines that read planes in layers, in the cells from these indices of the whole grid on. */
+    read(
+      planes: readonly number[],
+      [x, y, z]: readonly [x: string, y: string, z: string],
+      prefix = "",
+    ): string[] {
+      return [...Map.groupBy(planes, (plane) => blockOf(plane).block)].flatMap(([block, its]) => [
         ...its.map((plane) => `var ${prefix}m${plane} = ${cellType(width)}();`),
         ...pieces.flatMap((piece) => [
           `let ${prefix}at${block}_${piece} = layer${block}(${x}, ${y}, ${plus(z, piece)});`,
           `if (${prefix}at${block}_${piece} >= 0) {`,
           ...its.map((plane) =>
-            `  ${prefix}m${plane}${cellsOf(piece)} = layersNow[${elementOf(plane, piece, prefix)}];`
+            eitherWay((now) =>
+              `  ${prefix}m${plane}${cellsOf(piece)} = ${now}[${elementOf(plane, piece, prefix)}];`
+            )
           ),
           "}",
         ]),
@@ -112,8 +131,9 @@ export function layerAccess(problem: Problem, bound: number, width = 1) {
         // a thread may begin in the grid and end in its image
         const inGrid = piece > 0 && along[2] === "periodic" ? [`${plus("z", piece)} < ${grid[2]}`] : [];
         const where = [`${prefix}at${blockOf(plane).block}_${piece} >= 0`, ...conditions, ...inGrid];
-        const target = `layersBefore[${elementOf(plane, piece, prefix)}]`;
-        return `if (${where.join(" && ")}) { ${target} = ${value}${cellsOf(piece)}; }`;
+        const at = elementOf(plane, piece, prefix);
+        const line = eitherWay((_, before) => `${before}[${at}] = ${value}${cellsOf(piece)};`);
+        return `if (${where.join(" && ")}) { ${line} }`;
       });
     },
   };

@@ -8,8 +8,10 @@ import type { Problem } from "../stencils/stencil.ts";
 import { readsSignal } from "../update.ts";
 import { appendTable, pointPlan, pointShader } from "./point_work.ts";
 import { pointBuffers, scratchOf, stepProfile } from "./profile_storage.ts";
+import { bindLayers, scratchWithLayers } from "./layer_storage.ts";
 import { copyShaders, SectionWork } from "./section_work.ts";
 import { planSteps, stepShaders } from "./stepwise.ts";
+import { tiled } from "./torre_layers.ts";
 import { packMaterials } from "./torre_packed.ts";
 import { scheduleTorres, slicesOfRow, torreNeeds, type TorreRow } from "./torre_schedule.ts";
 import { tabulateTorres } from "./torre_points.ts";
@@ -18,25 +20,35 @@ import { shapeOf, type TorreParameters, type TorreShape } from "./torre_shape.ts
 import type { Dispatch, GpuPlan } from "./traversal.ts";
 
 /** The plan of torres; without limits a level lies in one array however large it is. */
-export function planTorres(problem: Problem, parameters: TorreParameters, limits?: SectionLimits): GpuPlan {
+export function planTorres(given: Problem, parameters: TorreParameters, limits?: SectionLimits): GpuPlan {
+  const { problem, layers } = tiled(given, limits);
   const { threads, nt, bands = 1, unroll } = parameters;
-  const shape = shapeOf(problem, parameters), { layout } = shape;
+  const shape = shapeOf(problem, parameters, layers), { layout } = shape;
   const sections = sectionsOf(layout, torreNeeds(parameters, shape), limits), isCut = sections.length > 1;
   const isWindow = limits?.windowBytes !== undefined;
   const values = Object.entries(parameters).map(([name, value]) => `${name}=${value}`).join(" ");
   const label = `diamond-torre ${values}`;
   const packing = packMaterials(problem, parameters, shape); // of whole levels alone
+  const hasSignal = readsSignal(problem.stencil.update), hasPoints = problem.survey !== undefined;
+  const hasSeries = hasSignal || hasPoints, { scratch = [] } = scratchOf(problem, hasSeries);
+  const others = { scratch: [...scratch, ...packing ? [packing.scratch] : []] };
+  const torre = torreShader(problem, parameters, shape, {
+    isCut,
+    ...(layers && { layers: { ...layers, given } }),
+  });
+  const [ofEven, ofOdd] = [false, true].map((isOdd) =>
+    layers ? bindLayers(given, torre, isOdd, others) : torre
+  );
   const shaders = [
-    torreShader(problem, parameters, shape, isCut),
+    ofEven!,
     ...packing ? [packing.shader] : copyShaders(sections),
   ];
   const inSections = sections.map((section) => {
     return { own: section.own, layout: isCut ? layoutWithin(layout, section, section.own) : layout };
   });
-  const hasSignal = readsSignal(problem.stencil.update), hasPoints = problem.survey !== undefined;
-  const hasSeries = hasSignal || hasPoints, { scratch = [] } = scratchOf(problem, hasSeries);
   if (hasPoints) shaders.push(pointShader(pointBuffers(problem)));
   const singly = pointPlan(hasPoints ? inSections : [], shaders.length - 1);
+  const odd = layers ? shaders.push(ofOdd!) - 1 : 0;
   const remainder = unroll === 1 ? undefined : planSteps({
     label,
     problem,
@@ -52,7 +64,7 @@ export function planTorres(problem: Problem, parameters: TorreParameters, limits
     storage: {
       layout,
       ...((isCut || isWindow) && { sections }),
-      scratch: [...scratch, ...packing ? [packing.scratch] : []],
+      ...(layers ? scratchWithLayers(given, others) : others),
     },
     shaders: [...shaders, ...remainder?.shaders ?? []],
     ...(hasSeries && {
@@ -76,7 +88,7 @@ export function planTorres(problem: Problem, parameters: TorreParameters, limits
           last = section;
           const before = sections[section]!.slices[0] + layout.pad[0];
           const dispatch: Dispatch = {
-            shader: 0,
+            shader: start % 2 === 1 ? odd : 0,
             workgroups: [Math.max(...rows.map(({ torres }) => torres)), rows.length, 1],
             flipped: start % 2 === 1,
             uniforms: rows.flatMap(({ x, y, tiers, step }) => [

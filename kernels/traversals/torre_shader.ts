@@ -30,6 +30,7 @@ import {
   type TorreParameters,
   type TorreShape,
 } from "./torre_shape.ts";
+import { type LayerWriter, layerWriter, type TorreLayers } from "./torre_layers.ts";
 import { visitPoints } from "./torre_points.ts";
 import { declarePacked, packedBuffer, packedPlanes } from "./torre_packed.ts";
 import { columnTap, keptIndex, sumsOf } from "./torre_sums.ts";
@@ -61,7 +62,7 @@ export function torreShader(
   problem: Problem,
   parameters: TorreParameters,
   shape: TorreShape,
-  isCut = false,
+  { isCut = false, layers }: { isCut?: boolean; layers?: TorreLayers & { readonly given: Problem } } = {},
 ): Shader {
   const { dts, zPerThread, threads, unroll, lookahead, materials = AGAIN } = parameters;
   const { slope, width, spread, layout, rim, perChunk, slotLength } = shape;
@@ -72,7 +73,8 @@ export function torreShader(
   const type = cellType(zPerThread), packed = packedPlanes(update, materials).map(({ plane }) => plane);
   const scratch = hasSeries ? [...pointBuffers(problem)] : [];
   if (packed.length > 0) scratch.push(packedBuffer(problem));
-  const writer = updateWriter(expressionsOf(update));
+  const whole = layers?.whole ?? update;
+  const writer = updateWriter((layers ? [layers.whole, layers.usual] : [update]).flatMap(expressionsOf));
   const rests = rowsAtRest(shape.resting, unroll);
   const heldAt = (value: Value): string =>
     own(rests.get(valueKey(value))) ?? nameOf(value.ago === 1 ? "g" : "f", value);
@@ -114,15 +116,20 @@ export function torreShader(
   const beyond = threads * zPerThread > problem.grid[2];
   const z = times(zPerThread, "thread");
   const inside = lanesOf("bool", zPerThread, (lane) => `${plus(z, lane)} < NZ`);
-  const readsProfiles = profileTapsOf(update).length === 0 ? 0 : 1;
-  const alike = declareAlike(update, problem.grid, scratch.length + readsProfiles), hasAlike = alike !== "";
+  const readsProfiles = profileTapsOf(whole).length === 0 ? 0 : 1;
+  const alike = declareAlike(whole, problem.grid, scratch.length + readsProfiles), hasAlike = alike !== "";
   const profilesAt = ([a, b]: Place): ReturnType<typeof profileElement> => {
     const indices = [plus("x", (a + b) / 2), plus("y", (a - b) / 2), z] as const;
     const element = profileElement(update, problem.grid, indices, zPerThread, hasAlike);
     return (tap) => tap.axis === 2 ? profileName(tap) : element(tap);
   };
   const inColumn = profileElement(update, problem.grid, ["x", "y", z], zPerThread);
-  const ofColumn = profileReads(update).filter(({ axis }) => axis === 2)
+  const inLayers = layers && layerWriter(layers.given, layers, shape, {
+    zPerThread,
+    z,
+    bound: scratch.length + readsProfiles + Number(hasAlike),
+  });
+  const ofColumn = profileReads(whole).filter(({ axis }) => axis === 2)
     .map((tap) => `let ${profileName(tap)} = ${inColumn(tap)};`);
   const tiers = writeTiers(update, parameters, shape, {
     needs,
@@ -132,6 +139,7 @@ export function torreShader(
     writer,
     beyond,
     hasPoints,
+    inLayers,
   });
   const code = wgsl`
     // ${title}: a workgroup computes a torre, a thread ${each}.
@@ -147,8 +155,9 @@ export function torreShader(
     ${hasSeries ? declarePoints(readsProfiles) : ""}
     ${declarePacked(update, parameters, shape, scratch.length - 1 + readsProfiles)}
     @group(0) @binding(2) var<uniform> rows: array<Row, ${MAX_BANDS}>;
-    ${declareProfiles(update)}
+    ${declareProfiles(whole)}
     ${alike}
+    ${inLayers?.declarations ?? ""}
     var<workgroup> exchange: array<array<${type}, ${slotLength}>, ${2 * perChunk}>;
     ${rests.size === 0 ? "" : `var<workgroup> rest: array<array<${type}, ${slotLength}>, ${rests.size}>;`}
 
@@ -166,7 +175,7 @@ export function torreShader(
       var base = ORIGIN${perThread} + ${isCut ? "(x - row.before)" : "x"} * SLICE_T + y * PITCH_T + thread;
       ${packed.length > 0 ? "var word = ORIGIN_P + x * SLICE_P + y * PITCH_T + thread;" : ""}
       ${beyond ? `let inside = ${inside};` : ""}
-      ${[...new Set(ofColumn)].join("\n")}
+      ${[...new Set(ofColumn), ...inLayers?.start ?? []].join("\n")}
       ${start}
       for (var tier = 0; tier < row.tiers; tier += ${unroll}) {
         ${tiers}
@@ -175,7 +184,7 @@ export function torreShader(
     }
   `;
   if (hasAlike) scratch.push(0);
-  return withProfiles(update, { label: `torre ${type} DTS=${dts}`, code, scratch });
+  return withProfiles(whole, { label: `torre ${type} DTS=${dts}`, code, scratch });
 }
 
 /**
@@ -186,7 +195,16 @@ function writeTiers(
   update: Update,
   { unroll, lookahead, zPerThread, materials }: TorreParameters,
   shape: TorreShape,
-  { needs, chunks, ofMaterials: { carried, loads: materialLoads }, profilesAt, writer, beyond, hasPoints }: {
+  {
+    needs,
+    chunks,
+    ofMaterials: { carried, loads: materialLoads },
+    profilesAt,
+    writer,
+    beyond,
+    hasPoints,
+    inLayers,
+  }: {
     needs: TierNeeds;
     chunks: readonly Chunk[];
     ofMaterials: MaterialVisit;
@@ -194,6 +212,7 @@ function writeTiers(
     writer: UpdateWriter;
     beyond: boolean;
     hasPoints: boolean;
+    inLayers: LayerWriter | undefined;
   },
 ): string {
   const { slope, width, perChunk, resting } = shape, { nameOf, loadName, aheadName } = namesIn(update);
@@ -240,7 +259,7 @@ function writeTiers(
         loads.map((value) => `${before}${loadName(tier, value)} = ${cellAt(arrayOf(value, from), value)};`);
       if (unroll === 1) {
         for (const value of loads) lines.push(`var ${loadName(0, value)}: ${type};`);
-        if (index === 0) lines.push("let odd = tier % 2 == 1;");
+        if (index === 0) lines.push("let odd = tier % 2 == 1;", ...inLayers?.tier ?? []);
         if (isAhead && loads.length > 0) {
           const nextFrom = (from: Arrays): string =>
             loads.map((value) => {
@@ -259,7 +278,7 @@ function writeTiers(
       const { lines: written, values } = writeChunk(
         chunk,
         { tier, half, known, m },
-        { update, slope, perChunk, zPerThread, writer, rests, profilesAt, packed },
+        { update, slope, perChunk, zPerThread, writer, rests, profilesAt, packed, inLayers },
       );
       lines.push(...written);
       chunk.cells.forEach(({ place, made }, i) => {
@@ -364,7 +383,7 @@ interface Registers {
 function writeChunk(
   { exchanged, kept, cells }: Chunk,
   { tier, half, known, m }: Registers,
-  { update, slope, perChunk, zPerThread, writer, rests, profilesAt, packed }: {
+  { update, slope, perChunk, zPerThread, writer, rests, profilesAt, packed, inLayers }: {
     update: Update;
     slope: number;
     packed: readonly number[];
@@ -373,6 +392,7 @@ function writeChunk(
     writer: UpdateWriter;
     rests: ReturnType<typeof rowsAtRest>;
     profilesAt: (place: Place) => NonNullable<Resolver["profile"]>;
+    inLayers: LayerWriter | undefined;
   },
 ): { lines: readonly string[]; values: readonly ReturnType<UpdateWriter["write"]>[] } {
   const sums = sumsOf(update), type = cellType(zPerThread), fields = update.fields.length;
@@ -424,16 +444,21 @@ function writeChunk(
     const { lines, values } = writer.write({ ...reads, type, prefix: `${name}_` }, [of]);
     return [...lines, `let ${name} = ${values[0]};`];
   });
-  const values = cells.map(({ place, made }) =>
-    writer.write({
+  const early: string[] = [];
+  const values = cells.map(({ place, made }) => {
+    const resolver = {
       ...inRegisters(place),
       type,
       signal: `signal${tier}`,
       prefix: `${namesIn(update).nameOf(`n${tier}`, { field: made[0]!.field, place })}_`,
-    }, made.map(({ value }) => value))
-  );
+    };
+    if (inLayers === undefined) return writer.write(resolver, made.map(({ value }) => value));
+    const written = inLayers.write(writer, resolver, made.map(({ field }) => field), place);
+    early.push(...written.early);
+    return written;
+  });
   return {
-    lines: [...puts, ...puts.length > 0 || rests.size > 0 ? ["workgroupBarrier();"] : [], ...keeps],
+    lines: [...early, ...puts, ...puts.length > 0 || rests.size > 0 ? ["workgroupBarrier();"] : [], ...keeps],
     values,
   };
 }

@@ -59,6 +59,7 @@ export interface TorreShape extends TorreTiles {
 export function shapeOf(
   { stencil, grid }: Problem,
   { dts, zPerThread, threads, chunk, unroll, lookahead }: Omit<TorreParameters, "materials">,
+  inLayers?: { readonly owners: ReadonlyMap<number, number> },
 ): TorreShape {
   const { update } = stencil, reach = reachOf(update), tiles = tilesOf(update, dts);
   const { slope, width, spread, margin } = tiles;
@@ -81,6 +82,7 @@ export function shapeOf(
       sharedPads: true,
       planes: planesOf(update),
       fields: update.fields.length,
+      layered: inLayers?.owners.size ?? 0,
     }),
   };
 }
