@@ -36,6 +36,13 @@ export function bindLayers(
 /** How a shader finds layers. */
 export type LayerAccess = ReturnType<typeof layerAccess>;
 
+/** Planes to read in the cells from these indices of the whole grid on, and what the names of their lines begin with. */
+export interface LayerRead {
+  readonly planes: readonly number[];
+  readonly at: readonly [x: string, y: string, z: string];
+  readonly prefix: string;
+}
+
 /** Cells that indices may lie before the grid at most. */
 const BEFORE = 256;
 
@@ -116,6 +123,40 @@ export function layerAccess(problem: Problem, bound: number, width = 1, odd = ""
           "}",
         ]),
       ]);
+    },
+    /** Lines that read planes of several cells: loads one after the other, in one branch of threads that have any. */
+    readTogether(cells: readonly LayerRead[]): string[] {
+      const reads = cells.flatMap(({ planes, at: [x, y, z], prefix }) =>
+        [...Map.groupBy(planes, (plane) => blockOf(plane).block)].flatMap(([block, its]) =>
+          pieces.map((piece) => ({
+            its,
+            piece,
+            prefix,
+            name: `${prefix}at${block}_${piece}`,
+            of: `layer${block}(${x}, ${y}, ${plus(z, piece)})`,
+          }))
+        )
+      );
+      if (reads.length === 0) return [];
+      const loads = reads.flatMap(({ its, piece, prefix, name }) =>
+        its.map((plane) => ({
+          target: `${prefix}m${plane}${cellsOf(piece)}`,
+          from: elementOf(plane, piece, prefix),
+          name,
+        }))
+      );
+      const loadFrom = (now: string) =>
+        loads.map(({ target, from, name }) => `${target} = select(${type}(), ${now}[${from}], ${name} >= 0);`)
+          .join("\n");
+      return [
+        ...cells.flatMap(({ planes, prefix }) =>
+          planes.map((plane) => `var ${prefix}m${plane} = ${cellType(width)}();`)
+        ),
+        ...reads.map(({ name, of }) => `let ${name} = ${of};`),
+        `if (${reads.map(({ name }) => name).reduce((all, name) => `max(${all}, ${name})`)} >= 0) {`,
+        eitherWay(loadFrom),
+        "}",
+      ];
     },
     /** What such a line has made of a plane; undefined for planes that lie elsewhere. */
     tap: (plane: number, prefix = "") => isLayered(update, plane) ? `${prefix}m${plane}` : undefined,

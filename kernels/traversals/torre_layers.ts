@@ -96,6 +96,7 @@ export function layerWriter(
   };
   return {
     declarations: access.declarations,
+    readTogether: access.readTogether,
     /** Lines before all tiers, and before each, that find whether its tiles touch layers along x or y. */
     start: alongY > 0
       ? [`let nearY = y - W / 2 + ${1 - spread[1]} < ${alongY} || y + W / 2 > NY - ${alongY};`]
@@ -106,7 +107,7 @@ export function layerWriter(
         ...alongX > 0 ? [`x < ${alongX}`, `x + ${width + spread[0]} > NX - ${alongX}`] : [],
       ].join(" || ")
     };`],
-    /** Lines that read early what a cell always needs, those that make its fields, and texts of their values. */
+    /** What a cell always reads of layers, lines that make its fields after that, and texts of their values. */
     write(
       writer: UpdateWriter,
       resolver: Resolver & { readonly prefix: string },
@@ -137,7 +138,7 @@ export function layerWriter(
       const lines = isBeside
         ? ["if (isNear) {", ...make(whole), "} else {", ...make(usual), "}"]
         : make(whole);
-      return { early: access.read(early, at, prefix), lines: [...declared, ...lines], values: names };
+      return { early: { planes: early, at, prefix }, lines: [...declared, ...lines], values: names };
     },
   };
 }

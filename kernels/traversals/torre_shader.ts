@@ -30,6 +30,7 @@ import {
   type TorreParameters,
   type TorreShape,
 } from "./torre_shape.ts";
+import type { LayerRead } from "./layer_storage.ts";
 import { type LayerWriter, layerWriter, type TorreLayers } from "./torre_layers.ts";
 import { visitPoints } from "./torre_points.ts";
 import { declarePacked, packedBuffer, packedPlanes } from "./torre_packed.ts";
@@ -444,7 +445,7 @@ function writeChunk(
     const { lines, values } = writer.write({ ...reads, type, prefix: `${name}_` }, [of]);
     return [...lines, `let ${name} = ${values[0]};`];
   });
-  const early: string[] = [];
+  const early: LayerRead[] = [];
   const values = cells.map(({ place, made }) => {
     const resolver = {
       ...inRegisters(place),
@@ -454,11 +455,16 @@ function writeChunk(
     };
     if (inLayers === undefined) return writer.write(resolver, made.map(({ value }) => value));
     const written = inLayers.write(writer, resolver, made.map(({ field }) => field), place);
-    early.push(...written.early);
+    early.push(written.early);
     return written;
   });
   return {
-    lines: [...early, ...puts, ...puts.length > 0 || rests.size > 0 ? ["workgroupBarrier();"] : [], ...keeps],
+    lines: [
+      ...inLayers?.readTogether(early) ?? [],
+      ...puts,
+      ...puts.length > 0 || rests.size > 0 ? ["workgroupBarrier();"] : [],
+      ...keeps,
+    ],
     values,
   };
 }
