@@ -93,6 +93,23 @@ export function layerAccess(problem: Problem, bound: number, width = 1, odd = ""
     const usual = line("layersNow", "layersBefore");
     return odd === "" ? usual : `if (${odd}) { ${line("layersBefore", "layersNow")} } else { ${usual} }`;
   };
+  /** The values of planes in several cells: their names, places in the buffers, and names and texts of what finds these. */
+  const valuesOf = (cells: readonly LayerRead[]) =>
+    cells.flatMap(({ planes, at: [x, y, z], prefix }) =>
+      planes.flatMap((plane) =>
+        pieces.map((piece) => {
+          const { block } = blockOf(plane);
+          return {
+            name: `${prefix}m${plane}${cellsOf(piece)}`,
+            index: elementOf(plane, piece, prefix),
+            from: `${prefix}at${block}_${piece}`,
+            place: `layer${block}(${x}, ${y}, ${plus(z, piece)})`,
+          };
+        })
+      )
+    );
+  const whereAny = (values: ReturnType<typeof valuesOf>): string =>
+    `${[...new Set(values.map(({ from }) => from))].reduce((all, from) => `max(${all}, ${from})`)} >= 0`;
   return {
     declarations: blocks.length === 0 ? "" : wgsl`
       @group(0) @binding(${binding}) var<storage, read_write> layersNow: array<${type}>;
@@ -126,37 +143,30 @@ export function layerAccess(problem: Problem, bound: number, width = 1, odd = ""
     },
     /** Lines that read planes of several cells: loads one after the other, in one branch of threads that have any. */
     readTogether(cells: readonly LayerRead[]): string[] {
-      const reads = cells.flatMap(({ planes, at: [x, y, z], prefix }) =>
-        [...Map.groupBy(planes, (plane) => blockOf(plane).block)].flatMap(([block, its]) =>
-          pieces.map((piece) => ({
-            its,
-            piece,
-            prefix,
-            name: `${prefix}at${block}_${piece}`,
-            of: `layer${block}(${x}, ${y}, ${plus(z, piece)})`,
-          }))
-        )
-      );
-      if (reads.length === 0) return [];
-      const loads = reads.flatMap(({ its, piece, prefix, name }) =>
-        its.map((plane) => ({
-          target: `${prefix}m${plane}${cellsOf(piece)}`,
-          from: elementOf(plane, piece, prefix),
-          name,
-        }))
-      );
-      const loadFrom = (now: string) =>
-        loads.map(({ target, from, name }) => `${target} = select(${type}(), ${now}[${from}], ${name} >= 0);`)
+      const values = valuesOf(cells);
+      if (values.length === 0) return [];
+      const loadFrom = (now: string): string =>
+        values.map(({ name, index, from }) => `${name} = select(${type}(), ${now}[${index}], ${from} >= 0);`)
           .join("\n");
       return [
         ...cells.flatMap(({ planes, prefix }) =>
           planes.map((plane) => `var ${prefix}m${plane} = ${cellType(width)}();`)
         ),
-        ...reads.map(({ name, of }) => `let ${name} = ${of};`),
-        `if (${reads.map(({ name }) => name).reduce((all, name) => `max(${all}, ${name})`)} >= 0) {`,
+        ...new Set(values.map(({ from, place }) => `let ${from} = ${place};`)),
+        `if (${whereAny(values)}) {`,
         eitherWay(loadFrom),
         "}",
       ];
+    },
+    /** Lines that store what was read so again, of the same names. */
+    storeTogether(cells: readonly LayerRead[]): string[] {
+      const values = valuesOf(cells);
+      if (values.length === 0) return [];
+      const storeInto = (before: string): string =>
+        values.map(({ name, index, from }) => `if (${from} >= 0) { ${before}[${index}] = ${name}; }`).join(
+          "\n",
+        );
+      return [`if (${whereAny(values)}) {`, eitherWay((_, before) => storeInto(before)), "}"];
     },
     /** What such a line has made of a plane; undefined for planes that lie elsewhere. */
     tap: (plane: number, prefix = "") => isLayered(update, plane) ? `${prefix}m${plane}` : undefined,

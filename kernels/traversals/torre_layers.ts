@@ -14,8 +14,9 @@ import type { Problem } from "../stencils/stencil.ts";
 import { isLayered, type Substep, type Update } from "../update.ts";
 import { cellType, plus } from "../wgsl/declare.ts";
 import type { Resolver, UpdateWriter } from "../wgsl/write_update.ts";
-import { layerAccess } from "./layer_storage.ts";
+import { layerAccess, type LayerRead } from "./layer_storage.ts";
 import type { Place, TorreShape } from "./torre_shape.ts";
+import type { Cell } from "./torre_visit.ts";
 
 /** Fields in layers beside those that tiles hold. */
 export interface TorreLayers {
@@ -71,6 +72,9 @@ const findTiled = remembered((problem: Problem): Tiled => {
   };
 });
 
+/** A cell of a tier, and what the names of its lines begin with. */
+type LayeredCell = Cell & { readonly prefix: string };
+
 /** How a torre's shader writes layers. */
 export type LayerWriter = ReturnType<typeof layerWriter>;
 
@@ -89,14 +93,18 @@ export function layerWriter(
   const cellsAlong = (axis: number) =>
     Math.max(0, ...blocks.filter((one) => one.axis === axis).map(({ cells }) => cells));
   const [alongX, alongY] = [cellsAlong(0), cellsAlong(1)], isBeside = alongX + alongY > 0;
+  const indicesAt = ([a, b]: Place) => [plus("x", (a + b) / 2), plus("y", (a - b) / 2), z] as const;
   /** What an update makes of some fields and of what belongs to them. */
-  const partOf = ({ substeps }: Update, fields: readonly number[]): Substep => {
-    const all = substeps.flat(), its = fields.map((field) => all.find((one) => one.field === field)!);
+  const partOf = ({ substeps }: Update, made: Substep): Substep => {
+    const all = substeps.flat(), fields = made.map(({ field }) => field);
+    const its = fields.map((field) => all.find((one) => one.field === field)!);
     return [...its, ...all.filter(({ field }) => fields.includes(owners.get(field) ?? -1))];
+  };
+  const alwaysRead = ({ made, place, prefix }: LayeredCell): LayerRead => {
+    return { planes: access.needed(partOf(usual, made)), at: indicesAt(place), prefix };
   };
   return {
     declarations: access.declarations,
-    readTogether: access.readTogether,
     /** Lines before all tiers, and before each, that find whether its tiles touch layers along x or y. */
     start: alongY > 0
       ? [`let nearY = y - W / 2 + ${1 - spread[1]} < ${alongY} || y + W / 2 > NY - ${alongY};`]
@@ -107,38 +115,42 @@ export function layerWriter(
         ...alongX > 0 ? [`x < ${alongX}`, `x + ${width + spread[0]} > NX - ${alongX}`] : [],
       ].join(" || ")
     };`],
-    /** What a cell always reads of layers, lines that make its fields after that, and texts of their values. */
-    write(
-      writer: UpdateWriter,
-      resolver: Resolver & { readonly prefix: string },
-      fields: readonly number[],
-      [a, b]: Place,
-    ) {
-      const { prefix } = resolver, at = [plus("x", (a + b) / 2), plus("y", (a - b) / 2), z] as const;
-      const names = fields.map((field) => `${prefix}v${field}`);
-      const early = access.needed(partOf(usual, fields));
+    /** Lines that read what cells always need. */
+    read: (cells: readonly LayeredCell[]): string[] => access.readTogether(cells.map(alwaysRead)),
+    /**
+     * Lines that make the fields of cells after that, and texts of their values. What is done everywhere is in one piece, so
+     * that a compiler may mix the cells.
+     */
+    write(writer: UpdateWriter, cells: readonly (LayeredCell & { readonly resolver: Resolver })[]) {
+      const nameOf = ({ made, prefix }: LayeredCell) => made.map(({ field }) => `${prefix}v${field}`);
       const make = (update: Update): string[] => {
-        const part = partOf(update, fields),
-          planes = access.needed(part).filter((plane) => !early.includes(plane));
-        const { lines, values } = writer.write(
-          { ...resolver, tap: (tap) => access.tap(tap.plane, prefix) ?? resolver.tap(tap) },
-          part.map(({ value }) => value),
-        );
-        return [
-          ...access.read(planes, at, prefix),
-          ...lines,
-          ...part.flatMap(({ field }, i) => {
-            if (i < fields.length) return [`${names[i]} = ${values[i]};`];
-            const name = `${prefix}m${field}_new`;
-            return [`let ${name} = ${values[i]};`, ...access.store(field, name, [], prefix)!];
-          }),
-        ];
+        const parts = cells.map((cell) => partOf(update, cell.made));
+        const others = cells.map((cell, i): LayerRead => {
+          const { planes: always, ...read } = alwaysRead(cell);
+          return { ...read, planes: access.needed(parts[i]!).filter((plane) => !always.includes(plane)) };
+        });
+        const lines = cells.flatMap(({ resolver, ...cell }, i) => {
+          const { prefix } = cell, part = parts[i]!, names = nameOf(cell);
+          const { lines, values } = writer.write(
+            { ...resolver, tap: (tap) => access.tap(tap.plane, prefix) ?? resolver.tap(tap) },
+            part.map(({ value }) => value),
+          );
+          return [
+            ...lines,
+            ...part.map(({ field }, i) => `${names[i] ?? access.tap(field, prefix)} = ${values[i]};`),
+          ];
+        });
+        return [...access.readTogether(others), ...lines, ...access.storeTogether(others)];
       };
-      const declared = names.map((name) => `var ${name}: ${cellType(zPerThread)};`);
-      const lines = isBeside
-        ? ["if (isNear) {", ...make(whole), "} else {", ...make(usual), "}"]
-        : make(whole);
-      return { early: { planes: early, at, prefix }, lines: [...declared, ...lines], values: names };
+      const type = cellType(zPerThread);
+      return {
+        lines: [
+          ...cells.flatMap(nameOf).map((name) => `var ${name}: ${type};`),
+          ...isBeside ? ["if (isNear) {", ...make(whole), "} else {", ...make(usual), "}"] : make(whole),
+          ...access.storeTogether(cells.map(alwaysRead)),
+        ],
+        values: cells.map(nameOf),
+      };
     },
   };
 }

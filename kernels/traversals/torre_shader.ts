@@ -30,12 +30,12 @@ import {
   type TorreParameters,
   type TorreShape,
 } from "./torre_shape.ts";
-import type { LayerRead } from "./layer_storage.ts";
 import { type LayerWriter, layerWriter, type TorreLayers } from "./torre_layers.ts";
 import { visitPoints } from "./torre_points.ts";
 import { declarePacked, packedBuffer, packedPlanes } from "./torre_packed.ts";
 import { columnTap, keptIndex, sumsOf } from "./torre_sums.ts";
 import {
+  type Cell,
   type Chunk,
   type KeptPlace,
   needsOf,
@@ -274,8 +274,11 @@ function writeTiers(
           lines.push(eitherWay("odd", odd.join("\n"), even.join("\n")));
         }
       } else lines.push(...loadFrom(arrays, "let "));
+      const layered = chunk.cells.map((cell) => ({ ...cell, prefix: cellPrefix(update, cell, tier) }));
+      lines.push(...inLayers?.read(layered) ?? []);
       const ofCells = chunk.cells.map(() => loadMaterials(materialLoads[cell++]!));
-      lines.push(...ofCells[0] ?? []);
+      const begun = inLayers ? ofCells.length : 1; // what is made in one piece finds all of them
+      lines.push(...ofCells.slice(0, begun).flat());
       const { lines: written, values } = writeChunk(
         chunk,
         { tier, half, known, m },
@@ -285,7 +288,7 @@ function writeTiers(
       chunk.cells.forEach(({ place, made }, i) => {
         const rest = restOf({ field: 0, ago: 0, place: shifted(place, -slope, 0) }),
           { lines: before, values: texts } = values[i]!;
-        lines.push(...i === 0 ? [] : ofCells[i]!, ...before);
+        lines.push(...i < begun ? [] : ofCells[i]!, ...before);
         made.forEach(({ field }, one) => {
           const name = rest ?? nameOf(`n${tier}`, { field, place });
           const whole = beyond ? `select(${type}(), ${texts[one]}, inside)` : texts[one];
@@ -445,28 +448,29 @@ function writeChunk(
     const { lines, values } = writer.write({ ...reads, type, prefix: `${name}_` }, [of]);
     return [...lines, `let ${name} = ${values[0]};`];
   });
-  const early: LayerRead[] = [];
-  const values = cells.map(({ place, made }) => {
-    const resolver = {
-      ...inRegisters(place),
-      type,
-      signal: `signal${tier}`,
-      prefix: `${namesIn(update).nameOf(`n${tier}`, { field: made[0]!.field, place })}_`,
+  const resolved = cells.map((cell) => {
+    const prefix = cellPrefix(update, cell, tier);
+    return {
+      ...cell,
+      prefix,
+      resolver: { ...inRegisters(cell.place), type, signal: `signal${tier}`, prefix },
     };
-    if (inLayers === undefined) return writer.write(resolver, made.map(({ value }) => value));
-    const written = inLayers.write(writer, resolver, made.map(({ field }) => field), place);
-    early.push(written.early);
-    return written;
   });
+  const layered = inLayers?.write(writer, resolved);
+  const values = resolved.map(({ resolver, made }, i) =>
+    layered
+      ? { lines: i === 0 ? layered.lines : [], values: layered.values[i]! }
+      : writer.write(resolver, made.map(({ value }) => value))
+  );
   return {
-    lines: [
-      ...inLayers?.readTogether(early) ?? [],
-      ...puts,
-      ...puts.length > 0 || rests.size > 0 ? ["workgroupBarrier();"] : [],
-      ...keeps,
-    ],
+    lines: [...puts, ...puts.length > 0 || rests.size > 0 ? ["workgroupBarrier();"] : [], ...keeps],
     values,
   };
+}
+
+/** What the names of a cell's lines begin with. */
+function cellPrefix(update: Update, { place, made }: Cell, tier: number): string {
+  return `${namesIn(update).nameOf(`n${tier}`, { field: made[0]!.field, place })}_`;
 }
 
 /** A branch that is the same for the whole workgroup. */
