@@ -42,7 +42,7 @@ import {
   torresInRow,
   usableBands,
 } from "./torre_schedule.ts";
-import { tiled, type TorreLayers } from "./torre_layers.ts";
+import { tiled, type TorreLayers, whyUnlayered } from "./torre_layers.ts";
 import { AGAIN, type Element, HELD, materialNeeds, PACKED } from "./torre_materials.ts";
 import { packedPlanes } from "./torre_packed.ts";
 import {
@@ -196,6 +196,8 @@ export const diamondTorre: Traversal = {
       return wrongParameters(`${bands} bands are too many: at most ${usable} can run at once`);
     }
     const { shape, work: { exchanged, written: inTier } } = formOf(given, parameters);
+    const unlayered = layers && whyUnlayered(given, shape, zPerThread);
+    if (unlayered !== undefined) return wrongParameters(unlayered);
     const isPacked = materials >= PACKED,
       hasPacked = problem.stencil.update.materials.some((one) => one.packed);
     if (isPacked && (zPerThread === 1 || !hasPacked)) {
@@ -279,7 +281,11 @@ export const diamondTorre: Traversal = {
         rows: work.moved + enteringRows,
         hits: loads - enteringRows + work.ofProfiles,
         exchanges: zPerThread * work.exchanges,
-        waits: lookahead === TIER_AHEAD ? {} : isSpread ? { spreadWaitNs: 1 } : { tierWaitNs: 1 },
+        waits: lookahead === TIER_AHEAD && !layers
+          ? {}
+          : isSpread || layers
+          ? { spreadWaitNs: 1 }
+          : { tierWaitNs: 1 },
         nearWaits: 0,
         nearBytes: 4 * (moved + loads + begun) / cells,
         cells: cells * problem.grid[2],
@@ -332,12 +338,12 @@ function workOf(
   const exchanges = visit.exchanged * (1 + 2 * rim) + resting.length;
   // what prices were fitted to, one field without materials, has as many operations as taps
   const isPlain = fields === 1 && update.materials.length + profileReads(update).length === 0;
-  const ofCell = isPlain ? tapsOf(update).length : operationsOf(layers?.usual ?? update);
+  const ofCell = isPlain ? tapsOf(update).length : operationsOf(layers?.whole ?? update);
   const operations = sums === undefined ? cells * ofCell : cells * sums.cell.operations +
     kept.reduce((sum, places, index) => sum + places.length * sums.kept[index]!.operations, 0);
   const ofMaterials = workOfMaterials(update, parameters, shape),
     ofProfiles = width * profileReads(update).length;
-  const inLayers = cells * (layers ? expressionsOf(layers.usual).length - fields : 0);
+  const inLayers = cells * (layers ? layers.owners.size : 0);
   // a place in layers is looked for, and a value loaded and stored there where it is found
   const instructions = ofMaterials.instructions + 2 * ofProfiles + 12 * inLayers;
   return {
@@ -349,7 +355,7 @@ function workOf(
       2 * moved +
       instructions,
     // cells are masked at the edges as well
-    written: operations + cells * (layers ? operationsOf(layers.whole) : 0) +
+    written: operations + cells * (layers ? operationsOf(layers.usual) : 0) +
       (sums === undefined ? 6 * fields * cells : exchanges + 2 * moved + 4 * cells) + instructions,
     ofMaterials,
     ofProfiles,

@@ -26,22 +26,22 @@ export function bindLayers(
   problem: Problem,
   shader: Shader,
   isOdd: boolean,
-  others = scratchOf(problem),
+  { scratch = [] } = scratchOf(problem),
 ): Shader {
   if (blocksOf(problem).length === 0) return shader;
-  const even = (others.scratch ?? []).length, pair = isOdd ? [even + 1, even] : [even, even + 1];
+  const even = scratch.length, pair = isOdd ? [even + 1, even] : [even, even + 1];
   return { ...shader, scratch: [...shader.scratch ?? [], ...pair] };
+}
+
+/** The layers of F(t) and F(t + 1) in a shader that binds so many scratch buffers before them. */
+export function declareLayers(bound: number, type: string): string {
+  return ["layersNow", "layersBefore"].map((name, i) =>
+    `@group(0) @binding(${SCRATCH_BINDING + bound + i}) var<storage, read_write> ${name}: array<${type}>;`
+  ).join("\n");
 }
 
 /** How a shader finds layers. */
 export type LayerAccess = ReturnType<typeof layerAccess>;
-
-/** Planes to read in the cells from these indices of the whole grid on, and what the names of their lines begin with. */
-export interface LayerRead {
-  readonly planes: readonly number[];
-  readonly at: readonly [x: string, y: string, z: string];
-  readonly prefix: string;
-}
 
 /** Cells that indices may lie before the grid at most. */
 const BEFORE = 256;
@@ -49,10 +49,9 @@ const BEFORE = 256;
 /**
  * What of layers a shader of a problem's steps declares, and lines that read and write them.
  *
- * @param problem the whole grid; `bound`: scratch buffers that the shader binds before them; `width`: cells of a thread along z;
- *   `odd`: where this holds, the step is from t + 1 to t + 2
+ * @param problem the whole grid; `bound`: scratch buffers that the shader binds before them; `width`: cells of a thread along z
  */
-export function layerAccess(problem: Problem, bound: number, width = 1, odd = "") {
+export function layerAccess(problem: Problem, bound: number, width = 1) {
   const update = storedUpdate(problem), blocks = blocksOf(problem), { grid } = problem;
   const along = alongAxes(problem.boundary), first = update.fields.length + update.materials.length;
   // threads whose cells are all in the same layer or in none move them at once
@@ -88,85 +87,27 @@ export function layerAccess(problem: Problem, bound: number, width = 1, odd = ""
     const { block, its } = blockOf(plane);
     return plus(`${prefix}at${block}_${piece}`, its, `${blocks[block]!.layout.plane / lanes}`);
   };
-  const binding = SCRATCH_BINDING + bound, type = cellType(lanes);
-  const eitherWay = (line: (now: string, before: string) => string): string => {
-    const usual = line("layersNow", "layersBefore");
-    return odd === "" ? usual : `if (${odd}) { ${line("layersBefore", "layersNow")} } else { ${usual} }`;
-  };
-  /** The values of planes in several cells: their names, places in the buffers, and names and texts of what finds these. */
-  const valuesOf = (cells: readonly LayerRead[]) =>
-    cells.flatMap(({ planes, at: [x, y, z], prefix }) =>
-      planes.flatMap((plane) =>
-        pieces.map((piece) => {
-          const { block } = blockOf(plane);
-          return {
-            name: `${prefix}m${plane}${cellsOf(piece)}`,
-            index: elementOf(plane, piece, prefix),
-            from: `${prefix}at${block}_${piece}`,
-            place: `layer${block}(${x}, ${y}, ${plus(z, piece)})`,
-          };
-        })
-      )
-    );
-  const whereAny = (values: ReturnType<typeof valuesOf>): string =>
-    `${[...new Set(values.map(({ from }) => from))].reduce((all, from) => `max(${all}, ${from})`)} >= 0`;
+  const type = cellType(lanes);
   return {
     declarations: blocks.length === 0 ? "" : wgsl`
-      @group(0) @binding(${binding}) var<storage, read_write> layersNow: array<${type}>;
-      @group(0) @binding(${binding + 1}) var<storage, read_write> layersBefore: array<${type}>;
+      ${declareLayers(bound, type)}
       ${find.join("\n")}
     `,
-    /** The planes in layers that a sub-step reads or makes. */
-    needed(substep: Substep): number[] {
+    /** Lines that read what a sub-step needs of layers, in the cells from these indices of the whole grid on. */
+    read(substep: Substep, [x, y, z]: readonly [x: string, y: string, z: string], prefix = ""): string[] {
       const planes = [...tapsOf(substep).map(({ plane }) => plane), ...substep.map(({ field }) => field)];
-      return [...new Set(planes)].filter((plane) => isLayered(update, plane));
-    },
-    /** Lines that read planes in layers, in the cells from these indices of the whole grid on. */
-    read(
-      planes: readonly number[],
-      [x, y, z]: readonly [x: string, y: string, z: string],
-      prefix = "",
-    ): string[] {
-      return [...Map.groupBy(planes, (plane) => blockOf(plane).block)].flatMap(([block, its]) => [
+      const needed = [...new Set(planes)].filter((plane) => isLayered(update, plane));
+      return [...Map.groupBy(needed, (plane) => blockOf(plane).block)].flatMap(([block, its]) => [
         ...its.map((plane) => `var ${prefix}m${plane} = ${cellType(width)}();`),
         ...pieces.flatMap((piece) => [
           `let ${prefix}at${block}_${piece} = layer${block}(${x}, ${y}, ${plus(z, piece)});`,
           `if (${prefix}at${block}_${piece} >= 0) {`,
           ...its.map((plane) =>
-            eitherWay((now) =>
-              `  ${prefix}m${plane}${cellsOf(piece)} = ${now}[${elementOf(plane, piece, prefix)}];`
-            )
+            `  ${prefix}m${plane}${cellsOf(piece)} = layersNow[${elementOf(plane, piece, prefix)}];`
           ),
           "}",
         ]),
       ]);
-    },
-    /** Lines that read planes of several cells: loads one after the other, in one branch of threads that have any. */
-    readTogether(cells: readonly LayerRead[]): string[] {
-      const values = valuesOf(cells);
-      if (values.length === 0) return [];
-      const loadFrom = (now: string): string =>
-        values.map(({ name, index, from }) => `${name} = select(${type}(), ${now}[${index}], ${from} >= 0);`)
-          .join("\n");
-      return [
-        ...cells.flatMap(({ planes, prefix }) =>
-          planes.map((plane) => `var ${prefix}m${plane} = ${cellType(width)}();`)
-        ),
-        ...new Set(values.map(({ from, place }) => `let ${from} = ${place};`)),
-        `if (${whereAny(values)}) {`,
-        eitherWay(loadFrom),
-        "}",
-      ];
-    },
-    /** Lines that store what was read so again, of the same names. */
-    storeTogether(cells: readonly LayerRead[]): string[] {
-      const values = valuesOf(cells);
-      if (values.length === 0) return [];
-      const storeInto = (before: string): string =>
-        values.map(({ name, index, from }) => `if (${from} >= 0) { ${before}[${index}] = ${name}; }`).join(
-          "\n",
-        );
-      return [`if (${whereAny(values)}) {`, eitherWay((_, before) => storeInto(before)), "}"];
     },
     /** What such a line has made of a plane; undefined for planes that lie elsewhere. */
     tap: (plane: number, prefix = "") => isLayered(update, plane) ? `${prefix}m${plane}` : undefined,
@@ -182,9 +123,8 @@ export function layerAccess(problem: Problem, bound: number, width = 1, odd = ""
         // a thread may begin in the grid and end in its image
         const inGrid = piece > 0 && along[2] === "periodic" ? [`${plus("z", piece)} < ${grid[2]}`] : [];
         const where = [`${prefix}at${blockOf(plane).block}_${piece} >= 0`, ...conditions, ...inGrid];
-        const at = elementOf(plane, piece, prefix);
-        const line = eitherWay((_, before) => `${before}[${at}] = ${value}${cellsOf(piece)};`);
-        return `if (${where.join(" && ")}) { ${line} }`;
+        const target = `layersBefore[${elementOf(plane, piece, prefix)}]`;
+        return `if (${where.join(" && ")}) { ${target} = ${value}${cellsOf(piece)}; }`;
       });
     },
   };

@@ -326,7 +326,7 @@ function writeSubstep(
     lines: [
       ...isKnown ? [] : shown,
       ...rim.ahead,
-      ...layers.read(layers.needed(substep), [plus("x", lead + first), "y", "z"], `l${stage}_`),
+      ...layers.read(substep, [plus("x", lead + first), "y", "z"], `l${stage}_`),
       ...reads,
       ...sumLines,
       ...lines,

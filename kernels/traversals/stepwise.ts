@@ -214,7 +214,7 @@ export function stepShaders(
         let z = i32(id.x); let y = i32(id.y); let x = i32(id.z)${isInWindow ? " + slices.first" : ""};
         if (z >= NZ || y >= NY || x >= ${isInWindow ? "slices.end" : "NX"}) { return; }
         let cell = ORIGIN + ${isInWindow ? "(x - slices.before)" : "x"} * SLICE + y * PITCH + z;
-        ${layers?.read(layers.needed(substep), [plus("x", stored!.first), "y", "z"]).join("\n") ?? ""}
+        ${layers?.read(substep, [plus("x", stored!.first), "y", "z"]).join("\n") ?? ""}
         ${lines.join("\n")}
         ${storeValues(substep, values, layers)}
       }

@@ -87,9 +87,10 @@ export function planTorres(given: Problem, parameters: TorreParameters, limits?:
         for (const { section, rows } of bySection(wave, sections, shape, isWindow ? last : undefined)) {
           last = section;
           const before = sections[section]!.slices[0] + layout.pad[0];
+          const torres = Math.max(...rows.map(({ torres }) => torres));
           const dispatch: Dispatch = {
             shader: start % 2 === 1 ? odd : 0,
-            workgroups: [Math.max(...rows.map(({ torres }) => torres)), rows.length, 1],
+            workgroups: layers ? [rows.length, torres, 1] : [torres, rows.length, 1],
             flipped: start % 2 === 1,
             uniforms: rows.flatMap(({ x, y, tiers, step }) => [
               x,

@@ -127,7 +127,7 @@ export function torreShader(
   const inColumn = profileElement(update, problem.grid, ["x", "y", z], zPerThread);
   const inLayers = layers && layerWriter(layers.given, layers, shape, {
     zPerThread,
-    z,
+    isRow: beyond ? `thread < ${problem.grid[2] / zPerThread}` : "",
     bound: scratch.length + readsProfiles + Number(hasAlike),
   });
   const ofColumn = profileReads(whole).filter(({ axis }) => axis === 2)
@@ -142,6 +142,10 @@ export function torreShader(
     hasPoints,
     inLayers,
   });
+  // torres at the ends of y take longer where they touch layers: of all rows they begin first, lest others wait for them
+  const [ofRow, torre] = layers
+    ? ["w.x", "select(i32(w.y) / 2, i32(groups.y) - 1 - i32(w.y) / 2, w.y % 2u == 1u)"]
+    : ["w.y", "i32(w.x)"];
   const code = wgsl`
     // ${title}: a workgroup computes a torre, a thread ${each}.
     ${declareLayout(layout)}
@@ -163,11 +167,13 @@ export function torreShader(
     ${rests.size === 0 ? "" : `var<workgroup> rest: array<array<${type}, ${slotLength}>, ${rests.size}>;`}
 
     @compute @workgroup_size(${threads})
-    fn main(@builtin(local_invocation_id) l: vec3u, @builtin(workgroup_id) w: vec3u) {
+    fn main(@builtin(local_invocation_id) l: vec3u, @builtin(workgroup_id) w: vec3u${
+    layers ? ", @builtin(num_workgroups) groups: vec3u" : ""
+  }) {
       let thread = i32(l.x);
       let slot = ${plus("thread", rim)};
-      let row = rows[w.y];
-      let y = ${hasSeries ? "row.y % W" : "row.y"} + i32(w.x) * W;
+      let row = rows[${ofRow!}];
+      let y = ${hasSeries ? "row.y % W" : "row.y"} + ${torre!} * W;
       if (${
     plus("y - W / 2", 1 - spread[1])
   } >= NY) { return; } // this row is shorter than another of the dispatch

@@ -117,19 +117,19 @@ const LAYERED: readonly (Omit<OracleCase, "stencil" | "runs"> & { readonly edges
     edges: [2, 0, 1],
     traversal: diamondTorre,
     grid: [17, 11, 7],
-    parameters: { ...torre, dts: 1, threads: 4, lookahead: 100, materials: 1 },
+    parameters: { ...torre, dts: 1, zPerThread: 1, threads: 7, lookahead: 100, materials: 1 },
     sections: 2,
   },
   {
     edges: [0, 3, 0],
     traversal: diamondTorre,
     grid: [9, 14, 5],
-    parameters: { ...torre, dts: 1, zPerThread: 1, threads: 5, chunk: 2 },
+    parameters: { ...torre, dts: 1, zPerThread: 1, threads: 32, chunk: 2 },
   },
   {
-    edges: [0, 0, 5],
+    edges: [4, 0, 8],
     traversal: diamondTorre,
-    grid: [5, 4, 9],
+    grid: [5, 6, 12],
     parameters: { ...torre, dts: 1, nt: 6, zPerThread: 4, threads: 3, lookahead: 0 },
   },
   {
