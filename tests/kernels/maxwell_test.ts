@@ -127,7 +127,7 @@ const LAYERED: readonly (Omit<OracleCase, "stencil" | "runs"> & { readonly edges
     parameters: { ...torre, dts: 1, zPerThread: 1, threads: 32, chunk: 2 },
   },
   {
-    edges: [4, 0, 8],
+    edges: [3, 0, 4],
     traversal: diamondTorre,
     grid: [5, 6, 12],
     parameters: { ...torre, dts: 1, nt: 6, zPerThread: 4, threads: 3, lookahead: 0 },
