@@ -338,12 +338,12 @@ function workOf(
   const exchanges = visit.exchanged * (1 + 2 * rim) + resting.length;
   // what prices were fitted to, one field without materials, has as many operations as taps
   const isPlain = fields === 1 && update.materials.length + profileReads(update).length === 0;
-  const ofCell = isPlain ? tapsOf(update).length : operationsOf(layers?.whole ?? update);
+  const ofCell = isPlain ? tapsOf(update).length : operationsOf(layers?.usual ?? update);
   const operations = sums === undefined ? cells * ofCell : cells * sums.cell.operations +
     kept.reduce((sum, places, index) => sum + places.length * sums.kept[index]!.operations, 0);
   const ofMaterials = workOfMaterials(update, parameters, shape),
     ofProfiles = width * profileReads(update).length;
-  const inLayers = cells * (layers ? layers.owners.size : 0);
+  const inLayers = cells * (layers ? expressionsOf(layers.usual).length - fields : 0);
   // a place in layers is looked for, and a value loaded and stored there where it is found
   const instructions = ofMaterials.instructions + 2 * ofProfiles + 12 * inLayers;
   return {
@@ -355,7 +355,7 @@ function workOf(
       2 * moved +
       instructions,
     // cells are masked at the edges as well
-    written: operations + cells * (layers ? operationsOf(layers.usual) : 0) +
+    written: operations + cells * (layers ? operationsOf(layers.whole) : 0) +
       (sums === undefined ? 6 * fields * cells : exchanges + 2 * moved + 4 * cells) + instructions,
     ofMaterials,
     ofProfiles,
