@@ -320,6 +320,19 @@ const SUBJECTS: readonly Subject[] = [
     },
   },
   {
+    problem: { ...PROBLEM, stencil: maxwell({ edges: [4, 3, 2], absorber: "pml" }), steps: 20 },
+    traversal: diamondTorre,
+    parameters: { ...TORRE, bands: 1, chunk: 4, unroll: 1, materials: 0 },
+    mutations: {
+      "memory of another step": [/= layersBefore\[/g, "= layersNow["],
+      "a tile in layers taken for one between them": ["let isNear = near0 || near1", "let isNear = near0"],
+      "the high layer in the place of the low one": ["select(0, 5, y >= 4)", "select(0, 8, y >= 4)"],
+      "a layer one cell too narrow": [/u32\(y - from1\) < 3u/g, "u32(y - from1) < 2u"],
+      "threads of a layer left out": ["u32(thread - from2) < 2u", "u32(thread - from2) < 1u"],
+      "another field's memory": [/at1 \+ 390/g, "at1 + 546"],
+    },
+  },
+  {
     // a single chunk a tier: its half of the workgroup memory is filled again in the next
     problem: LONG,
     traversal: diamondTorre,

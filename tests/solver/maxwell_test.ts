@@ -232,6 +232,19 @@ for (const absorber of ["matched", "pml"] as const) {
   });
 }
 
+/** With eleven cells along z. */
+const TORRE = {
+  dts: 1,
+  nt: 4,
+  bands: 2,
+  zPerThread: 1,
+  threads: 11,
+  chunk: 4,
+  unroll: 1,
+  lookahead: 99,
+  materials: 1,
+} as const;
+
 testOnGpu(
   "layers of a pml on a GPU give what whole fields on the CPU give: traces, samples, fields written and read",
   async (gpu) => {
@@ -269,6 +282,7 @@ testOnGpu(
     const ways: readonly Way[] = [
       [gpu.device, "stepwise", { threadsZ: 8, threadsY: 2, threadsX: 1 }],
       [gpu.device, "marching", { zPerThread: 2, threadsZ: 8, threadsY: 8, pieces: 2, tile: 0, ahead: 1 }],
+      [gpu.device, "diamond-torre", TORRE],
     ];
     for (const way of ways) {
       const found = await shoot(way);
