@@ -55,18 +55,19 @@ export function tiled(problem: Problem, limits?: { readonly windowBytes?: number
 const findTiled = remembered((problem: Problem): Tiled => {
   const whole = storedUpdate(problem), { layers: _, ...update } = besideLayers(whole, []);
   const owners = new Map<number, number>(), made = whole.substeps.flat();
-  for (const { field, value } of made.filter(({ field }) => isLayered(whole, field))) {
-    const readers = made.filter((one) =>
-      !isLayered(whole, one.field) && tapsIn([one.value]).some(({ plane }) => plane === field)
-    );
-    const [owner] = readers, own = update.substeps.flat().find((one) => one.field === owner?.field);
-    const isBeside = whole.substeps.some((substep) =>
-      [owner, field].every((one) => substep.some((made) => made === one || made.field === one))
-    );
-    if (own === undefined || readers.length > 1 || !isBeside) return { problem };
-    const taps = tapsIn([own.value]), all = tapsIn([own.value, value]);
-    if (all.filter(({ plane }) => !isLayered(whole, plane)).length > taps.length) return { problem };
-    owners.set(field, own.field);
+  for (const substep of whole.substeps) {
+    for (const { field, value } of substep.filter(({ field }) => isLayered(whole, field))) {
+      const readers = made.filter((one) =>
+        !isLayered(whole, one.field) && tapsIn([one.value]).some(({ plane }) => plane === field)
+      );
+      const own = readers.length === 1 && substep.includes(readers[0]!)
+        ? update.substeps.flat().find((one) => one.field === readers[0]!.field)
+        : undefined;
+      if (own === undefined) return { problem };
+      const all = tapsIn([own.value, value]).filter(({ plane }) => !isLayered(whole, plane));
+      if (all.length > tapsIn([own.value]).length) return { problem };
+      owners.set(field, own.field);
+    }
   }
   return {
     problem: { ...problem, stencil: { ...problem.stencil, update } },
@@ -202,10 +203,7 @@ export function layerWriter(
     /** Lines before all tiers, and before each. */
     start: blocks.flatMap(({ axis }, block) => axis === 0 ? [] : [ends[block]!, near[block]!]),
     tier: [
-      ...blocks.flatMap((
-        { axis },
-        block,
-      ) => [...axis === 0 ? [ends[block]!, near[block]!] : [], base[block]!]),
+      ...blocks.flatMap(({ axis }, i) => [...axis === 0 ? [ends[i]!, near[i]!] : [], base[i]!]),
       `let isNear = ${[...across, "acrossY", "x < 0", `x + ${width + spread[0]} > NX`].join(" || ")};`,
     ],
     /** Lines that read what cells always need. */
@@ -244,15 +242,18 @@ export function layerWriter(
         const load = (now: string) => (value: LayerValue): string =>
           `${value.name} = select(${type}(), ${now}[${value.index}], ${where(value)});`;
         const store = (before: string) => ({ name, index }: LayerValue) => `${before}[${index}] = ${name};`;
+        const storeWhere = (before: string) => ([where, its]: [string, LayerValue[]]): string[] => [
+          `if (${where}) {`,
+          ...its.map(store(before)),
+          "}",
+        ];
         /** What is done everywhere lies in the grid. */
         const storeAll = (its: readonly LayerValue[]): string[] =>
-          update === usual
-            ? eitherWay((_, before) => its.map(store(before)))
-            : eitherWay((_, before) =>
-              [...Map.groupBy(its, where)].flatMap((
-                [where, its],
-              ) => [`if (${where}) {`, ...its.map(store(before)), "}"])
-            );
+          eitherWay((_, before) =>
+            update === usual
+              ? its.map(store(before))
+              : [...Map.groupBy(its, where)].flatMap(storeWhere(before))
+          );
         const stored = byBlock(others, storeAll);
         return [
           ...update === usual ? [] : new Set(values.flatMap(({ checks }) => checks.map(({ line }) => line))),
