@@ -246,7 +246,9 @@ export const diamondTorre: Traversal = {
     const kept = unroll === 1 ? 0 : cells * fixedOf(update);
     // of F(t − 1) what rests takes no register; of F(t) prices say what it saves
     const rest = unroll === 1 ? shape.resting.length : 0;
-    const plain = chunk + 20 + zPerThread * (work.ofMaterials.held + kept - rest);
+    // what a chunk's cells have in layers is held at once
+    const inLayers = cells * (layers?.owners.size ?? 0) / Math.max(1, work.barriers);
+    const plain = chunk + 20 + zPerThread * (work.ofMaterials.held + kept - rest + inLayers);
     const previous = readsPrevious(update);
     // two tiers in the loop's body swap F and G instead of moving them, and repeat F where there is no G
     const kind = unroll === 1 ? "plain" : previous ? "swapped" : "repeated";
@@ -281,12 +283,9 @@ export const diamondTorre: Traversal = {
         rows: work.moved + enteringRows,
         hits: loads - enteringRows + work.ofProfiles,
         exchanges: zPerThread * work.exchanges,
-        waits: lookahead === TIER_AHEAD && !layers
-          ? {}
-          : isSpread || layers
-          ? { spreadWaitNs: 1 }
-          : { tierWaitNs: 1 },
-        nearWaits: 0,
+        waits: lookahead === TIER_AHEAD ? {} : isSpread ? { spreadWaitNs: 1 } : { tierWaitNs: 1 },
+        // what a chunk has in layers is asked for at its beginning, and more of it once the branch is taken
+        nearWaits: layers ? 2 * work.barriers : 0,
         nearBytes: 4 * (moved + loads + begun) / cells,
         cells: cells * problem.grid[2],
         busyThreads: Math.ceil(problem.grid[2] / zPerThread),

@@ -23,7 +23,7 @@ import { H100_LIMITS } from "../h100_limits.ts";
 
 const RECORDINGS = [
   "h100/grids.jsonl.gz",
-  ...["wave", "heat", "life_elastic"].map((name) => `h100/${name}.json.journal.jsonl`),
+  ...["wave", "heat", "life_elastic", "maxwell_pml"].map((name) => `h100/${name}.json.journal.jsonl`),
   "h200/grids.jsonl.gz",
 ];
 const DEVICE = { copyBytesPerSecond: 3e12 };
