@@ -142,7 +142,11 @@ export const diamondTorre: Traversal = {
         ? [EARLIEST, 1, 2, 0]
         : [EARLIEST, TIER_AHEAD, ...update.fields.length > 1 ? [] : [RESTING], 1, 0],
       ...(update.materials.length > 0 && {
-        materials: [AGAIN, HELD, ...packedPlanes(update, PACKED).length > 0 ? [PACKED, PACKED + HELD] : []],
+        materials: [
+          AGAIN,
+          HELD,
+          ...!layers && packedPlanes(update, PACKED).length > 0 ? [PACKED, PACKED + HELD] : [],
+        ],
       }),
     };
   },
@@ -200,6 +204,11 @@ export const diamondTorre: Traversal = {
     if (unlayered !== undefined) return wrongParameters(unlayered);
     const isPacked = materials >= PACKED,
       hasPacked = problem.stencil.update.materials.some((one) => one.packed);
+    if (isPacked && layers) {
+      return wrongParameters(
+        `materials ${materials}: beside layers a shader may not bind packed ones as well`,
+      );
+    }
     if (isPacked && (zPerThread === 1 || !hasPacked)) {
       return wrongParameters(`materials ${materials}: a packed one and two z a thread or more are wanted`);
     }
