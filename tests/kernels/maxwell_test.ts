@@ -1,4 +1,11 @@
-import { assert, assertAlmostEquals, assertEquals, assertRejects, assertThrows } from "@std/assert";
+import {
+  assert,
+  assertAlmostEquals,
+  assertEquals,
+  assertRejects,
+  assertStringIncludes,
+  assertThrows,
+} from "@std/assert";
 import { definitionOf, hashOf, stencilOf } from "../../kernels/definition.ts";
 import type { EdgeWidths } from "../../kernels/stencils/edges.ts";
 import { maxwell, maxwellLimit } from "../../kernels/stencils/maxwell.ts";
@@ -17,6 +24,7 @@ import type { Problem } from "../../kernels/stencils/stencil.ts";
 import { GpuField } from "../../tuner/devices/gpu/gpu_field.ts";
 import { verificationOf } from "../../tuner/devices/reference.ts";
 import { RunFailure } from "../../tuner/devices/run_failure.ts";
+import { H100_LIMITS } from "../h100_limits.ts";
 import { testOnGpu } from "../test_on_gpu.ts";
 
 const march = { zPerThread: 1, threadsZ: 6, threadsY: 5, pieces: 2, tile: 0, ahead: 0 };
@@ -207,6 +215,22 @@ testOnGpu(
     );
   },
 );
+
+Deno.test("torres that layers do not fit are refused; those of a window hold whole fields", () => {
+  const stencil = maxwell({ edges: [3, 2, 3], absorber: "pml" });
+  const problem: Problem = { stencil, grid: [19, 13, 12], boundary: "zero", steps: 8 };
+  const small: Problem = { ...problem, grid: [8, 13, 12] };
+  const whyNot = (its: Problem, others: Readonly<Record<string, number>>) =>
+    diamondTorre.infeasible(its, { ...torres, ...others }, H100_LIMITS)?.message ?? "";
+  assertEquals(whyNot(problem, { zPerThread: 1, threads: 12 }), "");
+  assertStringIncludes(whyNot(problem, {}), "zPerThread 2: a multiple is wanted of 3 cells in layers");
+  assertStringIncludes(whyNot(problem, { unroll: 2 }), "unroll 2: fields in layers");
+  const narrow = whyNot(small, { zPerThread: 1, threads: 12 });
+  assertStringIncludes(narrow, "tiles of 4 cells touch layers at both ends, which are 2 apart");
+  const planes = (limits?: { windowBytes: number }) =>
+    diamondTorre.plan(problem, torres, { ...H100_LIMITS, ...limits }).storage.layout.planes;
+  assertEquals([planes(), planes({ windowBytes: 1e9 })], [7, 19]);
+});
 
 Deno.test("layers that make no sense are refused in one line", () => {
   const definition = definitionOf(maxwell({ edges: 2, absorber: "pml" })), { layers = [] } = definition;
