@@ -2,11 +2,11 @@
  * How soon searches come near the fastest configuration of recorded spaces: Facet's strategies beside the yardsticks
  * that other tuners have. `deno run -A bench/compare_searches.ts [--seeds 20] [--most 200] [--prior FILE] [--strategy NAME]… FILE…`
  * prints a table for each file: medians over the seeds of the evaluations to within 1, 5 and 10% of the fastest, of
- * how much slower than the fastest the best is after 25, 50, 100 and 200 evaluations, and of the evaluations at which
- * the search ended; the part of the evaluations that failed; how many searches ended with less than 1%, and how many of
- * these were wrong; and the score of `deno task replay`. Random search, which costs nothing, has 1000 seeds. Of several
- * files the last table has geometric means over all searches of all spaces. `--prior FILE` begins with what was fast
- * on another device.
+ * how much slower than the fastest the best is after 10, 25, 50, 100 and 200 evaluations, and of the evaluations at
+ * which the search ended; the part of the evaluations that failed; how many searches ended with less than 1%, and how
+ * many of these were wrong; and the score of `deno task replay`. Random search, which costs nothing, has 1000 seeds. Of
+ * several files the last table has geometric means over all searches of all spaces. `--prior FILE` begins with what was
+ * fast on another device.
  *
  * @module
  */
@@ -23,7 +23,7 @@ import { STRATEGIES } from "../tuner/search/all.ts";
 import { surrogate } from "./surrogate.ts";
 import { annealing, genetic } from "./yardsticks.ts";
 
-const WITHIN = [0.01, 0.05, 0.1], AFTER = [25, 50, 100, 200];
+const WITHIN = [0.01, 0.05, 0.1], AFTER = [10, 25, 50, 100, 200];
 
 const { _: files, seeds, most, prior: priorFile, strategy: names } = parseArgs(Deno.args, {
   string: ["seeds", "most", "prior"],

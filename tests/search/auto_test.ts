@@ -240,8 +240,8 @@ Deno.test("auto does not say less than 1% before it has looked for a hundred eva
 Deno.test("what was fast on another device comes first, and what misleads costs little", () => {
   const rateOf = (at: readonly number[]) => hill(at, Math.log(50));
   const good = foreignSpace(rateOf, (rate) => 2 * rate ** 0.7), search = auto.begin(good, { seed: 1 });
-  const first = Array.from({ length: 10 }, () => search.next()!.elsewhere);
-  assertEquals(first, good.map(({ elsewhere }) => elsewhere!).sort((a, b) => b - a).slice(0, 10));
+  const first = Array.from({ length: 2 }, () => search.next()!.elsewhere);
+  assertEquals(first, good.map(({ elsewhere }) => elsewhere!).sort((a, b) => b - a).slice(0, 2));
   const without = soonTo1Percent(foreignSpace(rateOf));
   const misled = soonTo1Percent(foreignSpace(rateOf, (rate) => 1 / rate));
   assert(without <= 50 && misled <= 1.2 * without + 10, `${misled}, without ${without}`);

@@ -16,7 +16,16 @@ Deno.test("a place is where each value stands among those that occur", () => {
   const list = [of(7, 96), of(2, 8), of(5, 8)];
   const lattice = new Lattice(list);
   assertEquals(lattice.places, [[1, 2], [0, 0], [0, 1]]);
-  assertEquals(lattice.sizes.get("torre"), [2, 3]);
+});
+
+Deno.test("of values that are not all powers of two, how often they can be halved is a coordinate too", () => {
+  const of = (width: number, unroll: number, word: number): Point => ({
+    traversal: { name: "k" },
+    parameters: { width, unroll, word },
+  });
+  const lattice = new Lattice([of(32, 1, 0), of(48, 2, 1), of(64, 4, 2), of(96, 8, 3)]);
+  assertEquals(lattice.coordinates, [[0, 0, 0, 5], [1, 1, 1, 4], [2, 2, 2, 6], [3, 3, 3, 5]]);
+  assertEquals(lattice.expectedLengths, [[5, 5, 5, 20]]);
 });
 
 Deno.test("what is spread uses every value of a parameter before it uses one twice, where candidates allow it", () => {

@@ -96,3 +96,23 @@ Deno.test("a prior that says nothing of the values costs little, and one that do
   const right = errorOf(noise, (i) => valueOf(i) + noise[i]!);
   assert(right < 1.2 * without + 0.02, `${right}, without ${without}`);
 });
+
+Deno.test("a learner sees that multiples of 64 are fast, and expects it of one that it does not know", () => {
+  const widths = Array.from({ length: 128 }, (_, i) => ({
+    traversal: { name: "wide" },
+    parameters: { width: 16 * (i % 16 + 1), y: Math.floor(i / 16) },
+  }));
+  const isFast = (i: number) => widths[i]!.parameters.width % 64 === 0;
+  const one = new Learner(new Lattice(widths), {
+    prior: widths.map(() => 0),
+    span: Infinity,
+    level: "unknown",
+    first: 3,
+  });
+  // 192 is never seen, nor are its neighbours
+  for (let i = 0; i < 128; i += 3) {
+    if (Math.abs(widths[i]!.parameters.width - 192) > 16) one.learn(i, isFast(i) ? 0 : -1);
+  }
+  const { mean } = one.belief, at = (width: number) => mean[width / 16 - 1 + 4 * 16]!;
+  assert(at(192) > at(176) + 0.2 && at(192) > at(208) + 0.2, `${[176, 192, 208].map(at)}`);
+});

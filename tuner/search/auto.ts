@@ -8,7 +8,7 @@ import { shuffled } from "./baselines.ts";
 import type { Outcome, Point, Search, SearchOptions, Strategy } from "./strategy.ts";
 
 /** Candidates to begin with where no model predicts anything: the fastest on another device, and unlike ones. */
-const FIRST_ELSEWHERE = 10, FIRST_SPREAD = 4;
+const FIRST_ELSEWHERE = 2, FIRST_SPREAD = 4;
 
 /** There, no logarithm of a rate counts as further below the best: how slow slow ones are tells little of fast ones. */
 const SPAN = 1.5;

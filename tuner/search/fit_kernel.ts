@@ -5,8 +5,8 @@ import { residualVariance } from "./lattice_process.ts";
 /** Lengths to try, in steps: from "says nothing of the next value" to "does not matter". */
 const LENGTHS = [0.5, 1, 2, 4, 8, 16, 64];
 
-/** Logarithms of lengths are expected about this one, with this deviation, until enough values say otherwise. */
-const EXPECTED_LENGTH = 5, LENGTH_DEVIATION = 0.8;
+/** Logarithms of lengths are expected about the expected ones, with this deviation, until values say otherwise. */
+const LENGTH_DEVIATION = 0.8;
 
 /** Values of one traversal from which its lengths are learnt. */
 const LEARNABLE = 3;
@@ -22,14 +22,8 @@ const NOISES = [1e-4, 1e-3, 1e-2, 1e-1, 1];
 const TRENDS = [0.1, 1, 10] as const, LOG_ODDS_OF_TREND = 2;
 
 /** The kernel before anything is known. */
-export function expectedKernel(sizes: readonly (readonly number[])[]): Kernel {
-  return {
-    lengths: sizes.map((list) => list.map(() => EXPECTED_LENGTH)),
-    noise: 1e-3,
-    level: 1,
-    trend: TRENDS[0],
-    group: 0.5,
-  };
+export function expectedKernel(lengths: Kernel["lengths"]): Kernel {
+  return { lengths, noise: 1e-3, level: 1, trend: TRENDS[0], group: 0.5 };
 }
 
 /**
@@ -37,14 +31,18 @@ export function expectedKernel(sizes: readonly (readonly number[])[]): Kernel {
  *
  * @param inputs the candidates whose values are known, and no others
  * @param values their values
- * @param start the kernel to start from
+ * @param kernels the one to start from, and the one before anything is known
  */
-export function fitKernel(inputs: ProcessInputs, values: readonly number[], start: Kernel): Kernel {
-  const covariance = new LatticeCovariance(inputs);
+export function fitKernel(
+  inputs: ProcessInputs,
+  values: readonly number[],
+  { start, expected }: { readonly start: Kernel; readonly expected: Kernel },
+): Kernel {
+  const covariance = new LatticeCovariance(inputs), expectedLengths = expected.lengths.flat();
   const residuals = Float64Array.from(values, (value, i) => value - inputs.prior[i]!);
   const judge = (kernel: Kernel): number => {
-    const lengths = kernel.lengths.flat().map((length) =>
-      (Math.log(length / EXPECTED_LENGTH) / LENGTH_DEVIATION) ** 2
+    const lengths = kernel.lengths.flat().map((length, i) =>
+      (Math.log(length / expectedLengths[i]!) / LENGTH_DEVIATION) ** 2
     );
     return logLikelihood(kernel, covariance, residuals) -
       LOG_ODDS_OF_TREND * Math.log10(kernel.trend / TRENDS[0]) - lengths.reduce((a, b) => a + b, 0) / 2;

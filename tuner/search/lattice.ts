@@ -1,33 +1,47 @@
 import type { Point } from "./strategy.ts";
 
+/** Steps over which correlation should fall to 1/e: along a parameter, and along how often its values can be halved. */
+const EXPECTED_LENGTH = 5, EXPECTED_HALVINGS = 20;
+
 /**
  * The space as a lattice: a candidate's place along each parameter of its traversal is the place of its value among the
  * values that occur. Not every place of the lattice holds a candidate.
  */
 export class Lattice<P extends Point> {
-  /** How many values each parameter of a traversal has; traversals in the order in which candidates have them. */
-  readonly sizes = new Map<string, readonly number[]>();
   /** Of each candidate its traversal, as a number, and its place among those of its traversal. */
   readonly groups: number[] = [];
   readonly places: (readonly number[])[] = [];
+  /**
+   * Of each candidate its place, and how often values can be halved, of parameters where that says something new: what
+   * is a multiple of 32 or 64 fits caches and memory.
+   */
+  readonly coordinates: (readonly number[])[] = [];
+  /** Of each traversal the steps along each coordinate over which correlation should fall to 1/e. */
+  readonly expectedLengths: (readonly number[])[] = [];
   readonly #candidates: readonly P[];
 
   constructor(candidates: readonly P[]) {
     this.#candidates = candidates;
     const byTraversal = Map.groupBy(candidates.keys(), (i) => candidates[i]!.traversal.name);
-    for (const [traversal, members] of byTraversal) {
+    for (const members of byTraversal.values()) {
       const points = members.map((i) => candidates[i]!.parameters);
       const columns = [...new Set(points.flatMap(Object.keys))].map((name) => {
         const values = points.map((parameters) => parameters[name] ?? -Infinity);
         const sorted = [...new Set(values)].sort((a, b) => a - b);
         const placeOf = new Map(sorted.map((value, index) => [value, index]));
-        return { size: sorted.length, places: values.map((value) => placeOf.get(value)!) };
+        return { values, sorted, places: values.map((value) => placeOf.get(value)!) };
+      });
+      const halvings = columns.flatMap(({ values, sorted }) => {
+        const kinds = new Set(sorted.map(halvingsOf)).size;
+        return sorted[0]! > 0 && kinds > 1 && kinds < sorted.length ? [values.map(halvingsOf)] : [];
       });
       members.forEach((index, i) => {
-        this.groups[index] = this.sizes.size;
+        this.groups[index] = this.expectedLengths.length;
         this.places[index] = columns.map(({ places }) => places[i]!);
+        this.coordinates[index] = [...this.places[index], ...halvings.map((counts) => counts[i]!)];
       });
-      this.sizes.set(traversal, columns.map(({ size }) => size));
+      const lengths = [...columns.map(() => EXPECTED_LENGTH), ...halvings.map(() => EXPECTED_HALVINGS)];
+      this.expectedLengths.push(lengths);
     }
   }
 
@@ -47,4 +61,11 @@ export class Lattice<P extends Point> {
       return found!;
     });
   }
+}
+
+/** How often a number above 0 can be halved. */
+function halvingsOf(value: number): number {
+  let count = 0;
+  for (let rest = value; rest > 0 && rest % 2 === 0; rest /= 2) count++;
+  return count;
 }

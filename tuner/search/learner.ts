@@ -42,6 +42,7 @@ export class Learner {
   readonly #expected = new Set<number>();
   /** Values that the process has not seen yet: recalled ones come in one go. */
   readonly #unseen: number[] = [];
+  readonly #expectedKernel: Kernel;
   #kernel: Kernel;
   #process: LatticeProcess;
   /** What was added to the prior. */
@@ -54,10 +55,10 @@ export class Learner {
   constructor(lattice: Lattice<Point>, options: LearnerOptions) {
     const { span } = options, top = options.prior.reduce((a, b) => Math.max(a, b), -Infinity);
     const prior = options.prior.map((value) => bent(value, top, span));
-    this.#inputs = { groups: lattice.groups, places: lattice.places, prior };
+    this.#inputs = { groups: lattice.groups, places: lattice.coordinates, prior };
     this.#covariance = new LatticeCovariance(this.#inputs);
     this.#options = options;
-    this.#kernel = expectedKernel([...lattice.sizes.values()]);
+    this.#kernel = this.#expectedKernel = expectedKernel(lattice.expectedLengths);
     this.#process = new LatticeProcess(this.#inputs, this.#kernel, this.#covariance);
   }
 
@@ -111,7 +112,7 @@ export class Learner {
         prior: known.map(([i]) => prior[i]! + offset),
       },
       known.map(([, value]) => value),
-      this.#kernel,
+      { start: this.#kernel, expected: this.#expectedKernel },
     );
     this.#fittedTo = this.#values.size;
     const isSame = kernel === this.#kernel && !this.#hasRisen &&
