@@ -33,7 +33,7 @@ export function bindLayers(
   return { ...shader, scratch: [...shader.scratch ?? [], ...pair] };
 }
 
-/** The layers of F(t) and F(t + 1) in a shader that binds so many scratch buffers before them. */
+/** The layers of F(t) and F(t + 1) in a shader, behind its first `bound` scratch buffers. */
 export function declareLayers(bound: number, type: string): string {
   return ["layersNow", "layersBefore"].map((name, i) =>
     `@group(0) @binding(${SCRATCH_BINDING + bound + i}) var<storage, read_write> ${name}: array<${type}>;`
