@@ -2,22 +2,24 @@
  * What choices are worth on grids that no recording has seen, one line of JSON for each problem:
  *
  *     deno run -A bench/choices.ts [RECORDINGS] [REFINE_SECONDS] [GRID,GRID…] [EQUATIONS]
- *     deno run -A bench/choices.ts tune BUDGET [GRID,GRID…]
+ *     deno run -A bench/choices.ts tune BUDGET [GRID,GRID…] [EQUATIONS]
  *     deno run -A bench/choices.ts sizes BUDGET EACH [GRID,GRID…]
  *     deno run -A bench/choices.ts table FILE…
  *
- * The first measures the choice from the recordings in `fixtures/h100` (or from `none`), the same after a time of
- * `refine`, and the best of a few stepwise workgroups, every equation on every grid, or EACH of them. The second
- * tunes each grid for one of the equations, by turns: those that the first begins with. The third tunes wave, order 2,
+ * The first measures the choice from the recordings in `fixtures/h100` (from `none`: from what comes with Facet and
+ * `measureDevice`), the same after a time of `refine`, and the best of a few stepwise workgroups, every equation on every
+ * grid, or EACH of them. The second tunes each grid for one of the equations, or EACH, by turns: those that the first
+ * begins with. The third tunes wave, order 2,
  * on all grids within one budget, then on each of them with a budget of its own. The last makes a table of what the
  * others printed.
  *
  * @module
  */
 import { heat } from "../kernels/stencils/heat.ts";
-import { cellsOf, type Grid, type Problem, type Stencil } from "../kernels/stencils/stencil.ts";
+import { cellsOf, type Grid, type OpenProblem, type Stencil } from "../kernels/stencils/stencil.ts";
 import { wave } from "../kernels/stencils/wave.ts";
 import type { Configuration } from "../tuner/configuration.ts";
+import { measureDevice } from "../tuner/devices/gpu/device_constants.ts";
 import { openDevice } from "../tuner/devices/open_device.ts";
 import { formatPercent, formatRate } from "../tuner/format.ts";
 import { median } from "../tuner/measuring/statistics.ts";
@@ -42,7 +44,7 @@ const GRIDS = [
 
 const STEPWISE = [[64, 4, 1], [128, 2, 1], [128, 4, 1], [256, 1, 1], [256, 2, 1], [64, 8, 1]];
 
-/** Steps of every problem. */
+/** Runs are a multiple of these: long ones, as the problems name none. */
 const STEPS = 96;
 
 /** What a rate is measured in, and the time after which the clock of a GPU that was idle is up. */
@@ -52,12 +54,12 @@ const MEASURE_MS = 120, WARM_UP_MS = 400;
 function problemsOn(
   grids: readonly string[],
   equations: number = STENCILS.length,
-): { options: readonly string[]; name: string; problem: Problem }[] {
+): { options: readonly string[]; name: string; problem: OpenProblem }[] {
   return STENCILS.slice(0, equations).flatMap((_, round) =>
     grids.map((name, i) => {
       const [options, stencil] = STENCILS[(i + round) % STENCILS.length]!;
       const grid = name.split("x").map(Number) as unknown as Grid;
-      return { options, name, problem: { stencil, grid, boundary: "zero", steps: STEPS } };
+      return { options, name, problem: { stencil, grid, boundary: "zero" } };
     })
   );
 }
@@ -126,6 +128,8 @@ async function choices(
 ): Promise<void> {
   const profile = recordings === "none" ? [] : profileOf((await readReplaySpaces(recordings)).spaces);
   const device = (await openDevice())!;
+  const started = performance.now(), measured = recordings === "none" ? await measureDevice(device) : {};
+  console.log(`# measured the device in ${(performance.now() - started).toFixed()} ms`);
   for (const { name, problem } of problemsOn(grids, equations)) {
     const cells = cellsOf(problem.grid);
     const plain = STEPWISE.map(([threadsZ, threadsY, threadsX]): Configuration => ({
@@ -146,7 +150,7 @@ async function choices(
     };
     try {
       const began = performance.now();
-      const choice = chooseConfiguration(profile, problem, device, { cpuWorkers: 0 });
+      const choice = chooseConfiguration(profile, problem, device, { cpuWorkers: 0, ...measured });
       const choosingMs = performance.now() - began;
       const stepwiseRates = [];
       for (const one of plain) stepwiseRates.push(await rateOf(one, 20));
@@ -225,23 +229,23 @@ function described(entry: ProfileEntry | undefined): Record<string, unknown> {
   return { evaluated: entry.search.evaluated, configuration: describeConfiguration(entry.configuration) };
 }
 
-async function tuneAll(budget: string, grids: readonly string[]): Promise<void> {
-  for (const { options, name, problem } of problemsOn(grids, 1)) {
-    const args = [...options, "--grid", name, "--steps", `${STEPS}`, "--budget", budget];
+async function tuneAll(budget: string, grids: readonly string[], equations = 1): Promise<void> {
+  for (const { options, name, problem } of problemsOn(grids, equations)) {
+    const args = [...options, "--grid", name, "--budget", budget];
     const entry = (await tune(args)).get(name), tuned = entry?.result.cellsPerSecond ?? 0;
     report({ equation: problem.stencil.title, grid: name, tuned, ...described(entry) });
   }
 }
 
 async function sizes(budget: string, each: string, grids: readonly string[]): Promise<void> {
-  const steps = ["--steps", `${STEPS}`], equation = wave(2).title;
-  const found = await tune([...grids.flatMap((grid) => ["--grid", grid]), ...steps, "--budget", budget]);
+  const equation = wave(2).title;
+  const found = await tune([...grids.flatMap((grid) => ["--grid", grid]), "--budget", budget]);
   for (const grid of grids) {
     const entry = found.get(grid);
     report({ equation, grid, together: entry?.result.cellsPerSecond ?? 0, ...described(entry) });
   }
   for (const grid of grids) {
-    const entry = (await tune(["--grid", grid, ...steps, "--budget", each])).get(grid);
+    const entry = (await tune(["--grid", grid, "--budget", each])).get(grid);
     report({ equation, grid, tuned: entry?.result.cellsPerSecond ?? 0, ...described(entry) });
   }
 }
@@ -290,7 +294,7 @@ async function table(files: readonly string[]): Promise<void> {
 
 const [mode = "fixtures/h100/grids.jsonl.gz", ...rest] = Deno.args;
 const gridsFrom = (text?: string): readonly string[] => text?.split(",") ?? GRIDS;
-if (mode === "tune") await tuneAll(rest[0]!, gridsFrom(rest[1]));
+if (mode === "tune") await tuneAll(rest[0]!, gridsFrom(rest[1]), rest[2] ? Number(rest[2]) : undefined);
 else if (mode === "sizes") await sizes(rest[0]!, rest[1]!, gridsFrom(rest[2]));
 else if (mode === "table") await table(rest);
 else await choices(mode, Number(rest[0] ?? 2), gridsFrom(rest[1]), rest[2] ? Number(rest[2]) : undefined);
