@@ -171,9 +171,10 @@ export const diamondTorre: Traversal = {
     }
     const keepsSums = sumsOf(problem.stencil.update) !== undefined;
     const hasSeveral = problem.stencil.update.fields.length > 1;
-    if (lookahead === TIER_AHEAD && (unroll !== 1 || keepsSums)) {
+    // with several z a thread it reached 0.7 of the best at the median, 0.86 at most (40 recorded problems)
+    if (lookahead === TIER_AHEAD && (unroll !== 1 || zPerThread !== 1 || keepsSums)) {
       return wrongParameters(
-        `lookahead ${lookahead}: a tier is loaded during the one before with unroll 1 and without sums only`,
+        `lookahead ${lookahead}: a tier is loaded during the one before with unroll 1, one z a thread and no sums`,
       );
     }
     if (lookahead === RESTING && (keepsSums || hasSeveral)) {
@@ -182,10 +183,9 @@ export const diamondTorre: Traversal = {
       );
     }
     const isEarly = [EARLIEST, TIER_AHEAD, RESTING].includes(lookahead);
-    if (unroll === 1 && !isEarly && !keepsSums && !hasSeveral) {
-      return wrongParameters(
-        `lookahead ${lookahead} has no effect with unroll 1: every load is at the start of its tier`,
-      );
+    // by chunk they were the best on 3 of 180 recorded problems, by 1 to 4%
+    if (!isEarly && !keepsSums && !hasSeveral) {
+      return wrongParameters(`lookahead ${lookahead}: values of one field load at the start of a tier`);
     }
     if (limits.windowBytes !== undefined && unroll !== 1) {
       return wrongParameters(
@@ -261,7 +261,7 @@ export const diamondTorre: Traversal = {
     const previous = readsPrevious(update);
     // two tiers in the loop's body swap F and G instead of moving them, and repeat F where there is no G
     const kind = unroll === 1 ? "plain" : previous ? "swapped" : "repeated";
-    const isSpread = (unroll !== 1 || update.fields.length > 1) && lookahead !== EARLIEST;
+    const isSpread = lookahead < EARLIEST && (unroll !== 1 || update.fields.length > 1);
     const ends = 2 * cells * (previous ? 2 : update.fields.length);
     const tiers = Math.max(1, Math.min(nt, problem.steps));
     const [nx] = problem.grid;

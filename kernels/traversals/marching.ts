@@ -40,6 +40,9 @@ import type { Dispatch, GpuPlan, ParametersOf, Traversal } from "./traversal.ts"
 import { declareWrap, wrapWorkgroups } from "../wgsl/wrap_pads.ts";
 import { exceededLimit, powersOfTwo } from "./workgroup_limits.ts";
 
+/** Sectors that memory moves together: what lies beyond a row's end takes as many. */
+const SECTORS_AT_ONCE = 2;
+
 /** The workgroup's shape, the pieces of the march, whether it has a tile, slices loaded ahead, and steps of a pass. */
 type MarchParameters = ParametersOf<
   "zPerThread" | "threadsZ" | "threadsY" | "pieces" | "tile" | "ahead" | "depth"
@@ -195,7 +198,7 @@ export const marching: Traversal = {
     const loads = arrays + rim + (isTiled ? 0 : reads),
       stored = isPaired(update) ? 2 : update.fields.length + inLayers;
     const isDeep = [...haloY, ...haloZ].some((threads) => threads > 0);
-    const rowEnds = isDeep ? 0 : neighbours * ends;
+    const rowEnds = isDeep ? 0 : SECTORS_AT_ONCE * neighbours * ends;
     const shared = isDeep ? (computed - 1) * arrays : neighbours * 2 * y / threadsY;
     const total = workgroups.reduce((a, b) => a * b);
     const count = 1 / depth, isAlone = isAllZero(problem.boundary);
@@ -217,7 +220,7 @@ export const marching: Traversal = {
         waits: { waitNs: ahead === 0 ? 1 : 0 },
         nearWaits: 1,
         nearBytes: 4 / depth *
-          (computed * (arrays * (1 + part) + fill / slices + shared + rowEnds) +
+          (computed * (arrays * (1 + part) + fill / slices + (isDeep ? 0 : shared) + rowEnds) +
             stored * (1 + part)),
         cells: depth * problem.grid[0] * ny * nz / (total * slices),
         busyThreads: threads,

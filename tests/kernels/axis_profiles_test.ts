@@ -166,7 +166,7 @@ const WAYS: readonly Omit<OracleCase, "grid" | "runs">[] = [
     stencil: wholeNumberProfiles(unroll > 1),
     parameters: torre({ zPerThread, unroll, lookahead, chunk }),
   })),
-  ...([[1, 2, 101, 4], [2, 1, 100, 2], [4, 2, 99, 2]] as const).map((
+  ...([[2, 2, 101, 4], [1, 1, 100, 2], [4, 2, 99, 2]] as const).map((
     [zPerThread, unroll, lookahead, chunk],
   ) => ({
     traversal: diamondTorre,

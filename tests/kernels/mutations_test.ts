@@ -436,7 +436,7 @@ const SUBJECTS: readonly Subject[] = [
   {
     problem: DRIVEN,
     traversal: diamondTorre,
-    parameters: { ...TORRE, zPerThread: 2, threads: 7, lookahead: 1 },
+    parameters: { ...TORRE, zPerThread: 2, threads: 7, lookahead: 99 },
     mutations: {
       ...POINTS,
       "all columns of a list but the last left out": [

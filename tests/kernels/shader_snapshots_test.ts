@@ -91,8 +91,6 @@ const SHADERS: Readonly<Record<string, string>> = {
   diamond_torre_resting: torreShader(zero, { dts: 2, lookahead: 101 }),
   // vectors, and threads beyond the end of z
   diamond_torre_z_2: torreShader(zero, { zPerThread: 2, threads: 32 }),
-  // every load in the chunk that uses it
-  diamond_torre_lookahead_0: torreShader(zero, { chunk: 1, lookahead: 0 }),
   // one level, slope 2
   diamond_torre_heat: torreShader(diffuses, { chunk: 4, unroll: 1 }),
   // sums of columns and of slices, found as soon as they are complete; of four cells a thread exchanges two

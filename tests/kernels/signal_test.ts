@@ -88,7 +88,7 @@ const PARAMETERS: Readonly<Record<string, Parameters>> = {
   stepwise: { threadsZ: 8, threadsY: 2, threadsX: 1 },
   marching: { zPerThread: 1, threadsZ: 8, threadsY: 4, pieces: 2, tile: 0, ahead: 0, depth: 1 },
   classic: { threads: 32, points: 1 },
-  "diamond-torre": { dts: 1, nt: 2, bands: 1, zPerThread: 2, threads: 4, chunk: 2, unroll: 2, lookahead: 1 },
+  "diamond-torre": { dts: 1, nt: 2, bands: 1, zPerThread: 2, threads: 4, chunk: 2, unroll: 2, lookahead: 99 },
 };
 
 for (const problem of [CUBE, LINE]) {

@@ -93,7 +93,7 @@ const CASES = ([
   [YEE, [23, 3, 5], [1, 4, 4, 1, 5, 4, 1, 100, 0], [17]], // Ny is smaller than what fields' tiles cover
   [YEE, [5, 17, 7], [1, 4, 1, 4, 2, 2, 2, 1, 1], [9, 2]], // the last steps of each run are done singly
   [wholeNumberStaggered(), [11, 7, 6], [1, 4, 1, 2, 3, 4, 1, 99, 0], [2, 1]], // S = 3
-  [wholeNumberProfiledPair(), [13, 5, 6], [2, 4, 2, 2, 3, 4, 1, 100], [9]],
+  [wholeNumberProfiledPair(), [13, 5, 6], [2, 4, 2, 1, 6, 4, 1, 100], [9]],
   [twin, [13, 7, 9], [2, 4, 1, 2, 5, 8, 1, 99], [5, 4]],
   [twin, [19, 5, 7], [1, 4, 2, 1, 7, 2, 4, 1], [9]],
   [twin, [11, 6, 5], [2, 4, 1, 1, 5, 2, 1, 1], [9]],

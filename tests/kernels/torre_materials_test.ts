@@ -92,14 +92,14 @@ const CASES: readonly OracleCase[] = ([
   [wholeNumberMedium(1), [7, 13, 9], [2, 4, 1, 2, 5, 2, 1, 99], [9, 4]],
   [wholeNumberMedium(1), [41, 3, 5], [1, 4, 4, 1, 32, 2, 1, 100], [17, 2]], // Ny < W; a tier is loaded during the one before
   [wholeNumberMedium(1), [13, 12, 9], [2, 8, 1, 4, 3, 2, 2, 101], [8, 3]], // values rest in workgroup memory
-  [wholeNumberMedium(1), [11, 7, 6], [1, 8, 2, 2, 3, 2, 4, 1], [9, 8]],
+  [wholeNumberMedium(1), [11, 7, 6], [1, 8, 2, 2, 3, 2, 4, 99], [9, 8]],
   [wholeNumberMedium(2), [23, 9, 5], [1, 4, 2, 1, 5, 4, 1, 99], [9]],
-  [wholeNumberMedium(2), [5, 11, 7], [1, 4, 1, 2, 4, 2, 2, 0], [5]],
+  [wholeNumberMedium(2), [5, 11, 7], [1, 4, 1, 2, 4, 2, 2, 101], [5]],
   [density, [9, 11, 13], [2, 4, 1, 1, 13, 4, 1, 99], [5, 4]],
-  [density, [19, 5, 7], [1, 4, 2, 2, 4, 2, 2, 1], [9]],
-  [density, [9, 7, 9], [1, 4, 1, 4, 3, 2, 1, 100], [7]],
+  [density, [19, 5, 7], [1, 4, 2, 2, 4, 2, 2, 99], [9]],
+  [density, [9, 7, 9], [1, 4, 1, 4, 3, 2, 1, 99], [7]],
   [aside, [17, 7, 5], [1, 4, 2, 2, 3, 2, 1, 99], [9]],
-  [aside, [9, 5, 7], [1, 4, 1, 1, 7, 4, 2, 0], [5, 4]],
+  [aside, [9, 5, 7], [1, 4, 1, 1, 7, 4, 2, 99], [5, 4]],
   [sums, [11, 7, 9], [1, 4, 1, 2, 5, 4, 1, 1], [5, 4]],
   [sums, [17, 5, 6], [1, 4, 2, 1, 6, 8, 2, 0], [9]],
 ] satisfies TorreRow[]).flatMap((row) => casesOf(row, [AGAIN, HELD]));
@@ -128,13 +128,13 @@ const half = {
 const PACKED_CASES: readonly OracleCase[] = ([
   [packed(wholeNumberMedium(1), -2, 2), [7, 13, 9], [2, 4, 1, 2, 5, 2, 1, 99], [9, 4]],
   [packed(wholeNumberMedium(1), 1, 2), [13, 12, 9], [2, 8, 1, 4, 3, 2, 2, 101], [8, 1]], // a step has no torre
-  [packed(wholeNumberMedium(1), -2, 2), [41, 3, 5], [1, 4, 4, 2, 3, 2, 1, 100], [17, 2]],
-  [packed(wholeNumberMedium(2), -2, 2), [5, 11, 7], [1, 4, 1, 2, 32, 2, 2, 0], [5]],
+  [packed(wholeNumberMedium(1), -2, 2), [41, 3, 5], [1, 4, 4, 2, 3, 2, 1, 99], [17, 2]],
+  [packed(wholeNumberMedium(2), -2, 2), [5, 11, 7], [1, 4, 1, 2, 32, 2, 2, 101], [5]],
   // neighbours beyond the grid are 0, which is not among the values
   [packed(density, 1, 2), [9, 11, 13], [2, 4, 1, 2, 7, 4, 1, 99], [5, 4]],
   [packed(aside, -2, -1), [17, 7, 5], [1, 4, 2, 2, 3, 2, 1, 99], [9]],
-  [packed(aside, 1, 2), [9, 5, 7], [1, 4, 1, 4, 2, 4, 2, 0], [5, 4]],
-  [half, [9, 7, 9], [1, 4, 1, 4, 3, 2, 1, 100], [7]],
+  [packed(aside, 1, 2), [9, 5, 7], [1, 4, 1, 4, 2, 4, 2, 99], [5, 4]],
+  [half, [9, 7, 9], [1, 4, 1, 4, 3, 2, 1, 99], [7]],
   [packed(sums, -2, 2), [11, 7, 9], [1, 4, 1, 2, 5, 4, 1, 1], [5, 4]],
 ] satisfies TorreRow[]).flatMap((row) => casesOf(row, [PACKED, PACKED + HELD]));
 

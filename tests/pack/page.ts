@@ -40,7 +40,7 @@ const { crossOriginIsolated = false } = globalThis as { crossOriginIsolated?: bo
 const GRID = [14, 9, 11] as const;
 const STEPWISE = { threadsZ: 8, threadsY: 2, threadsX: 1 };
 const MARCHING = { zPerThread: 1, threadsZ: 16, threadsY: 8, pieces: 2, tile: 1, ahead: 1 };
-const TORRE = { dts: 2, nt: 8, bands: 1, zPerThread: 1, threads: 11, chunk: 4, unroll: 2, lookahead: 1 };
+const TORRE = { dts: 2, nt: 8, bands: 1, zPerThread: 1, threads: 11, chunk: 4, unroll: 2, lookahead: 99 };
 
 function configurationOf(
   traversal: string,

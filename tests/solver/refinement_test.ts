@@ -46,7 +46,7 @@ const TORRE = onGpu("diamond-torre", {
   threads: 11,
   chunk: 2,
   unroll: 2,
-  lookahead: 0,
+  lookahead: 99,
 });
 const SHARED = onGpu("stepwise", PLAIN.parameters, 5);
 

@@ -126,11 +126,11 @@ const CONFIGURATIONS: Readonly<Record<string, Configuration>> = {
   marching: onGpu("marching", { zPerThread: 2, threadsZ: 8, threadsY: 4, pieces: 2, tile: 1, ahead: 0 }),
   "torres, tier by tier": onGpu(
     "diamond-torre",
-    torre({ dts: 2, nt: 8, bands: 1, unroll: 1, lookahead: 100 }),
+    torre({ dts: 2, nt: 8, bands: 1, unroll: 1, lookahead: 100, zPerThread: 1, threads: 20 }),
   ),
   "torres of two tiers": onGpu(
     "diamond-torre",
-    torre({ dts: 1, nt: 8, bands: 1, unroll: 2, lookahead: 1, zPerThread: 4, threads: 5, chunk: 2 }),
+    torre({ dts: 1, nt: 8, bands: 1, unroll: 2, lookahead: 99, zPerThread: 4, threads: 5, chunk: 2 }),
   ),
   "torres with values at rest": onGpu(
     "diamond-torre",
