@@ -4,15 +4,17 @@
  *
  * @module
  */
-import { type Axis, eachOperation, type Expression, fold, type Offset, tapKey } from "../expression.ts";
+import { type Axis, eachOperation, type Expression, fold, type Offset, tapKey, TREE } from "../expression.ts";
 import { AMONG_ZEROS, type Capabilities, capabilities, EXCEPT_INSULATED } from "../capability.ts";
 import { remembered } from "../remembered.ts";
-import { BOUNDARIES, type Grid, type Problem } from "../stencils/stencil.ts";
-import { expressionsOf, onlyExpression, type Update } from "../update.ts";
+import { BOUNDARIES, type Problem } from "../stencils/stencil.ts";
+import { expressionsOf, type Update } from "../update.ts";
 import { powersOfTwo } from "./workgroup_limits.ts";
 
 const REPLACED = "several steps go in one pass only where no neighbour needs what a march replaces";
-const ONE_FIELD = "several steps go in one pass only of one field in one sub-step";
+const ONE_FIELD = "in three dimensions several steps go in one pass only of one field in one sub-step";
+const FIELDS_ONCE =
+  "several steps go in one pass only where each makes every field once, and none lies in layers";
 
 /** What several steps in one pass can do: of what a march can, less; more in two dimensions. */
 export function deepOf({ grid: [, ny], stencil: { update } }: Pick<Problem, "grid" | "stencil">): {
@@ -21,15 +23,14 @@ export function deepOf({ grid: [, ny], stencil: { update } }: Pick<Problem, "gri
   return { capabilities: ny === 1 ? planeOf(update) : DEEP };
 }
 
+const FIELDS = { fields: ONE_FIELD, "sub-steps": ONE_FIELD };
 const CANNOT = {
   boundary:
     "several steps go in one pass only among zeros, in two dimensions also of periodic grids and, where the " +
     "equation is its own mirror image, insulated ones",
-  fields: ONE_FIELD,
-  "sub-steps": ONE_FIELD,
   signal: "several steps go in one pass only without a signal",
   "previous-neighbours": REPLACED,
-  "early-sources": ONE_FIELD,
+  "early-sources": "several steps go in one pass only with sources of one field",
 };
 const CAN = [
   "window",
@@ -48,6 +49,7 @@ const CAN = [
 ] as const;
 const DEEP = capabilities(CAN, {
   ...CANNOT,
+  ...FIELDS,
   materials: "several steps go in one pass only without materials, or in two dimensions",
 }, { boundaries: AMONG_ZEROS, where: { previous: { cannot: { previous: REPLACED } } } });
 
@@ -55,9 +57,15 @@ const DEEP = capabilities(CAN, {
 const planeOf = remembered((update: Update): Capabilities => {
   const along = (axis: Axis) => isMirrored(update, axis) ? BOUNDARIES : EXCEPT_INSULATED;
   const profiled = { boundary: "several steps in one pass know profiles no further than the grid" };
-  return capabilities([...CAN, "materials"], CANNOT, {
+  const made = update.substeps.flat().map(({ field }) => field);
+  const isOnce = made.length === update.fields.length && new Set(made).size === made.length;
+  const cannot = { points: CANNOT["early-sources"], previous: REPLACED };
+  return capabilities([...CAN, "materials", "fields", "sub-steps"], CANNOT, {
     boundaries: [along(0), BOUNDARIES, along(2)],
-    where: { profiles: { boundaries: AMONG_ZEROS, cannot: profiled } },
+    where: {
+      profiles: { boundaries: AMONG_ZEROS, cannot: profiled },
+      fields: { cannot: isOnce && update.layers === undefined ? cannot : { fields: FIELDS_ONCE } },
+    },
   });
 });
 
@@ -80,10 +88,20 @@ export function isMirrored(update: Update, axis: Axis): boolean {
   return expressionsOf(update).every((one) => write(one, 1) === write(one, -1));
 }
 
-/** Steps of a pass to try: many in two dimensions, where a thread's column has no neighbours but those along z. */
-export function depthsOf([, ny]: Grid): readonly number[] {
-  return ny === 1 ? [1, 2, 3, 4, 6, 8, 10, 12, 16] : [1, 2];
+/**
+ * Steps of a pass to try: many in two dimensions, where a thread's column has no neighbours but those along z; of many fields
+ * fewer, as registers hold all of them.
+ */
+export function depthsOf(
+  { grid: [, ny], stencil: { update: { fields } } }: Pick<Problem, "grid" | "stencil">,
+) {
+  return ny === 1
+    ? [1, 2, 3, 4, 6, 8, 10, 12, 16].filter((depth) => depth * fields.length <= MOST_PLANES)
+    : [1, 2];
 }
+
+/** Planes of all steps of a pass. */
+const MOST_PLANES = 32;
 
 /** Pieces of a march in two dimensions: where most gain, in quarters of an octave, so that some fill whole rounds of a GPU. */
 export function piecesOf(most: number): number[] {
@@ -105,25 +123,42 @@ export function rowsOf(threadsZ: number): number[] {
   return [256, 512, 1024].map((threads) => Math.floor(threads / threadsZ));
 }
 
-/** Several steps as the sub-steps of one: only the last one's values are a field's. */
+/**
+ * Several steps as the sub-steps of one: only the last one's values are the fields', and planes beyond them those of the
+ * steps before.
+ */
 export const repeated: (update: Update, times: number) => Update = remembered((update, times) => {
-  const value = onlyExpression(update);
-  if (value === undefined || times === 1) return update;
-  const substeps = Array.from({ length: times }, (_, i) => [
-    { field: (i + 1) % times, value: i === 0 ? value : ofComputed(value, i) },
-  ]);
-  return { ...update, substeps };
+  const { length } = update.fields;
+  const substeps = Array.from(
+    { length: times },
+    (_, i) =>
+      update.substeps.map((substep) =>
+        substep.map(({ field, value }) => ({
+          field: placeOf(field, i, times, length),
+          value: ofStep(value, i, times, length),
+        }))
+      ),
+  ).flat();
+  return times === 1 ? update : { ...update, substeps };
 });
 
-/** The expression of a later sub-step, with taps of what the one before it has made, and the one before that. */
-function ofComputed(expression: Expression, index: number): Expression {
-  if (expression.kind === "tap") {
-    // a material
-    if (expression.plane > 0) return expression;
-    const before = index - expression.ago;
-    return { ...expression, ...(before === 0 ? { plane: 0, ago: 0 } : { plane: before, ago: -1 }) };
-  }
-  if (expression.kind === "partial") return { ...expression, of: ofComputed(expression.of, index) };
-  if (!("operands" in expression)) return expression;
-  return { ...expression, operands: expression.operands.map((one) => ofComputed(one, index)) };
+/** The plane of what a step makes of a field. */
+function placeOf(field: number, step: number, times: number, fields: number): number {
+  return ((step + 1) % times) * fields + field;
+}
+
+/** The expression of a later step, with taps of what the one before it has made, and the one before that. */
+function ofStep(expression: Expression, step: number, times: number, fields: number): Expression {
+  return fold<Expression>(expression, {
+    ...TREE,
+    tap(tap) {
+      const { plane, ago } = tap, of = step - 1 - ago;
+      // a material, or before the first step
+      if (ago >= 0 && plane >= fields) return tap;
+      return of < 0
+        ? { ...tap, ago: of === -1 ? 0 : 1 }
+        : { ...tap, plane: placeOf(plane, of, times, fields), ago: -1 };
+    },
+    partial: (of, offset) => ({ kind: "partial", of: ofStep(of, step, times, fields), offset }),
+  });
 }

@@ -145,21 +145,27 @@ export function planeShader(
         const { lines, values } = writer.write(withinSum(resolver(high, `p${turn}_${i}_`)), [of]);
         return [...lines, `let ${sum(i, high)} = ${values[0]};`];
       });
-      const lead = leads[stage]!, isLast = stage === last, [{ field } = { field: 0 }] = substep;
-      const { lines, values: [value = ""] } = writer.write(
-        resolver(lead, `e${turn}_${stage}_`),
-        expressionsOf(substep),
-      );
+      const lead = leads[stage]!, isLast = stage === last;
+      const { lines, values } = writer.write(resolver(lead, `e${turn}_${stage}_`), expressionsOf(substep));
       const inZ = isMasked && cutsZ && (!isLast || nz % zPerThread !== 0);
-      const within = inZ ? `select(${type}(), ${value}, inside)` : value;
       const place = `u32(${plus("x", lead + turn + whole.first)}) < u32(${limit})`;
-      const text = isMasked && cutsX && !isLast ? `select(${type}(), ${within}, ${place})` : within;
-      const name = isLast ? `new${turn}` : column({ plane: field, ago: -1 }, lead);
-      const points = isListed ? [visitList(name, turn, stage, shape)] : [];
-      return [...sumLines, ...lines, `${isListed ? "var" : "let"} ${name} = ${text};`, ...points];
+      const made = substep.flatMap(({ field }, i) => {
+        const within = inZ ? `select(${type}(), ${values[i]}, inside)` : values[i]!;
+        const text = isMasked && cutsX && !isLast ? `select(${type}(), ${within}, ${place})` : within;
+        const name = isLast ? `new${turn}_${field}` : column({ plane: field, ago: -1 }, lead);
+        const points = isListed ? [visitList(name, turn, stage, shape)] : [];
+        return [`${isListed ? "var" : "let"} ${name} = ${text};`, ...points];
+      });
+      return [...sumLines, ...lines, ...made];
     });
     const [newest, older] = pass === "to pair" ? IN_PAIR : ["now[", "before["];
-    const cell = `${plus("cell", turn, "SLICE")}]`, x = plus("x", turn);
+    const cell = plus("cell", turn, "SLICE"), x = plus("x", turn);
+    // what the last step makes first has been made some slices ago
+    const stored = update.fields.map((_, field) => {
+      const isNew = update.substeps[last]!.some((one) => one.field === field);
+      const value = isNew ? `new${turn}_${field}` : column({ plane: field, ago: -1 }, 0);
+      return `  ${pass ? newest : "before["}${plus(cell, field, "PLANE")}] = ${value};`;
+    });
     return [
       ...columns.filter(({ ago }) => ago >= 0).map((one) =>
         `let ${column(one, one.high)} = ${load(one, one.high + turn)};`
@@ -170,8 +176,8 @@ export function planeShader(
       "here = both - here;",
       ...steps,
       `if (mine && ${x} >= first${turn === 0 ? "" : ` && ${x} < last`}) {`,
-      ...(pass ? [`  ${older}${cell} = ${column({ plane: last, ago: -1 }, 0)};`] : []),
-      `  ${pass ? newest : "before["}${cell} = new${turn};`,
+      ...(pass ? [`  ${older}${cell}] = ${column({ plane: last, ago: -1 }, 0)};`] : []),
+      ...stored,
       "}",
     ];
   };

@@ -100,7 +100,7 @@ export const marching: Traversal = {
       tile: [0, 1],
       ahead: [0, 1],
     };
-    const depths = deepRefusal(problem) === undefined ? depthsOf(problem.grid) : undefined;
+    const depths = deepRefusal(problem) === undefined ? depthsOf(problem) : undefined;
     // as many threads as cover z without rest, with those of the rim
     const threadsZ = rimmedThreads(nz, (zPerThread) => {
       const depth = depths === undefined ? 1 : 2;

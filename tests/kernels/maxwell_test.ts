@@ -82,6 +82,17 @@ for (const way of PLANES) {
   }
 }
 
+for (const mode of ["tm", "te"] as const) {
+  const deep: OracleCase = {
+    traversal: marching,
+    grid: [19, 1, 37],
+    parameters: { ...march, zPerThread: 2, threadsZ: 16, threadsY: 1, pieces: 3, ahead: 1, depth: 2 },
+    stencil: wholeNumberMaxwell({ ...FULL, mode }),
+    runs: [3, 2],
+  };
+  testOnGpu(`equals the oracle bit for bit in passes of two steps, ${mode}`, (gpu) => assertExact(gpu, deep));
+}
+
 const torres = {
   dts: 2,
   nt: 4,

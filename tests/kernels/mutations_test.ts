@@ -143,6 +143,26 @@ const BOX = equation({
   },
 });
 
+/** Three staggered fields in two sub-steps. */
+const STAGGERED = equation({
+  name: "staggered",
+  dimensions: 2,
+  fields: { e: [-1, 1], hx: [-1, 1], hy: [-1, 1] },
+  step: ({ e, hx, hy }) => [
+    {
+      hx: subtract(hx, multiply(0.3, subtract(e.at(0, 1), e))),
+      hy: add(hy, multiply(0.3, subtract(e.at(1), e))),
+    },
+    {
+      e: add(
+        e,
+        multiply(0.3, subtract(hy.next(), hy.next(-1))),
+        multiply(0.3, subtract(hx.next(0, -1), hx.next())),
+      ),
+    },
+  ],
+});
+
 const oneElsewhere = (point: Point, i: number): Point => i === 3 ? { field: 0, cell: [0, 0, 0] } : point;
 const further = ({ field, cell: [x, y, z] }: Point): Point => ({ field, cell: [x, y, z + 1] });
 const POINTS: Readonly<Record<string, Mutation>> = {
@@ -504,6 +524,19 @@ const SUBJECTS: readonly Subject[] = [
       "a rim too narrow": ["column >= 2", "column >= 1"],
       "a value that is not carried on": [/c3_\w+ = c3_\w+;\n(?=\s*c)/g, ""],
       "F(t − 1) not stored": ["older[cell] =", "newer[cell] ="],
+    },
+  },
+  {
+    problem: { ...PROBLEM, stencil: STAGGERED, grid: [61, 1, 131], steps: 9 },
+    traversal: marching,
+    parameters: { zPerThread: 2, threadsZ: 16, threadsY: 1, pieces: 4, tile: 0, ahead: 1, depth: 2 },
+    mutations: {
+      "what the last step makes first stored before its slice": [/= c7_0;\n(?=\s*before)/g, "= c7_1;\n"],
+      "a field of the step before stored": [/\+ 2 \* PLANE\] = c6_0;/g, "+ 2 * PLANE] = c3_1;"],
+      "fields stored in each other's places": [/(?<=before.*)\+ 2 \* PLANE\]/g, "+ PLANE]"],
+      "a neighbour of the step before": [/low0_(\d)\.z/g, "low0_$1.x"],
+      "a rim too narrow": ["column >= 1", "column >= 0"],
+      "a march that begins too late for the first step": [/var x = first - \d+; x/g, "var x = first - 1; x"],
     },
   },
   {

@@ -1,6 +1,6 @@
 import { assert, assertAlmostEquals, assertEquals, assertLess, assertThrows } from "@std/assert";
 import { definitionOf, hashOf, stencilOf } from "../../kernels/definition.ts";
-import { along, equation } from "../../kernels/equation.ts";
+import { along, equation, type FieldTap } from "../../kernels/equation.ts";
 import { add, maximum, minimum, multiply, shifted, subtract } from "../../kernels/operations.ts";
 import { runReference } from "../../kernels/reference.ts";
 import { acoustic, acousticTimeStep } from "../../kernels/stencils/acoustic.ts";
@@ -160,6 +160,57 @@ const VARIED = equation({
   },
 });
 
+const clamped = (...terms: Parameters<typeof add>) => maximum(-99, minimum(99, add(...terms)));
+
+/** Two fields in one sub-step, which read each other. */
+const REACTING = equation({
+  name: "reacting",
+  dimensions: 2,
+  fields: { u: [-4, 3], v: [-2, 5] },
+  materials: { m: { values: [1, 0, -1, 2, 0, 1, 1, 0] } },
+  step({ u, v, m }) {
+    const sides = (of: FieldTap) => add(of.at(1), of.at(-1), of.at(0, 1), of.at(0, -1));
+    return {
+      u: clamped(subtract(sides(u), multiply(3, u)), multiply(m.at(0, 1), v)),
+      v: clamped(subtract(multiply(m, u), sides(v)), v.at(1, 2), u.at(-2)),
+    };
+  },
+});
+
+/** Three staggered fields in two sub-steps, as a transverse wave's. */
+const STAGGERED = equation({
+  name: "staggered",
+  dimensions: 2,
+  fields: { e: [-4, 3], hx: [-1, 2], hy: [-2, 1] },
+  materials: {
+    m: { values: [1, 0, -1, 2, 0, 1, 1, 0] },
+    dx: along("x", { values: [1, 0, 2, -1, 0, 1, -2, 3] }),
+  },
+  step: ({ e, hx, hy, m, dx }) => [
+    {
+      hx: clamped(hx, subtract(e, e.at(0, 1))),
+      hy: clamped(multiply(dx, hy), subtract(e.at(1), e)),
+    },
+    {
+      e: clamped(e, multiply(m, subtract(hy.next(), hy.next(-1))), subtract(hx.next(0, -1), hx.next())),
+    },
+  ],
+});
+
+/** The same of the second order in each sub-step, without materials, whose first fields reach two cells. */
+const WIDE = equation({
+  name: "wide",
+  dimensions: 2,
+  fields: { e: [-4, 3], hx: [-1, 2], hy: [-2, 1] },
+  step: ({ e, hx, hy }) => [
+    { e: clamped(e, subtract(hy, hy.at(-2)), subtract(hx.at(0, -2), hx.at(0, 1))) },
+    {
+      hx: clamped(hx, subtract(e.next(0, 2), e.next(0, -1))),
+      hy: clamped(hy, subtract(e.next(2), e.next(-1))),
+    },
+  ],
+});
+
 /** Marches of many steps a pass: threads of a workgroup, cells of a thread, pieces, depth, and the steps of runs. */
 const DEEP: readonly [Stencil, grid: readonly [number, number], Values, runs: number[], OwnBoundaries?][] = [
   [life(undefined, PLANE), [37, 53], { ...march(16, 2, 2, 1), depth: 8 }, [17, 3, 18]],
@@ -190,6 +241,13 @@ const DEEP: readonly [Stencil, grid: readonly [number, number], Values, runs: nu
   [life(undefined, PLANE), [5, 37], { ...march(16, 2, 1, 1), depth: 6 }, [15], "insulated"],
   [VARIED, [29, 37], { ...march(16, 2, 2, 1), depth: 3 }, [13], "insulated"],
   [VARIED, [13, 53], { ...march(16, 4, 2, 1), depth: 4 }, [9], ["periodic", "zero"]],
+  // several fields, in one sub-step and in several
+  [REACTING, [31, 43], { ...march(16, 2, 2, 1), depth: 2 }, [5, 4]],
+  [REACTING, [61, 131], { ...march(16, 4, 4, 1), depth: 3 }, [7], "periodic"],
+  [STAGGERED, [31, 43], { ...march(16, 2, 2, 1), depth: 3 }, [7, 2]],
+  [STAGGERED, [13, 67], { ...march(32, 1, 2, 1), depth: 2 }, [5, 4]],
+  [WIDE, [37, 53], { ...march(16, 4, 3, 1), depth: 2 }, [6]],
+  [WIDE, [67, 101], { ...march(16, 4, 4, 1), depth: 2 }, [5], ["periodic", "zero"]],
 ];
 const ALL = [
   ...CASES.map(([stencil, grid, boundary, traversal, parameters]) => {
