@@ -23,14 +23,13 @@ export function deepOf({ grid: [, ny], stencil: { update } }: Pick<Problem, "gri
   return { capabilities: ny === 1 ? planeOf(update) : DEEP };
 }
 
-const FIELDS = { fields: ONE_FIELD, "sub-steps": ONE_FIELD };
+const FIELDS = { fields: ONE_FIELD, "sub-steps": ONE_FIELD, "early-sources": ONE_FIELD };
 const CANNOT = {
   boundary:
     "several steps go in one pass only among zeros, in two dimensions also of periodic grids and, where the " +
     "equation is its own mirror image, insulated ones",
   signal: "several steps go in one pass only without a signal",
   "previous-neighbours": REPLACED,
-  "early-sources": "several steps go in one pass only with sources of one field",
 };
 const CAN = [
   "window",
@@ -59,12 +58,13 @@ const planeOf = remembered((update: Update): Capabilities => {
   const profiled = { boundary: "several steps in one pass know profiles no further than the grid" };
   const made = update.substeps.flat().map(({ field }) => field);
   const isOnce = made.length === update.fields.length && new Set(made).size === made.length;
-  const cannot = { points: CANNOT["early-sources"], previous: REPLACED };
-  return capabilities([...CAN, "materials", "fields", "sub-steps"], CANNOT, {
+  return capabilities([...CAN, "materials", "fields", "sub-steps", "early-sources"], CANNOT, {
     boundaries: [along(0), BOUNDARIES, along(2)],
     where: {
       profiles: { boundaries: AMONG_ZEROS, cannot: profiled },
-      fields: { cannot: isOnce && update.layers === undefined ? cannot : { fields: FIELDS_ONCE } },
+      fields: {
+        cannot: isOnce && update.layers === undefined ? { previous: REPLACED } : { fields: FIELDS_ONCE },
+      },
     },
   });
 });

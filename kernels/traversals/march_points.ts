@@ -1,7 +1,7 @@
 /**
  * Points in marches of several steps a pass. Each workgroup has a list (`point_lists.ts`), by the slices that its march
- * reaches, by steps and by rows of threads: an entry begins with (x · steps + step) · rows + row, as the step is made when
- * the march is at x. Workgroups without a list have a loop without points.
+ * reaches, by what it makes there and by rows of threads: an entry begins with (x · values + index) · rows + row, as the
+ * pass makes that one of a slice's values when the march is at x. Workgroups without a list have a loop without points.
  *
  * A cell in a rim is computed by several workgroups, and one beyond an end that holds images wherever it is an image: a
  * source is added in all of them. Only the workgroup that stores a cell records it.
@@ -9,8 +9,10 @@
  * @module
  */
 import { placePoints, type Points } from "../points.ts";
+import { remembered } from "../remembered.ts";
 import type { SliceRange } from "../sections.ts";
 import { alongAxes, type Boundary, imageOf, type Problem } from "../stencils/stencil.ts";
+import type { Update } from "../update.ts";
 import { times } from "../wgsl/declare.ts";
 import { HEAD_VECTORS } from "../wgsl/points.ts";
 import { wgsl } from "../wgsl/template.ts";
@@ -19,6 +21,17 @@ import { beginOf, enterRows, packLists, type PlacedRow, type RowsAt, visitRows }
 
 /** Where a list ends: no march comes there. */
 const NEVER = 2 ** 31 - 1;
+
+/** What a pass makes in a slice, in this order: in which sub-step, of which field, and in which of its steps. */
+const madeIn = remembered(({ fields, substeps }: Update) => {
+  const all = substeps.flatMap((substep, stage) => substep.map(({ field: plane }) => ({ stage, plane })));
+  const steps = all.length / fields.length;
+  return all.map(({ stage, plane }) => {
+    // the last step's are the fields' own, and planes beyond them those of the steps before
+    const field = plane % fields.length, step = ((plane - field) / fields.length + steps - 1) % steps;
+    return { stage, field, step };
+  });
+});
 
 /** A row of a workgroup's column, which may store it. */
 interface RimmedRow extends PlacedRow {
@@ -32,22 +45,23 @@ interface RimmedRow extends PlacedRow {
  */
 export function tabulateMarches(
   { grid: [nx, ny, nz], boundary }: Pick<Problem, "grid" | "boundary">,
-  shape: MarchShape,
+  shape: MarchShape & { readonly update: Update },
   sections: readonly { readonly own: SliceRange; readonly workgroups: readonly [number, number, number] }[],
   points: Points,
 ): Int32Array<ArrayBuffer> {
-  const { zPerThread, threadsZ, threadsY, haloY, haloZ, slices, queues: { leads, warmUp } } = shape;
+  const { update, zPerThread, threadsZ, threadsY, haloY, haloZ, slices, queues: { leads, warmUp } } = shape;
   const [alongX, alongY, alongZ] = alongAxes(boundary), [across, rows] = sections[0]!.workgroups;
   const inY = placesOf([ny, alongY], rows, { cells: 1, threads: threadsY, halo: haloY });
   const inZ = placesOf([nz, alongZ], across, { cells: zPerThread, threads: threadsZ, halo: haloZ });
   // those of materials are only read, by no march
-  const placed = placePoints(points).filter(({ field }) => field === 0);
-  const ofSlice = Map.groupBy(placed, ({ cell: [x] }) => x), entered: number[] = [];
+  const count = update.fields.length, made = madeIn(update);
+  const placed = placePoints(points).filter(({ field }) => field < count);
+  const ofSlice = Map.groupBy(placed, ({ cell: [x], field }) => x * count + field), entered: number[] = [];
   /** By workgroup of a piece, and its row, what it has of a slice: where it is if the slice is stored, and if it is not. */
   const found = new Map<number, (readonly [number, stored: RowsAt | undefined, rim: RowsAt | undefined])[]>();
-  const rowsOf = (x: number) => {
+  const rowsOf = (plane: number) => {
     const columns = new Map<number, RimmedRow[]>();
-    for (const { cell: [, y, z], added, recorded } of ofSlice.get(x) ?? []) {
+    for (const { cell: [, y, z], added, recorded } of ofSlice.get(plane) ?? []) {
       for (const row of inY.get(y) ?? []) {
         for (const { group, place, isOwn } of inZ.get(z) ?? []) {
           const w = (row.group * across + group) * threadsY + row.place;
@@ -71,13 +85,14 @@ export function tabulateMarches(
       const first = piece * slices, last = Math.min(first + slices, to - from);
       const its = Array.from({ length: across * rows }, (): number[] => []);
       for (let x = first - warmUp; x < last; x++) {
-        for (const [step, lead] of leads.entries()) {
-          const slice = x + lead, cell = imageOf(from + slice, nx, alongX);
-          if (cell === undefined || !ofSlice.has(cell)) continue;
-          if (!found.has(cell)) found.set(cell, rowsOf(cell));
-          for (const [w, stored, inRim] of found.get(cell)!) {
+        for (const [i, { stage, field }] of made.entries()) {
+          const slice = x + leads[stage]!, cell = imageOf(from + slice, nx, alongX);
+          const plane = cell === undefined ? -1 : cell * count + field;
+          if (!ofSlice.has(plane)) continue;
+          if (!found.has(plane)) found.set(plane, rowsOf(plane));
+          for (const [w, stored, inRim] of found.get(plane)!) {
             const rows = slice >= first && slice < last ? stored : inRim;
-            const key = (x * leads.length + step) * threadsY + w % threadsY;
+            const key = (x * made.length + i) * threadsY + w % threadsY;
             if (rows !== undefined) its[Math.floor(w / threadsY)]!.push(key, ...rows);
           }
         }
@@ -125,14 +140,15 @@ export function findList([across, rows]: readonly [number, number, number]): str
   `.trimEnd();
 }
 
-/** Lines that come to the points of a step's new `value`, as the march is `turn` slices further than x. */
+/** Lines that come to the points of the `index`th new value of a slice, as the march is `turn` slices further than x. */
 export function visitList(
   value: string,
   turn: number,
-  step: number,
-  { zPerThread, threadsY, queues: { leads } }: MarchShape,
+  index: number,
+  { zPerThread, threadsY, update }: Pick<MarchShape, "zPerThread" | "threadsY"> & { readonly update: Update },
 ): string {
-  const steps = leads.length, at = `${times(steps, "x")} + ${turn * steps + step}`;
+  const made = madeIn(update), { step } = made[index]!;
+  const at = `${times(made.length, "x")} + ${turn * made.length + index}`;
   const isHere = threadsY === 1 ? "" : `row + ${times(threadsY, `(${at})`)} == entry.x && `;
   return wgsl`
     ${threadsY === 1 ? `if (entry.x == ${at}) {` : `while (entry.x < ${threadsY} * (${at} + 1)) {`}

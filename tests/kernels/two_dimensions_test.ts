@@ -283,6 +283,10 @@ const POINTED: readonly [
   [DAMPED, [23, 41], { ...march(16, 1, 2, 1), depth: 2 }, [4, 1], { every: 2 }],
   [wholeHeat, [37, 53], { ...march(16, 1, 3, 1), depth: 2 }, [5], { boundary: "periodic", sections: 2 }],
   [AHEAD, [17, 67], { ...march(16, 2, 2, 1), depth: 4 }, [9]],
+  // of all fields, also where later sub-steps read them
+  [REACTING, [23, 41], { ...march(16, 2, 2, 1), depth: 2 }, [5], { boundary: "periodic" }],
+  [STAGGERED, [31, 43], { ...march(16, 2, 2, 1), depth: 3 }, [7, 2], { every: 2 }],
+  [WIDE, [37, 53], { ...march(16, 4, 3, 1), depth: 2 }, [5, 3], { sections: 2 }],
 ];
 const POINTED_TOO: typeof POINTED = [
   [wholeHeat, [29, 31], { ...march(8, 4, 2, 1), depth: 3 }, [4, 2]],
@@ -307,7 +311,11 @@ for (
     assertEquals(marching.infeasible(problem, parameters, gpu.limits), undefined);
     const plan = sections === 1 ? marching.plan(problem, parameters) : planInSections(one, problem, sections);
     using made = await GpuField.create(gpu, problem, plan);
-    await assertPoints(made, { problem, points: awkwardPoints(problem, every), runs }, {
+    const each = stencil.update.fields.map((_, field) => awkwardPoints(problem, every, field));
+    const [added, recorded] = (["added", "recorded"] as const).map((kind) =>
+      each.flatMap((one) => one[kind])
+    );
+    await assertPoints(made, { problem, points: { added: added!, recorded: recorded!, every }, runs }, {
       run: (field, steps) => field.run(steps),
       read: readCells,
     });
