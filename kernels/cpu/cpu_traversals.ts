@@ -2,7 +2,7 @@ import { alongAxes, type Problem } from "../stencils/stencil.ts";
 import { type Capabilities, NEEDS, type NeedyProblem, type Refusal, wrongParameters } from "../capability.ts";
 import { canSweep, SWEEP } from "../traversals/line.ts";
 import { type Parameters, refuseOthers } from "../traversals/traversal.ts";
-import { reachOf, valuesMoved } from "../update.ts";
+import { planesOf, reachOf, valuesMoved } from "../update.ts";
 import {
   arithmeticDemand,
   BYTES,
@@ -68,7 +68,7 @@ const stepwise: CpuTraversal = {
     const rows = strip > 0 ? Math.min(strip, ny) : ny, strips = Math.ceil(ny / rows);
     const { x, y } = reachOf(update), reused = reusedSlices(update);
     const { bytesPerUpdate, extraBytesPerUpdate } = bytesOfSteps(update);
-    const bytesOfRow = bytesOfPass(update).held / 2 * nz;
+    const bytesOfRow = BYTES * planesOf(update) * nz;
     return {
       ...arithmeticDemand(update, fused === 1),
       bytesPerUpdate,

@@ -23,7 +23,9 @@
  * open at the seam, which is closed at its end. In two dimensions diamonds lie along x, and there is no wave.
  *
  * With S the furthest reach of any sub-step no level overwrites what another one still reads: the array of the newer
- * level is that of the level two steps before, whose readers are at most S rows and slices away.
+ * level is that of the level two steps before, whose readers are at most S rows and slices away. Where nothing reads
+ * values of t but the level that replaces them, and the one before it (`isInPlace`), one array is enough: the cells of
+ * that one up to S away are made before. The rows in use then take half of the cache.
  *
  * @module
  */
