@@ -85,7 +85,7 @@ const stepwise: CpuTraversal = {
 };
 
 /** Rows of a tile that are tried, in multiples of the reach; slices that the wave moves at once. */
-const TILE_ROWS = [8, 16, 32, 64], BLOCKS = [4, 8];
+const TILE_ROWS = [8, 16, 24, 32, 64], BLOCKS = [4, 8];
 
 /** Many steps per pass: diamonds along y and time, a wavefront along x. */
 const diamondWavefront: CpuTraversal = {
@@ -127,7 +127,8 @@ const diamondWavefront: CpuTraversal = {
       // a diamond of `rows` at its widest makes `levels` · `rows` updates, and reads what lies around it
       bytesPerUpdate: moved * substeps / levels,
       extraBytesPerUpdate: held * substeps / levels * 2 * y / rows,
-      reusedBytes: held * nz * rows * Math.min(nx, 2 * band * x + 2 * x + block),
+      // of the wave's levels some have all rows, some few: half of them at the mean
+      reusedBytes: held * nz * rows * Math.min(nx, band * x + x + block / 2),
       reusedBytesPerUpdate: BYTES * valuesMoved(update),
       meetingsPerStep: substeps * (1 / levels + 1 / (steps * substeps)),
       // the wave's first slices are no whole block
