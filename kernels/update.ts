@@ -216,8 +216,8 @@ export function ghostWidths(update: Update, steps: number): [now: GhostWidths, .
 }
 
 /**
- * Whether new values may take the place of those of t: a field is read at t in the cell itself until it is computed, or
- * elsewhere by earlier sub-steps, and not at t − 1.
+ * Whether a field's new value may take the place of its old one: the sub-step that computes it reads the old one in the
+ * cell itself alone, later ones do not read it, and none reads t − 1.
  */
 export const isInPlace: (update: Update) => boolean = remembered(({ substeps }: Update) => {
   const madeBy = substeps.map((substep) => new Set(substep.map(({ field }) => field)));
