@@ -215,6 +215,21 @@ export function ghostWidths(update: Update, steps: number): [now: GhostWidths, .
   return first < 0 ? [now] : [now, lessBy(stepReach({ substeps: update.substeps.slice(0, first + 1) }))];
 }
 
+/**
+ * Whether a field's new value may take the place of its old one: the sub-step that computes it reads the old one in the
+ * cell itself alone, later ones do not read it, and none reads t − 1.
+ */
+export const isInPlace: (update: Update) => boolean = remembered(({ substeps }: Update) => {
+  const madeBy = substeps.map((substep) => new Set(substep.map(({ field }) => field)));
+  return substeps.every((substep, i) =>
+    tapsOf(substep).every(({ ago, plane, offset }) => {
+      if (ago !== 0) return ago === -1;
+      if (madeBy.slice(0, i).some((made) => made.has(plane))) return false;
+      return !madeBy[i]!.has(plane) || offset.every((cells) => cells === 0);
+    })
+  );
+});
+
 /** Whether the update reads the level before the newest one, t − 1. */
 export const readsPrevious: (update: Update | Substep) => boolean = remembered((update: Update | Substep) =>
   tapsOf(update).some(({ ago }) => ago === 1)

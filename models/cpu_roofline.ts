@@ -25,8 +25,13 @@ const MEETING_SECONDS = 1e-6, ARRIVAL_SECONDS = 1e-7;
  */
 export function usualCpuBandwidth(bytes: number, workers: number): number {
   if (bytes <= workers * OWN_CACHE_BYTES) return Infinity;
-  const kept = Math.min(1, SHARED_CACHE_BYTES / bytes) ** 2;
+  const kept = keptOf(bytes);
   return 1 / (kept / (workers * CACHE_BYTES_PER_SECOND) + (1 - kept) / MEMORY_BYTES_PER_SECOND);
+}
+
+/** The part of so many bytes that stays in the shared cache. */
+function keptOf(bytes: number): number {
+  return Math.min(1, SHARED_CACHE_BYTES / bytes) ** 2;
 }
 
 /**
@@ -49,7 +54,8 @@ export function predictCpuRate(
   const computing = demand.instructionsPerUpdate / INSTRUCTIONS_PER_SECOND;
   const reloading = reusedBytes > OWN_CACHE_BYTES ? reusedBytesPerUpdate / CACHE_BYTES_PER_SECOND : 0;
   const share = demand.imbalance / workers;
-  const moving = (bytesPerUpdate + extraBytesPerUpdate) / copyBytesPerSecond + reloading * share;
+  const lostBytes = (1 - keptOf(reusedBytes)) * reusedBytesPerUpdate;
+  const moving = (bytesPerUpdate + extraBytesPerUpdate + lostBytes) / copyBytesPerSecond + reloading * share;
   const meeting = workers === 1 ? 0 : MEETING_SECONDS + workers * ARRIVAL_SECONDS;
   return 1 /
     (Math.cbrt(((computing + calling) * share) ** 3 + moving ** 3) +

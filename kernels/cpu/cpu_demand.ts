@@ -1,5 +1,13 @@
 import { fold, uniform } from "../expression.ts";
-import { expressionsOf, planesOf, readsPrevious, tapsOf, type Update, valuesMoved } from "../update.ts";
+import {
+  expressionsOf,
+  isInPlace,
+  planesOf,
+  readsPrevious,
+  tapsOf,
+  type Update,
+  valuesMoved,
+} from "../update.ts";
 
 /**
  * What a configuration of the CPU asks for, known before anything is compiled; per update means: per cell and full time
@@ -63,10 +71,10 @@ export function bytesOfSteps(update: Update): Pick<CpuDemand, "bytesPerUpdate" |
   return { bytesPerUpdate: BYTES * valuesMoved(update), extraBytesPerUpdate: BYTES * unread };
 }
 
-/** Bytes of a cell, both levels with all their planes; and moved where a pass over memory makes many levels. */
+/** Bytes of a cell, all planes of the levels in use; and moved where a pass over memory makes many levels. */
 export function bytesOfPass(update: Update): { held: number; moved: number } {
-  const planes = planesOf(update);
-  return { held: 2 * BYTES * planes, moved: 2 * BYTES * (planes + update.fields.length) };
+  const planes = planesOf(update), levels = isInPlace(update) ? 1 : 2;
+  return { held: levels * BYTES * planes, moved: levels * BYTES * (planes + update.fields.length) };
 }
 
 /** Bytes per update that come from slices loaded before: of every plane and x that taps read but the foremost. */

@@ -2,7 +2,7 @@ import { alongAxes, type Problem } from "../stencils/stencil.ts";
 import { type Capabilities, NEEDS, type NeedyProblem, type Refusal, wrongParameters } from "../capability.ts";
 import { canSweep, SWEEP } from "../traversals/line.ts";
 import { type Parameters, refuseOthers } from "../traversals/traversal.ts";
-import { reachOf, valuesMoved } from "../update.ts";
+import { planesOf, reachOf, valuesMoved } from "../update.ts";
 import {
   arithmeticDemand,
   BYTES,
@@ -68,7 +68,7 @@ const stepwise: CpuTraversal = {
     const rows = strip > 0 ? Math.min(strip, ny) : ny, strips = Math.ceil(ny / rows);
     const { x, y } = reachOf(update), reused = reusedSlices(update);
     const { bytesPerUpdate, extraBytesPerUpdate } = bytesOfSteps(update);
-    const bytesOfRow = bytesOfPass(update).held / 2 * nz;
+    const bytesOfRow = BYTES * planesOf(update) * nz;
     return {
       ...arithmeticDemand(update, fused === 1),
       bytesPerUpdate,
@@ -85,7 +85,7 @@ const stepwise: CpuTraversal = {
 };
 
 /** Rows of a tile that are tried, in multiples of the reach; slices that the wave moves at once. */
-const TILE_ROWS = [8, 16, 32, 64], BLOCKS = [4, 8];
+const TILE_ROWS = [8, 16, 24, 32, 64], BLOCKS = [4, 8];
 
 /** Many steps per pass: diamonds along y and time, a wavefront along x. */
 const diamondWavefront: CpuTraversal = {
@@ -127,7 +127,8 @@ const diamondWavefront: CpuTraversal = {
       // a diamond of `rows` at its widest makes `levels` · `rows` updates, and reads what lies around it
       bytesPerUpdate: moved * substeps / levels,
       extraBytesPerUpdate: held * substeps / levels * 2 * y / rows,
-      reusedBytes: held * nz * rows * Math.min(nx, 2 * band * x + 2 * x + block),
+      // of the wave's levels some have all rows, some few: half of them at the mean
+      reusedBytes: held * nz * rows * Math.min(nx, band * x + x + block / 2),
       reusedBytesPerUpdate: BYTES * valuesMoved(update),
       meetingsPerStep: substeps * (1 / levels + 1 / (steps * substeps)),
       // the wave's first slices are no whole block

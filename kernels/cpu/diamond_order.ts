@@ -23,7 +23,9 @@
  * open at the seam, which is closed at its end. In two dimensions diamonds lie along x, and there is no wave.
  *
  * With S the furthest reach of any sub-step no level overwrites what another one still reads: the array of the newer
- * level is that of the level two steps before, whose readers are at most S rows and slices away.
+ * level is that of the level two steps before, whose readers are at most S rows and slices away. Where a
+ * new value may take the place of its old one (`isInPlace`), one array is enough: its other readers are cells of the
+ * level before, at most S away, which are made before it. The rows in use then take half of the cache.
  *
  * @module
  */

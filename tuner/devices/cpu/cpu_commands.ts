@@ -60,7 +60,7 @@ export interface RunCommand {
   readonly kind: "run";
   readonly field: number;
   readonly steps: number;
-  /** F(t), and F(t−1) to be overwritten. */
+  /** F(t), and F(t−1) to be overwritten; twice the same where F(t+1) takes the place of F(t). */
   readonly arrays: ArrayPair;
   /** Whether each sub-step leaves out as many slices more as it reaches, at low and at high x. */
   readonly shrink: readonly [low: boolean, high: boolean];

@@ -2,7 +2,7 @@ import type { PartStart } from "../../../kernels/initial_field.ts";
 import { type Layout, layOut } from "../../../kernels/layout.ts";
 import { type Point, samplesIn } from "../../../kernels/points.ts";
 import type { Problem } from "../../../kernels/stencils/stencil.ts";
-import { planesOf, reachOf, signalAt, stepReach } from "../../../kernels/update.ts";
+import { isInPlace, planesOf, reachOf, signalAt, stepReach } from "../../../kernels/update.ts";
 import {
   type Comparison,
   type FieldSlices,
@@ -61,7 +61,7 @@ export class CpuField {
     return this.#host.memory.view(this.#arrays[0], this.layout.length);
   }
 
-  /** F(t−1) in the padded layout; the next step overwrites it with F(t+1). */
+  /** F(t−1) in the padded layout, where the update reads it; a step may overwrite it with F(t+1). */
   get previous(): Float32Array<SharedArrayBuffer> {
     return this.#host.memory.view(this.#arrays[1], this.layout.length);
   }
@@ -117,7 +117,9 @@ export class CpuField {
   async run(
     { steps: once, repetitions = 1, ghost: { low = false, high = false } = {} }: RunOptions,
   ): Promise<number> {
-    const { field, boundaries, update } = this.#load, [slices] = this.layout.grid, steps = once * repetitions;
+    const { field, boundaries, update, work } = this.#load,
+      [slices] = this.layout.grid,
+      steps = once * repetitions;
     const must = (holds: boolean, message: string): void => {
       if (!holds) throw new RangeError(`Cannot run the CPU field: ${message}`);
     };
@@ -130,8 +132,9 @@ export class CpuField {
     let points: PointSeries | undefined;
     const done = await this.#host.send(() => {
       if (watched !== undefined) points = sharedPoints(watched, this.#step, steps);
-      const arrays = this.#arrays, [current, previous] = arrays, start = this.#step;
-      if (steps % 2 === 1) this.#arrays = [previous, current];
+      const [current, previous] = this.#arrays, start = this.#step;
+      const arrays = "tiles" in work && isInPlace(update) ? [current, current] as const : this.#arrays;
+      if (steps % 2 === 1 && arrays[1] === previous) this.#arrays = [previous, current];
       this.#step += steps;
       const length = update.signal === undefined ? 0 : steps;
       const signals = Float32Array.from({ length }, (_, i) => signalAt(update, start + i));
