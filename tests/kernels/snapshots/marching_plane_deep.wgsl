@@ -50,10 +50,10 @@ fn main(@builtin(local_invocation_id) l: vec3u, @builtin(workgroup_id) w: vec3u)
     let low0_0 = low0[here + 1];
     here = both - here;
     let c2_2 = W0 * c0_2 - c1_2 + W1 * (vec4f(high0_0.y, c0_2.x, c0_2.y, c0_2.z) + vec4f(c0_2.y, c0_2.z, c0_2.w, low0_0.x) + (c0_1 + c0_3)) + W2 * (vec4f(high0_0.x, high0_0.y, c0_2.x, c0_2.y) + vec4f(c0_2.z, c0_2.w, low0_0.x, low0_0.y) + (c0_0 + c0_4));
-    let new0 = W0 * c2_0 - c0_0 + W1 * (vec4f(high0_0.w, c2_0.x, c2_0.y, c2_0.z) + vec4f(c2_0.y, c2_0.z, c2_0.w, low0_0.z) + (c2_m1 + c2_1)) + W2 * (vec4f(high0_0.z, high0_0.w, c2_0.x, c2_0.y) + vec4f(c2_0.z, c2_0.w, low0_0.z, low0_0.w) + (c2_m2 + c2_2));
+    let new0_0 = W0 * c2_0 - c0_0 + W1 * (vec4f(high0_0.w, c2_0.x, c2_0.y, c2_0.z) + vec4f(c2_0.y, c2_0.z, c2_0.w, low0_0.z) + (c2_m1 + c2_1)) + W2 * (vec4f(high0_0.z, high0_0.w, c2_0.x, c2_0.y) + vec4f(c2_0.z, c2_0.w, low0_0.z, low0_0.w) + (c2_m2 + c2_2));
     if (mine && x >= first) {
       older[cell] = c2_0;
-      newer[cell] = new0;
+      newer[cell] = new0_0;
     }
     let c0_7 = now[cell + 7 * SLICE];
     let c1_5 = before[cell + 5 * SLICE];
@@ -64,10 +64,10 @@ fn main(@builtin(local_invocation_id) l: vec3u, @builtin(workgroup_id) w: vec3u)
     let low0_1 = low0[here + 1];
     here = both - here;
     let c2_3 = W0 * c0_3 - c1_3 + W1 * (vec4f(high0_1.y, c0_3.x, c0_3.y, c0_3.z) + vec4f(c0_3.y, c0_3.z, c0_3.w, low0_1.x) + (c0_2 + c0_4)) + W2 * (vec4f(high0_1.x, high0_1.y, c0_3.x, c0_3.y) + vec4f(c0_3.z, c0_3.w, low0_1.x, low0_1.y) + (c0_1 + c0_5));
-    let new1 = W0 * c2_1 - c0_1 + W1 * (vec4f(high0_1.w, c2_1.x, c2_1.y, c2_1.z) + vec4f(c2_1.y, c2_1.z, c2_1.w, low0_1.z) + (c2_0 + c2_2)) + W2 * (vec4f(high0_1.z, high0_1.w, c2_1.x, c2_1.y) + vec4f(c2_1.z, c2_1.w, low0_1.z, low0_1.w) + (c2_m1 + c2_3));
+    let new1_0 = W0 * c2_1 - c0_1 + W1 * (vec4f(high0_1.w, c2_1.x, c2_1.y, c2_1.z) + vec4f(c2_1.y, c2_1.z, c2_1.w, low0_1.z) + (c2_0 + c2_2)) + W2 * (vec4f(high0_1.z, high0_1.w, c2_1.x, c2_1.y) + vec4f(c2_1.z, c2_1.w, low0_1.z, low0_1.w) + (c2_m1 + c2_3));
     if (mine && x + 1 >= first && x + 1 < last) {
       older[cell + SLICE] = c2_1;
-      newer[cell + SLICE] = new1;
+      newer[cell + SLICE] = new1_0;
     }
     let c0_8 = now[cell + 8 * SLICE];
     let c1_6 = before[cell + 6 * SLICE];
@@ -78,10 +78,10 @@ fn main(@builtin(local_invocation_id) l: vec3u, @builtin(workgroup_id) w: vec3u)
     let low0_2 = low0[here + 1];
     here = both - here;
     let c2_4 = W0 * c0_4 - c1_4 + W1 * (vec4f(high0_2.y, c0_4.x, c0_4.y, c0_4.z) + vec4f(c0_4.y, c0_4.z, c0_4.w, low0_2.x) + (c0_3 + c0_5)) + W2 * (vec4f(high0_2.x, high0_2.y, c0_4.x, c0_4.y) + vec4f(c0_4.z, c0_4.w, low0_2.x, low0_2.y) + (c0_2 + c0_6));
-    let new2 = W0 * c2_2 - c0_2 + W1 * (vec4f(high0_2.w, c2_2.x, c2_2.y, c2_2.z) + vec4f(c2_2.y, c2_2.z, c2_2.w, low0_2.z) + (c2_1 + c2_3)) + W2 * (vec4f(high0_2.z, high0_2.w, c2_2.x, c2_2.y) + vec4f(c2_2.z, c2_2.w, low0_2.z, low0_2.w) + (c2_0 + c2_4));
+    let new2_0 = W0 * c2_2 - c0_2 + W1 * (vec4f(high0_2.w, c2_2.x, c2_2.y, c2_2.z) + vec4f(c2_2.y, c2_2.z, c2_2.w, low0_2.z) + (c2_1 + c2_3)) + W2 * (vec4f(high0_2.z, high0_2.w, c2_2.x, c2_2.y) + vec4f(c2_2.z, c2_2.w, low0_2.z, low0_2.w) + (c2_0 + c2_4));
     if (mine && x + 2 >= first && x + 2 < last) {
       older[cell + 2 * SLICE] = c2_2;
-      newer[cell + 2 * SLICE] = new2;
+      newer[cell + 2 * SLICE] = new2_0;
     }
     let c0_9 = now[cell + 9 * SLICE];
     let c1_7 = before[cell + 7 * SLICE];
@@ -92,10 +92,10 @@ fn main(@builtin(local_invocation_id) l: vec3u, @builtin(workgroup_id) w: vec3u)
     let low0_3 = low0[here + 1];
     here = both - here;
     let c2_5 = W0 * c0_5 - c1_5 + W1 * (vec4f(high0_3.y, c0_5.x, c0_5.y, c0_5.z) + vec4f(c0_5.y, c0_5.z, c0_5.w, low0_3.x) + (c0_4 + c0_6)) + W2 * (vec4f(high0_3.x, high0_3.y, c0_5.x, c0_5.y) + vec4f(c0_5.z, c0_5.w, low0_3.x, low0_3.y) + (c0_3 + c0_7));
-    let new3 = W0 * c2_3 - c0_3 + W1 * (vec4f(high0_3.w, c2_3.x, c2_3.y, c2_3.z) + vec4f(c2_3.y, c2_3.z, c2_3.w, low0_3.z) + (c2_2 + c2_4)) + W2 * (vec4f(high0_3.z, high0_3.w, c2_3.x, c2_3.y) + vec4f(c2_3.z, c2_3.w, low0_3.z, low0_3.w) + (c2_1 + c2_5));
+    let new3_0 = W0 * c2_3 - c0_3 + W1 * (vec4f(high0_3.w, c2_3.x, c2_3.y, c2_3.z) + vec4f(c2_3.y, c2_3.z, c2_3.w, low0_3.z) + (c2_2 + c2_4)) + W2 * (vec4f(high0_3.z, high0_3.w, c2_3.x, c2_3.y) + vec4f(c2_3.z, c2_3.w, low0_3.z, low0_3.w) + (c2_1 + c2_5));
     if (mine && x + 3 >= first && x + 3 < last) {
       older[cell + 3 * SLICE] = c2_3;
-      newer[cell + 3 * SLICE] = new3;
+      newer[cell + 3 * SLICE] = new3_0;
     }
     let c0_10 = now[cell + 10 * SLICE];
     let c1_8 = before[cell + 8 * SLICE];
@@ -106,10 +106,10 @@ fn main(@builtin(local_invocation_id) l: vec3u, @builtin(workgroup_id) w: vec3u)
     let low0_4 = low0[here + 1];
     here = both - here;
     let c2_6 = W0 * c0_6 - c1_6 + W1 * (vec4f(high0_4.y, c0_6.x, c0_6.y, c0_6.z) + vec4f(c0_6.y, c0_6.z, c0_6.w, low0_4.x) + (c0_5 + c0_7)) + W2 * (vec4f(high0_4.x, high0_4.y, c0_6.x, c0_6.y) + vec4f(c0_6.z, c0_6.w, low0_4.x, low0_4.y) + (c0_4 + c0_8));
-    let new4 = W0 * c2_4 - c0_4 + W1 * (vec4f(high0_4.w, c2_4.x, c2_4.y, c2_4.z) + vec4f(c2_4.y, c2_4.z, c2_4.w, low0_4.z) + (c2_3 + c2_5)) + W2 * (vec4f(high0_4.z, high0_4.w, c2_4.x, c2_4.y) + vec4f(c2_4.z, c2_4.w, low0_4.z, low0_4.w) + (c2_2 + c2_6));
+    let new4_0 = W0 * c2_4 - c0_4 + W1 * (vec4f(high0_4.w, c2_4.x, c2_4.y, c2_4.z) + vec4f(c2_4.y, c2_4.z, c2_4.w, low0_4.z) + (c2_3 + c2_5)) + W2 * (vec4f(high0_4.z, high0_4.w, c2_4.x, c2_4.y) + vec4f(c2_4.z, c2_4.w, low0_4.z, low0_4.w) + (c2_2 + c2_6));
     if (mine && x + 4 >= first && x + 4 < last) {
       older[cell + 4 * SLICE] = c2_4;
-      newer[cell + 4 * SLICE] = new4;
+      newer[cell + 4 * SLICE] = new4_0;
     }
     c0_0 = c0_5;
     c0_1 = c0_6;
@@ -136,10 +136,10 @@ fn main(@builtin(local_invocation_id) l: vec3u, @builtin(workgroup_id) w: vec3u)
     let low0_0 = low0[here + 1];
     here = both - here;
     let c2_2 = select(vec4f(), select(vec4f(), W0 * c0_2 - c1_2 + W1 * (vec4f(high0_0.y, c0_2.x, c0_2.y, c0_2.z) + vec4f(c0_2.y, c0_2.z, c0_2.w, low0_0.x) + (c0_1 + c0_3)) + W2 * (vec4f(high0_0.x, high0_0.y, c0_2.x, c0_2.y) + vec4f(c0_2.z, c0_2.w, low0_0.x, low0_0.y) + (c0_0 + c0_4)), inside), u32(x + 2) < u32(NX));
-    let new0 = select(vec4f(), W0 * c2_0 - c0_0 + W1 * (vec4f(high0_0.w, c2_0.x, c2_0.y, c2_0.z) + vec4f(c2_0.y, c2_0.z, c2_0.w, low0_0.z) + (c2_m1 + c2_1)) + W2 * (vec4f(high0_0.z, high0_0.w, c2_0.x, c2_0.y) + vec4f(c2_0.z, c2_0.w, low0_0.z, low0_0.w) + (c2_m2 + c2_2)), inside);
+    let new0_0 = select(vec4f(), W0 * c2_0 - c0_0 + W1 * (vec4f(high0_0.w, c2_0.x, c2_0.y, c2_0.z) + vec4f(c2_0.y, c2_0.z, c2_0.w, low0_0.z) + (c2_m1 + c2_1)) + W2 * (vec4f(high0_0.z, high0_0.w, c2_0.x, c2_0.y) + vec4f(c2_0.z, c2_0.w, low0_0.z, low0_0.w) + (c2_m2 + c2_2)), inside);
     if (mine && x >= first) {
       older[cell] = c2_0;
-      newer[cell] = new0;
+      newer[cell] = new0_0;
     }
     let c0_7 = now[cell + 7 * SLICE];
     let c1_5 = before[cell + 5 * SLICE];
@@ -150,10 +150,10 @@ fn main(@builtin(local_invocation_id) l: vec3u, @builtin(workgroup_id) w: vec3u)
     let low0_1 = low0[here + 1];
     here = both - here;
     let c2_3 = select(vec4f(), select(vec4f(), W0 * c0_3 - c1_3 + W1 * (vec4f(high0_1.y, c0_3.x, c0_3.y, c0_3.z) + vec4f(c0_3.y, c0_3.z, c0_3.w, low0_1.x) + (c0_2 + c0_4)) + W2 * (vec4f(high0_1.x, high0_1.y, c0_3.x, c0_3.y) + vec4f(c0_3.z, c0_3.w, low0_1.x, low0_1.y) + (c0_1 + c0_5)), inside), u32(x + 3) < u32(NX));
-    let new1 = select(vec4f(), W0 * c2_1 - c0_1 + W1 * (vec4f(high0_1.w, c2_1.x, c2_1.y, c2_1.z) + vec4f(c2_1.y, c2_1.z, c2_1.w, low0_1.z) + (c2_0 + c2_2)) + W2 * (vec4f(high0_1.z, high0_1.w, c2_1.x, c2_1.y) + vec4f(c2_1.z, c2_1.w, low0_1.z, low0_1.w) + (c2_m1 + c2_3)), inside);
+    let new1_0 = select(vec4f(), W0 * c2_1 - c0_1 + W1 * (vec4f(high0_1.w, c2_1.x, c2_1.y, c2_1.z) + vec4f(c2_1.y, c2_1.z, c2_1.w, low0_1.z) + (c2_0 + c2_2)) + W2 * (vec4f(high0_1.z, high0_1.w, c2_1.x, c2_1.y) + vec4f(c2_1.z, c2_1.w, low0_1.z, low0_1.w) + (c2_m1 + c2_3)), inside);
     if (mine && x + 1 >= first && x + 1 < last) {
       older[cell + SLICE] = c2_1;
-      newer[cell + SLICE] = new1;
+      newer[cell + SLICE] = new1_0;
     }
     let c0_8 = now[cell + 8 * SLICE];
     let c1_6 = before[cell + 6 * SLICE];
@@ -164,10 +164,10 @@ fn main(@builtin(local_invocation_id) l: vec3u, @builtin(workgroup_id) w: vec3u)
     let low0_2 = low0[here + 1];
     here = both - here;
     let c2_4 = select(vec4f(), select(vec4f(), W0 * c0_4 - c1_4 + W1 * (vec4f(high0_2.y, c0_4.x, c0_4.y, c0_4.z) + vec4f(c0_4.y, c0_4.z, c0_4.w, low0_2.x) + (c0_3 + c0_5)) + W2 * (vec4f(high0_2.x, high0_2.y, c0_4.x, c0_4.y) + vec4f(c0_4.z, c0_4.w, low0_2.x, low0_2.y) + (c0_2 + c0_6)), inside), u32(x + 4) < u32(NX));
-    let new2 = select(vec4f(), W0 * c2_2 - c0_2 + W1 * (vec4f(high0_2.w, c2_2.x, c2_2.y, c2_2.z) + vec4f(c2_2.y, c2_2.z, c2_2.w, low0_2.z) + (c2_1 + c2_3)) + W2 * (vec4f(high0_2.z, high0_2.w, c2_2.x, c2_2.y) + vec4f(c2_2.z, c2_2.w, low0_2.z, low0_2.w) + (c2_0 + c2_4)), inside);
+    let new2_0 = select(vec4f(), W0 * c2_2 - c0_2 + W1 * (vec4f(high0_2.w, c2_2.x, c2_2.y, c2_2.z) + vec4f(c2_2.y, c2_2.z, c2_2.w, low0_2.z) + (c2_1 + c2_3)) + W2 * (vec4f(high0_2.z, high0_2.w, c2_2.x, c2_2.y) + vec4f(c2_2.z, c2_2.w, low0_2.z, low0_2.w) + (c2_0 + c2_4)), inside);
     if (mine && x + 2 >= first && x + 2 < last) {
       older[cell + 2 * SLICE] = c2_2;
-      newer[cell + 2 * SLICE] = new2;
+      newer[cell + 2 * SLICE] = new2_0;
     }
     let c0_9 = now[cell + 9 * SLICE];
     let c1_7 = before[cell + 7 * SLICE];
@@ -178,10 +178,10 @@ fn main(@builtin(local_invocation_id) l: vec3u, @builtin(workgroup_id) w: vec3u)
     let low0_3 = low0[here + 1];
     here = both - here;
     let c2_5 = select(vec4f(), select(vec4f(), W0 * c0_5 - c1_5 + W1 * (vec4f(high0_3.y, c0_5.x, c0_5.y, c0_5.z) + vec4f(c0_5.y, c0_5.z, c0_5.w, low0_3.x) + (c0_4 + c0_6)) + W2 * (vec4f(high0_3.x, high0_3.y, c0_5.x, c0_5.y) + vec4f(c0_5.z, c0_5.w, low0_3.x, low0_3.y) + (c0_3 + c0_7)), inside), u32(x + 5) < u32(NX));
-    let new3 = select(vec4f(), W0 * c2_3 - c0_3 + W1 * (vec4f(high0_3.w, c2_3.x, c2_3.y, c2_3.z) + vec4f(c2_3.y, c2_3.z, c2_3.w, low0_3.z) + (c2_2 + c2_4)) + W2 * (vec4f(high0_3.z, high0_3.w, c2_3.x, c2_3.y) + vec4f(c2_3.z, c2_3.w, low0_3.z, low0_3.w) + (c2_1 + c2_5)), inside);
+    let new3_0 = select(vec4f(), W0 * c2_3 - c0_3 + W1 * (vec4f(high0_3.w, c2_3.x, c2_3.y, c2_3.z) + vec4f(c2_3.y, c2_3.z, c2_3.w, low0_3.z) + (c2_2 + c2_4)) + W2 * (vec4f(high0_3.z, high0_3.w, c2_3.x, c2_3.y) + vec4f(c2_3.z, c2_3.w, low0_3.z, low0_3.w) + (c2_1 + c2_5)), inside);
     if (mine && x + 3 >= first && x + 3 < last) {
       older[cell + 3 * SLICE] = c2_3;
-      newer[cell + 3 * SLICE] = new3;
+      newer[cell + 3 * SLICE] = new3_0;
     }
     let c0_10 = now[cell + 10 * SLICE];
     let c1_8 = before[cell + 8 * SLICE];
@@ -192,10 +192,10 @@ fn main(@builtin(local_invocation_id) l: vec3u, @builtin(workgroup_id) w: vec3u)
     let low0_4 = low0[here + 1];
     here = both - here;
     let c2_6 = select(vec4f(), select(vec4f(), W0 * c0_6 - c1_6 + W1 * (vec4f(high0_4.y, c0_6.x, c0_6.y, c0_6.z) + vec4f(c0_6.y, c0_6.z, c0_6.w, low0_4.x) + (c0_5 + c0_7)) + W2 * (vec4f(high0_4.x, high0_4.y, c0_6.x, c0_6.y) + vec4f(c0_6.z, c0_6.w, low0_4.x, low0_4.y) + (c0_4 + c0_8)), inside), u32(x + 6) < u32(NX));
-    let new4 = select(vec4f(), W0 * c2_4 - c0_4 + W1 * (vec4f(high0_4.w, c2_4.x, c2_4.y, c2_4.z) + vec4f(c2_4.y, c2_4.z, c2_4.w, low0_4.z) + (c2_3 + c2_5)) + W2 * (vec4f(high0_4.z, high0_4.w, c2_4.x, c2_4.y) + vec4f(c2_4.z, c2_4.w, low0_4.z, low0_4.w) + (c2_2 + c2_6)), inside);
+    let new4_0 = select(vec4f(), W0 * c2_4 - c0_4 + W1 * (vec4f(high0_4.w, c2_4.x, c2_4.y, c2_4.z) + vec4f(c2_4.y, c2_4.z, c2_4.w, low0_4.z) + (c2_3 + c2_5)) + W2 * (vec4f(high0_4.z, high0_4.w, c2_4.x, c2_4.y) + vec4f(c2_4.z, c2_4.w, low0_4.z, low0_4.w) + (c2_2 + c2_6)), inside);
     if (mine && x + 4 >= first && x + 4 < last) {
       older[cell + 4 * SLICE] = c2_4;
-      newer[cell + 4 * SLICE] = new4;
+      newer[cell + 4 * SLICE] = new4_0;
     }
     c0_0 = c0_5;
     c0_1 = c0_6;
