@@ -28,6 +28,9 @@ import { type Kind, randomEquation, randomNumbers } from "./random_equation.ts";
 const COUNT = 50;
 const STEPS = 3;
 
+/** Steps of a pass at most. */
+const DEEPEST = 4;
+
 /** Instructions of a kernel's loop at most: a driver in software compiles longer ones for half a minute. */
 const LONGEST_LOOP = THOROUGH ? Infinity : 1500;
 
@@ -66,6 +69,8 @@ const KINDS: readonly GriddedKind[] = [
   { seed: 75, isWhole: false, dimensions: 3, like: "layered" },
   { seed: 77, isWhole: true, dimensions: 3, like: "layered" },
   { seed: 85, isWhole: true, dimensions: 3, like: "layered" },
+  { seed: 4, isWhole: true, dimensions: 2, like: "coupled", grid: [17, 1, 43] },
+  { seed: 8, isWhole: true, dimensions: 2, like: "coupled", grid: [31, 1, 29] },
   { seed: 402, isWhole: true, dimensions: 3, like: "coupled" },
   { seed: 405, isWhole: false, dimensions: 3, like: "coupled" },
   { seed: 407, isWhole: true, dimensions: 3, like: "coupled" },
@@ -200,12 +205,15 @@ for (const kind of KINDS) {
     for (const traversal of willing) {
       const feasible = [...combine(traversal.parameterLists(problem, gpu.limits))]
         .filter((parameters) =>
+          (parameters.depth ?? 1) <= DEEPEST &&
           traversal.infeasible(problem, parameters, gpu.limits) === undefined &&
           (traversal.demand(problem, parameters).loopInstructions ?? 0) <= LONGEST_LOOP
         );
       if (feasible.length === 0) continue;
       const parameters = feasible[Math.floor(random() * feasible.length)]!;
-      const oracleCase = { traversal, stencil, grid, boundary, parameters, runs: [2, STEPS - 2] };
+      // two passes and a step more
+      const { depth = 1 } = parameters, runs = depth > 1 ? [2 * depth + 1, 1] : [2, STEPS - 2];
+      const oracleCase = { traversal, stencil, grid, boundary, parameters, runs };
       await (kind.isWhole ? assertExact : assertWithinBound)(gpu, oracleCase);
     }
     assert(willing.length > 0);
