@@ -3,11 +3,14 @@
  *
  *     deno run -A bench/write_shipped.ts fixtures/h100/grids.jsonl.gz …
  *
- * The recordings of one device are joined; of each problem it keeps what says most, rates to three digits.
+ * The recordings of one device are joined; of each problem it keeps what says most of what can run today, rates to three
+ * digits.
  *
  * @module
  */
+import { TRAVERSALS } from "../kernels/traversals/all.ts";
 import { pointsOf } from "../tuner/profile/calibration.ts";
+import { problemOf } from "../tuner/profile/profile_problem.ts";
 import type { ShippedDevice } from "../tuner/profile/shipped.ts";
 import { readReplaySpaces } from "../tuner/replay/read_replay_space.ts";
 import type { ReplaySpace } from "../tuner/replay/replay_space.ts";
@@ -27,9 +30,11 @@ export function shippedOf(spaces: readonly ReplaySpace[]): ShippedDevice[] {
     });
     const { gpu, cpu, os, deno, measured } = some[0]!.device;
     const problems = some.map(({ problem, configurations }) => {
-      const { grid, steps, boundary: _, precision: __, ...equation } = problem;
-      const fastestFirst = configurations.filter(({ rate, parameters }) =>
-        rate && parameters.cpuWorkers === undefined
+      const { grid, steps, boundary: _, precision: __, ...equation } = problem, its = problemOf(problem);
+      const fastestFirst = configurations.filter(({ traversal, rate, parameters }) =>
+        rate && its && parameters.cpuWorkers === undefined &&
+        TRAVERSALS.find(({ name }) => name === traversal)!.infeasible(its, parameters, gpu!.limits) ===
+          undefined
       )
         .toSorted((a, b) => b.rate! - a.rate!).map((one) => ({ ...one, cellsPerSecond: one.rate! }));
       const points = pointsOf(fastestFirst).slice(0, EACH);
@@ -52,7 +57,7 @@ export function renderShipped(devices: readonly ShippedDevice[]): string {
   return "/** Recorded rates as JSON: see `shipped.ts`. `bench/write_shipped.ts` writes this file. */\n" +
     `export const SHIPPED_RATES =\n  ${
       JSON.stringify(JSON.stringify(devices)).replace(/^"(.*)"$/, (_, text) =>
-        `'${text.replaceAll('\\"', '"')}'`)
+        `'${text.replaceAll('\\"', '"').replaceAll("'", "\\'")}'`)
     };\n`;
 }
 

@@ -214,7 +214,7 @@ const WIDE = equation({
 /** Marches of many steps a pass: threads of a workgroup, cells of a thread, pieces, depth, and the steps of runs. */
 const DEEP: readonly [Stencil, grid: readonly [number, number], Values, runs: number[], OwnBoundaries?][] = [
   [life(undefined, PLANE), [37, 53], { ...march(16, 2, 2, 1), depth: 8 }, [17, 3, 18]],
-  [life(undefined, PLANE), [23, 41], { ...march(16, 4, 3, 1), depth: 16 }, [50]],
+  [life(undefined, PLANE), [23, 41], { ...march(32, 2, 3, 1), depth: 16 }, [50]],
   [wholeHeat, [29, 31], { ...march(8, 4, 2, 1), depth: 3 }, [7, 2]],
   [wholeWave(2), [31, 43], { ...march(8, 4, 2, 1), depth: 2 }, [5, 4]],
   [wholeWave(2), [29, 37], { ...march(16, 1, 3, 1), depth: 3 }, [1, 7]],
@@ -243,7 +243,7 @@ const DEEP: readonly [Stencil, grid: readonly [number, number], Values, runs: nu
   [VARIED, [13, 53], { ...march(16, 4, 2, 1), depth: 4 }, [9], ["periodic", "zero"]],
   // several fields, in one sub-step and in several
   [REACTING, [31, 43], { ...march(16, 2, 2, 1), depth: 2 }, [5, 4]],
-  [REACTING, [61, 131], { ...march(16, 4, 4, 1), depth: 3 }, [7], "periodic"],
+  [REACTING, [61, 131], { ...march(16, 2, 4, 1), depth: 3 }, [7], "periodic"],
   [STAGGERED, [31, 43], { ...march(16, 2, 2, 1), depth: 3 }, [7, 2]],
   [STAGGERED, [13, 67], { ...march(32, 1, 2, 1), depth: 2 }, [5, 4]],
   [WIDE, [37, 53], { ...march(16, 4, 3, 1), depth: 2 }, [6]],

@@ -25,6 +25,7 @@ const RECORDINGS = [
   "h100/grids.jsonl.gz",
   ...["wave", "heat", "life_elastic", "maxwell_pml"].map((name) => `h100/${name}.json.journal.jsonl`),
   "h200/grids.jsonl.gz",
+  "h200/maxwell_2d.json.journal.jsonl",
 ];
 const DEVICE = { copyBytesPerSecond: 3e12 };
 const [H100] = shippedEntries();
