@@ -15,7 +15,7 @@ import { layOut } from "../../kernels/layout.ts";
 import { runReference } from "../../kernels/reference.ts";
 import type { Boundaries, Grid, Problem } from "../../kernels/stencils/stencil.ts";
 import { TRAVERSALS } from "../../kernels/traversals/all.ts";
-import type { Traversal } from "../../kernels/traversals/traversal.ts";
+import type { Demand, Traversal } from "../../kernels/traversals/traversal.ts";
 import { combine } from "../../kernels/traversals/combine.ts";
 import { planesOf, reachOf, readsPrevious } from "../../kernels/update.ts";
 import { CpuPool } from "../../tuner/devices/cpu/wasm_workers.ts";
@@ -32,7 +32,11 @@ const STEPS = 3;
 const DEEPEST = 4;
 
 /** Instructions of a kernel's loop at most: a driver in software compiles longer ones for half a minute. */
-const LONGEST_LOOP = THOROUGH ? Infinity : 1500;
+const LONGEST_LOOP = THOROUGH ? Infinity : 700;
+
+function isShort({ loopInstructions = 0, rounds: { instructions } }: Demand): boolean {
+  return Math.max(loopInstructions, instructions) <= LONGEST_LOOP;
+}
 
 const BOUNDARIES_3D: readonly Boundaries[] = ["zero", "zero", "periodic", "insulated", [
   "zero",
@@ -207,7 +211,7 @@ for (const kind of KINDS) {
         .filter((parameters) =>
           (parameters.depth ?? 1) <= DEEPEST &&
           traversal.infeasible(problem, parameters, gpu.limits) === undefined &&
-          (traversal.demand(problem, parameters).loopInstructions ?? 0) <= LONGEST_LOOP
+          isShort(traversal.demand(problem, parameters))
         );
       if (feasible.length === 0) continue;
       const parameters = feasible[Math.floor(random() * feasible.length)]!;
