@@ -8,6 +8,8 @@
  * @module
  */
 import { pointsOf } from "../tuner/profile/calibration.ts";
+import { workIn } from "../tuner/profile/profile_index.ts";
+import { familyKey, stencilKey } from "../tuner/profile/profile_problem.ts";
 import type { ShippedDevice } from "../tuner/profile/shipped.ts";
 import { readReplaySpaces } from "../tuner/replay/read_replay_space.ts";
 import type { ReplaySpace } from "../tuner/replay/replay_space.ts";
@@ -26,8 +28,14 @@ export function shippedOf(spaces: readonly ReplaySpace[]): ShippedDevice[] {
       return [traversal, [...names].filter((name) => name !== "cpuWorkers")] as const;
     });
     const { gpu, cpu, os, deno, measured } = some[0]!.device;
+    const equations = new Map<string, ShippedDevice["equations"][number]>();
     const problems = some.map(({ problem, configurations }) => {
-      const { grid, steps, boundary: _, precision: __, ...equation } = problem;
+      const { grid, steps, boundary: _, precision: __, ...names } = problem, key = JSON.stringify(names);
+      if (!equations.has(key)) {
+        const likeness = { hash: stencilKey(problem), family: familyKey(problem), work: workIn(problem) };
+        equations.set(key, [names, likeness]);
+      }
+      const equation = [...equations.keys()].indexOf(key);
       const fastestFirst = configurations.filter(({ rate, parameters }) =>
         rate && parameters.cpuWorkers === undefined
       )
@@ -43,6 +51,7 @@ export function shippedOf(spaces: readonly ReplaySpace[]): ShippedDevice[] {
     return {
       device: { gpu, cpu, os, deno, measured },
       traversals,
+      equations: [...equations.values()],
       problems: problems.filter(([, , , rates]) => rates.length > 0),
     };
   });
