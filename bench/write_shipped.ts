@@ -10,7 +10,8 @@
  */
 import { TRAVERSALS } from "../kernels/traversals/all.ts";
 import { pointsOf } from "../tuner/profile/calibration.ts";
-import { problemOf } from "../tuner/profile/profile_problem.ts";
+import { workIn } from "../tuner/profile/profile_index.ts";
+import { familyKey, problemOf, stencilKey } from "../tuner/profile/profile_problem.ts";
 import type { ShippedDevice } from "../tuner/profile/shipped.ts";
 import { readReplaySpaces } from "../tuner/replay/read_replay_space.ts";
 import type { ReplaySpace } from "../tuner/replay/replay_space.ts";
@@ -29,8 +30,15 @@ export function shippedOf(spaces: readonly ReplaySpace[]): ShippedDevice[] {
       return [traversal, [...names].filter((name) => name !== "cpuWorkers")] as const;
     });
     const { gpu, cpu, os, deno, measured } = some[0]!.device;
+    const equations = new Map<string, ShippedDevice["equations"][number]>();
     const problems = some.map(({ problem, configurations }) => {
-      const { grid, steps, boundary: _, precision: __, ...equation } = problem, its = problemOf(problem);
+      const { grid, steps, boundary: _, precision: __, ...names } = problem, its = problemOf(problem);
+      const key = JSON.stringify(names);
+      if (!equations.has(key)) {
+        const likeness = { hash: stencilKey(problem), family: familyKey(problem), work: workIn(problem) };
+        equations.set(key, [names, likeness]);
+      }
+      const equation = [...equations.keys()].indexOf(key);
       const fastestFirst = configurations.filter(({ traversal, rate, parameters }) =>
         rate && its && parameters.cpuWorkers === undefined &&
         TRAVERSALS.find(({ name }) => name === traversal)!.infeasible(its, parameters, gpu!.limits) ===
@@ -48,6 +56,7 @@ export function shippedOf(spaces: readonly ReplaySpace[]): ShippedDevice[] {
     return {
       device: { gpu, cpu, os, deno, measured },
       traversals,
+      equations: [...equations.values()],
       problems: problems.filter(([, , , rates]) => rates.length > 0),
     };
   });

@@ -6,7 +6,7 @@
  */
 import { type Algebra, type Axis, type Expression, fold, type ProfileTap, TREE } from "./expression.ts";
 import { hashCell, type PartStart, PLANE_SEED } from "./initial_field.ts";
-import { evaluate } from "./operations.ts";
+import { evaluatorOf } from "./operations.ts";
 import { remembered } from "./remembered.ts";
 import { alongAxes, type Grid, imageOf, type Problem } from "./stencils/stencil.ts";
 import { type AxisProfile, offsetOf, planesOf, profileTapsOf, stepReach, type Update } from "./update.ts";
@@ -20,8 +20,8 @@ export function profilesOf({ profiles = [] }: Pick<Update, "profiles">): readonl
 
 /** Eight values that stand for a formula's: of 256 cells the least, the largest, and what lies between. */
 export function sampleProfile(formula: Expression): number[] {
-  const n = 256, values = Array.from({ length: n }, (_, i) => Math.fround(evaluate(formula, { i, n })) + 0);
-  const sorted = values.sort((a, b) => a - b);
+  const n = 256, valueAt = evaluatorOf(formula);
+  const sorted = Float32Array.from({ length: n }, (_, i) => valueAt({ i, n }) + 0).sort();
   return Array.from({ length: 8 }, (_, k) => sorted[Math.round(255 * k / 7)]!);
 }
 
@@ -32,8 +32,8 @@ export type ProfilePlace = Pick<PartStart, "first" | "whole">;
 export function initialProfiles(update: Update, grid: Grid, place: ProfilePlace = {}): ProfileValues {
   return profilesOf(update).map(({ axis, values, formula }, profile) => {
     if (update.layers !== undefined && formula !== undefined) {
-      const n = (place.whole ?? grid)[axis];
-      return fillProfile(axis, grid, place, (i) => evaluate(formula, { i, n }));
+      const n = (place.whole ?? grid)[axis], valueAt = evaluatorOf(formula);
+      return fillProfile(axis, grid, place, (i) => valueAt({ i, n }));
     }
     const seed = Math.imul(profile + 1, PLANE_SEED);
     return fillProfile(axis, grid, place, (i) => values[hashCell([i, 0, 0], seed) >>> 29]!);

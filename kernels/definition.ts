@@ -123,12 +123,18 @@ function findHash({ fields, materials, profiles, substeps, signal, sources = [],
     ...sources.map(({ into }) => dataOfFields(into)),
     ...(layers ? [layers.map(({ axis, cells }) => [axis, cells])] : []),
   ];
-  // FNV-1a
-  let hash = 0xcbf29ce484222325n;
-  for (const letter of JSON.stringify(computed)) {
-    hash = BigInt.asUintN(64, (hash ^ BigInt(letter.codePointAt(0)!)) * 0x100000001b3n);
+  return digestOf(JSON.stringify(computed));
+}
+
+/** Sixteen hexadecimal digits of a text, by FNV-1a, whose prime is 2⁴⁰ + 0x1b3, in halves of 32 bits. */
+export function digestOf(text: string): string {
+  let high = 0xcbf29ce4, low = 0x84222325;
+  for (let i = 0; i < text.length; i++) {
+    const before = (low ^ text.charCodeAt(i)) >>> 0, product = before * 0x1b3;
+    high = (Math.imul(high, 0x1b3) + Math.floor(product / 2 ** 32) + (before << 8)) >>> 0;
+    low = product >>> 0;
   }
-  return hash.toString(16).padStart(16, "0");
+  return [high, low].map((half) => half.toString(16).padStart(8, "0")).join("");
 }
 
 function valuesOf({ values, formula, packed }: Material): (readonly number[] | ExpressionData)[] {

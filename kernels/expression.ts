@@ -135,7 +135,7 @@ export function eachOperation<T>(
 
 /** Whether a word of a formula is a function's name. */
 export function isFunction(name: unknown): name is FunctionName {
-  return NAMES.some((one) => one === name);
+  return typeof name === "string" && Object.hasOwn(FUNCTIONS, name);
 }
 
 function operationOf<T>(operations: Operations<T>, kind: keyof Operations<T>): (...operands: T[]) => T {
@@ -214,15 +214,16 @@ export function visitTaps(
   expression: Expression,
   visit: (tap: Tap) => void,
   enter?: (of: Expression, offset: Offset) => boolean,
+  at: Offset = [0, 0, 0],
 ): void {
-  fold<true>(expression, {
-    ...uniform<true>(true, () => true),
-    tap(tap) {
-      visit(tap);
-      return true;
-    },
-    partial: (of, offset) => enter?.(of, offset) || undefined,
-  });
+  if ("operands" in expression) {
+    for (const operand of expression.operands) visitTaps(operand, visit, enter, at);
+  } else if (expression.kind === "tap") {
+    visit({ ...expression, offset: plus(expression.offset, at) });
+  } else if (expression.kind === "partial") {
+    const { of, offset } = expression, there = plus(offset, at);
+    if (!enter?.(of, there)) visitTaps(of, visit, enter, there);
+  }
 }
 
 /**

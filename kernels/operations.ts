@@ -5,6 +5,7 @@
  */
 import {
   constant,
+  eachOperation,
   type Expression,
   fold,
   type FormulaWord,
@@ -151,14 +152,24 @@ export function formula(name: FormulaWord, ...operands: readonly Value[]): Expre
   return { kind: "formula", name, operands: operands.map(nodeOf) };
 }
 
-/** The value of a signal or of a material's formula, in f64. */
-export function evaluate(
-  expression: Expression,
-  variables: Readonly<Partial<Record<Variable, number>>>,
-): number {
-  return fold<number>(expression, {
-    ...NUMBERS,
-    tap: () => NaN,
-    formula: (name, operands) => isFunction(name) ? FUNCTIONS[name](...operands) : variables[name] ?? NaN,
+/** What finds a number from those of variables. */
+type Evaluator = (variables: Readonly<Partial<Record<Variable, number>>>) => number;
+
+/** What finds the value of a signal or of a material's formula, in f64. */
+export function evaluatorOf(expression: Expression): Evaluator {
+  return fold<Evaluator>(expression, {
+    ...eachOperation<Evaluator>((_, operate) => (...[a, b, c]) => (given) =>
+      operate(a!(given), b?.(given)!, c?.(given)!)
+    ),
+    constant: (value) => () => value,
+    signal: () => () => 0,
+    tap: () => () => NaN,
+    formula: (name, [a, b]) =>
+      isFunction(name) ? (given) => FUNCTIONS[name](a!(given), b?.(given)!) : (given) => given[name] ?? NaN,
   });
+}
+
+/** The value of a signal or of a material's formula, in f64. */
+export function evaluate(expression: Expression, variables: Parameters<Evaluator>[0]): number {
+  return evaluatorOf(expression)(variables);
 }

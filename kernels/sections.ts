@@ -81,6 +81,7 @@ export function whyUncut(
   { span, wish = span }: SectionNeeds,
   limits: SectionLimits,
 ): Refusal | undefined {
+  if (!isCut(layout, limits)) return undefined;
   const { windowBytes } = limits, isWindow = windowBytes !== undefined;
   const total = slicesOf(layout), most = mostSlices(layout, limits);
   const together = Math.min(isWindow ? wish : span, total);
@@ -91,7 +92,6 @@ export function whyUncut(
     kind: "limits",
     message: `${found}, ${limit} is ${limits[limit]}`,
   });
-  if (!isCut(layout, limits)) return undefined;
   const bytes = 4 * layout.slice * together;
   if (isWindow) {
     if (together < most) return undefined;

@@ -15,7 +15,7 @@ import {
   tapsIn,
   uniform,
 } from "./expression.ts";
-import { evaluate } from "./operations.ts";
+import { evaluate, evaluatorOf } from "./operations.ts";
 import { remembered } from "./remembered.ts";
 
 /** A field's new value. */
@@ -69,9 +69,10 @@ export function placed(
   grid: readonly [number, number, number],
 ): ((x: number, y: number, z: number) => number) | undefined {
   const [nx, ny, nz] = grid;
-  return formula && ((...cell) => {
+  const find = formula && evaluatorOf(formula);
+  return find && ((...cell) => {
     const [x, y, z] = cell, along = axis !== undefined && { i: cell[axis], n: grid[axis] };
-    const value = evaluate(formula, along || { x: (x + 0.5) / nx, y: (y + 0.5) / ny, z: (z + 0.5) / nz });
+    const value = find(along || { x: (x + 0.5) / nx, y: (y + 0.5) / ny, z: (z + 0.5) / nz });
     if (Number.isFinite(Math.fround(value))) return value;
     throw new RangeError(
       `Cannot fill the material ${name}: a number that f32 can hold is wanted at (${x}, ${y}, ${z}): found ${value}`,

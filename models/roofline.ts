@@ -52,11 +52,10 @@ export function registerPressure(demand: Demand, { record = H100 }: DeviceModel)
   return registersOf(demand, record) / registerLimitOf(demand, record);
 }
 
-/** Workgroups that a multiprocessor runs at the same time. */
-function residentOf(demand: Demand, record: GpuRecord): number {
+/** Workgroups that a multiprocessor runs at the same time, by the registers that a thread wants and can have. */
+function residentOf(demand: Demand, record: GpuRecord, held: number, limit: number): number {
   const { registersPerMultiprocessor, simdWidth, parts, prices } = record;
-  const wanted = registersOf(demand, record) / prices.registerShare;
-  const registers = Math.ceil(Math.min(wanted, registerLimitOf(demand, record)) / 8) * 8;
+  const registers = Math.ceil(Math.min(held / prices.registerShare, limit) / 8) * 8;
   const groups = Math.floor(registersPerMultiprocessor / (registers * simdWidth) / parts) * parts;
   const threads = groupsOf(demand, record) * simdWidth;
   const most = Math.min(
@@ -106,11 +105,9 @@ export function predictRate(
     again,
     strays = {},
   } = demand.rounds;
-  const groups = groupsOf(demand, record), resident = residentOf(demand, record);
-  const spilled = Math.max(
-    0,
-    registersOf(demand, record) - prices.registerShare * registerLimitOf(demand, record),
-  );
+  const held = registersOf(demand, record), limit = registerLimitOf(demand, record);
+  const groups = groupsOf(demand, record), resident = residentOf(demand, record, held, limit);
+  const spilled = Math.max(0, held - prices.registerShare * limit);
   const slowdown = (1 + prices.spillSlowdown * spilled * groups * simdWidth / 256) *
     (1 + prices.fetchSlowdown * Math.max(0, (demand.loopInstructions ?? 0) - prices.fetched)) *
     (1 + prices.idleSlowdown * (demand.threadsPerWorkgroup / demand.rounds.busyThreads - 1));

@@ -123,9 +123,16 @@ export const marching: Traversal = {
     const { zPerThread = 1, threadsZ, threadsY, pieces, tile, ahead = 0, depth = 1 } = parameters;
     const shallow = depth > 1 ? deepRefusal(problem) : undefined;
     if (shallow !== undefined) return { ...shallow, message: `depth ${depth}: ${shallow.message}` };
-    const shape = shapeOf(problem, parameters), { haloY, haloZ, rimY, rimZ } = shape;
-    const threads = threadsZ * threadsY, isRimmed = [...haloY, ...haloZ].some((threads) => threads > 0);
-    if (parameters.depth !== undefined && !isRimmed && ![threadsZ, threadsY, pieces].every(isPower)) {
+    // Life, 512³, two steps: 456 Gcells/s, with a tile 323, without loads ahead 410 (H100, 2026-11-22)
+    if (depth > 1 && (tile === 1 || ahead === 0)) {
+      return wrongParameters(
+        "several steps a pass: a tile of loaded values costs more rim than it saves, and loads ahead always gain",
+      );
+    }
+    const form = formOf(problem, zPerThread, tile, ahead, depth), threads = threadsZ * threadsY;
+    const { haloY, haloZ, rimY, rimZ, isRimmed, layout } = form;
+    const arePowers = isPower(threadsZ) && isPower(threadsY) && isPower(pieces);
+    if (parameters.depth !== undefined && !isRimmed && !arePowers) {
       return wrongParameters(
         `${threadsZ}x${threadsY} threads, ${pieces} pieces: without a rim, powers of two are wanted`,
       );
@@ -135,19 +142,13 @@ export const marching: Traversal = {
         `${threadsZ}x${threadsY} threads: with a rim, workgroups that nearly fill a power of two are wanted`,
       );
     }
-    // Life, 512³, two steps: 456 Gcells/s, with a tile 323, without loads ahead 410 (H100, 2026-11-22)
-    if (depth > 1 && (tile === 1 || ahead === 0)) {
-      return wrongParameters(
-        "several steps a pass: a tile of loaded values costs more rim than it saves, and loads ahead always gain",
-      );
-    }
-    const layout = stepwiseLayout(withPads(problem, shape)), { z: reach } = reachOf(shape.update);
-    if (shape.isPlane && reach > zPerThread) {
+    const { z: reach } = form.reach;
+    if (form.isPlane && reach > zPerThread) {
       return wrongParameters(
         `${zPerThread} cells a thread, as taps reach ${reach}: several steps a pass exchange with the next thread only`,
       );
     }
-    if (isPaired(shape.update) && isCut(layout, limits)) {
+    if (isPaired(form.update) && isCut(layout, limits)) {
       return wrongParameters(`depth ${depth}: passes in pairs take levels in one piece`);
     }
     if (ownThreads(threadsZ, haloZ) <= 0 || ownThreads(threadsY, haloY) <= 0) {
@@ -165,20 +166,21 @@ export const marching: Traversal = {
         `${threadsZ} threads of ${zPerThread} cells are more than ${problem.grid[2]} cells along z need`,
       );
     }
-    const needed = registersOf(shape) * threadsZ * threadsY;
+    const needed = registersOf(form) * threads;
     if (needed > REGISTERS) {
       return wrongParameters(`${needed} registers in a workgroup: a multiprocessor has ${REGISTERS}`);
     }
-    if (shape.isPlane && registersOf(shape) > THREAD_REGISTERS) {
-      return wrongParameters(`${registersOf(shape)} registers in a thread: it can have ${THREAD_REGISTERS}`);
+    if (form.isPlane && registersOf(form) > THREAD_REGISTERS) {
+      return wrongParameters(`${registersOf(form)} registers in a thread: it can have ${THREAD_REGISTERS}`);
     }
-    if (tile === 1 && !shape.keepsNow) {
+    if (tile === 1 && !form.keepsNow) {
       return wrongParameters("a tile has no use: no tap reads a neighbour in the slice");
     }
+    const shape = shapeOf(problem, parameters);
     return exceededLimit(limits, {
       layout,
-      scratch: blockValues(blocksOf(problem)),
-      ...needsOf(shape),
+      scratch: shape.scratch,
+      span: shape.span,
       workgroup: [threadsZ, threadsY, 1],
       workgroupBytes: tileBytes(shape),
       workgroups: workgroupsOf(problem, shape),
@@ -187,22 +189,19 @@ export const marching: Traversal = {
   demand(problem, parameters) {
     const shape = shapeOf(problem, parameters);
     const { update, zPerThread, threadsZ, threadsY, isTiled, ahead, slices, queues, depth, isPlane } = shape;
-    const { fill, operations, profiles, haloY, haloZ, rimY, rimZ } = shape;
-    const { neighbours, reads, tiled, ...counted } = readsOf(update, zPerThread, isTiled, ahead, isPlane);
-    const inLayers = layersShare(problem), arrays = counted.arrays + inLayers;
+    const { fill, operations, profiles, rimY, rimZ, inLayers, isRimmed, reach: { y, z } } = shape;
+    const { neighbours, reads, tiled, ...counted } = shape.counted, arrays = counted.arrays + inLayers;
     const workgroups = workgroupsOf(problem, shape);
     const [across, along] = workgroups, threads = threadsZ * threadsY;
     const [, ny, nz] = problem.grid;
     const computed = across * threadsZ * zPerThread * along * threadsY / (ny * nz);
-    const { y, z } = reachOf(update);
     const { pieces, part, ends } = rowsAcross(threadsZ, Math.min(threadsZ * zPerThread, nz), z);
     // what else a tile's threads load, and what of a slice neighbours read, too
     const rim = isTiled ? (threadsZ + 2 * rimZ) * (threadsY + 2 * rimY) / threads - 1 : 0;
     const loads = arrays + rim + (isTiled ? 0 : reads),
       stored = isPaired(update) ? 2 : update.fields.length + inLayers;
-    const isDeep = [...haloY, ...haloZ].some((threads) => threads > 0);
-    const rowEnds = isDeep ? 0 : SECTORS_AT_ONCE * neighbours * ends;
-    const shared = isDeep ? (computed - 1) * arrays : neighbours * 2 * y / threadsY;
+    const rowEnds = isRimmed ? 0 : SECTORS_AT_ONCE * neighbours * ends;
+    const shared = isRimmed ? (computed - 1) * arrays : neighbours * 2 * y / threadsY;
     const total = workgroups.reduce((a, b) => a * b);
     const count = 1 / depth, isAlone = isAllZero(problem.boundary);
     // a body of several slices moves no value, and threads exchange what lies at their ends, four values at a time
@@ -223,7 +222,7 @@ export const marching: Traversal = {
         waits: { waitNs: ahead === 0 ? 1 : 0 },
         nearWaits: 1,
         nearBytes: 4 / depth *
-          (computed * (arrays * (1 + part) + fill / slices + (isDeep ? 0 : shared) + rowEnds) +
+          (computed * (arrays * (1 + part) + fill / slices + (isRimmed ? 0 : shared) + rowEnds) +
             stored * (1 + part)),
         cells: depth * problem.grid[0] * ny * nz / (total * slices),
         busyThreads: threads,
@@ -242,8 +241,8 @@ export const marching: Traversal = {
   },
   plan(problem, parameters, limits) {
     const { zPerThread = 1, threadsZ, threadsY, pieces, tile, ahead = 0, depth = 1 } = parameters;
-    const deepest = shapeOf(problem, parameters), needs = needsOf(deepest);
-    const padded = withPads(problem, deepest), layout = stepwiseLayout(padded);
+    const deepest = shapeOf(problem, parameters), needs = { span: deepest.span };
+    const { padded, layout } = deepest;
     const tiled = tile === 1 ? ", tile" : "", deep = depth > 1 ? `, ${depth} steps deep` : "";
     const label =
       `marching ${threadsZ}x${threadsY} of ${zPerThread}, ${pieces} pieces${tiled}, ${ahead} ahead${deep}`;
@@ -310,13 +309,6 @@ export const marching: Traversal = {
   },
 } satisfies Traversal<MarchParameters>;
 
-/** The problem with the pads that a pass needs, which are images of the grid as far as all of its steps reach. */
-function withPads(problem: Problem, { update, depth }: Shape): Problem {
-  return depth === 1 || isAllZero(problem.boundary)
-    ? problem
-    : { ...problem, stencil: { ...problem.stencil, update } };
-}
-
 /** Passes by twos: from the levels to scratch buffers, and back to them. */
 function pairedPlan(
   problem: Problem,
@@ -378,42 +370,58 @@ function pairedPlan(
 type Shape = ReturnType<typeof shapeOf>;
 
 function shapeOf(problem: Problem, parameters: MarchParameters) {
-  const { grid: [nx, ny], survey } = problem;
-  const { zPerThread = 1, threadsZ, threadsY, pieces, tile = 0, depth = 1 } = parameters;
+  const { zPerThread = 1, threadsZ, threadsY, pieces, tile = 0, ahead = 0, depth = 1 } = parameters;
+  const form = formOf(problem, zPerThread, tile, ahead, depth);
+  return { ...form, threadsZ, threadsY, slices: Math.ceil(problem.grid[0] / pieces) };
+}
+
+/** What does not depend on threads and pieces. */
+const formOf = remembered((
+  problem: Problem,
+  zPerThread: number,
+  tile: number,
+  givenAhead: number,
+  depth: number,
+) => {
   const isTiled = tile === 1,
-    isPlane = depth > 1 && ny === 1,
+    isPlane = depth > 1 && problem.grid[1] === 1,
     update = staggered(repeated(carried(storedUpdate(problem)), depth));
   // a slice of the plane's march takes less time than the memory: heat, 16384², 2,041 Gcells/s and 2,165 (H200, 2026-11-23)
-  const ahead = isPlane ? 2 : parameters.ahead ?? 0;
+  const ahead = isPlane ? 2 : givenAhead;
   const parts = partsOf(update, zPerThread, isTiled || isPlane, ahead, isPlane);
+  // the pads that a pass needs are images of the grid as far as all of its steps reach
+  const padded = depth === 1 || isAllZero(problem.boundary)
+    ? problem
+    : { ...problem, stencil: { ...problem.stencil, update } };
   return {
     ...parts,
     isPlane,
-    hasPoints: depth > 1 && survey !== undefined,
+    isRimmed: [...parts.haloY, ...parts.haloZ].some((threads) => threads > 0),
+    hasPoints: depth > 1 && problem.survey !== undefined,
     update,
     depth,
     zPerThread,
-    threadsZ,
-    threadsY,
-    slices: Math.ceil(nx / pieces),
     isTiled,
     ahead,
+    counted: readsOf(update, zPerThread, isTiled, ahead, isPlane),
+    reach: reachOf(update),
+    padded,
+    layout: stepwiseLayout(padded),
+    scratch: blockValues(blocksOf(problem)),
+    inLayers: layersShare(problem),
+    /** Slices that a dispatch touches at least. */
+    span: 2 * stepReach(update).x + 1,
   };
-}
+});
 
 function isPower(count: number): boolean {
   return Number.isInteger(Math.log2(count));
 }
 
-/** Slices that a dispatch touches at least. */
-function needsOf({ update }: Shape): { span: number } {
-  return { span: 2 * stepReach(update).x + 1 };
-}
-
 /** Why a problem cannot have several steps a pass. */
 const deepRefusal = remembered((problem: Problem) => refusalOf(deepOf(problem), problem));
 
-/** What does not depend on the grid. */
+/** What does not depend on the grid either. */
 const partsOf = remembered((
   update: Update,
   zPerThread: number,
@@ -453,7 +461,7 @@ const partsOf = remembered((
  */
 const REGISTERS = 65_536, THREAD_REGISTERS = 280;
 
-function registersOf({ zPerThread, held, hasPoints }: Shape): number {
+function registersOf({ zPerThread, held, hasPoints }: ReturnType<typeof formOf>): number {
   // an entry, its place and what is found there
   return 24 + zPerThread * held + (hasPoints ? 8 : 0);
 }

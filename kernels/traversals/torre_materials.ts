@@ -14,7 +14,7 @@ import { tapsIn } from "../expression.ts";
 import { remembered } from "../remembered.ts";
 import type { Assignment, Update } from "../update.ts";
 import { lanesAt } from "../wgsl/declare.ts";
-import { alongX, type Place, shifted, tilesOf } from "./torre_shape.ts";
+import { alongX, keyAt, type Place, shifted, tilesOf } from "./torre_shape.ts";
 import { type Cell, cellsOf } from "./torre_visit.ts";
 
 /** Values of the parameter `materials`: one of the first two, packed or not. */
@@ -52,9 +52,9 @@ interface MaterialNeeds {
   readonly enteringRows: readonly Element[];
 }
 
-/** A text that two elements share exactly if they are the same. */
-export function elementKey({ plane, place, by }: Element): string {
-  return `${plane} ${by} ${place}`;
+/** A number that two elements share exactly if they are the same. */
+export function elementKey({ plane, place, by }: Element): number {
+  return keyAt(place, 64 * plane + by + 32);
 }
 
 /** Where an element's value was one tier ago. */
@@ -64,7 +64,7 @@ export function behind(element: Element, slope: number): Element {
 
 /** The elements that cells read, by growing x. */
 function elementsAt(update: Update, zPerThread: number, cells: readonly Cell[]): Element[] {
-  const found = new Map<string, Element>();
+  const found = new Map<number, Element>();
   for (const one of update.substeps.flat()) {
     for (const { plane, offset: [x, y, z] } of materialTaps(one, update.fields.length)) {
       for (const { place, made } of cells) {
@@ -109,7 +109,7 @@ export function visitMaterials(
   const { elements, entering } = materialNeeds(update, dts, zPerThread);
   const loads = cells.map((): MaterialLoads => ({ now: [], next: [] }));
   /** The first cell that reads an element. */
-  const readers = new Map<string, number>();
+  const readers = new Map<number, number>();
   for (const [index, cell] of cells.entries()) {
     for (const key of elementsAt(update, zPerThread, [cell]).map(elementKey)) {
       if (!readers.has(key)) readers.set(key, index);

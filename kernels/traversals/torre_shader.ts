@@ -101,7 +101,7 @@ export function torreShader(
   ].join("\n");
   // What is still only in registers at the top, in the coordinates of the tier after the last.
   const stored = new Set(needs.stored.map(valueKey)), made = new Set(tierOf(shape).map(valueKey));
-  const isUnstored = (key: string): boolean => made.has(key) && !stored.has(key);
+  const isUnstored = (key: number): boolean => made.has(key) && !stored.has(key);
   const finishInto = (current: string, other: string): string =>
     [
       ...needs.carried.filter((value) => isUnstored(valueKey(onward(value, slope))))
@@ -236,7 +236,7 @@ function writeTiers(
   let half = 0;
   for (let tier = 0; tier < unroll; tier++) {
     const arrays: Arrays = tier % 2 === 0 ? ["now", "before"] : ["before", "now"];
-    const nextMaterials = new Map<string, string>();
+    const nextMaterials = new Map<number, string>();
     lines.push(`// tier ${tier}: ${arrays.join(" → ")}`);
     if (readsSignal(update)) {
       lines.push(`let signal${tier} = ${signalOf(`row.y / W + ${plus("tier", tier)}`)};`);
@@ -361,7 +361,7 @@ function olderIn(update: Update, width: number): Value[] {
  * The rows of workgroup memory in which values rest, by the values that the next tier finds there: of F(t) with two tiers or
  * more, of F(t − 1) with one. Those were put there for their neighbours.
  */
-function rowsAtRest(resting: readonly Place[], unroll: number): ReadonlyMap<string, string> {
+function rowsAtRest(resting: readonly Place[], unroll: number): ReadonlyMap<number, string> {
   const ago = unroll === 1 ? 1 : 0;
   return new Map(resting.map((place, i) => [valueKey({ field: 0, ago, place }), `rest[${i}]`]));
 }
@@ -382,8 +382,8 @@ interface Registers {
   /** Half of the workgroup memory that the chunk takes. */
   readonly half: number;
   /** Registers of fields by value, and of materials by element. */
-  readonly known: ReadonlyMap<string, string>;
-  readonly m: ReadonlyMap<string, string>;
+  readonly known: ReadonlyMap<number, string>;
+  readonly m: ReadonlyMap<number, string>;
 }
 
 /**

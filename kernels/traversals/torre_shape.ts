@@ -127,6 +127,11 @@ export function placesIn(width: number): number {
 /** A cell of a tile in the torre's local coordinates. */
 export type Place = readonly [a: number, b: number];
 
+/** A number of a place and a kind: tiles whose kernels compile in time are narrower than 2¹² cells. */
+export function keyAt([a, b]: Place, kind = 0): number {
+  return (kind * 2 ** 13 + a + 2 ** 12) * 2 ** 13 + b + 2 ** 12;
+}
+
 /** The place that lies Δx, Δy cells from another. */
 export function shifted([a, b]: Place, x: number, y: number): Place {
   return [a + x + y, b + x - y];

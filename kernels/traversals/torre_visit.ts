@@ -18,6 +18,7 @@ import { type Reads, type Step, sumsOf, type TorreSums } from "./torre_sums.ts";
 import {
   alongX,
   byDepth,
+  keyAt,
   type Place,
   shifted,
   square,
@@ -34,9 +35,9 @@ export interface Value {
   readonly place: Place;
 }
 
-/** A text that two values share exactly if they are the same. */
-export function valueKey({ field, ago, place }: Value): string {
-  return `${field} ${ago} ${place}`;
+/** A number that two values share exactly if they are the same. */
+export function valueKey({ field, ago, place }: Value): number {
+  return keyAt(place, 3 * field + ago + 1);
 }
 
 /** The value that the cell at a place taps, in its own column. */
@@ -62,7 +63,7 @@ export const cellsOf: (update: Update, dts: number, substep: number) => readonly
     const all = update.substeps[substep]!.flatMap((one) =>
       tileOf(tiles, one.field).map((place) => ({ one, place }))
     );
-    const together = Map.groupBy(all, ({ place }) => `${place}`);
+    const together = Map.groupBy(all, ({ place }) => keyAt(place));
     return [...together.values()].map((its) => ({ place: its[0]!.place, made: its.map(({ one }) => one) }))
       .sort((p, q) => byDepth(p.place, q.place));
   },
@@ -151,11 +152,12 @@ function findNeedsOfFields(update: Update, tiles: TorreTiles): TierNeeds {
   const read = new Map(
     cells.flatMap((cell) => readsOf(update, cell)).map((value) => [valueKey(value), value]),
   );
-  const within = ({ field, place: [a, b] }: Value): readonly [number, number] => {
-    const [u, v] = corners[field]!;
-    return [a - u, b - v];
+  /** Whether a value lies in its field's tile, at least this far from the low ends of u and v. */
+  const isWithin = ({ field, place }: Value, least: number): boolean => {
+    const corner = corners[field]!, a = place[0] - corner[0], b = place[1] - corner[1];
+    return a >= least && b >= least && a < width && b < width;
   };
-  const isMade = (value: Value): boolean => within(value).every((at) => at >= 0 && at < width);
+  const isMade = (value: Value): boolean => isWithin(value, 0);
   const isHeld = (value: Value): boolean => {
     const before = onward(value, slope);
     return isMade(before) || read.has(valueKey(before));
@@ -174,7 +176,7 @@ function findNeedsOfFields(update: Update, tiles: TorreTiles): TierNeeds {
     carried: all.filter((value) => value.ago === 0 && isHeld(value)),
     loads: all.filter((value) => value.ago === 0 ? !isHeld(value) : !isMade(value)),
     stored: made.filter((value) =>
-      within(value).some((at) => at < slope) || !isCarried(value.field, value.place) ||
+      !isWithin(value, slope) || !isCarried(value.field, value.place) ||
       isLoaded(value.field, value.place)
     ),
     exchanged: [],
@@ -192,9 +194,13 @@ const fieldTaps = remembered(({ value }: Assignment, fields: number) =>
 );
 
 /** The values that a cell taps of fields, but for F(t − 1). */
-export function readsOf({ fields }: Update, { place, made }: Cell): Value[] {
-  return made.flatMap((one) => fieldTaps(one, fields.length)).map((tap) => tapped(tap, place));
+export function readsOf({ fields }: Update, cell: Cell): readonly Value[] {
+  return readsIn(cell, fields.length);
 }
+
+const readsIn = remembered(({ place, made }: Cell, fields: number): readonly Value[] =>
+  made.flatMap((one) => fieldTaps(one, fields)).map((tap) => tapped(tap, place))
+);
 
 type Visit = Omit<Chunk, "loads" | "woken">;
 
@@ -202,7 +208,7 @@ export function visitTier(update: Update, shape: VisitShape): Chunk[] {
   const { resting, lookahead } = shape, sums = sumsOf(update), needs = needsOf(update, shape.dts);
   const chunks = update.fields.length > 1 ? visitFields(update, shape) : visitField(update, shape);
   /** The first chunk that reads a value. */
-  const readers = new Map<string, number>();
+  const readers = new Map<number, number>();
   chunks.forEach(({ exchanged, kept, cells }, index) => {
     const read = (value: Value): void => {
       const key = valueKey(value);
@@ -218,29 +224,33 @@ export function visitTier(update: Update, shape: VisitShape): Chunk[] {
       else for (const step of sums.cell.values) readAt(step, cell.place);
     }
   });
+  const loads = Map.groupBy(needs.loads, (value) => {
+    const reader = readers.get(valueKey(value)) ?? chunks.length - 1; // where none: the next tier's G
+    return Math.max(0, reader - lookahead);
+  });
   return chunks.map((chunk, index) => ({
     ...chunk,
     woken: resting.filter((place) => readers.get(valueKey(ofField(place))) === index),
-    loads: needs.loads.filter((value) => {
-      const reader = readers.get(valueKey(value)) ?? chunks.length - 1; // where none: the next tier's G
-      return Math.max(0, reader - lookahead) === index;
-    }),
+    loads: loads.get(index) ?? [],
   }));
 }
 
 /** Chunks of several fields: a new one where the columns that its cells read would be too many. */
 function visitFields(update: Update, { dts, perChunk }: VisitShape): Visit[] {
   return [...update.substeps.keys()].flatMap((substep) => {
-    const chunks: { exchanged: Map<string, Value>; cells: Cell[] }[] = [];
+    const chunks: { readonly exchanged: Map<number, Value>; readonly cells: Cell[] }[] = [];
     for (const cell of cellsOf(update, dts, substep)) {
-      const columns = cell.made.flatMap((one) => fieldTaps(one, update.fields.length))
-        .filter(({ offset }) => offset[2] !== 0).map((tap) => tapped(tap, cell.place))
-        .map((value) => [valueKey(value), value] as const);
-      const last = chunks.at(-1), together = new Map([...last?.exchanged ?? [], ...columns]);
-      if (last === undefined || together.size > perChunk) {
-        chunks.push({ exchanged: new Map(columns), cells: [cell] });
+      const columns = new Map(
+        cell.made.flatMap((one) => fieldTaps(one, update.fields.length))
+          .filter(({ offset }) => offset[2] !== 0).map((tap) => tapped(tap, cell.place))
+          .map((value) => [valueKey(value), value] as const),
+      );
+      const last = chunks.at(-1);
+      const added = [...columns].filter(([key]) => last?.exchanged.has(key) !== true);
+      if (last === undefined || last.exchanged.size + added.length > perChunk) {
+        chunks.push({ exchanged: columns, cells: [cell] });
       } else {
-        last.exchanged = together;
+        for (const [key, value] of added) last.exchanged.set(key, value);
         last.cells.push(cell);
       }
     }

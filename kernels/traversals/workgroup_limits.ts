@@ -27,15 +27,17 @@ export interface Claim {
 
 /** The first limit that the claim exceeds, with what is wanted and what there is; undefined if it fits. */
 export function exceededLimit(limits: DeviceLimits, claim: Claim): Refusal | undefined {
-  const [x, y, z] = claim.workgroup;
+  const { workgroup, workgroups } = claim, x = workgroup[0], y = workgroup[1], z = workgroup[2];
   const uncut = whyUncut(claim.layout, { wish: claim.wish, span: claim.span ?? Infinity }, limits);
   if (uncut !== undefined) return uncut;
   const scratch = 4 * (claim.scratch ?? 0);
-  const wanted = [scratch, scratch, claim.workgroupBytes, x * y * z, x, y, z, Math.max(...claim.workgroups)];
-  const exceeded = CLAIMED.findIndex(([limit], i) => wanted[i]! > limits[limit]);
-  if (exceeded < 0) return undefined;
-  const [limit, what] = CLAIMED[exceeded]!;
-  return { kind: "limits", message: `${wanted[exceeded]} ${what}, ${limit} is ${limits[limit]}` };
+  const wanted = [scratch, scratch, claim.workgroupBytes, x * y * z, x, y, z, Math.max(...workgroups)];
+  for (let i = 0; i < wanted.length; i++) {
+    const [limit, what] = CLAIMED[i]!;
+    if (wanted[i]! > limits[limit]) {
+      return { kind: "limits", message: `${wanted[i]} ${what}, ${limit} is ${limits[limit]}` };
+    }
+  }
 }
 
 /** What is claimed, in the order of the checks. */

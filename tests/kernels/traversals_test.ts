@@ -351,7 +351,7 @@ Deno.test("infeasible parameters are reported before anything is compiled, with 
     marching.infeasible(problem, { threadsZ: 64, threadsY: 36, pieces: 1, tile: 1 }, limits)?.message,
     "20064 bytes of workgroup memory, maxComputeWorkgroupStorageSize is 16384",
   );
-  const deep = { threadsZ: 18, threadsY: 14, pieces: 1, tile: 0, depth: 2 };
+  const deep = { threadsZ: 18, threadsY: 14, pieces: 1, tile: 0, ahead: 1, depth: 2 };
   assertEquals(
     marching.infeasible(problem, deep, limits)?.message,
     "depth 2: the update reads a value at t − 1: several steps go in one pass only where no neighbour needs what a march " +

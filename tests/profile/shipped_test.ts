@@ -165,7 +165,8 @@ Deno.test("an entry of what comes with Facet has its points in order", () => {
   const { entries: [entry] } = entriesOf({
     device: H100!.device,
     traversals: [["stepwise", ["threadsZ", "depth"]]],
-    problems: [[{ stencil: "wave", order: 2 }, [8, 8, 8], 4, [[0, 1, 64, null], [0, 2, 32, 1]]]],
+    equations: [[{ stencil: "wave", order: 2 }, { hash: "", family: "", work: null }]],
+    problems: [[0, [8, 8, 8], 4, [[0, 1, 64, null], [0, 2, 32, 1]]]],
   });
   assertEquals(entry!.calibration, [
     { traversal: "stepwise", parameters: { threadsZ: 64 }, cellsPerSecond: 1e9 },

@@ -3,7 +3,7 @@ import { remembered } from "../../kernels/remembered.ts";
 import type { Problem } from "../../kernels/stencils/stencil.ts";
 import { TRAVERSALS } from "../../kernels/traversals/all.ts";
 import { stepwise } from "../../kernels/traversals/stepwise.ts";
-import type { DeviceLimits, Parameters, Traversal } from "../../kernels/traversals/traversal.ts";
+import type { DeviceLimits, Traversal } from "../../kernels/traversals/traversal.ts";
 import type { DeviceModel } from "../../models/roofline.ts";
 import type { Configuration, Share } from "../configuration.ts";
 import { partOf } from "../devices/shared/shares.ts";
@@ -214,28 +214,34 @@ function gpuWays(
   const spaces: Space[] = [];
   const ways = allowed.flatMap((traversal): Way[] => {
     const all = only(traversal.parameterLists(way.on, limits), traversal.writing ?? [], ([one]) => [one!]);
-    const found = new Map<string, Candidate>();
-    const keyOf = (parameters: Parameters) => Object.values(parameters).join();
-    const before = wrongParameters("found before");
-    const infeasible: Traversal["infeasible"] = (on, parameters, limits) =>
-      found.size > 0 && found.has(keyOf(parameters)) ? before : traversal.infeasible(on, parameters, limits);
-    const look = (lists: typeof all): void => {
+    const found: Candidate[] = [];
+    const look = (lists: typeof all, infeasible = traversal.infeasible): void => {
       const traversals = [{ ...traversal, infeasible, parameterLists: () => lists }];
       const space = feasible(way.on, { traversals, limits, device });
       spaces.push(space);
-      for (const one of space.candidates) found.set(keyOf(one.parameters), one);
+      for (const one of space.candidates) found.push(one);
     };
     const best = (most: number): Candidate[] =>
-      [...found.values()].sort((a, b) => b.predicted - a.predicted).slice(0, most);
-    const long = Object.keys(all).filter((name) => isLong(all[name]!));
+      found.toSorted((a, b) => b.predicted - a.predicted).slice(0, most);
+    let long = Object.keys(all).filter((name) => isLong(all[name]!));
     look(only(all, long, (list) => list.filter((_, i) => i % 2 === 0)));
-    if (found.size === 0 && long.length > 0) look(all);
+    if (found.length === 0 && long.length > 0) {
+      look(all);
+      long = [];
+    }
+    const before = wrongParameters("found before"), seen = new Set<string>();
     for (const { parameters } of best(MOST_REFINED)) {
       const near = (list: readonly number[], name: string): number[] => {
         const at = list.indexOf(parameters[name]!), most = long.includes(name) ? 1 : 0;
         return list.filter((_, i) => Math.abs(i - at) <= most);
       };
-      look(only(all, Object.keys(all), near));
+      look(only(all, Object.keys(all), near), (on, one, limits) => {
+        const key = Object.values(one).join(),
+          isNew = long.some((name) => all[name]!.indexOf(one[name]!) % 2);
+        if (!isNew || seen.has(key)) return before;
+        seen.add(key);
+        return traversal.infeasible(on, one, limits);
+      });
     }
     return best(MOST_CORRECTED).map((candidate) => ({ ...way, candidate }));
   });

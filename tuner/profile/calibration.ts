@@ -13,6 +13,7 @@ import { rankCandidates, type Space } from "../search/space.ts";
 import { formerPoints } from "./former_files.ts";
 import { type Prediction, predictionOf } from "./prediction.ts";
 import type { ProfileEntry, ProfilePoint, ProfileRated } from "./profile_types.ts";
+import { recorded } from "./shipped.ts";
 
 /** A candidate for a problem, with the rate that it reached. */
 export interface Sample extends Prediction {
@@ -262,11 +263,11 @@ export function pointOf(
 /** What an entry's measurements teach of its problem, predicted with a model of the entry's own device. */
 export function samplesOf(entry: ProfileEntry, problem: Problem, device: DeviceModel): Sample[] {
   const { configuration, result: { cellsPerSecond }, tieSet, bestOfEach = [], calibration = [] } = entry;
-  const found = new Map<string, Sample>();
+  const found = new Map<string, Sample>(), isTrusted = recorded.has(entry.problem);
   const add = (point: ProfilePoint, on: Problem): void => {
     const key = `${on.grid} ${pointKey(point)}`;
     if (found.has(key)) return;
-    const { cellsPerSecond, ...one } = point, prediction = predictionOf(one, on, device);
+    const { cellsPerSecond, ...one } = point, prediction = predictionOf(one, on, device, isTrusted);
     if (!("reason" in prediction)) found.set(key, { ...prediction, problem: on, cellsPerSecond });
   };
   const all = [{ configuration, cellsPerSecond }, ...tieSet, ...bestOfEach];

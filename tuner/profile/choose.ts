@@ -20,7 +20,7 @@ import { DEVICE_GRADES, gradeDevice, type TargetDevice } from "./match_device.ts
 import { learn, USUAL_BANDWIDTH } from "./learn.ts";
 import { describeProblem, problemOf } from "./profile_problem.ts";
 import { devicesOf } from "./merge.ts";
-import { type NearEntry, nearestEntries, problemDistance } from "./profile_index.ts";
+import { type NearEntry, nearestEntries, stepsDistance } from "./profile_index.ts";
 import type { Profile, ProfileDevice, ProfileEntry, ProfileProblem } from "./profile_types.ts";
 import { isShipped, shippedEntries } from "./shipped.ts";
 import { isShared, uses } from "../shares.ts";
@@ -265,9 +265,8 @@ type Found = Pick<Choice, "configuration" | "runnersUp" | "changes" | "cellsPerS
 };
 
 /** Whether an entry is of this problem, in runs as long as `tune` makes them: what was best there is best in longer ones. */
-function isLongRun({ entry: { problem: measured }, device }: NearEntry, problem: Problem): boolean {
-  const { steps } = problem;
-  if (problemDistance({ ...measured, steps }, describeProblem(problem)) > 0) return false;
+function isLongRun({ entry: { problem: measured }, device, distance }: NearEntry, problem: Problem): boolean {
+  if (distance > stepsDistance(measured, problem)) return false;
   const usual = { ...problem, steps: defaultSteps(problem.stencil, device.gpu) };
   const copy = device.measured.copyBytesPerSecond ?? USUAL_BANDWIDTH;
   return measured.steps >= withSuitedSteps({ problem: usual, isDefaultSteps: true, device }, copy).steps;

@@ -40,8 +40,9 @@ export function learn(
     ? MOST_SAMPLES
     : Math.max(LEAST_ELSEWHERE, Math.min(MOST_ELSEWHERE, MOST_SAMPLES - already));
   for (const { entry, device, isAlike } of nears) {
+    if (left <= 0) break;
     const measured = problemOf(entry.problem);
-    if (measured === undefined || left <= 0) continue;
+    if (measured === undefined) continue;
     const model = deviceModelOf(device, device.measured.copyBytesPerSecond ?? USUAL_BANDWIDTH);
     const fits = ({ cpuWorkers = 0 }: Sample): boolean => cpuWorkers > 0 ? isAlike : !isCpu;
     const its = isAlike ? plannedProblem({ ...usersProblem(measured), stencil }) : measured;

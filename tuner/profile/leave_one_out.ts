@@ -4,8 +4,8 @@ import type { DeviceModel } from "../../models/roofline.ts";
 import { formatPercent } from "../format.ts";
 import { mostPromising } from "./best_predicted.ts";
 import { Calibration, MOST_SAMPLES, pointsOf, type Sample } from "./calibration.ts";
-import { equationDistance, problemDistance } from "./profile_index.ts";
-import { describeProblem } from "./profile_problem.ts";
+import { equationDistance, problemDistance, workIn } from "./profile_index.ts";
+import { describeProblem, stencilKey } from "./profile_problem.ts";
 
 /** Rates repeat to within this part of each other. */
 const SURELY = 0.99;
@@ -54,8 +54,10 @@ export function leaveOneOut(
   return measured.flatMap((one): UnseenProblem[] => {
     const known = measured.filter(({ problem }) => isKnown(problem, one.problem))
       .map((other) => {
-        const apart = equationDistance(one.problem.stencil, other.problem.stencil);
-        const far = apart + problemDistance(described.get(one)!, described.get(other)!);
+        const [here, there] = [described.get(one)!, described.get(other)!];
+        const isSame = stencilKey(here) === stencilKey(there);
+        const apart = isSame ? 0 : equationDistance(workIn(here), workIn(there));
+        const far = apart + problemDistance(here, there);
         const samples = points.get(other)!.map(({ sample }) => ({ ...sample, isForeign: apart > 0 }));
         return { apart, far, samples };
       })

@@ -22,11 +22,13 @@ export interface Prediction extends Point {
  * of another version, or was edited.
  *
  * @param device the GPU; the CPU is known by its workers
+ * @param isTrusted whether the values come with Facet
  */
 export function predictionOf(
   { traversal: name, parameters, cpuWorkers }: Omit<ProfilePoint, "cellsPerSecond">,
   problem: Problem,
   device: DeviceModel,
+  isTrusted = false,
 ): Prediction | { readonly reason: string } {
   if (cpuWorkers !== undefined) {
     const known = cpuTraversalNamed(name);
@@ -39,7 +41,7 @@ export function predictionOf(
   }
   const traversal = TRAVERSALS.find((one) => one.name === name);
   if (traversal === undefined) return { reason: `there is no traversal ${name} any more` };
-  const odd = refusedBy(problem, name) ?? oddValue(traversal, problem, parameters);
+  const odd = refusedBy(problem, name) ?? (isTrusted ? undefined : oddValue(traversal, problem, parameters));
   if (odd !== undefined) return { reason: `${name}: ${odd}` };
   const demand = traversal.demand(problem, parameters);
   const predicted = predictRate(demand, device, { cells: cellsOf(problem.grid) });

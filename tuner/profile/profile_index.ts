@@ -1,10 +1,10 @@
-import { hashOf } from "../../kernels/definition.ts";
 import { remembered } from "../../kernels/remembered.ts";
 import { type Boundaries, shortBoundary, type Stencil } from "../../kernels/stencils/stencil.ts";
 import { stepwise } from "../../kernels/traversals/stepwise.ts";
 import { referenceShape } from "../devices/reference.ts";
 import { familyKey, problemOf, stencilKey } from "./profile_problem.ts";
 import type { DeviceEntries, ProfileEntry, ProfileProblem } from "./profile_types.ts";
+import { type Likeness, recorded } from "./shipped.ts";
 
 /** An entry, and how far its problem is from the wanted one. */
 export interface NearEntry {
@@ -40,24 +40,34 @@ export function problemDistance(a: ProfileProblem, b: ProfileProblem): number {
   const [of, other] = [a, b].map(({ boundary }) => `${shortBoundary(boundary as Boundaries)}`);
   const boundary = of === other ? 0 : OTHER_BOUNDARY;
   const coefficients = stencilKey(a) === stencilKey(b) ? 0 : OTHER_COEFFICIENTS;
-  return Math.abs(sum) + shape + boundary + coefficients +
-    STEPS_WEIGHT * Math.abs(Math.log2(a.steps / b.steps));
+  return Math.abs(sum) + shape + boundary + coefficients + stepsDistance(a, b);
+}
+
+/** How far two problems are from each other that differ in their steps alone. */
+export function stepsDistance(a: Pick<ProfileProblem, "steps">, b: Pick<ProfileProblem, "steps">): number {
+  return STEPS_WEIGHT * Math.abs(Math.log2(a.steps / b.steps));
 }
 
 /** How far two equations are from each other, by what stepwise asks of a device; what is of no use for another is infinitely far. */
-export function equationDistance(a: Stencil, b: Stencil): number {
-  if (hashOf(a.update) === hashOf(b.update)) return 0;
-  if ((a.dimensions ?? 3) !== (b.dimensions ?? 3) || a.dimensions === 1) return Infinity;
-  const [one, other] = [a, b].map((each) => workOf(each)),
-    ratio = (i: number) => Math.abs(Math.log2(one![i]! / other![i]!));
-  return OTHER_EQUATION + OTHER_WORK * (ratio(0) + ratio(1));
+export function equationDistance(one: Likeness["work"], other: Likeness["work"]): number {
+  if (one === null || other === null || one[0] !== other[0]) return Infinity;
+  const ratio = (i: 1 | 2) => Math.abs(Math.log2(one[i] / other[i]));
+  return OTHER_EQUATION + OTHER_WORK * (ratio(1) + ratio(2));
 }
 
-/** Bytes and instructions of an update. */
-const workOf = remembered((stencil: Stencil): readonly number[] => {
+/** What an update takes by stepwise; null where that says nothing of other equations. */
+const workOf = remembered((stencil: Stencil): Likeness["work"] => {
+  const { dimensions = 3 } = stencil;
+  if (dimensions === 1) return null;
   const problem = { stencil, grid: [64, 64, 64], boundary: "zero", steps: 1 } as const;
   const { bytesPerUpdate, rounds } = stepwise.demand(problem, referenceShape(problem));
-  return [bytesPerUpdate, rounds.instructions];
+  return [dimensions, bytesPerUpdate, rounds.instructions];
+});
+
+/** The same of a problem's equation. */
+export const workIn: (problem: ProfileProblem) => Likeness["work"] = remembered((problem: ProfileProblem) => {
+  const known = recorded.get(problem), { stencil } = known ? {} : problemOf(problem) ?? {};
+  return stencil === undefined ? known?.work ?? null : workOf(stencil);
 });
 
 /** Entries of the very equation for which a device's entries of others, whose kernels take long to compare, are left out. */
@@ -71,26 +81,19 @@ export function nearestEntries(
   most: number,
 ): NearEntry[] {
   const family = familyKey(problem),
+    key = stencilKey(problem),
     isNamesake = ({ stencil, order, delta, definition }: ProfileProblem) =>
       stencil === problem.stencil && order === problem.order && delta === problem.delta &&
       (definition ?? problem.definition) === undefined;
   return devices.flatMap(({ device, entries }) => {
     const namesakes = entries.filter((entry) => isNamesake(entry.problem));
-    return [...familiesOf(namesakes.length >= ENOUGH ? namesakes : entries)].flatMap(([key, some]) => {
-      const isAlike = key === family, other = isAlike ? stencil : stencilOf(some[0]!.problem);
-      const apart = isAlike ? 0 : other === undefined ? Infinity : equationDistance(stencil, other);
+    return (namesakes.length >= ENOUGH ? namesakes : entries).flatMap((entry) => {
+      const isAlike = familyKey(entry.problem) === family;
+      const isSame = isAlike || stencilKey(entry.problem) === key;
+      const apart = isSame ? 0 : equationDistance(workIn(entry.problem), workOf(stencil));
       if (apart === Infinity) return [];
-      return some.map((entry) => {
-        return { entry, device, isAlike, distance: apart + problemDistance(entry.problem, problem) };
-      });
+      return [{ entry, device, isAlike, distance: apart + problemDistance(entry.problem, problem) }];
     });
   }).sort((a, b) => a.distance - b.distance || b.entry.result.cellsPerSecond - a.entry.result.cellsPerSecond)
     .slice(0, most);
 }
-
-const stencilOf = remembered((problem: ProfileProblem) => problemOf(problem)?.stencil);
-
-/** A device's entries by the family of their equations, found at the first call. */
-const familiesOf = remembered((
-  entries: readonly ProfileEntry[],
-): ReadonlyMap<string, readonly ProfileEntry[]> => Map.groupBy(entries, ({ problem }) => familyKey(problem)));

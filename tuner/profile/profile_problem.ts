@@ -10,6 +10,7 @@ import {
 import {
   type Definition,
   definitionOf,
+  digestOf,
   type ExpressionData,
   hashOf,
   stencilOf,
@@ -19,6 +20,7 @@ import { plannedProblem, usersProblem } from "../../kernels/planned_problem.ts";
 import { firstIssue } from "./check_record.ts";
 import { VARIANTS } from "./describe.ts";
 import { problemSchema, type ProfileProblem } from "./schema.ts";
+import { recorded } from "./shipped.ts";
 
 /** A problem as profiles store it, whether or not one can. */
 export function describeProblem(planned: Problem): ProfileProblem {
@@ -73,12 +75,12 @@ export function problemOf({ boundary, grid, steps, survey, ...made }: ProfilePro
 
 /** A text that two problems share exactly if their equations compute the same; of an unknown equation, its names. */
 export function stencilKey(problem: ProfileProblem): string {
-  return problem.hash ?? keysIn(problem).hash;
+  return problem.hash ?? (recorded.get(problem) ?? keysIn(problem)).hash;
 }
 
 /** A text that two problems share exactly if their equations are the same but for constants, which no rate depends on. */
 export function familyKey(problem: ProfileProblem): string {
-  return keysIn(problem).family;
+  return (recorded.get(problem) ?? keysIn(problem)).family;
 }
 
 /** What the same problem says is found once: an index asks again for each choice. */
@@ -133,12 +135,12 @@ function familyOf({ dimensions, fields, materials, profiles = [], substeps }: De
       : taps.includes(data[0] as string)
       ? data
       : data.map((part) => typeof part === "string" ? part : masked(part));
-  return JSON.stringify([
+  return digestOf(JSON.stringify([
     dimensions,
     ...[fields, materials].map((planes) => planes.map(({ name }) => name)),
     ...profiles.map(({ name, axis }) => [name, axis]),
     substeps.map((substep) => Object.entries(substep).map(([name, data]) => [name, masked(data)])),
-  ]);
+  ]));
 }
 
 /** A text that two problems share exactly if they are the same. */

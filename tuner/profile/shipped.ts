@@ -12,14 +12,31 @@ export interface ShippedDevice {
   readonly device: ProfileDevice;
   /** Traversals, and their parameters in the order of the values. */
   readonly traversals: readonly (readonly [name: string, parameters: readonly string[]])[];
-  /** Problems between zeros: what distinguishes the equation, the grid, the steps, and what says most first. */
+  /** What distinguishes each equation, and how it differs from others: it is made only where it is learnt from. */
+  readonly equations: readonly (readonly [
+    names: Pick<ProfileProblem, "stencil"> & Partial<ProfileProblem>,
+    likeness: Likeness,
+  ])[];
+  /** Problems between zeros: the equation's place, the grid, the steps, and what says most first. */
   readonly problems: readonly (readonly [
-    equation: Pick<ProfileProblem, "stencil"> & Partial<ProfileProblem>,
+    equation: number,
     grid: ProfileProblem["grid"],
     steps: number,
     rates: readonly (readonly [traversal: number, cellsPerNs: number, ...values: (number | null)[]])[],
   ])[];
 }
+
+/** What says how far an equation is from others. */
+export interface Likeness {
+  /** What two equations share exactly if they compute the same; if they are the same but for constants. */
+  readonly hash: string;
+  readonly family: string;
+  /** What an update takes by stepwise; null where it says nothing of other equations. */
+  readonly work: readonly [dimensions: number, bytes: number, instructions: number] | null;
+}
+
+/** What was recorded of the equations of problems that come with Facet. */
+export const recorded: WeakMap<ProfileProblem, Likeness> = new WeakMap();
 
 /** What is known of a device. */
 export type Known = Pick<DeviceEntries, "device" | "entries">;
@@ -39,10 +56,13 @@ export function isShipped(device: ProfileDevice): boolean {
 }
 
 /** The entries of profiles that say as much. */
-export function entriesOf({ device, traversals, problems }: ShippedDevice): Known {
+export function entriesOf({ device, traversals, equations, problems }: ShippedDevice): Known {
   return {
     device,
     entries: problems.map(([equation, grid, steps, rates]): ProfileEntry => {
+      const [names, likeness] = equations[equation]!;
+      const problem: ProfileProblem = { ...names, grid, boundary: "zero", precision: "f32", steps };
+      recorded.set(problem, likeness);
       const pointOf = ([which, cellsPerNs, ...values]: (typeof rates)[0]): ProfilePoint => {
         const [traversal, names] = traversals[which]!, parameters: Record<string, number> = {};
         names.forEach((name, i) => values[i] == null || (parameters[name] = values[i]));
@@ -56,7 +76,7 @@ export function entriesOf({ device, traversals, problems }: ShippedDevice): Know
       const search = { strategy: "recorded", seed: 0, ...spent };
       const share = { cpuSlices: 0, gpuSlices: grid[0], exchangeEvery: steps, cpuWorkers: 0 };
       return {
-        problem: { ...equation, grid, boundary: "zero", precision: "f32", steps },
+        problem,
         configuration: { ...best, share },
         result,
         tieSet: [],

@@ -2,7 +2,7 @@ import { refusalOf } from "../../kernels/capability.ts";
 import { cellsOf, fieldBytes, type Problem } from "../../kernels/stencils/stencil.ts";
 import type { Demand, DeviceLimits, Parameters, Traversal } from "../../kernels/traversals/traversal.ts";
 import { combine } from "../../kernels/traversals/combine.ts";
-import type { Configuration } from "../configuration.ts";
+import type { Configuration, Share } from "../configuration.ts";
 import { type DeviceModel, predictRate, roofOf } from "../../models/roofline.ts";
 import { type Passage, windowRate } from "../../models/window.ts";
 import { WINDOW_SECTIONS } from "../../kernels/sections.ts";
@@ -86,7 +86,7 @@ export function feasible(problem: Problem, { traversals, limits, device }: Space
   const candidates: Candidate[] = [];
   const cells = cellsOf(problem.grid);
   const { mostLoopInstructions = Infinity, mostWorkgroupBytes = Infinity } = device.record ?? {};
-  let combinations = 0;
+  let combinations = 0, share: Share | undefined;
   for (const traversal of traversals) {
     const refusal = refusalOf(traversal, problem, limits);
     if (refusal !== undefined) {
@@ -117,7 +117,9 @@ export function feasible(problem: Problem, { traversals, limits, device }: Space
       const passage = passageOf(problem, { traversal, parameters }, limits);
       const predicted = passage === undefined ? resident : windowRate(passage, resident);
       const window = passage && { window: { bytes: limits.windowBytes!, passage, resident } };
-      const made = { traversal, parameters, ...window }, configuration = onGpuAlone(made, problem);
+      const made = { traversal, parameters, ...window };
+      share ??= onGpuAlone(made, problem).share;
+      const configuration = { traversal: traversal.name, parameters, share };
       candidates.push({ ...made, configuration, demand, predicted, roof });
     }
     if (count > 0) infeasible.push({ traversal: traversal.name, count, example: limit || example });
