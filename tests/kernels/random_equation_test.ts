@@ -222,7 +222,9 @@ for (const kind of KINDS) {
     const random = randomNumbers(kind.seed);
     for (const traversal of willing) {
       const lists = traversal.parameterLists(problem, gpu.limits);
-      const dts = lists.dts?.flatMap((one) => THOROUGH || traversal !== planeTorre ? one : [one / 4, one / 2]);
+      const dts = lists.dts?.flatMap((one) =>
+        THOROUGH || traversal !== planeTorre ? one : [one / 4, one / 2]
+      );
       const feasible = [...combine({ ...lists, ...dts && { dts } })]
         .filter((parameters) =>
           traversal.infeasible(problem, parameters, gpu.limits) === undefined &&
