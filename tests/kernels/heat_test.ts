@@ -142,7 +142,7 @@ const CASES: readonly HeatCase[] = [
   {
     traversal: marching,
     grid: [11, 13, 21],
-    parameters: { zPerThread: 2, threadsZ: 10, threadsY: 12, pieces: 2, tile: 0, ahead: 1, depth: 2 },
+    parameters: { zPerThread: 2, threadsZ: 6, threadsY: 10, pieces: 2, tile: 0, ahead: 1, depth: 2 },
     runs: [5, 4, 1],
     exact: [1, 2],
     real: [2],
@@ -150,7 +150,7 @@ const CASES: readonly HeatCase[] = [
   {
     traversal: marching,
     grid: [7, 12, 17],
-    parameters: { zPerThread: 4, threadsZ: 8, threadsY: 30, pieces: 1, tile: 0, ahead: 1, depth: 3 },
+    parameters: { zPerThread: 4, threadsZ: 5, threadsY: 25, pieces: 1, tile: 0, ahead: 1, depth: 3 },
     runs: [7, 3],
     exact: [1, 3],
     real: [1],

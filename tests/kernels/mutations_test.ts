@@ -4,8 +4,11 @@
  *
  * A missing barrier shows where a workgroup's threads do not run in step. A software device runs them in groups
  * of 4 to 16, one group after another up to a barrier: without it, the last thread of a group reads what the
- * next group has not written yet. The workgroups of those mutants have 96 and 128 threads, so that graphics hardware has
+ * next group has not written yet. The workgroups of those mutants have 64 and 128 threads, so that graphics hardware has
  * several warps as well; the others are small, since a software device compiles large workgroup memory for long.
+ *
+ * It compiles each mutant of a march or a torre for half a second. Every run has every second mistake of each of these
+ * shaders, `--thorough` has all.
  *
  * @module
  */
@@ -36,7 +39,7 @@ import { wholeNumberMedium, wholeNumberYee } from "./oracle_case.ts";
 const GRID: Grid = [19, 11, 13];
 const PROBLEM: Problem = { stencil: wave(2), grid: GRID, boundary: "zero", steps: 10 };
 /** Rows longer than a warp. */
-const LONG: Problem = { ...PROBLEM, grid: [19, 11, 83] };
+const LONG: Problem = { ...PROBLEM, grid: [19, 11, 61] };
 
 /** What the tuner's verification says of a plan: undefined if it accepts. */
 async function refutePlan(gpu: GpuDevice, problem: Problem, plan: GpuPlan): Promise<Failure | undefined> {
@@ -356,7 +359,7 @@ const SUBJECTS: readonly Subject[] = [
     // a single chunk a tier: its half of the workgroup memory is filled again in the next
     problem: LONG,
     traversal: diamondTorre,
-    parameters: { ...TORRE, threads: 96, unroll: 1 },
+    parameters: { ...TORRE, threads: 64, unroll: 1 },
     mutations: {
       "no barriers": ["workgroupBarrier();", ""],
       "no barrier at the end of a round": [/(SLICE_T;\n +)workgroupBarrier\(\);/g, "$1"],
@@ -444,7 +447,7 @@ const SUBJECTS: readonly Subject[] = [
     // a chunk a sub-step
     problem: { ...LONG, stencil: wholeNumberYee() },
     traversal: diamondTorre,
-    parameters: { ...TORRE, threads: 96, chunk: 4, unroll: 1, materials: 1 },
+    parameters: { ...TORRE, threads: 64, chunk: 4, unroll: 1, materials: 1 },
     mutations: { "no barriers between sub-steps": ["workgroupBarrier();", ""] },
   },
   {
@@ -693,11 +696,13 @@ for (const { problem = PROBLEM, traversal, parameters, mutations } of ALL) {
     assertEquals(traversal.infeasible(problem, parameters, gpu.limits), undefined);
     assertEquals(await refutePlan(gpu, problem, plan), undefined);
   });
-  for (const [name, mutation] of Object.entries(mutations)) {
+  for (const [i, [name, mutation]] of Object.entries(mutations).entries()) {
+    // other lists of points need no other shader
+    const isSoon = i % 2 === 0 || traversal === stepwise || typeof mutation === "function";
     testOnGpu(`verification refutes ${traversal.name} with ${name}`, async (gpu) => {
       const failure = await refutePlan(gpu, problem, mutate(plan, mutation));
       assert(failure !== undefined, "the mutant was accepted");
       assertEquals(failure.reason, "incorrect");
-    });
+    }, { ignore: !isSoon && !THOROUGH });
   }
 }

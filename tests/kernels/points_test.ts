@@ -75,7 +75,7 @@ const CASES: readonly PointCase[] = [
     ...star,
     stencil: diffusing(2),
     traversal: marching,
-    parameters: { ...deep, zPerThread: 1, threadsZ: 16, threadsY: 16, pieces: 4, depth: 3 },
+    parameters: { ...deep, zPerThread: 2, threadsZ: 6, threadsY: 10, pieces: 4, depth: 3 },
     grid: [17, 11, 13],
     runs: [4, 1],
     every: 2,
