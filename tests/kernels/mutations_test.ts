@@ -4,7 +4,7 @@
  *
  * A missing barrier shows where a workgroup's threads do not run in step. A software device runs them in groups
  * of 4 to 16, one group after another up to a barrier: without it, the last thread of a group reads what the
- * next group has not written yet. The workgroups of those mutants have 64 and 128 threads, so that graphics hardware has
+ * next group has not written yet. The workgroups of those mutants have 37 and 64 threads, so that graphics hardware has
  * several warps as well; the others are small, since a software device compiles large workgroup memory for long.
  *
  * It compiles each mutant of a march or a torre for half a second. Every run has every second mistake of each of these
@@ -39,7 +39,7 @@ import { wholeNumberMedium, wholeNumberYee } from "./oracle_case.ts";
 const GRID: Grid = [19, 11, 13];
 const PROBLEM: Problem = { stencil: wave(2), grid: GRID, boundary: "zero", steps: 10 };
 /** Rows longer than a warp. */
-const LONG: Problem = { ...PROBLEM, grid: [19, 11, 61] };
+const LONG: Problem = { ...PROBLEM, grid: [19, 11, 37] };
 
 /** What the tuner's verification says of a plan: undefined if it accepts. */
 async function refutePlan(gpu: GpuDevice, problem: Problem, plan: GpuPlan): Promise<Failure | undefined> {
@@ -359,7 +359,7 @@ const SUBJECTS: readonly Subject[] = [
     // a single chunk a tier: its half of the workgroup memory is filled again in the next
     problem: LONG,
     traversal: diamondTorre,
-    parameters: { ...TORRE, threads: 64, unroll: 1 },
+    parameters: { ...TORRE, threads: 37, unroll: 1 },
     mutations: {
       "no barriers": ["workgroupBarrier();", ""],
       "no barrier at the end of a round": [/(SLICE_T;\n +)workgroupBarrier\(\);/g, "$1"],
@@ -447,7 +447,7 @@ const SUBJECTS: readonly Subject[] = [
     // a chunk a sub-step
     problem: { ...LONG, stencil: wholeNumberYee() },
     traversal: diamondTorre,
-    parameters: { ...TORRE, threads: 64, chunk: 4, unroll: 1, materials: 1 },
+    parameters: { ...TORRE, threads: 37, chunk: 4, unroll: 1, materials: 1 },
     mutations: { "no barriers between sub-steps": ["workgroupBarrier();", ""] },
   },
   {
@@ -477,7 +477,7 @@ const SUBJECTS: readonly Subject[] = [
   {
     problem: LONG,
     traversal: marching,
-    parameters: { zPerThread: 1, threadsZ: 16, threadsY: 8, pieces: 2, tile: 1, ahead: 1 },
+    parameters: { zPerThread: 1, threadsZ: 8, threadsY: 8, pieces: 2, tile: 1, ahead: 1 },
     mutations: {
       "no barrier": ["workgroupBarrier();", ""],
       "one tile for every slice": ["half = ROWS - half;", ""],

@@ -30,11 +30,14 @@ const torre = { dts: 1, nt: 4, bands: 1, zPerThread: 1, threads: 9, chunk: 2, un
 const grid = [23, 7, 9] as const, sections = [1, 3, Infinity];
 const star = { traversal: stepwise, stencil: wholeNumberWave(4), grid, parameters: shape, runs: [3, 2] };
 
-const fused = { traversal: marching, parameters: { ...march, zPerThread: 1, tile: 0 } };
+const fused = {
+  traversal: marching,
+  parameters: { ...march, threadsZ: 6, threadsY: 5, zPerThread: 1, tile: 0 },
+};
 const SHAKING = { stencil: wholeNumberElastic(), grid: [9, 7, 10] as const, runs: [1, 1] };
 
 /** Several steps a pass; the grid's rows and columns are not a whole number of workgroups. */
-const deep = { ...march, threadsZ: 8, threadsY: 8, tile: 0, depth: 2 };
+const deep = { ...march, threadsZ: 4, threadsY: 8, tile: 0, depth: 2 };
 const diffusing = (reach: number): Stencil => ({
   ...heat(reach),
   update: reweighted(heat(reach).update, [-1, 1, -1]),
@@ -50,8 +53,13 @@ const CASES: readonly PointCase[] = [
   ...sections.map((sections) => ({ ...star, sections })),
   ...sections.map((sections) => ({ ...star, boundary: "periodic", sections, every: 2 } as const)),
   { ...star, boundary: ["insulated", "periodic", "zero"], sections: 2 },
-  ...[1, 2, 5].map((sections) => ({ ...star, traversal: marching, parameters: march, sections })),
-  { ...star, traversal: marching, parameters: march, boundary: "insulated", sections: 2 },
+  ...(THOROUGH ? [1, 2, 5] : [1, 2]).map((sections) => ({
+    ...star,
+    traversal: marching,
+    parameters: march,
+    sections,
+  })),
+  { ...star, traversal: marching, parameters: march, boundary: "insulated" },
   {
     ...star,
     stencil: wholeNumberStaggered(),
@@ -62,7 +70,7 @@ const CASES: readonly PointCase[] = [
     sections: 2,
     field: 1,
   },
-  ...[1, 3].map((sections) => ({
+  ...[1, 2].map((sections) => ({
     ...star,
     stencil: diffusing(1),
     traversal: marching,
@@ -97,7 +105,7 @@ const CASES: readonly PointCase[] = [
     sections: 3,
   },
   // the last step of each run is done singly
-  ...[1, 5, Infinity].map((sections) => ({
+  ...(THOROUGH ? [1, 5, Infinity] : [5]).map((sections) => ({
     ...star,
     stencil: wholeNumberWave(2),
     traversal: diamondTorre,
@@ -141,7 +149,7 @@ const CASES: readonly PointCase[] = [
   { ...star, ...SHAKING, field: 5, every: 2 },
   // a pass makes all fields: what is added to velocities changes stresses that it has already made
   ...[1, 2].map((sections) => ({ ...star, ...SHAKING, ...fused, sections, field: 1 })),
-  { ...star, ...SHAKING, ...fused, boundary: "periodic", sections: 2, field: 2 },
+  { ...star, ...SHAKING, ...fused, boundary: "periodic", field: 2 },
   { ...star, ...SHAKING, ...fused, field: 7, every: 2 },
   ...(THOROUGH ? [0, 6] : []).map((field) => ({
     ...star,

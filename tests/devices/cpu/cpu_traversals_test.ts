@@ -22,6 +22,7 @@ import { errorBound } from "../../../models/error_bound.ts";
 import { CpuPool } from "../../../tuner/devices/cpu/wasm_workers.ts";
 import { initialCells } from "../../../tuner/devices/oracle.ts";
 import { gatherCells } from "../cells.ts";
+import { THOROUGH } from "../../thorough.ts";
 import { reweighted } from "../../kernels/reweighted.ts";
 
 const bits = (cells: Float32Array): Uint32Array => new Uint32Array(cells.slice().buffer);
@@ -119,18 +120,24 @@ const oracleOf = remembered(({ stencil, grid, boundary, steps }: typeof RUNS[num
 });
 
 for (const workers of [1, 2, 3, 4, 5]) {
-  Deno.test(`every order of ${workers} workers gives the oracle's bits for every equation and boundary`, async () => {
-    // one worker more, which has no part in the fields
-    const pool = await CpuPool.create({ workers: workers + 1 });
-    for (const one of RUNS) {
-      const usual = await run(pool, { ...one, shape: { strip: 0 }, workers });
-      assertEquals(usual[0], oracleOf(one), `${one.stencil.title}, ${one.boundary}`);
-      for (const shape of one.shapes) {
-        const what = `${one.stencil.title}, ${one.boundary}, ${JSON.stringify(shape)}`;
-        assertEquals(await run(pool, { ...one, shape, workers }), usual, what);
+  // other tests have two
+  const ignore = !THOROUGH && workers % 2 === 0;
+  Deno.test({
+    ignore,
+    name: `every order of ${workers} workers gives the oracle's bits for every equation and boundary`,
+    async fn() {
+      // one worker more, which has no part in the fields
+      const pool = await CpuPool.create({ workers: workers + 1 });
+      for (const one of RUNS) {
+        const usual = await run(pool, { ...one, shape: { strip: 0 }, workers });
+        assertEquals(usual[0], oracleOf(one), `${one.stencil.title}, ${one.boundary}`);
+        for (const shape of one.shapes) {
+          const what = `${one.stencil.title}, ${one.boundary}, ${JSON.stringify(shape)}`;
+          assertEquals(await run(pool, { ...one, shape, workers }), usual, what);
+        }
       }
-    }
-    pool.dispose();
+      pool.dispose();
+    },
   });
 }
 
