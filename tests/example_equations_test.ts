@@ -216,7 +216,8 @@ for (const example of EXAMPLES) {
 
   Deno.test(`${name} is its formula, on the CPU`, async () => {
     for (const [traversal, parameters] of ON_CPU) {
-      for (const boundary of boundaries) {
+      // every boundary of every order: cpu_traversals_test.ts
+      for (const boundary of traversal === "stepwise" ? boundaries : boundaries.slice(0, 1)) {
         await assertSolves(null, example, { grid, boundary, traversal, parameters });
       }
     }

@@ -65,7 +65,7 @@ export function planeTorreShader(problem: Problem, parameters: PlaneParameters, 
       ${wraps ? each((i) => i === 0 ? "" : `let wrap${i} = select(0, W / 2, b + ${i} >= W);`).join("\n") : ""}
       var own = placeOf(a, b);
       var half = ${places};
-      ${each((i) => `var f${i} = load(true, ${cellAt(i)});`).join("\n")}
+      ${each((i) => `var held${i} = load(true, ${cellAt(i)});`).join("\n")}
       ${shape.hasPrevious ? each((i) => `var g${i} = load(false, ${cellAt(i, slope)});`).join("\n") : ""}
       ${farsh === 0 ? "" : declareLanes(torres)}
       ${
@@ -93,7 +93,7 @@ export function planeTorreShader(problem: Problem, parameters: PlaneParameters, 
     ).join("\n")
   }
       for (var tier = row.begin; tier < row.end; tier++) {
-        ${piece.shared.map((i) => `${exchanged(shape, i, 0, 0)} = f${i};`).join("\n")}
+        ${piece.shared.map((i) => `${exchanged(shape, i, 0, 0)} = held${i};`).join("\n")}
         ${
     rounds.map((k) => {
       // a lane holds nothing of what lies outside; to ask here, not at the load, leaves a tier's time for it
@@ -117,14 +117,14 @@ export function planeTorreShader(problem: Problem, parameters: PlaneParameters, 
         ${writeTier(shape)}
         x += S; cellX += S;
         if (acrossY || x < 0 || x + W > NX) {
-          ${each((i) => `f${i} = select(0.0f, f${i}, isInside(${cellAt(i)}));`).join("\n")}
+          ${each((i) => `held${i} = select(0.0f, held${i}, isInside(${cellAt(i)}));`).join("\n")}
         }
         own += half;
         ${rounds.map((k) => `toPlace${k} += half; ofPlace${k} += half;`).join("\n")}
         half = -half;
       }
       let isEven = row.end % 2 == 0;
-      ${each((i) => `store(isEven, ${cellAt(i)}, f${i});`).join("\n")}
+      ${each((i) => `store(isEven, ${cellAt(i)}, held${i});`).join("\n")}
       ${shape.hasPrevious ? each((i) => `store(!isEven, ${cellAt(i, slope)}, g${i});`).join("\n") : ""}
     }
   `;
@@ -194,14 +194,14 @@ function writeTier(shape: PlaneShape): string {
   /** The value α, β beyond a cell at the tier before: the thread's own, or another's. */
   const valueAt = (i: number, alpha: number, beta: number): string => {
     const [a, b] = cells[i]!, index = indices.get(`${a + alpha},${b + beta}`);
-    if (index !== undefined && !(wraps && alpha > 0)) return `f${index}`;
+    if (index !== undefined && !(wraps && alpha > 0)) return `held${index}`;
     const name = wraps ? `h${i}_${alpha}_${beta}` : `h${a + alpha}_${b + beta}`;
     const other = exchanged(shape, i, alpha, beta), before = i === 0 ? "0" : `wrap${i}`;
     reads.set(
       name,
       index === undefined
         ? `let ${name} = ${other};`
-        : `var ${name} = f${index}; if (wrap${index} != ${before}) { ${name} = ${other}; }`,
+        : `var ${name} = held${index}; if (wrap${index} != ${before}) { ${name} = ${other}; }`,
     );
     return name;
   };
@@ -210,9 +210,9 @@ function writeTier(shape: PlaneShape): string {
       prefix: `e${i}_`,
       tap: ({ ago, offset: [x, y] }) => ago === 1 ? `g${i}` : valueAt(i, slope + x + y, slope + x - y),
     });
-    if (!hasPrevious) return [...lines, `f${i} = ${value};`];
+    if (!hasPrevious) return [...lines, `held${i} = ${value};`];
     const older = valueAt(i, 2 * slope, 2 * slope);
-    return [...lines, `let new${i} = ${value};`, `g${i} = ${older};`, `f${i} = new${i};`];
+    return [...lines, `let new${i} = ${value};`, `g${i} = ${older};`, `held${i} = new${i};`];
   });
   return [...reads.values(), ...lines].join("\n");
 }

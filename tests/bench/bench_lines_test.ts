@@ -109,7 +109,7 @@ const QUICK = {
   limits: {
     maxComputeWorkgroupSizeX: 32,
     maxComputeInvocationsPerWorkgroup: 32,
-    maxComputeWorkgroupStorageSize: 3072,
+    maxComputeWorkgroupStorageSize: 1536,
   },
 };
 

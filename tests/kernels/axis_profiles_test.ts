@@ -159,7 +159,7 @@ const WAYS: readonly Omit<OracleCase, "grid" | "runs">[] = [
     boundary,
     parameters: { zPerThread: 1 + i, threadsZ: 6, threadsY: 5, pieces: 2, tile: i, ahead: 1, depth: 1 },
   })),
-  ...([[1, 2, 99, 4], [2, 1, 99, 2], [4, 2, 1, 8]] as const).map((
+  ...([[1, 2, 99, 4], [2, 1, 99, 2], [4, 2, 1, 4]] as const).map((
     [zPerThread, unroll, lookahead, chunk],
   ) => ({
     traversal: diamondTorre,

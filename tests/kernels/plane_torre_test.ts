@@ -149,6 +149,14 @@ Deno.test("in diamond tiles every cell has a place of its own, and squares of u 
   }
 });
 
+Deno.test("no value of a thread has the name of a type, however many it has", () => {
+  const problem = plannedProblem({ stencil: HEAT, grid: [40, 40], boundary: "zero", steps: 16 });
+  const { shaders: [shader] } = planeTorre.plan(problem, parametersOf([16, 16, 1, 8, 8, 0, 0]));
+  const names = Array.from(shader!.code.matchAll(/(?:let|var) (\w+) =/g), ([, name]) => name!);
+  assert(names.includes("held63"));
+  assertEquals(names.filter((name) => /^(?:[fiu](?:16|32)|bool)$/.test(name)), []);
+});
+
 testOnGpu("entering and leaving diamond tiles changes no bit", async (gpu) => {
   const problem = plannedProblem({ stencil: wave(2, PLANE), grid: [43, 29], boundary: "zero", steps: 8 });
   const read = [];

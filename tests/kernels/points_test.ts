@@ -25,7 +25,7 @@ import { assertPoints, awkwardPoints, SURVEY } from "./point_case.ts";
 import { reweighted } from "./reweighted.ts";
 
 const shape = { threadsZ: 8, threadsY: 4, threadsX: 2 };
-const march = { zPerThread: 2, threadsZ: 8, threadsY: 8, pieces: 2, tile: 1, ahead: 1 };
+const march = { zPerThread: 2, threadsZ: 5, threadsY: 6, pieces: 2, tile: 1, ahead: 1 };
 const torre = { dts: 1, nt: 4, bands: 1, zPerThread: 1, threads: 9, chunk: 2, unroll: 1, lookahead: 99 };
 const grid = [23, 7, 9] as const, sections = [1, 3, Infinity];
 const star = { traversal: stepwise, stencil: wholeNumberWave(4), grid, parameters: shape, runs: [3, 2] };

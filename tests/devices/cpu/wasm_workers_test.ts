@@ -82,12 +82,12 @@ async function assertEqualsOracle(
   await field.dispose();
 }
 
-for (const workers of [1, 2, 3]) {
+for (const workers of [1, 3]) {
   Deno.test(`waves of every order on ${workers} workers equal the f32 oracle bit for bit`, async () => {
     const pool = await CpuPool.create({ workers });
     // workers share rows alike whatever the order: the lowest and the highest on every number of workers are enough
     const orders = WAVE_ORDERS.filter((order) =>
-      order === 2 || order === 14 || (order / 2) % 3 === workers - 1
+      order === 2 || order === 14 || (order / 2) % 2 === (workers - 1) / 2
     );
     for (const order of orders) {
       for (const grid of GRIDS) {
