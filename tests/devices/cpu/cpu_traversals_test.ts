@@ -120,7 +120,7 @@ const oracleOf = remembered(({ stencil, grid, boundary, steps }: typeof RUNS[num
 });
 
 for (const workers of [1, 2, 3, 4, 5]) {
-  // other tests have two
+  // two workers compute in most other tests
   const ignore = !THOROUGH && workers % 2 === 0;
   Deno.test({
     ignore,
