@@ -286,11 +286,12 @@ const POINTED: readonly [
   [wholeHeat, [37, 53], { ...march(16, 1, 3, 1), depth: 2 }, [5], { boundary: "periodic", sections: 2 }],
   [AHEAD, [17, 67], { ...march(16, 2, 2, 1), depth: 4 }, [9]],
   // of all fields, also where later sub-steps read them
+  [STAGGERED, [17, 23], { ...march(16, 1, 2, 1), depth: 2 }, [5, 2], { every: 2 }],
+];
+const POINTED_TOO: typeof POINTED = [
   [REACTING, [23, 41], { ...march(16, 2, 2, 1), depth: 2 }, [5], { boundary: "periodic" }],
   [STAGGERED, [31, 43], { ...march(16, 2, 2, 1), depth: 3 }, [7, 2], { every: 2 }],
   [WIDE, [37, 53], { ...march(16, 4, 3, 1), depth: 2 }, [5, 3], { sections: 2 }],
-];
-const POINTED_TOO: typeof POINTED = [
   [wholeHeat, [29, 31], { ...march(8, 4, 2, 1), depth: 3 }, [4, 2]],
   [DAMPED, [59, 83], { ...march(16, 2, 4, 1), depth: 3 }, [13, 7], { every: 2 }],
   [DAMPED, [71, 331], { ...march(16, 4, 5, 1), depth: 2 }, [9], { every: 3 }],
