@@ -32,7 +32,7 @@ const STEPS = 3;
 const DEEPEST = 4;
 
 /** Instructions of a kernel's loop at most: a driver in software compiles longer ones for half a minute. */
-const LONGEST_LOOP = THOROUGH ? Infinity : 400;
+const LONGEST_LOOP = THOROUGH ? Infinity : 200;
 
 function isShort({ loopInstructions = 0, rounds: { instructions } }: Demand): boolean {
   return Math.max(loopInstructions, instructions) <= LONGEST_LOOP;

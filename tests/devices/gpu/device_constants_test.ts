@@ -6,5 +6,6 @@ import { testOnGpu } from "../../test_on_gpu.ts";
 testOnGpu("what kinds of work take on a device is measured, each in nanoseconds of a round", async (gpu) => {
   const found = await measureConstants(gpu, 2); // few workgroups, for software
   assertEquals(Object.keys(found), Object.keys(MEASURED));
-  for (const [name, ns] of Object.entries(found)) assert(ns > 0 && ns < 1e7, `${name}: ${ns}`);
+  // how long they take says how busy the machine is
+  for (const [name, ns] of Object.entries(found)) assert(ns > 0 && Number.isFinite(ns), `${name}: ${ns}`);
 });
