@@ -9,9 +9,8 @@
  * The first measures the choice from the recordings in `fixtures/h100` (from `none`: from what comes with Facet and
  * `measureDevice`), the same after a time of `refine`, and the best of a few stepwise workgroups, every equation on every
  * grid, or EACH of them. The second tunes each grid for one of the equations, or EACH, by turns: those that the first
- * begins with. The third tunes wave, order 2,
- * on all grids within one budget, then on each of them with a budget of its own. The last makes a table of what the
- * others printed.
+ * begins with. The third tunes wave, order 2, on all grids within one budget, then on each of them with a budget of its own.
+ * The last makes a table of what the others printed.
  *
  * @module
  */
@@ -128,8 +127,9 @@ async function choices(
 ): Promise<void> {
   const profile = recordings === "none" ? [] : profileOf((await readReplaySpaces(recordings)).spaces);
   const device = (await openDevice())!;
-  const started = performance.now(), measured = recordings === "none" ? await measureDevice(device) : {};
-  console.log(`# measured the device in ${(performance.now() - started).toFixed()} ms`);
+  const started = performance.now(),
+    measured = recordings === "none" ? await measureDevice(device) : undefined;
+  if (measured) console.log(`# measured the device in ${(performance.now() - started).toFixed()} ms`);
   for (const { name, problem } of problemsOn(grids, equations)) {
     const cells = cellsOf(problem.grid);
     const plain = STEPWISE.map(([threadsZ, threadsY, threadsX]): Configuration => ({

@@ -8,7 +8,7 @@
  *
  * @module
  */
-import { TRAVERSALS } from "../kernels/traversals/all.ts";
+import { traversalNamed } from "../kernels/traversals/all.ts";
 import { pointsOf } from "../tuner/profile/calibration.ts";
 import { workIn } from "../tuner/profile/profile_index.ts";
 import { familyKey, problemOf, stencilKey } from "../tuner/profile/profile_problem.ts";
@@ -41,7 +41,7 @@ export function shippedOf(spaces: readonly ReplaySpace[]): ShippedDevice[] {
       const equation = [...equations.keys()].indexOf(key);
       const fastestFirst = configurations.filter(({ traversal, rate, parameters }) =>
         rate && its && parameters.cpuWorkers === undefined &&
-        TRAVERSALS.find(({ name }) => name === traversal)!.infeasible(its, parameters, gpu!.limits) ===
+        traversalNamed(traversal).infeasible(its, parameters, gpu!.limits) ===
           undefined
       )
         .toSorted((a, b) => b.rate! - a.rate!).map((one) => ({ ...one, cellsPerSecond: one.rate! }));

@@ -29,7 +29,7 @@ export function usualCpuBandwidth(bytes: number, workers: number): number {
   return 1 / (kept / (workers * CACHE_BYTES_PER_SECOND) + (1 - kept) / MEMORY_BYTES_PER_SECOND);
 }
 
-/** The part of so many bytes that stays in the shared cache. */
+/** How much of a field or a wave stays in the shared cache, as a part of its bytes. */
 function keptOf(bytes: number): number {
   return Math.min(1, SHARED_CACHE_BYTES / bytes) ** 2;
 }

@@ -23,7 +23,6 @@ export function deepOf({ grid: [, ny], stencil: { update } }: Pick<Problem, "gri
   return { capabilities: ny === 1 ? planeOf(update) : DEEP };
 }
 
-const FIELDS = { fields: ONE_FIELD, "sub-steps": ONE_FIELD, "early-sources": ONE_FIELD };
 const CANNOT = {
   boundary:
     "several steps go in one pass only among zeros, in two dimensions also of periodic grids and, where the " +
@@ -48,7 +47,9 @@ const CAN = [
 ] as const;
 const DEEP = capabilities(CAN, {
   ...CANNOT,
-  ...FIELDS,
+  fields: ONE_FIELD,
+  "sub-steps": ONE_FIELD,
+  "early-sources": ONE_FIELD,
   materials: "several steps go in one pass only without materials, or in two dimensions",
 }, { boundaries: AMONG_ZEROS, where: { previous: { cannot: { previous: REPLACED } } } });
 
@@ -94,7 +95,7 @@ export function isMirrored(update: Update, axis: Axis): boolean {
  */
 export function depthsOf(
   { grid: [, ny], stencil: { update: { fields } } }: Pick<Problem, "grid" | "stencil">,
-) {
+): readonly number[] {
   return ny === 1
     ? [1, 2, 3, 4, 6, 8, 10, 12, 16].filter((depth) => depth * fields.length <= MOST_PLANES)
     : [1, 2];
@@ -128,37 +129,30 @@ export function rowsOf(threadsZ: number): number[] {
  * steps before.
  */
 export const repeated: (update: Update, times: number) => Update = remembered((update, times) => {
+  if (times === 1) return update;
   const { length } = update.fields;
+  /** The plane of what a step makes of a field. */
+  const placeOf = (field: number, step: number): number => ((step + 1) % times) * length + field;
+  /** The expression of a step, with taps of what the one before it has made, and the one before that. */
+  const ofStep = (expression: Expression, step: number): Expression =>
+    fold<Expression>(expression, {
+      ...TREE,
+      tap(tap) {
+        const { plane, ago } = tap, of = step - 1 - ago;
+        // a material
+        if (ago >= 0 && plane >= length) return tap;
+        // before the first step
+        if (of < 0) return { ...tap, ago: of === -1 ? 0 : 1 };
+        return { ...tap, plane: placeOf(plane, of), ago: -1 };
+      },
+      partial: (of, offset) => ({ kind: "partial", of: ofStep(of, step), offset }),
+    });
   const substeps = Array.from(
     { length: times },
-    (_, i) =>
+    (_, step) =>
       update.substeps.map((substep) =>
-        substep.map(({ field, value }) => ({
-          field: placeOf(field, i, times, length),
-          value: ofStep(value, i, times, length),
-        }))
+        substep.map(({ field, value }) => ({ field: placeOf(field, step), value: ofStep(value, step) }))
       ),
   ).flat();
-  return times === 1 ? update : { ...update, substeps };
+  return { ...update, substeps };
 });
-
-/** The plane of what a step makes of a field. */
-function placeOf(field: number, step: number, times: number, fields: number): number {
-  return ((step + 1) % times) * fields + field;
-}
-
-/** The expression of a later step, with taps of what the one before it has made, and the one before that. */
-function ofStep(expression: Expression, step: number, times: number, fields: number): Expression {
-  return fold<Expression>(expression, {
-    ...TREE,
-    tap(tap) {
-      const { plane, ago } = tap, of = step - 1 - ago;
-      // a material, or before the first step
-      if (ago >= 0 && plane >= fields) return tap;
-      return of < 0
-        ? { ...tap, ago: of === -1 ? 0 : 1 }
-        : { ...tap, plane: placeOf(plane, of, times, fields), ago: -1 };
-    },
-    partial: (of, offset) => ({ kind: "partial", of: ofStep(of, step, times, fields), offset }),
-  });
-}

@@ -149,12 +149,11 @@ export function planeShader(
       const { lines, values } = writer.write(resolver(lead, `e${turn}_${stage}_`), expressionsOf(substep));
       const inZ = isMasked && cutsZ && (!isLast || nz % zPerThread !== 0);
       const place = `u32(${plus("x", lead + turn + whole.first)}) < u32(${limit})`;
-      const before = update.substeps.slice(0, stage).flat().length;
       const made = substep.flatMap(({ field }, i) => {
         const within = inZ ? `select(${type}(), ${values[i]}, inside)` : values[i]!;
         const text = isMasked && cutsX && !isLast ? `select(${type}(), ${within}, ${place})` : within;
         const name = isLast ? `new${turn}_${field}` : column({ plane: field, ago: -1 }, lead);
-        const points = isListed ? [visitList(name, turn, before + i, shape)] : [];
+        const points = isListed ? [visitList(name, turn, field, shape)] : [];
         return [`${isListed ? "var" : "let"} ${name} = ${text};`, ...points];
       });
       return [...sumLines, ...lines, ...made];

@@ -22,14 +22,14 @@ import { beginOf, enterRows, packLists, type PlacedRow, type RowsAt, visitRows }
 /** Where a list ends: no march comes there. */
 const NEVER = 2 ** 31 - 1;
 
-/** What a pass makes in a slice, in this order: in which sub-step, of which field, and in which of its steps. */
+/** What a pass makes in a slice, in this order: its plane, in which sub-step, of which field, and in which step. */
 const madeIn = remembered(({ fields, substeps }: Update) => {
   const all = substeps.flatMap((substep, stage) => substep.map(({ field: plane }) => ({ stage, plane })));
   const steps = all.length / fields.length;
   return all.map(({ stage, plane }) => {
     // the last step's are the fields' own, and planes beyond them those of the steps before
     const field = plane % fields.length, step = ((plane - field) / fields.length + steps - 1) % steps;
-    return { stage, field, step };
+    return { plane, stage, field, step };
   });
 });
 
@@ -140,14 +140,14 @@ export function findList([across, rows]: readonly [number, number, number]): str
   `.trimEnd();
 }
 
-/** Lines that come to the points of the `index`th new value of a slice, as the march is `turn` slices further than x. */
+/** Lines that come to the points of a plane's new `value`, as the march is `turn` slices further than x. */
 export function visitList(
   value: string,
   turn: number,
-  index: number,
+  plane: number,
   { zPerThread, threadsY, update }: Pick<MarchShape, "zPerThread" | "threadsY"> & { readonly update: Update },
 ): string {
-  const made = madeIn(update), { step } = made[index]!;
+  const made = madeIn(update), index = made.findIndex((one) => one.plane === plane), { step } = made[index]!;
   const at = `${times(made.length, "x")} + ${turn * made.length + index}`;
   const isHere = threadsY === 1 ? "" : `row + ${times(threadsY, `(${at})`)} == entry.x && `;
   return wgsl`

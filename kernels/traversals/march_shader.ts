@@ -161,7 +161,10 @@ export function marchShader(
       if (i === update.substeps.length - 1) {
         const values = texts.map((text) => cutsZ ? `select(${type}(), ${text}, inside)` : text);
         if (!isListed) return [...lines, ...stored, ...storeStep(update, values, queues)].join("\n");
-        const made = [`var made = ${values[0]};`, visitList("made", 0, i, { ...shape, update })];
+        const made = [
+          `var made = ${values[0]};`,
+          visitList("made", 0, substep[0]!.field, { ...shape, update }),
+        ];
         return [...lines, ...made, ...storeStep(update, ["made"], queues)].join("\n");
       }
       const assignments = substep.flatMap(({ field }, k) => {
@@ -174,8 +177,8 @@ export function marchShader(
         const value = alongX !== "zero" ? inYZ : `select(${type}(), ${inYZ}, ${inX})`;
         return `${slot(`c${column}`, lead)} = ${value};`;
       });
-      const name = slot(`c${columnIndex(columns, { plane: substep[0]!.field, ago: -1 })}`, lead);
-      const points = isListed ? [visitList(name, 0, i, { ...shape, update })] : [];
+      const plane = substep[0]!.field, name = slot(`c${columnIndex(columns, { plane, ago: -1 })}`, lead);
+      const points = isListed ? [visitList(name, 0, plane, { ...shape, update })] : [];
       return [...lines, ...stored, ...assignments, ...points].join("\n");
     };
   const tileCount = tiles.flat().length;

@@ -166,12 +166,12 @@ export const marching: Traversal = {
         `${threadsZ} threads of ${zPerThread} cells are more than ${problem.grid[2]} cells along z need`,
       );
     }
-    const needed = registersOf(form) * threads;
+    const registers = registersOf(form), needed = registers * threads;
     if (needed > REGISTERS) {
       return wrongParameters(`${needed} registers in a workgroup: a multiprocessor has ${REGISTERS}`);
     }
-    if (form.isPlane && registersOf(form) > THREAD_REGISTERS) {
-      return wrongParameters(`${registersOf(form)} registers in a thread: it can have ${THREAD_REGISTERS}`);
+    if (form.isPlane && registers > THREAD_REGISTERS) {
+      return wrongParameters(`${registers} registers in a thread: it can have ${THREAD_REGISTERS}`);
     }
     if (tile === 1 && !form.keepsNow) {
       return wrongParameters("a tile has no use: no tap reads a neighbour in the slice");
@@ -457,7 +457,8 @@ const partsOf = remembered((
 /**
  * Registers of a multiprocessor and of a thread: a workgroup that needs more spills, and what a march spills it moves every
  * slice. In two dimensions, where few threads hold much, reactions in ten steps a pass (287 registers) reached 0.52 of six
- * steps' rate, elastic waves in two steps (339) 0.25 of what was expected; Life in ten (275, not all of them at once) was the fastest (H200, 2026-11-27).
+ * steps' rate, elastic waves in two steps (339) 0.25 of what was expected; Life in ten (275, not all of them at once) was
+ * the fastest (H200, 2026-11-27).
  */
 const REGISTERS = 65_536, THREAD_REGISTERS = 280;
 
