@@ -192,9 +192,7 @@ Deno.test("what an H100 recorded finds what is fast on an H200, and how fast", a
     );
     const nears = nearestEntries(known, describeProblem(problem), stencil, 64);
     const calibration = new Calibration([...learn(nears, stencil, { isHere: true }).values()].flat(), model);
-    const [{ way, mean: expected }] = mostPromising(ways, calibration) as [
-      ReturnType<typeof mostPromising<typeof ways[number]>>[0],
-    ];
+    const { way, mean: expected } = mostPromising(ways, calibration)!;
     const { rate } = way.candidate, best = Math.max(...ways.map(({ candidate }) => candidate.rate));
     return { loss: 1 - rate / best, off: Math.abs(Math.log(rate) - expected) };
   });

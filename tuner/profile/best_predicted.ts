@@ -14,17 +14,14 @@ import { type Calibration, kindOf } from "./calibration.ts";
 import type { Prediction } from "./prediction.ts";
 import { isShared, uses } from "../shares.ts";
 
-/** Shapes of each traversal of the GPU whose rate is corrected, the models' best; of all, those that a choice is made of. */
-const MOST_CORRECTED = 150, MOST_CHOSEN = 12;
+/** Shapes of each traversal of the GPU whose rate is corrected, the models' best; a choice and its runners-up. */
+const MOST_CORRECTED = 150, MOST_CHOSEN = 24;
 
 /** Candidates of each traversal among the every second values of long lists, whose neighbours are looked at, too. */
 const MOST_REFINED = 12;
 
-/** Which runner-up is of another traversal, if that should reach this part of the best one's rate. */
-const OTHER_KIND = 4, WORTH_A_TRY = 0.6;
-
-/** Candidates of each kind whose kernels are written in every way, those with the highest rates. */
-const MOST_WRITTEN = 8;
+/** Kernels of each kind that are written in every way, those with the highest rates; orders of dispatches that the best have. */
+const MOST_WRITTEN = 8, MOST_ORDERS = 6;
 
 /** A candidate counts with its expected rate less this many deviations: what is unknown may be slow. */
 const CAUTION = 0.8;
@@ -103,84 +100,92 @@ export function bestPredicted(target: PredictionTarget, calibration: Calibration
   }
   const baselines = ways.filter(({ candidate, share }) => isStepwise(candidate) && !uses(share, "cpu"));
   const kinds = Map.groupBy(fastestFirst(ways, calibration), ({ way }) => kindOf(way.candidate));
-  const written = [...kinds.values()].flatMap((some) => some.slice(0, MOST_WRITTEN))
-    .flatMap(({ way }) => everyWriting(way, target));
-  const promising = mostPromising([...written, ...baselines], calibration, shapeOf);
+  const written = [...kinds.values()].flatMap((kind) => inEveryWay(kind, calibration, target));
+  const first = mostPromising([...written, ...baselines], calibration);
+  const baseline = mostPromising(baselines, calibration);
   return {
-    best: varied(promising, ways, calibration).map(describe),
-    baseline: mostPromising(baselines, calibration).map(describe)[0],
+    best: first === undefined
+      ? []
+      : [first, ...runnersUp(first, [...written, ...ways], calibration)].map(describe),
+    baseline: baseline && describe(baseline),
     reasons,
   };
 }
 
 /**
- * The ways that promise most, cautiously, the best first; those that should be slower than stepwise are left out.
+ * The way that promises most, cautiously; stepwise where all others should be slower.
  *
  * @param ways each a candidate for a problem, or for a part of the grid that is computed in the time of the whole
- * @param keyOf of ways with the same key only the best is wanted
  */
 export function mostPromising<W extends Timed>(
   ways: readonly W[],
   calibration: Calibration,
-  keyOf: (way: W) => unknown = (way) => way,
-): Weighed<W>[] {
-  let chosen: (Weighed<W> & { readonly worth: number; readonly key: unknown })[] = [];
+): Weighed<W> | undefined {
+  let best: (Weighed<W> & { readonly worth: number }) | undefined;
   for (const { way, mean } of fastestFirst(ways, calibration)) {
     // what follows is no better, however sure
-    if (chosen.length === MOST_CHOSEN && mean < chosen.at(-1)!.worth) break;
-    const key = keyOf(way), rival = chosen.find((one) => one.key === key);
-    if (rival !== undefined && mean < rival.worth) continue;
+    if (best !== undefined && mean < best.worth) break;
     const deviation = calibration.deviation(way.candidate, way.on);
     const doubt = way.candidate.cpuWorkers !== undefined && !isStepwise(way.candidate) ? CPU_DOUBT : 0;
     const worth = mean - CAUTION * deviation - doubt;
-    if (rival !== undefined && worth <= rival.worth) continue;
-    chosen = [...chosen.filter((one) => one !== rival), { way, mean, deviation, worth, key }]
-      .sort((a, b) => b.worth - a.worth).slice(0, MOST_CHOSEN);
+    if (best === undefined || worth > best.worth) best = { way, mean, deviation, worth };
   }
-  return chosen;
+  return best;
 }
 
-/**
- * The most promising, mixed with what is unlike those before: every second one has a value of a parameter that none of
- * them has, and one is of another traversal, the fastest of those.
- *
- * @param promising the best first
- * @param others whatever else can run
- */
-function varied(
-  promising: readonly Weighed<Way>[],
-  others: readonly Way[],
-  calibration: Calibration,
-): Weighed<Way>[] {
-  const list: Weighed<Way>[] = [], seen = new Set<string>();
-  const valuesOf = ({ candidate }: Way): string[] =>
-    Object.entries(candidate.parameters).map((value) => `${kindOf(candidate)} ${value}`);
-  const all = corrected(others, calibration);
-  const unlike = (isUnlike: (way: Way) => boolean): Weighed<Way> | undefined => {
-    const least = list[0]!.mean + Math.log(WORTH_A_TRY);
-    const found = all.find(({ way, mean }) => mean > least && isUnlike(way) && !seen.has(shapeOf(way)));
-    return found && { ...found, deviation: calibration.deviation(found.way.candidate, found.way.on) };
-  };
-  const isOtherKind = ({ candidate }: Way): boolean => !isStepwise(candidate) && !seen.has(kindOf(candidate));
-  const hasNewValue = (way: Way): boolean => valuesOf(way).some((value) => !seen.has(value));
-  while (list.length < MOST_CHOSEN && promising.length > 0) {
-    let next: Weighed<Way> | undefined;
-    if (list.length === OTHER_KIND) next = unlike(isOtherKind);
-    if (list.length > 0 && list.length % 2 === 0) next ??= unlike(hasNewValue);
-    next ??= promising.find(({ way }) => !seen.has(shapeOf(way))) ?? unlike(isOtherKind) ??
-      unlike(hasNewValue);
-    if (next === undefined) break;
-    list.push(next);
-    for (const text of [shapeOf(next.way), kindOf(next.way.candidate), ...valuesOf(next.way)]) seen.add(text);
+/** The fastest beside the first, however unsure: every second one is a kernel that none before it is. */
+function runnersUp(first: Weighed<Way>, ways: readonly Way[], calibration: Calibration): Weighed<Way>[] {
+  const left = new Map(corrected(ways, calibration).map((one) => [keyOf(one.way), one]));
+  left.delete(keyOf(first.way));
+  const seen = new Set([kernelOf(first.way)]), list: Weighed<Way>[] = [];
+  while (list.length < MOST_CHOSEN - 1 && left.size > 0) {
+    const all = [...left.values()], isNew = ({ way }: Ranked<Way>): boolean => !seen.has(kernelOf(way));
+    const next = (list.length % 2 === 0 ? all.find(isNew) : undefined) ?? all[0]!;
+    list.push({ ...next, deviation: calibration.deviation(next.way.candidate, next.way.on) });
+    seen.add(kernelOf(next.way));
+    left.delete(keyOf(next.way));
   }
   return list;
 }
 
-/** A text that ways share exactly if they are one kernel, however written. Of these one is enough: another shape teaches more. */
-function shapeOf({ candidate, part = 1 }: Way): string {
-  const { writing = [] } = TRAVERSALS.find(({ name }) => name === kindOf(candidate)) ?? {};
-  const shape = Object.entries(candidate.parameters).filter(([name]) => !writing.includes(name));
-  return JSON.stringify([kindOf(candidate), candidate.cpuWorkers, part, ...shape]);
+/** The best kernels of a kind, written in every way, and what is best of these with dispatches in other orders. */
+function inEveryWay(kind: readonly Ranked<Way>[], calibration: Calibration, target: PredictionTarget): Way[] {
+  const { writing = [], ordering = [] } = traversalOf(kind[0]!.way) ?? {};
+  const shapes = Map.groupBy(kind, ({ way }) => kernelOf(way, writing));
+  const ways = [...shapes.values()].slice(0, MOST_WRITTEN).flatMap(([one]) =>
+    writing.length > 0 ? variants(one!.way, target, writing) : [one!.way]
+  );
+  const best = ordering.length > 0 ? corrected(ways, calibration).slice(0, MOST_WRITTEN) : [];
+  const others = best.flatMap(({ way }) =>
+    shapes.get(kernelOf(way, writing))!.slice(1, MOST_ORDERS).flatMap(({ way: { candidate } }) =>
+      variants(
+        way,
+        target,
+        [],
+        Object.fromEntries(ordering.map((name) => [name, candidate.parameters[name]!])),
+      )
+    )
+  );
+  return [...ways, ...others];
+}
+
+/** The GPU's traversal of a way; undefined on the CPU. */
+function traversalOf({ candidate }: Way): Traversal | undefined {
+  return TRAVERSALS.find(({ name }) => name === kindOf(candidate));
+}
+
+/** A text that ways share exactly if they are one kernel, whose dispatches may come in another order. */
+function kernelOf(way: Way, without: readonly string[] = []): string {
+  const { candidate, part } = way, { ordering = [] } = traversalOf(way) ?? {};
+  const its = Object.entries(candidate.parameters).filter(([name]) =>
+    !ordering.includes(name) && !without.includes(name)
+  );
+  return JSON.stringify([kindOf(candidate), part, ...its]);
+}
+
+/** A text that only ways of the same configuration share. */
+function keyOf({ candidate, part }: Way): string {
+  return JSON.stringify([kindOf(candidate), candidate.cpuWorkers, part, candidate.parameters]);
 }
 
 /** Ways with their corrected rates, the fastest first. */
@@ -265,17 +270,20 @@ function isLong(list: readonly number[]): boolean {
   return list.length > 4 && list.every((value, i) => i === 0 || value > list[i - 1]!);
 }
 
-/** The same with its kernel written in every way. */
-function everyWriting(way: Way, { limits, device }: PredictionTarget): Way[] {
-  const { candidate: { parameters }, on } = way;
-  const traversal = TRAVERSALS.find(({ name }) => name === kindOf(way.candidate));
-  if (traversal?.writing === undefined) return [way];
-  const shape = Object.keys(parameters).filter((name) => !traversal.writing!.includes(name));
-  const fixed: Traversal = {
-    ...traversal,
-    parameterLists: () => only(listsOf(on, traversal.name, limits!), shape, (_, name) => [parameters[name]!]),
-  };
-  const { candidates } = feasible(on, { traversals: [fixed], limits: limits!, device });
+/** The same with every value of some parameters, and with these values of others. */
+function variants(
+  way: Way,
+  { limits, device }: PredictionTarget,
+  free: readonly string[],
+  values: Readonly<Record<string, number>> = {},
+): Way[] {
+  const { candidate: { parameters }, on } = way, traversal = traversalOf(way)!;
+  const fixed = Object.keys(parameters).filter((name) => !free.includes(name));
+  const lists = only(listsOf(on, traversal.name, limits!), fixed, (_, name) => [
+    values[name] ?? parameters[name]!,
+  ]);
+  const traversals = [{ ...traversal, parameterLists: () => lists }];
+  const { candidates } = feasible(on, { traversals, limits: limits!, device });
   return candidates.map((candidate) => ({ ...way, candidate }));
 }
 

@@ -89,7 +89,7 @@ const MOST_ENTRIES = 64;
 const MOST_LISTED = 8;
 
 /** Runners-up of a choice. */
-const MOST_RUNNERS_UP = 11;
+const MOST_RUNNERS_UP = 23;
 
 /** Bytes of a field, both levels, that any GPU's cache holds, and a core's own under a driver in software. */
 const CACHED_BYTES = 2 ** 20;

@@ -68,7 +68,7 @@ export function leaveOneOut(
       .slice(0, MOST_SAMPLES);
     if (known.length === 0) return [];
     const ways = one.samples.map((candidate) => ({ candidate, on: one.problem }));
-    const [first] = mostPromising(ways, new Calibration(known, device));
+    const first = mostPromising(ways, new Calibration(known, device));
     // where one thing was measured, no choice could lose
     if (first === undefined || ways.length < 2) return [];
     const chosen = first.way.candidate;

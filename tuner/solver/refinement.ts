@@ -26,17 +26,14 @@ export interface Contender extends Disposable {
 /** What a candidate is measured in, at the rate of the current configuration: one piece, and all together at most. */
 const PIECE_NS = 20e6, DECIDE_NS = 100e6;
 
-/** Steps from which a piece is long enough to compare configurations for long runs. */
-const FAIR = 192;
+/** Steps from which a piece is long enough to compare configurations for long runs, and those that show a wrong one. */
+const FAIR = 96, FIRST = 24;
 
 /** Timed pieces that say the same after which a candidate is decided, and pieces of any kind after which it is at the latest. */
 const LEAST_TIMED = 2, MOST_PIECES = 100;
 
-/**
- * Speed over the current configuration's from which a candidate is kept, below which one piece is enough, and below which
- * its first run is: that may be slow for being the first.
- */
-const FASTER = 1.01, SLOWER = 0.96, HOPELESS = 0.8;
+/** Speed over the current configuration's from which a candidate is kept, and below which one piece is enough. */
+const FASTER = 1.01, SLOWER = 0.96;
 
 /** Cells that are copied or compared at once. */
 const CELLS_AT_ONCE = 2 ** 24;
@@ -129,7 +126,8 @@ export class Refinement implements Disposable {
       return isLong && this.#waiting.length > 0 ? await this.#begin(current, left) : undefined;
     }
     const { challenger, ratios } = duel, isTimed = isLong && duel.verification !== undefined;
-    const steps = !isLong ? left : isTimed ? this.#stepsIn(PIECE_NS, left) : tuned;
+    const first = this.#anyLength ? Math.min(left, FIRST) : tuned;
+    const steps = !isLong ? left : isTimed ? this.#stepsIn(PIECE_NS, left) : first;
     const [currentNs, candidateNs] = await this.#runBoth(current, duel, steps);
     const timeNs = currentNs + candidateNs, ratio = currentNs / candidateNs;
     this.#timeNs += timeNs;
@@ -146,13 +144,7 @@ export class Refinement implements Disposable {
       this.#record(current.configuration, { samples: [rate!], clocks });
       this.#record(challenger.configuration, { samples: [candidateRate!], clocks });
       ratios.push(ratio);
-    } else if (duel.verification === undefined) {
-      if (!await this.#agree(current, duel)) return { steps, timeNs };
-      if (isLong && ratio < HOPELESS) {
-        this.#end();
-        return { steps, timeNs };
-      }
-    }
+    } else if (duel.verification === undefined && !await this.#agree(current, duel)) return { steps, timeNs };
     const faster = ratios.filter((ratio) => ratio > FASTER).length, areAlike = faster % ratios.length === 0;
     const isDecided = ratios.length >= LEAST_TIMED && (areAlike || duel.timeNs >= DECIDE_NS);
     const speed = ratios.length > 0 ? median(ratios) : 1;
@@ -236,7 +228,7 @@ export class Refinement implements Disposable {
   /** Whole runs of that length that the current configuration does in a time, one at least. */
   #stepsIn(ns: number, left: number): number {
     const tuned = this.#tuned(left);
-    const fitting = this.#nsPerStep === undefined ? 1 : Math.ceil(ns / tuned / Math.max(1, this.#nsPerStep));
+    const fitting = this.#nsPerStep === undefined ? 1 : Math.max(1, Math.round(ns / tuned / this.#nsPerStep));
     return Math.min(Math.floor(left / tuned), fitting) * tuned;
   }
 

@@ -59,6 +59,21 @@ test("kernels are handed over in their order, to as many threads as there may be
   await allReady(last, ["g"]);
 });
 
+test("what another kernel compiles is not compiled again, and is waited for", async () => {
+  const asked: string[] = [], slow = moduleOf("onmessage = () => setTimeout(() => postMessage(true), 50)");
+  const shadersOf = (kernel: string) => {
+    asked.push(kernel);
+    return shader(kernel[0]!);
+  };
+  const kernels = ["a", "a again", "b", "c"], threads = new CompileThreads(2, slow);
+  const ahead = new CompileAhead(kernels, { gpu: "", shadersOf, threads });
+  assertEquals(asked, ["a", "a again", "b"]);
+  assertEquals(kernels.map((kernel) => ahead.isReady(kernel)), [false, false, false, false]);
+  await allReady(ahead, ["a again"]);
+  assertEquals(ahead.isReady("a"), true);
+  await allReady(ahead, kernels);
+});
+
 for (
   const [why, url, most] of [
     ["whose module is missing", new URL("./no_such_worker.ts", import.meta.url), 2],

@@ -2,7 +2,7 @@ import { countCores, startThread, type Thread } from "../../platform.ts";
 import type { CompileCommand, ShaderSource } from "./compile_worker.ts";
 
 /** Threads at most: each has a device of its own, which takes memory. */
-const MOST_THREADS = 4;
+const MOST_THREADS = 8;
 
 /**
  * Longer than a thread takes to end. Ending, it frees what libEGL keeps for it, with which WebGPU looks for adapters; a
@@ -108,6 +108,10 @@ let usual: CompileThreads | undefined;
  */
 export class CompileAhead<Kernel> implements Disposable {
   readonly #waiting: Set<Kernel>;
+  /** Texts that each kernel waits for, from its turn on: some are compiled for another. */
+  readonly #texts = new Map<Kernel, readonly string[]>();
+  /** Whether a text that is begun is compiled. */
+  readonly #compiled = new Map<string, boolean>();
 
   /**
    * @param kernels those that are wanted first, first
@@ -122,19 +126,27 @@ export class CompileAhead<Kernel> implements Disposable {
   }) {
     this.#waiting = new Set(kernels);
     for (const kernel of kernels) {
+      let its: readonly ShaderSource[] = [];
       threads.add({
         command: () => {
           const shaders = this.#waiting.has(kernel) ? shadersOf(kernel) : [];
-          return shaders.length > 0 ? { shaders, gpu } : undefined;
+          this.#texts.set(kernel, shaders.map(({ code }) => code));
+          its = shaders.filter(({ code }) => !this.#compiled.has(code));
+          for (const { code } of its) this.#compiled.set(code, false);
+          return its.length > 0 ? { shaders: its, gpu } : undefined;
         },
-        done: () => this.#waiting.delete(kernel),
+        done: () => {
+          for (const { code } of its) this.#compiled.set(code, true);
+          this.#waiting.delete(kernel);
+        },
       });
     }
   }
 
   /** Whether there is nothing to wait for: it is compiled, or will not be. */
   isReady(kernel: Kernel): boolean {
-    return !this.#waiting.has(kernel);
+    const texts = this.#texts.get(kernel) ?? [];
+    return !this.#waiting.has(kernel) && texts.every((text) => this.#compiled.get(text) === true);
   }
 
   /** What is not begun will not be. */
