@@ -13,7 +13,7 @@ import type { DeviceLimits } from "../../kernels/traversals/traversal.ts";
 import { registerPressure } from "../../models/roofline.ts";
 import { partOf } from "../../tuner/devices/shared/shares.ts";
 import { thinnestShare } from "../../models/shared_step.ts";
-import { type Configuration, configurationKey } from "../../tuner/configuration.ts";
+import type { Configuration } from "../../tuner/configuration.ts";
 import { adaptConfiguration } from "../../tuner/profile/adapt.ts";
 import { type Choice, chooseConfiguration as chooseWithAll } from "../../tuner/profile/choose.ts";
 import type { TargetDevice } from "../../tuner/profile/match_device.ts";
@@ -620,15 +620,11 @@ Deno.test("of 20,000 entries the nearest is found", () => {
   assertEquals(choose([12, 12, 12]).entry!.problem.grid, [16, 16, 16]);
 });
 
-Deno.test("a choice and its runners-up are different, and every second is a kernel that none before it is", () => {
+Deno.test("a choice and its runners-up are different kernels, not one whose dispatches come in several orders", () => {
   const found = chooseConfiguration(WAVE, problemOf([450, 2500, 112]), deviceOf(H100), { cpuWorkers: 0 });
-  const all = [found.configuration, ...found.runnersUp], seen = new Set<string>();
-  const areNew = all.map(({ traversal, parameters: { nt: _, bands: __, ...kernel } }) => {
-    const before = seen.size;
-    return seen.add(JSON.stringify([traversal, kernel])).size > before;
+  const kernels = [found.configuration, ...found.runnersUp].map(({ traversal, parameters }) => {
+    const { nt: _, bands: __, ...kernel } = parameters;
+    return JSON.stringify([traversal, kernel]);
   });
-  assertEquals(new Set(all.map(configurationKey)).size, 24);
-  assert(areNew.every((isNew, place) => isNew || place % 2 === 0), `${areNew}`);
-  // dispatches come in other orders, too: those need no other kernel
-  assert(areNew.includes(false));
+  assertEquals(new Set(kernels).size, 24);
 });

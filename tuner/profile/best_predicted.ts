@@ -133,17 +133,17 @@ export function mostPromising<W extends Timed>(
   return best;
 }
 
-/** The fastest beside the first, however unsure: every second one is a kernel that none before it is. */
+/**
+ * The fastest beside the first, however unsure, each another kernel: in which order its dispatches come the models know, and
+ * a run that is short enough to compare them does not show it.
+ */
 function runnersUp(first: Weighed<Way>, ways: readonly Way[], calibration: Calibration): Weighed<Way>[] {
-  const left = new Map(corrected(ways, calibration).map((one) => [keyOf(one.way), one]));
-  left.delete(keyOf(first.way));
   const seen = new Set([kernelOf(first.way)]), list: Weighed<Way>[] = [];
-  while (list.length < MOST_CHOSEN - 1 && left.size > 0) {
-    const all = [...left.values()], isNew = ({ way }: Ranked<Way>): boolean => !seen.has(kernelOf(way));
-    const next = (list.length % 2 === 0 ? all.find(isNew) : undefined) ?? all[0]!;
-    list.push({ ...next, deviation: calibration.deviation(next.way.candidate, next.way.on) });
-    seen.add(kernelOf(next.way));
-    left.delete(keyOf(next.way));
+  for (const { way, mean } of corrected(ways, calibration)) {
+    if (list.length === MOST_CHOSEN - 1) break;
+    if (seen.has(kernelOf(way))) continue;
+    seen.add(kernelOf(way));
+    list.push({ way, mean, deviation: calibration.deviation(way.candidate, way.on) });
   }
   return list;
 }
@@ -181,11 +181,6 @@ function kernelOf(way: Way, without: readonly string[] = []): string {
     !ordering.includes(name) && !without.includes(name)
   );
   return JSON.stringify([kindOf(candidate), part, ...its]);
-}
-
-/** A text that only ways of the same configuration share. */
-function keyOf({ candidate, part }: Way): string {
-  return JSON.stringify([kindOf(candidate), candidate.cpuWorkers, part, candidate.parameters]);
 }
 
 /** Ways with their corrected rates, the fastest first. */

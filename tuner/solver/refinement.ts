@@ -27,7 +27,7 @@ export interface Contender extends Disposable {
 const PIECE_NS = 20e6, DECIDE_NS = 100e6;
 
 /** Steps from which a piece is long enough to compare configurations for long runs, and those that show a wrong one. */
-const FAIR = 96, FIRST = 24;
+const FAIR = 192, FIRST = 24;
 
 /** Timed pieces that say the same after which a candidate is decided, and pieces of any kind after which it is at the latest. */
 const LEAST_TIMED = 2, MOST_PIECES = 100;

@@ -2,7 +2,7 @@ import { countCores, startThread, type Thread } from "../../platform.ts";
 import type { CompileCommand, ShaderSource } from "./compile_worker.ts";
 
 /** Threads at most: each has a device of its own, which takes memory. */
-const MOST_THREADS = 8;
+const MOST_THREADS = 4;
 
 /**
  * Longer than a thread takes to end. Ending, it frees what libEGL keeps for it, with which WebGPU looks for adapters; a
