@@ -12,6 +12,7 @@ import { adapterInfoOf } from "../devices/device.ts";
 import { CompileAhead } from "../devices/gpu/compile_ahead.ts";
 import { borrowedMemory } from "../devices/gpu/field_memory.ts";
 import { GpuDevice } from "../devices/gpu/gpu_device.ts";
+import { compilePlan } from "../devices/gpu/gpu_pipelines.ts";
 import { SharedField } from "../devices/shared/shared_field.ts";
 import { partOf } from "../devices/shared/shares.ts";
 import { CpuPool } from "../devices/cpu/wasm_workers.ts";
@@ -149,6 +150,11 @@ export async function createSolver(
       contender = await openContender(problem, configuration, gpu, options);
       const refinement = refine === false ? undefined : new Refinement(problem, candidates, {
         open: (other) => openContender(problem, other, gpu, options),
+        prepare: async (other) => {
+          if (gpu === undefined || !uses(other.share, "gpu")) return;
+          checkParameters(problem, other, gpu);
+          await compilePlan(gpu, planOf(problem, other));
+        },
         ahead,
         anyLength: asked.steps === undefined,
       });

@@ -26,14 +26,17 @@ export interface Contender extends Disposable {
 /** What a candidate is measured in, at the rate of the current configuration: one piece, and all together at most. */
 const PIECE_NS = 20e6, DECIDE_NS = 100e6;
 
-/** Steps from which a piece is long enough to compare configurations for long runs, and those that show a wrong one. */
-const FAIR = 192, FIRST = 24;
+/** Steps from which a piece is long enough to compare configurations for long runs. */
+const FAIR = 96;
 
 /** Timed pieces that say the same after which a candidate is decided, and pieces of any kind after which it is at the latest. */
 const LEAST_TIMED = 2, MOST_PIECES = 100;
 
-/** Speed over the current configuration's from which a candidate is kept, and below which one piece is enough. */
-const FASTER = 1.01, SLOWER = 0.96;
+/**
+ * Speed over the current configuration's from which a candidate is kept, below which one piece is enough, and below which
+ * its first run is: that may be slow for being the first.
+ */
+const FASTER = 1.01, SLOWER = 0.96, HOPELESS = 0.9;
 
 /** Cells that are copied or compared at once. */
 const CELLS_AT_ONCE = 2 ** 24;
@@ -62,6 +65,7 @@ export class Refinement implements Disposable {
   readonly #problem: Problem;
   readonly #waiting: Configuration[];
   readonly #open: (configuration: Configuration) => Promise<Contender>;
+  readonly #prepare: ((configuration: Configuration) => Promise<unknown>) | undefined;
   readonly #ahead: Ahead | undefined;
   readonly #anyLength: boolean;
   readonly #tried = new Map<string, Clocked>();
@@ -77,14 +81,16 @@ export class Refinement implements Disposable {
   /**
    * @param candidates those to try first, first
    * @param open compiles one and takes its memory
+   * @param prepare compiles one, so that opening it takes less time
    * @param ahead compiles them elsewhere before; ends with this
    * @param anyLength whether runs shorter than the problem's count, too
    */
   constructor(
     problem: Problem,
     candidates: readonly Configuration[],
-    { open, ahead, anyLength = false }: {
+    { open, prepare, ahead, anyLength = false }: {
       readonly open: (configuration: Configuration) => Promise<Contender>;
+      readonly prepare?: (configuration: Configuration) => Promise<unknown>;
       readonly ahead?: Ahead | undefined;
       readonly anyLength?: boolean;
     },
@@ -92,6 +98,7 @@ export class Refinement implements Disposable {
     this.#problem = problem;
     this.#waiting = [...candidates];
     this.#open = open;
+    this.#prepare = prepare;
     this.#ahead = ahead;
     this.#anyLength = anyLength;
   }
@@ -126,8 +133,7 @@ export class Refinement implements Disposable {
       return isLong && this.#waiting.length > 0 ? await this.#begin(current, left) : undefined;
     }
     const { challenger, ratios } = duel, isTimed = isLong && duel.verification !== undefined;
-    const first = this.#anyLength ? Math.min(left, FIRST) : tuned;
-    const steps = !isLong ? left : isTimed ? this.#stepsIn(PIECE_NS, left) : first;
+    const steps = !isLong ? left : isTimed ? this.#stepsIn(PIECE_NS, left) : tuned;
     const [currentNs, candidateNs] = await this.#runBoth(current, duel, steps);
     const timeNs = currentNs + candidateNs, ratio = currentNs / candidateNs;
     this.#timeNs += timeNs;
@@ -144,7 +150,13 @@ export class Refinement implements Disposable {
       this.#record(current.configuration, { samples: [rate!], clocks });
       this.#record(challenger.configuration, { samples: [candidateRate!], clocks });
       ratios.push(ratio);
-    } else if (duel.verification === undefined && !await this.#agree(current, duel)) return { steps, timeNs };
+    } else if (duel.verification === undefined) {
+      if (!await this.#agree(current, duel)) return { steps, timeNs };
+      if (isLong && ratio < HOPELESS) {
+        this.#end();
+        return { steps, timeNs };
+      }
+    }
     const faster = ratios.filter((ratio) => ratio > FASTER).length, areAlike = faster % ratios.length === 0;
     const isDecided = ratios.length >= LEAST_TIMED && (areAlike || duel.timeNs >= DECIDE_NS);
     const speed = ratios.length > 0 ? median(ratios) : 1;
@@ -190,6 +202,9 @@ export class Refinement implements Disposable {
       if (isAlone) finishes.push(finish);
       else await finish();
     }
+    // a compiler keeps this thread busy: better while the GPU computes
+    const next = isAlone ? this.#waiting.find((one) => this.#isReady(one)) : undefined;
+    if (next !== undefined) await this.#prepare?.(next).catch(() => {}); // opening it says why
     await Promise.all(finishes.map((finish) => finish()));
     return times;
   }
@@ -200,7 +215,7 @@ export class Refinement implements Disposable {
    */
   async #begin({ field }: Contender, left: number): Promise<{ steps: number; timeNs: number }> {
     const isKnown = this.#nsPerStep !== undefined;
-    const next = this.#waiting.findIndex((one) => isKnown && (this.#ahead?.isReady(one) ?? true));
+    const next = isKnown ? this.#waiting.findIndex((one) => this.#isReady(one)) : -1;
     const steps = this.#stepsIn(next < 0 ? PIECE_NS : Math.max(PIECE_NS, this.#compileNs), left);
     const ahead = await field.begin(steps);
     if (next >= 0) await this.#openNext(this.#waiting.splice(next, 1)[0]!);
@@ -208,6 +223,10 @@ export class Refinement implements Disposable {
     this.#nsPerStep = timeNs / steps;
     if (challenger !== undefined) await this.#attempt(() => copyState(field, challenger.field));
     return { steps, timeNs };
+  }
+
+  #isReady(configuration: Configuration): boolean {
+    return this.#ahead?.isReady(configuration) ?? true;
   }
 
   async #openNext(configuration: Configuration): Promise<void> {

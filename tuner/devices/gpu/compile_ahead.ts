@@ -7,9 +7,9 @@ const MOST_THREADS = 4;
 /**
  * Longer than a thread takes to end. Ending, it frees what libEGL keeps for it, with which WebGPU looks for adapters; a
  * process that ends frees that of all threads. Where both happen at once, the heap is corrupted (`tests/late_exit.ts`).
- * A thread that is compiling ends only after that: it is waited for longer.
+ * A thread that is compiling ends only after that: its kernel is waited for, so long at most.
  */
-const ENDING_MS = 500;
+const ENDING_MS = 500, COMPILING_MS = 10_000;
 
 /** A kernel that is to be compiled. */
 interface Job {
@@ -35,6 +35,8 @@ export class CompileThreads {
   readonly #jobs: Job[] = [];
   /** Threads with what they are at. */
   readonly #threads = new Map<Thread, Job | undefined>();
+  /** 1 while a thread is at something, where one that is blocked sees it. */
+  readonly #busy = new Map<Thread, Int32Array>();
   #failed = 0;
 
   constructor(most: number = Math.min(MOST_THREADS, countCores() - 1), url: URL = moduleUrl()) {
@@ -84,7 +86,10 @@ export class CompileThreads {
   /** Hands a thread that has nothing to do the next job. */
   #next(thread: Thread, task = this.#take()): void {
     this.#threads.set(thread, task?.job);
-    if (task !== undefined) thread.postMessage(task.command);
+    if (task === undefined) return;
+    const busy = new Int32Array(new SharedArrayBuffer(4)).fill(1);
+    this.#busy.set(thread, busy);
+    thread.postMessage({ ...task.command, busy });
   }
 
   #giveUp(): void {
@@ -93,9 +98,12 @@ export class CompileThreads {
 
   /** When the process ends: threads end before it. */
   #end(): void {
-    const isBusy = [...this.#threads.values()].some((job) => job !== undefined);
+    const until = performance.now() + COMPILING_MS;
+    for (const [thread, job] of this.#threads) {
+      if (job) Atomics.wait(this.#busy.get(thread)!, 0, 1, Math.max(0, until - performance.now()));
+    }
     for (const thread of this.#threads.keys()) thread.terminate();
-    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, isBusy ? 3 * ENDING_MS : ENDING_MS);
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ENDING_MS);
   }
 }
 

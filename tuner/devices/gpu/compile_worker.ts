@@ -17,6 +17,8 @@ export interface ShaderSource {
 export interface CompileCommand {
   readonly shaders: readonly ShaderSource[];
   readonly gpu: string;
+  /** Becomes 0 when it is done. */
+  readonly busy?: Int32Array;
 }
 
 let opened: Promise<GPUDevice | undefined> | undefined;
@@ -30,11 +32,15 @@ async function open(gpu: string): Promise<GPUDevice | undefined> {
   return device;
 }
 
-answerMessages<CompileCommand>(async ({ shaders, gpu }) => {
+answerMessages<CompileCommand>(async ({ shaders, gpu, busy }) => {
   const device = await (opened ??= open(gpu).catch(() => undefined));
   for (const { code, storage } of shaders) {
     // who asked will find the same error
     if (device) await makePipeline(device, code, "compiled ahead", storage).catch(() => {});
+  }
+  if (busy) {
+    Atomics.store(busy, 0, 0);
+    Atomics.notify(busy, 0);
   }
   return true;
 });
