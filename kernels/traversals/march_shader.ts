@@ -5,6 +5,7 @@
  */
 import { type Axis, type Expression, type Offset, type ProfileTap, type Tap, tapsIn } from "../expression.ts";
 import type { Layout } from "../layout.ts";
+import type { Section } from "../sections.ts";
 import { alongAxes, type Problem } from "../stencils/stencil.ts";
 import { expressionsOf, isLayered, profileTapsOf, type Substep, tapsOf, type Update } from "../update.ts";
 import {
@@ -12,6 +13,7 @@ import {
   cellType,
   declareLayout,
   declareLevels,
+  declareScratch,
   declareTime,
   elementOf,
   lanesOf,
@@ -60,7 +62,10 @@ export function tilesOf(substep: Substep, stage: number, queues: MarchQueues, is
  */
 const BESIDE: readonly (readonly Axis[])[] = [[], [2]];
 
-/** The shader that computes one step of some slices of a grid, whose first is the grid's `first`. */
+/**
+ * The shader that computes one step of some slices of a grid, whose first is the grid's `first`; of a level in two sections
+ * that both lie before it, of the whole grid: its march goes from one to the other, and what both hold is stored in both.
+ */
 export function marchShader(
   { stencil, boundary, grid: [nx, ny, nz], ...others }: Problem,
   layout: Layout,
@@ -70,11 +75,15 @@ export function marchShader(
     readonly hasPoints: boolean;
     readonly workgroups: readonly [number, number, number];
   },
-  whole: { readonly first: number; readonly slices: number } = { first: 0, slices: nx },
+  whole: {
+    readonly first: number;
+    readonly slices: number;
+    readonly sections?: readonly [Section, Section];
+  } = { first: 0, slices: nx },
 ): Shader {
   const { zPerThread, threadsZ, threadsY, haloY, haloZ, rimY, rimZ, slices, queues, tiles } = shape;
-  const { columns, sums, leads, warmUp } = queues;
-  const type = cellType(zPerThread);
+  const { columns, sums, leads, warmUp } = queues, [lower, upper] = whole.sections ?? [];
+  const type = cellType(zPerThread), isAcross = upper !== undefined;
   const blocks = blocksOf({ stencil, grid: [whole.slices, ny, nz], ...others });
   // where a workgroup's cells begin, those of its rim included, and how many it computes of how many there are
   const extents = [
@@ -108,13 +117,20 @@ export function marchShader(
   ];
   const load = ({ plane, ago }: Column, slice: number): string =>
     elementOf({ kind: "tap", plane, ago, offset: [slice, 0, 0] });
+  const isFilled = warmUp === 0 && !isAcross;
   const declared = named.flatMap(({ span, prefix }, i) =>
     slicesOf(span).map((slice) =>
       `var ${slot(prefix, slice)} = ${
-        warmUp === 0 && slice < span.high ? load(columns[i]!, slice) : `${type}()`
+        isFilled && slice < span.high ? load(columns[i]!, slice) : `${type}()`
       };`
     )
   );
+  /** What the first slice finds, where it lies. */
+  const filled = warmUp > 0
+    ? []
+    : columns.flatMap((column, i) =>
+      slicesOf(column).slice(0, -1).map((slice) => `${slot(`c${i}`, slice)} = ${load(column, slice)};`)
+    );
   const advanced = named.flatMap(({ span, prefix }) =>
     slicesOf(span).slice(0, -1).map((slice) => `${slot(prefix, slice)} = ${slot(prefix, slice + 1)};`)
   );
@@ -160,12 +176,14 @@ export function marchShader(
       });
       if (i === update.substeps.length - 1) {
         const values = texts.map((text) => cutsZ ? `select(${type}(), ${text}, inside)` : text);
-        if (!isListed) return [...lines, ...stored, ...storeStep(update, values, queues)].join("\n");
+        if (!isListed) {
+          return [...lines, ...stored, ...storeStep(update, values, queues, isAcross)].join("\n");
+        }
         const made = [
           `var made = ${values[0]};`,
           visitList("made", 0, substep[0]!.field, { ...shape, update }),
         ];
-        return [...lines, ...made, ...storeStep(update, ["made"], queues)].join("\n");
+        return [...lines, ...made, ...storeStep(update, ["made"], queues, isAcross)].join("\n");
       }
       const assignments = substep.flatMap(({ field }, k) => {
         if (isLayered(update, field)) return [];
@@ -188,10 +206,10 @@ export function marchShader(
   const y = plus(`i32(w.y) * ${ownThreads(threadsY, haloY)} + row`, -haloY[0]);
   const notRim = ownsOnly("column", haloZ, threadsZ) + ownsOnly("row", haloY, threadsY);
   const start = plus("first", -warmUp);
-  const writeLoop = (isListed: boolean, its: Update): string => {
+  const writeLoop = (isListed: boolean, its: Update, from = start, to = "last"): string => {
     const shown: string[] = [], steps = its.substeps.map(writeStep(isListed, its, shown));
     return wgsl`
-      for (var x = ${start}; x < last; x++) {
+      for (var x = ${from}; x < ${to}; x++) {
         ${[...loads, ...shown, ...steps].join("\n")}
         ${advanced.join("\n")}
         cell += SLICE;
@@ -199,7 +217,20 @@ export function marchShader(
       }
     `;
   };
-  const loop = writeLoop(false, update);
+  const loop = lower === undefined || upper === undefined ? writeLoop(false, update) : wgsl`
+    {
+      let twin = &beforeUpper; let twinFirst = ${upper.slices[0]}; let twinEnd = last; let toTwin = -SHIFT;
+      if (${start} < ${lower.own[1]}) { ${filled.join(" ")} }
+      ${writeLoop(false, update, start, `min(last, ${lower.own[1]})`)}
+    }
+    cell -= SHIFT;
+    {
+      let twin = &before; let twinFirst = first; let twinEnd = ${lower.slices[1]}; let toTwin = SHIFT;
+      let now = &nowUpper; let before = &beforeUpper;
+      if (${start} >= ${lower.own[1]}) { ${filled.join(" ")} }
+      ${writeLoop(false, update, `max(${start}, ${lower.own[1]})`)}
+    }
+  `;
   const loops = [
     ...hasPoints ? [{ where: "begin != 0", text: writeLoop(true, update) }] : [],
     ...beside.map(({ where, update }) => ({ where, text: writeLoop(false, update) })),
@@ -210,6 +241,7 @@ export function marchShader(
     const SLICES = ${slices};
     ${writer.constants}
     ${declareLevels(zPerThread)}
+    ${upper === undefined ? "" : declareUpper(upper, layout, profiles, zPerThread)}
     ${declareTime(update)}
     ${declareProfiles(update)}
     ${hasPoints ? `${SERIES}\n${declarePoints(profiles)}` : ""}
@@ -239,7 +271,20 @@ export function marchShader(
     }
   `;
   const scratch = hasPoints ? pointBuffers(wholeGrid) : [];
-  return withProfiles(update, { label: `march ${type} ${threadsZ}x${threadsY}`, code, scratch });
+  const label = `march ${type} ${threadsZ}x${threadsY}`;
+  return withProfiles(update, { label, code, scratch, ...(isAcross && { isAcross }) });
+}
+
+/** The levels of a second section, and the elements before those of the first that it begins with. */
+function declareUpper(
+  { slices: [first] }: Section,
+  { pad: [padX] }: Layout,
+  scratch: number,
+  width: number,
+): string {
+  const names = ["nowUpper", "beforeUpper"], type = cellType(width);
+  const levels = names.map((name, i) => declareScratch(name, scratch + i, type));
+  return [...levels, `const SHIFT = ${first + padX} * SLICE;`].join("\n");
 }
 
 /** " && row >= 2 && row < 14": threads that are nobody's helpers. */
@@ -404,27 +449,31 @@ function writeRim(
   };
 }
 
-/** Stores every field's new value at the slice that the march has reached. */
+/** Stores every field's new value at the slice that the march has reached, also in a section that has it in common. */
 function storeStep(
   update: Update,
   values: readonly string[],
   { columns, warmUp }: MarchQueues,
+  isAcross: boolean,
 ): string[] {
   const last = update.substeps.at(-1) ?? [];
-  const target = (field: number): string => `before[${plus("cell", field, "PLANE")}]`;
   const computed = update.substeps.slice(0, -1).flat().filter(({ field }) => isStored(update, field));
-  const earlier = computed.map(({ field }) => {
-    const column = columnIndex(columns, { plane: field, ago: -1 });
-    return `${target(field)} = ${slot(`c${column}`, 0)};`;
-  });
+  const earlier = computed.map(({ field }) => ({
+    field,
+    name: slot(`c${columnIndex(columns, { plane: field, ago: -1 })}`, 0),
+  }));
   const made = last.flatMap(({ field }, i) =>
     isLayered(update, field) ? [] : [{ field, name: `new${i}`, value: values[i] }]
   );
-  const stores = [...earlier, ...made.map(({ field, name }) => `${target(field)} = ${name};`)];
+  const stores = (array: string, shift = ""): string[] =>
+    [...earlier, ...made].map(({ field, name }) =>
+      `${array}[${plus("cell", field, "PLANE")}${shift}] = ${name};`
+    );
   return [
     warmUp === 0 ? "if (mine) {" : "if (mine && x >= first) {",
     ...made.map(({ name, value }) => `  let ${name} = ${value};`),
-    ...stores.map((line) => `  ${line}`),
+    ...stores("before").map((line) => `  ${line}`),
+    ...isAcross ? ["  if (x >= twinFirst && x < twinEnd) {", ...stores("twin", " + toTwin"), "  }"] : [],
     "}",
   ];
 }

@@ -73,6 +73,14 @@ export class SectionWork {
     for (const level of levels) for (const range of ranges) this.#wrote(section, level, range);
   }
 
+  /** A dispatch on both of two sections that writes a whole level, what both hold into both. */
+  addAcross(dispatch: Dispatch): void {
+    this.#sections.forEach(({ slices }, section) => {
+      for (const one of [0, 1] as const) this.#bring(section, one, slices);
+    });
+    this.#dispatches.push({ ...dispatch, isAcross: true });
+  }
+
   /** Gives slice `to` of a level the values of slice `from`. */
   copy(level: Level, from: number, to: number): void {
     const holding = (x: number): number[] =>

@@ -17,14 +17,19 @@ export interface Shader {
   readonly code: string;
   /** The scratch buffers that it binds: indices into the plan's. @default {[]} */
   readonly scratch?: readonly number[];
+  /** Whether it binds the levels of two sections, the second's after the scratch buffers. @default {false} */
+  readonly isAcross?: boolean;
 }
 
 /** The first binding of scratch buffers. */
 export const SCRATCH_BINDING = 3;
 
 /** The bindings of a shader's buffers. */
-export function bindingsOf({ scratch = [] }: Pick<Shader, "scratch">): number[] {
-  return [0, 1, ...scratch.map((_, i) => SCRATCH_BINDING + i)];
+export function bindingsOf(
+  { scratch = [], isAcross = false }: Pick<Shader, "scratch" | "isAcross">,
+): number[] {
+  const others = scratch.length + (isAcross ? 2 : 0);
+  return [0, 1, ...Array.from({ length: others }, (_, i) => SCRATCH_BINDING + i)];
 }
 
 /** A buffer beside the levels: what dispatches hand each other, or values that no step changes. */

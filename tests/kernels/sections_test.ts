@@ -110,6 +110,25 @@ const cases: (Omit<OracleCase, "grid"> & { grid?: OracleCase["grid"] })[] = [
     grid: [12, 9, 10],
     sections: 2,
   },
+  // marches that go from one section to the other
+  { ...star, traversal: marching, parameters: { ...march, ahead: 0 }, sections: 2 },
+  { ...star, traversal: marching, parameters: { ...march, tile: 0, pieces: 1, ahead: 0 }, sections: 2 },
+  {
+    ...star,
+    stencil: wholeNumberElastic(),
+    traversal: marching,
+    parameters: { ...march, threadsZ: 9, threadsY: 14, tile: 0, pieces: 1, ahead: 0 },
+    runs: [2, 1],
+    grid: [31, 9, 10],
+    sections: 2,
+  },
+  {
+    ...star,
+    stencil: wholeNumberMedium(1),
+    traversal: marching,
+    parameters: { ...march, tile: 0, pieces: 4, ahead: 0 },
+    sections: 2,
+  },
   { ...star, traversal: diamondTorre, parameters: torre, runs: [4, 1], sections: 2 },
   { ...star, traversal: diamondTorre, parameters: { ...torre, lookahead: 100 }, runs: [4, 1], sections: 2 },
   {
