@@ -125,6 +125,23 @@ export function layoutWithin(
   return { ...layout, grid, pad: [first - from, padY, padZ], origin, length };
 }
 
+/** What another section holds of one's own slices, counted from the first of these: its number, and how much further on it lies there. */
+export interface Twin {
+  readonly section: number;
+  readonly range: SliceRange;
+  /** In slices. */
+  readonly shift: number;
+}
+
+/** Other sections that hold some of a section's own slices. */
+export function twinsOf(sections: readonly Section[], section: number): Twin[] {
+  const { own: [first, end], slices: [start] } = sections[section]!;
+  return sections.flatMap(({ slices: [from, to] }, other): Twin[] => {
+    const range = [Math.max(first, from) - first, Math.min(end, to) - first] as const;
+    return other === section || range[0] >= range[1] ? [] : [{ section: other, range, shift: start - from }];
+  });
+}
+
 export function holdsAll(
   { slices: [from, to] }: Pick<Section, "slices">,
   [first, last]: SliceRange,

@@ -5,7 +5,7 @@
  */
 import { type Axis, type Expression, type Offset, type ProfileTap, type Tap, tapsIn } from "../expression.ts";
 import type { Layout } from "../layout.ts";
-import type { Section } from "../sections.ts";
+import type { Twin } from "../sections.ts";
 import { alongAxes, type Problem } from "../stencils/stencil.ts";
 import { expressionsOf, isLayered, profileTapsOf, type Substep, tapsOf, type Update } from "../update.ts";
 import {
@@ -63,8 +63,8 @@ export function tilesOf(substep: Substep, stage: number, queues: MarchQueues, is
 const BESIDE: readonly (readonly Axis[])[] = [[], [2]];
 
 /**
- * The shader that computes one step of some slices of a grid, whose first is the grid's `first`; of a level in two sections
- * that both lie before it, of the whole grid: its march goes from one to the other, and what both hold is stored in both.
+ * The shader that computes one step of some slices of a grid, whose first is the grid's `first`. What twins hold of these, it
+ * stores there as well.
  */
 export function marchShader(
   { stencil, boundary, grid: [nx, ny, nz], ...others }: Problem,
@@ -75,15 +75,14 @@ export function marchShader(
     readonly hasPoints: boolean;
     readonly workgroups: readonly [number, number, number];
   },
-  whole: {
-    readonly first: number;
-    readonly slices: number;
-    readonly sections?: readonly [Section, Section];
-  } = { first: 0, slices: nx },
+  whole: { readonly first: number; readonly slices: number; readonly twins?: readonly Twin[] } = {
+    first: 0,
+    slices: nx,
+  },
 ): Shader {
   const { zPerThread, threadsZ, threadsY, haloY, haloZ, rimY, rimZ, slices, queues, tiles } = shape;
-  const { columns, sums, leads, warmUp } = queues, [lower, upper] = whole.sections ?? [];
-  const type = cellType(zPerThread), isAcross = upper !== undefined;
+  const { columns, sums, leads, warmUp } = queues, { twins = [] } = whole;
+  const type = cellType(zPerThread);
   const blocks = blocksOf({ stencil, grid: [whole.slices, ny, nz], ...others });
   // where a workgroup's cells begin, those of its rim included, and how many it computes of how many there are
   const extents = [
@@ -117,20 +116,13 @@ export function marchShader(
   ];
   const load = ({ plane, ago }: Column, slice: number): string =>
     elementOf({ kind: "tap", plane, ago, offset: [slice, 0, 0] });
-  const isFilled = warmUp === 0 && !isAcross;
   const declared = named.flatMap(({ span, prefix }, i) =>
     slicesOf(span).map((slice) =>
       `var ${slot(prefix, slice)} = ${
-        isFilled && slice < span.high ? load(columns[i]!, slice) : `${type}()`
+        warmUp === 0 && slice < span.high ? load(columns[i]!, slice) : `${type}()`
       };`
     )
   );
-  /** What the first slice finds, where it lies. */
-  const filled = warmUp > 0
-    ? []
-    : columns.flatMap((column, i) =>
-      slicesOf(column).slice(0, -1).map((slice) => `${slot(`c${i}`, slice)} = ${load(column, slice)};`)
-    );
   const advanced = named.flatMap(({ span, prefix }) =>
     slicesOf(span).slice(0, -1).map((slice) => `${slot(prefix, slice)} = ${slot(prefix, slice + 1)};`)
   );
@@ -176,14 +168,12 @@ export function marchShader(
       });
       if (i === update.substeps.length - 1) {
         const values = texts.map((text) => cutsZ ? `select(${type}(), ${text}, inside)` : text);
-        if (!isListed) {
-          return [...lines, ...stored, ...storeStep(update, values, queues, isAcross)].join("\n");
-        }
+        if (!isListed) return [...lines, ...stored, ...storeStep(update, values, queues, twins)].join("\n");
         const made = [
           `var made = ${values[0]};`,
           visitList("made", 0, substep[0]!.field, { ...shape, update }),
         ];
-        return [...lines, ...made, ...storeStep(update, ["made"], queues, isAcross)].join("\n");
+        return [...lines, ...made, ...storeStep(update, ["made"], queues, twins)].join("\n");
       }
       const assignments = substep.flatMap(({ field }, k) => {
         if (isLayered(update, field)) return [];
@@ -206,10 +196,10 @@ export function marchShader(
   const y = plus(`i32(w.y) * ${ownThreads(threadsY, haloY)} + row`, -haloY[0]);
   const notRim = ownsOnly("column", haloZ, threadsZ) + ownsOnly("row", haloY, threadsY);
   const start = plus("first", -warmUp);
-  const writeLoop = (isListed: boolean, its: Update, from = start, to = "last"): string => {
+  const writeLoop = (isListed: boolean, its: Update): string => {
     const shown: string[] = [], steps = its.substeps.map(writeStep(isListed, its, shown));
     return wgsl`
-      for (var x = ${from}; x < ${to}; x++) {
+      for (var x = ${start}; x < last; x++) {
         ${[...loads, ...shown, ...steps].join("\n")}
         ${advanced.join("\n")}
         cell += SLICE;
@@ -217,20 +207,7 @@ export function marchShader(
       }
     `;
   };
-  const loop = lower === undefined || upper === undefined ? writeLoop(false, update) : wgsl`
-    {
-      let twin = &beforeUpper; let twinFirst = ${upper.slices[0]}; let twinEnd = last; let toTwin = -SHIFT;
-      if (${start} < ${lower.own[1]}) { ${filled.join(" ")} }
-      ${writeLoop(false, update, start, `min(last, ${lower.own[1]})`)}
-    }
-    cell -= SHIFT;
-    {
-      let twin = &before; let twinFirst = first; let twinEnd = ${lower.slices[1]}; let toTwin = SHIFT;
-      let now = &nowUpper; let before = &beforeUpper;
-      if (${start} >= ${lower.own[1]}) { ${filled.join(" ")} }
-      ${writeLoop(false, update, `max(${start}, ${lower.own[1]})`)}
-    }
-  `;
+  const loop = writeLoop(false, update);
   const loops = [
     ...hasPoints ? [{ where: "begin != 0", text: writeLoop(true, update) }] : [],
     ...beside.map(({ where, update }) => ({ where, text: writeLoop(false, update) })),
@@ -241,7 +218,7 @@ export function marchShader(
     const SLICES = ${slices};
     ${writer.constants}
     ${declareLevels(zPerThread)}
-    ${upper === undefined ? "" : declareUpper(upper, layout, profiles, zPerThread)}
+    ${twins.map((_, i) => declareScratch(`twin${i}`, profiles + i, type)).join("\n")}
     ${declareTime(update)}
     ${declareProfiles(update)}
     ${hasPoints ? `${SERIES}\n${declarePoints(profiles)}` : ""}
@@ -271,20 +248,12 @@ export function marchShader(
     }
   `;
   const scratch = hasPoints ? pointBuffers(wholeGrid) : [];
-  const label = `march ${type} ${threadsZ}x${threadsY}`;
-  return withProfiles(update, { label, code, scratch, ...(isAcross && { isAcross }) });
-}
-
-/** The levels of a second section, and the elements before those of the first that it begins with. */
-function declareUpper(
-  { slices: [first] }: Section,
-  { pad: [padX] }: Layout,
-  scratch: number,
-  width: number,
-): string {
-  const names = ["nowUpper", "beforeUpper"], type = cellType(width);
-  const levels = names.map((name, i) => declareScratch(name, scratch + i, type));
-  return [...levels, `const SHIFT = ${first + padX} * SLICE;`].join("\n");
+  return withProfiles(update, {
+    label: `march ${type} ${threadsZ}x${threadsY}`,
+    code,
+    scratch,
+    ...(twins.length > 0 && { twins: twins.length }),
+  });
 }
 
 /** " && row >= 2 && row < 14": threads that are nobody's helpers. */
@@ -449,31 +418,35 @@ function writeRim(
   };
 }
 
-/** Stores every field's new value at the slice that the march has reached, also in a section that has it in common. */
+/** Stores every field's new value at the slice that the march has reached. */
 function storeStep(
   update: Update,
   values: readonly string[],
   { columns, warmUp }: MarchQueues,
-  isAcross: boolean,
+  twins: readonly Twin[],
 ): string[] {
   const last = update.substeps.at(-1) ?? [];
   const computed = update.substeps.slice(0, -1).flat().filter(({ field }) => isStored(update, field));
-  const earlier = computed.map(({ field }) => ({
-    field,
-    name: slot(`c${columnIndex(columns, { plane: field, ago: -1 })}`, 0),
-  }));
+  const earlier = computed.map(({ field }) => {
+    const column = columnIndex(columns, { plane: field, ago: -1 });
+    return { field, name: slot(`c${column}`, 0) };
+  });
   const made = last.flatMap(({ field }, i) =>
     isLayered(update, field) ? [] : [{ field, name: `new${i}`, value: values[i] }]
   );
-  const stores = (array: string, shift = ""): string[] =>
+  const stores = (array: string, shift = 0): string[] =>
     [...earlier, ...made].map(({ field, name }) =>
-      `${array}[${plus("cell", field, "PLANE")}${shift}] = ${name};`
+      `  ${array}[${plus(plus("cell", field, "PLANE"), shift, "SLICE")}] = ${name};`
     );
   return [
     warmUp === 0 ? "if (mine) {" : "if (mine && x >= first) {",
     ...made.map(({ name, value }) => `  let ${name} = ${value};`),
-    ...stores("before").map((line) => `  ${line}`),
-    ...isAcross ? ["  if (x >= twinFirst && x < twinEnd) {", ...stores("twin", " + toTwin"), "  }"] : [],
+    ...stores("before"),
+    ...twins.flatMap(({ range: [from, to], shift }, i) => [
+      `  if (x >= ${from} && x < ${to}) {`,
+      ...stores(`twin${i}`, shift),
+      "  }",
+    ]),
     "}",
   ];
 }

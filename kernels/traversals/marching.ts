@@ -14,7 +14,7 @@ import { type Tap, tapsIn } from "../expression.ts";
 import { capabilities, refusalOf, WITHOUT_INSULATED, wrongParameters } from "../capability.ts";
 import { blocksOf, blockValues, layersShare, storedUpdate } from "../layers.ts";
 import type { Layout } from "../layout.ts";
-import { isCut, type Section, sectionsOf } from "../sections.ts";
+import { isCut, sectionsOf } from "../sections.ts";
 import { isAllZero, type Problem } from "../stencils/stencil.ts";
 import { remembered } from "../remembered.ts";
 import {
@@ -256,21 +256,16 @@ export const marching: Traversal = {
         layout,
         sections,
         reach: (needs.span - 1) / 2,
-        shadersOf(part, its, first) {
-          const whole = { first, slices: problem.grid[0] };
+        // of several steps F(t − 1) is not stored, and pads of images are renewed in one section after the other
+        fillsTwins: shape.depth === 1 && isAllZero(problem.boundary) && !layout.layered,
+        shadersOf(part, its, first, twins) {
+          const whole = { first, slices: problem.grid[0], twins };
           const itsShape = { ...shape, workgroups: workgroupsOf(part, shape) };
           return [
             shape.isPlane ? planeShader(part, its, itsShape, whole) : marchShader(part, its, itsShape, whole),
           ];
         },
         workgroupsOf: (part) => workgroupsOf(part, shape),
-        acrossOf(sections) {
-          if (shape.isPlane || shape.hasPoints || shape.ahead > 0 || !isHeld(shape, sections)) {
-            return undefined;
-          }
-          const itsShape = { ...shape, workgroups: workgroupsOf(problem, shape) };
-          return marchShader(problem, layout, itsShape, { first: 0, slices: problem.grid[0], sections });
-        },
         ...(uniformsOf && { uniformsOf }),
       });
     const alone = planOf(shapeOf(problem, { ...parameters, depth: 1 }), padded);
@@ -315,11 +310,6 @@ export const marching: Traversal = {
     };
   },
 } satisfies Traversal<MarchParameters>;
-
-/** Whether the slices that a march has loaded ahead where one section's own end are among those that it holds. */
-function isHeld({ queues: { columns } }: Shape, [{ own, slices }]: readonly [Section, Section]): boolean {
-  return columns.every(({ ago, high }) => ago < 0 || own[1] + high <= slices[1]);
-}
 
 /** Passes by twos: from the levels to scratch buffers, and back to them. */
 function pairedPlan(

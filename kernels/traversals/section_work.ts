@@ -70,15 +70,8 @@ export class SectionWork {
       for (const [from, to] of ranges) this.#bring(section, level, [from - reach, to + reach]);
     }
     this.#dispatches.push(section === 0 ? dispatch : { ...dispatch, section });
-    for (const level of levels) for (const range of ranges) this.#wrote(section, level, range);
-  }
-
-  /** A dispatch on both of two sections that writes a whole level, what both hold into both. */
-  addAcross(dispatch: Dispatch): void {
-    this.#sections.forEach(({ slices }, section) => {
-      for (const one of [0, 1] as const) this.#bring(section, one, slices);
-    });
-    this.#dispatches.push({ ...dispatch, isAcross: true });
+    const { twins } = dispatch;
+    for (const level of levels) for (const range of ranges) this.#wrote(section, level, range, twins);
   }
 
   /** Gives slice `to` of a level the values of slice `from`. */
@@ -110,12 +103,12 @@ export class SectionWork {
     }
   }
 
-  #wrote(section: number, level: Level, [from, to]: SliceRange): void {
+  #wrote(section: number, level: Level, [from, to]: SliceRange, twins: readonly number[] = []): void {
     this.#sections.forEach(({ slices: [first, last] }, one) => {
-      const stale = this.#stale[level]![one]!;
-      if (one === section && stale.size === 0) return;
+      const stale = this.#stale[level]![one]!, isWritten = one === section || twins.includes(one);
+      if (isWritten && stale.size === 0) return;
       for (let x = Math.max(from, first); x < Math.min(to, last); x++) {
-        if (one === section) stale.delete(x);
+        if (isWritten) stale.delete(x);
         else stale.add(x);
       }
     });

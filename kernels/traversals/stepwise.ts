@@ -11,7 +11,14 @@ import { blocksOf, blockValues, layered, layersShare, storedUpdate } from "../la
 import { type Layout, layOut } from "../layout.ts";
 import { remembered } from "../remembered.ts";
 import { atGroup, groupsOf, overGroup, pointPlan, pointShader } from "./point_work.ts";
-import { layoutWithin, type Section, type SectionLimits, sectionsOf } from "../sections.ts";
+import {
+  layoutWithin,
+  type Section,
+  type SectionLimits,
+  sectionsOf,
+  type Twin,
+  twinsOf,
+} from "../sections.ts";
 import {
   alongAxes,
   type AxisBoundaries,
@@ -303,10 +310,10 @@ export interface StepPlan {
   /** @default {as few as the limits allow} */
   readonly sections?: readonly Section[];
   /** The shaders of a step on some slices of the grid as a problem of its own, whose first slice is the grid's `first`. */
-  shadersOf(part: Problem, layout: Layout, first: number): Shader[];
+  shadersOf(part: Problem, layout: Layout, first: number, twins: readonly Twin[]): Shader[];
+  /** Whether such a shader, the only one of a step, also stores what its section's twins hold. @default {false} */
+  readonly fillsTwins?: boolean;
   workgroupsOf(part: Problem): Dispatch["workgroups"];
-  /** The one shader of a step on a level in two sections; undefined where there is none. @default {none} */
-  acrossOf?(sections: readonly [Section, Section]): Shader | undefined;
   /** Slices that a dispatch reads before and after those that it writes. @default {as far as a step reaches} */
   readonly reach?: number;
   /** @default {where they are not zeros} */
@@ -326,7 +333,7 @@ export function planSteps(
     sections = sectionsOf(layout, stepNeeds(problem), limits),
     shadersOf,
     workgroupsOf,
-    acrossOf,
+    fillsTwins = false,
     reach = stepReach(problem.stencil.update).x,
     renewsPads = !isAllZero(problem.boundary),
     uniformsOf,
@@ -340,24 +347,21 @@ export function planSteps(
     const known = shaders.findIndex(({ code, scratch }) => code === shader.code && `${scratch}` === bound);
     return known >= 0 ? known : shaders.push(shader) - 1;
   };
-  const [alongX, alongY, alongZ] = alongAxes(boundary), [lower, upper] = sections;
-  const isOfTwo = sections.length === 2 && alongX === "zero" && !layout.layered && layout.length < 2 ** 31;
-  const across = isOfTwo ? acrossOf?.([lower!, upper!]) : undefined;
-  const both = across && place(across);
-  const parts = sections.map((section) => {
-    const { own: [first, end] } = section;
+  const parts = sections.map((section, i) => {
+    const { own: [first, end] } = section, twins = fillsTwins ? twinsOf(sections, i) : [];
     const part: Problem = { ...problem, grid: [end - first, ny, nz] };
     const its = isCut ? layoutWithin(layout, section, section.own) : layout;
-    const made = across ? [] : shadersOf(part, its, first), isFused = made.length < update.substeps.length;
+    const made = shadersOf(part, its, first, twins), isFused = made.length < update.substeps.length;
     const again = problem.survey === undefined || !isFused || layout.layered
       ? []
       : update.substeps.map((substep, i) => i === 0 ? 0 : place(againShader(problem, its, substep, first)));
     const steps = [false, true].map((isOdd) =>
       made.map((shader) => place(bindLayers(stored, shader, isOdd)))
     );
-    return { section, part, its, steps, again };
+    return { section, part, its, steps, again, twins: twins.map(({ section }) => section) };
   });
   // along x the pads' images may lie in another section
+  const [alongX, alongY, alongZ] = alongAxes(boundary);
   const inSection: AxisBoundaries = [isCut ? "zero" : alongX, alongY, alongZ];
   const wraps = parts.map(({ part, its }) =>
     renewsPads && !isAllZero(inSection)
@@ -384,7 +388,7 @@ export function planSteps(
   const bothPads = work();
   if (renewsPads) { for (const level of [0, 1] as const) renewPads(bothPads, level); }
   const owned = parts.map(({ section: { own }, its }) => ({ own, layout: its }));
-  const passes = across ? 1 : parts[0]!.steps[0]!.length, isFused = passes < update.substeps.length;
+  const passes = parts[0]!.steps[0]!.length, isFused = passes < update.substeps.length;
   return {
     label,
     storage: { layout, ...(isCut && { sections }), ...scratchWithLayers(stored) },
@@ -397,14 +401,18 @@ export function planSteps(
         const flipped = step % 2 === 1, level: Level = flipped ? 0 : 1;
         const uniforms = timeUniforms(update, step);
         for (let substep = 0; substep < passes; substep++) {
-          if (both !== undefined) {
-            list.addAcross({ shader: both, workgroups: workgroupsOf(problem), flipped, uniforms });
-          } else {parts.forEach(({ section: { own }, part, steps }, section) => {
-              const shader = steps[flipped ? 1 : 0]![substep]!, workgroups = workgroupsOf(part);
-              const its = uniformsOf?.(section, step - start) ?? uniforms;
-              const dispatch = { shader, workgroups, flipped, uniforms: its };
-              list.add(dispatch, { section, ranges: [own], levels: [level], reach });
-            });}
+          parts.forEach(({ section: { own }, part, steps, twins }, section) => {
+            const shader = steps[flipped ? 1 : 0]![substep]!, workgroups = workgroupsOf(part);
+            const its = uniformsOf?.(section, step - start) ?? uniforms;
+            const dispatch = {
+              shader,
+              workgroups,
+              flipped,
+              uniforms: its,
+              ...(twins.length > 0 && { twins }),
+            };
+            list.add(dispatch, { section, ranges: [own], levels: [level], reach });
+          });
           const passed = isFused
             ? [...update.substeps.entries()]
             : [[substep, update.substeps[substep]!] as const];

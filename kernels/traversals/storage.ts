@@ -17,19 +17,16 @@ export interface Shader {
   readonly code: string;
   /** The scratch buffers that it binds: indices into the plan's. @default {[]} */
   readonly scratch?: readonly number[];
-  /** Whether it binds the levels of two sections, the second's after the scratch buffers. @default {false} */
-  readonly isAcross?: boolean;
+  /** Other sections whose arrays it writes into, after the scratch buffers: as many as its dispatches name. @default {0} */
+  readonly twins?: number;
 }
 
 /** The first binding of scratch buffers. */
 export const SCRATCH_BINDING = 3;
 
 /** The bindings of a shader's buffers. */
-export function bindingsOf(
-  { scratch = [], isAcross = false }: Pick<Shader, "scratch" | "isAcross">,
-): number[] {
-  const others = scratch.length + (isAcross ? 2 : 0);
-  return [0, 1, ...Array.from({ length: others }, (_, i) => SCRATCH_BINDING + i)];
+export function bindingsOf({ scratch = [], twins = 0 }: Pick<Shader, "scratch" | "twins">): number[] {
+  return [0, 1, ...Array.from({ length: scratch.length + twins }, (_, i) => SCRATCH_BINDING + i)];
 }
 
 /** A buffer beside the levels: what dispatches hand each other, or values that no step changes. */

@@ -105,8 +105,8 @@ export interface Dispatch {
   readonly section?: number;
   /** It copies: binding 1 gets this section of the level that binding 0 has. */
   readonly copiesTo?: number;
-  /** It binds the arrays of both sections, as its shader says. @default {false} */
-  readonly isAcross?: boolean;
+  /** Sections whose array of the level that binding 1 has follows the scratch buffers. @default {[]} */
+  readonly twins?: readonly number[];
 }
 
 /** What a GPU runs for a configuration. */

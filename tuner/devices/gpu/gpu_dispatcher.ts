@@ -138,7 +138,7 @@ export class Dispatcher {
   }
 
   #bind(
-    { shader, flipped, section = 0, copiesTo = -1, isAcross = false }: Dispatch,
+    { shader, flipped, section = 0, copiesTo = -1, twins = [] }: Dispatch,
     groups: Map<number, GPUBindGroup>,
   ): GPUBindGroup {
     const { arrays, pipelines, uniforms, scratch = [] } = this.#resources;
@@ -147,8 +147,8 @@ export class Dispatcher {
     const known = groups.get(key);
     if (known !== undefined) return known;
     const other = copiesTo < 0 ? arrays[section]![1 - level]! : arrays[copiesTo]![level];
-    const second = isAcross ? [arrays[1]![level], arrays[1]![1 - level]!] : [];
-    const buffers = [arrays[section]![level], other, ...scratch[shader] ?? [], ...second];
+    const filled = twins.map((twin) => arrays[twin]![1 - level]!);
+    const buffers = [arrays[section]![level], other, ...scratch[shader] ?? [], ...filled];
     const group = uniforms.bind(pipelines[shader]!, buffers);
     groups.set(key, group);
     return group;
