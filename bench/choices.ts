@@ -46,6 +46,9 @@ const STEPWISE = [[64, 4, 1], [128, 2, 1], [128, 4, 1], [256, 1, 1], [256, 2, 1]
 /** Runs are a multiple of these: long ones, as the problems name none. */
 const STEPS = 96;
 
+/** Seconds of a run while candidates are tried: a long run's. */
+const REFINED_S = 0.25;
+
 /** What a rate is measured in, and the time after which the clock of a GPU that was idle is up. */
 const MEASURE_MS = 120, WARM_UP_MS = 400;
 
@@ -160,7 +163,7 @@ async function choices(
       });
       await solver.initialise("noise");
       const start = performance.now();
-      const runs = Math.max(1, Math.round(0.1 * chosen / cells / STEPS));
+      const runs = Math.max(1, Math.round(REFINED_S * chosen / cells / STEPS));
       const tries: string[] = [];
       let takenMs = 0;
       while (!solver.refined!.isDone && performance.now() - start < 1e3 * seconds) {

@@ -56,6 +56,8 @@ interface Fate {
   readonly stepNs: number;
   /** What it takes to compile. @default {0} */
   readonly compileNs?: number;
+  /** Called with the steps that are begun. */
+  readonly before?: (steps: number) => void;
   /** Called after each run. */
   readonly after?: (field: SharedField, runs: number) => Promise<void> | void;
 }
@@ -66,10 +68,11 @@ type Fated = readonly [Configuration, Fate];
 async function simulated(
   problem: Problem,
   fates: readonly (readonly [Configuration, Fate])[],
-  { gpu, isReady, anyLength }: {
+  { gpu, isReady, anyLength, passage = 1 }: {
     gpu?: GpuDevice;
     isReady?: (configuration: Configuration) => boolean;
     anyLength?: boolean;
+    passage?: number;
   } = {},
 ): Promise<{ solver: FieldSolver; open: Set<Configuration>; ahead: number[] }> {
   const open = new Set<Configuration>(), ahead: number[] = [];
@@ -85,6 +88,7 @@ async function simulated(
     let runs = 0;
     field.begin = async (steps) => {
       const submission = await begin(steps);
+      fate.before?.(steps);
       underWay += steps;
       return {
         finish: async () => {
@@ -116,7 +120,7 @@ async function simulated(
   const [[first], ...others] = fates as [typeof fates[0], ...typeof fates];
   const refinement = new Refinement(problem, others.map(([one]) => one), {
     open: openOne,
-    ...(anyLength && { anyLength }),
+    ...(anyLength && { passageOf: () => passage }),
     ahead: isReady && { isReady, [Symbol.dispose]: () => {} },
   });
   const contender = await openOne(first);
@@ -269,6 +273,30 @@ Deno.test("a problem without steps: runs of any length are compared, one with st
     assertEquals(solver.refined!.isDone, anyLength);
     solver.dispose();
   }
+});
+
+Deno.test("without steps, what is fast in a few counts only where a long run shows it", async () => {
+  // in pieces of less than 192 steps it is the fast one's
+  let steps = 0;
+  const [slow, fast] = [onCpu(1), onCpu(2)], problem = { ...WAVE, steps: 1000 };
+  const seeming: Fate = {
+    get stepNs() {
+      return (steps >= 192 ? 3 : 1) * MS;
+    },
+    before: (count) => {
+      steps = count;
+    },
+  };
+  const { solver } = await simulated(problem, [[slow, { stepNs: 2 * MS }], [fast, seeming]], {
+    anyLength: true,
+    passage: 192,
+  });
+  await using _ = solver;
+  await solver.run(600);
+  const { isDone, tried } = solver.refined!;
+  assertEquals([isDone, solver.configuration], [true, slow]);
+  const [rate, ...others] = tried.find(({ configuration }) => configuration === fast)!.samples;
+  assertEquals([Math.round(rate!), others], [14 * 9 * 11 / 3e-3, []]);
 });
 
 Deno.test("what is not compiled yet waits, and the solver goes on; what is ready is tried first", async () => {

@@ -156,7 +156,7 @@ export async function createSolver(
           await compilePlan(gpu, planOf(problem, other));
         },
         ahead,
-        anyLength: asked.steps === undefined,
+        passageOf: asked.steps === undefined ? (one) => passageOf(problem, one, gpu) : undefined,
       });
       const withPoints = { ...problem, survey: problem.survey ?? { sources: 1, receivers: 1 } };
       solver = new FieldSolver({
@@ -218,6 +218,17 @@ function compilesAhead(
       }
     },
   });
+}
+
+/** Steps after which all of a configuration's bands have begun: a run of fewer says little of longer ones. */
+function passageOf(
+  problem: Problem,
+  { traversal, parameters, share }: Configuration,
+  gpu?: GpuDevice,
+): number {
+  if (!uses(share, "gpu") || gpu === undefined) return 1;
+  const { passageSteps } = traversalNamed(traversal);
+  return passageSteps?.(partOf(problem, share, "gpu"), parameters, gpu.limits) ?? 1;
 }
 
 /** What else is to be tried, each once. */

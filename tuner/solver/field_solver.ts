@@ -266,7 +266,7 @@ export class FieldSolver implements Solver {
         // candidates would have to add and record as well
         const tries = this.#survey.isEmpty ? refinement : undefined;
         const left = Math.min(steps - done, this.#snapshots.due - this.step),
-          piece = await tries?.piece(this.#current, left);
+          piece = await tries?.piece(this.#current, left, done === 0);
         if (piece?.kept !== undefined) this.#keep(piece.kept);
         // a GPU alone cuts long runs itself, and is waited for once
         const atOnce = this.#field.alone?.facts.longRun !== undefined

@@ -26,8 +26,11 @@ export interface Contender extends Disposable {
 /** What a candidate is measured in, at the rate of the current configuration: one piece, and all together at most. */
 const PIECE_NS = 20e6, DECIDE_NS = 100e6;
 
-/** Steps from which a piece is long enough to compare configurations for long runs. */
-const FAIR = 96;
+/**
+ * Steps that show whether a configuration is worth comparing in long runs. A torre's bands follow each other: in 96 steps
+ * kernels lost 2 to 35% of their rate in long runs (H200, 2026-11-27).
+ */
+const SHORT = 96;
 
 /** Timed pieces that say the same after which a candidate is decided, and pieces of any kind after which it is at the latest. */
 const LEAST_TIMED = 2, MOST_PIECES = 100;
@@ -36,7 +39,7 @@ const LEAST_TIMED = 2, MOST_PIECES = 100;
  * Speed over the current configuration's from which a candidate is kept, below which one piece is enough, and below which
  * its first run is: that may be slow for being the first.
  */
-const FASTER = 1.01, SLOWER = 0.96, HOPELESS = 0.9;
+const FASTER = 1.01, SLOWER = 0.96, HOPELESS = 0.85;
 
 /** Cells that are copied or compared at once. */
 const CELLS_AT_ONCE = 2 ** 24;
@@ -67,7 +70,7 @@ export class Refinement implements Disposable {
   readonly #open: (configuration: Configuration) => Promise<Contender>;
   readonly #prepare: ((configuration: Configuration) => Promise<unknown>) | undefined;
   readonly #ahead: Ahead | undefined;
-  readonly #anyLength: boolean;
+  readonly #passageOf: ((configuration: Configuration) => number) | undefined;
   readonly #tried = new Map<string, Clocked>();
   /** Speed of the current configuration over the first one's. */
   #speed = 1;
@@ -83,16 +86,16 @@ export class Refinement implements Disposable {
    * @param open compiles one and takes its memory
    * @param prepare compiles one, so that opening it takes less time
    * @param ahead compiles them elsewhere before; ends with this
-   * @param anyLength whether runs shorter than the problem's count, too
+   * @param passageOf steps from which a run is long for a configuration; without it pieces are as long as the problem's runs
    */
   constructor(
     problem: Problem,
     candidates: readonly Configuration[],
-    { open, prepare, ahead, anyLength = false }: {
+    { open, prepare, ahead, passageOf }: {
       readonly open: (configuration: Configuration) => Promise<Contender>;
       readonly prepare?: (configuration: Configuration) => Promise<unknown>;
       readonly ahead?: Ahead | undefined;
-      readonly anyLength?: boolean;
+      readonly passageOf?: ((configuration: Configuration) => number) | undefined;
     },
   ) {
     this.#problem = problem;
@@ -100,7 +103,7 @@ export class Refinement implements Disposable {
     this.#open = open;
     this.#prepare = prepare;
     this.#ahead = ahead;
-    this.#anyLength = anyLength;
+    this.#passageOf = passageOf;
   }
 
   /** The candidate's field: what is written to the solver's is to be written to it, too. */
@@ -122,18 +125,24 @@ export class Refinement implements Disposable {
    * Advances the current configuration's field, and the candidate's.
    *
    * @param left steps that are to be done, of which it may do the first
+   * @param isWhole whether these are a whole run
    * @returns steps and time of both, and the candidate if it is kept; undefined if none is to be measured now
    */
   async piece(
     current: Contender,
     left: number,
+    isWhole: boolean,
   ): Promise<{ steps: number; timeNs: number; kept?: Contender } | undefined> {
-    const { grid } = this.#problem, tuned = this.#tuned(left), isLong = left >= tuned, duel = this.#duel;
+    const { grid } = this.#problem, duel = this.#duel;
+    const wanted = this.#wanted(current), tuned = Math.min(left, wanted);
+    // without the problem's steps also all of a shorter run, and what is left of a longer one if it takes its time
+    const takesTime = isWhole || this.#nsPerStep === undefined || left * this.#nsPerStep >= PIECE_NS;
+    const isLong = left >= wanted || (this.#passageOf !== undefined && takesTime);
     if (duel === undefined) {
-      return isLong && this.#waiting.length > 0 ? await this.#begin(current, left) : undefined;
+      return isLong && this.#waiting.length > 0 ? await this.#begin(current, left, tuned) : undefined;
     }
     const { challenger, ratios } = duel, isTimed = isLong && duel.verification !== undefined;
-    const steps = !isLong ? left : isTimed ? this.#stepsIn(PIECE_NS, left) : tuned;
+    const steps = !isLong ? left : isTimed ? this.#stepsIn(PIECE_NS, left, tuned) : tuned;
     const [currentNs, candidateNs] = await this.#runBoth(current, duel, steps);
     const timeNs = currentNs + candidateNs, ratio = currentNs / candidateNs;
     this.#timeNs += timeNs;
@@ -158,10 +167,11 @@ export class Refinement implements Disposable {
       }
     }
     const faster = ratios.filter((ratio) => ratio > FASTER).length, areAlike = faster % ratios.length === 0;
-    const isDecided = ratios.length >= LEAST_TIMED && (areAlike || duel.timeNs >= DECIDE_NS);
+    const isSure = timeNs >= DECIDE_NS || ratios.length >= LEAST_TIMED;
+    const isDecided = ratios.length > 0 && isSure && (areAlike || duel.timeNs >= DECIDE_NS);
     const speed = ratios.length > 0 ? median(ratios) : 1;
     if (!isDecided && speed > SLOWER && duel.pieces < MOST_PIECES) return { steps, timeNs };
-    const isFaster = ratios.length >= LEAST_TIMED && speed > FASTER;
+    const isFaster = isSure && speed > FASTER;
     if (!isFaster) this.#end();
     else if (await this.#agree(current, duel)) {
       this.#duel = undefined;
@@ -213,10 +223,14 @@ export class Refinement implements Disposable {
    * Opens the next candidate that is ready while the current configuration computes, whose device has its steps before: a
    * compiler may keep this thread busy for longer than everything else takes.
    */
-  async #begin({ field }: Contender, left: number): Promise<{ steps: number; timeNs: number }> {
+  async #begin(
+    { field }: Contender,
+    left: number,
+    tuned: number,
+  ): Promise<{ steps: number; timeNs: number }> {
     const isKnown = this.#nsPerStep !== undefined;
     const next = isKnown ? this.#waiting.findIndex((one) => this.#isReady(one)) : -1;
-    const steps = this.#stepsIn(next < 0 ? PIECE_NS : Math.max(PIECE_NS, this.#compileNs), left);
+    const steps = this.#stepsIn(next < 0 ? PIECE_NS : Math.max(PIECE_NS, this.#compileNs), left, tuned);
     const ahead = await field.begin(steps);
     if (next >= 0) await this.#openNext(this.#waiting.splice(next, 1)[0]!);
     const timeNs = await ahead.finish(), { challenger } = this.#duel ?? {};
@@ -239,14 +253,15 @@ export class Refinement implements Disposable {
     }
   }
 
-  /** The steps of which pieces are multiples: the problem's; without any, as many as are left, up to {@linkcode FAIR}. */
-  #tuned(left: number): number {
-    return this.#anyLength ? Math.min(left, FAIR) : this.#problem.steps;
+  /** The steps of which pieces are multiples: the problem's; without any, a short run's, then a long one's of both. */
+  #wanted(current: Contender): number {
+    if (this.#passageOf === undefined) return this.#problem.steps;
+    const both = this.#duel?.verification === undefined ? [] : [current, this.#duel.challenger];
+    return Math.max(SHORT, ...both.map(({ configuration }) => this.#passageOf!(configuration)));
   }
 
   /** Whole runs of that length that the current configuration does in a time, one at least. */
-  #stepsIn(ns: number, left: number): number {
-    const tuned = this.#tuned(left);
+  #stepsIn(ns: number, left: number, tuned: number): number {
     const fitting = this.#nsPerStep === undefined ? 1 : Math.max(1, Math.round(ns / tuned / this.#nsPerStep));
     return Math.min(Math.floor(left / tuned), fitting) * tuned;
   }
