@@ -39,7 +39,7 @@ const LEAST_TIMED = 2, MOST_PIECES = 100;
  * Speed over the current configuration's from which a candidate is kept, below which one piece is enough, and below which
  * its first run is: that may be slow for being the first.
  */
-const FASTER = 1.01, SLOWER = 0.96, HOPELESS = 0.85;
+const FASTER = 1.01, SLOWER = 0.96, HOPELESS = 0.75;
 
 /** Cells that are copied or compared at once. */
 const CELLS_AT_ONCE = 2 ** 24;
