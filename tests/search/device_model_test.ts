@@ -127,7 +127,7 @@ Deno.test("choices for simulated GPUs whose constants differ by 4 are near the b
           const predicted = predictRate(sample.demand!, model, { cells });
           return { candidate: { ...sample, predicted, rate: rates[i]! }, on: problem };
         });
-        const [chosen] = mostPromising(ways, calibration);
+        const chosen = mostPromising(ways, calibration);
         losses[which].push(1 - chosen!.way.candidate.rate / Math.max(...rates));
       }
     }
