@@ -207,15 +207,18 @@ export const marching: Traversal = {
     // a body of several slices moves no value, and threads exchange what lies at their ends, four values at a time
     const moved = isPlane && turnsOf(queues) > 1 ? 0 : fill;
     const exchanged = isPlane ? 2 * tiled * z : zPerThread * tiled;
+    const instructions = 2 * (loads + stored + profiles) + zPerThread * (operations + moved) +
+      (isPlane ? exchanged / 4 : tiled);
     return {
       bytesPerUpdate: 4 * (arrays + stored) / depth,
       registers: { plain: registersOf(shape), masks: depth > 1 ? 1 : 0 },
       threadsPerWorkgroup: threads,
       workgroupBytes: tileBytes(shape),
       workgroupsPerDispatch: total,
+      // a body of one slice compiles fast
+      ...(isPlane && { loopInstructions: turnsOf(queues) * instructions }),
       rounds: {
-        instructions: 2 * (loads + stored + profiles) + zPerThread * (operations + moved) +
-          (isPlane ? exchanged / 4 : tiled),
+        instructions,
         barriers: isPlane ? 1 : shape.tiles.filter(({ length }) => length > 0).length,
         rows: (loads + stored) * pieces,
         exchanges: exchanged,
