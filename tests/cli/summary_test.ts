@@ -201,15 +201,16 @@ Deno.test("the summary explains ties, also where the chosen configuration was no
   const [chosen] = ENTRY.tieSet;
   const tied = { ...chosen!, configuration: TORRE.configuration, cellsPerSecond: 775e9 };
   const torre = { ...TORRE, cellsPerSecond: 775e9 };
-  const text = summaryOf({
+  const outcome = {
     ...OUTCOME,
     entry: { ...ENTRY, tieSet: [chosen!, tied] },
     bestOfEach: new Map([["diamond-torre", torre]]),
-  });
+  };
+  const text = summaryOf(outcome), tie = "\n  2 configurations tie, at up to 775 Gcells/s: ";
+  assertStringIncludes(text, `${tie}Facet picks the one that needs least of the device\n`);
   assertStringIncludes(
-    text,
-    "\n  2 configurations tie, at up to 775 Gcells/s: " +
-      "the profile's stays, else Facet picks the one that needs least of the device\n",
+    summaryOf({ ...outcome, earlierMessage: "another, which is replaced" }),
+    `${tie}the profile's stays, else Facet picks the one that needs least of the device\n`,
   );
   assertMatch(text, /^Chosen among 2 that tie: diamond-torre /m);
   assert(!/fastest/i.test(text), text);

@@ -129,7 +129,10 @@ function describeWinner(outcome: TuneOutcome, entry: ProfileEntry, highest: numb
   const like = { like: cellsPerSecond };
   const rate = formatRate(cellsPerSecond), most = Math.max(...tieSet.map((tie) => tie.cellsPerSecond));
   const upTo = most > cellsPerSecond ? `, at up to ${formatRate(most, like)}` : "";
-  const choice = "the profile's stays, else Facet picks the one that needs least of the device";
+  const needsLeast = "Facet picks the one that needs least of the device";
+  const choice = outcome.earlierMessage === undefined
+    ? needsLeast
+    : `the profile's stays, else ${needsLeast}`;
   const disturbance = describeDisturbance(result.samples);
   const word = describeChoice(entry, ratesOf(outcome)[0]!.cellsPerSecond);
   return [
