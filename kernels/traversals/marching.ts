@@ -189,7 +189,7 @@ export const marching: Traversal = {
   demand(problem, parameters) {
     const shape = shapeOf(problem, parameters);
     const { update, zPerThread, threadsZ, threadsY, isTiled, ahead, slices, queues, depth, isPlane } = shape;
-    const { fill, operations, profiles, rimY, rimZ, inLayers, isRimmed, reach: { y, z } } = shape;
+    const { fill, operations, profiles, rimY, rimZ, inLayers, isRimmed, hasPoints, reach: { y, z } } = shape;
     const { neighbours, reads, tiled, ...counted } = shape.counted, arrays = counted.arrays + inLayers;
     const workgroups = workgroupsOf(problem, shape);
     const [across, along] = workgroups, threads = threadsZ * threadsY;
@@ -215,8 +215,8 @@ export const marching: Traversal = {
       threadsPerWorkgroup: threads,
       workgroupBytes: tileBytes(shape),
       workgroupsPerDispatch: total,
-      // a body of one slice compiles fast
-      ...(isPlane && { loopInstructions: turnsOf(queues) * instructions }),
+      // a body of one slice compiles fast; with points there is a second loop, twice as long
+      ...(isPlane && { loopInstructions: (hasPoints ? 3 : 1) * turnsOf(queues) * instructions }),
       rounds: {
         instructions,
         barriers: isPlane ? 1 : shape.tiles.filter(({ length }) => length > 0).length,
