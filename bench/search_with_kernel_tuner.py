@@ -2,7 +2,7 @@
 Kernel Tuner's own strategies on recorded caches, each search with a seed and a cache file of its own, so that nothing is
 kept from one to the next:
 
-    PYTHONPATH=KERNEL_TUNER python3 bench/kernel_tuner.py SEEDS STRATEGY,STRATEGY... FILE...
+    PYTHONPATH=KERNEL_TUNER python3 bench/search_with_kernel_tuner.py SEEDS STRATEGY,STRATEGY... FILE...
 
 Prints of each file and strategy the medians, and of each strategy the geometric means over all searches, of how much
 slower than the fastest the best is after 10, 25, 50 and 100 evaluations; what is evaluated again is not counted.
