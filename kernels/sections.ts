@@ -125,11 +125,11 @@ export function layoutWithin(
   return { ...layout, grid, pad: [first - from, padY, padZ], origin, length };
 }
 
-/** What another section holds of one's own slices, counted from the first of these: its number, and how much further on it lies there. */
+/** What another section holds of one's own slices, counted from the first of these. */
 export interface Twin {
   readonly section: number;
   readonly range: SliceRange;
-  /** In slices. */
+  /** Slices that it lies further on there. */
   readonly shift: number;
 }
 

@@ -137,7 +137,8 @@ export function marchShader(
   const starts: string[] = [];
   const profiles = profileTapsOf(update).length === 0 ? 0 : 1;
   const wholeGrid: Problem = { ...others, stencil, boundary, grid: [whole.slices, ny, nz] };
-  const layers = layerAccess(wholeGrid, profiles, zPerThread);
+  const layers = layerAccess(wholeGrid, profiles, zPerThread),
+    scratch = hasPoints ? pointBuffers(wholeGrid) : [];
   /** Lines that read, once for all slices, what a thread needs of profiles along y and z. */
   const held = new Map<string, string>();
   const profileAt = (slice: number) => (tap: ProfileTap): string => {
@@ -218,7 +219,7 @@ export function marchShader(
     const SLICES = ${slices};
     ${writer.constants}
     ${declareLevels(zPerThread)}
-    ${twins.map((_, i) => declareScratch(`twin${i}`, profiles + i, type)).join("\n")}
+    ${twins.map((_, i) => declareScratch(`twin${i}`, profiles + scratch.length + i, type)).join("\n")}
     ${declareTime(update)}
     ${declareProfiles(update)}
     ${hasPoints ? `${SERIES}\n${declarePoints(profiles)}` : ""}
@@ -247,7 +248,6 @@ export function marchShader(
       ${"}".repeat(loops.length)}
     }
   `;
-  const scratch = hasPoints ? pointBuffers(wholeGrid) : [];
   return withProfiles(update, {
     label: `march ${type} ${threadsZ}x${threadsY}`,
     code,

@@ -259,7 +259,7 @@ export const marching: Traversal = {
         layout,
         sections,
         reach: (needs.span - 1) / 2,
-        // of several steps F(t − 1) is not stored, and pads of images are renewed in one section after the other
+        // passes of several steps copy seldom; images and layers lie in pads and buffers that no march fills
         fillsTwins: shape.depth === 1 && isAllZero(problem.boundary) && !layout.layered,
         shadersOf(part, its, first, twins) {
           const whole = { first, slices: problem.grid[0], twins };
