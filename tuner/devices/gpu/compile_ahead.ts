@@ -24,6 +24,13 @@ interface Task {
   readonly command: CompileCommand;
 }
 
+/** A job that a thread is at. */
+interface Work {
+  readonly job: Job;
+  /** 1 until it is done, for a thread that is blocked. */
+  readonly busy: Int32Array;
+}
+
 /**
  * Threads that compile, each with a device of its own. A driver keeps what it has compiled for any device of the process:
  * whoever compiles the same later finds it there. Threads are started when there is work and live as long as the process,
@@ -34,9 +41,7 @@ export class CompileThreads {
   readonly #url: URL;
   readonly #jobs: Job[] = [];
   /** Threads with what they are at. */
-  readonly #threads = new Map<Thread, Job | undefined>();
-  /** 1 while a thread is at something, where one that is blocked sees it. */
-  readonly #busy = new Map<Thread, Int32Array>();
+  readonly #threads = new Map<Thread, Work | undefined>();
   #failed = 0;
 
   constructor(most: number = Math.min(MOST_THREADS, countCores() - 1), url: URL = moduleUrl()) {
@@ -58,14 +63,14 @@ export class CompileThreads {
     if (first === undefined) return;
     const end = (): void => {
       this.#failed++;
-      this.#threads.get(thread)?.done();
+      this.#threads.get(thread)?.job.done();
       this.#threads.delete(thread);
       if (this.#threads.size === 0) this.#giveUp();
     };
     const make = (Worker: typeof globalThis.Worker): Worker => new Worker(this.#url, { type: "module" });
     const thread: Thread = startThread<true>(make, {
       onMessage: () => {
-        this.#threads.get(thread)?.done();
+        this.#threads.get(thread)?.job.done();
         this.#next(thread);
       },
       onError: end,
@@ -85,11 +90,9 @@ export class CompileThreads {
 
   /** Hands a thread that has nothing to do the next job. */
   #next(thread: Thread, task = this.#take()): void {
-    this.#threads.set(thread, task?.job);
-    if (task === undefined) return;
     const busy = new Int32Array(new SharedArrayBuffer(4)).fill(1);
-    this.#busy.set(thread, busy);
-    thread.postMessage({ ...task.command, busy });
+    this.#threads.set(thread, task && { job: task.job, busy });
+    if (task !== undefined) thread.postMessage({ ...task.command, busy });
   }
 
   #giveUp(): void {
@@ -99,8 +102,8 @@ export class CompileThreads {
   /** When the process ends: threads end before it. */
   #end(): void {
     const until = performance.now() + COMPILING_MS;
-    for (const [thread, job] of this.#threads) {
-      if (job) Atomics.wait(this.#busy.get(thread)!, 0, 1, Math.max(0, until - performance.now()));
+    for (const work of this.#threads.values()) {
+      if (work) Atomics.wait(work.busy, 0, 1, Math.max(0, until - performance.now()));
     }
     for (const thread of this.#threads.keys()) thread.terminate();
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ENDING_MS);
