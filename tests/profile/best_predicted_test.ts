@@ -83,7 +83,7 @@ Deno.test("of long lists every second value is looked at first, and what only th
   const choose = (traversals: readonly Traversal[]) =>
     bestPredicted({ problem, limits, device, cpuWorkers: 0, traversals }, calibration);
   for (const traversal of [diamondTorre, marching, stepwise]) {
-    const { best: [chosen] } = choose([traversal]);
+    const { best: chosen } = choose([traversal]);
     const all = feasible(problem, { traversals: [traversal], limits, device }).candidates;
     const most = Math.max(...all.map((one) => Math.exp(calibration.mean(one, problem))));
     assert(chosen!.cellsPerSecond >= 0.9 * most, `${traversal.name}: ${chosen!.cellsPerSecond} of ${most}`);
@@ -93,7 +93,7 @@ Deno.test("of long lists every second value is looked at first, and what only th
     parameterLists: () => ({ threadsZ: [4, 8, 16, 32, 64, 128], threadsY: [1], threadsX: [1] }),
     infeasible: (_, { threadsZ }) => threadsZ === 32 ? undefined : wrongParameters(`${threadsZ} is not 32`),
   };
-  assertEquals(choose([odd]).best[0]!.configuration.parameters.threadsZ, 32);
+  assertEquals(choose([odd]).best!.configuration.parameters.threadsZ, 32);
   const none = choose([{ ...odd, infeasible: () => wrongParameters("never") }]);
-  assertEquals([none.best, none.reasons[0]], [[], "GPU: never"]);
+  assertEquals([none.best, none.runnersUp, none.reasons[0]], [undefined, [], "GPU: never"]);
 });

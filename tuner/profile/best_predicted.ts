@@ -14,8 +14,11 @@ import { type Calibration, kindOf } from "./calibration.ts";
 import type { Prediction } from "./prediction.ts";
 import { isShared, uses } from "../shares.ts";
 
-/** Shapes of each traversal of the GPU whose rate is corrected, the models' best; a choice and its runners-up. */
-const MOST_CORRECTED = 150, MOST_CHOSEN = 24;
+/** Shapes of each traversal of the GPU whose rate is corrected, the models' best. */
+const MOST_CORRECTED = 150;
+
+/** Runners-up of a choice. */
+export const MOST_RUNNERS_UP = 23;
 
 /** Candidates of each traversal among the every second values of long lists, whose neighbours are looked at, too. */
 const MOST_REFINED = 12;
@@ -84,7 +87,8 @@ type Ranked<W> = Pick<Weighed<W>, "way" | "mean">;
  * @returns the best, runners-up of every sort, and the best of stepwise on the GPU, or why the GPU or the CPU cannot compute it
  */
 export function bestPredicted(target: PredictionTarget, calibration: Calibration, like?: Configuration): {
-  readonly best: readonly Expected[];
+  readonly best: Expected | undefined;
+  readonly runnersUp: readonly Configuration[];
   readonly baseline: Expected | undefined;
   readonly reasons: string[];
 } {
@@ -104,9 +108,8 @@ export function bestPredicted(target: PredictionTarget, calibration: Calibration
   const first = mostPromising([...written, ...baselines], calibration);
   const baseline = mostPromising(baselines, calibration);
   return {
-    best: first === undefined
-      ? []
-      : [first, ...runnersUp(first, [...written, ...ways], calibration)].map(describe),
+    best: first && describe(first),
+    runnersUp: first === undefined ? [] : runnersUp(first.way, [...written, ...ways], calibration),
     baseline: baseline && describe(baseline),
     reasons,
   };
@@ -137,15 +140,14 @@ export function mostPromising<W extends Timed>(
  * The fastest beside the first, however unsure, each another kernel: in which order its dispatches come the models know, and
  * a run that is short enough to compare them does not show it.
  */
-function runnersUp(first: Weighed<Way>, ways: readonly Way[], calibration: Calibration): Weighed<Way>[] {
-  const seen = new Set([kernelOf(first.way)]), list: Weighed<Way>[] = [];
-  for (const { way, mean } of corrected(ways, calibration)) {
-    if (list.length === MOST_CHOSEN - 1) break;
-    if (seen.has(kernelOf(way))) continue;
-    seen.add(kernelOf(way));
-    list.push({ way, mean, deviation: calibration.deviation(way.candidate, way.on) });
+function runnersUp(first: Way, ways: readonly Way[], calibration: Calibration): Configuration[] {
+  const kernels = new Map([[kernelOf(first), first]]);
+  for (const { way } of corrected(ways, calibration)) {
+    if (kernels.size > MOST_RUNNERS_UP) break;
+    const kernel = kernelOf(way);
+    if (!kernels.has(kernel)) kernels.set(kernel, way);
   }
-  return list;
+  return [...kernels.values()].slice(1).map(configurationOf);
 }
 
 /** The best kernels of a kind, written in every way, and what is best of these with dispatches in other orders. */
@@ -314,12 +316,17 @@ function cpuWays(target: PredictionTarget, reasons: string[]): Way[] {
   });
 }
 
-function describe({ way: { candidate, share, changes }, mean, deviation }: Weighed<Way>): Expected {
-  const { traversal: { name: traversal }, parameters } = candidate;
+function configurationOf(
+  { candidate: { traversal: { name: traversal }, parameters }, share }: Way,
+): Configuration {
+  return { traversal, parameters, share };
+}
+
+function describe({ way, mean, deviation }: Weighed<Way>): Expected {
   return {
-    configuration: { traversal, parameters, share },
-    kind: kindOf(candidate),
-    changes,
+    configuration: configurationOf(way),
+    kind: kindOf(way.candidate),
+    changes: way.changes,
     cellsPerSecond: Math.exp(mean),
     interval95: [Math.exp(mean - WITHIN_95 * deviation), Math.exp(mean + WITHIN_95 * deviation)],
   };

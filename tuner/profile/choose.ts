@@ -13,7 +13,7 @@ import { describeValue, formatBandwidth, formatMeasured, formatPlural, formatRat
 import { countCores, isPage } from "../platform.ts";
 import { deviceModelOf } from "../search/device_model.ts";
 import { adaptConfiguration, describeChanges } from "./adapt.ts";
-import { bestPredicted, type Expected, type PredictionTarget } from "./best_predicted.ts";
+import { bestPredicted, type Expected, MOST_RUNNERS_UP, type PredictionTarget } from "./best_predicted.ts";
 import { Calibration, kindOf, type Sample } from "./calibration.ts";
 import { type Asked, keep, keyOf, numberOf } from "./kept_choices.ts";
 import { DEVICE_GRADES, gradeDevice, type TargetDevice } from "./match_device.ts";
@@ -87,9 +87,6 @@ const MOST_ENTRIES = 64;
 
 /** Passed over configurations that a choice lists. */
 const MOST_LISTED = 8;
-
-/** Runners-up of a choice. */
-const MOST_RUNNERS_UP = 23;
 
 /** Bytes of a field, both levels, that any GPU's cache holds, and a core's own under a driver in software. */
 const CACHED_BYTES = 2 ** 20;
@@ -220,14 +217,14 @@ function chooseAnew(asked: Asked): Choice {
   const isSmall = fieldBytes(problem) <= CACHED_BYTES && problem.stencil.dimensions !== 1;
   const traversals = isSmall ? { traversals: [stepwise] } : {};
   const unmeasured = new Calibration([], target.device);
-  const { best: [best, ...others], reasons } = bestPredicted({ ...target, ...traversals }, unmeasured);
+  const { best, runnersUp, reasons } = bestPredicted({ ...target, ...traversals }, unmeasured);
   if (best === undefined) {
     const on = `${problem.stencil.title} on ${describeGrid(problem)}`;
     throw new RangeError(`Cannot choose a configuration for ${on}: ${reasons.join("; ")}`);
   }
   const choice = {
     configuration: best.configuration,
-    runnersUp: configurationsOf(others),
+    runnersUp,
     match: "default" as const,
     changes: [],
     passedOver,
@@ -288,17 +285,13 @@ function measuredHere(same: readonly NearEntry[], target: PredictionTarget): Fou
     return {
       configuration: best.configuration,
       changes,
-      runnersUp: configurationsOf(others),
+      runnersUp: others.slice(0, MOST_RUNNERS_UP).map(({ configuration }) => configuration),
       near,
       isMeasured: true,
       // what was changed was not measured
       ...(changes.length === 0 && { cellsPerSecond, ...(confidence95 && { interval95: confidence95 }) }),
     };
   }
-}
-
-function configurationsOf(others: readonly Pick<Choice, "configuration">[]): Configuration[] {
-  return others.slice(0, MOST_RUNNERS_UP).map(({ configuration }) => configuration);
 }
 
 /** What entries teach of an equation, whose constants make no difference. */
@@ -336,7 +329,7 @@ function predicted(
   const known = nears.reduce((sum, { entry }) => sum + (samples.get(entry)?.length ?? 0), 0);
   if (known === 0) return undefined;
   const like = nears.find(({ isAlike }) => isAlike)?.entry.configuration;
-  const { best: [best, ...others], baseline } = bestPredicted(target, calibration, like);
+  const { best, runnersUp, baseline } = bestPredicted(target, calibration, like);
   if (best === undefined) return undefined;
   const { configuration, cellsPerSecond, interval95 } = best;
   const isLike = (one: Sample): boolean => kindOf(one) === best.kind;
@@ -347,7 +340,7 @@ function predicted(
     : [...best.changes, ...describeChanges(same.parameters, configuration.parameters)];
   return {
     configuration,
-    runnersUp: configurationsOf(others),
+    runnersUp,
     changes,
     cellsPerSecond,
     interval95,
