@@ -68,11 +68,11 @@ type Fated = readonly [Configuration, Fate];
 async function simulated(
   problem: Problem,
   fates: readonly (readonly [Configuration, Fate])[],
-  { gpu, isReady, anyLength, passage = 1 }: {
+  { gpu, isReady, prepare, anyLength }: {
     gpu?: GpuDevice;
     isReady?: (configuration: Configuration) => boolean;
+    prepare?: (configuration: Configuration) => Promise<unknown>;
     anyLength?: boolean;
-    passage?: number;
   } = {},
 ): Promise<{ solver: FieldSolver; open: Set<Configuration>; ahead: number[] }> {
   const open = new Set<Configuration>(), ahead: number[] = [];
@@ -120,7 +120,8 @@ async function simulated(
   const [[first], ...others] = fates as [typeof fates[0], ...typeof fates];
   const refinement = new Refinement(problem, others.map(([one]) => one), {
     open: openOne,
-    ...(anyLength && { passageOf: () => passage }),
+    ...(prepare && { prepare }),
+    ...(anyLength && { anyLength }),
     ahead: isReady && { isReady, [Symbol.dispose]: () => {} },
   });
   const contender = await openOne(first);
@@ -275,10 +276,11 @@ Deno.test("a problem without steps: runs of any length are compared, one with st
   }
 });
 
-Deno.test("without steps, what is fast in a few counts only where a long run shows it", async () => {
+testOnGpu("without steps, what is fast in a few counts only where a long run shows it", async (gpu) => {
   // in pieces of less than 192 steps it is the fast one's
   let steps = 0;
-  const [slow, fast] = [onCpu(1), onCpu(2)], problem = { ...WAVE, steps: 1000 };
+  const slow = PLAIN, fast = { ...TORRE, parameters: { ...TORRE.parameters, nt: 192 } };
+  const problem: Problem = { ...WAVE, boundary: "zero", steps: 1000 };
   const seeming: Fate = {
     get stepNs() {
       return (steps >= 192 ? 3 : 1) * MS;
@@ -288,8 +290,8 @@ Deno.test("without steps, what is fast in a few counts only where a long run sho
     },
   };
   const { solver } = await simulated(problem, [[slow, { stepNs: 2 * MS }], [fast, seeming]], {
+    gpu,
     anyLength: true,
-    passage: 192,
   });
   await using _ = solver;
   await solver.run(600);
@@ -394,6 +396,31 @@ for (
     assertEquals(solver.refined!.tried.flatMap(({ failure }) => failure ?? []), []);
   });
 }
+
+testOnGpu(
+  "what is compiled elsewhere is prepared once, while both compute, and if that fails nothing changes",
+  async (gpu) => {
+    const [first, second, third] = [8, 4, 2].map((threadsZ) =>
+      onGpu("stepwise", { ...PLAIN.parameters, threadsZ })
+    ) as [Configuration, Configuration, Configuration];
+    const prepared: Configuration[] = [];
+    const prepare = (one: Configuration): Promise<never> => {
+      prepared.push(one);
+      return Promise.reject(new Error("no"));
+    };
+    for (const isReady of [() => true, undefined]) {
+      const fates = [[first, { stepNs: 3 * MS }], [second, { stepNs: 2 * MS }], [third, {
+        stepNs: MS,
+      }]] as const;
+      const { solver } = await simulated(WAVE, fates, { gpu, prepare, ...(isReady && { isReady }) });
+      await using _ = solver;
+      await solver.run(400);
+      assertEquals([solver.refined!.isDone, solver.configuration], [true, third]);
+      // the second is opened at once; where nothing compiles ahead, nothing is prepared
+      assertEquals(prepared.splice(0), isReady ? [third] : []);
+    }
+  },
+);
 
 testOnGpu("refine: true tries what the models predict", async ({ device }) => {
   const configuration = PLAIN, options = { refine: true, timeoutMs: 600_000 };

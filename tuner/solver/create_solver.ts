@@ -150,13 +150,13 @@ export async function createSolver(
       contender = await openContender(problem, configuration, gpu, options);
       const refinement = refine === false ? undefined : new Refinement(problem, candidates, {
         open: (other) => openContender(problem, other, gpu, options),
+        ahead,
         prepare: async (other) => {
           if (gpu === undefined || !uses(other.share, "gpu")) return;
           checkParameters(problem, other, gpu);
           await compilePlan(gpu, planOf(problem, other));
         },
-        ahead,
-        passageOf: asked.steps === undefined ? (one) => passageOf(problem, one, gpu) : undefined,
+        anyLength: asked.steps === undefined,
       });
       const withPoints = { ...problem, survey: problem.survey ?? { sources: 1, receivers: 1 } };
       solver = new FieldSolver({
@@ -218,17 +218,6 @@ function compilesAhead(
       }
     },
   });
-}
-
-/** Steps after which all of a configuration's bands have begun: a run of fewer says little of longer ones. */
-function passageOf(
-  problem: Problem,
-  { traversal, parameters, share }: Configuration,
-  gpu?: GpuDevice,
-): number {
-  if (!uses(share, "gpu") || gpu === undefined) return 1;
-  const { passageSteps } = traversalNamed(traversal);
-  return passageSteps?.(partOf(problem, share, "gpu"), parameters, gpu.limits) ?? 1;
 }
 
 /** What else is to be tried, each once. */

@@ -27,8 +27,8 @@ export interface Contender extends Disposable {
 const PIECE_NS = 20e6, DECIDE_NS = 100e6;
 
 /**
- * Steps that show whether a configuration is worth comparing in long runs. A torre's bands follow each other: in 96 steps
- * kernels lost 2 to 35% of their rate in long runs (H200, 2026-11-27).
+ * Steps that show whether a configuration is worth comparing in long runs: in 96 steps torres lost 2 to 35% of their rate
+ * in long runs (H200, 2026-11-27).
  */
 const SHORT = 96;
 
@@ -70,7 +70,7 @@ export class Refinement implements Disposable {
   readonly #open: (configuration: Configuration) => Promise<Contender>;
   readonly #prepare: ((configuration: Configuration) => Promise<unknown>) | undefined;
   readonly #ahead: Ahead | undefined;
-  readonly #passageOf: ((configuration: Configuration) => number) | undefined;
+  readonly #anyLength: boolean;
   readonly #tried = new Map<string, Clocked>();
   /** Speed of the current configuration over the first one's. */
   #speed = 1;
@@ -80,30 +80,32 @@ export class Refinement implements Disposable {
   #nsPerStep: number | undefined;
   /** What the host took to compile the last candidate. */
   #compileNs = 0;
+  /** The last candidate that was prepared. */
+  #prepared: Configuration | undefined;
 
   /**
    * @param candidates those to try first, first
    * @param open compiles one and takes its memory
-   * @param prepare compiles one, so that opening it takes less time
    * @param ahead compiles them elsewhere before; ends with this
-   * @param passageOf steps from which a run is long for a configuration; without it pieces are as long as the problem's runs
+   * @param prepare compiles one again, in little time once it is compiled elsewhere, so that opening it takes less
+   * @param anyLength whether runs of any length count, not only those of the problem's steps
    */
   constructor(
     problem: Problem,
     candidates: readonly Configuration[],
-    { open, prepare, ahead, passageOf }: {
+    { open, ahead, prepare, anyLength = false }: {
       readonly open: (configuration: Configuration) => Promise<Contender>;
-      readonly prepare?: (configuration: Configuration) => Promise<unknown>;
       readonly ahead?: Ahead | undefined;
-      readonly passageOf?: ((configuration: Configuration) => number) | undefined;
+      readonly prepare?: (configuration: Configuration) => Promise<unknown>;
+      readonly anyLength?: boolean;
     },
   ) {
     this.#problem = problem;
     this.#waiting = [...candidates];
     this.#open = open;
-    this.#prepare = prepare;
     this.#ahead = ahead;
-    this.#passageOf = passageOf;
+    this.#prepare = prepare;
+    this.#anyLength = anyLength;
   }
 
   /** The candidate's field: what is written to the solver's is to be written to it, too. */
@@ -137,7 +139,7 @@ export class Refinement implements Disposable {
     const wanted = this.#wanted(current), tuned = Math.min(left, wanted);
     // without the problem's steps also all of a shorter run, and what is left of a longer one if it takes its time
     const takesTime = isWhole || this.#nsPerStep === undefined || left * this.#nsPerStep >= PIECE_NS;
-    const isLong = left >= wanted || (this.#passageOf !== undefined && takesTime);
+    const isLong = left >= wanted || (this.#anyLength && takesTime);
     if (duel === undefined) {
       return isLong && this.#waiting.length > 0 ? await this.#begin(current, left, tuned) : undefined;
     }
@@ -212,9 +214,7 @@ export class Refinement implements Disposable {
       if (isAlone) finishes.push(finish);
       else await finish();
     }
-    // a compiler keeps this thread busy: better while the GPU computes
-    const next = isAlone ? this.#waiting.find((one) => this.#isReady(one)) : undefined;
-    if (next !== undefined) await this.#prepare?.(next).catch(() => {}); // opening it says why
+    if (isAlone) await this.#prepareNext();
     await Promise.all(finishes.map((finish) => finish()));
     return times;
   }
@@ -239,6 +239,14 @@ export class Refinement implements Disposable {
     return { steps, timeNs };
   }
 
+  /** Compiles what is opened next, where that is compiled elsewhere: it keeps this thread busy, better while the GPU computes. */
+  async #prepareNext(): Promise<void> {
+    const next = this.#ahead && this.#waiting.find((one) => this.#isReady(one));
+    if (next === undefined || next === this.#prepared) return;
+    this.#prepared = next;
+    await this.#prepare?.(next).catch(() => {}); // opening it says why
+  }
+
   #isReady(configuration: Configuration): boolean {
     return this.#ahead?.isReady(configuration) ?? true;
   }
@@ -255,9 +263,11 @@ export class Refinement implements Disposable {
 
   /** The steps of which pieces are multiples: the problem's; without any, a short run's, then a long one's of both. */
   #wanted(current: Contender): number {
-    if (this.#passageOf === undefined) return this.#problem.steps;
+    if (!this.#anyLength) return this.#problem.steps;
     const both = this.#duel?.verification === undefined ? [] : [current, this.#duel.challenger];
-    return Math.max(SHORT, ...both.map(({ configuration }) => this.#passageOf!(configuration)));
+    // a torre's bands follow each other
+    const passages = both.map(({ configuration: { parameters: { nt = 1, bands = 1 } } }) => nt * bands);
+    return Math.max(SHORT, ...passages);
   }
 
   /** Whole runs of that length that the current configuration does in a time, one at least. */
