@@ -43,8 +43,8 @@ const GRIDS = [
 
 const STEPWISE = [[64, 4, 1], [128, 2, 1], [128, 4, 1], [256, 1, 1], [256, 2, 1], [64, 8, 1]];
 
-/** Runs are a multiple of these: long ones, as the problems name none. */
-const STEPS = 96;
+/** Runs are a multiple of these, and those whose rate is reported of what a problem means that names no steps. */
+const STEPS = 96, LONG = 3072;
 
 /** Seconds of a run while candidates are tried: a long run's. */
 const REFINED_S = 0.25;
@@ -141,13 +141,17 @@ async function choices(
       share: { cpuSlices: 0, gpuSlices: problem.grid[0], exchangeEvery: STEPS, cpuWorkers: 0 },
     }));
     /** The rate of some hundred ms, when the clock is up. */
-    const rateOf = async (configuration: Configuration, initial = WARM_UP_MS): Promise<number> => {
+    const rateOf = async (
+      configuration: Configuration,
+      initial = WARM_UP_MS,
+      unit = LONG,
+    ): Promise<number> => {
       using solver = await createSolver(device, problem, configuration);
       await solver.initialise("noise");
       let { cellsPerSecond } = await solver.run(STEPS);
-      for (const ms of [initial, MEASURE_MS]) {
-        const runs = Math.max(1, Math.round(cellsPerSecond * ms / 1e3 / cells / STEPS));
-        ({ cellsPerSecond } = await solver.run(runs * STEPS));
+      for (const [ms, steps] of [[initial, STEPS], [MEASURE_MS, unit]] as const) {
+        const runs = Math.max(1, Math.round(cellsPerSecond * ms / 1e3 / cells / steps));
+        ({ cellsPerSecond } = await solver.run(runs * steps));
       }
       return cellsPerSecond;
     };
@@ -156,7 +160,7 @@ async function choices(
       const choice = chooseConfiguration(profile, problem, device, { cpuWorkers: 0, ...measured });
       const choosingMs = performance.now() - began;
       const stepwiseRates = [];
-      for (const one of plain) stepwiseRates.push(await rateOf(one, 20));
+      for (const one of plain) stepwiseRates.push(await rateOf(one, 20, STEPS));
       const chosen = await rateOf(choice.configuration);
       using solver = await createSolver(device, problem, choice.configuration, {
         refine: choice.runnersUp,

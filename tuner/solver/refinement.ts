@@ -1,8 +1,11 @@
 import { amplitudeOf } from "../../kernels/initial_field.ts";
+import { remembered } from "../../kernels/remembered.ts";
 import { layOut } from "../../kernels/layout.ts";
 import { cellsOf, type Problem } from "../../kernels/stencils/stencil.ts";
+import { traversalNamed } from "../../kernels/traversals/all.ts";
 import { planesOf } from "../../kernels/update.ts";
 import { errorBound } from "../../models/error_bound.ts";
+import { predictRate } from "../../models/roofline.ts";
 import { type Configuration, configurationKey, type Failure, type Verification } from "../configuration.ts";
 import { compareSlices, type Comparison, joinComparisons, type SliceCells } from "../devices/comparison.ts";
 import type { CompileAhead } from "../devices/gpu/compile_ahead.ts";
@@ -12,8 +15,10 @@ import { isFailure, RunFailure } from "../devices/run_failure.ts";
 import type { GridSlices } from "../devices/shared/part_field.ts";
 import type { SharedField } from "../devices/shared/shared_field.ts";
 import { median } from "../measuring/statistics.ts";
+import { USUAL_BANDWIDTH } from "../profile/learn.ts";
 import { reasonOf } from "../profile/profile_error.ts";
 import { describeConfiguration } from "../profile/describe.ts";
+import { uses } from "../shares.ts";
 import { atFullClock, type Clocked, type Refined, refinedOf } from "./refined.ts";
 import { SolverError } from "./solver_error.ts";
 
@@ -26,11 +31,8 @@ export interface Contender extends Disposable {
 /** What a candidate is measured in, at the rate of the current configuration: one piece, and all together at most. */
 const PIECE_NS = 20e6, DECIDE_NS = 100e6;
 
-/**
- * Steps that show whether a configuration is worth comparing in long runs: in 96 steps torres lost 2 to 35% of their rate
- * in long runs (H200, 2026-11-27).
- */
-const SHORT = 96;
+/** Steps that show whether a configuration is worth comparing in long runs, and rates this close that say the same of both. */
+const SHORT = 96, FAIR = 0.002;
 
 /** Timed pieces that say the same after which a candidate is decided, and pieces of any kind after which it is at the latest. */
 const LEAST_TIMED = 2, MOST_PIECES = 100;
@@ -39,7 +41,7 @@ const LEAST_TIMED = 2, MOST_PIECES = 100;
  * Speed over the current configuration's from which a candidate is kept, below which one piece is enough, and below which
  * its first run is: that may be slow for being the first.
  */
-const FASTER = 1.01, SLOWER = 0.96, HOPELESS = 0.75;
+const FASTER = 1.01, SLOWER = 0.96, HOPELESS = 0.9;
 
 /** Cells that are copied or compared at once. */
 const CELLS_AT_ONCE = 2 ** 24;
@@ -144,9 +146,10 @@ export class Refinement implements Disposable {
       return isLong && this.#waiting.length > 0 ? await this.#begin(current, left, tuned) : undefined;
     }
     const { challenger, ratios } = duel, isTimed = isLong && duel.verification !== undefined;
-    const steps = !isLong ? left : isTimed ? this.#stepsIn(PIECE_NS, left, tuned) : tuned;
+    const steps = isLong ? this.#stepsIn(PIECE_NS, left, tuned) : left;
     const [currentNs, candidateNs] = await this.#runBoth(current, duel, steps);
-    const timeNs = currentNs + candidateNs, ratio = currentNs / candidateNs;
+    const timeNs = currentNs + candidateNs,
+      ratio = currentNs / candidateNs * this.#bias(current, duel, steps);
     this.#timeNs += timeNs;
     this.#nsPerStep = currentNs / steps;
     if (this.#duel === undefined) return { steps, timeNs };
@@ -261,13 +264,27 @@ export class Refinement implements Disposable {
     }
   }
 
-  /** The steps of which pieces are multiples: the problem's; without any, a short run's, then a long one's of both. */
+  /**
+   * The steps of which pieces are multiples: the problem's; without any, few, until these favour one of both, and then as
+   * many as both take to begin and end a passage.
+   */
   #wanted(current: Contender): number {
+    const duel = this.#duel;
     if (!this.#anyLength) return this.#problem.steps;
-    const both = this.#duel?.verification === undefined ? [] : [current, this.#duel.challenger];
-    // a torre's bands follow each other
-    const passages = both.map(({ configuration: { parameters: { nt = 1, bands = 1 } } }) => nt * bands);
-    return Math.max(SHORT, ...passages);
+    if (duel === undefined) return SHORT;
+    const passage = Math.max(...[current, duel.challenger].map(({ configuration: { parameters } }) => {
+      const { nt = 1, bands = 1, depth = 1 } = parameters;
+      return nt * bands * depth;
+    }));
+    const few = Math.min(SHORT, passage), isFirst = duel.verification === undefined;
+    return isFirst || Math.abs(this.#bias(current, duel, few) - 1) < FAIR ? few : passage;
+  }
+
+  /** What a candidate gains over the current configuration from runs that are as long as the problem's instead of these. */
+  #bias({ configuration }: Contender, { challenger }: Duel, steps: number): number {
+    if (!this.#anyLength) return 1;
+    const gainOf = (one: Configuration): number => longRunGain(this.#problem, one, steps);
+    return gainOf(challenger.configuration) / gainOf(configuration);
   }
 
   /** Whole runs of that length that the current configuration does in a time, one at least. */
@@ -328,6 +345,21 @@ export class Refinement implements Disposable {
     });
   }
 }
+
+/**
+ * How much faster the models expect a problem's run to be than one of some steps, on any GPU: 3% off at the median of 86
+ * pairs that an H100 recorded, of which torres gained up to 47%.
+ */
+const longRunGain = remembered(
+  (problem: Problem, { traversal, parameters, share }: Configuration, steps: number): number => {
+    if (uses(share, "cpu")) return 1;
+    const [long, short] = [problem.steps, steps].map((steps) => {
+      const demand = traversalNamed(traversal).demand({ ...problem, steps }, parameters);
+      return predictRate(demand, { copyBytesPerSecond: USUAL_BANDWIDTH }, { cells: cellsOf(problem.grid) });
+    });
+    return long! / short!;
+  },
+);
 
 function failureOf(error: unknown): Failure {
   const isKnown = isFailure(error) || error instanceof SolverError;
