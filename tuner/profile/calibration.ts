@@ -74,8 +74,10 @@ export class Calibration {
     for (const [kind, some] of Map.groupBy(samples, kindOf)) {
       const { writing = [] } = TRAVERSALS.find(({ name }) => name === kind) ?? {}, { lengths } = this.#its;
       const { ordering = [] } = TRAVERSALS.find(({ name }) => name === some[0]!.traversal.name) ?? {};
+      const names = new Set(some.flatMap(({ parameters }) => Object.keys(parameters)));
+      const written = [...names].filter((name) => writing.includes(name));
       const axes = new Map(
-        [...new Set(some.flatMap(({ parameters }) => Object.keys(parameters)))].sort().map((name) => {
+        [...new Set([...written, ...[...names].sort()])].map((name) => {
           const values = new Set(some.map(({ parameters }) => parameters[name] ?? 0));
           const length = ordering.includes(name) ? lengths.ordering : lengths.parameter;
           const its = writing.includes(name) ? [...values].sort((a, b) => a - b) : undefined;
@@ -100,7 +102,7 @@ export class Calibration {
         axes,
         level,
         pressure,
-        process: new GaussianProcess(observations, covarianceOf(this.#its)),
+        process: new GaussianProcess(observations, covarianceOf(this.#its, written.length)),
       });
     }
     const levels = [...this.#kinds].flatMap(([kind, { level }]) => kind.startsWith(CPU) ? [] : [level]);
@@ -191,20 +193,29 @@ function hasNew({ parameters }: Prediction, { axes }: Kind): boolean {
   return false;
 }
 
-/** Of the errors of two predictions, for points whose last numbers say which device and equation it is. */
-function covarianceOf({ variation, abrupt, apart, alike }: Corrections): Covariance {
+/**
+ * Of the errors of two predictions, for points whose first numbers say how a kernel is written, and the last which device
+ * and equation it is. What changes abruptly is what a shape and an order of dispatches come to, however that is written.
+ */
+function covarianceOf({ variation, abrupt, apart, alike }: Corrections, written: number): Covariance {
   const ofAll = variation ** 2, ofDevice = apart ** 2;
   return (a, b) => {
     const last = a.length - 2, isHere = a[last] === b[last];
-    let squares = 0;
-    for (let i = 0; i < last; i++) {
-      const difference = a[i]! - b[i]!;
-      squares += difference * difference;
-    }
-    const like = (1 - abrupt) * Math.exp(-squares / 2) + abrupt * Math.exp(-Math.sqrt(squares) / 3);
+    const squares = squaresOf(a, b, written, last), all = squares + squaresOf(a, b, 0, written);
+    const like = (1 - abrupt) * Math.exp(-all / 2) + abrupt * Math.exp(-Math.sqrt(squares) / 3);
     const part = (isHere ? 1 : alike) * (a[last + 1] === b[last + 1] ? 1 : alike);
     return ofAll * like * part + (isHere ? ofDevice : 0);
   };
+}
+
+/** The squared distance of two points in the numbers from one to before another. */
+function squaresOf(a: Float64Array, b: Float64Array, from: number, to: number): number {
+  let squares = 0;
+  for (let i = from; i < to; i++) {
+    const difference = a[i]! - b[i]!;
+    squares += difference * difference;
+  }
+  return squares;
 }
 
 /** A number of an equation. */
