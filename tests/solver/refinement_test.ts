@@ -12,6 +12,7 @@ import { CpuPool } from "../../tuner/devices/cpu/wasm_workers.ts";
 import type { GpuDevice } from "../../tuner/devices/gpu/gpu_device.ts";
 import { RunFailure } from "../../tuner/devices/run_failure.ts";
 import { SharedField } from "../../tuner/devices/shared/shared_field.ts";
+import { longRunGain } from "../../tuner/devices/shared/shares.ts";
 import { checkProfile } from "../../tuner/profile/schema.ts";
 import { createSolver } from "../../tuner/solver/create_solver.ts";
 import { FieldSolver } from "../../tuner/solver/field_solver.ts";
@@ -68,11 +69,11 @@ type Fated = readonly [Configuration, Fate];
 async function simulated(
   problem: Problem,
   fates: readonly (readonly [Configuration, Fate])[],
-  { gpu, isReady, prepare, anyLength }: {
+  { gpu, isReady, prepare, longRunGain }: {
     gpu?: GpuDevice;
     isReady?: (configuration: Configuration) => boolean;
     prepare?: (configuration: Configuration) => Promise<unknown>;
-    anyLength?: boolean;
+    longRunGain?: (configuration: Configuration, steps: number) => number;
   } = {},
 ): Promise<{ solver: FieldSolver; open: Set<Configuration>; ahead: number[] }> {
   const open = new Set<Configuration>(), ahead: number[] = [];
@@ -121,7 +122,7 @@ async function simulated(
   const refinement = new Refinement(problem, others.map(([one]) => one), {
     open: openOne,
     ...(prepare && { prepare }),
-    ...(anyLength && { anyLength }),
+    longRunGain,
     ahead: isReady && { isReady, [Symbol.dispose]: () => {} },
   });
   const contender = await openOne(first);
@@ -267,7 +268,7 @@ Deno.test("a problem without steps: runs of any length are compared, one with st
   for (const anyLength of [false, true]) {
     const [slow, fast] = [onCpu(1), onCpu(2)], problem = { ...WAVE, steps: 100 };
     const { solver } = await simulated(problem, [[slow, { stepNs: 2e6 }], [fast, { stepNs: 1e6 }]], {
-      anyLength,
+      ...(anyLength && { longRunGain: () => 1 }),
     });
     for (let i = 0; i < 8; i++) await solver.run(3);
     assertEquals([solver.step, solver.configuration], [24, anyLength ? fast : slow]);
@@ -277,38 +278,55 @@ Deno.test("a problem without steps: runs of any length are compared, one with st
 });
 
 testOnGpu(
-  "without steps, only long runs decide, and what the models expect to gain from them is not given up before",
+  "without steps, long runs decide, where the models expect more of one of both; without hope it is given up before",
   async (gpu) => {
-    const slow = PLAIN, problem: Problem = { ...WAVE, boundary: "zero", steps: 1000 };
-    const oddly = (
-      parameters: Configuration["parameters"],
-      [shortMs, longMs]: readonly [number, number],
-    ): Fated => {
-      const { nt = 1, bands = 1 } = parameters;
+    const slow = PLAIN, fast = { ...TORRE, parameters: { ...TORRE.parameters, nt: 96, bands: 2 } };
+    const problem: Problem = { ...WAVE, boundary: "zero", steps: 1000 };
+    for (
+      const [gain, shortMs, longMs, wanted, samples] of [
+        [1, 1, 3, fast, 1], // the models say that few steps show it
+        [1.1, 1, 3, slow, 1],
+        [1.2, 2.4, 1.5, fast, 1], // 2 / 2.4 alone would leave no hope
+        [0.6, 1.5, 1.5, slow, 0],
+      ] as const
+    ) {
       let steps = 0;
-      return [{ ...TORRE, parameters: { ...TORRE.parameters, ...parameters } }, {
+      const fate: Fate = {
         get stepNs() {
-          return (steps >= nt * bands ? longMs : shortMs) * MS;
+          return (steps >= 192 ? longMs : shortMs) * MS;
         },
         before: (count) => {
           steps = count;
         },
-      }];
-    };
-    // two bands of 64 steps each: the models say that long runs are 11% faster than 96 steps
-    const seeming = oddly({ nt: 192 }, [1, 3]), promising = oddly({ nt: 64, bands: 2 }, [2.3, 1.5]);
-    for (const [[fast, fate], wanted, ms] of [[seeming, slow, 3], [promising, promising[0], 1.5]] as const) {
+      };
       const { solver } = await simulated(problem, [[slow, { stepNs: 2 * MS }], [fast, fate]], {
         gpu,
-        anyLength: true,
+        longRunGain: (configuration, steps) => configuration === fast && steps < 192 ? gain : 1,
       });
       await using _ = solver;
       await solver.run(600);
-      const { isDone, tried } = solver.refined!;
-      assertEquals([isDone, solver.configuration], [true, wanted]);
-      const [rate] = tried.find(({ configuration }) => configuration === fast)!.samples;
-      assertEquals(Math.round(rate!), Math.round(14 * 9 * 11 / (ms * 1e-3)));
+      const { isDone, tried } = solver.refined!,
+        its = tried.find(({ configuration }) => configuration === fast);
+      assertEquals([gain, isDone, solver.configuration, its!.samples.length], [gain, true, wanted, samples]);
     }
+  },
+);
+
+testOnGpu(
+  "the models know what long runs of torres gain, in the order that suits a few steps",
+  async (gpu) => {
+    const problem: Problem = { ...WAVE, boundary: "zero", grid: [512, 512, 64], steps: 3072 };
+    const torre = (nt: number, bands: number): Configuration => ({
+      ...TORRE,
+      parameters: { ...TORRE.parameters, threads: 64, nt, bands },
+    });
+    const gainOf = (configuration: Configuration, steps = 96): number =>
+      longRunGain(problem, configuration, { steps, gpu });
+    assertEquals([gainOf(PLAIN), gainOf(onCpu(1)), gainOf(torre(96, 16), 3072)], [1, 1, 1]);
+    // in 96 steps another order suits both better than sixteen bands of 96 tiers, of which one alone could run
+    const [low, high] = [gainOf(torre(8, 16)), gainOf(torre(96, 16))];
+    assert(low >= 1 && high > 1 && high < 1.5, `${low}, ${high}`);
+    await Promise.resolve();
   },
 );
 

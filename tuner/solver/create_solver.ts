@@ -1,6 +1,7 @@
 import { isRecord } from "../../kernels/check_expression.ts";
 import { profilesOf } from "../../kernels/axis_profiles.ts";
 import type { Layout } from "../../kernels/layout.ts";
+import { remembered } from "../../kernels/remembered.ts";
 import type { OpenProblem, Problem } from "../../kernels/stencils/stencil.ts";
 import { usersLayout } from "../../kernels/planned_problem.ts";
 import { placed } from "../../kernels/update.ts";
@@ -14,7 +15,7 @@ import { borrowedMemory } from "../devices/gpu/field_memory.ts";
 import { GpuDevice } from "../devices/gpu/gpu_device.ts";
 import { compilePlan } from "../devices/gpu/gpu_pipelines.ts";
 import { SharedField } from "../devices/shared/shared_field.ts";
-import { partOf } from "../devices/shared/shares.ts";
+import { longRunGain, partOf } from "../devices/shared/shares.ts";
 import { CpuPool } from "../devices/cpu/wasm_workers.ts";
 import { checkProblem } from "../problem/resolve_problem.ts";
 import { refuserOf } from "../problem/request_error.ts";
@@ -156,7 +157,11 @@ export async function createSolver(
           checkParameters(problem, other, gpu);
           await compilePlan(gpu, planOf(problem, other));
         },
-        anyLength: asked.steps === undefined,
+        ...(asked.steps === undefined && {
+          longRunGain: remembered((one: Configuration, steps: number) =>
+            gpu === undefined ? 1 : longRunGain(problem, one, { steps, gpu })
+          ),
+        }),
       });
       const withPoints = { ...problem, survey: problem.survey ?? { sources: 1, receivers: 1 } };
       solver = new FieldSolver({

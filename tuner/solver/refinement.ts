@@ -1,11 +1,8 @@
 import { amplitudeOf } from "../../kernels/initial_field.ts";
-import { remembered } from "../../kernels/remembered.ts";
 import { layOut } from "../../kernels/layout.ts";
 import { cellsOf, type Problem } from "../../kernels/stencils/stencil.ts";
-import { traversalNamed } from "../../kernels/traversals/all.ts";
 import { planesOf } from "../../kernels/update.ts";
 import { errorBound } from "../../models/error_bound.ts";
-import { predictRate } from "../../models/roofline.ts";
 import { type Configuration, configurationKey, type Failure, type Verification } from "../configuration.ts";
 import { compareSlices, type Comparison, joinComparisons, type SliceCells } from "../devices/comparison.ts";
 import type { CompileAhead } from "../devices/gpu/compile_ahead.ts";
@@ -15,10 +12,8 @@ import { isFailure, RunFailure } from "../devices/run_failure.ts";
 import type { GridSlices } from "../devices/shared/part_field.ts";
 import type { SharedField } from "../devices/shared/shared_field.ts";
 import { median } from "../measuring/statistics.ts";
-import { USUAL_BANDWIDTH } from "../profile/learn.ts";
 import { reasonOf } from "../profile/profile_error.ts";
 import { describeConfiguration } from "../profile/describe.ts";
-import { uses } from "../shares.ts";
 import { atFullClock, type Clocked, type Refined, refinedOf } from "./refined.ts";
 import { SolverError } from "./solver_error.ts";
 
@@ -72,7 +67,7 @@ export class Refinement implements Disposable {
   readonly #open: (configuration: Configuration) => Promise<Contender>;
   readonly #prepare: ((configuration: Configuration) => Promise<unknown>) | undefined;
   readonly #ahead: Ahead | undefined;
-  readonly #anyLength: boolean;
+  readonly #longRunGain: ((configuration: Configuration, steps: number) => number) | undefined;
   readonly #tried = new Map<string, Clocked>();
   /** Speed of the current configuration over the first one's. */
   #speed = 1;
@@ -90,16 +85,17 @@ export class Refinement implements Disposable {
    * @param open compiles one and takes its memory
    * @param ahead compiles them elsewhere before; ends with this
    * @param prepare compiles one again, in little time once it is compiled elsewhere, so that opening it takes less
-   * @param anyLength whether runs of any length count, not only those of the problem's steps
+   * @param longRunGain how much faster long runs should be than one of some steps; without it only runs of the problem's
+   *   steps count
    */
   constructor(
     problem: Problem,
     candidates: readonly Configuration[],
-    { open, ahead, prepare, anyLength = false }: {
+    { open, ahead, prepare, longRunGain }: {
       readonly open: (configuration: Configuration) => Promise<Contender>;
       readonly ahead?: Ahead | undefined;
       readonly prepare?: (configuration: Configuration) => Promise<unknown>;
-      readonly anyLength?: boolean;
+      readonly longRunGain?: ((configuration: Configuration, steps: number) => number) | undefined;
     },
   ) {
     this.#problem = problem;
@@ -107,7 +103,7 @@ export class Refinement implements Disposable {
     this.#open = open;
     this.#ahead = ahead;
     this.#prepare = prepare;
-    this.#anyLength = anyLength;
+    this.#longRunGain = longRunGain;
   }
 
   /** The candidate's field: what is written to the solver's is to be written to it, too. */
@@ -138,15 +134,15 @@ export class Refinement implements Disposable {
     isWhole: boolean,
   ): Promise<{ steps: number; timeNs: number; kept?: Contender } | undefined> {
     const { grid } = this.#problem, duel = this.#duel;
-    const wanted = this.#wanted(current), tuned = Math.min(left, wanted);
+    const [wanted, pieceNs] = this.#wanted(current), tuned = Math.min(left, wanted);
     // without the problem's steps also all of a shorter run, and what is left of a longer one if it takes its time
-    const takesTime = isWhole || this.#nsPerStep === undefined || left * this.#nsPerStep >= PIECE_NS;
-    const isLong = left >= wanted || (this.#anyLength && takesTime);
+    const takesTime = isWhole || this.#nsPerStep === undefined || left * this.#nsPerStep >= pieceNs;
+    const isLong = this.#longRunGain === undefined ? left >= wanted : takesTime;
     if (duel === undefined) {
       return isLong && this.#waiting.length > 0 ? await this.#begin(current, left, tuned) : undefined;
     }
     const { challenger, ratios } = duel, isTimed = isLong && duel.verification !== undefined;
-    const steps = isLong ? this.#stepsIn(PIECE_NS, left, tuned) : left;
+    const steps = isLong ? this.#stepsIn(pieceNs, left, tuned) : left;
     const [currentNs, candidateNs] = await this.#runBoth(current, duel, steps);
     const timeNs = currentNs + candidateNs,
       ratio = currentNs / candidateNs * this.#bias(current, duel, steps);
@@ -265,26 +261,26 @@ export class Refinement implements Disposable {
   }
 
   /**
-   * The steps of which pieces are multiples: the problem's; without any, few, until these favour one of both, and then as
-   * many as both take to begin and end a passage.
+   * The steps of which pieces are multiples, and their time: the problem's steps; without any, few, until these favour one
+   * of both, and then as many as both take to begin and end a passage, for as long as decides.
    */
-  #wanted(current: Contender): number {
+  #wanted(current: Contender): readonly [steps: number, ns: number] {
     const duel = this.#duel;
-    if (!this.#anyLength) return this.#problem.steps;
-    if (duel === undefined) return SHORT;
+    if (this.#longRunGain === undefined) return [this.#problem.steps, PIECE_NS];
+    if (duel === undefined) return [SHORT, PIECE_NS];
     const passage = Math.max(...[current, duel.challenger].map(({ configuration: { parameters } }) => {
       const { nt = 1, bands = 1, depth = 1 } = parameters;
       return nt * bands * depth;
     }));
     const few = Math.min(SHORT, passage), isFirst = duel.verification === undefined;
-    return isFirst || Math.abs(this.#bias(current, duel, few) - 1) < FAIR ? few : passage;
+    const isFair = isFirst || Math.abs(this.#bias(current, duel, few) - 1) < FAIR;
+    return isFair ? [few, PIECE_NS] : [passage, DECIDE_NS];
   }
 
-  /** What a candidate gains over the current configuration from runs that are as long as the problem's instead of these. */
+  /** What a candidate should gain over the current configuration from runs that are longer than these steps. */
   #bias({ configuration }: Contender, { challenger }: Duel, steps: number): number {
-    if (!this.#anyLength) return 1;
-    const gainOf = (one: Configuration): number => longRunGain(this.#problem, one, steps);
-    return gainOf(challenger.configuration) / gainOf(configuration);
+    const gainOf = this.#longRunGain;
+    return gainOf === undefined ? 1 : gainOf(challenger.configuration, steps) / gainOf(configuration, steps);
   }
 
   /** Whole runs of that length that the current configuration does in a time, one at least. */
@@ -345,21 +341,6 @@ export class Refinement implements Disposable {
     });
   }
 }
-
-/**
- * How much faster the models expect a problem's run to be than one of some steps, on any GPU: 3% off at the median of 86
- * pairs that an H100 recorded, of which torres gained up to 47%.
- */
-const longRunGain = remembered(
-  (problem: Problem, { traversal, parameters, share }: Configuration, steps: number): number => {
-    if (uses(share, "cpu")) return 1;
-    const [long, short] = [problem.steps, steps].map((steps) => {
-      const demand = traversalNamed(traversal).demand({ ...problem, steps }, parameters);
-      return predictRate(demand, { copyBytesPerSecond: USUAL_BANDWIDTH }, { cells: cellsOf(problem.grid) });
-    });
-    return long! / short!;
-  },
-);
 
 function failureOf(error: unknown): Failure {
   const isKnown = isFailure(error) || error instanceof SolverError;

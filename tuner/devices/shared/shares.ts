@@ -127,31 +127,51 @@ type Opener = (
 /** How much faster a run of a few steps should be in another order than in the one that was tuned. */
 const WORTH_ANOTHER_ORDER = 1.05;
 
-/** In which order the same shaders should run a few steps, by the models; undefined: as configured. */
-export function orderOf(
+/** What the models know of a run: its steps, and the device. */
+interface RunOptions {
+  readonly steps: number;
+  readonly gpu: Pick<GpuDevice, "limits" | "isSoftware">;
+}
+
+/**
+ * What a GPU's run of some steps should reach, by the models, and in which order of its shaders, if it has fewer than the
+ * problem and another one is faster than that which was tuned.
+ */
+export function expectedOf(
   { ordering = [], ...traversal }: Traversal,
   problem: Problem,
-  { parameters, steps, gpu }: {
-    readonly parameters: Parameters;
-    readonly steps: number;
-    readonly gpu: Pick<GpuDevice, "limits" | "isSoftware">;
-  },
-): Parameters | undefined {
-  if (ordering.length === 0) return undefined;
-  const on = { ...problem, steps },
-    cells = cellsOf(problem.grid),
-    lists = traversal.parameterLists(on, gpu.limits);
+  parameters: Parameters,
+  { steps, gpu }: RunOptions,
+): { readonly rate: number; readonly order?: Parameters } {
+  const on = { ...problem, steps }, cells = cellsOf(problem.grid);
   const record = gpu.isSoftware ? LLVMPIPE : H100, { copyBytesPerSecond } = record;
   const rateOf = (its: Parameters): number =>
     predictRate(traversal.demand(on, { ...parameters, ...its }), { copyBytesPerSecond, record }, { cells });
-  let best: Parameters | undefined, most = WORTH_ANOTHER_ORDER * rateOf({});
-  for (const its of combine(Object.fromEntries(ordering.map((name) => [name, lists[name]!])))) {
+  let best: { rate: number; order?: Parameters } = { rate: rateOf({}) };
+  if (ordering.length === 0 || steps >= problem.steps) return best;
+  const lists = traversal.parameterLists(on, gpu.limits), least = WORTH_ANOTHER_ORDER * best.rate;
+  for (const order of combine(Object.fromEntries(ordering.map((name) => [name, lists[name]!])))) {
     // sections are cut for torres of the configured height
-    if (its.nt! > parameters.nt! || traversal.infeasible(on, { ...parameters, ...its }, gpu.limits)) continue;
-    const rate = rateOf(its);
-    if (rate > most) [best, most] = [its, rate];
+    if (order.nt! > parameters.nt! || traversal.infeasible(on, { ...parameters, ...order }, gpu.limits)) {
+      continue;
+    }
+    const rate = rateOf(order);
+    if (rate > Math.max(least, best.rate)) best = { rate, order };
   }
   return best;
+}
+
+/** How much faster a problem's own run should be than one of fewer steps, by the models; those of the CPU do not know it. */
+export function longRunGain(
+  problem: Problem,
+  { traversal: name, parameters, share }: Configuration,
+  { steps, gpu }: RunOptions,
+): number {
+  if (uses(share, "cpu")) return 1;
+  const [long, short] = [problem.steps, steps].map((steps) =>
+    expectedOf(traversalNamed(name), problem, parameters, { steps, gpu }).rate
+  );
+  return long! / short!;
 }
 
 /** What opens a part: one for each kind of device. */
@@ -203,7 +223,7 @@ const OPENERS: Readonly<Record<DeviceKind, Opener>> = {
     if (refusal !== undefined) throw new RunFailure("limits", refusal.message);
     const plan = traversal.plan(part, parameters, gpu.limits);
     const order = remembered((_: GpuPlan, steps: number) =>
-      orderOf(traversal, part, { parameters, steps, gpu })
+      expectedOf(traversal, part, parameters, { steps, gpu }).order
     );
     const field = await GpuField.create(gpu, part, plan, {
       memory: gpuMemory,
