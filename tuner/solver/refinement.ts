@@ -26,8 +26,11 @@ export interface Contender extends Disposable {
 /** What a candidate is measured in, at the rate of the current configuration: one piece, and all together at most. */
 const PIECE_NS = 20e6, DECIDE_NS = 100e6;
 
-/** Steps that show whether a configuration is worth comparing in long runs, and rates this close that say the same of both. */
-const SHORT = 96, FAIR = 0.002;
+/** Steps that show whether a configuration is worth comparing in long runs. */
+const SHORT = 96;
+
+/** Parameters that say in which order cells are visited: what runs of any length gain or lose is the same where these are. */
+const ORDER = ["dts", "nt", "bands", "depth"];
 
 /** Timed pieces that say the same after which a candidate is decided, and pieces of any kind after which it is at the latest. */
 const LEAST_TIMED = 2, MOST_PIECES = 100;
@@ -261,20 +264,16 @@ export class Refinement implements Disposable {
   }
 
   /**
-   * The steps of which pieces are multiples, and their time: the problem's steps; without any, few, until these favour one
-   * of both, and then as many as both take to begin and end a passage, for as long as decides.
+   * The steps of which pieces are multiples, and their time: the problem's steps; without any, few at first and where both
+   * visit cells in one order, else as many as both take to begin and end a passage, for as long as decides.
    */
-  #wanted(current: Contender): readonly [steps: number, ns: number] {
-    const duel = this.#duel;
+  #wanted({ configuration: { parameters: its } }: Contender): readonly [steps: number, ns: number] {
     if (this.#longRunGain === undefined) return [this.#problem.steps, PIECE_NS];
-    if (duel === undefined) return [SHORT, PIECE_NS];
-    const passage = Math.max(...[current, duel.challenger].map(({ configuration: { parameters } }) => {
-      const { nt = 1, bands = 1, depth = 1 } = parameters;
-      return nt * bands * depth;
-    }));
-    const few = Math.min(SHORT, passage), isFirst = duel.verification === undefined;
-    const isFair = isFirst || Math.abs(this.#bias(current, duel, few) - 1) < FAIR;
-    return isFair ? [few, PIECE_NS] : [passage, DECIDE_NS];
+    const { verification, challenger } = this.#duel ?? {},
+      others = challenger?.configuration.parameters ?? its;
+    const passage = Math.max(...[its, others].map(({ nt = 1, bands = 1, depth = 1 }) => nt * bands * depth));
+    const isFair = verification === undefined || ORDER.every((name) => its[name] === others[name]);
+    return isFair ? [Math.min(SHORT, passage), PIECE_NS] : [passage, DECIDE_NS];
   }
 
   /** What a candidate should gain over the current configuration from runs that are longer than these steps. */
