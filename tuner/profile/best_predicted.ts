@@ -17,8 +17,8 @@ import { isShared, uses } from "../shares.ts";
 /** Shapes of each traversal of the GPU whose rate is corrected, the models' best. */
 const MOST_CORRECTED = 150;
 
-/** Runners-up of a choice. */
-export const MOST_RUNNERS_UP = 23;
+/** Runners-up of a choice, and those that differ from it in the order of dispatches alone. */
+export const MOST_RUNNERS_UP = 23, MOST_OTHER_ORDERS = 2;
 
 /** Candidates of each traversal among the every second values of long lists, whose neighbours are looked at, too. */
 const MOST_REFINED = 12;
@@ -137,17 +137,20 @@ export function mostPromising<W extends Timed>(
 }
 
 /**
- * The fastest beside the first, however unsure, each another kernel: in which order its dispatches come the models know, and
- * a run that is short enough to compare them does not show it.
+ * What should be the fastest beside the first, however unsure: two other orders of its own kernel's dispatches, which need
+ * no compiling, then other kernels, each in the order that should suit it best.
  */
 function runnersUp(first: Way, ways: readonly Way[], calibration: Calibration): Configuration[] {
-  const kernels = new Map([[kernelOf(first), first]]);
+  const own = kernelOf(first), orders = new Map<string, Way>(), kernels = new Map<string, Way>();
   for (const { way } of corrected(ways, calibration)) {
-    if (kernels.size > MOST_RUNNERS_UP) break;
-    const kernel = kernelOf(way);
-    if (!kernels.has(kernel)) kernels.set(kernel, way);
+    const kernel = kernelOf(way), isOwn = kernel === own;
+    const [some, key, most] = isOwn
+      ? [orders, JSON.stringify(way.candidate.parameters), 1 + MOST_OTHER_ORDERS] as const
+      : [kernels, kernel, MOST_RUNNERS_UP - MOST_OTHER_ORDERS] as const;
+    if (some.size < most && !some.has(key)) some.set(key, way);
   }
-  return [...kernels.values()].slice(1).map(configurationOf);
+  orders.delete(JSON.stringify(first.candidate.parameters));
+  return [...[...orders.values()].slice(0, MOST_OTHER_ORDERS), ...kernels.values()].map(configurationOf);
 }
 
 /** The best kernels of a kind, written in every way, and what is best of these with dispatches in other orders. */

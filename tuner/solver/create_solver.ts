@@ -211,7 +211,11 @@ function compilesAhead(
         checkParameters(problem, candidate, gpu);
         const plan = planOf(problem, candidate), { storage: { sections, layout } } = plan;
         const kernels = shadersOf(plan).map((shader) => ({ code: shader.code, storage: bindingsOf(shader) }));
-        const from = [first, candidate].every(isAlone) ? planOf(problem, first).storage : undefined;
+        const current = uses(first.share, "gpu") ? planOf(problem, first) : undefined;
+        const own = new Set(current && shadersOf(current).map(({ code }) => code));
+        // the same kernels in another order
+        if (kernels.every(({ code }) => own.has(code))) return [];
+        const from = [first, candidate].every(isAlone) ? current?.storage : undefined;
         if (from === undefined || from.sections || sections) return kernels;
         return [
           ...kernels,

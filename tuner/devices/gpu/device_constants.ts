@@ -31,7 +31,10 @@ const WORK: readonly (readonly [
 ];
 
 /** Samples, of which the shortest counts, the time after which no other begins, and the longest list of dispatches. */
-const SAMPLES = 4, LONGEST_MS = 160, MOST_TIMES = 2 ** 12;
+const SAMPLES = 4, LONGEST_MS = 120, MOST_TIMES = 2 ** 12;
+
+/** How much longer a list becomes at most, and by how much it should be longer than the device's clock needs. */
+const MOST_MORE = 64, LONGER = 1.25;
 
 /** Chains of the gauge before each sample: as long as the host waits for the one before, so that the clock stays up. */
 const CHAINS = 60;
@@ -67,7 +70,9 @@ export async function measureConstants(gpu: GpuDevice, workgroups = WORKGROUPS):
         const [ns] = await Promise.all([timed, busy?.finish()]);
         leastNs = Math.min(leastNs, ns / times);
         if (ns > DEVICE_BATCH_NS || times === MOST_TIMES) continue;
-        [times, samples] = [4 * times, 0];
+        // the first time of a kernel says little
+        const more = Math.min(MOST_MORE, Math.ceil(LONGER * DEVICE_BATCH_NS / ns));
+        [times, samples] = [Math.min(MOST_TIMES, more * times), 0];
       }
       found[name] = leastNs / rounds;
     }
