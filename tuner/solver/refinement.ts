@@ -54,7 +54,7 @@ interface Duel {
   steps: number;
   pieces: number;
   verification?: Verification;
-  /** Speed over the current configuration's, of each timed piece; their time. */
+  /** Speed over the current configuration's, of each timed piece, or in long runs, if that should be less; their time. */
   readonly ratios: number[];
   timeNs: number;
 }
@@ -147,8 +147,8 @@ export class Refinement implements Disposable {
     const { challenger, ratios } = duel, isTimed = isLong && duel.verification !== undefined;
     const steps = isLong ? this.#stepsIn(pieceNs, left, tuned) : left;
     const [currentNs, candidateNs] = await this.#runBoth(current, duel, steps);
-    const timeNs = currentNs + candidateNs,
-      ratio = currentNs / candidateNs * this.#bias(current, duel, steps);
+    const timeNs = currentNs + candidateNs, ratio = currentNs / candidateNs;
+    const inLongRuns = ratio * this.#bias(current, duel, steps);
     this.#timeNs += timeNs;
     this.#nsPerStep = currentNs / steps;
     if (this.#duel === undefined) return { steps, timeNs };
@@ -162,10 +162,10 @@ export class Refinement implements Disposable {
       const clocks = [hasClock ? rate! / this.#speed : Infinity];
       this.#record(current.configuration, { samples: [rate!], clocks });
       this.#record(challenger.configuration, { samples: [candidateRate!], clocks });
-      ratios.push(ratio);
+      ratios.push(Math.min(ratio, inLongRuns));
     } else if (duel.verification === undefined) {
       if (!await this.#agree(current, duel)) return { steps, timeNs };
-      if (isLong && ratio < HOPELESS) {
+      if (isLong && inLongRuns < HOPELESS) {
         this.#end();
         return { steps, timeNs };
       }
