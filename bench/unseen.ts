@@ -147,15 +147,18 @@ for (const [one, another] of other === undefined ? [] : [[here!, other], [other,
       leaveOneOut(
         [...problems, ...there],
         device,
-        (some, wanted) =>
-          !isThere.has(wanted) && isOther(some, wanted) && isKnown(some, wanted, isThere.has(some)),
+        (some, wanted) => !isThere.has(wanted) && isKnown(some, wanted, isThere.has(some)),
       );
   });
   row(`${name}: the models alone`, alone(problems));
-  row(`${name}: of ${of}, all other grids`, unknown!((_, __, isThere) => isThere));
+  row(`${name}: of ${of}, all grids`, unknown!((_, __, isThere) => isThere));
+  row(
+    `${name}: of ${of}, all other grids`,
+    unknown!((some, wanted, isThere) => isThere && isOther(some, wanted)),
+  );
   row(
     `${name}: of ${of}, other grids and equations`,
-    unknown!((some, wanted, isThere) => isThere && !isSame(some, wanted)),
+    unknown!((some, wanted, isThere) => isThere && isOther(some, wanted) && !isSame(some, wanted)),
   );
-  row(`${name}: of both, all other grids`, known!(() => true));
+  row(`${name}: of both, all other grids`, known!(isOther));
 }
