@@ -10,7 +10,7 @@ import type { Configuration } from "../../../tuner/configuration.ts";
 import type { CpuPool, CpuProblem } from "../../../tuner/devices/cpu/wasm_workers.ts";
 import type { GpuDevice } from "../../../tuner/devices/gpu/gpu_device.ts";
 import { RunFailure } from "../../../tuner/devices/run_failure.ts";
-import { makeParts, orderOf, refuseCpuPart } from "../../../tuner/devices/shared/shares.ts";
+import { expectedOf, makeParts, refuseCpuPart } from "../../../tuner/devices/shared/shares.ts";
 
 const PROBLEM: Problem = { stencil: wave(4), grid: [24, 32, 9], boundary: "periodic", steps: 7 };
 
@@ -84,7 +84,7 @@ Deno.test("a short run has the order of dispatches that suits it, by the same sh
   const problem: Problem = { stencil: wave(2), grid: [512, 512, 512], boundary: "zero", steps: 3072 };
   const kernel = { dts: 4, zPerThread: 1, threads: 512, chunk: 4, unroll: 2, lookahead: 99 };
   const parameters = { ...kernel, nt: 192, bands: 2 }, gpu = { limits: ANY_DEVICE, isSoftware: false };
-  const orderFor = (steps: number) => orderOf(diamondTorre, problem, { parameters, steps, gpu });
+  const orderFor = (steps: number) => expectedOf(diamondTorre, problem, parameters, { steps, gpu }).order;
   const rateOf = (steps: number, order = {}) => {
     const on = { ...problem, steps }, device = { copyBytesPerSecond: 3e12 };
     return predictRate(diamondTorre.demand(on, { ...parameters, ...order }), device, { cells: 512 ** 3 });
@@ -95,7 +95,7 @@ Deno.test("a short run has the order of dispatches that suits it, by the same sh
   assertGreater(rateOf(96, order), 1.3 * rateOf(96));
   assertEquals([orderFor(3072), orderFor(1)], [undefined, undefined]);
   const simple = { threadsZ: 64, threadsY: 4, threadsX: 1 };
-  assertEquals(orderOf(stepwise, problem, { parameters: simple, steps: 8, gpu }), undefined);
+  assertEquals(expectedOf(stepwise, problem, simple, { steps: 8, gpu }).order, undefined);
   const small: Problem = { ...problem, grid: [512, 40, 512] };
   const [tuned, other] = [{}, order].map((its) => diamondTorre.plan(small, { ...parameters, ...its }));
   assertEquals(tuned!.shaders, other!.shaders);
