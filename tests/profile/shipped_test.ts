@@ -1,4 +1,4 @@
-import { assert, assertEquals, assertGreater, assertLess } from "@std/assert";
+import { assert, assertAlmostEquals, assertEquals, assertGreater, assertLess } from "@std/assert";
 import { renderShipped, shippedOf } from "../../bench/write_shipped.ts";
 import { hashOf } from "../../kernels/definition.ts";
 import { heat } from "../../kernels/stencils/heat.ts";
@@ -10,7 +10,7 @@ import { mostPromising } from "../../tuner/profile/best_predicted.ts";
 import { Calibration, MOST_SAMPLES } from "../../tuner/profile/calibration.ts";
 import { deviceModelOf } from "../../tuner/search/device_model.ts";
 import { predictionOf } from "../../tuner/profile/prediction.ts";
-import { chooseConfiguration } from "../../tuner/profile/choose.ts";
+import { type Choice, chooseConfiguration } from "../../tuner/profile/choose.ts";
 import { leaveOneOut, type MeasuredProblem } from "../../tuner/profile/leave_one_out.ts";
 import { learn } from "../../tuner/profile/learn.ts";
 import { nearestEntries } from "../../tuner/profile/profile_index.ts";
@@ -140,6 +140,12 @@ Deno.test("a user's profile corrects what comes with Facet", async () => {
   const [without, corrected] = [choose([]), choose([own])];
   assertEquals([without.match, without.configuration.traversal], ["same-vendor", "diamond-torre"]);
   assertEquals(corrected.match, "same-device");
+  // a sibling's rates are off by a few percent more
+  const itself = chooseConfiguration([], asked([500, 400, 300]), { ...target, adapterInfo }, {
+    cpuWorkers: 0,
+  });
+  const widthOf = ({ interval95: [low, high] = [0, 0] }: Choice): number => Math.log(high / low) / 2 / 1.96;
+  assertAlmostEquals(widthOf(without), Math.hypot(widthOf(itself), 0.05), 1e-3);
   assertLess(corrected.cellsPerSecond!, 0.6 * without.cellsPerSecond!);
 });
 

@@ -36,7 +36,7 @@ const CAUTION = 0.8;
 const CPU_DOUBT = Math.log(1.1);
 
 /** Deviations to either side that 95% lie within. */
-const WITHIN_95 = 1.96;
+export const WITHIN_95 = 1.96;
 
 /** What there is to run on, and what the models know of it. */
 export interface PredictionTarget extends AdaptTarget {
