@@ -1,19 +1,21 @@
 /**
  * What choices are worth on grids that no recording has seen, one line of JSON for each problem:
  *
- *     deno run -A bench/choices.ts [RECORDINGS] [REFINE_SECONDS] [GRID,GRID…] [EQUATIONS]
+ *     deno run -A bench/choices.ts [RECORDINGS] [REFINE_SECONDS] [GRID,GRID…] [EQUATIONS] [KNOWN]
  *     deno run -A bench/choices.ts tune BUDGET [GRID,GRID…] [EQUATIONS]
  *     deno run -A bench/choices.ts sizes BUDGET EACH [GRID,GRID…]
  *     deno run -A bench/choices.ts table FILE…
  *
  * The first measures the choice from the recordings in `fixtures/h100` (from `none`: from what comes with Facet and
  * `measureDevice`), the same after a time of `refine`, and the best of a few stepwise workgroups, every equation on every
- * grid, or EACH of them. The second tunes each grid for one of the equations, or EACH, by turns: those that the first
+ * grid, or EACH of them; and, where KNOWN is a file of recordings of these problems, the fastest of those that were fastest
+ * there, which the machine at hand may compute faster or slower. The second tunes each grid for one of the equations, or EACH, by turns: those that the first
  * begins with. The third tunes wave, order 2, on all grids within one budget, then on each of them with a budget of its own.
  * The last makes a table of what the others printed.
  *
  * @module
  */
+import { hashOf } from "../kernels/definition.ts";
 import { heat } from "../kernels/stencils/heat.ts";
 import { cellsOf, type Grid, type OpenProblem, type Stencil } from "../kernels/stencils/stencil.ts";
 import { wave } from "../kernels/stencils/wave.ts";
@@ -25,6 +27,7 @@ import { median } from "../tuner/measuring/statistics.ts";
 import { pointsOf } from "../tuner/profile/calibration.ts";
 import { chooseConfiguration } from "../tuner/profile/choose.ts";
 import { describeConfiguration } from "../tuner/profile/describe.ts";
+import { problemOf } from "../tuner/profile/profile_problem.ts";
 import type { Profile, ProfileEntry } from "../tuner/profile/profile_types.ts";
 import { readReplaySpaces } from "../tuner/replay/read_replay_space.ts";
 import type { ReplaySpace } from "../tuner/replay/replay_space.ts";
@@ -48,6 +51,9 @@ const STEPS = 96, LONG = 3072;
 
 /** Seconds of a run while candidates are tried: a long run's. */
 const REFINED_S = 0.25;
+
+/** Configurations of each problem that are measured again, those that were fastest elsewhere. */
+const MOST_KNOWN = 3;
 
 /** What a rate is measured in, and the time after which the clock of a GPU that was idle is up. */
 const MEASURE_MS = 120, WARM_UP_MS = 400;
@@ -75,6 +81,8 @@ interface Row {
   readonly refined?: number;
   readonly stepwise?: number;
   readonly tuned?: number;
+  /** What was fastest elsewhere. */
+  readonly known?: number;
   /** All sizes in one budget. */
   readonly together?: number;
   readonly [more: string]: unknown;
@@ -127,7 +135,9 @@ async function choices(
   seconds: number,
   grids: readonly string[],
   equations?: number,
+  knownIn?: string,
 ): Promise<void> {
+  const fastest = await fastestIn(knownIn);
   const profile = recordings === "none" ? [] : profileOf((await readReplaySpaces(recordings)).spaces);
   const device = (await openDevice())!;
   const started = performance.now(),
@@ -162,6 +172,8 @@ async function choices(
       const stepwiseRates = [];
       for (const one of plain) stepwiseRates.push(await rateOf(one, 20, STEPS));
       const chosen = await rateOf(choice.configuration);
+      const known = [];
+      for (const one of fastest.get(keyOf(problem)) ?? []) known.push(await rateOf(one));
       using solver = await createSolver(device, problem, choice.configuration, {
         refine: choice.runnersUp,
       });
@@ -182,6 +194,7 @@ async function choices(
         choice: chosen,
         expected: choice.cellsPerSecond,
         stepwise: Math.max(...stepwiseRates),
+        ...(known.length > 0 && { known: Math.max(...known) }),
         refined: await rateOf(solver.configuration),
         choosingMs,
         takenMs,
@@ -201,6 +214,25 @@ async function choices(
     }
   }
   device.destroy();
+}
+
+/** A text that problems share exactly if they are one but for their steps. */
+function keyOf({ stencil, grid }: OpenProblem): string {
+  return `${hashOf(stencil.update)} ${grid}`;
+}
+
+/** The fastest configurations of each problem in recordings. */
+async function fastestIn(file?: string): Promise<Map<string, Configuration[]>> {
+  const { spaces } = file === undefined ? { spaces: [] } : await readReplaySpaces(file);
+  return new Map(spaces.flatMap(({ facet, configurations }) => {
+    const of = facet && problemOf(facet.problem);
+    if (of === undefined) return [];
+    const share = { cpuSlices: 0, gpuSlices: of.grid[0], exchangeEvery: STEPS, cpuWorkers: 0 };
+    const first = configurations.toSorted((a, b) => (b.rate ?? 0) - (a.rate ?? 0)).slice(0, MOST_KNOWN);
+    return [
+      [keyOf(of), first.map(({ traversal, parameters }) => ({ traversal, parameters, share }))] as const,
+    ];
+  }));
 }
 
 /** One run of `tune`: its entries by grid. */
@@ -259,7 +291,7 @@ async function sizes(budget: string, each: string, grids: readonly string[]): Pr
 
 /** A table of everything that is known of each problem, and how much slower each way is than the best of them. */
 async function table(files: readonly string[]): Promise<void> {
-  const ways = ["choice", "refined", "tuned", "together", "stepwise"] as const;
+  const ways = ["choice", "refined", "tuned", "known", "together", "stepwise"] as const;
   const rows = new Map<string, Row>();
   for (const file of files) {
     for (const line of (await Deno.readTextFile(file)).split("\n").filter((line) => line.startsWith("{"))) {
@@ -304,4 +336,7 @@ const gridsFrom = (text?: string): readonly string[] => text?.split(",") ?? GRID
 if (mode === "tune") await tuneAll(rest[0]!, gridsFrom(rest[1]), rest[2] ? Number(rest[2]) : undefined);
 else if (mode === "sizes") await sizes(rest[0]!, rest[1]!, gridsFrom(rest[2]));
 else if (mode === "table") await table(rest);
-else await choices(mode, Number(rest[0] ?? 2), gridsFrom(rest[1]), rest[2] ? Number(rest[2]) : undefined);
+else {
+  const [seconds = 2, grids, equations, known] = rest;
+  await choices(mode, Number(seconds), gridsFrom(grids), equations ? Number(equations) : undefined, known);
+}
