@@ -37,9 +37,9 @@ const LEAST_TIMED = 2, MOST_PIECES = 100;
 
 /**
  * Speed over the current configuration's from which a candidate is kept, below which one piece is enough, and below which
- * its first run is: that may be slow for being the first.
+ * its first run is: that may be slow for being the first, and where cores compute for whatever else they do.
  */
-const FASTER = 1.01, SLOWER = 0.96, HOPELESS = 0.9;
+const FASTER = 1.01, SLOWER = 0.96, HOPELESS = { onGpu: 0.9, onCores: 0.75 };
 
 /** Cells that are copied or compared at once. */
 const CELLS_AT_ONCE = 2 ** 24;
@@ -144,7 +144,9 @@ export class Refinement implements Disposable {
     if (duel === undefined) {
       return isLong && this.#waiting.length > 0 ? await this.#begin(current, left, tuned) : undefined;
     }
-    const { challenger, ratios } = duel, isTimed = isLong && duel.verification !== undefined;
+    const { challenger, ratios } = duel,
+      isOnGpu = this.#isOnGpu(current),
+      isTimed = isLong && duel.verification !== undefined;
     const steps = isLong ? this.#stepsIn(pieceNs, left, tuned) : left;
     const [currentNs, candidateNs] = await this.#runBoth(current, duel, steps);
     const timeNs = currentNs + candidateNs, ratio = currentNs / candidateNs;
@@ -158,14 +160,13 @@ export class Refinement implements Disposable {
     if (isTimed) {
       const [rate, candidateRate] = [currentNs, candidateNs].map((ns) => cellsOf(grid) * steps / (ns * 1e-9));
       // only a GPU lowers its clock
-      const hasClock = onGpuAlone(current.field, challenger.field)?.[0].device.isSoftware === false;
-      const clocks = [hasClock ? rate! / this.#speed : Infinity];
+      const clocks = [isOnGpu ? rate! / this.#speed : Infinity];
       this.#record(current.configuration, { samples: [rate!], clocks });
       this.#record(challenger.configuration, { samples: [candidateRate!], clocks });
       ratios.push(Math.min(ratio, inLongRuns));
     } else if (duel.verification === undefined) {
       if (!await this.#agree(current, duel)) return { steps, timeNs };
-      if (isLong && inLongRuns < HOPELESS) {
+      if (isLong && inLongRuns < HOPELESS[isOnGpu ? "onGpu" : "onCores"]) {
         this.#end();
         return { steps, timeNs };
       }
@@ -265,15 +266,22 @@ export class Refinement implements Disposable {
 
   /**
    * The steps of which pieces are multiples, and their time: the problem's steps; without any, few at first and where both
-   * visit cells in one order, else as many as both take to begin and end a passage, for as long as decides.
+   * visit cells in one order, else as many as both take to begin and end a passage, for as long as decides. On cores, which
+   * do other things too, pieces are never short.
    */
-  #wanted({ configuration: { parameters: its } }: Contender): readonly [steps: number, ns: number] {
+  #wanted(current: Contender): readonly [steps: number, ns: number] {
     if (this.#longRunGain === undefined) return [this.#problem.steps, PIECE_NS];
-    const { verification, challenger } = this.#duel ?? {},
-      others = challenger?.configuration.parameters ?? its;
+    const { verification, challenger = current } = this.#duel ?? {};
+    const { parameters: its } = current.configuration, { parameters: others } = challenger.configuration;
     const passage = Math.max(...[its, others].map(({ nt = 1, bands = 1, depth = 1 }) => nt * bands * depth));
+    if (!this.#isOnGpu(current)) return [Math.max(SHORT, verification === undefined ? 0 : passage), PIECE_NS];
     const isFair = verification === undefined || ORDER.every((name) => its[name] === others[name]);
     return isFair ? [Math.min(SHORT, passage), PIECE_NS] : [passage, DECIDE_NS];
+  }
+
+  /** Whether a GPU that is no software computes both, whose clock counts its own work alone. */
+  #isOnGpu({ field }: Contender): boolean {
+    return onGpuAlone(field, this.#duel?.challenger.field ?? field)?.[0].device.isSoftware === false;
   }
 
   /** What a candidate should gain over the current configuration from runs that are longer than these steps. */
