@@ -17,8 +17,11 @@ import { isShared, uses } from "../shares.ts";
 /** Shapes of each traversal of the GPU whose rate is corrected, the models' best. */
 const MOST_CORRECTED = 150;
 
-/** Runners-up of a choice, and those that differ from it in the order of dispatches alone. */
-export const MOST_RUNNERS_UP = 23, MOST_OTHER_ORDERS = 2;
+/** Runners-up of a choice. */
+export const MOST_RUNNERS_UP = 23;
+
+/** Those of them that differ from it in the order of dispatches alone. */
+const MOST_OTHER_ORDERS = 2;
 
 /** Candidates of each traversal among the every second values of long lists, whose neighbours are looked at, too. */
 const MOST_REFINED = 12;

@@ -96,7 +96,7 @@ const MOST_LISTED = 8;
 
 /**
  * Standard deviation of the logarithm by which rates are off that were predicted from a GPU of the same kind, beside what the
- * prediction itself is: of 110 problems on an H100 from an H200's recordings and the other way round.
+ * prediction itself is: of 210 problems on an H100 or an H200, from the other one's recordings.
  */
 export const ELSEWHERE = 0.05;
 
