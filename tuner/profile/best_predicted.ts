@@ -149,11 +149,12 @@ function runnersUp(first: Way, ways: readonly Way[], calibration: Calibration): 
     const kernel = kernelOf(way), isOwn = kernel === own;
     const [some, key, most] = isOwn
       ? [orders, JSON.stringify(way.candidate.parameters), 1 + MOST_OTHER_ORDERS] as const
-      : [kernels, kernel, MOST_RUNNERS_UP - MOST_OTHER_ORDERS] as const;
+      : [kernels, kernel, MOST_RUNNERS_UP] as const;
     if (some.size < most && !some.has(key)) some.set(key, way);
   }
   orders.delete(JSON.stringify(first.candidate.parameters));
-  return [...[...orders.values()].slice(0, MOST_OTHER_ORDERS), ...kernels.values()].map(configurationOf);
+  const all = [...[...orders.values()].slice(0, MOST_OTHER_ORDERS), ...kernels.values()];
+  return all.slice(0, MOST_RUNNERS_UP).map(configurationOf);
 }
 
 /** The best kernels of a kind, written in every way, and what is best of these with dispatches in other orders. */
