@@ -9,9 +9,9 @@
  * The first measures the choice from the recordings in `fixtures/h100` (from `none`: from what comes with Facet and
  * `measureDevice`), the same after a time of `refine`, and the best of a few stepwise workgroups, every equation on every
  * grid, or EACH of them; and, where KNOWN is a file of recordings of these problems, the fastest of those that were fastest
- * there, which the machine at hand may compute faster or slower. The second tunes each grid for one of the equations, or EACH, by turns: those that the first
- * begins with. The third tunes wave, order 2, on all grids within one budget, then on each of them with a budget of its own.
- * The last makes a table of what the others printed.
+ * there, which the machine at hand may compute faster or slower. The second tunes each grid for one of the equations, or
+ * EACH, by turns: those that the first begins with. The third tunes wave, order 2, on all grids within one budget, then on
+ * each of them with a budget of its own. The last makes a table of what the others printed.
  *
  * @module
  */
@@ -19,6 +19,7 @@ import { hashOf } from "../kernels/definition.ts";
 import { heat } from "../kernels/stencils/heat.ts";
 import { cellsOf, type Grid, type OpenProblem, type Stencil } from "../kernels/stencils/stencil.ts";
 import { wave } from "../kernels/stencils/wave.ts";
+import { traversalNamed } from "../kernels/traversals/all.ts";
 import type { Configuration } from "../tuner/configuration.ts";
 import { measureDevice } from "../tuner/devices/gpu/device_constants.ts";
 import { openDevice } from "../tuner/devices/open_device.ts";
@@ -31,6 +32,7 @@ import { problemOf } from "../tuner/profile/profile_problem.ts";
 import type { Profile, ProfileEntry } from "../tuner/profile/profile_types.ts";
 import { readReplaySpaces } from "../tuner/replay/read_replay_space.ts";
 import type { ReplaySpace } from "../tuner/replay/replay_space.ts";
+import { onGpuAlone } from "../tuner/search/space.ts";
 import { createSolver } from "../tuner/solver/create_solver.ts";
 
 const STENCILS: readonly (readonly [options: readonly string[], stencil: Stencil])[] = [
@@ -227,11 +229,11 @@ async function fastestIn(file?: string): Promise<Map<string, Configuration[]>> {
   return new Map(spaces.flatMap(({ facet, configurations }) => {
     const of = facet && problemOf(facet.problem);
     if (of === undefined) return [];
-    const share = { cpuSlices: 0, gpuSlices: of.grid[0], exchangeEvery: STEPS, cpuWorkers: 0 };
     const first = configurations.toSorted((a, b) => (b.rate ?? 0) - (a.rate ?? 0)).slice(0, MOST_KNOWN);
-    return [
-      [keyOf(of), first.map(({ traversal, parameters }) => ({ traversal, parameters, share }))] as const,
-    ];
+    const alone = first.map(({ traversal, parameters }) =>
+      onGpuAlone({ traversal: traversalNamed(traversal), parameters }, of)
+    );
+    return [[keyOf(of), alone] as const];
   }));
 }
 

@@ -12,7 +12,6 @@ import { CpuPool } from "../../tuner/devices/cpu/wasm_workers.ts";
 import type { GpuDevice } from "../../tuner/devices/gpu/gpu_device.ts";
 import { RunFailure } from "../../tuner/devices/run_failure.ts";
 import { SharedField } from "../../tuner/devices/shared/shared_field.ts";
-import { longRunGain } from "../../tuner/devices/shared/shares.ts";
 import { checkProfile } from "../../tuner/profile/schema.ts";
 import { createSolver } from "../../tuner/solver/create_solver.ts";
 import { FieldSolver } from "../../tuner/solver/field_solver.ts";
@@ -316,24 +315,6 @@ testOnGpu(
       assertEquals([isSoftware, gain, ...found], [isSoftware, gain, true, isKept ? fast : slow, samples]);
     }
     Object.defineProperty(gpu, "isSoftware", { value: own, configurable: true });
-  },
-);
-
-testOnGpu(
-  "the models know what long runs of torres gain, in the order that suits a few steps",
-  async (gpu) => {
-    const problem: Problem = { ...WAVE, boundary: "zero", grid: [512, 512, 64], steps: 3072 };
-    const torre = (nt: number, bands: number): Configuration => ({
-      ...TORRE,
-      parameters: { ...TORRE.parameters, threads: 64, nt, bands },
-    });
-    const gainOf = (configuration: Configuration, steps = 96): number =>
-      longRunGain(problem, configuration, { steps, gpu });
-    assertEquals([gainOf(PLAIN), gainOf(onCpu(1)), gainOf(torre(96, 16), 3072)], [1, 1, 1]);
-    // in 96 steps another order suits both better than sixteen bands of 96 tiers, of which one alone could run
-    const [low, high] = [gainOf(torre(8, 16)), gainOf(torre(96, 16))];
-    assert(low >= 1 && high > 1 && high < 1.5, `${low}, ${high}`);
-    await Promise.resolve();
   },
 );
 

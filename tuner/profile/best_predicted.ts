@@ -39,13 +39,15 @@ const CAUTION = 0.8;
 const CPU_DOUBT = Math.log(1.1);
 
 /** Deviations to either side that 95% lie within. */
-export const WITHIN_95 = 1.96;
+const WITHIN_95 = 1.96;
 
 /** What there is to run on, and what the models know of it. */
 export interface PredictionTarget extends AdaptTarget {
   readonly device: DeviceModel;
   /** The GPU's traversals. @default {all} */
   readonly traversals?: readonly Traversal[];
+  /** Standard deviation of the logarithm by which rates are off beside what the calibration says. @default {0} */
+  readonly beside?: number;
 }
 
 /** A configuration that can run, with the rate that it should reach. */
@@ -95,7 +97,7 @@ export function bestPredicted(target: PredictionTarget, calibration: Calibration
   readonly baseline: Expected | undefined;
   readonly reasons: string[];
 } {
-  const { problem, cpuWorkers } = target, [slices] = problem.grid;
+  const { problem, cpuWorkers, beside } = target, [slices] = problem.grid;
   const reasons: string[] = [];
   const { share } = onGpuAlone({ traversal: stepwise, parameters: {} }, problem);
   const ways = gpuWays({ on: problem, share, changes: [] }, target, reasons);
@@ -111,9 +113,9 @@ export function bestPredicted(target: PredictionTarget, calibration: Calibration
   const first = mostPromising([...written, ...baselines], calibration);
   const baseline = mostPromising(baselines, calibration);
   return {
-    best: first && describe(first),
+    best: first && describe(first, beside),
     runnersUp: first === undefined ? [] : runnersUp(first.way, [...written, ...ways], calibration),
-    baseline: baseline && describe(baseline),
+    baseline: baseline && describe(baseline, beside),
     reasons,
   };
 }
@@ -144,17 +146,16 @@ export function mostPromising<W extends Timed>(
  * no compiling, then other kernels, each in the order that should suit it best.
  */
 function runnersUp(first: Way, ways: readonly Way[], calibration: Calibration): Configuration[] {
-  const own = kernelOf(first), orders = new Map<string, Way>(), kernels = new Map<string, Way>();
-  for (const { way } of corrected(ways, calibration)) {
-    const kernel = kernelOf(way), isOwn = kernel === own;
-    const [some, key, most] = isOwn
-      ? [orders, JSON.stringify(way.candidate.parameters), 1 + MOST_OTHER_ORDERS] as const
-      : [kernels, kernel, MOST_RUNNERS_UP] as const;
-    if (some.size < most && !some.has(key)) some.set(key, way);
-  }
-  orders.delete(JSON.stringify(first.candidate.parameters));
-  const all = [...[...orders.values()].slice(0, MOST_OTHER_ORDERS), ...kernels.values()];
-  return all.slice(0, MOST_RUNNERS_UP).map(configurationOf);
+  const fastest = corrected(ways, calibration).map(({ way }) => way);
+  const kernels = Map.groupBy(fastest, (way) => kernelOf(way));
+  const parametersOf = ({ candidate: { parameters } }: Way): string => JSON.stringify(parameters);
+  const orders = Map.groupBy(kernels.get(kernelOf(first))!, parametersOf);
+  orders.delete(parametersOf(first));
+  kernels.delete(kernelOf(first));
+  const best = [...[...orders.values()].slice(0, MOST_OTHER_ORDERS), ...kernels.values()].map(([one]) =>
+    one!
+  );
+  return best.slice(0, MOST_RUNNERS_UP).map(configurationOf);
 }
 
 /** The best kernels of a kind, written in every way, and what is best of these with dispatches in other orders. */
@@ -329,12 +330,13 @@ function configurationOf(
   return { traversal, parameters, share };
 }
 
-function describe({ way, mean, deviation }: Weighed<Way>): Expected {
+function describe({ way, mean, deviation }: Weighed<Way>, beside = 0): Expected {
+  const half = WITHIN_95 * Math.hypot(deviation, beside);
   return {
     configuration: configurationOf(way),
     kind: kindOf(way.candidate),
     changes: way.changes,
     cellsPerSecond: Math.exp(mean),
-    interval95: [Math.exp(mean - WITHIN_95 * deviation), Math.exp(mean + WITHIN_95 * deviation)],
+    interval95: [Math.exp(mean - half), Math.exp(mean + half)],
   };
 }

@@ -74,10 +74,10 @@ export class Calibration {
     for (const [kind, some] of Map.groupBy(samples, kindOf)) {
       const { writing = [] } = TRAVERSALS.find(({ name }) => name === kind) ?? {}, { lengths } = this.#its;
       const { ordering = [] } = TRAVERSALS.find(({ name }) => name === some[0]!.traversal.name) ?? {};
-      const names = new Set(some.flatMap(({ parameters }) => Object.keys(parameters)));
-      const written = [...names].filter((name) => writing.includes(name));
+      const names = [...new Set(some.flatMap(({ parameters }) => Object.keys(parameters)))].sort();
+      const written = names.filter((name) => writing.includes(name));
       const axes = new Map(
-        [...new Set([...written, ...[...names].sort()])].map((name) => {
+        [...new Set([...written, ...names])].map((name) => {
           const values = new Set(some.map(({ parameters }) => parameters[name] ?? 0));
           const length = ordering.includes(name) ? lengths.ordering : lengths.parameter;
           const its = writing.includes(name) ? [...values].sort((a, b) => a - b) : undefined;

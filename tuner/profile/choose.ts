@@ -13,13 +13,7 @@ import { describeValue, formatBandwidth, formatMeasured, formatPlural, formatRat
 import { countCores, isPage } from "../platform.ts";
 import { deviceModelOf } from "../search/device_model.ts";
 import { adaptConfiguration, describeChanges } from "./adapt.ts";
-import {
-  bestPredicted,
-  type Expected,
-  MOST_RUNNERS_UP,
-  type PredictionTarget,
-  WITHIN_95,
-} from "./best_predicted.ts";
+import { bestPredicted, type Expected, MOST_RUNNERS_UP, type PredictionTarget } from "./best_predicted.ts";
 import { Calibration, kindOf, type Sample } from "./calibration.ts";
 import { type Asked, keep, keyOf, numberOf } from "./kept_choices.ts";
 import { DEVICE_GRADES, gradeDevice, type TargetDevice } from "./match_device.ts";
@@ -195,17 +189,16 @@ function chooseAnew(asked: Asked): Choice {
     const same = nears.filter((near) => near.distance === 0 || (isOpen && isLongRun(near, problem)))
       .filter(({ device }) => grade === "same-device" || !isShipped(device))
       .toSorted((a, b) => Number(isShipped(a.device)) - Number(isShipped(b.device)));
+    const beside = grade === "same-device" ? 0 : ELSEWHERE;
     const found = (grade === "default" ? undefined : measuredHere(same, target)) ??
-      predicted(nears, learntFrom(asked, [nears, others], target.device), target, passedOver);
+      predicted(nears, learntFrom(asked, [nears, others], target.device), { ...target, beside }, passedOver);
     if (found === undefined) continue;
-    const { near, baseline, known, isMeasured, interval95, ...rest } = found;
-    const isElsewhere = grade !== "same-device" && known !== undefined;
+    const { near, baseline, known, isMeasured, ...rest } = found;
     const isExact = known === undefined && rest.changes.length === 0 && grade === "same-device";
     const match: MatchGrade = !isMeasured ? "default" : isExact ? "exact" : grade;
     const choice = {
       ...rest,
       match,
-      ...(interval95 && { interval95: isElsewhere ? widened(interval95, ELSEWHERE) : interval95 }),
       ...(match !== "default" && { entry: near.entry, device: near.device }),
       passedOver,
     };
@@ -217,7 +210,8 @@ function chooseAnew(asked: Asked): Choice {
       : grade === "default"
       ? `another device, ${gpu?.description || gpu?.vendor}`
       : `a device of the ${grade.replace("-", " ")}`;
-    const scaled = device !== null && isElsewhere
+    const isScaled = device !== null && grade !== "same-device" && known !== undefined;
+    const scaled = isScaled
       ? `, scaled to copies at ${formatBandwidth(target.device.copyBytesPerSecond)}`
       : "";
     return { ...choice, message: explain(choice, { on: on + scaled, near, baseline, known }) };
@@ -362,15 +356,6 @@ function predicted(
     known,
     baseline,
   };
-}
-
-type Interval95 = NonNullable<Choice["interval95"]>;
-
-/** An interval, about its geometric mean, of what varies by another deviation of the logarithm as well. */
-function widened([low, high]: Interval95, deviation: number): Interval95 {
-  const mean = Math.sqrt(low * high),
-    factor = Math.exp(Math.hypot(Math.log(high / mean), WITHIN_95 * deviation));
-  return [mean / factor, mean * factor];
 }
 
 /** A choice in one line. */

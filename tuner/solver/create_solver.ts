@@ -203,6 +203,7 @@ function compilesAhead(
   { first, gpu }: { readonly first: Configuration; readonly gpu: GpuDevice },
 ): CompileAhead<Configuration> {
   const isAlone = ({ share }: Configuration): boolean => !uses(share, "cpu");
+  let current: GpuPlan | undefined;
   return new CompileAhead(candidates, {
     gpu: adapterInfoOf(gpu.device)?.description ?? "",
     shadersOf(candidate) {
@@ -211,7 +212,7 @@ function compilesAhead(
         checkParameters(problem, candidate, gpu);
         const plan = planOf(problem, candidate), { storage: { sections, layout } } = plan;
         const kernels = shadersOf(plan).map((shader) => ({ code: shader.code, storage: bindingsOf(shader) }));
-        const current = uses(first.share, "gpu") ? planOf(problem, first) : undefined;
+        if (uses(first.share, "gpu")) current ??= planOf(problem, first);
         const own = new Set(current && shadersOf(current).map(({ code }) => code));
         // the same kernels in another order
         if (kernels.every(({ code }) => own.has(code))) return [];

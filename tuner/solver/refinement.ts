@@ -39,7 +39,7 @@ const LEAST_TIMED = 2, MOST_PIECES = 100;
  * Speed over the current configuration's from which a candidate is kept, below which one piece is enough, and below which
  * its first run is: that may be slow for being the first, and where cores compute for whatever else they do.
  */
-const FASTER = 1.01, SLOWER = 0.96, HOPELESS = { onGpu: 0.9, onCores: 0.75 };
+const FASTER = 1.01, SLOWER = 0.96, HOPELESS = 0.9, HOPELESS_ON_CORES = 0.75;
 
 /** Cells that are copied or compared at once. */
 const CELLS_AT_ONCE = 2 ** 24;
@@ -150,7 +150,6 @@ export class Refinement implements Disposable {
     const steps = isLong ? this.#stepsIn(pieceNs, left, tuned) : left;
     const [currentNs, candidateNs] = await this.#runBoth(current, duel, steps);
     const timeNs = currentNs + candidateNs, ratio = currentNs / candidateNs;
-    const inLongRuns = ratio * this.#bias(current, duel, steps);
     this.#timeNs += timeNs;
     this.#nsPerStep = currentNs / steps;
     if (this.#duel === undefined) return { steps, timeNs };
@@ -163,10 +162,11 @@ export class Refinement implements Disposable {
       const clocks = [isOnGpu ? rate! / this.#speed : Infinity];
       this.#record(current.configuration, { samples: [rate!], clocks });
       this.#record(challenger.configuration, { samples: [candidateRate!], clocks });
-      ratios.push(Math.min(ratio, inLongRuns));
+      ratios.push(ratio * Math.min(1, this.#bias(current, duel, steps)));
     } else if (duel.verification === undefined) {
       if (!await this.#agree(current, duel)) return { steps, timeNs };
-      if (isLong && inLongRuns < HOPELESS[isOnGpu ? "onGpu" : "onCores"]) {
+      const least = isOnGpu ? HOPELESS : HOPELESS_ON_CORES;
+      if (isLong && ratio * this.#bias(current, duel, steps) < least) {
         this.#end();
         return { steps, timeNs };
       }

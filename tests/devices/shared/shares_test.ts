@@ -10,7 +10,7 @@ import type { Configuration } from "../../../tuner/configuration.ts";
 import type { CpuPool, CpuProblem } from "../../../tuner/devices/cpu/wasm_workers.ts";
 import type { GpuDevice } from "../../../tuner/devices/gpu/gpu_device.ts";
 import { RunFailure } from "../../../tuner/devices/run_failure.ts";
-import { expectedOf, makeParts, refuseCpuPart } from "../../../tuner/devices/shared/shares.ts";
+import { expectedOf, longRunGain, makeParts, refuseCpuPart } from "../../../tuner/devices/shared/shares.ts";
 
 const PROBLEM: Problem = { stencil: wave(4), grid: [24, 32, 9], boundary: "periodic", steps: 7 };
 
@@ -100,4 +100,26 @@ Deno.test("a short run has the order of dispatches that suits it, by the same sh
   const [tuned, other] = [{}, order].map((its) => diamondTorre.plan(small, { ...parameters, ...its }));
   assertEquals(tuned!.shaders, other!.shaders);
   assertEquals(tuned!.dispatches(96, 0, undefined, order), other!.dispatches(96, 0));
+});
+
+Deno.test("the models know what long runs of torres gain, in the order that suits a few steps", () => {
+  const problem: Problem = { stencil: wave(2), grid: [512, 512, 64], boundary: "zero", steps: 3072 };
+  const onGpu = (traversal: string, parameters: Configuration["parameters"]): Configuration => ({
+    traversal,
+    parameters,
+    share: { cpuSlices: 0, gpuSlices: 512, exchangeEvery: 1, cpuWorkers: 0 },
+  });
+  const kernel = { dts: 1, zPerThread: 1, threads: 64, chunk: 2, unroll: 2, lookahead: 99 };
+  const torre = (nt: number, bands: number) => onGpu("diamond-torre", { ...kernel, nt, bands });
+  const onCpu = {
+    ...onGpu("stepwise", {}),
+    share: { cpuSlices: 512, gpuSlices: 0, exchangeEvery: 1, cpuWorkers: 1 },
+  };
+  const gainOf = (configuration: Configuration, steps = 96): number =>
+    longRunGain(problem, configuration, { steps, gpu: { limits: ANY_DEVICE, isSoftware: false } });
+  const plain = onGpu("stepwise", { threadsZ: 8, threadsY: 2, threadsX: 1 });
+  assertEquals([gainOf(plain), gainOf(onCpu), gainOf(torre(96, 16), 3072)], [1, 1, 1]);
+  // in 96 steps another order suits both better than sixteen bands of 96 tiers, of which one alone could run
+  const [low, high] = [gainOf(torre(8, 16)), gainOf(torre(96, 16))];
+  assert(low >= 1 && high > 1 && high < 1.5, `${low}, ${high}`);
 });
