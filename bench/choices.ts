@@ -8,7 +8,7 @@
  *
  * The first measures the choice from the recordings in `fixtures/h100` (from `none`: from what comes with Facet and
  * `measureDevice`), the same after a time of `refine`, and the best of a few stepwise workgroups, every equation on every
- * grid, or EACH of them; and, where KNOWN is a file of recordings of these problems, the fastest of those that were fastest
+ * grid, or EACH of them; and, where KNOWN names files of recordings of these problems, the fastest of those that were fastest
  * there, which the machine at hand may compute faster or slower. The second tunes each grid for one of the equations, or
  * EACH, by turns: those that the first begins with. The third tunes wave, order 2, on all grids within one budget, then on
  * each of them with a budget of its own. The last makes a table of what the others printed.
@@ -223,18 +223,21 @@ function keyOf({ stencil, grid }: OpenProblem): string {
   return `${hashOf(stencil.update)} ${grid}`;
 }
 
-/** The fastest configurations of each problem in recordings. */
-async function fastestIn(file?: string): Promise<Map<string, Configuration[]>> {
-  const { spaces } = file === undefined ? { spaces: [] } : await readReplaySpaces(file);
-  return new Map(spaces.flatMap(({ facet, configurations }) => {
-    const of = facet && problemOf(facet.problem);
-    if (of === undefined) return [];
-    const first = configurations.toSorted((a, b) => (b.rate ?? 0) - (a.rate ?? 0)).slice(0, MOST_KNOWN);
-    const alone = first.map(({ traversal, parameters }) =>
-      onGpuAlone({ traversal: traversalNamed(traversal), parameters }, of)
-    );
-    return [[keyOf(of), alone] as const];
-  }));
+/** The fastest configurations of each problem in recordings, one after another. */
+async function fastestIn(files?: string): Promise<Map<string, Configuration[]>> {
+  const known = new Map<string, Configuration[]>();
+  for (const file of files?.split(",") ?? []) {
+    for (const { facet, configurations } of (await readReplaySpaces(file)).spaces) {
+      const of = facet && problemOf(facet.problem);
+      if (of === undefined) continue;
+      const first = configurations.toSorted((a, b) => (b.rate ?? 0) - (a.rate ?? 0)).slice(0, MOST_KNOWN);
+      const alone = first.map(({ traversal, parameters }) =>
+        onGpuAlone({ traversal: traversalNamed(traversal), parameters }, of)
+      );
+      known.set(keyOf(of), [...known.get(keyOf(of)) ?? [], ...alone]);
+    }
+  }
+  return known;
 }
 
 /** One run of `tune`: its entries by grid. */

@@ -1,7 +1,8 @@
 /**
- * Time levels that exceed one binding: **sections** of whole slices, each an array of its own, neighbours with slices in
- * common. A dispatch binds one section; `traversals/section_work.ts` keeps the common slices alike. Slices are counted
- * by x, from the first of the pad on, which is negative.
+ * Time levels that exceed one binding: **sections** of whole slices, neighbours with slices in common. A dispatch binds
+ * one section. Where a level fits a buffer, sections are ranges of it; else each is an array of its own, and
+ * `traversals/section_work.ts` keeps the common slices alike. Slices are counted by x, from the first of the pad on, which is
+ * negative.
  *
  * @module
  */
@@ -13,8 +14,10 @@ import type { Grid } from "./stencils/stencil.ts";
 /** Slices from the first on, up to but without the second. */
 export type SliceRange = readonly [from: number, to: number];
 
-/** Some slices of a time level in an array of their own. */
+/** Some slices of a time level in an array of their own, or in a range of the level's. */
 export interface Section {
+  /** Where it begins in the level's array; none: it has its own. */
+  readonly begin?: number;
   /** What it holds, pads included. */
   readonly slices: SliceRange;
   /** What it computes where a step is computed as a whole: every slice of the grid is one section's own. */
@@ -30,7 +33,12 @@ export interface SectionNeeds {
   readonly span: number;
   /** As many would lie together if that takes no more sections; in a window they must. @default {span} */
   readonly wish?: number | undefined;
+  /** Whether each needs an array of its own: a dispatch copies slices from one to another. @default {false} */
+  readonly apart?: boolean;
 }
+
+/** Values that the beginning of a range is a multiple of: the largest minStorageBufferOffsetAlignment, 256 bytes. */
+const RANGE_ALIGNMENT = 64;
 
 /** Buffers of each level that a window consists of: one section is computed while others are moved. */
 export const WINDOW_SECTIONS = 2;
@@ -52,27 +60,37 @@ export function isCut(layout: Layout, limits: SectionLimits): boolean {
 /** The sections of a level: one where it fits a binding, or no limits are given; else as few as possible. */
 export function sectionsOf(
   layout: Layout,
-  { span, wish = span }: SectionNeeds,
+  { span, wish = span, apart = false }: SectionNeeds,
   limits?: SectionLimits,
 ): readonly Section[] {
   const total = slicesOf(layout), isWindow = limits?.windowBytes !== undefined;
   if (limits === undefined || !isCut(layout, limits)) {
     return [sectionOf(layout, [0, total], [0, layout.grid[0]])];
   }
-  const most = mostSlices(layout, limits);
-  const least = Math.min(isWindow ? wish : span, total) - 1;
-  const count = Math.ceil((total - least) / (most - least));
-  if (!(most > least)) {
+  const least = Math.min(isWindow ? wish : span, total) - 1, longest = mostSlices(layout, limits);
+  const countOf = (most: number): number => most > least ? Math.ceil((total - least) / (most - least)) : NaN;
+  // ranges begin with every so many slices only, so that they are as much shorter
+  let unit = 1;
+  while (unit * layout.slice % RANGE_ALIGNMENT !== 0) unit *= 2;
+  const count = countOf(longest), fits = !isWindow && 4 * layout.length <= limits.maxBufferSize;
+  const areRanges = fits && !apart && countOf(longest - unit + 1) === count;
+  const most = areRanges ? longest - unit + 1 : longest;
+  if (Number.isNaN(count)) {
     throw new RangeError(`Cannot cut a level: ${whyUncut(layout, { span, wish }, limits)?.message}`);
   }
   const common = Math.max(least, Math.min(wish - 1, Math.floor((count * most - total) / (count - 1))));
   const size = Math.ceil((total + (count - 1) * common) / count);
-  const starts = Array.from({ length: count }, (_, i) => Math.min(i * (size - common), total - size));
+  const places = Array.from({ length: count }, (_, i) => Math.min(i * (size - common), total - size));
+  const starts = areRanges ? places.map((start) => start - start % unit) : places;
+  const ends = places.map((start) => start + size);
   const [padX] = layout.pad, [nx] = layout.grid;
   const cuts = starts.map((start, i) =>
-    i === 0 ? 0 : Math.max(0, Math.min(nx, Math.floor((start + starts[i - 1]! + size) / 2) - padX))
+    i === 0 ? 0 : Math.max(0, Math.min(nx, Math.floor((start + ends[i - 1]!) / 2) - padX))
   );
-  return starts.map((start, i) => sectionOf(layout, [start, start + size], [cuts[i]!, cuts[i + 1] ?? nx]));
+  return starts.map((start, i) => ({
+    ...sectionOf(layout, [start, ends[i]!], [cuts[i]!, cuts[i + 1] ?? nx]),
+    ...areRanges && { begin: start * layout.slice },
+  }));
 }
 
 /** Why a level cannot be cut into sections that fit the device; undefined where it can, or need not be. */
@@ -133,8 +151,14 @@ export interface Twin {
   readonly shift: number;
 }
 
-/** Other sections that hold some of a section's own slices. */
+/** Whether sections have arrays of their own. */
+export function areApart(sections: readonly Section[]): boolean {
+  return sections.length > 1 && sections[0]!.begin === undefined;
+}
+
+/** Other sections whose own arrays hold some of a section's slices. */
 export function twinsOf(sections: readonly Section[], section: number): Twin[] {
+  if (!areApart(sections)) return [];
   const { own: [first, end], slices: [start] } = sections[section]!;
   return sections.flatMap(({ slices: [from, to] }, other): Twin[] => {
     const range = [Math.max(first, from) - first, Math.min(end, to) - first] as const;

@@ -38,6 +38,7 @@ import { scratchOf } from "./profile_storage.ts";
 import { planSteps, rowsAcross, type StepPlan, stepwiseLayout } from "./stepwise.ts";
 import type { Dispatch, GpuPlan, ParametersOf, Traversal } from "./traversal.ts";
 import { declareWrap, wrapWorkgroups } from "../wgsl/wrap_pads.ts";
+import { stepNeeds } from "./window_passage.ts";
 import { exceededLimit, powersOfTwo } from "./workgroup_limits.ts";
 
 /** Sectors that memory moves together: what lies beyond a row's end takes as many. */
@@ -244,7 +245,7 @@ export const marching: Traversal = {
   },
   plan(problem, parameters, limits) {
     const { zPerThread = 1, threadsZ, threadsY, pieces, tile, ahead = 0, depth = 1 } = parameters;
-    const deepest = shapeOf(problem, parameters), needs = { span: deepest.span };
+    const deepest = shapeOf(problem, parameters), needs = { ...stepNeeds(problem), span: deepest.span };
     const { padded, layout } = deepest;
     const tiled = tile === 1 ? ", tile" : "", deep = depth > 1 ? `, ${depth} steps deep` : "";
     const label =

@@ -1,12 +1,12 @@
 /**
- * Dispatches on levels that lie in sections: see `../sections.ts`. A dispatch writes into one section; before another
- * section's dispatch touches such slices, they are copied there, on the device. When a run begins and when it ends, what
- * sections hold in common is alike.
+ * Dispatches on levels that lie in sections: see `../sections.ts`. A dispatch writes into one section; where they have arrays
+ * of their own, such slices are copied there, on the device, before another section's dispatch touches them. When a run
+ * begins and when it ends, what sections hold in common is alike.
  *
  * @module
  */
 import type { Layout } from "../layout.ts";
-import type { Section, SliceRange } from "../sections.ts";
+import { areApart, type Section, type SliceRange } from "../sections.ts";
 import { LINEAR_THREADS, linearWorkgroups } from "../wgsl/declare.ts";
 import { wgsl } from "../wgsl/template.ts";
 import type { Shader } from "./storage.ts";
@@ -25,9 +25,9 @@ interface Touches {
   readonly reach?: number;
 }
 
-/** The shaders that copy slices, between two sections and within one; of a single section, none. */
+/** The shaders that copy slices, between two sections and within one; where none has an array of its own, none. */
 export function copyShaders(sections: readonly Section[]): Shader[] {
-  return sections.length === 1 ? [] : (["before", "now"] as const).map((target) => ({
+  return !areApart(sections) ? [] : (["before", "now"] as const).map((target) => ({
     label: "copy slices",
     code: wgsl`
       // Copies slices of a level, 16 bytes a thread.
@@ -104,6 +104,7 @@ export class SectionWork {
   }
 
   #wrote(section: number, level: Level, [from, to]: SliceRange, twins: readonly number[] = []): void {
+    if (!areApart(this.#sections)) return;
     this.#sections.forEach(({ slices: [first, last] }, one) => {
       const stale = this.#stale[level]![one]!, isWritten = one === section || twins.includes(one);
       if (isWritten && stale.size === 0) return;

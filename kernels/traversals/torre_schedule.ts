@@ -78,7 +78,10 @@ export function slicesOfRow(
 }
 
 /** Slices that a row touches at most, and those that all rows of a wave do. */
-export function torreNeeds({ nt, bands = 1 }: TorreParameters, shape: TorreTiles): Required<SectionNeeds> {
+export function torreNeeds(
+  { nt, bands = 1 }: TorreParameters,
+  shape: TorreTiles,
+): SectionNeeds & { readonly wish: number } {
   const [from, to] = slicesOfRow({ x: 0, tiers: nt }, shape);
   return { span: to - from, wish: to - from + (bands - 1) * lagBehind(nt, shape) * shape.width / 2 };
 }

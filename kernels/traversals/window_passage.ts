@@ -10,7 +10,7 @@
  */
 import type { Layout } from "../layout.ts";
 import { mostSlices, type SectionLimits, type SectionNeeds, sectionsOf } from "../sections.ts";
-import type { Problem } from "../stencils/stencil.ts";
+import { alongAxes, type Problem } from "../stencils/stencil.ts";
 import { stepReach } from "../update.ts";
 import { timeUniforms } from "../wgsl/declare.ts";
 import { atGroup, pointPlan, pointShader } from "./point_work.ts";
@@ -18,9 +18,11 @@ import { pointBuffers, scratchOf } from "./profile_storage.ts";
 import type { Shader } from "./storage.ts";
 import type { Dispatch, GpuPlan } from "./traversal.ts";
 
-/** Slices that a dispatch touches at least: one with what its taps reach. */
-export function stepNeeds({ stencil: { update } }: Pick<Problem, "stencil">): SectionNeeds {
-  return { span: 2 * stepReach(update).x + 1 };
+/** Slices that a dispatch touches at least: one with what its taps reach. Images along x are copied between sections. */
+export function stepNeeds(
+  { stencil: { update }, boundary }: Pick<Problem, "stencil" | "boundary">,
+): SectionNeeds {
+  return { span: 2 * stepReach(update).x + 1, apart: alongAxes(boundary)[0] !== "zero" };
 }
 
 /** Slices that a passage touches at once, and its steps. */

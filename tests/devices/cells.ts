@@ -16,7 +16,10 @@ export async function readCells(field: GpuField, ago: 0 | 1): Promise<Float32Arr
   const perSlice = planes * ny * nz, cells = new Float32Array(nx * perSlice);
   let end = 0;
   for (const { array, layout, x } of field.level(ago)) {
-    const part = gatherCells(new Float32Array(await field.device.read(array)), layout);
+    const part = gatherCells(
+      new Float32Array(await field.device.read(array.buffer, array.offset, array.size)),
+      layout,
+    );
     const common = Math.max(0, end - x) * perSlice;
     assertEquals(
       part.subarray(0, common),
@@ -47,7 +50,7 @@ export async function writeCells(
   for (const [ago, cells] of [[0, current], [1, previous]] as const) {
     for (const { array, layout, x } of field.level(ago)) {
       const own = cells.subarray(x * perSlice, (x + layout.grid[0]) * perSlice);
-      field.device.write(array, 0, scatterCells(own, layout));
+      field.device.write(array.buffer, array.offset, scatterCells(own, layout));
     }
   }
   await field.renewPads();

@@ -30,6 +30,7 @@ import {
 } from "../../kernels/operations.ts";
 import { amplitudeOf, type InitialField } from "../../kernels/initial_field.ts";
 import { indexOf } from "../../kernels/layout.ts";
+import { areApart } from "../../kernels/sections.ts";
 import { packingOf } from "../../kernels/packing.ts";
 import { type FieldLevels, runReference } from "../../kernels/reference.ts";
 import type { Boundaries, Grid, Problem, Stencil } from "../../kernels/stencils/stencil.ts";
@@ -56,8 +57,10 @@ export interface OracleCase {
   readonly runs: readonly number[];
   /** @default {"zero"} */
   readonly boundary?: Boundaries;
-  /** Buffers that each level lies in: the device's limits are lowered until there are as many. @default {1} */
+  /** Sections that each level lies in: the device's limits are lowered until there are as many. @default {1} */
   readonly sections?: number;
+  /** Whether they are ranges of one buffer. @default {false} */
+  readonly areRanges?: boolean;
 }
 
 /** Whole numbers below this are exact in f32. */
@@ -345,12 +348,12 @@ export const ALONG_X: Stencil = {
 
 /** The case in short, for the test's name. */
 export function describeCase(
-  { traversal, stencil, grid, parameters, runs, boundary = "zero", sections = 1 }: OracleCase,
+  { traversal, stencil, grid, parameters, runs, boundary = "zero", sections = 1, areRanges }: OracleCase,
 ): string {
   const values = Object.entries(parameters).map(([name, value]) => `${name}=${value}`).join(" ");
   return `${traversal.name}, ${stencil.title}, ${grid.join("x")}, ${boundary}, ${values}, ${
     runs.join(" + ")
-  } steps${sections === 1 ? "" : `, ${sections} sections`}`;
+  } steps${sections === 1 ? "" : `, ${sections} ${areRanges ? "sections of one buffer" : "sections"}`}`;
 }
 
 /** Asserts that the case's result is the oracle's, bit for bit; the stencil's weights must be whole numbers. */
@@ -423,7 +426,7 @@ async function runBoth(gpu: GpuDevice, oracleCase: OracleCase, kind: InitialFiel
 
 /** The plan in so many sections; Infinity: as small as they can be. */
 export function planInSections(
-  { traversal, parameters }: Pick<OracleCase, "traversal" | "parameters">,
+  { traversal, parameters, areRanges = false }: Pick<OracleCase, "traversal" | "parameters" | "areRanges">,
   problem: Problem,
   sections: number,
 ): GpuPlan {
@@ -435,8 +438,9 @@ export function planInSections(
     try {
       const plan = traversal.plan(problem, parameters, {
         maxStorageBufferBindingSize: bytes,
-        maxBufferSize: bytes,
+        maxBufferSize: areRanges ? 4 * layout.length : bytes,
       });
+      if (areRanges && areApart(plan.storage.sections!)) continue;
       if (plan.storage.sections!.length >= sections) return plan;
       smallest = plan;
     } catch (error) {
@@ -469,7 +473,7 @@ export function maxAbs(cells: Float32Array | Float64Array): number {
 export async function assertZeroPads(gpu: GpuDevice, field: GpuField, ago: 0 | 1): Promise<void> {
   for (const { array, layout: its } of field.level(ago)) {
     const layout = { ...its, layered: 0 };
-    const all = new Float32Array(await gpu.read(array));
+    const all = new Float32Array(await gpu.read(array.buffer, array.offset, array.size));
     assert(all.length >= layout.length && all.length < layout.length + 64);
     for (let x = 0; x < layout.grid[0]; x++) {
       for (let y = 0; y < layout.grid[1]; y++) {

@@ -172,13 +172,15 @@ const CASES: readonly PointCase[] = [
 for (const one of CASES) {
   testOnGpu(`points: ${describeCase(one)}: the oracle's bits`, async (gpu) => {
     const { traversal, stencil, parameters, runs, boundary = "zero", sections = 1, every = 1, field } = one;
-    const problem: Problem = { stencil, grid: one.grid, boundary, steps: Math.max(...runs), survey: SURVEY };
+    const areRanges = sections > 1 && boundary === "zero" && field !== undefined, [nx, ny, nz] = one.grid;
+    const grid = [areRanges ? 3 * nx : nx, ny, nz] as const;
+    const problem: Problem = { stencil, grid, boundary, steps: Math.max(...runs), survey: SURVEY };
     const points = awkwardPoints(problem, every, field);
     assertEquals(refusalOf(traversal, problem), undefined);
     assertEquals(traversal.infeasible(problem, parameters, gpu.limits), undefined);
     const plan = sections === 1
       ? traversal.plan(problem, parameters, gpu.limits)
-      : planInSections(one, problem, sections);
+      : planInSections({ ...one, areRanges }, problem, sections);
     assertEquals((plan.storage.sections?.length ?? 1) > 1, sections > 1);
     using made = await GpuField.create(gpu, problem, plan);
     await assertPoints(made, { problem, points, runs }, {

@@ -41,7 +41,13 @@ Deno.test("sections are few, fit, and hold all slices that must lie together", (
         0,
       );
       if (more === 0 && slices > 2 * total + sections.length) assert(whyUncut(layout, { span }, limits));
-      for (const { slices: [from, to], layout: its, own, x } of sections) {
+      const inOneBuffer = 4 * layout.length <= limits.maxBufferSize;
+      if (!inOneBuffer || sections.length === 1) assert(sections.every(({ begin }) => begin === undefined));
+      for (const { begin, slices: [from, to], layout: its, own, x } of sections) {
+        if (begin !== undefined) {
+          assertEquals([begin % 64, begin], [0, (from + padX) * layout.slice]);
+          assert(begin + its.length <= layout.length);
+        }
         assert(4 * its.length <= bytes);
         assertEquals(its.length, (to - from) * layout.slice + layout.pad[2]);
         // the same cell, found in the whole and in the section
@@ -176,4 +182,9 @@ const cases: (Omit<OracleCase, "grid"> & { grid?: OracleCase["grid"] })[] = [
 for (const one of cases) {
   const oracleCase: OracleCase = { grid: [23, 7, 9], ...one };
   testOnGpu(describeCase(oracleCase), (gpu) => assertExact(gpu, oracleCase));
+  if (one.boundary !== undefined || one.sections !== 2 && one.traversal !== diamondTorre) continue;
+  // ranges begin with every eighth slice at worst
+  const [nx, ny, nz] = oracleCase.grid;
+  const inRanges: OracleCase = { ...oracleCase, grid: [2 * nx, ny, nz], sections: 2, areRanges: true };
+  testOnGpu(describeCase(inRanges), (gpu) => assertExact(gpu, inRanges));
 }

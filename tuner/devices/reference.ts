@@ -215,7 +215,7 @@ async function checkGpu(gpu: GpuDevice, problem: Problem, start: Start): Promise
   if (!oracle[0].cells.every(Number.isFinite)) throw new UnstableProblem(small);
   const comparisons = stateLevels(small).map(async (ago) => {
     const { array, layout } = field.level(ago)[0]!;
-    const cells = new Float32Array(await gpu.read(array));
+    const cells = new Float32Array(await gpu.read(array.buffer, array.offset, array.size));
     return compareSlices({ cells, layout, slice: 0 }, oracle[ago], grid[0]);
   });
   const comparison = joinComparisons(await Promise.all(comparisons));

@@ -5,7 +5,6 @@ import { cellsOf, isAllZero, type Problem } from "../../kernels/stencils/stencil
 import { usersLayout, usersProblem } from "../../kernels/planned_problem.ts";
 import { placed } from "../../kernels/update.ts";
 import type { GpuDevice } from "../devices/gpu/gpu_device.ts";
-import type { LevelPart } from "../devices/gpu/field_memory.ts";
 import type { SharedField } from "../devices/shared/shared_field.ts";
 import type { Configuration } from "../configuration.ts";
 import { checkSignals } from "../problem/resolve_problem.ts";
@@ -82,11 +81,11 @@ export class FieldSolver implements Solver {
     if (this.#isClosed) throw new RangeError("Cannot give the GPU's level: the solver is disposed");
     const field = this.#field.onGpu;
     if (field === undefined) throw new RangeError("Cannot give the GPU's level: the CPU computes alone");
-    const [{ array }, ...others] = field.level(ago) as [LevelPart, ...LevelPart[]];
+    const [buffer, ...others] = new Set(field.level(ago).map(({ array }) => array.buffer));
     if (others.length > 0) {
       throw new RangeError(`Cannot give the GPU's level: it lies in ${others.length + 1} buffers`);
     }
-    return array;
+    return buffer!;
   }
 
   async initialise(

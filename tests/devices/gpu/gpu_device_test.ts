@@ -348,7 +348,7 @@ testOnGpu("an array of more than 65,535 workgroups is filled to its end", async 
   const last = problem.grid[0] - 1;
   const from = layout.origin + last * layout.slice;
   const end = new Float32Array(
-    await gpu.read(field.level(1)[0]!.array, 4 * from, 4 * (layout.length - from)),
+    await gpu.read(field.level(1)[0]!.array.buffer, 4 * from, 4 * (layout.length - from)),
   );
   for (const [y, z] of [[0, 0], [150, 77], [299, 189]] as const) {
     assertEquals(end[y * layout.pitch + z], initialValue("noise", [last, y, z], 9), `${y}, ${z}`);

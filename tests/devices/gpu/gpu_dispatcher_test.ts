@@ -58,7 +58,7 @@ async function note({ dispatchNs = 1e3, timeoutMs = 20_000, failsAt = Infinity }
     bindings: {},
     storage: [0, 1],
   })) as never;
-  const arrays = [["even", "odd"]] as never;
+  const arrays = [[{ buffer: "even" }, { buffer: "odd" }]] as never;
   const dispatcher = new Dispatcher(gpu, { arrays, pipelines, uniforms });
   return { dispatcher, encoder, events, calls, pieces, written };
 }

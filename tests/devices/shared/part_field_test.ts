@@ -67,7 +67,7 @@ function gpuPart(device: object) {
   const field = {
     device: { isSoftware: true, write() {}, ...device },
     plan: { storage: { layout } },
-    level: () => [{}],
+    level: () => [{ array: {} }],
     renewPads: () => Promise.resolve(),
     exchange: () => Promise.resolve({ finish: () => Promise.resolve(0) }),
   };

@@ -41,9 +41,29 @@ export type LevelArrays = readonly [even: GPUBuffer, odd: GPUBuffer];
 /** Those of all sections. */
 export type SectionArrays = readonly LevelArrays[];
 
-/** Slices of a level, from slice x of the grid on, in an array of their own. */
+/** What shaders bind of a buffer. */
+export type ArrayRange = Readonly<Required<GPUBufferBinding>>;
+
+/** Takes the memory of a plan's levels; `arrays`: what shaders bind of it, of each section its even and odd levels. */
+export async function takeLevels(memory: FieldMemory, { label, storage }: GpuPlan) {
+  const { layout, order, sections = [{ layout }] } = storage;
+  const lengths = order === undefined ? sections.map(({ layout }) => layout.length) : [order.length];
+  const begins = storage.sections?.flatMap(({ begin }) => begin ?? []) ?? [], areRanges = begins.length > 0;
+  const taken = await memory.take(
+    (areRanges ? [layout.length] : lengths).map((length) => 4 * length),
+    label,
+  );
+  const arrays = lengths.map((length, i) =>
+    taken[areRanges ? 0 : i]!.map((buffer): ArrayRange => {
+      return { buffer, offset: 4 * (begins[i] ?? 0), size: 4 * length };
+    })
+  );
+  return { taken, arrays };
+}
+
+/** Slices of a level, from slice x of the grid on. */
 export interface LevelPart {
-  readonly array: GPUBuffer;
+  readonly array: ArrayRange;
   readonly layout: Layout;
   readonly x: number;
 }

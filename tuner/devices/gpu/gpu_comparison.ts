@@ -1,7 +1,7 @@
 import type { Layout } from "../../../kernels/layout.ts";
 import { compareWorkgroups, COMPARISON_WORDS } from "../../../kernels/wgsl/fields.ts";
 import type { GpuDevice } from "./gpu_device.ts";
-import type { LevelPart } from "./field_memory.ts";
+import type { ArrayRange, LevelPart } from "./field_memory.ts";
 import { compileCompare, compileCopy } from "./gpu_pipelines.ts";
 import type { Uniforms } from "./gpu_uniforms.ts";
 import { type Comparison, joinComparisons } from "../comparison.ts";
@@ -23,7 +23,7 @@ interface Slices {
 /** Some slices that lie in one part of each of two fields' levels. */
 interface Pair {
   /** The part of each level, the one's and the other's. */
-  readonly arrays: readonly (readonly [GPUBuffer, GPUBuffer])[];
+  readonly arrays: readonly (readonly [ArrayRange, ArrayRange])[];
   /** Of these slices alone, and of the other part. */
   readonly layout: Layout;
   readonly other: Layout;

@@ -1,5 +1,5 @@
 import type { Dispatch } from "../../../kernels/traversals/traversal.ts";
-import type { SectionArrays } from "./field_memory.ts";
+import type { ArrayRange } from "./field_memory.ts";
 import type { GpuDevice, Recorder, Recording, Submission } from "./gpu_device.ts";
 import type { Pipeline } from "./gpu_pipelines.ts";
 import type { Slot, Uniforms } from "./gpu_uniforms.ts";
@@ -17,7 +17,8 @@ const LARGEST_BATCH = 2 ** 15;
 const BATCH_NS = 3e9, BATCH_PART = 1 / 6;
 
 export interface DispatchResources {
-  readonly arrays: SectionArrays;
+  /** Even and odd levels of each section. */
+  readonly arrays: readonly (readonly (GPUBuffer | ArrayRange)[])[];
   /** The plan's, in the order of its shaders. */
   readonly pipelines: readonly Pipeline[];
   readonly uniforms: Uniforms;
@@ -146,9 +147,9 @@ export class Dispatcher {
     const key = ((shader * arrays.length + section) * (arrays.length + 1) + copiesTo + 1) * 2 + level;
     const known = groups.get(key);
     if (known !== undefined) return known;
-    const other = copiesTo < 0 ? arrays[section]![1 - level]! : arrays[copiesTo]![level];
+    const other = copiesTo < 0 ? arrays[section]![1 - level]! : arrays[copiesTo]![level]!;
     const filled = twins.map((twin) => arrays[twin]![1 - level]!);
-    const buffers = [arrays[section]![level], other, ...scratch[shader] ?? [], ...filled];
+    const buffers = [arrays[section]![level]!, other, ...scratch[shader] ?? [], ...filled];
     const group = uniforms.bind(pipelines[shader]!, buffers);
     groups.set(key, group);
     return group;

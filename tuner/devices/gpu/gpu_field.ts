@@ -4,6 +4,7 @@ import type { Dispatch, GpuPlan, Parameters } from "../../../kernels/traversals/
 import { linearWorkgroups } from "../../../kernels/wgsl/declare.ts";
 import { readsSignal } from "../../../kernels/update.ts";
 import {
+  type ArrayRange,
   boundScratch,
   type FieldMemory,
   LEVEL_USAGE,
@@ -12,6 +13,7 @@ import {
   ownMemory,
   profilesOn,
   type SectionArrays,
+  takeLevels,
 } from "./field_memory.ts";
 import type { Comparison, SliceCells } from "../comparison.ts";
 import { compareLevels, copyLevel } from "./gpu_comparison.ts";
@@ -49,9 +51,12 @@ interface Exchange {
 }
 
 /** What a field has on its device. */
-interface Made extends Omit<DispatchResources, "scratch"> {
+interface Made extends Omit<DispatchResources, "scratch" | "arrays"> {
   readonly gpu: GpuDevice;
+  readonly arrays: readonly (readonly ArrayRange[])[];
   readonly memory: FieldMemory;
+  /** Of this memory. */
+  readonly taken: SectionArrays;
   /** Those of the plan. */
   readonly scratch: readonly GPUBuffer[];
   /** The canonical copies of levels in an order of the plan's own. */
@@ -78,7 +83,7 @@ export class GpuField implements Disposable {
     this.profiles = profilesOn(gpu, problem, plan, all);
     if (plan.storage.order !== undefined) {
       const pipelines = made.pipelines.slice(-2);
-      const [even, odd] = made.copies, copies = [even!, odd!] as const;
+      const copies = made.copies.map((buffer) => ({ buffer, offset: 0, size: buffer.size }));
       this.#order = new OwnOrder({
         gpu,
         plan,
@@ -146,9 +151,7 @@ export class GpuField implements Disposable {
   ): Promise<GpuField> {
     const { pipelines, compileNs } = await compilePlan(gpu, plan);
     await onCompiled?.();
-    const { storage: { layout, order, sections = [{ layout }] } } = plan;
-    const lengths = order === undefined ? sections.map((section) => section.layout.length) : [order.length];
-    const arrays = await memory.take(lengths.map((length) => 4 * length), plan.label);
+    const { storage: { layout, order } } = plan, { taken, arrays } = await takeLevels(memory, plan);
     const scratch: GPUBuffer[] = [], copies: GPUBuffer[] = [];
     try {
       await makeScratch(gpu, plan, scratch);
@@ -160,6 +163,7 @@ export class GpuField implements Disposable {
       const field = new GpuField(problem, plan, {
         gpu,
         arrays,
+        taken,
         scratch,
         copies,
         memory,
@@ -171,7 +175,7 @@ export class GpuField implements Disposable {
       if (plan.points?.hasSignal) await field.watch(undefined);
       return field;
     } catch (error) {
-      memory.giveBack(arrays);
+      memory.giveBack(taken);
       for (const buffer of [...scratch, ...copies]) buffer.destroy();
       throw error;
     }
@@ -193,7 +197,7 @@ export class GpuField implements Disposable {
     });
   }
 
-  #canonical(): SectionArrays {
+  #canonical(): readonly (readonly ArrayRange[])[] {
     return this.#order === undefined ? this.#made.arrays : [this.#order.copies()];
   }
 
@@ -245,8 +249,10 @@ export class GpuField implements Disposable {
     await this.renewPads((encoder) => {
       for (const buffer of this.#layers) encoder.clearBuffer(buffer);
       this.#sections.forEach(({ layout: { slice, plane, grid: [nx], pad: [padX] } }, i) => {
-        for (const array of arrays[i]!) {
-          for (let x = 0; x < nx + 2 * padX; x++) encoder.clearBuffer(array, 4 * x * slice, 4 * made * plane);
+        for (const { buffer, offset } of arrays[i]!) {
+          for (let x = 0; x < nx + 2 * padX; x++) {
+            encoder.clearBuffer(buffer, offset + 4 * x * slice, 4 * made * plane);
+          }
         }
       });
     });
@@ -461,7 +467,11 @@ export class GpuField implements Disposable {
       const end = Math.min(first + slices, start + layout.grid[0]);
       while (x < end) {
         const count = Math.min(perPiece, end - x);
-        const read = await this.device.read(array, (layout.pad[0] + x - start) * bytes, count * bytes);
+        const read = await this.device.read(
+          array.buffer,
+          array.offset + (layout.pad[0] + x - start) * bytes,
+          count * bytes,
+        );
         const cells = new Float32Array(shareable(count * bytes));
         cells.set(new Float32Array(read));
         // the same layout with nothing before its first slice
@@ -473,9 +483,9 @@ export class GpuField implements Disposable {
   }
 
   [Symbol.dispose](): void {
-    const { memory, arrays, scratch, copies, uniforms } = this.#made;
+    const { memory, taken, scratch, copies, uniforms } = this.#made;
     this.#points?.[Symbol.dispose]();
-    memory.giveBack(arrays);
+    memory.giveBack(taken);
     for (const buffer of [...scratch, ...copies]) buffer.destroy();
     uniforms.destroy();
   }

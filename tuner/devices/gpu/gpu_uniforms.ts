@@ -1,3 +1,4 @@
+import type { ArrayRange } from "./field_memory.ts";
 import type { GpuDevice } from "./gpu_device.ts";
 import { RunFailure } from "../run_failure.ts";
 
@@ -39,12 +40,15 @@ export class Uniforms {
   /** Storage buffers at a pipeline's bindings, in their order, and the uniforms at binding 2. */
   bind(
     { bindings, storage }: { readonly bindings: GPUBindGroupLayout; readonly storage: readonly number[] },
-    buffers: readonly GPUBuffer[],
+    buffers: readonly (GPUBuffer | ArrayRange)[],
   ): GPUBindGroup {
     return this.#gpu.device.createBindGroup({
       layout: bindings,
       entries: [
-        ...storage.map((binding, i) => ({ binding, resource: { buffer: buffers[i]! } })),
+        ...storage.map((binding, i) => {
+          const one = buffers[i]!;
+          return { binding, resource: "buffer" in one ? one : { buffer: one } };
+        }),
         { binding: 2, resource: { buffer: this.#buffer, offset: 0, size: UNIFORM_STRIDE } },
       ],
     });
@@ -55,7 +59,7 @@ export class Uniforms {
     encoder: GPUCommandEncoder,
     compiled: Parameters<Uniforms["bind"]>[0] & { readonly pipeline: GPUComputePipeline },
     { on, workgroups, slot = NO_UNIFORMS, times = 1, pass: descriptor }: {
-      readonly on: readonly (readonly GPUBuffer[])[];
+      readonly on: readonly (readonly (GPUBuffer | ArrayRange)[])[];
       readonly workgroups: readonly [number, number, number];
       /** @default {any: the shader has none} */
       readonly slot?: Slot | undefined;

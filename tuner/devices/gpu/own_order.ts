@@ -1,6 +1,6 @@
 import type { GpuPlan } from "../../../kernels/traversals/traversal.ts";
 import type { Crossing } from "../../../kernels/traversals/storage.ts";
-import type { LevelArrays } from "./field_memory.ts";
+import type { ArrayRange } from "./field_memory.ts";
 import type { GpuDevice } from "./gpu_device.ts";
 import type { Pipeline } from "./gpu_pipelines.ts";
 import type { Uniforms } from "./gpu_uniforms.ts";
@@ -9,8 +9,8 @@ interface OrderResources {
   readonly gpu: GpuDevice;
   readonly plan: GpuPlan;
   /** The levels in the plan's own order, and their canonical copies. */
-  readonly levels: LevelArrays;
-  readonly copies: LevelArrays;
+  readonly levels: readonly ArrayRange[];
+  readonly copies: readonly ArrayRange[];
   readonly scratch: readonly GPUBuffer[];
   readonly uniforms: Uniforms;
   /** Of the shaders that enter and leave. */
@@ -30,7 +30,7 @@ export class OwnOrder {
   }
 
   /** The copies, as the levels are once all that was submitted is done: it does not wait. */
-  copies(): LevelArrays {
+  copies(): readonly ArrayRange[] {
     const { gpu, copies } = this.#resources;
     // where it cannot be submitted, nothing can be that follows
     if (!this.#isCurrent) gpu.enqueue((encoder) => this.leave(encoder)).catch(() => {});

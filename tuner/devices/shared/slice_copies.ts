@@ -33,7 +33,7 @@ export function recordSlices(
   steps = 0,
 ): Recorded {
   const { layout: { pad: [padX], slice, plane: perPlane } } = field.plan.storage;
-  const arrays = boxes.map(({ ago }) => field.level((ago + steps) % 2 as 0 | 1)[0]!.array);
+  const arrays = boxes.map(({ ago }) => field.level((ago + steps) % 2 as 0 | 1)[0]!.array.buffer);
   return (encoder) =>
     boxes.forEach(({ plane, planes, low: [x], size: [slices] }, i) => {
       const array = arrays[i]!, buffer = buffers[i]!, bytes = 4 * planes * perPlane;
