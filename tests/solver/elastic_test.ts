@@ -44,7 +44,17 @@ async function solverOf({ grid, boundary = "zero", write = writeUniform, ...opti
   const stencil = elastic({ ...uniform, timeStep, ...options });
   const share = { cpuSlices: grid[0], gpuSlices: 0, exchangeEvery: 1, cpuWorkers: 2 };
   const problem = { stencil, grid, boundary, steps: 100 };
-  const solver = await createSolver(null, problem, { traversal: "stepwise", parameters: {}, share });
+  // diamonds along y: several steps a pass, which stay in a core's cache
+  const isPlane = grid[1] === 1,
+    tiles = 2 * Math.max(1, Math.round(grid[1] / 48)),
+    levels = Math.floor(grid[1] / tiles / 4);
+  const solver = await createSolver(
+    null,
+    problem,
+    isPlane
+      ? { traversal: "stepwise", parameters: {}, share }
+      : { traversal: "diamond-wavefront", parameters: { tiles, levels, block: 8 }, share },
+  );
   await write(solver);
   return solver;
 }

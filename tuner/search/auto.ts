@@ -7,8 +7,11 @@ import { seededRandom } from "../measuring/seeded_random.ts";
 import { shuffled } from "./baselines.ts";
 import type { Outcome, Point, Search, SearchOptions, Strategy } from "./strategy.ts";
 
-/** Candidates to begin with where no model predicts anything: the fastest on another device, and unlike ones. */
-const FIRST_ELSEWHERE = 2, FIRST_SPREAD = 4;
+/**
+ * Candidates to begin with where no model predicts anything: unlike ones. With another device's results so many of its
+ * fastest come before the first unlike one, and in all before the second, unless the first is faster than they are.
+ */
+const FIRST_SPREAD = 4, FIRST_ELSEWHERE = [2, 5];
 
 /** There, no logarithm of a rate counts as further below the best: how slow slow ones are tells little of fast ones. */
 const SPAN = 1.5;
@@ -63,8 +66,9 @@ class AutoSearch<P extends Point> implements Search<P> {
   readonly #isPredicted: boolean;
   readonly #draw: () => number;
   readonly #indices: ReadonlyMap<P, number>;
-  /** Candidates to begin with, the first last. */
+  /** Candidates to begin with, the first last, and those of them that were the fastest on another device. */
   readonly #first: number[];
+  readonly #elsewhere: ReadonlySet<number>;
   readonly #untried: Set<number>;
   /** What is being measured, with the logarithm of the rate that was expected. */
   readonly #pending = new Map<number, { readonly mean: number; readonly deviation: number }>();
@@ -93,15 +97,14 @@ class AutoSearch<P extends Point> implements Search<P> {
     this.#untried = new Set(candidates.keys());
     const lattice = new Lattice(candidates);
     this.#places = lattice.places;
+    const elsewhere = isPredicted ? [] : fastestElsewhere(candidates);
+    this.#elsewhere = new Set(elsewhere.map((candidate) => this.#indices.get(candidate)!));
     const groups = [...Map.groupBy(candidates, ({ traversal }) => traversal.name).values()];
     const first = isPredicted
       ? groups.map((group) => group.reduce((a, b) => b.predicted! > a.predicted! ? b : a))
-      : [
-        ...new Set([
-          ...fastestElsewhere(candidates).slice(0, FIRST_ELSEWHERE),
-          ...lattice.spread(FIRST_SPREAD),
-        ]),
-      ];
+      : elsewhere.length === 0
+      ? lattice.spread(FIRST_SPREAD)
+      : byTurns(elsewhere, lattice.spread(FIRST_ELSEWHERE.length));
     // the last is the next: what should be fastest, while it compiles what compiles soonest
     const [fastest] = isPredicted && !compilesSlowly
       ? first.toSorted((a, b) => b.predicted! - a.predicted!)
@@ -126,7 +129,7 @@ class AutoSearch<P extends Point> implements Search<P> {
   next(): P | undefined {
     if (this.verdict !== undefined) return undefined;
     let found = this.#first.pop();
-    while (found !== undefined && !this.#untried.has(found)) found = this.#first.pop();
+    while (found !== undefined && !this.#isWanted(found)) found = this.#first.pop();
     found ??= this.#mostPromising();
     if (found === undefined) return undefined;
     this.#untried.delete(found);
@@ -134,6 +137,12 @@ class AutoSearch<P extends Point> implements Search<P> {
     this.#pending.set(found, { mean: belief.mean[found]!, deviation: belief.deviation(found) });
     this.#rates.expect(found);
     return this.candidates[found];
+  }
+
+  /** Whether one of the first is tried: another device's fastest only while they are the fastest here. */
+  #isWanted(first: number): boolean {
+    const misled = this.#fastest !== undefined && !this.#elsewhere.has(this.#fastest);
+    return this.#untried.has(first) && !(misled && this.#elsewhere.has(first));
   }
 
   tell(candidate: P, { rate, spentNs }: Outcome): void {
@@ -215,10 +224,19 @@ class AutoSearch<P extends Point> implements Search<P> {
   }
 }
 
-/** The candidates whose rate on another device is known, the fastest there first. */
+/** Another device's fastest candidates, and after each few of them an unlike one. */
+function byTurns<P>(elsewhere: readonly P[], spread: readonly P[]): P[] {
+  const turns = spread.flatMap((one, i) => [
+    ...elsewhere.slice(FIRST_ELSEWHERE[i - 1] ?? 0, FIRST_ELSEWHERE[i]),
+    one,
+  ]);
+  return [...new Set(turns)];
+}
+
+/** The candidates that were the fastest on another device, where their rates are known. */
 function fastestElsewhere<P extends Point>(candidates: readonly P[]): P[] {
   return candidates.filter(({ elsewhere }) => elsewhere !== undefined)
-    .toSorted((a, b) => b.elsewhere! - a.elsewhere!);
+    .toSorted((a, b) => b.elsewhere! - a.elsewhere!).slice(0, FIRST_ELSEWHERE.at(-1));
 }
 
 /** Candidates in an order that depends on nothing but themselves. */
