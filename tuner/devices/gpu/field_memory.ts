@@ -166,13 +166,9 @@ function roundedSize(
 }
 
 /** With room for pads that are a little larger. */
-function spacious(
-  bytes: number,
-  { limits: { maxBufferSize, maxStorageBufferBindingSize } }: GpuDevice,
-): number {
+function spacious(bytes: number, { limits: { maxBufferSize } }: GpuDevice): number {
   const unit = 2 ** Math.floor(Math.log2(bytes) - ROOM_BITS);
-  const most = Math.max(bytes, Math.min(maxBufferSize, maxStorageBufferBindingSize));
-  return Math.min(Math.ceil(bytes / unit) * unit, most);
+  return Math.max(bytes, Math.min(Math.ceil(bytes / unit) * unit, maxBufferSize));
 }
 
 function destroy(arrays: SectionArrays): void {
