@@ -67,16 +67,11 @@ export function sectionsOf(
   if (limits === undefined || !isCut(layout, limits)) {
     return [sectionOf(layout, [0, total], [0, layout.grid[0]])];
   }
-  const least = Math.min(isWindow ? wish : span, total) - 1, longest = mostSlices(layout, limits);
-  const countOf = (most: number): number => most > least ? Math.ceil((total - least) / (most - least)) : NaN;
-  // ranges begin with every so many slices only, so that they are as much shorter
-  let unit = 1;
-  while (unit * layout.slice % RANGE_ALIGNMENT !== 0) unit *= 2;
-  const count = countOf(longest), fits = !isWindow && 4 * layout.length <= limits.maxBufferSize;
-  const areRanges = fits && !apart && countOf(longest - unit + 1) === count;
-  const most = areRanges ? longest - unit + 1 : longest;
-  if (Number.isNaN(count)) {
-    throw new RangeError(`Cannot cut a level: ${whyUncut(layout, { span, wish }, limits)?.message}`);
+  const least = Math.min(isWindow ? wish : span, total) - 1;
+  const { count, unit } = countSections(layout, { least, apart }, limits), areRanges = unit !== undefined;
+  const most = mostSlices(layout, limits) - (areRanges ? unit - 1 : 0);
+  if (!(most > least)) {
+    throw new RangeError(`Cannot cut a level: ${whyUncut(layout, { span, wish, apart }, limits)?.message}`);
   }
   const common = Math.max(least, Math.min(wish - 1, Math.floor((count * most - total) / (count - 1))));
   const size = Math.ceil((total + (count - 1) * common) / count);
@@ -93,10 +88,26 @@ export function sectionsOf(
   }));
 }
 
+/** How many sections a level needs at least; `unit`: where they are ranges, with every how many slices one may begin. */
+function countSections(
+  layout: Layout,
+  { least, apart }: { readonly least: number; readonly apart: boolean },
+  limits: SectionLimits,
+): { readonly count: number; readonly unit?: number } {
+  const most = mostSlices(layout, limits);
+  // a range that may begin earlier holds as many slices less
+  const countOf = (held: number): number => Math.ceil((slicesOf(layout) - least) / Math.max(0, held - least));
+  let unit = 1;
+  while (unit * layout.slice % RANGE_ALIGNMENT !== 0) unit *= 2;
+  const count = countOf(most), isWindow = limits.windowBytes !== undefined;
+  const fits = !apart && !isWindow && 4 * layout.length <= limits.maxBufferSize;
+  return { count, ...fits && countOf(most - unit + 1) === count && { unit } };
+}
+
 /** Why a level cannot be cut into sections that fit the device; undefined where it can, or need not be. */
 export function whyUncut(
   layout: Layout,
-  { span, wish = span }: SectionNeeds,
+  { span, wish = span, apart = false }: SectionNeeds,
   limits: SectionLimits,
 ): Refusal | undefined {
   if (!isCut(layout, limits)) return undefined;
@@ -123,9 +134,9 @@ export function whyUncut(
     const what = together === total ? "one time level" : `the ${together} slices that a dispatch touches`;
     return beyond(`${together === total ? 4 * layout.length : bytes} bytes in ${what}`);
   }
-  const sections = Math.ceil((total - together + 1) / (most - together + 1));
-  if (sections > MOST_SECTIONS) return beyond(`${sections} sections of at most ${MOST_SECTIONS}`);
-  if (total + (sections - 1) * (together - 1) <= 2 * total) return undefined;
+  const { count, unit } = countSections(layout, { least: together - 1, apart }, limits);
+  if (count > MOST_SECTIONS) return beyond(`${count} sections of at most ${MOST_SECTIONS}`);
+  if (unit !== undefined || total + (count - 1) * (together - 1) <= 2 * total) return undefined;
   const common = `sections with ${together - 1} slices in common`;
   return beyond(`${common} would take more than twice the memory: ${bytes} bytes lie together`);
 }

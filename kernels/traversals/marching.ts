@@ -181,6 +181,7 @@ export const marching: Traversal = {
     return exceededLimit(limits, {
       layout,
       scratch: shape.scratch,
+      ...stepNeeds(problem),
       span: shape.span,
       workgroup: [threadsZ, threadsY, 1],
       workgroupBytes: tileBytes(shape),

@@ -5,19 +5,15 @@
  */
 import type { Refusal } from "../capability.ts";
 import type { Layout } from "../layout.ts";
-import { whyUncut } from "../sections.ts";
+import { type SectionNeeds, whyUncut } from "../sections.ts";
 import type { Grid } from "../stencils/stencil.ts";
 import type { DeviceLimits } from "./traversal.ts";
 
-/** What a configuration would take. */
-export interface Claim {
+/** What a configuration would take; without a span all slices of a level lie together. */
+export interface Claim extends Partial<SectionNeeds> {
   readonly layout: Layout;
   /** Values of the scratch buffer. @default {0} */
   readonly scratch?: number;
-  /** Slices that a dispatch touches, where a level may lie in several sections. @default {all} */
-  readonly span?: number;
-  /** Slices that a passage touches at once, where the device holds no more than a window. @default {span} */
-  readonly wish?: number | undefined;
   /** Threads along the workgroup's x, y, z (which run along the grid's z, y, x). */
   readonly workgroup: readonly [number, number, number];
   readonly workgroupBytes: number;
@@ -28,7 +24,7 @@ export interface Claim {
 /** The first limit that the claim exceeds, with what is wanted and what there is; undefined if it fits. */
 export function exceededLimit(limits: DeviceLimits, claim: Claim): Refusal | undefined {
   const { workgroup, workgroups } = claim, x = workgroup[0], y = workgroup[1], z = workgroup[2];
-  const uncut = whyUncut(claim.layout, { wish: claim.wish, span: claim.span ?? Infinity }, limits);
+  const uncut = whyUncut(claim.layout, { ...claim, span: claim.span ?? Infinity }, limits);
   if (uncut !== undefined) return uncut;
   const scratch = 4 * (claim.scratch ?? 0);
   const wanted = [scratch, scratch, claim.workgroupBytes, x * y * z, x, y, z, Math.max(...workgroups)];

@@ -40,7 +40,10 @@ Deno.test("sections are few, fit, and hold all slices that must lie together", (
         (sum, { layout: its }) => sum + Math.floor(its.length / layout.slice),
         0,
       );
-      if (more === 0 && slices > 2 * total + sections.length) assert(whyUncut(layout, { span }, limits));
+      if (more === 0 && slices > 2 * total + sections.length) {
+        assertEquals(whyUncut(layout, { span }, limits) !== undefined, sections[0]!.begin === undefined);
+        assert(whyUncut(layout, { span, apart: true }, limits));
+      }
       const inOneBuffer = 4 * layout.length <= limits.maxBufferSize;
       if (!inOneBuffer || sections.length === 1) assert(sections.every(({ begin }) => begin === undefined));
       for (const { begin, slices: [from, to], layout: its, own, x } of sections) {
