@@ -64,6 +64,7 @@ export function visitPoints(
   const eachPlace = (lineOf: (name: string) => string): string =>
     names.map(([place, name]) => `case ${place}: { ${lineOf(name)} }`).join("\n");
   const { width, corners, spread: [further] } = shape, areAll = fields.length === corners.length;
+  // of other fields it holds nothing yet; to continue from within the switch llvmpipe compiles wrongly (elastic waves)
   const visit = areAll ? `${tier}` : `${tier}_${fields[0]}`;
   const lanes = visitRows(zPerThread, {
     value: "value",
@@ -82,12 +83,13 @@ export function visitPoints(
       let above = ${times(zPerThread, "thread")} - entry.y;
       if (above > ${-zPerThread} && above < entry.z) {
         var isAddedTo = false;
+        ${areAll ? "" : "var isMade = true;"}
         var value = ${cellType(zPerThread)}();
         switch place {
           ${eachPlace((name) => `value = ${name};`)}
-          default: ${areAll ? "{}" : "{ continue; }"}
+          default: ${areAll ? "{}" : "{ isMade = false; }"}
         }
-        ${lanes}
+        ${areAll ? lanes : `if (isMade) {\n${lanes}\n}`}
         if (isAddedTo) {
           switch place {
             ${eachPlace((name) => `${name} = value;`)}

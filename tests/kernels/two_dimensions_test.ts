@@ -299,7 +299,7 @@ const POINTED_TOO: typeof POINTED = [
   [VARIED, [31, 41], { ...march(16, 4, 3, 1), depth: 2 }, [9], { boundary: "periodic", every: 2 }],
   [VARIED, [5, 37], { ...march(16, 2, 1, 1), depth: 4 }, [17], { boundary: ["periodic", "insulated"] }],
   [wholeHeat, [67, 101], { ...march(16, 2, 4, 1), depth: 2 }, [5], { sections: 3 }],
-  [AHEAD, [41, 67], { ...march(16, 2, 3, 1), depth: 3 }, [7, 4], { boundary: ["zero", "periodic"] }],
+  [AHEAD, [41, 67], { ...march(16, 2, 4, 1), depth: 3 }, [7, 4], { boundary: ["zero", "periodic"] }],
 ];
 for (
   const [stencil, own, parameters, runs, { boundary: ends = "zero", sections = 1, every = 1 } = {}] of [
