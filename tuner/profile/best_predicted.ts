@@ -24,7 +24,7 @@ export const MOST_RUNNERS_UP = 23;
 const MOST_OTHER_ORDERS = 2;
 
 /** Candidates of each traversal among the every second values of long lists, whose neighbours are looked at, too. */
-const MOST_REFINED = 12;
+const MOST_REFINED = 20;
 
 /** Kernels of each kind that are written in every way, those with the highest rates; orders of dispatches that the best have. */
 const MOST_WRITTEN = 8, MOST_ORDERS = 6;
@@ -233,8 +233,9 @@ function gpuWays(
     };
     const best = (most: number): Candidate[] =>
       found.toSorted((a, b) => b.predicted - a.predicted).slice(0, most);
-    let long = Object.keys(all).filter((name) => isLong(all[name]!));
-    look(only(all, long, (list) => list.filter((_, i) => i % 2 === 0)));
+    const isLeft = (name: string, at: number): boolean => at % 2 === 1 && at < orderedIn(all[name]!);
+    let long = Object.keys(all).filter((name) => orderedIn(all[name]!) > 0);
+    look(only(all, long, (list, name) => list.filter((_, i) => !isLeft(name, i))));
     if (found.length === 0 && long.length > 0) {
       look(all);
       long = [];
@@ -247,7 +248,7 @@ function gpuWays(
       };
       look(only(all, Object.keys(all), near), (on, one, limits) => {
         const key = Object.values(one).join(),
-          isNew = long.some((name) => all[name]!.indexOf(one[name]!) % 2);
+          isNew = long.some((name) => isLeft(name, all[name]!.indexOf(one[name]!)));
         if (!isNew || seen.has(key)) return before;
         seen.add(key);
         return traversal.infeasible(on, one, limits);
@@ -270,9 +271,11 @@ const listsOf = remembered((on: Problem, name: string, limits: DeviceLimits): Pa
   TRAVERSALS.find((one) => one.name === name)!.parameterLists(on, limits)
 );
 
-/** Whether only every second value of a list is looked at first: it is long, and its values are in order. */
-function isLong(list: readonly number[]): boolean {
-  return list.length > 4 && list.every((value, i) => i === 0 || value > list[i - 1]!);
+/** How many of a list's first values are in order, of which every second is looked at first; 0 where they are few. */
+function orderedIn(list: readonly number[]): number {
+  const end = list.findIndex((value, i) => i > 0 && value <= list[i - 1]!),
+    count = end < 0 ? list.length : end;
+  return count > 4 ? count : 0;
 }
 
 /** The same with every value of some parameters, and with these values of others. */
