@@ -23,8 +23,11 @@ export const MOST_RUNNERS_UP = 23;
 /** Those of them that differ from it in the order of dispatches alone. */
 const MOST_OTHER_ORDERS = 2;
 
-/** Candidates of each traversal among the every second values of long lists, whose neighbours are looked at, too. */
-const MOST_REFINED = 20;
+/**
+ * Candidates of each traversal among the every second values of long lists, whose neighbours are looked at, too; then, with
+ * these, the best again.
+ */
+const MOST_REFINED = [16, 4];
 
 /** Kernels of each kind that are written in every way, those with the highest rates; orders of dispatches that the best have. */
 const MOST_WRITTEN = 8, MOST_ORDERS = 6;
@@ -240,10 +243,12 @@ function gpuWays(
       look(all);
       long = [];
     }
-    const before = wrongParameters("found before"), seen = new Set<string>();
-    for (const { parameters } of best(MOST_REFINED)) {
+    const before = wrongParameters("found before"), seen = new Set<string>(), centres = new Set<Candidate>();
+    const refine = (centre: Candidate): void => {
+      if (centres.has(centre)) return;
+      centres.add(centre);
       const near = (list: readonly number[], name: string): number[] => {
-        const at = list.indexOf(parameters[name]!), most = long.includes(name) ? 1 : 0;
+        const at = list.indexOf(centre.parameters[name]!), most = long.includes(name) ? 1 : 0;
         return list.filter((_, i) => Math.abs(i - at) <= most);
       };
       look(only(all, Object.keys(all), near), (on, one, limits) => {
@@ -253,7 +258,8 @@ function gpuWays(
         seen.add(key);
         return traversal.infeasible(on, one, limits);
       });
-    }
+    };
+    for (const most of MOST_REFINED) best(most).forEach(refine);
     return best(MOST_CORRECTED).map((candidate) => ({ ...way, candidate }));
   });
   const [first] = [
