@@ -1,7 +1,7 @@
 /**
- * What another device's results are worth as the prior of a search: of files that recorded one kernel, each
- * is the prior of every other. `deno run -A bench/compare_priors.ts [--seeds 4] [--most 60] FILE,FILE… FILE,FILE…` prints a line of
- * JSON for each pair and, at the end, a table by how good the priors are: the place, in the prior's order, of its
+ * What another device's results are worth as the prior of a search: of files that recorded one kernel, each is the
+ * prior of every other. `deno run -A bench/compare_priors.ts [--seeds 4] [--most 60] FILE,FILE… FILE,FILE…` prints a line
+ * of JSON for each pair and, at the end, a table by how good the priors are: the place, in the prior's order, of its
  * first configuration within 1% of the fastest.
  *
  * @module

@@ -68,15 +68,14 @@ export function sectionsOf(
     return [sectionOf(layout, [0, total], [0, layout.grid[0]])];
   }
   const least = Math.min(isWindow ? wish : span, total) - 1;
-  const { count, unit } = countSections(layout, { least, apart }, limits), areRanges = unit !== undefined;
-  const most = mostSlices(layout, limits) - (areRanges ? unit - 1 : 0);
+  const { count, most, unit } = countSections(layout, { least, apart }, limits);
   if (!(most > least)) {
     throw new RangeError(`Cannot cut a level: ${whyUncut(layout, { span, wish, apart }, limits)?.message}`);
   }
   const common = Math.max(least, Math.min(wish - 1, Math.floor((count * most - total) / (count - 1))));
   const size = Math.ceil((total + (count - 1) * common) / count);
   const places = Array.from({ length: count }, (_, i) => Math.min(i * (size - common), total - size));
-  const starts = areRanges ? places.map((start) => start - start % unit) : places;
+  const starts = places.map((start) => start - start % (unit ?? 1));
   const ends = places.map((start) => start + size);
   const [padX] = layout.pad, [nx] = layout.grid;
   const cuts = starts.map((start, i) =>
@@ -84,30 +83,33 @@ export function sectionsOf(
   );
   return starts.map((start, i) => ({
     ...sectionOf(layout, [start, ends[i]!], [cuts[i]!, cuts[i + 1] ?? nx]),
-    ...areRanges && { begin: start * layout.slice },
+    ...unit !== undefined && { begin: start * layout.slice },
   }));
 }
 
-/** How many sections a level needs at least; `unit`: where they are ranges, with every how many slices one may begin. */
+/**
+ * How many sections a level needs at least, and the slices that one may hold; `unit`: where they are ranges, with every how
+ * many slices one may begin.
+ */
 function countSections(
   layout: Layout,
   { least, apart }: { readonly least: number; readonly apart: boolean },
   limits: SectionLimits,
-): { readonly count: number; readonly unit?: number } {
-  const most = mostSlices(layout, limits);
+): { readonly count: number; readonly most: number; readonly unit?: number } {
   // a range that may begin earlier holds as many slices less
   const countOf = (held: number): number => Math.ceil((slicesOf(layout) - least) / Math.max(0, held - least));
   let unit = 1;
   while (unit * layout.slice % RANGE_ALIGNMENT !== 0) unit *= 2;
-  const count = countOf(most), isWindow = limits.windowBytes !== undefined;
+  const most = mostSlices(layout, limits), count = countOf(most), shorter = most - unit + 1;
+  const isWindow = limits.windowBytes !== undefined;
   const fits = !apart && !isWindow && 4 * layout.length <= limits.maxBufferSize;
-  return { count, ...fits && countOf(most - unit + 1) === count && { unit } };
+  return fits && countOf(shorter) === count ? { count, most: shorter, unit } : { count, most };
 }
 
 /** Why a level cannot be cut into sections that fit the device; undefined where it can, or need not be. */
 export function whyUncut(
   layout: Layout,
-  { span, wish = span, apart = false }: SectionNeeds,
+  { span = Infinity, wish = span, apart = false }: Partial<SectionNeeds>,
   limits: SectionLimits,
 ): Refusal | undefined {
   if (!isCut(layout, limits)) return undefined;

@@ -181,8 +181,7 @@ export const marching: Traversal = {
     return exceededLimit(limits, {
       layout,
       scratch: shape.scratch,
-      ...stepNeeds(problem),
-      span: shape.span,
+      ...shape.needs,
       workgroup: [threadsZ, threadsY, 1],
       workgroupBytes: tileBytes(shape),
       workgroups: workgroupsOf(problem, shape),
@@ -246,8 +245,7 @@ export const marching: Traversal = {
   },
   plan(problem, parameters, limits) {
     const { zPerThread = 1, threadsZ, threadsY, pieces, tile, ahead = 0, depth = 1 } = parameters;
-    const deepest = shapeOf(problem, parameters), needs = { ...stepNeeds(problem), span: deepest.span };
-    const { padded, layout } = deepest;
+    const deepest = shapeOf(problem, parameters), { needs, padded, layout } = deepest;
     const tiled = tile === 1 ? ", tile" : "", deep = depth > 1 ? `, ${depth} steps deep` : "";
     const label =
       `marching ${threadsZ}x${threadsY} of ${zPerThread}, ${pieces} pieces${tiled}, ${ahead} ahead${deep}`;
@@ -416,8 +414,7 @@ const formOf = remembered((
     layout: stepwiseLayout(padded),
     scratch: blockValues(blocksOf(problem)),
     inLayers: layersShare(problem),
-    /** Slices that a dispatch touches at least. */
-    span: 2 * stepReach(update).x + 1,
+    needs: { ...stepNeeds(problem), span: 2 * stepReach(update).x + 1 },
   };
 });
 

@@ -55,14 +55,14 @@ export class SectionWork {
   readonly #stale: readonly (readonly Set<number>[])[];
 
   /**
-   * @param sections none, where whoever runs the dispatches moves slices himself
+   * @param sections none, where whoever runs the dispatches moves slices himself; those of one buffer need no copies
    * @param copies the place among the plan's shaders of the first of {@linkcode copyShaders}
    */
   constructor(sections: readonly Section[], { slice }: Layout, copies: number) {
-    this.#sections = sections;
+    this.#sections = areApart(sections) ? sections : [];
     this.#slice = slice;
     this.#copies = copies;
-    this.#stale = [0, 1].map(() => sections.map(() => new Set<number>()));
+    this.#stale = [0, 1].map(() => this.#sections.map(() => new Set<number>()));
   }
 
   add(dispatch: Dispatch, { section, ranges, levels, reach = 0 }: Touches): void {
@@ -104,7 +104,6 @@ export class SectionWork {
   }
 
   #wrote(section: number, level: Level, [from, to]: SliceRange, twins: readonly number[] = []): void {
-    if (!areApart(this.#sections)) return;
     this.#sections.forEach(({ slices: [first, last] }, one) => {
       const stale = this.#stale[level]![one]!, isWritten = one === section || twins.includes(one);
       if (isWritten && stale.size === 0) return;

@@ -24,7 +24,7 @@ export interface Claim extends Partial<SectionNeeds> {
 /** The first limit that the claim exceeds, with what is wanted and what there is; undefined if it fits. */
 export function exceededLimit(limits: DeviceLimits, claim: Claim): Refusal | undefined {
   const { workgroup, workgroups } = claim, x = workgroup[0], y = workgroup[1], z = workgroup[2];
-  const uncut = whyUncut(claim.layout, { ...claim, span: claim.span ?? Infinity }, limits);
+  const uncut = whyUncut(claim.layout, claim, limits);
   if (uncut !== undefined) return uncut;
   const scratch = 4 * (claim.scratch ?? 0);
   const wanted = [scratch, scratch, claim.workgroupBytes, x * y * z, x, y, z, Math.max(...workgroups)];

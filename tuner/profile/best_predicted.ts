@@ -235,7 +235,7 @@ function gpuWays(
       for (const one of space.candidates) found.push(one);
     };
     const best = (most: number): Candidate[] =>
-      found.toSorted((a, b) => b.predicted - a.predicted).slice(0, most);
+      found.sort((a, b) => b.predicted - a.predicted).slice(0, most);
     const isLeft = (name: string, at: number): boolean => at % 2 === 1 && at < orderedIn(all[name]!);
     let long = Object.keys(all).filter((name) => orderedIn(all[name]!) > 0);
     look(only(all, long, (list, name) => list.filter((_, i) => !isLeft(name, i))));

@@ -8,8 +8,9 @@ import { shuffled } from "./baselines.ts";
 import type { Outcome, Point, Search, SearchOptions, Strategy } from "./strategy.ts";
 
 /**
- * Candidates to begin with where no model predicts anything: unlike ones. With another device's results so many of its
- * fastest come before the first unlike one, and in all before the second, unless the first is faster than they are.
+ * Where no model predicts anything, a search begins with FIRST_SPREAD candidates that are unlike each other. Where another
+ * device's results are known, it begins with the fastest two there, an unlike one, the next three, and another unlike one: the
+ * numbers are those of the fastest that come before each unlike one.
  */
 const FIRST_SPREAD = 4, FIRST_ELSEWHERE = [2, 5];
 
@@ -66,8 +67,9 @@ class AutoSearch<P extends Point> implements Search<P> {
   readonly #isPredicted: boolean;
   readonly #draw: () => number;
   readonly #indices: ReadonlyMap<P, number>;
-  /** Candidates to begin with, the first last, and those of them that were the fastest on another device. */
+  /** Candidates to begin with, the first last. */
   readonly #first: number[];
+  /** Those of them that were the fastest on another device. */
   readonly #elsewhere: ReadonlySet<number>;
   readonly #untried: Set<number>;
   /** What is being measured, with the logarithm of the rate that was expected. */
@@ -102,9 +104,7 @@ class AutoSearch<P extends Point> implements Search<P> {
     const groups = [...Map.groupBy(candidates, ({ traversal }) => traversal.name).values()];
     const first = isPredicted
       ? groups.map((group) => group.reduce((a, b) => b.predicted! > a.predicted! ? b : a))
-      : elsewhere.length === 0
-      ? lattice.spread(FIRST_SPREAD)
-      : byTurns(elsewhere, lattice.spread(FIRST_ELSEWHERE.length));
+      : byTurns(elsewhere, lattice.spread(elsewhere.length > 0 ? FIRST_ELSEWHERE.length : FIRST_SPREAD));
     // the last is the next: what should be fastest, while it compiles what compiles soonest
     const [fastest] = isPredicted && !compilesSlowly
       ? first.toSorted((a, b) => b.predicted! - a.predicted!)
@@ -224,7 +224,7 @@ class AutoSearch<P extends Point> implements Search<P> {
   }
 }
 
-/** Another device's fastest candidates, and after each few of them an unlike one. */
+/** Unlike candidates, before each of them a few of another device's fastest. */
 function byTurns<P>(elsewhere: readonly P[], spread: readonly P[]): P[] {
   const turns = spread.flatMap((one, i) => [
     ...elsewhere.slice(FIRST_ELSEWHERE[i - 1] ?? 0, FIRST_ELSEWHERE[i]),

@@ -44,6 +44,9 @@ export type SectionArrays = readonly LevelArrays[];
 /** What shaders bind of a buffer. */
 export type ArrayRange = Readonly<Required<GPUBufferBinding>>;
 
+/** A buffer as a whole, or a range of it. */
+export type Bindable = GPUBuffer | ArrayRange;
+
 /** Takes the memory of a plan's levels; `arrays`: what shaders bind of it, of each section its even and odd levels. */
 export async function takeLevels(memory: FieldMemory, { label, storage }: GpuPlan) {
   const { layout, order, sections = [{ layout }] } = storage;

@@ -1,5 +1,5 @@
 import type { Dispatch } from "../../../kernels/traversals/traversal.ts";
-import type { ArrayRange } from "./field_memory.ts";
+import type { Bindable } from "./field_memory.ts";
 import type { GpuDevice, Recorder, Recording, Submission } from "./gpu_device.ts";
 import type { Pipeline } from "./gpu_pipelines.ts";
 import type { Slot, Uniforms } from "./gpu_uniforms.ts";
@@ -18,7 +18,7 @@ const BATCH_NS = 3e9, BATCH_PART = 1 / 6;
 
 export interface DispatchResources {
   /** Even and odd levels of each section. */
-  readonly arrays: readonly (readonly (GPUBuffer | ArrayRange)[])[];
+  readonly arrays: readonly (readonly Bindable[])[];
   /** The plan's, in the order of its shaders. */
   readonly pipelines: readonly Pipeline[];
   readonly uniforms: Uniforms;

@@ -51,7 +51,7 @@ interface Exchange {
 }
 
 /** What a field has on its device. */
-interface Made extends Omit<DispatchResources, "scratch" | "arrays"> {
+interface Made extends Omit<DispatchResources, "scratch"> {
   readonly gpu: GpuDevice;
   readonly arrays: readonly (readonly ArrayRange[])[];
   readonly memory: FieldMemory;

@@ -1,4 +1,4 @@
-import type { ArrayRange } from "./field_memory.ts";
+import type { Bindable } from "./field_memory.ts";
 import type { GpuDevice } from "./gpu_device.ts";
 import { RunFailure } from "../run_failure.ts";
 
@@ -40,7 +40,7 @@ export class Uniforms {
   /** Storage buffers at a pipeline's bindings, in their order, and the uniforms at binding 2. */
   bind(
     { bindings, storage }: { readonly bindings: GPUBindGroupLayout; readonly storage: readonly number[] },
-    buffers: readonly (GPUBuffer | ArrayRange)[],
+    buffers: readonly Bindable[],
   ): GPUBindGroup {
     return this.#gpu.device.createBindGroup({
       layout: bindings,
@@ -59,7 +59,7 @@ export class Uniforms {
     encoder: GPUCommandEncoder,
     compiled: Parameters<Uniforms["bind"]>[0] & { readonly pipeline: GPUComputePipeline },
     { on, workgroups, slot = NO_UNIFORMS, times = 1, pass: descriptor }: {
-      readonly on: readonly (readonly (GPUBuffer | ArrayRange)[])[];
+      readonly on: readonly (readonly Bindable[])[];
       readonly workgroups: readonly [number, number, number];
       /** @default {any: the shader has none} */
       readonly slot?: Slot | undefined;
