@@ -1,4 +1,4 @@
-import { assert, assertEquals, assertNotEquals, assertRejects } from "@std/assert";
+import { assert, assertEquals, assertNotEquals, assertRejects, assertThrows } from "@std/assert";
 import fc from "fast-check";
 import { constant, tap } from "../../../kernels/expression.ts";
 import { add, multiply } from "../../../kernels/operations.ts";
@@ -19,6 +19,7 @@ import { wave, WAVE_ORDERS } from "../../../kernels/stencils/wave.ts";
 import { reachOf, type Update, updateOf } from "../../../kernels/update.ts";
 import { errorBound } from "../../../models/error_bound.ts";
 import type { CpuField } from "../../../tuner/devices/cpu/cpu_field.ts";
+import { Barrier, BARRIER_BYTES, endBarrier } from "../../../tuner/devices/cpu/barrier.ts";
 import { CpuPool } from "../../../tuner/devices/cpu/wasm_workers.ts";
 import { RunFailure } from "../../../tuner/devices/run_failure.ts";
 
@@ -399,4 +400,34 @@ Deno.test("dispose rejects what still runs", async () => {
   await new Promise((resolve) => setTimeout(resolve, 50));
   pool.dispose();
   await failure;
+});
+
+Deno.test("nobody passes a barrier that was ended: a disposed pool's workers stop, though Deno lets them go on", () => {
+  for (const threads of [1, 2]) {
+    const shared = new SharedArrayBuffer(BARRIER_BYTES);
+    const [first, second] = [new Barrier(shared, threads), new Barrier(shared, threads)];
+    if (threads === 1) first.wait();
+    endBarrier(shared);
+    assertThrows(() => first.wait(), Error, "the barrier was ended");
+    assertThrows(() => second.wait(), Error, "the barrier was ended");
+  }
+});
+
+Deno.test("workers of a disposed pool leave its memory alone", async () => {
+  const pool = await CpuPool.create({ workers: 2 });
+  const { update } = wave(2), grid: Grid = [8, 8, 8];
+  const field = await pool.load({ update, layout: layoutOf(grid, update), boundary: "zero" });
+  await field.initialise({ kind: "noise", seed: 1 });
+  const cells = field.current,
+    endless = assertRejects(() => field.run({ steps: 1e9 }), RunFailure, "disposed");
+  const change = async (): Promise<boolean> => {
+    const before = cells.slice();
+    await new Promise((resolve) => setTimeout(resolve, 30));
+    return bits(before).some((word, i) => word !== bits(cells)[i]);
+  };
+  while (!await change());
+  pool.dispose();
+  await endless;
+  // a step that was under way ends
+  while (await change());
 });

@@ -2,6 +2,9 @@
 const ARRIVED = 0, SENSE = 1;
 export const BARRIER_BYTES = 8;
 
+/** The sense of a barrier at which nobody meets any more. */
+const ENDED = 2;
+
 /**
  * Most and fewest looks at the shared word before a thread goes to sleep, about 1 ms and 5 µs. Threads that
  * sleep at every step look idle to Linux, which then runs them on one core: on two free cores, steps of 0.1 to
@@ -33,24 +36,37 @@ export class Barrier {
     this.#threads = threads;
   }
 
-  /** Returns when every thread has called it as often as this one. A thread that never does hangs the others. */
+  /**
+   * Returns when every thread has called it as often as this one. A thread that never does hangs the others, until
+   * {@linkcode endBarrier}.
+   *
+   * @throws {Error} once the barrier was ended
+   */
   wait(): void {
-    const words = this.#words, sense = 1 - this.#sense;
+    const words = this.#words, before = this.#sense, sense = 1 - before;
     this.#sense = sense;
     if (Atomics.add(words, ARRIVED, 1) === this.#threads - 1) {
       Atomics.store(words, ARRIVED, 0);
-      Atomics.store(words, SENSE, sense);
+      if (Atomics.compareExchange(words, SENSE, before, sense) === ENDED) {
+        throw new Error("the barrier was ended");
+      }
       Atomics.notify(words, SENSE);
       return;
     }
     if (++this.#waits % RETRY_EVERY === 0) this.#looks = MOST_LOOKS;
-    for (let look = 0; look < this.#looks; look++) {
-      if (Atomics.load(words, SENSE) === sense) {
-        this.#looks = Math.min(MOST_LOOKS, 2 * this.#looks);
-        return;
-      }
-    }
-    this.#looks = Math.max(FEWEST_LOOKS, this.#looks / 2);
-    while (Atomics.load(words, SENSE) !== sense) Atomics.wait(words, SENSE, 1 - sense);
+    let now = before;
+    for (let look = 0; look < this.#looks && now === before; look++) now = Atomics.load(words, SENSE);
+    this.#looks = now === before
+      ? Math.max(FEWEST_LOOKS, this.#looks / 2)
+      : Math.min(MOST_LOOKS, 2 * this.#looks);
+    while ((now = Atomics.load(words, SENSE)) === before) Atomics.wait(words, SENSE, before);
+    if (now === ENDED) throw new Error("the barrier was ended");
   }
+}
+
+/** Lets every thread that waits at a barrier, or comes to it, throw: it can be used no more. */
+export function endBarrier(shared: SharedArrayBuffer): void {
+  const words = new Int32Array(shared);
+  Atomics.store(words, SENSE, ENDED);
+  Atomics.notify(words, SENSE);
 }

@@ -7,7 +7,7 @@ import type { Update } from "../../../kernels/update.ts";
 import { MAX_WORKERS } from "../../configuration.ts";
 import { shareable, startThread, type Thread } from "../../platform.ts";
 import { RunFailure } from "../run_failure.ts";
-import { BARRIER_BYTES } from "./barrier.ts";
+import { BARRIER_BYTES, endBarrier } from "./barrier.ts";
 import { compileOnce } from "./compiled_modules.ts";
 import type { Command, Done, Reply } from "./cpu_commands.ts";
 import { CpuField } from "./cpu_field.ts";
@@ -81,6 +81,8 @@ export class CpuPool {
   #pending: Pending | undefined;
   #queue: Promise<unknown> = Promise.resolve();
   #fields = 0;
+  /** Where the workers meet, of each field. */
+  readonly #barriers = new Set<SharedArrayBuffer>();
   #end: RunFailure | undefined;
 
   private constructor({ workers, memoryBytes, workerUrl }: CpuPoolOptions) {
@@ -139,12 +141,13 @@ export class CpuPool {
       this.#memory.free(region);
       throw error;
     });
-    const field = this.#fields++;
+    const field = this.#fields++, barrier = shareable(BARRIER_BYTES);
+    this.#barriers.add(barrier);
     const load = {
       kind: "load",
       field,
       parts: workers,
-      barrier: shareable(BARRIER_BYTES),
+      barrier,
       module,
       layout,
       arrays: region.arrays,
@@ -160,6 +163,7 @@ export class CpuPool {
       dispose: async () => {
         if (!this.#memory.free(region) || this.#end !== undefined) return;
         await this.#enqueue(workers, () => ({ kind: "unload", field }));
+        this.#barriers.delete(barrier);
       },
     });
   }
@@ -197,6 +201,8 @@ export class CpuPool {
 
   #fail(failure: RunFailure): void {
     this.#end ??= failure;
+    // Deno lets a worker that computes go on after it was terminated (2.9)
+    for (const barrier of this.#barriers) endBarrier(barrier);
     for (const thread of this.#threads) thread.terminate();
     this.#pending?.reject(this.#end);
     this.#pending = undefined;
