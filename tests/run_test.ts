@@ -40,16 +40,22 @@ Deno.test("the process of the tests ends after its threads", () => {
   assertStringIncludes(file, "late_exit.ts");
 });
 
-/** Runs tests/run.ts on one file with this text. */
+/** Runs tests/run.ts on one file with this text; `seen.txt` beside the file says that its first line of results came. */
 async function runOn(text: string, ...flags: string[]): Promise<{ lines: string[]; code: number }> {
   const folder = await Deno.makeTempDir();
   const file = `${folder}/some_test.ts`;
   await Deno.writeTextFile(file, text);
   const permissions = ["--allow-env", "--allow-read", "--allow-run"];
   const args = ["run", "--no-prompt", ...permissions, RUN, ...flags, file];
-  const { stdout, code } = await new Deno.Command(Deno.execPath(), { args, stderr: "null" }).output();
+  const child = new Deno.Command(Deno.execPath(), { args, stdout: "piped", stderr: "null" }).spawn();
+  let output = "";
+  for await (const some of child.stdout.pipeThrough(new TextDecoderStream())) {
+    output += some;
+    if (/one \.\.\. .*\(/.test(output)) await Deno.writeTextFile(`${folder}/seen.txt`, "");
+  }
+  const { code } = await child.status;
   await Deno.remove(folder, { recursive: true });
-  return { lines: new TextDecoder().decode(stdout).trimEnd().split("\n"), code };
+  return { lines: output.trimEnd().split("\n"), code };
 }
 
 Deno.test("run ends with the tally alone, after passes and failures", async () => {
@@ -66,7 +72,12 @@ Deno.test("run ends with the tally alone, after passes and failures", async () =
 Deno.test("run counts what passed before the process was killed", async () => {
   const text = `
     Deno.test("one", () => {});
-    Deno.test("two", () => Deno.kill(Deno.pid, "SIGKILL"));
+    Deno.test("two", async () => {
+      while (!await Deno.lstat(new URL("seen.txt", import.meta.url)).catch(() => null)) {
+        await new Promise((resolve) => setTimeout(resolve, 5));
+      }
+      Deno.kill(Deno.pid, "SIGKILL");
+    });
   `;
   const { lines, code } = await runOn(text, "--no-check");
   assertEquals([lines.at(-1), code], ["1 passed, 1 failed", 1]);
