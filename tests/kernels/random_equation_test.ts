@@ -18,6 +18,7 @@ import { TRAVERSALS } from "../../kernels/traversals/all.ts";
 import type { Demand, Traversal } from "../../kernels/traversals/traversal.ts";
 import { combine } from "../../kernels/traversals/combine.ts";
 import { planesOf, reachOf, readsPrevious } from "../../kernels/update.ts";
+import { LLVMPIPE } from "../../models/gpu_record.ts";
 import { CpuPool } from "../../tuner/devices/cpu/wasm_workers.ts";
 import { gatherCells } from "../devices/cells.ts";
 import { testOnGpu } from "../test_on_gpu.ts";
@@ -34,8 +35,10 @@ const DEEPEST = 4;
 /** Instructions of a kernel's loop at most: a driver in software compiles longer ones for half a minute. */
 const LONGEST_LOOP = THOROUGH ? Infinity : 200;
 
-function isShort({ loopInstructions = 0, rounds: { instructions } }: Demand): boolean {
-  return Math.max(loopInstructions, instructions) <= LONGEST_LOOP;
+/** Whether such a driver compiles it within seconds; one with 25 KB of workgroup memory it compiled for 10 minutes. */
+function isShort({ loopInstructions = 0, rounds: { instructions }, workgroupBytes }: Demand): boolean {
+  return Math.max(loopInstructions, instructions) <= LONGEST_LOOP &&
+    workgroupBytes <= LLVMPIPE.mostWorkgroupBytes!;
 }
 
 const BOUNDARIES_3D: readonly Boundaries[] = ["zero", "zero", "periodic", "insulated", [
