@@ -129,18 +129,22 @@ const findRows = remembered((
   bands: number,
   dts: number,
 ): RowsOfWaves => {
-  const list = bandsOf({ grid: [nx, 1, 1] }, { nt, bands, unroll: 1, steps }, tilesOf(update, dts));
-  const begins = list.map(({ begin }) => begin);
-  const ends = list.map(({ end }) => end).sort((a, b) => a - b);
+  const tiles = tilesOf(update, dts), grid = [nx, 1, 1] as const;
+  const count = Math.ceil(steps / nt), stages = stageCount({ grid }, nt, tiles), lag = lagBehind(nt, tiles);
+  const last = stageCount({ grid }, steps - (count - 1) * nt, tiles), group = Math.max(stages, bands * lag);
+  const beginOf = (band: number): number => Math.floor(band / bands) * group + band % bands * lag;
   const found = new Map<number, number>();
-  let begun = 0, ended = 0;
+  let wave = 0, begun = 0;
   // without one of the parameters there is no number of waves
-  for (let wave = 0, next = 0; Number.isFinite(wave); wave = next) {
-    while (begins[begun] === wave) begun++;
-    while (ends[ended] === wave) ended++;
-    next = Math.min(begins[begun] ?? Infinity, ends[ended] ?? Infinity);
-    const rows = begun - ended;
-    if (rows > 0) found.set(rows, (found.get(rows) ?? 0) + next - wave);
+  for (let ended = 0; ended < count && Number.isFinite(wave);) {
+    const begin = begun < count ? beginOf(begun) : Infinity,
+      end = beginOf(ended) + (ended < count - 1 ? stages : last),
+      next = Math.min(begin, end),
+      rows = begun - ended;
+    if (rows > 0 && next > wave) found.set(rows, (found.get(rows) ?? 0) + next - wave);
+    wave = next;
+    if (end === next) ended++;
+    else begun++;
   }
   return [...found].map(([rows, waves]) => ({ rows, waves }));
 });
