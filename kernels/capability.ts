@@ -194,10 +194,11 @@ export function refusalOf(
   const limitations = [capabilities, ...NEEDS.flatMap((need) => needs.has(need) ? where[need] ?? [] : [])];
   const along = alongAxes(problem.boundary);
   for (const kind of ["window", "dimensions", "volume", "grid", "boundary", ...NEEDS] as const) {
+    if (kind !== "boundary" && !needs.has(kind)) continue;
     for (const { boundaries, cannot } of limitations) {
       const isServed = kind === "boundary"
         ? along.every((one, axis) => (boundaries?.[axis] ?? BOUNDARIES).includes(one))
-        : !needs.has(kind) || cannot[kind] === undefined;
+        : cannot[kind] === undefined;
       if (isServed) continue;
       const found = kind === "boundary" ? `the boundary is ${ownBoundary(problem)}` : needs.get(kind);
       return { kind, message: `${found}: ${cannot[kind]}` };

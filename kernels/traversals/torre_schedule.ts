@@ -133,15 +133,18 @@ const findRows = remembered((
   const count = Math.ceil(steps / nt), stages = stageCount({ grid }, nt, tiles), lag = lagBehind(nt, tiles);
   const last = stageCount({ grid }, steps - (count - 1) * nt, tiles), group = Math.max(stages, bands * lag);
   const beginOf = (band: number): number => Math.floor(band / bands) * group + band % bands * lag;
+  // in a long run as many bands as run together are alike, again and again
+  const again = Math.max(0, Math.floor(count / bands) - 3), some = count - again * bands;
   const found = new Map<number, number>();
   let wave = 0, begun = 0;
   // without one of the parameters there is no number of waves
-  for (let ended = 0; ended < count && Number.isFinite(wave);) {
-    const begin = begun < count ? beginOf(begun) : Infinity,
-      end = beginOf(ended) + (ended < count - 1 ? stages : last),
-      next = Math.min(begin, end),
-      rows = begun - ended;
-    if (rows > 0 && next > wave) found.set(rows, (found.get(rows) ?? 0) + next - wave);
+  for (let ended = 0; ended < some && Number.isFinite(wave);) {
+    const begin = begun < some ? beginOf(begun) : Infinity,
+      end = beginOf(ended) + (ended < some - 1 ? stages : last);
+    const next = Math.min(begin, end), rows = begun - ended, isAgain = wave >= group && wave < 2 * group;
+    if (rows > 0 && next > wave) {
+      found.set(rows, (found.get(rows) ?? 0) + (isAgain ? 1 + again : 1) * (next - wave));
+    }
     wave = next;
     if (end === next) ended++;
     else begun++;

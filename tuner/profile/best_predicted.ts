@@ -15,7 +15,7 @@ import type { Prediction } from "./prediction.ts";
 import { isShared, uses } from "../shares.ts";
 
 /** Shapes of each traversal of the GPU whose rate is corrected, the models' best. */
-const MOST_CORRECTED = 150;
+const MOST_CORRECTED = 100;
 
 /** Runners-up of a choice. */
 export const MOST_RUNNERS_UP = 23;

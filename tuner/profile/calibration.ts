@@ -32,7 +32,7 @@ const MOST_POINTS = 60;
 const MOST_PRESSURE = 3;
 
 /** Measurements of a device that are learnt from, those of the nearest problems: time grows with the cube of a traversal's. */
-export const MOST_SAMPLES = 300;
+export const MOST_SAMPLES = 200;
 
 /** Candidates of a traversal whose predictions are corrected one by one, the models' best. */
 const MOST_CORRECTED = 4000;

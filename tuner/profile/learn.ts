@@ -12,8 +12,8 @@ import { describeProblem, problemOf } from "./profile_problem.ts";
 import type { ProfileDevice, ProfileEntry } from "./profile_types.ts";
 import { shippedEntries } from "./shipped.ts";
 
-/** Measurements on other devices that are learnt from: fewer where many of the device at hand are known. */
-const MOST_ELSEWHERE = 250, LEAST_ELSEWHERE = 50;
+/** Measurements on other devices that are learnt from, however many of the device at hand are known. */
+const LEAST_ELSEWHERE = 50;
 
 /** Copy bandwidth assumed where it is unknown; it hardly changes the order of predictions. */
 export const USUAL_BANDWIDTH = 200e9;
@@ -36,9 +36,7 @@ export function learn(
   },
 ): Map<ProfileEntry, readonly Sample[]> {
   const samples = new Map<ProfileEntry, readonly Sample[]>();
-  let left = isHere
-    ? MOST_SAMPLES
-    : Math.max(LEAST_ELSEWHERE, Math.min(MOST_ELSEWHERE, MOST_SAMPLES - already));
+  let left = isHere ? MOST_SAMPLES : Math.max(LEAST_ELSEWHERE, MOST_SAMPLES - already);
   for (const { entry, device, isAlike } of nears) {
     if (left <= 0) break;
     const measured = problemOf(entry.problem);

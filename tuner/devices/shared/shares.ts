@@ -52,6 +52,7 @@ function placeOf(problem: Problem, share: Share, wanted: DeviceKind): Place {
 
 /** What a device computes: its share as a problem of its own, ghost zones included. */
 export function partOf(problem: Problem, share: Share, device: DeviceKind): Problem {
+  if (!isShared(share)) return problem;
   const { part } = placeOf(problem, share, device);
   return { ...problemOfRank(problem, share, part), steps: problem.steps };
 }
