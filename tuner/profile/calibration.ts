@@ -34,6 +34,14 @@ const MOST_PRESSURE = 3;
 /** Measurements of a device that are learnt from, those of the nearest problems: time grows with the cube of a traversal's. */
 export const MOST_SAMPLES = 200;
 
+/** Those of other devices, where many of the device at hand are known. */
+const LEAST_ELSEWHERE = 50;
+
+/** How many measurements on other devices are learnt from, where so many of the device at hand are known. */
+export function mostElsewhere(known: number): number {
+  return Math.max(LEAST_ELSEWHERE, MOST_SAMPLES - known);
+}
+
 /** Candidates of a traversal whose predictions are corrected one by one, the models' best. */
 const MOST_CORRECTED = 4000;
 

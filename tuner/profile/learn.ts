@@ -4,16 +4,20 @@ import type { Problem, Stencil } from "../../kernels/stencils/stencil.ts";
 import type { DeviceModel } from "../../models/roofline.ts";
 import { deviceModelOf } from "../search/device_model.ts";
 import { rankCandidates, type Space } from "../search/space.ts";
-import { Calibration, correctSpace, MOST_SAMPLES, type Sample, samplesOf } from "./calibration.ts";
+import {
+  Calibration,
+  correctSpace,
+  MOST_SAMPLES,
+  mostElsewhere,
+  type Sample,
+  samplesOf,
+} from "./calibration.ts";
 import { numberOf } from "./kept_choices.ts";
 import { gradeDevice } from "./match_device.ts";
 import { type NearEntry, nearestEntries } from "./profile_index.ts";
 import { describeProblem, problemOf } from "./profile_problem.ts";
 import type { ProfileDevice, ProfileEntry } from "./profile_types.ts";
 import { shippedEntries } from "./shipped.ts";
-
-/** Measurements on other devices that are learnt from, however many of the device at hand are known. */
-const LEAST_ELSEWHERE = 50;
 
 /** Copy bandwidth assumed where it is unknown; it hardly changes the order of predictions. */
 export const USUAL_BANDWIDTH = 200e9;
@@ -36,7 +40,7 @@ export function learn(
   },
 ): Map<ProfileEntry, readonly Sample[]> {
   const samples = new Map<ProfileEntry, readonly Sample[]>();
-  let left = isHere ? MOST_SAMPLES : Math.max(LEAST_ELSEWHERE, MOST_SAMPLES - already);
+  let left = isHere ? MOST_SAMPLES : mostElsewhere(already);
   for (const { entry, device, isAlike } of nears) {
     if (left <= 0) break;
     const measured = problemOf(entry.problem);

@@ -3,7 +3,7 @@ import { stepwise } from "../../kernels/traversals/stepwise.ts";
 import type { DeviceModel } from "../../models/roofline.ts";
 import { formatPercent } from "../format.ts";
 import { mostPromising } from "./best_predicted.ts";
-import { Calibration, MOST_SAMPLES, pointsOf, type Sample } from "./calibration.ts";
+import { Calibration, MOST_SAMPLES, mostElsewhere, pointsOf, type Sample } from "./calibration.ts";
 import { equationDistance, problemDistance, workIn } from "./profile_index.ts";
 import { describeProblem, stencilKey } from "./profile_problem.ts";
 
@@ -52,7 +52,7 @@ export function leaveOneOut(
   }));
   const described = new Map(measured.map((one) => [one, describeProblem(one.problem)]));
   return measured.flatMap((one): UnseenProblem[] => {
-    const known = measured.filter(({ problem }) => isKnown(problem, one.problem))
+    const nearest = measured.filter(({ problem }) => isKnown(problem, one.problem))
       .map((other) => {
         const [here, there] = [described.get(one)!, described.get(other)!];
         const isSame = stencilKey(here) === stencilKey(there);
@@ -64,8 +64,10 @@ export function leaveOneOut(
       .filter(({ apart }) => apart < Infinity).sort((a, b) => a.far - b.far)
       .flatMap(({ apart, samples }) =>
         samples.filter(({ cpuWorkers = 0 }) => apart === 0 || cpuWorkers === 0)
-      )
-      .slice(0, MOST_SAMPLES);
+      );
+    const here = nearest.filter(({ device }) => !device).slice(0, MOST_SAMPLES);
+    const elsewhere = nearest.filter(({ device }) => device).slice(0, mostElsewhere(here.length));
+    const known = [...here, ...elsewhere];
     if (known.length === 0) return [];
     const ways = one.samples.map((candidate) => ({ candidate, on: one.problem }));
     const first = mostPromising(ways, new Calibration(known, device));
