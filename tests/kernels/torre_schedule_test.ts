@@ -2,7 +2,7 @@ import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
 import type { Problem } from "../../kernels/stencils/stencil.ts";
 import { wave } from "../../kernels/stencils/wave.ts";
-import { scheduleTorres } from "../../kernels/traversals/torre_schedule.ts";
+import { rowsOfWaves, scheduleTorres } from "../../kernels/traversals/torre_schedule.ts";
 import { shapeOf } from "../../kernels/traversals/torre_shape.ts";
 
 const anySchedule = fc.record({
@@ -113,5 +113,18 @@ Deno.test("every cell is computed exactly once a step, after everything that it 
     }
     assert(newest.every((step) => step === steps));
     assert(problem.steps - steps < parameters.unroll);
+  });
+});
+
+Deno.test("a run's waves are counted as they are scheduled, of runs so long that bands repeat, too", () => {
+  forAnySchedule(({ problem: { grid: [nx], ...of }, parameters }) => {
+    // so wide that every stage has torres
+    const steps = 17 * of.steps, problem: Problem = { ...of, grid: [nx, 400, 3], steps };
+    const one = { ...parameters, unroll: 1 };
+    const { waves } = scheduleTorres(problem, one, steps);
+    const counted = rowsOfWaves(problem, one).toSorted((a, b) => a.rows - b.rows);
+    const scheduled = [...Map.groupBy(waves, ({ length }) => length)]
+      .map(([rows, its]) => ({ rows, waves: its.length })).toSorted((a, b) => a.rows - b.rows);
+    assertEquals(counted, scheduled);
   });
 });
