@@ -149,16 +149,17 @@ export function mostPromising<W extends Timed>(
  * no compiling, then other kernels, each in the order that should suit it best.
  */
 function runnersUp(first: Way, ways: readonly Way[], calibration: Calibration): Configuration[] {
-  const fastest = corrected(ways, calibration).map(({ way }) => way);
-  const kernels = Map.groupBy(fastest, (way) => kernelOf(way));
   const parametersOf = ({ candidate: { parameters } }: Way): string => JSON.stringify(parameters);
-  const orders = Map.groupBy(kernels.get(kernelOf(first))!, parametersOf);
-  orders.delete(parametersOf(first));
-  kernels.delete(kernelOf(first));
-  const best = [...[...orders.values()].slice(0, MOST_OTHER_ORDERS), ...kernels.values()].map(([one]) =>
-    one!
-  );
-  return best.slice(0, MOST_RUNNERS_UP).map(configurationOf);
+  const { ordering = [] } = traversalOf(first) ?? {}, own = kernelOf(first);
+  const seen = new Set([parametersOf(first)]), orders: Way[] = [], kernels: Way[] = [];
+  const mostOrders = ordering.length > 0 ? MOST_OTHER_ORDERS : 0;
+  for (const { way } of corrected(ways, calibration)) {
+    if (orders.length >= mostOrders && kernels.length >= MOST_RUNNERS_UP) break;
+    const kernel = kernelOf(way), key = kernel === own ? parametersOf(way) : kernel;
+    if (!seen.has(key)) (kernel === own ? orders : kernels).push(way);
+    seen.add(key);
+  }
+  return [...orders.slice(0, mostOrders), ...kernels].slice(0, MOST_RUNNERS_UP).map(configurationOf);
 }
 
 /** The best kernels of a kind, written in every way, and what is best of these with dispatches in other orders. */
