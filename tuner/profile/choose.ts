@@ -51,7 +51,7 @@ export interface Choice {
   readonly interval95?: readonly [low: number, high: number];
   /** What differs from what was measured, in words. */
   readonly changes: readonly string[];
-  /** The first few better matches that cannot run here. */
+  /** The first few better matches of the profiles that cannot run here. */
   readonly passedOver: readonly PassedOver[];
   /** What should be almost as fast, the best first: for `refine` of {@linkcode createSolver}. */
   readonly runnersUp: readonly Configuration[];
@@ -326,8 +326,9 @@ function predicted(
   target: PredictionTarget,
   passedOver: PassedOver[],
 ): Found | undefined {
-  for (const { entry: { configuration }, isAlike } of nears) {
-    if (!isAlike) continue;
+  for (const { entry: { configuration }, device, isAlike } of nears) {
+    // what comes with Facet nobody expects to be used as it is
+    if (!isAlike || isShipped(device)) continue;
     const adapted = adaptConfiguration(configuration, target);
     // that there is no GPU is known
     if (!("reason" in adapted) || target.limits === undefined) break;
