@@ -129,10 +129,9 @@ const findRows = remembered((
   bands: number,
   dts: number,
 ): RowsOfWaves => {
-  const tiles = tilesOf(update, dts), grid = [nx, 1, 1] as const;
-  const count = Math.ceil(steps / nt), stages = stageCount({ grid }, nt, tiles), lag = lagBehind(nt, tiles);
-  const last = stageCount({ grid }, steps - (count - 1) * nt, tiles), group = Math.max(stages, bands * lag);
-  const beginOf = (band: number): number => Math.floor(band / bands) * group + band % bands * lag;
+  const tiles = tilesOf(update, dts), problem = { grid: [nx, 1, 1] } as const;
+  const count = Math.ceil(steps / nt), beginOf = beginsOf(problem, { nt, bands }, tiles);
+  const stages = stageCount(problem, nt, tiles), last = stageCount(problem, steps - (count - 1) * nt, tiles);
   // in a long run as many bands as run together are alike, again and again
   const again = Math.max(0, Math.floor(count / bands) - 3), some = count - again * bands;
   const found = new Map<number, number>();
@@ -141,7 +140,8 @@ const findRows = remembered((
   for (let ended = 0; ended < some && Number.isFinite(wave);) {
     const begin = begun < some ? beginOf(begun) : Infinity,
       end = beginOf(ended) + (ended < some - 1 ? stages : last);
-    const next = Math.min(begin, end), rows = begun - ended, isAgain = wave >= group && wave < 2 * group;
+    const next = Math.min(begin, end), rows = begun - ended;
+    const isAgain = wave >= beginOf(bands) && wave < beginOf(2 * bands);
     if (rows > 0 && next > wave) {
       found.set(rows, (found.get(rows) ?? 0) + (isAgain ? 1 + again : 1) * (next - wave));
     }
@@ -152,23 +152,32 @@ const findRows = remembered((
   return [...found].map(([rows, waves]) => ({ rows, waves }));
 });
 
-/** A band's tiers, its first time step, the wave of its first stage, and the one after its last. */
-type Band = Readonly<Record<"tiers" | "step" | "begin" | "end", number>>;
+/**
+ * The wave of each band's first stage: as early as the band before lets it run, and the one that ran in its place. Of a run's
+ * bands all but the last have Nt tiers.
+ */
+function beginsOf(
+  problem: Pick<Problem, "grid">,
+  { nt, bands }: { readonly nt: number; readonly bands: number },
+  tiles: TorreTiles,
+): (band: number) => number {
+  const lag = lagBehind(nt, tiles), group = Math.max(stageCount(problem, nt, tiles), bands * lag);
+  return (band) => Math.floor(band / bands) * group + band % bands * lag;
+}
 
-/** The bands of a run, each as early as those before it let it run. */
+/** A band's tiers, its first time step, and the wave of its first stage. */
+type Band = Readonly<Record<"tiers" | "step" | "begin", number>>;
+
+/** The bands of a run. */
 function bandsOf(
   problem: Pick<Problem, "grid">,
   { nt, bands, unroll, steps }: Pick<TorreParameters, "nt" | "unroll"> & { bands: number; steps: number },
   tiles: TorreTiles,
 ): Band[] {
-  const list: Band[] = [];
+  const list: Band[] = [], beginOf = beginsOf(problem, { nt, bands }, tiles);
   for (let step = 0; steps - step >= unroll;) {
     const tiers = Math.min(nt, Math.floor((steps - step) / unroll) * unroll);
-    const before = list.at(-1);
-    const begin = before === undefined
-      ? 0
-      : Math.max(before.begin + lagBehind(before.tiers, tiles), list.at(-bands)?.end ?? 0);
-    list.push({ tiers, step, begin, end: begin + stageCount(problem, tiers, tiles) });
+    list.push({ tiers, step, begin: beginOf(list.length) });
     step += tiers;
   }
   return list;

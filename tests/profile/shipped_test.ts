@@ -103,7 +103,7 @@ Deno.test("without a profile a choice learns from what comes with Facet: measure
   const near = chooseConfiguration([], asked([500, 400, 300]), target, { cpuWorkers: 0 });
   assertEquals([near.match, near.configuration.traversal], ["same-device", "diamond-torre"]);
   assert(near.interval95![0] > 4e11 && near.interval95![1] < 9e11, near.message);
-  // the fastest of 512³ has 256 threads of two cells for rows of 512
+  // the nearest recorded configuration has too many threads for rows of 300 cells, but is no entry of a profile
   assertEquals(near.passedOver, []);
   const other = {
     limits: H100_LIMITS,

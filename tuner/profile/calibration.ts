@@ -31,13 +31,13 @@ const MOST_POINTS = 60;
 /** Above this multiple of the registers that there are, more make no difference. */
 const MOST_PRESSURE = 3;
 
-/** Measurements of a device that are learnt from, those of the nearest problems: time grows with the cube of a traversal's. */
+/** Most measurements of one device to learn from, the nearest problems first: time grows with the cube of a traversal's. */
 export const MOST_SAMPLES = 200;
 
-/** Those of other devices, where many of the device at hand are known. */
+/** Measurements of other devices to learn from, even if MOST_SAMPLES of the device at hand are known. */
 const LEAST_ELSEWHERE = 50;
 
-/** How many measurements on other devices are learnt from, where so many of the device at hand are known. */
+/** Most measurements of other devices to learn from. @param known measurements of the device at hand */
 export function mostElsewhere(known: number): number {
   return Math.max(LEAST_ELSEWHERE, MOST_SAMPLES - known);
 }

@@ -51,7 +51,7 @@ export interface Choice {
   readonly interval95?: readonly [low: number, high: number];
   /** What differs from what was measured, in words. */
   readonly changes: readonly string[];
-  /** The first few better matches of the profiles that cannot run here. */
+  /** The first few entries of the profiles, the nearest first, that cannot run here, up to one that can. */
   readonly passedOver: readonly PassedOver[];
   /** What should be almost as fast, the best first: for `refine` of {@linkcode createSolver}. */
   readonly runnersUp: readonly Configuration[];
@@ -327,7 +327,7 @@ function predicted(
   passedOver: PassedOver[],
 ): Found | undefined {
   for (const { entry: { configuration }, device, isAlike } of nears) {
-    // what comes with Facet nobody expects to be used as it is
+    // only entries of the caller's profiles are reported
     if (!isAlike || isShipped(device)) continue;
     const adapted = adaptConfiguration(configuration, target);
     // that there is no GPU is known

@@ -50,7 +50,7 @@ function placeOf(problem: Problem, share: Share, wanted: DeviceKind): Place {
   return { part: partOfRank(problem, planOfShare(problem, share), rank), whole: problem.grid };
 }
 
-/** What a device computes: its share as a problem of its own, ghost zones included. */
+/** What a device computes: its share as a problem of its own, ghost zones included; the problem itself if it has all slices. */
 export function partOf(problem: Problem, share: Share, device: DeviceKind): Problem {
   if (!isShared(share)) return problem;
   const { part } = placeOf(problem, share, device);
