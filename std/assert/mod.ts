@@ -1,6 +1,6 @@
 /**
  * Stands in for `jsr:@std/assert` where JSR cannot be reached: the functions this project uses, with the
- * published signatures. `links` in deno.json puts it in place; without that line the published package serves.
+ * published signatures. A scope in deno.json puts it in place; without that line the published package serves.
  *
  * @module
  */

@@ -1,6 +1,6 @@
 /**
- * Stands in for `jsr:@std/cli` where JSR cannot be reached: `parseArgs` with the published signature. `links`
- * in deno.json puts it in place; without that line the published package serves.
+ * Stands in for `jsr:@std/cli` where JSR cannot be reached: `parseArgs` with the published signature. A scope
+ * in deno.json puts it in place; without those lines the published package serves.
  *
  * @module
  */
