@@ -34,6 +34,7 @@ export type { ProfileValues } from "./kernels/axis_profiles.ts";
 export {
   along,
   type AlongAxis,
+  type BoundedMaterial,
   equation,
   type EquationOptions,
   type FieldTap,

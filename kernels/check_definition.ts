@@ -137,7 +137,7 @@ function checkUpdate(update: Update, its: Pick<Stencil, "dimensions">, want: Wan
     const wanted = `an axis of the ${isLine ? "line, z," : "grid"} is wanted`;
     want(axes.includes(axis), `material ${name}`, wanted, axis);
   }
-  for (const { name, values, formula, packed, ...one } of [...materials, ...profiles]) {
+  for (const { name, values, formula, packed, within = packed, ...one } of [...materials, ...profiles]) {
     if (formula !== undefined) {
       check(formula, `material ${name}`, "axis" in one ? ["i", "n"] : ["x", "y", "z"]);
     }
@@ -147,12 +147,18 @@ function checkUpdate(update: Update, its: Pick<Stencil, "dimensions">, want: Wan
       8,
     );
     want(areExact, `material ${name}`, "eight values that f32 holds are wanted", values);
-    if (packed === undefined) continue;
+    if (within === undefined) continue;
     const { least, most, nearest } = packingOf(isRange(packed) ? packed : [1, 0]);
-    const isHeld = least <= most && packed.every((end) => Math.abs(end) <= 2 ** 100) && !("axis" in one);
-    want(isHeld, `material ${name}`, "cells with 16 bits between two values are wanted", packed);
-    const odd = values.find((value) => nearest(value) !== value), [lowest, highest] = packed;
-    want(odd === undefined, `material ${name}`, `values from ${lowest} to ${highest} are wanted`, odd);
+    const isHeld = packed
+      ? least <= most && packed.every((end) => Math.abs(end) <= 2 ** 100)
+      : isRange(within);
+    const kind = packed
+      ? "cells with 16 bits between two values"
+      : "cells, and their lowest and highest value,";
+    want(isHeld && !("axis" in one), `material ${name}`, `${kind} are wanted`, within);
+    const [lowest, highest] = within.map(Math.fround) as [number, number];
+    const odd = values.find((one) => packed ? nearest(one) !== one : !(one >= lowest && one <= highest));
+    want(odd === undefined, `material ${name}`, `values from ${within[0]} to ${within[1]} are wanted`, odd);
   }
   if (signal !== undefined) {
     check(signal, "signal", ["step"]);

@@ -51,6 +51,8 @@ export interface Definition
     readonly formula?: ExpressionData;
     /** The range of all values, where each has 16 bits. */
     readonly packed?: ValueRange;
+    /** The range of all values, where others are refused. */
+    readonly within?: ValueRange;
   }[];
   /** The axis profiles, likewise, and the axis that each runs along: 0, 1 or 2 for x, y or z. */
   readonly profiles?: readonly (Definition["materials"][number] & { readonly axis: Axis })[];
@@ -196,9 +198,10 @@ export function stencilOf(definition: unknown): Stencil {
   const names = [...fields, ...materials].map(({ name }) => name);
   const read = (data: unknown, place: string): Expression =>
     expressionOf(data, { place, names, profiles, want });
-  const readMaterial = ({ name, values, formula, packed }: Readonly<Record<string, unknown>>) => {
+  const readMaterial = ({ name, values, formula, packed, within }: Readonly<Record<string, unknown>>) => {
     const written = formula !== undefined && { formula: read(formula, `material ${name}`) };
-    return { name, values, ...written, ...(packed !== undefined && { packed: packed as ValueRange }) };
+    const ranges = { ...(packed !== undefined && { packed }), ...(within !== undefined && { within }) };
+    return { name, values, ...written, ...ranges as Pick<Material, "packed" | "within"> };
   };
   const byField = (of: Readonly<Record<string, unknown>>, where: string) =>
     Object.entries(of).map(([name, data]) => {

@@ -37,21 +37,31 @@ export interface FieldTap extends Tap {
  * How a material is given. A range: eight values, evenly spaced, scattered over the cells. Values: up to eight, with
  * which Facet fills the cells likewise. A function of the cell's place: x, y and z go from 0 at one end of the grid to
  * 1 at the other (in two dimensions there are x and y alone), the function is called once and returns an expression of
- * them; a solver starts with its values, while for tuning samples of them are scattered. Along an axis, or packed.
+ * them; a solver starts with its values, while for tuning samples of them are scattered. Along an axis, packed, or within
+ * a range that is kept.
  */
 export type MaterialSource =
   | ValueRange
   | { readonly values: readonly number[] }
   | ((x: Expression, y: Expression, z: Expression) => Value)
   | AlongAxis
-  | PackedMaterial;
+  | PackedMaterial
+  | BoundedMaterial;
 
 /** A material of 16 bits a value, which torres read with half the traffic. */
 export interface PackedMaterial {
   /** The lowest and the highest value of any cell; each is rounded to the nearest that 16 bits can be. */
   readonly packed: ValueRange;
   /** A range, values or a function, as of other materials. @default {the range of all} */
-  readonly of?: Exclude<MaterialSource, AlongAxis | PackedMaterial>;
+  readonly of?: Exclude<MaterialSource, AlongAxis | PackedMaterial | BoundedMaterial>;
+}
+
+/** A material of which values beyond a range are refused, as those for which a time step would be too large. */
+export interface BoundedMaterial {
+  /** The lowest and the highest value of any cell. */
+  readonly within: ValueRange;
+  /** A range, values or a function, as of other materials. @default {the range of all} */
+  readonly of?: Exclude<MaterialSource, AlongAxis | PackedMaterial | BoundedMaterial>;
 }
 
 /** A material that is a function of one axis alone; {@linkcode along} makes it. */
@@ -302,6 +312,11 @@ function materialOf(
     const { values, ...rest } = materialOf(name, of, want, axes), { nearest } = packingOf(packed);
     // those beyond the range are refused with the stencil
     return { ...rest, values: values.map((value) => nearest(value) ?? value), packed };
+  }
+  if (isRecord(source) && "within" in source) {
+    const { within, of = within } = source as BoundedMaterial;
+    want(isRange(within), place, "the lowest and the highest value are wanted", within);
+    return { ...materialOf(name, of, want, axes), within };
   }
   const eight = Array.from({ length: 8 }, (_, i) => i);
   // −0 becomes 0: JSON does not keep it

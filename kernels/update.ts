@@ -42,6 +42,8 @@ export interface Material {
   readonly formula?: Expression;
   /** The range of all values, where each has 16 bits (packing.ts). @default {each is an f32} */
   readonly packed?: ValueRange;
+  /** The range of all values, where others are refused. @default {what f32 can hold} */
+  readonly within?: ValueRange;
 }
 
 /** A material that is a function of one axis alone: no cell has memory for it. Its formula is one of i and n. */

@@ -152,7 +152,7 @@ export function acoustic(options: AcousticOptions = {}): Stencil {
   const peakOf = (width: number) => 3 * Math.log(1 / LEFT) * most / (width * spacing) * timeStep / 2;
   const damping = edgesOf("acoustic", edges, { peakOf, isFree, dimensions });
   const images = isFree ? imagesOf(sides) : [];
-  const stored = (range: ValueRange): MaterialSource => packed ? { packed: range } : range;
+  const stored = (range: ValueRange): MaterialSource => packed ? { packed: range } : { within: range };
   const materials: Readonly<Record<string, MaterialSource>> = {
     velocity: stored(velocity),
     ...(density && { density: stored(density) }),

@@ -146,7 +146,9 @@ export function maxwell(options: MaxwellOptions = {}): Stencil {
   const memories = !isPml ? [] : axes.filter((by) => damping[`d${by}`])
     .flatMap((by) => AXES.flatMap((axis) => axis === by ? [] : [`e${axis}${by}`, `h${axis}${by}`]))
     .filter((name) => fields.some((field) => name.startsWith(field)));
-  const arrays = Object.entries(given).filter(([, value]) => typeof value !== "number");
+  const arrays = Object.entries(given).flatMap(([name, value]): (readonly [string, MaterialSource])[] =>
+    typeof value === "number" ? [] : [[name, { within: value }]]
+  );
   const profiles = axes.flatMap((axis): (readonly [string, MaterialSource])[] => {
     const { [`d${axis}`]: middle, [`h${axis}`]: plane } = damping, ones = along(axis, () => 1);
     return [
@@ -165,7 +167,7 @@ export function maxwell(options: MaxwellOptions = {}): Stencil {
     dimensions,
     boundaries: ["zero", "periodic"],
     fields: rangesOf([...fields, ...memories]),
-    materials: Object.fromEntries([...arrays as (readonly [string, MaterialSource])[], ...profiles]),
+    materials: Object.fromEntries([...arrays, ...profiles]),
     sources: rangesOf(ofE.map((axis) => J[axis])),
     step(planes) {
       const memory: Record<"e" | "h", Record<string, Expression>> = { e: {}, h: {} };

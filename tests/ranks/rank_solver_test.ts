@@ -173,6 +173,12 @@ Deno.test("a rank rounds what it writes into its cells of a packed material, and
     for (const one of beyond) {
       await assertRejects(() => one, RangeError, "Cannot write m: values must lie from 0 to 64: found 65");
     }
+    const broken = solvers.map((solver) =>
+      solver.write({ name: "u" }, (x, y, z) => x * y * z === 3 ? NaN : 1)
+    );
+    await broken[0];
+    const reason = "Cannot write u: numbers that f32 can hold are wanted: found NaN at (3, 1, 1)";
+    await assertRejects(() => broken[1]!, RangeError, reason);
   });
   cpuPool.dispose();
 });

@@ -238,7 +238,7 @@ export class RankSolver implements Disposable {
     const { own: { low }, before, grid } = this.part, whole = this.problem.grid;
     const [, ny, nz] = grid;
     const at = (axis: Axis, i: number): number => (low[axis] - before[axis] + i + whole[axis]) % whole[axis];
-    const { plane, ago, isMaterial, stored = (one) => one } = this.#rangeOf(cells);
+    const { plane, ago, isMaterial, stored } = this.#rangeOf(cells);
     this.#isSurveyed &&= !isMaterial;
     for (const level of isMaterial ? [0, 1] as const : [ago]) {
       await writeSlices(
@@ -246,7 +246,8 @@ export class RankSolver implements Disposable {
         { plane, ago: level },
         (x) =>
           Float32Array.from({ length: ny * nz }, (_, i) => {
-            return stored(valueAt(at(0, x), at(1, Math.floor(i / nz)), at(2, i % nz)));
+            const cell = [at(0, x), at(1, Math.floor(i / nz)), at(2, i % nz)] as const;
+            return stored(valueAt(...cell), cell[0], cell[1] * whole[2] + cell[2]);
           }),
       );
     }

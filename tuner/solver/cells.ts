@@ -3,23 +3,31 @@ import { type FieldStart, INITIAL_FIELDS } from "../../kernels/initial_field.ts"
 import { wholeFields } from "../../kernels/layers.ts";
 import { packingOf } from "../../kernels/packing.ts";
 import { axisNames, type Grid, ownOf, type Problem } from "../../kernels/stencils/stencil.ts";
-import { readsPrevious, type ValueRange } from "../../kernels/update.ts";
+import { type Material, readsPrevious, type ValueRange } from "../../kernels/update.ts";
 import type { GridSlices } from "../devices/shared/part_field.ts";
 import { describeValue } from "../format.ts";
 import { refuserOf } from "../problem/request_error.ts";
 import type { CellsOptions, CellValues } from "./solver.ts";
 
-/** Slices of a field or material, and what a packed one's cells hold of a value that is written. */
-export type CellRange = GridSlices & {
-  readonly isMaterial: boolean;
-  readonly stored?: ((value: number) => number) | undefined;
-};
+/** The largest number of f32. */
+const MOST_IN_F32 = (2 - 2 ** -23) * 2 ** 127;
+
+/** What a cell holds of a value that is written, of number `i` in slice x; throws where that may not be written. */
+interface Stored {
+  (value: number, x: number, i: number): number;
+  /** Of these every value is written as it is. */
+  readonly plain: ValueRange;
+}
+
+/** Slices of a field or material, and what its cells hold of values. */
+export type CellRange = GridSlices & { readonly isMaterial: boolean; readonly stored: Stored };
 
 export function rangeOf(
-  { stencil: { update }, grid: [nx], isPart = false }: Problem,
+  { stencil, grid: [nx, ny, nz], isPart = false }: Problem,
   name: string,
   { ago = 0, x = 0, slices }: CellsOptions,
 ): CellRange {
+  const { update } = stencil;
   const refuse = refuserOf("find the cells");
   const materials = update.materials.map((material) => material.name);
   const whole = isPart ? update.fields : wholeFields(update);
@@ -36,15 +44,29 @@ export function rangeOf(
   if (!(Number.isInteger(x) && Number.isInteger(count) && x >= 0 && count >= 1 && x + count <= nx)) {
     refuse(`slices must lie within 0 to ${nx - 1}`, `${count} from ${x} on`);
   }
-  const packed = update.materials[plane - update.fields.length]?.packed;
-  const stored = packed && storedAs(name, packed);
+  const cellAt = (x: number, i: number) =>
+    ownOf(stencil, [x + Math.floor(i / (ny * nz)), Math.floor(i / nz) % ny, i % nz]);
+  const stored = storedAs(name, cellAt, update.materials[plane - update.fields.length]);
   return { plane, isMaterial, ago, x, slices: count, stored };
 }
 
-/** What rounds values that are written into a packed material. */
-function storedAs(name: string, packed: ValueRange): (value: number) => number {
-  const { nearest } = packingOf(packed), refuse = refuserOf(`write ${name}`);
-  return (value) => nearest(value) ?? refuse(`values must lie from ${packed.join(" to ")}`, `${value}`);
+/** What refuses a value that f32 cannot hold, or that lies beyond a material's range, and rounds those of packed ones. */
+function storedAs(
+  name: string,
+  placeOf: (x: number, i: number) => readonly number[],
+  { packed, within = packed }: Pick<Material, "packed" | "within"> = {},
+): Stored {
+  const nearest = packed && packingOf(packed).nearest;
+  const [lowest, highest] = within?.map(Math.fround) ?? [-MOST_IN_F32, MOST_IN_F32];
+  const stored = (value: number, x: number, i: number): number => {
+    const held = Math.fround(value);
+    if (held >= lowest! && held <= highest!) return nearest?.(value) ?? value;
+    const wanted = within
+      ? `values must lie from ${within.join(" to ")}`
+      : "numbers that f32 can hold are wanted";
+    return refuserOf(`write ${name}`)(wanted, `${value} at (${placeOf(x, i).join(", ")})`);
+  };
+  return Object.assign(stored, { plain: nearest ? [1, 0] as const : [lowest!, highest!] as const });
 }
 
 /** An axis profile by its name, which is read and written as a whole, and its cells; undefined where it is none's. */
@@ -61,8 +83,11 @@ export function profileOf(
     of = `${n} cells along ${axisNames(stencil)[axis]}`;
   /** Values by the index along the axis, which a function gets for x, y and z. */
   const source = (values: CellValues) => {
-    const valueAt = sliceSource(name, values, { x: 0, slices: n }, [n, 1, 1], of);
-    return typeof values === "function" ? values : (i: number) => valueAt(i)[0]!;
+    const stored = storedAs(name, (x, i) => [x + i]);
+    const valueAt = sliceSource(name, values, { x: 0, slices: n, stored }, [n, 1, 1], of);
+    return typeof values === "function"
+      ? (i: number) => stored(values(i, i, i), i, 0)
+      : (i: number) => valueAt(i)[0]!;
   };
   return { index, axis, source };
 }
@@ -108,12 +133,12 @@ export function sliceSource(
   const refuse = refuserOf(`write ${name}`);
   const inSlice = ny * nz;
   if (typeof values === "number") {
-    const same = new Float32Array(inSlice).fill(stored?.(values) ?? values);
+    const same = new Float32Array(inSlice).fill(stored(values, first, 0));
     return () => same;
   }
   if (typeof values === "function") {
-    const kept = stored ?? ((value: number) => value);
-    return (x) => new Float32Array(inSlice).map((_, i) => kept(values(x, Math.floor(i / nz), i % nz)));
+    return (x) =>
+      new Float32Array(inSlice).map((_, i) => stored(values(x, Math.floor(i / nz), i % nz), x, i));
   }
   if (typeof values !== "object" || typeof values?.length !== "number") {
     refuse("values are a number, a list of numbers or a function of the cell", describeValue(values));
@@ -124,6 +149,10 @@ export function sliceSource(
   const looked = ArrayBuffer.isView(values) ? [values[0]] : Array.from(values);
   const odd = looked.findIndex((value) => typeof value !== "number");
   if (odd >= 0) refuse(`the list must hold numbers, also at ${odd}`, describeValue(values[odd]));
-  const copy = stored ? Float32Array.from(values, stored) : new Float32Array(values);
+  const copy = new Float32Array(values), [lowest, highest] = stored.plain;
+  for (let i = 0; i < count; i++) {
+    // a call for each would take several times as long
+    if (!(copy[i]! >= lowest && copy[i]! <= highest)) copy[i] = stored(values[i]!, first, i);
+  }
   return (x) => copy.subarray((x - first) * inSlice, (x - first + 1) * inSlice);
 }

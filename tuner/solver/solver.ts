@@ -99,7 +99,8 @@ export interface Solver extends Disposable, AsyncDisposable {
    * @param name the field ("F" if there is only one) or material, as in the stencil's update
    * @param values dense values, one for all, or a function of the cell; rounded to f32
    * @param options time level (materials have only one) and slices
-   * @throws {RangeError} if the name, the level, the slices or the number of values is wrong
+   * @throws {RangeError} if the name, the level, the slices or the number of values is wrong, a value is not finite in f32,
+   *   or one lies beyond the range that the material has
    */
   write(name: string, values: CellValues, options?: CellsOptions): Promise<void>;
 
