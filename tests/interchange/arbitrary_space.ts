@@ -35,7 +35,7 @@ function record(lists: readonly (readonly ParameterValue[])[], isT4: boolean): f
     values: fc.tuple(...lists.map((list) => fc.constantFrom(...list))),
     failure: fc.option(fc.constantFrom(...SPACE_FAILURES), { freq: 2 }),
     timeMs: time,
-    timesMs: fc.array(time, { maxLength: 4 }),
+    timesMs: fc.array(fc.double({ min: 0.6, max: 1.9, noNaN: true }), { maxLength: 4 }),
     overheadMs: isT4
       ? fc.dictionary(fc.constantFrom(...OVERHEADS), time, { noNullPrototype: true })
       : fc.tuple(time, time, time, time, time).map((costs) =>
@@ -50,9 +50,10 @@ function record(lists: readonly (readonly ParameterValue[])[], isT4: boolean): f
     correctness: isT4
       ? fc.double({ min: 0, max: 1, noNaN: true }).map((x) => x === 0 ? 0 : x)
       : fc.constant(1),
-  }).map(({ others, unit, timeMs, failure, ...rest }): SpaceRecord => ({
+  }).map(({ others, unit, timeMs, timesMs, failure, ...rest }): SpaceRecord => ({
     ...rest,
     failure,
+    timesMs: timesMs.map((part) => part * timeMs),
     timeMs: failure === null ? timeMs : null,
     measurements: [
       ...(failure === null ? [{ name: "time", value: timeMs, unit: "ms" }] : []),
@@ -113,9 +114,12 @@ export function arbitraryCache(): fc.Arbitrary<Record<string, unknown>> {
         fc.record({
           time: fc.oneof(time, fc.constantFrom(...errors)),
           power: time,
-          times: fc.array(time, { minLength: 1 }),
+          times: fc.array(fc.double({ min: 0.6, max: 1.9, noNaN: true }), { minLength: 1 }),
         })
-          .map((fields) => ({ values, fields }))
+          .map(({ times, ...fields }) => {
+            const unit = typeof fields.time === "number" ? fields.time : 1;
+            return { values, fields: { ...fields, times: times.map((part) => part * unit) } };
+          })
       )),
     }).map(({ records, ...header }) => ({
       ...header,

@@ -2,6 +2,8 @@ import { assert, assertEquals, assertRejects } from "@std/assert";
 import { gzipSync } from "node:zlib";
 import { pythonText } from "../../tuner/interchange/kernel_tuner.ts";
 import { ProfileError } from "../../tuner/profile/profile_error.ts";
+import { writeSpace } from "../../tuner/interchange/read_space.ts";
+import { placesOf } from "../../tuner/interchange/recorded_space.ts";
 import { readWhole } from "./arbitrary_space.ts";
 
 const HEADER = `{
@@ -216,6 +218,97 @@ Deno.test("T4: times without a unit are reported", async () => {
   assertEquals(await notesOf(result("", '"runtimes": [1]')), [first, second]);
   assertEquals(await notesOf(result(', "unit": "ms"', "")), []);
   assertEquals(await notesOf(result(', "unit": ""', "")), [second]);
+});
+
+/** A T4 file of one result, whose time and runs are told beside each other. */
+function t4Of(
+  metadata: object,
+  measurement: object,
+  { times = {}, ...rest }: { times?: object; objectives?: string[]; configuration?: object } = {},
+): string {
+  const result = { configuration: { x: 1 }, invalidity: "correct", correctness: 1, times, ...rest };
+  return JSON.stringify({
+    metadata,
+    results: [{ ...result, measurements: [{ name: "time", ...measurement }] }],
+  });
+}
+
+Deno.test("T4: of a time and its runs the unit that is known decides, and the other may be none", async () => {
+  const times = { compilation: 2000, runtimes: [500] };
+  const microseconds = [0.5, [0.5], { compile: 2 }], milliseconds = [500, [500], { compile: 2000 }];
+  const cases: [text: string, expected: unknown][] = [
+    [t4Of({ timeunit: "microseconds" }, { value: 500, unit: "" }, { times }), microseconds],
+    [t4Of({ timeunit: "seconds" }, { value: 0.5 }, { times: { runtimes: [0.5] } }), [500, [500], {}]],
+    [t4Of({}, { value: 500, unit: "us" }, { times }), microseconds],
+    [t4Of({}, { value: 0.5, unit: "s" }, { times }), milliseconds],
+    [t4Of({}, { value: 500 }, { times }), milliseconds],
+    // as KTT names it
+    [
+      t4Of({}, { name: "TotalDuration", value: 500, unit: "Microseconds" }, {
+        times,
+        objectives: ["TotalDuration"],
+      }),
+      microseconds,
+    ],
+  ];
+  for (const [text, expected] of cases) {
+    const { space: { records: [record], objectives }, notes } = await read(text);
+    assertEquals([record!.timeMs, record!.timesMs, record!.overheadMs], expected, text);
+    assertEquals([objectives, record!.measurements[0]!.name], [["time"], "time"]);
+    assert(notes.some((note) => note.includes("unit") || note.includes("milliseconds")), `${notes}`);
+  }
+});
+
+Deno.test("a time that contradicts the runs beside it is refused, a mean of some of them is not", async () => {
+  const ofCache = (time: string): string => CLOSED.replace('"time": 0.5', `"time": ${time}`);
+  const ofT4 = (value: number): string =>
+    t4Of({ timeunit: "ms" }, { value, unit: "us" }, { times: { runtimes: [400, 600] } });
+  for (const right of [ofCache("0.45"), ofCache("0.39"), ofT4(5e5)]) await read(right);
+  for (
+    const [text, found] of [[ofCache("500"), "0.4 to 0.6 ms, the times of its runs, found 500"], [
+      ofT4(500),
+      "400 to 600 ms, the times of its runs, found 0.5",
+    ]] as const
+  ) {
+    await assertRejects(() => read(text), ProfileError, found);
+  }
+});
+
+Deno.test("T4 as KTT writes it: its device, and numbers as texts", async () => {
+  const metadata = { timeunit: "microseconds", device: "A GPU" };
+  const { space } = await read(t4Of(metadata, { value: 5 }, { configuration: { x: "64", word: "fast" } }));
+  assertEquals(space.device, "A GPU");
+  assertEquals(placesOf(["64", null, "128"]), new Map([["64", 64], ["128", 128]]));
+  assertEquals(placesOf(["64", "064"]), new Map([["64", 0], ["064", 1]]));
+});
+
+Deno.test("a cache's record that has its time alone has the values of its key", async () => {
+  const bare = CLOSED.replace('"a,b"', '"true", 1.5').replaceAll("true", "a")
+    .replace(
+      /"cache": {[^]*/,
+      '"cache": {"2.5,{": {"time": 0.5}, "1,1.50": {"time": 2}, "7,a": {"time": 3}}}',
+    );
+  const { space, notes } = await read(bare);
+  assertEquals(space.records.map(({ values, timeMs }) => [...values, timeMs]), [
+    [2.5, "{", 0.5],
+    [1, 1.5, 2],
+    [7, "a", 3],
+  ]);
+  assertEquals(notes, ["1 record with values that tune_params does not list"]);
+  await assertRejects(() => read(bare.replace('"7,a"', '"7,a,b"')), ProfileError, "x: wanted a number");
+});
+
+Deno.test("times that are whole numbers are written as Python's floats", async () => {
+  const { space } = await read(
+    CLOSED.replace("0.5", "2").replace("[0.4, 0.6]", "[1, 3]").replace("440.9", "5"),
+  );
+  const text = (format: "t4" | "kernel-tuner"): string => [...writeSpace(space, format)].join("");
+  for (const field of ['"time":2.0', '"times":[1.0,3.0]', '"compile_time":5.0', '"x":1,']) {
+    assert(text("kernel-tuner").includes(field), `${field} in ${text("kernel-tuner")}`);
+  }
+  for (const field of ['"value":2.0', '"runtimes":[1.0,3.0]', '"x":1,']) {
+    assert(text("t4").includes(field), `${field} in ${text("t4")}`);
+  }
 });
 
 Deno.test("T4: the unit as older Kernel Tuners spelt it", async () => {

@@ -256,3 +256,26 @@ Deno.test("a file of Facet's that was changed is refused, or what is new in it i
   assertEquals(kept.entries, [entry!]);
   assertStringIncludes(notCarried.join(), "1 record faster than the entry, which stays as it was");
 });
+
+Deno.test("of single samples the fastest is chosen: it has no interval, and nothing ties with it", async () => {
+  const header = { device_name: "G", kernel_name: "k", problem_size: [10], tune_params_keys: ["x"] };
+  const x = Array.from({ length: 2000 }, (_, i) => i + 1);
+  const profileOf = async (fields: (i: number) => object) => {
+    const cache = Object.fromEntries(x.map((i) => [`${i}`, { x: i, time: 1 + i / 1e4, ...fields(i) }]));
+    const { space } = await read(JSON.stringify({ ...header, tune_params: { x }, cache }));
+    const { profile: { entries: [entry] } } = importForeignSpace(space, {
+      source: "f",
+      run: "r",
+      tool: TOOL,
+      now: AT,
+    });
+    const { configuration, result: { samples, confidence95 }, tieSet } = entry!;
+    return [configuration.parameters.x, samples.length, confidence95 !== null, tieSet.length];
+  };
+  assertEquals(await profileOf(() => ({})), [1, 1, false, 1]);
+  const times = (i: number, step: number) => ({
+    times: [0, 1, 2, 3].map((k) => (1 + i / 1e4) * (1 + k * step)),
+  });
+  assertEquals(await profileOf((i) => i < 3 ? times(i, -1e-3) : {}), [1, 4, true, 2]);
+  assertEquals(await profileOf((i) => i > 1 ? times(i, 1e-3) : {}), [1, 1, false, 1]);
+});

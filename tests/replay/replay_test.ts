@@ -179,6 +179,28 @@ Deno.test("a report counts regret and evaluations as they are", () => {
   assertEquals(result!.regrets[0], { evaluations: 1, regret: { low: 3, median: 3, high: 3 } });
 });
 
+Deno.test("without a budget searches make 200 evaluations, and a score looks no further: its interval has random's 0", () => {
+  const configurations = Array.from({ length: 5000 }, (_, x) => {
+    return { traversal: "line", parameters: { x }, rate: x < 4990 ? 1 + x / 1e5 : 10 };
+  });
+  const space = { title: "line", configurations };
+  let searches = 0;
+  const { cutoff, results: [random1, one] } = replay(space, {
+    strategies: [random, exhaustive],
+    seeds: 20,
+    onProgress: (done, total) => assertEquals([done, total], [searches++, 40]),
+  });
+  assert(cutoff > 200, `${cutoff}`);
+  assertEquals([random1!.evaluations.low, random1!.evaluations.high, searches], [200, 200, 40]);
+  const [low, high] = random1!.score95!;
+  assert(low < 0 && 0 < high && low < random1!.score && random1!.score < high, `${low} ${high}`);
+  // every search is the same
+  const [least, most] = one!.score95!;
+  assert(most - least < 1e-9 && Math.abs(one!.score - least) < 1e-9);
+  const { results: [single] } = replay(space, { strategies: [random], seeds: 1, budget: { evaluations: 3 } });
+  assertEquals([single!.score95, single!.evaluations.high], [null, 3]);
+});
+
 Deno.test("every strategy replays a journal", async () => {
   const { spaces } = await readReplaySpaces("fixtures/h100/heat.json.journal.jsonl");
   for (const space of spaces) {

@@ -1,6 +1,12 @@
 import { describeGrid } from "../../kernels/stencils/stencil.ts";
 import { readReplaySpaces } from "../replay/read_replay_space.ts";
-import { type Quartiles, replay, type ReplayReport, type ReplayResult } from "../replay/replay.ts";
+import {
+  type Quartiles,
+  replay,
+  type ReplayReport,
+  type ReplayResult,
+  USUAL_EVALUATIONS,
+} from "../replay/replay.ts";
 import { STRATEGIES } from "../search/all.ts";
 import { formatCount, formatDuration, formatPercent, formatPlural, formatRate } from "../format.ts";
 import { kindOf } from "../profile/calibration.ts";
@@ -9,6 +15,7 @@ import { chooseUnseen } from "../replay/replay_space.ts";
 import { gcells } from "../report/words.ts";
 import { COMMON, count, file, type Options, type Values } from "./options.ts";
 import { command } from "./parse_options.ts";
+import { progressOnStderr } from "./progress.ts";
 import { type Line, print, say } from "./terminal.ts";
 import { refuserOf, RequestError } from "../problem/request_error.ts";
 
@@ -23,7 +30,7 @@ export const OPTIONS = {
   budget: {
     ...COMMON.budget,
     help:
-      "end of each search: evaluations such as 100, or their recorded time such as 60s (default: as far as the table goes)",
+      `end of each search: evaluations such as 100, or their recorded time such as 60s (default: as far as the table goes, ${USUAL_EVALUATIONS} evaluations at most)`,
   },
   workers: COMMON.workers,
   prior: file(
@@ -38,13 +45,14 @@ export const OPTIONS = {
     },
   },
   json: COMMON.json,
+  quiet: COMMON.quiet,
 } as const satisfies Options;
 
 export const run = command({
   usage: "deno task replay --space FILE [OPTIONS]",
   about: `Runs search strategies on recorded spaces. Prints how far behind the fastest configuration they are
-after growing numbers of evaluations, and their score: 0 for random search, 1 for finding the fastest at once
-(Willemsen et al., 2024).`,
+after growing numbers of evaluations, and their score with its 95% interval: 0 for random search, 1 for finding the
+fastest at once (Willemsen et al., 2024).`,
   options: OPTIONS,
 }, async (options) => {
   if (options.unseen) return await unseen(options);
@@ -53,6 +61,7 @@ after growing numbers of evaluations, and their score: 0 for random search, 1 fo
   const prior = options.prior === undefined ? undefined : (await readReplaySpaces(options.prior)).spaces[0]!;
   const request = { strategies, seeds, workers, prior, ...(budget === undefined ? {} : { budget }) };
   const reports: (ReplayReport & { file: string })[] = [];
+  using progress = progressOnStderr(options);
   for (const file of options.space) {
     const { spaces, notes } = await readReplaySpaces(file);
     for (const note of notes) say(`${file}: ${note}`);
@@ -62,8 +71,11 @@ after growing numbers of evaluations, and their score: 0 for random search, 1 fo
         const wanted = `wanted a number of evaluations, as ${file} has no times of them`;
         refuserOf("use --budget")(wanted, "a time");
       }
-      const report = { file, ...replay(space, request) };
+      const onProgress = (done: number, total: number) =>
+        progress.update({ stage: space.title, done, total });
+      const report = { file, ...replay(space, { ...request, onProgress }) };
       reports.push(report);
+      progress.clear();
       if (!options.json) print([...renderReport(report, request), ""]);
     }
   }
@@ -110,7 +122,7 @@ function renderReport(
   const header = ["strategy", "score", "evaluations to 1%", ...counts, "at the end"];
   const rows = results.map((result) => [
     result.strategy,
-    result.score.toFixed(2),
+    formatScore(result),
     between(result.within1Percent, (count) => Number.isFinite(count) ? formatCount(count) : "never"),
     ...result.regrets.map(({ regret }) => between(regret, formatRegret)),
     endOf(result),
@@ -127,11 +139,21 @@ function renderReport(
 
 function renderMeans(reports: readonly ReplayReport[]): Line[] {
   const scores = Map.groupBy(reports.flatMap(({ results }) => results), ({ strategy }) => strategy);
-  const means = [...scores].map(([strategy, results]) => [
-    strategy,
-    (results.reduce((sum, { score }) => sum + score, 0) / results.length).toFixed(2),
-  ]);
+  const means = [...scores].map(([strategy, results]) => {
+    const meanOf = (values: readonly number[]): number =>
+      values.reduce((sum, value) => sum + value, 0) / values.length;
+    const score = meanOf(results.map(({ score }) => score));
+    // spaces are independent of each other: errors of their sum add up as squares
+    const half = Math.hypot(...results.map(({ score95 }) => score95 ? (score95[1] - score95[0]) / 2 : NaN)) /
+      results.length;
+    return [strategy, formatScore({ score, score95: half >= 0 ? [score - half, score + half] : null })];
+  });
   return [`Mean score of ${reports.length} spaces`, { rows: means, right: [1], indent: "  " }];
+}
+
+function formatScore({ score, score95 }: Pick<ReplayResult, "score" | "score95">): string {
+  const interval = score95?.map((end) => end.toFixed(2)).join(", ");
+  return score.toFixed(2) + (interval === undefined ? "" : ` [${interval}]`);
 }
 
 function endOf({ evaluations, finalRegret, spentNs }: ReplayResult): string {

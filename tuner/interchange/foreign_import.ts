@@ -2,6 +2,7 @@ import { cellsOf, type OwnGrid } from "../../kernels/stencils/stencil.ts";
 import type { Configuration, FailureReason, Measurement } from "../configuration.ts";
 import { everyLimit } from "../devices/device.ts";
 import { measurementOf } from "../measuring/evaluate.ts";
+import { overlappingTies, ratedOf } from "../measuring/tie_set.ts";
 import { formatPlural } from "../format.ts";
 import type { JournalRecord } from "../profile/journal_format.ts";
 import { ProfileError } from "../profile/profile_error.ts";
@@ -96,14 +97,12 @@ export function importForeignSpace(space: RecordedSpace, options: ForeignOptions
   const { ranked, count, failed, timeless, losses } = survey(space, evaluationOf);
   const [best] = ranked;
   if (best === undefined) throw refused(source, "a configuration with a time, found none");
-  const { configuration, verification, cellsPerSecond, confidence95, samples } = best;
+  const { verification, samples } = best, { configuration, ...rate } = ratedOf(best);
   const entry: ProfileEntry = {
     problem,
     configuration,
-    result: { cellsPerSecond, confidence95, samples, roofFraction: null, speedupOverStepwise: null },
-    tieSet: ranked.map(({ configuration, cellsPerSecond, confidence95 }) => {
-      return { configuration, cellsPerSecond, confidence95 };
-    }),
+    result: { ...rate, samples, roofFraction: null, speedupOverStepwise: null },
+    tieSet: ranked.map(ratedOf),
     balance: [],
     verification,
     search: { strategy: "imported", seed: 0, spaceSize: count, evaluated: count, failed, elapsedMs: 0 },
@@ -138,9 +137,12 @@ function survey(
   losses: string[];
 } {
   const found = { parts: new Set<string>(), names: new Set<string>() }, failed: Record<string, number> = {};
-  let ranked: Measurement[] = [], best: Measurement | undefined, kept = KEPT;
+  let ranked: Measurement[] = [], kept = KEPT;
   const drop = (): void => {
-    ranked = ranked.filter(({ confidence95 }) => confidence95[1] >= best!.confidence95[0]);
+    ranked.sort((a, b) => b.cellsPerSecond - a.cellsPerSecond);
+    // too few samples for an interval say nothing of ties
+    const rated = ranked.filter((one) => ratedOf(one).confidence95 !== null);
+    ranked = rated[0] === ranked[0] ? [...overlappingTies(rated)] : ranked.slice(0, 1);
   };
   let count = 0, timeless = 0, wrong = 0, differs = false;
   for (const record of records) {
@@ -154,14 +156,11 @@ function survey(
     for (const part of Object.keys(overheadMs)) found.parts.add(part);
     for (const { name } of measurements) found.names.add(name);
     if (made?.kind !== "measurement") continue;
-    const { measurement } = made;
-    if (best === undefined || measurement.cellsPerSecond > best.cellsPerSecond) best = measurement;
-    if (ranked.push(measurement) < kept) continue;
+    if (ranked.push(made.measurement) < kept) continue;
     drop();
     kept = Math.max(KEPT, 2 * ranked.length);
   }
   drop();
-  ranked.sort((a, b) => b.cellsPerSecond - a.cellsPerSecond);
   const fields = fieldsBeside(space), firstOf = (some: readonly string[]) => some.slice(0, 8).join(", ");
   const names = [...found.names].filter((name) => name !== "time");
   const parts = [...found.parts].filter((part) => part !== "compile");
@@ -254,8 +253,12 @@ function carryParameters(
     if (carried !== name) renamed.push(`${name} is written as ${carried}`);
     const places = placesOf(values);
     if (places !== undefined) {
-      const words = Array.from(places, ([value, place]) => `${place} is ${value}`);
-      numbered.push(`${name}: ${words.slice(0, 6).join(", ")}${words.length > 6 ? ", …" : ""}`);
+      const words = [...places].flatMap(([value, place]) =>
+        `${place}` === value ? [] : `${place} is ${value}`
+      );
+      if (words.length > 0) {
+        numbered.push(`${name}: ${words.slice(0, 6).join(", ")}${words.length > 6 ? ", …" : ""}`);
+      }
     }
     return { carried, places };
   });
@@ -293,6 +296,6 @@ function slug(name: string, source: string): string {
 
 /** When a record was made, in the journal's form. */
 function timeOf({ timestamp }: SpaceRecord, otherwise: string): string {
-  const time = timestamp === null ? NaN : Date.parse(timestamp.replace(/^(\d{4}-\d\d-\d\d) /, "$1T"));
+  const time = timestamp === null ? NaN : Date.parse(timestamp);
   return Number.isNaN(time) ? otherwise : new Date(time).toISOString();
 }

@@ -8,7 +8,7 @@
  *     "16,1": {"x": 16, "y": 1, "time": 1.25, "times": [1.24, 1.26], "compile_time": 440.9, …},
  *     "16,2": {"x": 16, "y": 2, "time": "CompilationFailedConfig", …},
  *
- * Times are milliseconds. Kernel Tuner appends to these files: while it runs, and after it was cut off, the two
+ * Times are milliseconds. A record may have nothing but its time; the key then says its values. Kernel Tuner appends to these files: while it runs, and after it was cut off, the two
  * closing braces are missing, a comma may stand at the end, and the last record may be torn.
  *
  * @module
@@ -17,6 +17,8 @@ import * as z from "npm:zod@^4.6.0";
 import { matchSchema } from "../profile/check_record.ts";
 import { ProfileError } from "../profile/profile_error.ts";
 import {
+  asFloat,
+  checkRuns,
   type CostFields,
   costSchemas,
   costsOf,
@@ -118,8 +120,8 @@ export function readCache(list: RecordList, source: string): SpaceReader {
       if (!Array.isArray(entry)) throw fault(place, "a key and an object", text);
       const [name, data] = entry as [string, unknown];
       const where = `${source}: cache[${JSON.stringify(name.slice(0, 80))}]`;
-      matchSchema(schema, data, where);
-      const fields = data as JsonObject;
+      const fields = { ...valuesOfKey(name, data, parameters), ...matchSchema(objectSchema, data, where) };
+      matchSchema(schema, fields, where);
       const values = parameters.map(({ name }) => fields[name] as ParameterValue);
       const ownKey = pythonKey(values);
       if (name !== ownKey && !sameKey(name, values)) {
@@ -150,14 +152,17 @@ export function readCache(list: RecordList, source: string): SpaceReader {
         remarks.count("record", "with the time 1e20, as old Kernel Tuners wrote a failure: read as failed");
       }
       const isTimed = failure === null && time !== null;
+      const timeMs = isTimed ? wantTime(time, `${where}.time`) : null;
+      const timesMs = fields.times as number[] | undefined ?? [];
+      checkRuns(timeMs, timesMs, `${where}.time`);
       if (failure === null && !isTimed && objectives[0] === "time") {
         remarks.count("record", "with neither a time nor a failure");
       }
       return {
         values,
         failure,
-        timeMs: isTimed ? wantTime(time, `${where}.time`) : null,
-        timesMs: fields.times as number[] | undefined ?? [],
+        timeMs,
+        timesMs,
         overheadMs: costsOf(fields, TIMING_FIELDS),
         measurements,
         timestamp: fields.timestamp as string | undefined ?? null,
@@ -220,6 +225,18 @@ function readParameters(
     // a value that is listed twice is one value
     return { name, values: [...new Set(list)] };
   });
+}
+
+/** The values that a key has for a record that names none of them; nothing where the record does, or it has other parts. */
+function valuesOfKey(key: string, record: unknown, parameters: readonly SpaceParameter[]): JsonObject {
+  const parts = key.split(",");
+  const isNamed = parameters.some(({ name }) => Object.hasOwn(Object(record), name));
+  if (isNamed || parts.length !== parameters.length) return {};
+  const valueOf = (part: string, { values }: SpaceParameter): ParameterValue => {
+    const listed = values.find((value) => sameKey(part, [value]));
+    return listed ?? (part.trim() !== "" && Number.isFinite(Number(part)) ? Number(part) : part);
+  };
+  return Object.fromEntries(parameters.map((one, i) => [one.name, valueOf(parts[i]!, one)]));
 }
 
 /** A value as Python's `str` writes it; whole numbers without a point, since in JSON 1.0 is 1. */
@@ -304,7 +321,7 @@ export function writeKernelTuner(space: RecordedSpace): SpaceWriter {
         if (unit !== unitOf(name) && !(unit === "" && value === "")) {
           lose(`with the unit ${unit || "(none)"} of ${name}`);
         }
-        fields.set(name, value);
+        fields.set(name, name.startsWith("time") || objectives.includes(name) ? asFloat(value) : value);
       }
       if (failure !== null) {
         const marksFailure = measurements.some(({ value }) => ERROR_CONFIGS.has(value));
@@ -315,8 +332,8 @@ export function writeKernelTuner(space: RecordedSpace): SpaceWriter {
       }
       if (correctness !== 1) lose(`with the correctness ${correctness}`);
       // an empty list is as good as none
-      if (timesMs.length > 0) fields.set("times", timesMs);
-      for (const [field, part] of TIMING_FIELDS) fields.set(field, overheadMs[part] ?? 0);
+      if (timesMs.length > 0) fields.set("times", asFloat(timesMs));
+      for (const [field, part] of TIMING_FIELDS) fields.set(field, asFloat(overheadMs[part] ?? 0));
       if (TIMING_FIELDS.some(([, part]) => overheadMs[part] === undefined)) {
         lose("of which some costs (compiling, verifying, …) were not kept: they are written as 0");
       }

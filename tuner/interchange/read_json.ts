@@ -92,6 +92,25 @@ const runSchema = z.custom<number>(
 /** The times of single runs in ms. */
 export const timesSchema = z.array(runSchema, "a list of times").nullish();
 
+/** Whether a time is the result of these runs. A tool may leave out some, or take off an overhead: a factor of 2 is none. */
+export function isOfRuns(timeMs: number, timesMs: readonly number[]): boolean {
+  return timesMs.some((one) => one <= 2 * timeMs) && timesMs.some((one) => timeMs <= 2 * one);
+}
+
+/** Throws where a time is not the result of the runs beside it: one of them has another unit, or was changed. */
+export function checkRuns(timeMs: number | null, timesMs: readonly number[], where: string): void {
+  if (timeMs === null || timesMs.length === 0 || isOfRuns(timeMs, timesMs)) return;
+  const [low, high] = [timesMs.toSorted((a, b) => a - b)].flatMap((all) => [all[0], all.at(-1)]);
+  throw fault(where, `${low} to ${high} ms, the times of its runs`, timeMs);
+}
+
+/** A number as Python writes a float, 2 as 2.0: what is written as 2 its readers may take for no time. */
+export function asFloat(value: JsonValue): JsonValue {
+  if (Array.isArray(value)) return value.map(asFloat);
+  if (!Number.isInteger(value) || `${value}`.includes("e")) return value;
+  return (JSON as unknown as { rawJSON(text: string): JsonValue }).rawJSON(`${value}.0`);
+}
+
 /** A kernel's time in ms that a file has to have. */
 export function wantTime(value: unknown, where: string): number {
   const { data } = timeSchema.safeParse(value);

@@ -17,14 +17,16 @@ export interface JsonObject {
 export type ParameterValue = number | string | boolean | null;
 
 /**
- * How a parameter's values are written as numbers, where numbers are wanted: values that are numbers stay; if one is
- * none, all become their places in the list. Null, which does not apply, has no number.
+ * How a parameter's values are written as numbers, where numbers are wanted: values that are numbers stay, and texts of
+ * numbers, as KTT writes them, become these; if one is neither, all become their places in the list. Null, which does not apply, has no number.
  *
  * @returns the places; undefined where all values are numbers
  */
 export function placesOf(values: readonly ParameterValue[]): ReadonlyMap<ParameterValue, number> | undefined {
   if (values.every((value) => value === null || typeof value === "number")) return undefined;
-  return new Map(values.filter((value) => value !== null).map((value, place) => [value, place]));
+  const given = values.filter((value) => value !== null);
+  const areNumbers = given.every((value) => `${Number(value)}` === value);
+  return new Map(given.map((value, place) => [value, areNumbers ? Number(value) : place]));
 }
 
 export interface SpaceParameter {

@@ -8,17 +8,21 @@
  *                  "validation": 0, "runtimes": [1.24, 1.26]},
  *        "measurements": [{"name": "time", "value": 1.25, "unit": "ms"}]}, …]}
  *
- * T4 names neither the kernel nor the device; Facet's own files do under `metadata`.
+ * T4 names neither the kernel nor the device; Facet's own files do under `metadata`, and KTT's the device. KTT's older
+ * files call the time `TotalDuration`, with its unit, and say none for `times`.
  *
  * @module
  */
 import * as z from "npm:zod@^4.6.0";
 import { matchSchema } from "../profile/check_record.ts";
 import {
+  asFloat,
+  checkRuns,
   type CostFields,
   costSchemas,
   costsOf,
   fault,
+  isOfRuns,
   nameSchema,
   objectSchema,
   parameterValueSchema,
@@ -111,9 +115,12 @@ export function readT4(list: RecordList, source: string): SpaceReader {
     source,
   );
   const { timeunit, recorded_space, facet = null, ...t4Metadata } = metadata;
-  const place = `${source}: metadata.timeunit`, unit = timeunit === undefined ? "ms" : timeunit;
-  const timesUnitMs = UNIT_MS.get(matchSchema(nameSchema, unit, place).toLowerCase());
-  if (timesUnitMs === undefined) throw fault(place, `one of ${[...UNIT_MS.keys()].join(", ")}`, unit);
+  const place = `${source}: metadata.timeunit`;
+  /** The unit of times: the file's, else that of the first measured time that has one. */
+  let timesUnit = timeunit === undefined ? undefined : matchSchema(nameSchema, timeunit, place);
+  if (timesUnit !== undefined && unitMs(timesUnit) === undefined) {
+    throw fault(place, `one of ${[...UNIT_MS.keys()].join(", ")}`, timesUnit);
+  }
   const carried = recorded_space === undefined
     ? undefined
     : matchSchema(carriedSchema, recorded_space, `${source}: metadata.recorded_space`);
@@ -133,6 +140,8 @@ export function readT4(list: RecordList, source: string): SpaceReader {
     }
   };
   let objectives: readonly string[] | undefined, hasTimes = false;
+  /** What the file calls the time: an objective with a unit of time, where nothing is named so. */
+  let timeName = "time";
   return {
     read(index) {
       const where = `${source}: results[${index}]`;
@@ -150,6 +159,15 @@ export function readT4(list: RecordList, source: string): SpaceReader {
         }
         remarks.count("time", "named times.compilation_time: read as times.compilation");
       }
+      const runtimes = times.runtimes ?? [];
+      const named = result.measurements.find(({ name }) => name === "time") ??
+        result.measurements.find(({ name, unit }) => name === result.objectives?.[0] && unitMs(unit ?? ""));
+      if (named !== undefined) timeName = named.name;
+      if (timesUnit === undefined && unitMs(named?.unit ?? "")) {
+        // both numbers stand side by side: the default is kept where it makes them agree
+        const { unit, value } = named!, timeMs = Number(value) * unitMs(unit!)!;
+        timesUnit = isOfRuns(timeMs, runtimes) ? "ms" : unit!;
+      }
       /** With its time in milliseconds. */
       const measurements = result.measurements.map(
         ({ name, value: found, unit: given }, i): SpaceMeasurement => {
@@ -159,15 +177,18 @@ export function readT4(list: RecordList, source: string): SpaceReader {
           if (result.measurements.findIndex((other) => other.name === name) < i) {
             throw fault(`${at}.name`, "a name of its own", name);
           }
-          if (name !== "time" || typeof value !== "number") return { name, value, unit };
+          if (name !== timeName) return { name, value, unit };
+          if (name !== "time") remarks.count("measured time", `named ${name}: read as time`);
+          if (typeof value !== "number") return { name: "time", value, unit };
           if (unit === "") {
-            remarks.count("measured time", "without a unit: read as milliseconds");
-            return { name, value, unit };
+            const meant = timeunit === undefined ? "milliseconds" : `${timesUnit}, the file's unit`;
+            remarks.count("measured time", `without a unit: read as ${meant}`);
+            if (timeunit === undefined) return { name: "time", value, unit };
           }
-          const factor = UNIT_MS.get(unit.toLowerCase());
+          const factor = unitMs(unit || timesUnit!);
           if (factor === undefined) throw fault(`${at}.unit`, "a unit of time as ms", unit);
-          if (factor !== 1) remarks.count("measured time", `in ${unit}: read as milliseconds`);
-          return { name, value: value * factor, unit: "ms" };
+          if (factor !== 1 && unit !== "") remarks.count("measured time", `in ${unit}: read as milliseconds`);
+          return { name: "time", value: value * factor, unit: "ms" };
         },
       );
       const failure = invalidity === "correct" ? null : invalidity;
@@ -179,7 +200,9 @@ export function readT4(list: RecordList, source: string): SpaceReader {
         const wanted = `${JSON.stringify(objectives)} as in the results before`;
         throw fault(`${where}.objectives`, wanted, result.objectives);
       }
-      const timesMs = (times.runtimes ?? []).map((time) => time * timesUnitMs);
+      const timeMs = isTimed ? wantTime(time, `${where}: measurements: the time`) : null;
+      const timesUnitMs = unitMs(timesUnit ?? "ms")!, timesMs = runtimes.map((time) => time * timesUnitMs);
+      checkRuns(timeMs, timesMs, `${where}: measurements: the time`);
       const overheadMs = costsOf(times, TIMES_FIELDS, timesUnitMs);
       hasTimes ||= timesMs.length > 0 || Object.values(overheadMs).some((time) => time > 0);
       for (const [name, value] of Object.entries(configuration)) {
@@ -190,7 +213,7 @@ export function readT4(list: RecordList, source: string): SpaceReader {
       return {
         values: [...parameters.keys()].map((name) => given.get(name) ?? null),
         failure,
-        timeMs: isTimed ? wantTime(time, `${where}: measurements: the time`) : null,
+        timeMs,
         timesMs,
         overheadMs,
         measurements,
@@ -203,14 +226,16 @@ export function readT4(list: RecordList, source: string): SpaceReader {
       for (const name of parameters.keys()) {
         if ((having.get(name) ?? 0) < list.length) addValue(name, null);
       }
-      const { kernel_name = null, device_name = null, problem_size = null, cache_header = {} } = carried ??
-        {};
+      const { kernel_name = null, problem_size = null, cache_header = {} } = carried ?? {};
+      const { device = null } = t4Metadata,
+        { device_name = typeof device === "string" ? device : null } = carried ?? {};
+      const isMs = timesUnit === undefined || unitMs(timesUnit) === 1;
       return {
         space: {
           kernel: kernel_name,
           device: device_name,
           problemSize: problem_size as JsonValue,
-          objectives: objectives ?? ["time"],
+          objectives: objectives?.map((name) => name === timeName ? "time" : name) ?? ["time"],
           parameters: Array.from(parameters, ([name, values]) => ({ name, values: [...values] })),
           facet,
           other: { cacheHeader: cache_header, t4Metadata },
@@ -220,9 +245,13 @@ export function readT4(list: RecordList, source: string): SpaceReader {
             ? [`fields that T4 does not define: ${[...strays].slice(0, 10).join(", ")}`]
             : []),
           ...(timeunit === undefined && hasTimes
-            ? ["the unit of times, which the file does not say: read as milliseconds"]
+            ? [
+              `the unit of times, which the file does not say: read as ${
+                isMs ? "milliseconds" : `${timesUnit}, that of the measured times`
+              }`,
+            ]
             : []),
-          ...(timesUnitMs === 1 ? [] : [`times in ${timeunit} were read as milliseconds`]),
+          ...(isMs || timeunit === undefined ? [] : [`times in ${timesUnit} were read as milliseconds`]),
           ...remarks.lines(),
         ],
       };
@@ -265,11 +294,14 @@ export function writeT4({ parameters, objectives, ...space }: RecordedSpace): Sp
         // JSON leaves out what is undefined
         times: {
           ...Object.fromEntries(parts.map(([field, part]) => [field, overheadMs[part]])),
-          runtimes: timesMs,
+          runtimes: asFloat(timesMs),
         },
         invalidity: failure ?? "correct",
         correctness,
-        measurements,
+        measurements: measurements.map((one) => ({
+          ...one,
+          value: one.unit === "ms" ? asFloat(one.value) : one.value,
+        })),
         cache_key: key,
       });
     },
@@ -281,6 +313,11 @@ export function writeT4({ parameters, objectives, ...space }: RecordedSpace): Sp
       return names.length === 0 ? [] : [`${what}: ${names.slice(0, 5).join(", ")}${more}`];
     },
   };
+}
+
+/** Milliseconds of a unit; undefined if it is none of time. */
+function unitMs(unit: string): number | undefined {
+  return UNIT_MS.get(unit.toLowerCase());
 }
 
 /** Whether T4's schema has no such value: its readers may refuse it. */

@@ -41,9 +41,15 @@ export function medianInterval95(samples: readonly number[]): [low: number, high
     const k = orderStatistic(n);
     return [sorted[k - 1]!, sorted[n - k]!];
   }
-  const centre = mean(sorted);
-  const half = studentQuantile(0.975, n - 1) * sampleStandardDeviation(sorted) / Math.sqrt(n);
-  return [Math.max(0, Math.min(sorted[0]!, centre - half)), Math.max(sorted[n - 1]!, centre + half)];
+  const [low, high] = meanInterval95(sorted);
+  return [Math.max(0, Math.min(sorted[0]!, low)), Math.max(sorted[n - 1]!, high)];
+}
+
+/** Student's 95% interval of the mean of at least two values: x̄ ± t s/√n. */
+export function meanInterval95(values: readonly number[]): [low: number, high: number] {
+  const n = values.length, centre = mean([...values]);
+  const half = studentQuantile(0.975, n - 1) * sampleStandardDeviation([...values]) / Math.sqrt(n);
+  return [centre - half, centre + half];
 }
 
 /** Largest k with 2 P(B < k) <= 0.05, B binomial(n, ½). */

@@ -157,6 +157,19 @@ function pairOf(one: Turns, other: Turns): Pair {
   return { difference: mean(differences), variance: sampleVariance(differences), blocks };
 }
 
+/** Samples from which an interval is reported: fewer hardly say how much they vary. */
+const LEAST_SAMPLES = 3;
+
+/** A measurement as it is reported: with an interval only if there are samples enough for one. */
+export function ratedOf(
+  { configuration, cellsPerSecond, confidence95, samples }: Measurement,
+): Pick<Measurement, "configuration" | "cellsPerSecond"> & {
+  readonly confidence95: Measurement["confidence95"] | null;
+} {
+  const isEnough = samples.length >= LEAST_SAMPLES;
+  return { configuration, cellsPerSecond, confidence95: isEnough ? confidence95 : null };
+}
+
 /**
  * Those whose 95% interval overlaps the fastest one's, of rates that were not measured in blocks: nothing more can be
  * said of these. The fastest come first, in the argument as well.

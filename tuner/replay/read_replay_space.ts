@@ -22,7 +22,8 @@ export interface ReplaySpaces {
 }
 
 /**
- * Reads recorded spaces. Nothing in a file is evaluated.
+ * Reads recorded spaces, whose titles name the file: others may be of the same problem and device. Nothing in a file is
+ * evaluated.
  *
  * @param path a journal, T4 results or a Kernel Tuner cache, plain or gzipped
  * @throws {ProfileError} in one line, if it can't be read or holds nothing to replay
@@ -36,7 +37,7 @@ export async function readReplaySpaces(path: string): Promise<ReplaySpaces> {
   );
   const why = ["no configuration has a rate", ...notes].slice(0, 2).join(": ");
   if (usable.length === 0) throw new ProfileError(`Cannot replay ${path}: ${why}`);
-  return { spaces: usable, notes };
+  return { spaces: usable.map((space) => ({ ...space, title: `${space.title} (${path})` })), notes };
 }
 
 /** What makes the spaces of a file, without its text. */

@@ -1,4 +1,5 @@
 import { quantileSorted } from "npm:simple-statistics@^7.12.0";
+import { meanInterval95 } from "../measuring/statistics.ts";
 import type { Strategy } from "../search/strategy.ts";
 import {
   bestRate,
@@ -93,6 +94,8 @@ export interface RegretAt {
 export interface ReplayResult {
   readonly strategy: string;
   readonly score: number;
+  /** 95% interval of the score over seeds; null of a single search. */
+  readonly score95: readonly [low: number, high: number] | null;
   /** At growing numbers of evaluations, up to the budget. */
   readonly regrets: readonly RegretAt[];
   /** Evaluations until within 1% of the optimum; infinite where it was not reached. */
@@ -118,30 +121,37 @@ export interface ReplayReport {
 /** Parts of the space after which the regret is reported. */
 const PARTS = [0.005, 0.01, 0.02, 0.05, 0.1, 0.2];
 
+/** Evaluations of a search without a budget, at most. */
+export const USUAL_EVALUATIONS = 200;
+
 export interface ReplayRequest {
   readonly strategies: readonly Strategy[];
   /** Runs of each strategy; run i has the seed i, from 1. */
   readonly seeds: number;
+  /** @default {as many evaluations as the report shows, {@linkcode USUAL_EVALUATIONS} at most} */
   readonly budget?: ReplayBudget | undefined;
   /** Evaluations under way at once. @default {1} */
   readonly workers?: number | undefined;
+  /** Called before each search. */
+  readonly onProgress?: (done: number, total: number) => void;
   /** The same kernel on another device, for a space of another tool. */
   readonly prior?: ReplaySpace | undefined;
 }
 
 export function replay(
   space: ReplaySpace,
-  { strategies, seeds, budget, workers, prior }: ReplayRequest,
+  { strategies, seeds, budget, workers, prior, onProgress = () => {} }: ReplayRequest,
 ): ReplayReport {
   const candidates = replayCandidates(space, prior);
   const rates = space.configurations.map(({ rate }) => rate);
-  const baseline = randomBaseline(rates);
-  const most = budget?.evaluations ?? Infinity;
+  const most = budget === undefined ? USUAL_EVALUATIONS : budget.evaluations ?? Infinity;
+  const baseline = randomBaseline(rates, most);
   const at = [...new Set([...PARTS.map((part) => Math.ceil(part * rates.length)), baseline.cutoff])]
     .filter((count) => count <= most).sort((a, b) => a - b);
   const optimum = bestRate(space);
   // without a budget nobody looks further than this
-  const furthest = budget === undefined ? Math.max(baseline.cutoff, ...at) : undefined;
+  const furthest = budget === undefined ? Math.min(most, Math.max(baseline.cutoff, ...at)) : undefined;
+  let done = 0;
   return {
     title: space.title,
     configurations: rates.length,
@@ -150,8 +160,10 @@ export function replay(
     isFacet: space.facet !== undefined,
     cutoff: baseline.cutoff,
     results: strategies.map((strategy) => {
-      const replaySeed = (_: unknown, i: number) =>
-        replayOnce(candidates, strategy, { seed: i + 1, budget, workers, most: furthest });
+      const replaySeed = (_: unknown, i: number) => {
+        onProgress(done++, strategies.length * seeds);
+        return replayOnce(candidates, strategy, { seed: i + 1, budget, workers, most: furthest });
+      };
       return resultOf(strategy, Array.from({ length: seeds }, replaySeed), { baseline, optimum, at });
     }),
   };
@@ -168,6 +180,8 @@ function resultOf(
   return {
     strategy: name,
     score: scoreOf(baseline, runs.map(({ best }) => best)),
+    // the score of several searches is the mean of theirs
+    score95: runs.length < 2 ? null : meanInterval95(runs.map(({ best }) => scoreOf(baseline, [best]))),
     regrets: at.map((evaluations) => ({
       evaluations,
       regret: quartiles(runs.map((run) => regretAfter(run, evaluations))),

@@ -43,8 +43,9 @@ export interface Baseline {
  * the best of n drawn with the probability C(N−i, n−1) / C(N, n).
  *
  * @param rates of all configurations, larger is better; undefined where it failed; at least one is a rate
+ * @param most evaluations that a search may make: larger budgets do not count, as no search uses them
  */
-export function randomBaseline(rates: readonly (number | undefined)[]): Baseline {
+export function randomBaseline(rates: readonly (number | undefined)[], most = Infinity): Baseline {
   const valid = rates.flatMap((rate) => rate === undefined ? [] : 1 / rate).sort((a, b) => a - b);
   if (valid.length === 0) throw new RangeError("Cannot compute a baseline: no configuration has a rate");
   const total = rates.length, optimum = valid[0]!, worst = valid.at(-1)!;
@@ -63,11 +64,11 @@ export function randomBaseline(rates: readonly (number | undefined)[]): Baseline
   const median = valid[Math.floor((valid.length - 1) / 2)]!;
   const enough = optimum + (1 - CUTOFF) * (median - optimum);
   const reached = expected.findIndex((cost) => cost <= enough);
-  const cutoff = reached < 0 ? total : reached + 1;
-  const count = Math.min(BUDGETS, cutoff);
+  const cutoff = reached < 0 ? total : reached + 1, last = Math.min(cutoff, most);
+  const count = Math.min(BUDGETS, last);
   const budgets = Array.from(
     { length: count },
-    (_, i) => count === 1 ? cutoff : Math.round(1 + i * (cutoff - 1) / (count - 1)),
+    (_, i) => count === 1 ? last : Math.round(1 + i * (last - 1) / (count - 1)),
   );
   return { expected, optimum, worst, cutoff, budgets };
 }

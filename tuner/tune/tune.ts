@@ -1,10 +1,11 @@
 import type { Measurement } from "../configuration.ts";
 import { formatDuration } from "../format.ts";
+import { ratedOf } from "../measuring/tie_set.ts";
 import { RequestError } from "../problem/request_error.ts";
 import { describeProblem, whyNotStorable } from "../profile/profile_problem.ts";
 import { pointOf, pointsOf } from "../profile/calibration.ts";
 import type { ProfileResult } from "../profile/profile_types.ts";
-import { describeCostModel, type ProfileEntry, type ProfileRated } from "../profile/schema.ts";
+import { describeCostModel, type ProfileEntry } from "../profile/schema.ts";
 import { balance, type BalanceResult } from "./balance_stage.ts";
 import { probe, searchCpu } from "./cpu_stage.ts";
 import { finals, measureByHost } from "./final_stage.ts";
@@ -13,9 +14,6 @@ import { SPENT_NS, type TuneEnvironment, type TuneOutcome, type TuneRequest } fr
 import { TuningRun } from "./tuning_run.ts";
 
 export type * from "./tune_request.ts";
-
-/** Samples from which an interval is reported. */
-const LEAST_SAMPLES = 3;
 
 /**
  * Tunes one problem on this device: device → space → search (GPU, CPU; a GPU in software comes second) → final round →
@@ -145,10 +143,4 @@ function entryOf(
       elapsedMs: run.elapsedNs / 1e6,
     },
   };
-}
-
-/** A measurement as a profile lists it: with an interval only if there are samples enough for one. */
-function ratedOf({ configuration, cellsPerSecond, confidence95, samples }: Measurement): ProfileRated {
-  const isEnough = samples.length >= LEAST_SAMPLES;
-  return { configuration, cellsPerSecond, confidence95: isEnough ? confidence95 : null };
 }
