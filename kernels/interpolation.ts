@@ -27,7 +27,10 @@ export interface WeightedCell {
 export interface Surroundings {
   readonly grid: Grid;
   readonly boundary: Boundaries;
-  /** What cells beyond the low end of z are: cell −k − 1 that of k, or −k that of k, times 1 or −1. @default {what the boundary says} */
+  /**
+   * What cells beyond the low end of z are: cell −k − 1 that of k, or −k that of k, times 1 or −1; k may lie beyond the high
+   * end. @default {what the boundary says}
+   */
   readonly image?: { readonly sum: 0 | -1; readonly sign: 1 | -1 } | undefined;
 }
 
@@ -47,7 +50,8 @@ export function cellsAround(
     const weights = new Map<number, number>();
     for (const { cell, weight } of weightsAt(at, interpolation)) {
       const mirror = axis === 2 && cell < 0 ? beyond : undefined;
-      const image = mirror ? mirror.sum - cell : imageOf(cell, grid[axis]!, along[axis]!);
+      // few layers end before the mirror image of a cell
+      const image = imageOf(mirror ? mirror.sum - cell : cell, grid[axis]!, along[axis]!);
       if (image === undefined) continue;
       weights.set(image, (weights.get(image) ?? 0) + (mirror?.sign ?? 1) * weight);
     }

@@ -402,6 +402,17 @@ Deno.test("positions of an equation with a free surface begin on the surface, wh
   assert(Math.abs(below![0]!) > 1e-3);
   const refused = () => solver.addReceivers("p", [[5, 5, -0.6]]);
   await assertRejects(refused, RangeError, "positions must lie within 0, 0, -0.5 to 12, 10, 19 cells");
+  // where all weights are 0 samples are 0, and come
+  await solver.reset();
+  await solver.write("p", 1);
+  const counts: number[] = [], places = [[5, 5, -0.5], [7.5, 2, -0.5]] as const;
+  await solver.addReceivers("p", places);
+  await solver.addReceivers("p", places, { onSamples: (_, values) => counts.push(...values) });
+  await solver.addReceivers("p", places, { frequencies: [0.1] });
+  await solver.run(6);
+  assertEquals(await solver.traces(), places.map(() => new Float32Array(7)));
+  assertEquals(counts, Array(14).fill(0));
+  assertEquals(await solver.spectra(), places.map(() => new Float64Array(2)));
 });
 
 Deno.test("the points of a box are its cells, and their sums begin anew with the fields", async () => {

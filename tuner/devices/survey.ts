@@ -285,6 +285,9 @@ export class Survey {
         weights: Float64Array.from(terms, ({ weight }) => weight),
       };
     });
+    // receivers on a free surface alone are made of no cell: any one counts the samples
+    const [first] = this.#receivers;
+    if (first && recorded.points.length === 0) recorded.rowOf({ field: first.field, cell: [0, 0, 0] });
     const terms = await this.#termsOf(field, added);
     this.#cells = recorded.points.length;
     await field.watch({
