@@ -101,11 +101,14 @@ function exponential<T>(high: Term<T>, low?: Term<T>): Term<T> {
   return r.times(r, curve).plus(r, 1).times(n.make("powerOfTwo"));
 }
 
-/** sin(x + shift π) for a shift of 0 or ½: ± sin r with |r| ≤ ½π. */
+/** sin(x + shift π) for a shift of 0 or ½: ± sin r with |r| ≤ ½π; of numbers so large that they say nothing of r it is 0. */
 function sine<T>(x: Term<T>, shift: 0 | 0.5): Term<T> {
   const turns = x.times(1 / Math.PI), n = (shift ? turns : turns.plus(0.5)).make("floor");
   const at = shift ? n.plus(shift) : n;
-  const r = x.minus(...PI.map((part) => at.times(part))), square = r.times(r);
+  const rest = x.minus(...PI.map((part) => at.times(part)));
+  // what is no number stays none
+  const r = rest.make("absolute").make("atLeast", 1.6).make("choose", rest.times(0), rest),
+    square = r.times(r);
   const isOdd = n.minus(n.times(0.5).make("floor").times(2));
   const s = r.times(shift ? isOdd.times(2).minus(1) : isOdd.times(-2).plus(1));
   return s.times(square, square.polynomial(2.6060534e-6, -1.9809768e-4, 0.008333069, -0.1666666)).plus(s);

@@ -138,13 +138,15 @@ export function tanh(of: Value): Expression {
 
 /**
  * `base` to the power of `exponent`, for a base from 2·10⁻³⁸ and results from 10⁻³⁸ to 10³⁸; of 0 it is 0. Whole numbers
- * from 1 to 8 as exponents make products, of any base.
+ * from 1 to 8 as exponents take any base: up to 6 they make products.
  */
 export function power(base: Value, exponent: Value): Expression {
-  const isProduct = typeof exponent === "number" && Number.isInteger(exponent) && exponent > 0 &&
-    exponent < 9;
-  if (isProduct) return multiply(base, ...Array.from({ length: exponent - 1 }, () => base));
-  return formula("power", base, exponent);
+  const whole = [1, 2, 3, 4, 5, 6, 7, 8].find((one) => one === exponent);
+  if (whole === undefined) return formula("power", base, exponent);
+  if (whole <= 6) return multiply(base, ...Array.from({ length: whole - 1 }, () => base));
+  // products of more factors round too often
+  const even = formula("power", absolute(base), whole === 7 ? 6 : whole);
+  return whole === 7 ? multiply(even, base) : even;
 }
 
 /** A function; or what only signals and materials have, a variable. */

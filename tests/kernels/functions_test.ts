@@ -260,6 +260,30 @@ Deno.test("beyond their ranges functions are 0, not finite, or lose the phase, a
   assertEquals(of(power(u, -0.5), 4), [0.5]);
   assertEquals(of(floor(u), 2.5, -2.5, 0, 1e30), [2, -3, 0, Math.fround(1e30)]);
   assertLess(Math.abs(of(sine(u), 1e5)[0]! - Math.sin(1e5)), 1e-4);
+  for (const wave of [sine, cosine]) {
+    const far = of(wave(u), ...Array.from({ length: 4000 }, (_, i) => (i % 2 ? -1 : 1) * 1.02 ** i % 3e38));
+    assert(far.every((value) => Math.abs(value) <= 1));
+    assertEquals(of(wave(u), 1e10, -3e38, Infinity, -Infinity, NaN).map(Math.abs), [0, 0, NaN, NaN, NaN]);
+  }
+});
+
+Deno.test("whole numbers from 1 to 8 as exponents take any base, and are within 4 units in the last place", () => {
+  const length = THOROUGH ? 2 ** 23 : 2 ** 14;
+  // of few mantissas products of eight factors are further off
+  const hard = [4490325, 4514261, 4519324, 6828104, 6919419].map((i) => i / 2 ** 23);
+  const bases = Float32Array.from({ length }, (_, i) => {
+    return (i % 3 ? -1 : 1) * (1 + (hard[i] ?? (THOROUGH ? i / length : i * 0.618034 % 1))) *
+      2 ** (i % 5 - 2);
+  });
+  const run = { grid: [1, 1, length], boundary: "periodic", steps: 1 } as const;
+  for (let n = 1; n <= 8; n++) {
+    const update = updateOf(power(tap(0, 0, 0), n));
+    const { current } = runReference({ current: bases, previous: bases }, { ...run, update });
+    const exact = Array.from(bases, (x) => x ** n),
+      values = Array.from(bases, (x): [number, number] => [x, n]);
+    const { error, at } = largestError(current, { values, exact });
+    assertLessOrEqual(error, 4, `${at}`);
+  }
 });
 
 Deno.test("signals and materials have the host's functions, steps of constants their value", () => {
