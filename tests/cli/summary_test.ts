@@ -232,6 +232,13 @@ Deno.test("where stepwise ties no factor over it is given, and disturbed samples
   );
   assertMatch(summaryRecord(disturbed, CONTEXT).warning!, /^6 of 18 samples /);
   assertEquals(summaryRecord(OUTCOME, CONTEXT).warning, null);
+  const wide = {
+    ...OUTCOME,
+    entry: { ...ENTRY, result: { ...ENTRY.result, confidence95: [77e9, 7.7e12] as const } },
+  };
+  const said = "no 95% interval within ±20%: qualify cannot compare with this rate; try an idle machine";
+  assertStringIncludes(summaryOf(wide), `\n  Warning: ${said}`);
+  assert(summaryRecord(wide, CONTEXT).warning!.startsWith(said));
 });
 
 Deno.test("the record for machines survives JSON, and has null for what is not there", () => {

@@ -134,6 +134,21 @@ Deno.test("on another device results are verified and rates are not compared", a
   assertEquals([wrong.answer, wrong.result.verdict], ["no", "wrong"]);
 });
 
+Deno.test("half the rate of an interval too wide to compare with does not pass: not comparable, but verified", async () => {
+  const whether = async (confidence95: [number, number] | null, options: QualifyOptions = {}) => {
+    const entry = entryOf();
+    const session = new SimulatedSession({ behave: inTurn(slowedBy(2)), device: HERE });
+    const profile = profileOf([{ ...entry, result: { ...entry.result, confidence95 } }]);
+    const { answer, results: [result] } = await qualifyOn(session, profile, options);
+    return [answer, result!.verdict, result!.attempts];
+  };
+  assertEquals(await whether([0.15e9, 15e9]), ["unanswered", "not comparable", 1]);
+  assertEquals(await whether([0.7e9, 1e9]), ["unanswered", "not comparable", 1]);
+  assertEquals(await whether(null), ["unanswered", "not comparable", 1]);
+  assertEquals(await whether([0.81e9, 1.19e9]), ["no", "slower", 3]);
+  assertEquals(await whether([0.15e9, 15e9], { numericsOnly: true }), ["yes", "right", 1]);
+});
+
 Deno.test("numerics alone are right or wrong, wherever", async () => {
   const other = { ...HERE, gpu: { ...HERE.gpu!, description: "Other" } };
   for (const device of [HERE, other]) {

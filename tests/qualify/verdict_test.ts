@@ -1,6 +1,7 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import fc from "fast-check";
-import { judgedInterval, judgeRate, leastRate, type Rate, WIDEST } from "../../tuner/qualify/verdict.ts";
+import { isComparable, WIDEST } from "../../tuner/measuring/statistics.ts";
+import { judgedInterval, judgeRate, leastRate, type Rate } from "../../tuner/qualify/verdict.ts";
 
 const tolerances = fc.double({ min: 0, max: 0.99, noNaN: true });
 
@@ -36,12 +37,12 @@ Deno.test("a run like the recorded one passes, whatever the tolerance", () => {
 
 Deno.test("no noise hides a device so slow that even the widest intervals are apart", () => {
   fc.assert(fc.property(rates, rates, tolerances, (recorded, shape, tolerance) => {
-    const limit = (1 - tolerance) / WIDEST ** 2;
+    const limit = (1 - tolerance) * (1 - WIDEST) / (1 + WIDEST);
     const slow = scaled(shape, 0.999 * limit * recorded.cellsPerSecond / shape.cellsPerSecond);
     assertEquals(judgeRate(recorded, slow, tolerance), "slower");
     const fast = scaled(
       shape,
-      1.001 * WIDEST ** 2 * (1 + tolerance) * recorded.cellsPerSecond / shape.cellsPerSecond,
+      1.001 * (1 + WIDEST) / (1 - WIDEST) * (1 + tolerance) * recorded.cellsPerSecond / shape.cellsPerSecond,
     );
     assertEquals(judgeRate(recorded, fast, tolerance), "faster");
   }));
@@ -72,7 +73,8 @@ Deno.test("a faster run is never judged worse, and a larger tolerance forgives m
 
 Deno.test("intervals of a sample or two count only as far as they say something", () => {
   const one: Rate = { cellsPerSecond: 10, confidence95: [0, 20] };
-  assertEquals(judgedInterval(one), [10 / WIDEST, 10 * WIDEST]);
+  assertEquals(judgedInterval(one), [8, 12]);
+  assertEquals([one, { ...one, confidence95: null }, exactly(10)].map(isComparable), [false, false, true]);
   assertEquals(judgedInterval(exactly(10)), [10, 10]);
 });
 
@@ -87,4 +89,6 @@ Deno.test("a device at a third of the recorded rate is slower, however wide its 
   const third = { cellsPerSecond: 33e9, confidence95: [32e9, 34e9] } as const;
   assertEquals(judgeRate(recorded, third, 0.1), "slower");
   assertEquals(judgeRate(recorded, { ...third, confidence95: [32e9, 99e9] }, 0.1), "slower");
+  const half = { cellsPerSecond: 50e9, confidence95: [1e9, 99e9] } as const;
+  assertEquals(judgeRate({ ...recorded, confidence95: [80e9, 120e9] }, half, 0.1), "slower");
 });

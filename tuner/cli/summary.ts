@@ -13,7 +13,7 @@ import {
 } from "../profile/describe.ts";
 import { describeCostModel, type ProfileEntry } from "../profile/schema.ts";
 import { failureCounts, gcells } from "../report/words.ts";
-import { describeDisturbance } from "../measuring/disturbance.ts";
+import { describeWarning } from "../measuring/disturbance.ts";
 import type { Finalist } from "../measuring/final_round.ts";
 import { leftOut } from "../problem/suited_space.ts";
 import { measuredDevice } from "../tune/library_tune.ts";
@@ -56,7 +56,7 @@ export function summaryRecord(
     ...found,
     device: measuredDevice(device, { copyBytesPerSecond, constants }),
     entry: outcome.entry ?? null,
-    warning: describeDisturbance(outcome.entry?.result.samples ?? []) ?? null,
+    warning: outcome.entry && describeWarning(outcome.entry.result) || null,
     gpuAlone: outcome.gpuAlone ?? null,
     cpuAlone: outcome.cpuAlone ?? null,
     together: outcome.together ?? null,
@@ -133,7 +133,7 @@ function describeWinner(outcome: TuneOutcome, entry: ProfileEntry, highest: numb
   const choice = outcome.earlierMessage === undefined
     ? needsLeast
     : `the profile's stays, else ${needsLeast}`;
-  const disturbance = describeDisturbance(result.samples);
+  const warning = describeWarning(result);
   const word = describeChoice(entry, ratesOf(outcome)[0]!.cellsPerSecond);
   return [
     `${word[0]!.toUpperCase()}${word.slice(1)}: ${describeConfiguration(configuration)}`,
@@ -144,7 +144,7 @@ function describeWinner(outcome: TuneOutcome, entry: ProfileEntry, highest: numb
       : speedupOverStepwise === null
       ? ""
       : `, ${formatFactor(speedupOverStepwise)} the best stepwise`),
-    ...(disturbance === undefined ? [] : [`  Warning: ${disturbance}`]),
+    ...(warning === undefined ? [] : [`  Warning: ${warning}`]),
     ...(lowClock === undefined ? [] : [`  ${lowClock}: under this work it does not rise further`]),
     ...(byHost === undefined ? [] : [
       `  by the host's clock ${formatRate(byHost.cellsPerSecond)} in a run of ${

@@ -1,6 +1,6 @@
 import { interquartileRange, quantileSorted } from "npm:simple-statistics@^7.12.0";
-import { formatCount, formatRate } from "../format.ts";
-import { median } from "./statistics.ts";
+import { formatCount, formatPercent, formatRate } from "../format.ts";
+import { isComparable, median, WIDEST } from "./statistics.ts";
 
 /** Fewer samples say nothing of their distribution; a smaller part of the rate is noise. */
 const LEAST_SAMPLES = 10, LEAST_GAP = 0.1;
@@ -36,4 +36,16 @@ export function describeDisturbance(rates: readonly number[]): string | undefine
     : undefined;
   return seen &&
     `${seen}: other programs or a clock that changes may have disturbed them; try an idle machine, or a longer --budget`;
+}
+
+/** Why the rate that was found is of little use, and what to try, in one line; undefined where it is of use. */
+export function describeWarning(
+  result: Parameters<typeof isComparable>[0] & {
+    readonly samples: readonly number[];
+  },
+): string | undefined {
+  const disturbance = describeDisturbance(result.samples);
+  if (isComparable(result)) return disturbance;
+  const wide = `no 95% interval within ±${formatPercent(WIDEST)}: qualify cannot compare with this rate`;
+  return `${wide}; ${disturbance ?? "try an idle machine, or a longer --budget"}`;
 }

@@ -4,7 +4,7 @@
  * that other programs' work of a second meets all of them. `tie_set.ts` says what follows from the rates.
  *
  * A finalist that is significantly slower has no further turn. The round ends when the others are known precisely
- * enough, after {@linkcode MOST_BLOCKS} blocks, or when another block would end too late. Two blocks always run,
+ * enough to choose among them and to compare a later run with, after {@linkcode MOST_BLOCKS} blocks, or when another block would end too late. Two blocks always run,
  * because one says nothing about the noise.
  *
  * @module
@@ -15,7 +15,7 @@ import type { Configuration, Measurement } from "../configuration.ts";
 import { evaluateOn, type Evaluation, measurementOf, type Workbench } from "./evaluate.ts";
 import { deviceOf } from "../shares.ts";
 import { laterRunInterval, noiseOfTurns, type TurnNoise } from "./later_run.ts";
-import { median } from "./statistics.ts";
+import { isComparable, median } from "./statistics.ts";
 import { seededRandom } from "./seeded_random.ts";
 import { NEGLIGIBLE, overlappingTies, type Standing, standingsOf, type Turns } from "./tie_set.ts";
 
@@ -115,15 +115,15 @@ export async function finalRound(
     }
     // if the fastest has failed, others are among the best again
     compete = racing.filter((_, i) => standings[i]!.isTied);
-    const areKnown = racing.every((_, i) => !standings[i]!.isTied || isKnown(standings[i]!));
+    const found = measurementsOf(racing, standings);
+    const areKnown = standings.every((one, i) => !one.isTied || (isKnown(one) && isComparable(found[i]!)));
     if (block + 1 >= LEAST_BLOCKS && areKnown) break;
   }
   const standings = done === 0 ? undefined : standingsOf(racing.map(ratesOf));
-  const among = standings === undefined ? racing.length : standings.filter(({ isTied }) => isTied).length;
-  const noise = noiseOfTurns(racing.map(turnsOf));
+  const measurements = measurementsOf(racing, standings);
   return racing.map((one, i) => ({
     before: one.before,
-    measurement: measurementAfter(one, { among, noise }),
+    measurement: measurements[i]!,
     blocks: one.blocks,
     standing: standings?.[i],
   })).sort((a, b) => b.measurement.cellsPerSecond - a.measurement.cellsPerSecond);
@@ -154,6 +154,13 @@ export function partsOfTurn(
   if (deviceOf(configuration) === "gpu") return 1;
   const runNs = cellsOf(grid) * steps / cellsPerSecond * 1e9;
   return Math.min(MOST_PARTS, Math.max(1, Math.floor(TURN_NS / (PART_RUNS * runNs))));
+}
+
+/** The records of all finalists, by what is known now. */
+function measurementsOf(racing: readonly Racer[], standings: readonly Standing[] | undefined): Measurement[] {
+  const among = standings === undefined ? racing.length : standings.filter(({ isTied }) => isTied).length;
+  const noise = noiseOfTurns(racing.map(turnsOf));
+  return racing.map((one) => measurementAfter(one, { among, noise }));
 }
 
 /** Whether a slowdown is known precisely enough. */

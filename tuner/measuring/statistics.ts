@@ -45,6 +45,17 @@ export function medianInterval95(samples: readonly number[]): [low: number, high
   return [Math.max(0, Math.min(sorted[0]!, low)), Math.max(sorted[n - 1]!, high)];
 }
 
+/** The farthest that an end of an interval may lie from its rate, as a part of it, for others to be compared with it. */
+export const WIDEST = 0.2;
+
+/** Whether a rate has an interval so narrow that others can be compared with it. */
+export function isComparable({ cellsPerSecond, confidence95 }: {
+  readonly cellsPerSecond: number;
+  readonly confidence95: readonly [low: number, high: number] | null;
+}): boolean {
+  return confidence95?.every((end) => Math.abs(end - cellsPerSecond) <= WIDEST * cellsPerSecond) ?? false;
+}
+
 /** Student's 95% interval of the mean of at least two values: x̄ ± t s/√n. */
 export function meanInterval95(values: readonly number[]): [low: number, high: number] {
   const n = values.length, centre = mean([...values]);

@@ -3,8 +3,9 @@ import { cellsOf, type Problem } from "../../kernels/stencils/stencil.ts";
 import { FORMER_TRAVERSALS } from "../profile/former_files.ts";
 import { type Configuration, configurationKey, type FailureReason } from "../configuration.ts";
 import type { Session } from "../devices/session.ts";
-import { describeLowClock, formatDuration } from "../format.ts";
+import { describeLowClock, formatDuration, formatPercent } from "../format.ts";
 import { evaluateOn, type Evaluation, verifyOn } from "../measuring/evaluate.ts";
+import { isComparable, WIDEST } from "../measuring/statistics.ts";
 import { describeConfiguration, describeProfileProblem } from "../profile/describe.ts";
 import { ProfileError } from "../profile/profile_error.ts";
 import { problemOf } from "../profile/profile_problem.ts";
@@ -87,7 +88,12 @@ export class Trial {
     this.obstacle = problem === undefined
       ? whyUnknown(entry)
       : whyNotHere(problem, configuration, device.gpu?.limits);
-    this.notComparable = whyNotComparable(recorded, device, share);
+    this.notComparable = whyNotComparable(recorded, device, share) ??
+      (isComparable(entry.result)
+        ? undefined
+        : `the recorded rate has no 95% interval within ±${
+          formatPercent(WIDEST)
+        }: measure it again with tune`);
     this.isNoisy = uses(share, "cpu") || (device.gpu?.isFallback ?? false);
   }
 

@@ -1,5 +1,6 @@
 import type { FailureReason, Verification } from "../configuration.ts";
 import type { DeviceDescription } from "../devices/device.ts";
+import { WIDEST } from "../measuring/statistics.ts";
 import type { ProfileDevice, ProfileEntry } from "../profile/schema.ts";
 
 /** A rate with its 95% interval, in cells per second. */
@@ -15,7 +16,7 @@ export type RateVerdict = "pass" | "slower" | "faster";
 
 /**
  * What became of an entry. `right`: verified, where no rates were to be compared. `not comparable`: verified, on
- * another device. `not run`: it cannot be on this device or with this Facet, or there was no time. `failed`: the
+ * another device, or the recorded interval is too wide. `not run`: it cannot be on this device or with this Facet, or there was no time. `failed`: the
  * device failed, or its compiler did.
  */
 export type Verdict = RateVerdict | "right" | "wrong" | "not comparable" | "not run" | "failed";
@@ -87,16 +88,10 @@ export function answerOf(results: readonly Pick<EntryResult, "verdict" | "failur
 }
 
 /**
- * The farthest that an end of an interval counts from its median, as a factor. An interval of very few samples says
- * nothing (of two, Student's reaches some nine standard deviations far), and against it no device could ever be too
- * slow. With this and a tolerance of 10%, a device at less than 40% of the recorded rate is always slower.
- */
-export const WIDEST = 1.5;
-
-/**
  * Compares intervals, not points: a run is **slower** only where all of its 95% interval lies below the recorded one's
  * lower end less the tolerance, and **faster** only where all of it lies above the upper end plus the tolerance. Between
- * them the difference is no larger than what is tolerated, or than what the noise explains.
+ * them the difference is no larger than what is tolerated, or than what the noise explains. With a tolerance of 10%, a
+ * device at less than 60% of the recorded rate is always slower.
  *
  * @param tolerance fraction that a rate may differ from the recorded interval, from 0 to below 1
  * @throws {RangeError} for another tolerance
@@ -113,10 +108,13 @@ export function leastRate(recorded: Rate, tolerance: number): number {
   return judgedInterval(recorded)[0] * (1 - tolerance);
 }
 
-/** A rate's interval as far as it counts. */
+/**
+ * A rate's interval as far as it counts: of very few samples it says nothing (of two, Student's reaches some nine standard
+ * deviations far), and with it no device could ever be too slow.
+ */
 export function judgedInterval({ cellsPerSecond, confidence95 }: Rate): [number, number] {
   const [low, high] = confidence95 ?? [0, Infinity];
-  return [Math.max(low, cellsPerSecond / WIDEST), Math.min(high, cellsPerSecond * WIDEST)];
+  return [Math.max(low, cellsPerSecond * (1 - WIDEST)), Math.min(high, cellsPerSecond * (1 + WIDEST))];
 }
 
 export function checkTolerance(tolerance: number): void {

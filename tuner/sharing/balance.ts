@@ -8,7 +8,7 @@ import {
 } from "../../models/shared_step.ts";
 import type { Measurement } from "../configuration.ts";
 import { HOST_BATCH_NS } from "../devices/gpu/gpu_clock.ts";
-import { formatDuration, formatPeriod } from "../format.ts";
+import { formatDuration, formatFactor, formatPeriod } from "../format.ts";
 import { evaluateOn, type Evaluation } from "../measuring/evaluate.ts";
 import {
   type BalancedPeriod,
@@ -97,9 +97,7 @@ export async function balance(options: BalanceOptions): Promise<Balance> {
   onProgress(total, total);
   const [first] = tried, { exchangeEvery } = best?.configuration.share ?? picked;
   const settled = tried.find((one) => one.exchangeEvery === exchangeEvery), found = settled ?? picked;
-  const proposed = `; the cost model's share, exchanging every ${
-    formatPeriod(exchangeEvery)
-  }, is the fastest`;
+  const proposed = `; the cost model's share, exchanging every ${formatPeriod(exchangeEvery)}, is faster`;
   return {
     best,
     iterations: first === found ? found.iterations : [...first!.iterations, ...found.iterations],
@@ -137,7 +135,8 @@ function whyNotMeasure(options: SharingOptions, { stepNs }: BalanceCandidate): s
   const aloneNs = cellsOf(problem.grid) / Math.max(cpu, gpu) * 1e9;
   if (stepNs > (1 + NEAR) * aloneNs) {
     const device = cpu > gpu ? "CPU" : "GPU";
-    return `a step takes ${formatDuration(stepNs)}, on the ${device} alone ${formatDuration(aloneNs)}`;
+    const times = `${formatDuration(stepNs)} a step, on the ${device} alone ${formatDuration(aloneNs)}`;
+    return `sharing would take ${formatFactor(stepNs / aloneNs)} as long: ${times}`;
   }
   // a run to verify, and a sample by the host's clock
   const runNs = problem.steps * stepNs;

@@ -23,6 +23,8 @@ const SEARCH_PART = 0.5;
 /** One step of the Eq. 8 iteration; times are those of a round of R steps. */
 export interface SharedIteration extends BalanceIteration {
   readonly exchangeEvery: number;
+  /** Until both were done, the exchange and the host's waits included. */
+  readonly roundNs: number;
 }
 
 export interface BalancedPeriod extends SharePoint {
@@ -149,7 +151,8 @@ async function balancePeriod(
     try {
       const { cpuNs: cpuTimeNs, ...sample } = await timeShare(options, configuration);
       const gpuSlices = slices - cpuSlices;
-      iterations.push({ exchangeEvery, cpuSlices, gpuSlices, cpuTimeNs, gpuTimeNs: sample.gpuNs });
+      const { gpuNs: gpuTimeNs, roundNs } = sample;
+      iterations.push({ exchangeEvery, cpuSlices, gpuSlices, cpuTimeNs, gpuTimeNs, roundNs });
       iterationNs = session.now() - beganNs;
       if (isShared({ cpuSlices, gpuSlices })) samples.push({ exchangeEvery, cpuSlices, ...sample });
     } catch (error) {

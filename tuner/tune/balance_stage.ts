@@ -53,7 +53,9 @@ export async function balance(run: TuningRun): Promise<BalanceResult> {
   if (result === undefined) return { ...nothing, balanceMessage: "no configuration of the GPU verified" };
   const { best: together, message: balanceMessage, costModel } = result;
   // times of one step: R is not the same in all of them
-  const iterations = result.iterations.map(({ exchangeEvery, cpuTimeNs, gpuTimeNs, ...slices }) => ({
+  const iterations = result.iterations.map((
+    { exchangeEvery, cpuTimeNs, gpuTimeNs, roundNs: _, ...slices },
+  ) => ({
     ...slices,
     cpuTimeNs: cpuTimeNs / exchangeEvery,
     gpuTimeNs: gpuTimeNs / exchangeEvery,
