@@ -2,15 +2,20 @@ import { assert, assertEquals, assertRejects } from "@std/assert";
 import { OPTIONS as BALANCE } from "../../tuner/cli/balance.ts";
 import { OPTIONS as EXPORT } from "../../tuner/cli/export.ts";
 import { OPTIONS as IMPORT } from "../../tuner/cli/import.ts";
-import type { Options } from "../../tuner/cli/options.ts";
+import type { Option, Options } from "../../tuner/cli/options.ts";
 import { parseOptions } from "../../tuner/cli/parse_options.ts";
 import { OPTIONS as QUALIFY } from "../../tuner/cli/qualify.ts";
 import { OPTIONS as RECORD } from "../../tuner/cli/record.ts";
 import { OPTIONS as REPLAY } from "../../tuner/cli/replay.ts";
 import { OPTIONS as REPORT } from "../../tuner/cli/report.ts";
+import { OPTIONS as MERGE } from "../../tuner/cli/merge.ts";
+import { OPTIONS as SCALING } from "../../tuner/cli/scaling.ts";
+import { OPTIONS as SHOT } from "../../tuner/cli/shot.ts";
+import { OPTIONS as SOLVE } from "../../tuner/cli/solve.ts";
 import { OPTIONS as SPACE } from "../../tuner/cli/space.ts";
 import { OPTIONS as TUNE } from "../../tuner/cli/tune.ts";
 import { RequestError } from "../../tuner/problem/request_error.ts";
+import { inDirectory } from "./run_task.ts";
 
 const ALL: Readonly<Record<string, Options>> = {
   tune: TUNE,
@@ -22,6 +27,10 @@ const ALL: Readonly<Record<string, Options>> = {
   report: REPORT,
   export: EXPORT,
   import: IMPORT,
+  merge: MERGE,
+  scaling: SCALING,
+  shot: SHOT,
+  solve: SOLVE,
 };
 
 /** Requests that are refused: the command with its options, and a part of the message. */
@@ -122,3 +131,40 @@ Deno.test("record and qualify: defaults, and typed values", async () => {
     assertEquals(tolerance, fraction);
   }
 });
+
+Deno.test("no command writes a file that it reads, or two files into one, by whatever names", () =>
+  inDirectory(async (directory) => {
+    for (const [command, options] of Object.entries(ALL)) {
+      for (const [name, { value = "", reads, writes }] of Object.entries<Option>(options)) {
+        assertEquals(value.includes("FILE"), Boolean(reads ?? writes), `${command} ${name}`);
+      }
+    }
+    const words = new URL("../../kernels/equation.ts", import.meta.url);
+    const equation = `import { equation } from "${words}";
+      export default equation({ name: "still", fields: { u: [0, 1] }, step: ({ u }) => ({ u }) });`;
+    await Deno.writeTextFile(`${directory}/p.ts`, equation);
+    await Deno.writeTextFile(`${directory}/p.json.journal.jsonl`, "");
+    await Deno.symlink(directory, `${directory}/link`);
+    await Deno.link(`${directory}/p.ts`, `${directory}/hard.ts`);
+    for (
+      const [request, written, read] of [
+        ["tune --stencil D/p.ts --out D/hard.ts", "out", "stencil"],
+        ["record --stencil D/p.ts --out D/link/p.ts", "out", "stencil"],
+        ["qualify --profile D/p.ts --junit D/link/./p.ts", "junit", "profile"],
+        ["qualify --profile D/p.ts --junit D/new --markdown D/link/./new", "junit", "markdown"],
+        ["report --profile D/x --profile D/p.json --out D/link/p.json.journal.jsonl", "out", "profile"],
+        ["report --profile D/x --journal D/p.ts --out D/p.ts", "out", "journal"],
+        ["export --format t4 --from D/p.ts --out D/link/p.ts", "out", "from"],
+        ["import --from D/p.json.journal.jsonl --out D/p.json", "out", "from"],
+        ["merge D/x D/p.ts --out D/hard.ts", "out", "from"],
+        ["scaling --profile D/p.ts --out D/link/p.ts", "out", "profile"],
+        ["solve --profile D/p.ts --checkpoint D/link/p.ts", "checkpoint", "profile"],
+      ] as const
+    ) {
+      const [name = "", ...args] = request.replaceAll("D/", `${directory}/`).split(" ");
+      const message = `Cannot use --${written}: wanted another file than --${read}: found`;
+      await assertRejects(() => parseOptions(args, ALL[name]!), RequestError, message, request);
+    }
+    const fine = ["--profile", `${directory}/p.ts`, "--checkpoint", `${directory}/new`];
+    assert(await parseOptions(fine, SOLVE));
+  }));

@@ -17,6 +17,7 @@ import { OPTIONS as SPACE } from "../../tuner/cli/space.ts";
 import { OPTIONS, resolveSizes } from "../../tuner/cli/tune.ts";
 import { layOut } from "../../tuner/cli/terminal.ts";
 import { RequestError } from "../../tuner/problem/request_error.ts";
+import { capture } from "./run_task.ts";
 
 const [WAVE] = EQUATIONS;
 
@@ -63,7 +64,7 @@ Deno.test("tune without options is the wave equation for a minute", async () => 
 Deno.test("tune takes every option of the contract", async () => {
   const args = "--stencil wave --order=14 --set courant=0.3 --grid 17x19x23 --boundary periodic --steps 31 " +
     "--traversal stepwise --traversal diamond-torre --traversal stepwise --strategy random --budget 500 " +
-    "--cpu-workers 3 --device-memory 1.5GiB --seed 42 --start-share 0.25 --out a/b.json --resume --json --quiet";
+    "--cpu-workers 1 --device-memory 1.5GiB --seed 42 --start-share 0.25 --out a/b.json --resume --json --quiet";
   assertEquals(await parse(...args.split(" ")), {
     stencil: WAVE!,
     order: 14,
@@ -76,7 +77,7 @@ Deno.test("tune takes every option of the contract", async () => {
     receivers: undefined,
     steps: 31,
     traversal: ["stepwise", "diamond-torre"],
-    cpuWorkers: 3,
+    cpuWorkers: 1,
     gpu: undefined,
     noGpu: false,
     deviceMemory: 1.5 * 2 ** 30,
@@ -90,6 +91,17 @@ Deno.test("tune takes every option of the contract", async () => {
     quiet: true,
   });
   assertEquals((await parse("--no-gpu")).noGpu, true);
+});
+
+Deno.test("more workers than cores are asked for, and one for each core is taken, with a word", async () => {
+  const cores = navigator.hardwareConcurrency, took: (number | undefined)[] = [];
+  const { stderr } = await capture([1, cores, cores + 1, 999].map((workers) => async () => {
+    took.push((await parse("--cpu-workers", `${workers}`)).cpuWorkers);
+    return 0;
+  }));
+  assertEquals(took, [1, cores, cores, cores]);
+  const each = `${cores} worker${cores === 1 ? "" : "s"}, one for each core`;
+  assertEquals(stderr, [cores + 1, 999].map((n) => `facet: --cpu-workers ${n}: ${each}\n`).join(""));
 });
 
 Deno.test("one number is a cube, or the points of a line", async () => {

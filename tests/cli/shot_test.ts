@@ -255,10 +255,15 @@ Deno.test("the built-in model of two dimensions is shot along x and the depth, i
     const files = ["--traces", `${directory}/t.sgy`, "--out", `${directory}/s.png`];
     const { code, stdout, stderr } = await runCommand("shot", [...args, ...files]);
     assertEquals([code, stderr], [0, ""]);
-    assertMatch(stdout, /^Model 24x18, with edges 30x24; \d+ steps of 1\.72 ms$/m);
+    assertMatch(
+      stdout,
+      /^Model 24x18, with edges of 3 cells 30x24, 40% of it edges; \d+ steps of 1\.72 ms$/m,
+    );
     const view = new DataView((await Deno.readFile(`${directory}/t.sgy`)).buffer), first = 3600;
     const longs = [40, 48, 72, 76, 80, 84].map((at) => view.getInt32(first + at));
     assertEquals(longs, [-25_000, 25_000, 125_000, 0, 5000, 0]);
+    const header = (await Deno.readFile(`${directory}/t.sgy`)).subarray(0, 3200);
+    assertEquals([header[3 * 80 + 4], header[4 * 80 + 4]], [0xa5, 0xa2]); // velocity, steps
   }));
 
 Deno.test("several shots have files with their numbers, and are resampled into SEG-Y", () =>
@@ -278,7 +283,10 @@ Deno.test("several shots have files with their numbers, and are resampled into S
     await Deno.mkdir(`${directory}/a.b`);
     const { stdout, stderr } = await run(["--shots", `${directory}/shots.csv`, ...out]);
     const files = ["a.b/s-1.png", "t-1.sgy", "a.b/s-2.png", "t-2.sgy"].map((name) => `${directory}/${name}`);
-    assertMatch(stdout, /^Model 12x10x9, with edges 18x16x15; \d+ steps of 1\.41 ms$/m);
+    assertMatch(
+      stdout,
+      /^Model 12x10x9, with edges of 3 cells 18x16x15, 75% of it edges; \d+ steps of 1\.41 ms$/m,
+    );
     assertMatch(stdout, /^\S+ [MGk]cells\/s, of the model's own cells \S+ [Mk]cells\/s$/m);
     assertEquals(stdout.split("\n").at(-2), `Wrote ${files.join(", ")}`);
     assertMatch(stderr, /^shot 1 of 2: \d+\/\d+ · .+$/m);
@@ -324,8 +332,14 @@ Deno.test("what shot cannot do is refused in a line, before any work and before 
     await Deno.writeTextFile(`${directory}/mixed.csv`, "45,55,65\n45,55\n");
     await Deno.writeTextFile(`${directory}/empty.csv`, "\n\n");
     await Deno.writeTextFile(`${directory}/r.csv`, "45,55,65\n");
+    await Deno.writeTextFile(`${directory}/hex.csv`, "45,0x10,45\n");
+    await Deno.writeFile(`${directory}/kms.npy`, npyBytes([Float32Array.of(1.5, 3), Float32Array.of(2, 2)]));
+    await Deno.link(`${directory}/v.npy`, `${directory}/hard-1.npy`);
+    await Deno.symlink(directory, `${directory}/link`);
+    const before = [...Deno.readDirSync(directory)].map(({ name }) => name).sort();
     const file = ["--velocity", `${directory}/v.npy`],
       small = ["--grid", "8"],
+      slow = [...small, "--frequency", "1"],
       sgy = ["--traces", `${directory}/t.sgy`];
     await assertRefused("shot", [
       [["--velocity", `${directory}/none.npy`], `Cannot read ${directory}/none.npy: there is no such file`],
@@ -337,7 +351,6 @@ Deno.test("what shot cannot do is refused in a line, before any work and before 
         [...small, "--source", "45,45,81"],
         "wanted places from 5,5,5 to 75,75,75 m, where the outermost cells are",
       ],
-      [[...file, "--traces", `${directory}/v.npy`], "wanted another file than --velocity"],
       [[...small, "--source", "45,2,45"], "wanted places from 5,5,5 to 75,75,75 m"],
       [
         [...small, "--receivers", "line:15,15,15:85,15,15:4"],
@@ -391,29 +404,94 @@ Deno.test("what shot cannot do is refused in a line, before any work and before 
       [[...small, "--sample", "20ms"], "wanted at most 11.1 ms for 15 Hz: found"],
       [
         [...small, ...sgy, "--sample", "0.0015ms"],
-        "whole microseconds, and at most 32767 samples in a SEG-Y file",
+        "at most 11.1 ms for 15 Hz, and in SEG-Y whole microseconds and samples, from 1 to 32767",
       ],
-      [[...small, ...sgy, "--time", "60s"], "32767 samples"],
+      [[...small, ...sgy, "--time", "60s"], 'from 1 to 32767: found "1406 µs, 42,675 samples"'],
+      [[...slow, ...sgy, "--sample", "40ms"], 'samples, from 1 to 32767: found "40000 µs, 26 samples"'],
+      [
+        [...small, ...sgy, "--spacing", "0.001", "--frequency", "9000"],
+        'Cannot use --traces: wanted a --sample, or .npy: SEG-Y has whole microseconds: found "a time step of 141 ns"',
+      ],
+      [
+        [...small, ...sgy, "--spacing", "150000000", "--frequency", "0.000001"],
+        "places up to 1000000 km are",
+      ],
+      [
+        ["--velocity", `${directory}/kms.npy`],
+        'a period; --velocity of 1.5 to 3 m/s: are these km/s?: found "15"',
+      ],
+      [
+        [...small, "--frequency", "1500"],
+        "wanted at most 118 Hz, 6 time steps of 1.41 ms a period; --frequency of 1500 Hz means waves of 1.20 m in " +
+        'cells of 10 m: are these Hz and m?: found "1500"',
+      ],
+      [[...small, "--receivers", `${directory}/hex.csv`], "in metres are wanted in line 1: found 45,0x10,45"],
+      [
+        [...file, "--traces", `${directory}/link/./v.npy`],
+        `Cannot use --traces: wanted another file than --velocity: found "${directory}/link/./v.npy"`,
+      ],
+      [
+        [...file, "--shots", `${directory}/r.csv`, "--traces", `${directory}/hard.npy`],
+        `wanted another file than --velocity: found "${directory}/hard-1.npy"`,
+      ],
+      [
+        ["--stencil", "elastic", "--velocity-s", `${directory}/t-vz.npy`, "--traces", `${directory}/t.npy`],
+        `wanted another file than --velocity-s: found "${directory}/t-vz.npy"`,
+      ],
       [[...small, "--out", `${directory}/none/s.png`], `there is no folder ${directory}/none`],
       [[...small, "--traces", `${directory}/none/t.npy`], `there is no folder ${directory}/none`],
       [[...small, "--profile", "none.json"], "Cannot read none.json: there is no such file"],
     ]);
-    const names = [...Deno.readDirSync(directory)].map(({ name }) => name).sort();
-    assertEquals(names, ["bad.csv", "empty.csv", "mixed.csv", "r.csv", "v.npy"]);
+    assertEquals([...Deno.readDirSync(directory)].map(({ name }) => name).sort(), before);
   }));
 
-Deno.test("a wavelength of too few cells is warned of", () =>
+Deno.test("what looks odd of a shot is said, and what does not is not", () =>
   inDirectory(async (directory) => {
-    const small = ["--grid", "8", "--edges", "0", "--time", "10ms", "--json", "--quiet", ...CPU];
-    const { code, stderr } = await runCommand("shot", [
-      ...small,
-      "--frequency",
-      "40",
-      "--out",
-      `${directory}/s.png`,
-    ]);
-    assertEquals(code, 0);
-    assertMatch(stderr, /^facet: 1\.8 cells per shortest wavelength.*\n$/);
+    const columns = Array.from({ length: 27 }, () => new Float32Array(9).fill(2000));
+    await Deno.writeFile(`${directory}/v.npy`, npyBytes(columns));
+    await Deno.writeFile(`${directory}/km.npy`, npyBytes(columns.map((one) => one.map(() => 2))));
+    const model = ["--velocity", `${directory}/v.npy`];
+    for (
+      const [args, said] of [
+        [
+          ["--grid", "8", "--edges", "0", "--frequency", "40"],
+          /^facet: 1\.8 cells per shortest wavelength.*\n$/,
+        ],
+        [["--stencil", "elastic", "--grid", "9x8", "--edges", "0"], /^$/],
+        // the outermost cell is centred at 26.5 · 0.3
+        [
+          [
+            ...model,
+            "--spacing",
+            "0.3",
+            "--frequency",
+            "500",
+            "--edges",
+            "0",
+            "--receivers",
+            "line:0.15,1:7.95,1:2",
+          ],
+          /^$/,
+        ],
+        [
+          [...model, "--edges", "0", "--density", "2.2"],
+          /^facet: --density of 2\.2 kg\/m³: are these g\/cm³\?\n$/,
+        ],
+        [
+          ["--velocity", `${directory}/km.npy`, "--spacing", "0.01", "--edges", "0"],
+          /^facet: --velocity of 2 m\/s: are these km\/s\?\n$/,
+        ],
+        [
+          [...model, "--frequency", "30"],
+          /^facet: edges of 16 cells, as -40 dB need, make 2,419 cells of the model's 243: --edges 8 halves their w/,
+        ],
+      ] as const
+    ) {
+      const files = ["--out", `${directory}/s.png`, "--time", "10ms", "--json", "--quiet", ...CPU];
+      const { code, stderr } = await runCommand("shot", [...args, ...files]);
+      assertEquals(code, 0, stderr);
+      assertMatch(stderr, said);
+    }
   }));
 
 testUnderMpi(

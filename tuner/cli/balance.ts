@@ -1,7 +1,7 @@
 import { cellsOf, describeGrid, type Problem } from "../../kernels/stencils/stencil.ts";
 import { TRAVERSALS } from "../../kernels/traversals/all.ts";
 import type { BalanceIteration } from "../../models/balance.ts";
-import { type Configuration, MAX_WORKERS, type Measurement } from "../configuration.ts";
+import type { Configuration, Measurement } from "../configuration.ts";
 import type { DeviceDescription } from "../devices/device.ts";
 import { deviceFailed } from "../devices/device_error.ts";
 import { DeviceSession } from "../devices/session.ts";
@@ -16,7 +16,7 @@ import { cpuCandidates } from "../search/cpu_space.ts";
 import { type Balance, balance } from "../sharing/balance.ts";
 import type { SharingOptions } from "../sharing/shared_run.ts";
 import { AttendedRun } from "./attended_run.ts";
-import { COMMON, type Options, type Values, whole } from "./options.ts";
+import { COMMON, type Options, type Values, whole, workers } from "./options.ts";
 import { command } from "./parse_options.ts";
 import { PROBLEM, resolveOptions } from "./problem_options.ts";
 import { EXIT } from "./report_error.ts";
@@ -34,7 +34,7 @@ export const SHARED = {
     read: traversal.read,
     default: "stepwise",
   },
-  cpuWorkers: { ...PROBLEM.cpuWorkers, read: whole(1, MAX_WORKERS) },
+  cpuWorkers: workers(PROBLEM.cpuWorkers.help, 1),
   json: COMMON.json,
   quiet: COMMON.quiet,
 } as const satisfies Options;

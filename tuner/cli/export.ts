@@ -5,7 +5,7 @@ import type { RecordedSpace } from "../interchange/recorded_space.ts";
 import { entryRecords } from "../profile/entry_records.ts";
 import { readProfile } from "../profile/store.ts";
 import { formatCount, formatPlural } from "../format.ts";
-import { COMMON, file, oneOf, type Options } from "./options.ts";
+import { COMMON, input, oneOf, type Options, output, profileInput } from "./options.ts";
 import { command } from "./parse_options.ts";
 import { chooseEntry, readProfileJournal, writePieces } from "./read_inputs.ts";
 import { print } from "./terminal.ts";
@@ -19,13 +19,13 @@ export const OPTIONS = {
     required: `one of ${SPACE_FORMATS.join(", ")}`,
   },
   profile: {
-    ...file("the profile to export from"),
+    ...profileInput("the profile to export from"),
     notWith: { "--from": "give either a profile or another tool's file" },
   },
   journal: COMMON.journal,
   entry: COMMON.entry,
-  from: file("instead of a profile: T4 results or a cache to convert"),
-  out: { ...file("where to write; compressed if it ends in .gz"), required: "the file to write" },
+  from: input("instead of a profile: T4 results or a cache to convert"),
+  out: { ...output("where to write; compressed if it ends in .gz"), required: "the file to write" },
   json: COMMON.json,
 } as const satisfies Options;
 

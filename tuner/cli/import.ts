@@ -8,16 +8,25 @@ import { checkWritable, writeProfile } from "../profile/store.ts";
 import { TOOL } from "../version.ts";
 import { renderLosses } from "./export.ts";
 import { formatPlural, formatRate } from "../format.ts";
-import { COMMON, count, file, gridOf, type Options, readText, type Values } from "./options.ts";
+import {
+  COMMON,
+  count,
+  gridOf,
+  input,
+  type Options,
+  profileOutput,
+  readText,
+  type Values,
+} from "./options.ts";
 import { command } from "./parse_options.ts";
 import { print } from "./terminal.ts";
 import { describeConfiguration } from "../profile/describe.ts";
 import { RequestError } from "../problem/request_error.ts";
 
 export const OPTIONS = {
-  from: { ...file("T4 results or a Kernel Tuner cache, plain or gzipped"), required: "the file to read" },
+  from: { ...input("T4 results or a Kernel Tuner cache, plain or gzipped"), required: "the file to read" },
   out: {
-    ...file("the profile to write or to add to; its journal goes beside it"),
+    ...profileOutput("the profile to write or to add to; its journal goes beside it"),
     required: "the profile to write",
   },
   kernel: { value: "NAME", help: "name of the kernel, where the file does not say", read: readText },

@@ -6,14 +6,21 @@ import type { Profile } from "../profile/profile_types.ts";
 import { deviceTitle } from "../report/device_card.ts";
 import { checkFileWritable, readProfile, writeProfile } from "../profile/store.ts";
 import { refuserOf, RequestError } from "../problem/request_error.ts";
-import { COMMON, file, type Options } from "./options.ts";
+import { COMMON, type Options, profileInput, profileOutput } from "./options.ts";
 import { command } from "./parse_options.ts";
 import { readProfileJournal } from "./read_inputs.ts";
 import { print, say } from "./terminal.ts";
 
 export const OPTIONS = {
-  from: { ...file("a profile to merge; so is every name without an option"), repeatable: true, isBare: true },
-  out: { ...file("the profile to write; its journal goes beside it"), required: "the profile to write" },
+  from: {
+    ...profileInput("a profile to merge; so is every name without an option"),
+    repeatable: true,
+    isBare: true,
+  },
+  out: {
+    ...profileOutput("the profile to write; its journal goes beside it"),
+    required: "the profile to write",
+  },
   json: COMMON.json,
 } as const satisfies Options;
 

@@ -1,6 +1,11 @@
 import type { Dimensions, Grid, OwnGrid } from "../../kernels/stencils/stencil.ts";
+import { MAX_WORKERS } from "../configuration.ts";
+import { formatPlural } from "../format.ts";
+import { countCores } from "../platform.ts";
 import { RequestError } from "../problem/request_error.ts";
+import { journalPath } from "../profile/journal.ts";
 import { STRATEGIES } from "../search/all.ts";
+import { say } from "./terminal.ts";
 
 /** Rejects the text of an option: what is wanted, and what was found where that is not the text itself. */
 export type Refuse = (wanted: string, found?: string) => never;
@@ -30,6 +35,10 @@ export interface Option {
   readonly notWith?: Readonly<Record<string, string>>;
   /** Options that it needs, as `--profile`, and why. */
   readonly onlyWith?: Readonly<Record<string, string>>;
+  /** The files that it reads, by its text. */
+  readonly reads?: (text: string) => readonly string[];
+  /** The files that it writes, by its text and the values of all options: none that another option reads or writes. */
+  readonly writes?: (text: string, values: EarlierValues) => readonly string[];
 }
 
 /** The options of a command by name, in the order of `--help`. The option `--help` itself is always there. */
@@ -56,10 +65,26 @@ export function wrongValue(option: string, wanted: string, found: string): Reque
 
 export const readText: Reader<string> = (text) => text;
 
-/** An option that takes a path. */
-export function file(help: string): { value: string; help: string; read: Reader<string> } {
-  return { value: "FILE", help, read: readText };
+const itself = (path: string): readonly string[] => [path];
+
+/** A profile's file, and its journal's. */
+const withJournal = (path: string): readonly string[] => [path, journalPath(path)];
+
+/** An option that takes the path of a file to read. */
+export function input(help: string, reads: NonNullable<Option["reads"]> = itself) {
+  return { value: "FILE", help, read: readText, reads };
 }
+
+/** An option that takes the path of a file to write. */
+export function output(help: string, writes: NonNullable<Option["writes"]> = itself) {
+  return { value: "FILE", help, read: readText, writes };
+}
+
+/** The same of a profile to write, beside which its journal goes. */
+export const profileOutput = (help: string) => output(help, withJournal);
+
+/** The same of a profile to read. */
+export const profileInput = (help: string) => input(help, withJournal);
 
 /** An option that takes a whole number within bounds. */
 export function count(help: string, ...bounds: [least: number, most?: number]) {
@@ -85,6 +110,22 @@ export function whole(least: number, most = Number.MAX_SAFE_INTEGER): Reader<num
   const bounds = most === Number.MAX_SAFE_INTEGER ? `of at least ${least}` : `from ${least} to ${most}`;
   const wanted = `a whole number ${bounds}`;
   return number(wanted, (value) => Number.isInteger(value) && value >= least && value <= most);
+}
+
+/** An option that takes a number of workers on the CPU: no more than it has cores, since others would wait. */
+export function workers(help: string, least: number) {
+  const read = whole(least, MAX_WORKERS), cores = countCores();
+  return {
+    value: "N",
+    help,
+    read(text: string, refuse: Refuse, earlier: EarlierValues): number {
+      const wanted = Number(read(text, refuse, earlier));
+      if (wanted > cores) {
+        say(`facet: --cpu-workers ${wanted}: ${formatPlural(cores, "worker")}, one for each core`);
+      }
+      return Math.min(wanted, cores);
+    },
+  };
 }
 
 /** A percentage from 0% to below 100%, as a fraction. */
@@ -193,9 +234,9 @@ export const COMMON = {
     ),
     default: "1",
   },
-  profile: { ...file("the profile to read"), required: "the profile to read" },
+  profile: { ...profileInput("the profile to read"), required: "the profile to read" },
   journal: {
-    ...file("its journal (default: PROFILE.journal.jsonl, if it exists)"),
+    ...input("its journal (default: PROFILE.journal.jsonl, if it exists)"),
     onlyWith: { "--profile": "a journal belongs to a profile" },
   },
   entry: {

@@ -1,3 +1,4 @@
+import { basename, dirname, join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { refuserOf, RequestError } from "../problem/request_error.ts";
 import { type EarlierValues, nameOf, type Option, type Options, type Values, wrongValue } from "./options.ts";
@@ -27,6 +28,7 @@ export async function parseOptions<const S extends Options>(
     values[key] = await valueOf(key, option, { texts: given.get(key), earlier: values });
   }
   for (const key of given.keys()) refuseCombinations(key, options, { given, values });
+  await refuseOverwriting(options, given, values);
   return values as Values<S>;
 }
 
@@ -108,6 +110,36 @@ function refuseCombinations(
   for (const [option, reason] of Object.entries(onlyWith)) {
     if (!isGiven(option)) throw new RequestError(`Cannot use --${nameOf(key)} without ${option}: ${reason}`);
   }
+}
+
+/** Rejects a file to write that another option reads or writes, by whatever name. */
+async function refuseOverwriting(
+  options: Options,
+  given: ReadonlyMap<string, readonly string[]>,
+  values: EarlierValues,
+): Promise<void> {
+  const filesOf = (role: "reads" | "writes") =>
+    Promise.all(
+      Object.entries<Option>(options).flatMap(([key, option]) =>
+        (given.get(key) ?? (option.default === undefined ? [] : [option.default]))
+          .flatMap((text) => option[role]?.(text, values) ?? [])
+          .map(async (path) => ({ key, path, same: await identityOf(path) }))
+      ),
+    );
+  const written = await filesOf("writes");
+  const all = Map.groupBy([...await filesOf("reads"), ...written], ({ same }) => same);
+  for (const { key, path, same } of written) {
+    const other = all.get(same)!.find((one) => one.key !== key);
+    if (other) throw wrongValue(nameOf(key), `another file than --${nameOf(other.key)}`, path);
+  }
+}
+
+/** What two names of a file have in common, links followed: the file, or where it would be. */
+async function identityOf(path: string): Promise<string> {
+  const found = await Deno.stat(path).catch(() => undefined);
+  if (found?.ino) return `${found.dev}:${found.ino}`;
+  const parent = await Deno.realPath(dirname(path)).catch(() => resolve(dirname(path)));
+  return await Deno.realPath(path).catch(() => join(parent, basename(path)));
 }
 
 /** What a command says of itself: how it is called, what it does in a few sentences, and its options. */

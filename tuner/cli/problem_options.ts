@@ -1,3 +1,4 @@
+import { fileURLToPath } from "node:url";
 import { EQUATIONS } from "../../kernels/stencils/all.ts";
 import {
   BOUNDARIES,
@@ -17,7 +18,6 @@ import { TRAVERSALS } from "../../kernels/traversals/all.ts";
 import { detectDevice, type DeviceDescription } from "../devices/device.ts";
 import { takeWantedGpu } from "../devices/gpu_choice.ts";
 import { isModule, loadEquation } from "./load_equation.ts";
-import { MAX_WORKERS } from "../configuration.ts";
 import { RequestError } from "../problem/request_error.ts";
 import {
   MAX_STEPS,
@@ -39,6 +39,7 @@ import {
   type Refuse,
   sidesOf,
   type Values,
+  workers,
   wrongValue,
 } from "./options.ts";
 
@@ -61,6 +62,7 @@ export const PROBLEM = {
       EQUATIONS.map(({ name }) => name).join(", ")
     }, or a module that exports yours by default, such as ./mine.ts`,
     read: readEquation,
+    reads: (text: string) => isModule(text) ? [text.startsWith("file:") ? fileURLToPath(text) : text] : [],
     default: `${EQUATIONS[0]!.name} (3D)`, // a grid of two numbers wants a name
   },
   order: shortSetting("order"),
@@ -111,10 +113,9 @@ export const PROBLEM = {
     read: oneOf(TRAVERSAL_NAMES),
     repeatable: true,
   },
-  cpuWorkers: count(
+  cpuWorkers: workers(
     "workers on the CPU, 0 for the GPU alone (default: one per core, one fewer beside a GPU)",
     0,
-    MAX_WORKERS,
   ),
   gpu: {
     value: "INDEX|NAME|PCI",

@@ -13,7 +13,7 @@ import {
 } from "../qualify/formats.ts";
 import { AttendedRun } from "./attended_run.ts";
 import { slicesOf } from "../shares.ts";
-import { COMMON, file, type Options, readPercentage } from "./options.ts";
+import { COMMON, type Options, output, readPercentage } from "./options.ts";
 import { command } from "./parse_options.ts";
 import { PROBLEM } from "./problem_options.ts";
 import { writeText } from "./read_inputs.ts";
@@ -30,8 +30,8 @@ export const OPTIONS = {
   },
   quick: { help: "end within a minute: fewer samples" },
   numerics: { help: "verify results and compare no rates: for profiles of other devices" },
-  junit: file("write the outcome as JUnit XML"),
-  markdown: file("write the outcome as Markdown"),
+  junit: output("write the outcome as JUnit XML"),
+  markdown: output("write the outcome as Markdown"),
   gpu: { ...PROBLEM.gpu, notWith: {} },
   json: COMMON.json,
   quiet: COMMON.quiet,

@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { cellsOf, type Problem } from "../../kernels/stencils/stencil.ts";
-import { configurationKey, MAX_WORKERS } from "../configuration.ts";
+import { configurationKey } from "../configuration.ts";
 import { deviceFailed } from "../devices/device_error.ts";
 import { DeviceSession } from "../devices/session.ts";
 import { evaluateSideBySide } from "../measuring/evaluator.ts";
@@ -15,7 +15,7 @@ import { EMPTY_SPACE } from "../search/space.ts";
 import { AttendedRun } from "./attended_run.ts";
 import { formatCount, formatDuration, formatPlural, formatRate } from "../format.ts";
 import { damageOf } from "./read_inputs.ts";
-import { COMMON, count, file, number, type Options, type Values } from "./options.ts";
+import { COMMON, count, number, type Options, output, type Values, workers } from "./options.ts";
 import { command } from "./parse_options.ts";
 import { PROBLEM, resolveOptions } from "./problem_options.ts";
 import { EXIT } from "./report_error.ts";
@@ -31,11 +31,11 @@ import { headerOf } from "./tune.ts";
 export const OPTIONS = {
   ...PROBLEM,
   cpuWorkers: {
-    ...count("workers on the CPU (default: one per core)", 1, MAX_WORKERS),
+    ...workers("workers on the CPU (default: one per core)", 1),
     onlyWith: { "--no-gpu": "with a GPU, its space alone is recorded" },
   },
   noGpu: { help: "record the CPU's space instead of the GPU's" },
-  out: { ...file("the journal to write"), required: "the journal to write, as wave.jsonl" },
+  out: { ...output("the journal to write"), required: "the journal to write, as wave.jsonl" },
   resume: { help: "continue the journal if it exists: what it holds is not measured again" },
   limit: count(
     "at most N configurations: the models' best, and a random sample of each traversal (default: all)",

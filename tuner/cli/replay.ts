@@ -13,7 +13,7 @@ import { kindOf } from "../profile/calibration.ts";
 import { describeLoss } from "../profile/leave_one_out.ts";
 import { chooseUnseen } from "../replay/replay_space.ts";
 import { gcells } from "../report/words.ts";
-import { COMMON, count, file, type Options, type Values } from "./options.ts";
+import { COMMON, count, input, type Options, type Values } from "./options.ts";
 import { command } from "./parse_options.ts";
 import { progressOnStderr } from "./progress.ts";
 import { type Line, print, say } from "./terminal.ts";
@@ -21,7 +21,7 @@ import { refuserOf, RequestError } from "../problem/request_error.ts";
 
 export const OPTIONS = {
   space: {
-    ...file("a journal of record or tune, T4 results or a Kernel Tuner cache; plain or gzipped"),
+    ...input("a journal of record or tune, T4 results or a Kernel Tuner cache; plain or gzipped"),
     repeatable: true,
     required: "a file of recorded results",
   },
@@ -33,7 +33,7 @@ export const OPTIONS = {
       `end of each search: evaluations such as 100, or their recorded time such as 60s (default: as far as the table goes, ${USUAL_EVALUATIONS} evaluations at most)`,
   },
   workers: COMMON.workers,
-  prior: file(
+  prior: input(
     "results of the same kernel on another device, for other tools' spaces: searches begin with what was fast there",
   ),
   unseen: {

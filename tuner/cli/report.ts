@@ -2,7 +2,7 @@ import { devicesOf } from "../profile/merge.ts";
 import { readProfile } from "../profile/store.ts";
 import { buildReport, MAX_ENTRIES } from "../report/page.ts";
 import { formatCount, formatPlural } from "../format.ts";
-import { COMMON, file, type Options } from "./options.ts";
+import { COMMON, type Options, output } from "./options.ts";
 import { command } from "./parse_options.ts";
 import { chooseEntry, readProfileJournal, writeText } from "./read_inputs.ts";
 import { print } from "./terminal.ts";
@@ -19,7 +19,7 @@ export const OPTIONS = {
     ...COMMON.entry,
     help: `show only this entry of the profile, counted from 1 (default: the first ${MAX_ENTRIES})`,
   },
-  out: { ...file("where to write the page"), default: "report.html" },
+  out: { ...output("where to write the page"), default: "report.html" },
   json: COMMON.json,
 } as const satisfies Options;
 

@@ -11,7 +11,7 @@ import type { OpenedDevice } from "../ranks/open_rank_device.ts";
 import type { World } from "../ranks/world.ts";
 import { drawSvg } from "../report/chart.ts";
 import { onRanks } from "./on_ranks.ts";
-import { file, type Options, type Values } from "./options.ts";
+import { type Options, output, type Values } from "./options.ts";
 import { writeText } from "./read_inputs.ts";
 import { EXIT } from "./report_error.ts";
 import { RANK_OPTIONS, type RankWork, requestOf, workOf } from "./solve.ts";
@@ -20,7 +20,7 @@ import { type Line, print, type Table } from "./terminal.ts";
 
 export const OPTIONS = {
   ...RANK_OPTIONS,
-  out: { ...file("the drawing to write, as SVG"), default: "scaling.svg" },
+  out: { ...output("the drawing to write, as SVG"), default: "scaling.svg" },
 } as const satisfies Options;
 
 export const run = (args: string[]): Promise<number> =>

@@ -8,12 +8,12 @@ import {
   type Stencil,
 } from "../../kernels/stencils/stencil.ts";
 import { WAVE_ORDERS } from "../../kernels/stencils/wave.ts";
-import { formatDuration, formatPlural, formatRate } from "../format.ts";
+import { formatDuration, formatPercent, formatPlural, formatRate } from "../format.ts";
 import { defaultSteps } from "../problem/default_problem.ts";
-import { refuserOf, RequestError } from "../problem/request_error.ts";
+import { RequestError } from "../problem/request_error.ts";
 import { checkProblem } from "../problem/resolve_problem.ts";
 import { describeConfiguration } from "../profile/describe.ts";
-import { oneLine, reasonOf, whyUnreadable } from "../profile/profile_error.ts";
+import { reasonOf } from "../profile/profile_error.ts";
 import { checkFileWritable, readProfile } from "../profile/store.ts";
 import { chooseForRank } from "../ranks/create_rank_solver.ts";
 import type { OpenedDevice } from "../ranks/open_rank_device.ts";
@@ -21,7 +21,7 @@ import type { World } from "../ranks/world.ts";
 import { layeredModel, modelOf, type VelocityModel } from "../shot/model.ts";
 import { npyBytes } from "../shot/npy.ts";
 import { drawGather, drawWave } from "../shot/plots.ts";
-import { MOST_IN_HEADER, segyBytes } from "../shot/segy.ts";
+import { MOST_IN_HEADER, segyBytes, segyScale } from "../shot/segy.ts";
 import { shoot, type ShotPlan, stepsOf } from "../shot/shoot.ts";
 import {
   acoustic,
@@ -44,10 +44,10 @@ import type { EarlierValues, Options, Refuse, Values as ValuesOf } from "./optio
 import {
   COMMON,
   count,
-  file,
-  nameOf,
+  input,
   number,
   oneOf,
+  output,
   readBudget,
   readText,
   sidesOf,
@@ -56,10 +56,20 @@ import {
 import { PROBLEM } from "./problem_options.ts";
 import { progressOnStderr } from "./progress.ts";
 import { EXIT } from "./report_error.ts";
+import { decimal, isLine, readFile, readPlace, readPlaces, readReceivers, shotFiles } from "./shot_places.ts";
+import { edgesNote, headerOf, oddUnits } from "./shot_words.ts";
 import { RANK_OPTIONS, requestOf } from "./solve.ts";
 import { print, say } from "./terminal.ts";
 
+/** Hertz of the wavelet unless given: S waves are slower. */
+const FREQUENCY = { acoustic: 15, elastic: 8 } as const;
+
 const readPositive = number("a number above 0", (value) => value > 0);
+
+/** What takes a number or a file of a model. */
+const modelFile = { read: readText, reads: (text: string) => text.endsWith(".npy") ? [text] : [] };
+
+type FileValues = Parameters<typeof shotFiles>[0];
 
 export const OPTIONS = {
   stencil: {
@@ -72,18 +82,19 @@ export const OPTIONS = {
     value: "layered|FILE",
     help: "the model: the built-in one, or m/s along x, y, z or x, z in a .npy file of f32",
     read: readText,
+    reads: (text: string) => text === "layered" ? [] : [text],
     default: "layered",
   },
   velocityS: {
     value: "M/S|FILE",
     help: "velocity of S waves, 0 in water: a number, or a .npy file (default: --velocity / √3)",
-    read: readText,
+    ...modelFile,
     onlyWith: { "--stencil elastic": "sound has one velocity" },
   },
   density: {
     value: "KG/M3|FILE",
     help: "a number, or a .npy file (default: acoustic, 1; elastic, Gardner's 310 times --velocity to the ¼)",
-    read: readText,
+    ...modelFile,
   },
   grid: {
     value: "XxYxZ|XxZ|N",
@@ -109,7 +120,7 @@ export const OPTIONS = {
     onlyWith: { "--stencil elastic": "a source of sound does" },
   },
   shots: {
-    ...file("sources of several shots, a line X,Y,Z each; the files written are numbered"),
+    ...input("sources of several shots, a line X,Y,Z each; the files written are numbered"),
     read: readPlaces,
     notWith: { "--source": "the file has the sources" },
   },
@@ -117,12 +128,13 @@ export const OPTIONS = {
     value: "line:X,Y,Z:X,Y,Z:N|FILE",
     help: "N from one place to the other, or a file with a line X,Y,Z each (default: along x, at the top)",
     read: readReceivers,
+    reads: (text: string) => isLine(text) ? [] : [text],
   },
   frequency: {
     value: "HZ",
-    help: "the peak of the source's Ricker wavelet",
+    help:
+      `the peak of the source's Ricker wavelet (default: ${FREQUENCY.acoustic}, elastic ${FREQUENCY.elastic})`,
     read: readPositive,
-    default: "15",
   },
   edges: count("cells of absorbing edges around the model (default: what -40 dB need)", 0, 1000),
   surface: {
@@ -131,8 +143,19 @@ export const OPTIONS = {
     read: oneOf(["absorbing", "free"] as const),
     default: "absorbing",
   },
-  out: { ...file("picture of the traces to write"), read: ending("png"), default: "shot.png" },
-  traces: { ...file("traces to write: .npy, or SEG-Y, .sgy"), read: ending("npy", "sgy") },
+  out: {
+    ...output("picture of the traces to write", (_, values) => {
+      return shotFiles(values as unknown as FileValues).flatMap(({ picture, waves }) => [picture, ...waves]);
+    }),
+    read: ending("png"),
+    default: "shot.png",
+  },
+  traces: {
+    ...output("traces to write: .npy, or SEG-Y, .sgy", (_, values) => {
+      return shotFiles(values as unknown as FileValues).flatMap(({ traces }) => traces);
+    }),
+    read: ending("npy", "sgy"),
+  },
   sample: { value: "TIME", help: "from sample to sample, such as 2ms (default: a step)", read: readSeconds },
   snapshots: { ...count("pictures of the wave to write, evenly spaced in time", 0, 1000), default: "0" },
   profile: RANK_OPTIONS.profile,
@@ -159,8 +182,8 @@ export const run = (args: string[]): Promise<number> =>
   });
 
 async function readRequest(options: Values) {
-  const { velocity: path, velocityS, density, explosion, spacing, frequency, surface } = options;
-  const { shots, snapshots: waves, profile } = options;
+  const { velocity: path, velocityS, density, explosion, spacing, surface } = options;
+  const { shots, snapshots: waves, profile, frequency = FREQUENCY[options.stencil] } = options;
   const model = path === "layered"
     ? layeredModel(options.grid ?? [96, 96, 96])
     : modelOf(await readFile(path), path);
@@ -170,12 +193,9 @@ async function readRequest(options: Values) {
   if (`${options.grid ?? grid}` !== `${grid}`) {
     throw wrongValue("grid", `${grid.join("x")}, the shape of ${path}`, options.grid!.join("x"));
   }
-  for (const [name, path] of Object.entries({ velocity: options.velocity, velocityS, density })) {
-    if (options.traces !== path || path === undefined) continue;
-    throw wrongValue("traces", `another file than --${nameOf(name)}`, path);
-  }
-  const centre = (...cell: Grid) =>
-    ownOf(model, cell).map((i) => (i + 0.5) * spacing) as readonly number[] as OwnGrid;
+  // as decimals have it: (26 + ½)·0.3 is 7.95
+  const metres = (i: number): number => Number(((i + 0.5) * spacing).toPrecision(12)), slack = 1e-6 * spacing;
+  const centre = (...cell: Grid) => ownOf(model, cell).map(metres) as readonly number[] as OwnGrid;
   const y = Math.floor(ny / 2), z = Math.min(2, nz - 1);
   const low = centre(0, 0, 0), high = centre(nx - 1, ny - 1, nz - 1);
   const placed = (name: string, places: readonly OwnGrid[]): Grid[] =>
@@ -183,7 +203,7 @@ async function readRequest(options: Values) {
       if (at.length !== dimensions) {
         throw wrongValue(name, `${dimensions === 2 ? "X,Z" : "X,Y,Z"} in metres`, `${at}`);
       }
-      const isOutside = at.some((metres, axis) => metres < low[axis]! || metres > high[axis]!);
+      const isOutside = at.some((one, axis) => one < low[axis]! - slack || one > high[axis]! + slack);
       const wanted = `places from ${low} to ${high} m, where the outermost cells are`;
       if (isOutside) throw wrongValue(name, wanted, `${at}`);
       return planned(model, at, 0);
@@ -194,13 +214,16 @@ async function readRequest(options: Values) {
   );
   const row = Array.from({ length: nx }, (_, x) => centre(x, y, z));
   const receivers = placed("receivers", options.receivers ?? row);
+  if (options.traces?.endsWith(".sgy")) segyScale([...sources, ...receivers]);
   const medium = { order, velocity: [model.least, model.most], spacing, frequency, dimensions } as const;
   const rho = await givenModel(density, "density", model);
+  const slow = await givenModel(velocityS, "velocity-s", model);
+  const odd = oddUnits({ model, frequency, spacing }, slow, rho);
   const wave = options.stencil === "elastic"
-    ? elasticIn(model, { ...medium, explosion }, await givenModel(velocityS, "velocity-s", model), rho)
+    ? elasticIn(model, { ...medium, explosion }, slow, rho)
     : soundIn(model, medium, rho);
   const { sent, fields, late, early, materials } = wave, { edges = wave.edges } = options;
-  const timing = timingOf(0.9 * wave.longestStep, options);
+  const timing = timingOf(0.9 * wave.longestStep, frequency, options, ["", ...odd].join("; "));
   const stencil = wave.stencil({ ...medium, timeStep: timing.timeStep, edges, surface });
   const before: Grid = [edges, dimensions === 2 ? 0 : edges, surface === "free" ? 0 : edges];
   const plan: ShotPlan = {
@@ -215,27 +238,41 @@ async function readRequest(options: Values) {
     steps: Math.min(stepsOf(plan), defaultSteps(stencil)),
     survey: { sources: sent.length, receivers: receivers.length },
   });
-  const files = sources.map((_, shot) => filesOf(options, fields, shots === undefined ? "" : `-${shot + 1}`));
+  const files = shotFiles(options, fields);
+  const edgesPart = 1 - cellsOf(model.grid) / cellsOf(problem.grid);
   const profiles = profile === undefined ? [] : [await readProfile(profile)];
   const alike = Object.entries(options).filter(([name]) => !(name in RANK_OPTIONS));
   return {
     request: requestOf(problem, Object.fromEntries(alike)),
     async check() {
-      if (wave.warning !== undefined) say(`facet: ${wave.warning}`);
       for (const path of files.flatMap((one) => Object.values(one).flat())) await checkFileWritable(path);
+      const isNoted = options.edges === undefined && edgesPart > 0.5;
+      const note = isNoted ? edgesNote(edges, model.grid, problem.grid, surface) : undefined;
+      for (const line of [...odd, wave.warning, note]) if (line !== undefined) say(`facet: ${line}`);
     },
-    values: { ...options, plan, materials, problem, sources, files, profiles },
+    values: { ...options, edges, edgesPart, plan, materials, problem, sources, files, profiles },
   };
 }
 
-/** When traces are sampled; SEG-Y has whole microseconds. */
-function timingOf(timeStep: number, { sample, time, frequency, traces }: Values) {
-  const isSegy = traces?.endsWith(".sgy"), coarsest = 1 / (6 * frequency);
-  const interval = sample ?? (isSegy ? Math.floor(timeStep * 1e6) / 1e6 : timeStep), us = interval * 1e6;
-  const samples = Math.floor(time / interval + 1e-6) + 1;
-  const isHeld = us >= 1 && Math.abs(us - Math.round(us)) < 1e-6 && samples <= MOST_IN_HEADER;
+/** When traces are sampled; SEG-Y has whole microseconds. `odd`: what may be the reason why they cannot be. */
+function timingOf(timeStep: number, frequency: number, { sample, time, traces }: Values, odd: string) {
+  const isSegy = traces?.endsWith(".sgy"),
+    coarsest = 1 / (6 * frequency),
+    step = formatDuration(timeStep * 1e9);
+  if (sample === undefined && timeStep > coarsest) {
+    const wanted = `at most ${
+      (0.995 / (6 * timeStep)).toPrecision(3)
+    } Hz, 6 time steps of ${step} a period${odd}`;
+    throw wrongValue("frequency", wanted, `${frequency}`);
+  }
+  if (isSegy && sample === undefined && timeStep < 1e-6) {
+    throw wrongValue("traces", "a --sample, or .npy: SEG-Y has whole microseconds", `a time step of ${step}`);
+  }
+  const interval = sample ?? (isSegy ? Math.min(Math.floor(timeStep * 1e6), MOST_IN_HEADER) / 1e6 : timeStep);
+  const samples = Math.floor(time / interval + 1e-6) + 1, us = interval * 1e6;
+  const isHeld = us > 0.9 && Math.abs(us - Math.round(us)) < 1e-6 && Math.max(us, samples) <= MOST_IN_HEADER;
   if (interval <= coarsest && (isHeld || !isSegy)) return { timeStep, interval, samples };
-  const wanted = isSegy ? `, whole microseconds, and at most ${MOST_IN_HEADER} samples in a SEG-Y file` : "";
+  const wanted = isSegy ? `, and in SEG-Y whole microseconds and samples, from 1 to ${MOST_IN_HEADER}` : "";
   const found = `${us} µs, ${formatPlural(samples, "sample")}`;
   throw wrongValue("sample", `at most ${formatDuration(coarsest * 1e9)} for ${frequency} Hz${wanted}`, found);
 }
@@ -247,7 +284,7 @@ async function givenModel(
   model: VelocityModel,
 ): Promise<VelocityModel | undefined> {
   if (given === undefined) return undefined;
-  const one = Number(given), orZero = option === "velocity-s";
+  const one = decimal(given), orZero = option === "velocity-s";
   const wanted = orZero ? "velocities from 0 on, in m/s," : "densities above 0, in kg/m³,";
   if (one > 0 && one < Infinity) return { ...model, least: one, most: one, at: () => one };
   if (!given.endsWith(".npy")) throw wrongValue(option, `${wanted} as a number or a .npy file`, given);
@@ -312,18 +349,11 @@ function elasticIn(
   };
 }
 
-/** The files of a shot, with its number; traces of several fields have their names. */
-function filesOf({ out, traces, snapshots }: Values, fields: readonly string[], number: string) {
-  const named = (path: string, end = ""): string => path.replace(/\.\w+$/, `${number}${end}$&`);
-  const waves = Array.from({ length: snapshots }, (_, i) => named(out, `-wave-${i + 1}`));
-  const ends = fields.length === 1 ? [""] : fields.map((name) => `-${name}`);
-  return { waves, picture: named(out), traces: traces ? ends.map((end) => named(traces, end)) : [] };
-}
-
 type Shooting = Awaited<ReturnType<typeof readRequest>>["values"];
 
 async function shootAll(world: World, device: OpenedDevice, options: Shooting): Promise<number> {
   const { plan, materials, problem, problem: { grid, stencil }, sources, files, profiles, json } = options;
+  const { edges, edgesPart } = options, text = headerOf(plan, { ...options, title: stencil.title });
   const { model, before, timeStep, interval, samples } = plan, steps = stepsOf(plan);
   const { configuration } = chooseForRank(profiles, problem, device);
   using solver = await createSolver(device.gpu?.device ?? null, problem, configuration);
@@ -360,7 +390,9 @@ async function shootAll(world: World, device: OpenedDevice, options: Shooting): 
     await write(picture, drawGather(traces.at(-1)!, plan, title));
     for (const [field, path] of tables.entries()) {
       const its = traces[field]!, isNpy = path.endsWith(".npy");
-      await write(path, isNpy ? npyBytes(its) : segyBytes(its, plan, { shot: shot + 1, source }));
+      const name = plan.fields[field]!, lines = [`shot ${shot + 1} of ${sources.length}: ${name}`, ...text];
+      const segy = { shot: shot + 1, source, field: name, text: lines };
+      await write(path, isNpy ? npyBytes(its) : segyBytes(its, plan, segy));
     }
   }
   const seconds = await world.most(ownNs) * 1e-9, shots = own.map(([shot]) => shot + 1);
@@ -373,9 +405,21 @@ async function shootAll(world: World, device: OpenedDevice, options: Shooting): 
   const work = `${formatPlural(steps, "step")} of ${formatDuration(timeStep * 1e9)}`;
   print(
     json
-      ? { model: cells, grid: ownOf(stencil, grid), timeStep, steps, interval, samples, ...rates, files }
+      ? {
+        model: cells,
+        grid: ownOf(stencil, grid),
+        edges,
+        edgesPart,
+        timeStep,
+        steps,
+        interval,
+        samples,
+        ...rates,
+        files,
+      }
       : [
-        `Model ${cells.join("x")}, with edges ${describeGrid(problem)}; ${work}`,
+        `Model ${cells.join("x")}, with edges of ${formatPlural(edges, "cell")} ${describeGrid(problem)}, ` +
+        `${formatPercent(edgesPart)} of it edges; ${work}`,
         `${describeConfiguration(configuration)}, on ${ranks.map(({ device }) => device).join(", ")}`,
         `${formatRate(cellsPerSecond)}, of the model's own cells ${formatRate(modelCellsPerSecond)}`,
         `Wrote ${files.flatMap((one) => Object.values(one).flat()).join(", ")}`,
@@ -391,46 +435,10 @@ function readSeconds(text: string, refuse: Refuse, earlier: EarlierValues): numb
   return "timeNs" in time ? time.timeNs * 1e-9 : refuse(SECONDS);
 }
 
-function readPlace(text: string, refuse: Refuse): OwnGrid {
-  const place = text.split(",").map((one) => one.trim() === "" ? NaN : Number(one)), { length } = place;
-  const isPlace = (length === 2 || length === 3) && place.every(Number.isFinite);
-  return isPlace ? place as readonly number[] as OwnGrid : refuse("X,Y,Z or X,Z in metres");
-}
-
-/** The places in a file, a line each. */
-async function readPlaces(path: string): Promise<OwnGrid[]> {
-  const refuse = refuserOf(`read ${path}`),
-    lines = new TextDecoder().decode(await readFile(path)).split("\n");
-  const filled = lines.map((line, i) => ({ line: line.trim(), i })).filter(({ line }) => line !== "");
-  if (filled.length === 0) refuse("a line X,Y,Z or X,Z for each place is wanted", "none");
-  return filled.map(({ line, i }) =>
-    readPlace(line, (wanted) => refuse(`${wanted} are wanted in line ${i + 1}`, line))
-  );
-}
-
-async function readReceivers(text: string, refuse: Refuse): Promise<OwnGrid[]> {
-  if (!text.startsWith("line:")) return await readPlaces(text);
-  const wrong = (): never =>
-    refuse("line:X,Y,Z:X,Y,Z:N or line:X,Z:X,Z:N, places in metres and a number from 2 to 1000000");
-  const [first = "", last = "", count = "", ...more] = text.slice(5).split(":");
-  const from = readPlace(first, wrong), to = readPlace(last, wrong), n = Number(count);
-  const isLine = from.length === to.length && more.length === 0;
-  if (!(Number.isInteger(n) && n >= 2 && n <= 1e6 && isLine)) wrong();
-  const at = (part: number) => from.map((start, axis) => start + (to[axis]! - start) * part);
-  return Array.from({ length: n }, (_, i) => at(i / (n - 1)) as readonly number[] as OwnGrid);
-}
-
 /** Reads the name of a file that ends in one of these. */
 function ending(...ends: readonly string[]) {
   return (path: string, refuse: Refuse): string =>
     ends.some((end) => path.endsWith(`.${end}`))
       ? path
       : refuse(`a name that ends in .${ends.join(" or .")}`);
-}
-
-/** A whole file, of any size. */
-async function readFile(path: string): Promise<Uint8Array<ArrayBuffer>> {
-  return await Deno.readFile(path).catch((error): never => {
-    throw oneLine(error, `Cannot read ${path}: ${whyUnreadable(error)}`);
-  });
 }

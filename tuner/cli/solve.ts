@@ -2,7 +2,7 @@ import { hashOf } from "../../kernels/definition.ts";
 import { boundariesOf, cellsOf, describeGrid, ownOf, type Problem } from "../../kernels/stencils/stencil.ts";
 import { gridOf } from "../../models/decomposition.ts";
 import { updateNs } from "../../models/rank_step.ts";
-import { type Configuration, MAX_WORKERS, type Verification } from "../configuration.ts";
+import type { Configuration, Verification } from "../configuration.ts";
 import { refute } from "../devices/reference.ts";
 import type { Start } from "../../kernels/initial_field.ts";
 import {
@@ -34,7 +34,7 @@ import { type RankRun, RankSolver } from "../ranks/rank_solver.ts";
 import { verifyRanks } from "../ranks/verify_ranks.ts";
 import type { World } from "../ranks/world.ts";
 import { onRanks, type Request } from "./on_ranks.ts";
-import { COMMON, count, file, type Options, type Values } from "./options.ts";
+import { COMMON, count, type Options, output, profileInput, type Values, workers } from "./options.ts";
 import { chosenStencil, parts, PROBLEM } from "./problem_options.ts";
 import { EXIT } from "./report_error.ts";
 import { describeWork, sharingLoss } from "./summary.ts";
@@ -47,10 +47,10 @@ export const RANK_OPTIONS = {
   ...SOLVED,
   steps: count("time steps (default: 96, of a line 2048)", 1),
   cpuWorkers: {
-    ...count("workers of each rank's CPU, which then computes instead of its GPU", 1, MAX_WORKERS),
+    ...workers("workers of each rank's CPU, which then computes instead of its GPU", 1),
     notWith: { "--gpu": "a rank computes on one device" },
   },
-  profile: file("a profile of the ranks' devices (default: none, the best predictions)"),
+  profile: profileInput("a profile of the ranks' devices (default: none, the best predictions)"),
   json: COMMON.json,
 } as const satisfies Options;
 
@@ -64,7 +64,9 @@ export const OPTIONS = {
   ),
   seed: { ...count("whole number that selects the initial values", 0, 2 ** 32 - 1), default: "1" },
   verify: { help: "compare with what one rank computes alone, slice by slice" },
-  checkpoint: file("where to write the state, whole or not at all: at the end, and with --every in between"),
+  checkpoint: output(
+    "where to write the state, whole or not at all: at the end, and with --every in between",
+  ),
   every: {
     ...count("steps between two checkpoints", 1),
     onlyWith: { "--checkpoint": "nothing else is written" },

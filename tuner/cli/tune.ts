@@ -27,7 +27,7 @@ import { deviceModelOf } from "../search/device_model.ts";
 import type { OwnGrid } from "../../kernels/stencils/stencil.ts";
 import type { DeviceModel } from "../../models/roofline.ts";
 import { formatDuration, formatPlural } from "../format.ts";
-import { type Budget, COMMON, file, oneOf, type Options, type Values } from "./options.ts";
+import { type Budget, COMMON, oneOf, type Options, profileOutput, type Values } from "./options.ts";
 import { command } from "./parse_options.ts";
 import { PROBLEM, resolveOptions } from "./problem_options.ts";
 import type { ResolvedProblem } from "../problem/resolve_problem.ts";
@@ -51,7 +51,7 @@ export const OPTIONS = {
   budget: { ...COMMON.budget, default: "60s" },
   startShare: COMMON.startShare,
   seed: COMMON.seed,
-  out: file("the profile to write or add to (default: profiles/<device>.json)"),
+  out: profileOutput("the profile to write or add to (default: profiles/<device>.json)"),
   resume: { help: "reuse the results in the profile's journal; they count toward the budget" },
   json: COMMON.json,
   quiet: COMMON.quiet,

@@ -1,27 +1,56 @@
 import type { Grid } from "../../kernels/stencils/stencil.ts";
+import { refuserOf } from "../problem/request_error.ts";
 import type { ShotPlan } from "./shoot.ts";
 
 /** Most that headers of 16 bits hold, of samples in a trace and of microseconds between two. */
 export const MOST_IN_HEADER = 32_767;
 
-/** Bytes of the file's headers and of a trace's. */
-const FILE = 3600, TRACE = 240;
+/** Bytes of the file's headers and of a trace's; lines of the text, and characters of one after its number. */
+const FILE = 3600, TRACE = 240, LINES = 38, WIDTH = 76;
 
-/** Headers hold places as whole numbers, in millimetres, and say by what they are to be divided. */
-const PER_METRE = 1000;
+/** What traces may count in a metre, finest first: headers hold places as whole numbers, of 32 bits. */
+const PER_METRE = [1000, 100, 10, 1], LONGEST = 2 ** 31 - 1;
 
-/** The bytes of a SEG-Y file, revision 1, big-endian, IEEE floats; shots count from 1, and z is a depth. */
+/** Metres from the model's corner at most: offsets, in metres, must fit as well. */
+const FARTHEST = 1e9;
+
+/** What a trace is of: components along the lines of receivers, across them and down. Others are data of a survey. */
+const COMPONENTS: Readonly<Record<string, number>> = { vx: 14, vy: 13, vz: 12 };
+
+/** What a component is measured in: metres a second. */
+const METRES_A_SECOND = 6;
+
+/** What one file holds of a shot. */
+export interface SegyShot {
+  /** Its number, from 1. */
+  readonly shot: number;
+  readonly source: Grid;
+  /** What was recorded: p, vx, vy or vz. */
+  readonly field: string;
+  /** What was done, for the text header. */
+  readonly text: readonly string[];
+}
+
+/** Units of places in a metre. @throws {RequestError} where no header can hold one of the places */
+export function segyScale(places: readonly Grid[]): number {
+  const most = places.flat().reduce((most, metres) => Math.max(most, Math.abs(metres)), 0);
+  if (most > FARTHEST) refuserOf("write SEG-Y")(`places up to ${FARTHEST / 1000} km are wanted`, `${most} m`);
+  return PER_METRE.find((scale) => most * scale <= LONGEST)!;
+}
+
+/** The bytes of a SEG-Y file, revision 1, big-endian, IEEE floats; z is a depth. */
 export function segyBytes(
   traces: readonly Float32Array[],
-  { interval, receivers, frequency }: Pick<ShotPlan, "interval" | "receivers" | "frequency">,
-  { shot, source }: { readonly shot: number; readonly source: Grid },
+  { interval, receivers }: Pick<ShotPlan, "interval" | "receivers">,
+  { shot, source, field, text }: SegyShot,
 ): Uint8Array<ArrayBuffer> {
   const { length } = traces[0]!, bytes = new Uint8Array(FILE + traces.length * (TRACE + 4 * length));
-  const lines = [`shot ${shot}, Ricker wavelet of ${frequency} Hz, z is a depth`, ...new Array(37).fill("")];
-  const text = [...lines, "SEG Y REV1", "END TEXTUAL HEADER"]
-    .map((line, i) => `C${`${i + 1}`.padStart(2)} ${line}`.padEnd(80)).join("");
-  bytes.set(Uint8Array.from(text, ebcdicOf));
+  const lines = text.map((line) => line.replace(/[^ -~]/gu, " "))
+    .flatMap((line) => line.match(new RegExp(`.{1,${WIDTH}}`, "g")) ?? []).slice(0, LINES);
+  const all = [...lines, ...new Array(LINES - lines.length).fill(""), "SEG Y REV1", "END TEXTUAL HEADER"];
+  bytes.set(all.flatMap((line, i) => Array.from(`C${`${i + 1}`.padStart(2)} ${line}`.padEnd(80), ebcdicOf)));
   const view = new DataView(bytes.buffer), us = Math.round(interval * 1e6);
+  const scale = segyScale([...receivers, source]), component = COMPONENTS[field];
   let start = -1; // the standard counts bytes from 1
   const short = (value: number, ...at: readonly number[]) =>
     at.forEach((i) => view.setInt16(start + i, value));
@@ -37,21 +66,23 @@ export function segyBytes(
     const [x, y, z] = receivers[i]!;
     long(i + 1, 1, 5, 13);
     long(shot, 9, 17);
-    short(1, 29, 35, 89); // seismic data, for production, places in units of length
+    short(component ?? 1, 29);
+    short(1, 35, 89); // for production, places in units of length
     long(Math.hypot(x - source[0], y - source[1]), 37);
-    short(-PER_METRE, 69, 71);
-    [-z, source[2]].forEach((metres, k) => long(metres * PER_METRE, [41, 49][k]!)); // a height, a depth
-    [source[0], source[1], x, y].forEach((metres, k) => long(metres * PER_METRE, 73 + 4 * k));
+    short(scale === 1 ? 1 : -scale, 69, 71);
+    [-z, source[2]].forEach((metres, k) => long(metres * scale, [41, 49][k]!)); // a height, a depth
+    [source[0], source[1], x, y].forEach((metres, k) => long(metres * scale, 73 + 4 * k));
     short(length, 115);
     short(us, 117);
+    if (component !== undefined) short(METRES_A_SECOND, 203);
     trace.forEach((value, k) => view.setFloat32(start + 1 + TRACE + 4 * k, value));
   });
   return bytes;
 }
 
-/** Characters that follow each other in EBCDIC, after the code of the first. */
-const RUNS = ["\x4b.", "\x4d(+", "\x5d)", "\x60-/", "\x6b,", "\x7a:", "\x7e=", "\xf00123456789"].concat(
-  ["\x81abcdefghi", "\x91jklmnopqr", "\xa2stuvwxyz", "\xc1ABCDEFGHI", "\xd1JKLMNOPQR", "\xe2STUVWXYZ"],
+/** Characters that follow each other in EBCDIC, wherever its pages agree, after the code of the first. */
+const RUNS = ["\x4b.<(+", "\x50&", "\x5b$*);", "\x60-/", "\x6b,%_>?", "\x7a:#@'=\"", "\xf00123456789"].concat(
+  ["\x81abcdefghi", "\x91jklmnopqr", "\xa1~stuvwxyz", "\xc1ABCDEFGHI", "\xd1JKLMNOPQR", "\xe2STUVWXYZ"],
 );
 
 /** A character in EBCDIC; a space instead of one that is none of the above. */

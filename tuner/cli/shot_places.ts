@@ -1,0 +1,83 @@
+/**
+ * Places and numbers that `shot` reads, from options and files.
+ *
+ * @module
+ */
+import type { OwnGrid } from "../../kernels/stencils/stencil.ts";
+import { refuserOf } from "../problem/request_error.ts";
+import { oneLine, whyUnreadable } from "../profile/profile_error.ts";
+import type { Refuse } from "./options.ts";
+
+/** A number as people and NumPy write it, with an exponent or without; NaN of anything else, such as 0x10. */
+export function decimal(text: string): number {
+  return /^[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?$/i.test(text.trim()) ? Number(text) : NaN;
+}
+
+export function readPlace(text: string, refuse: Refuse): OwnGrid {
+  const place = text.split(",").map(decimal), { length } = place;
+  const isPlace = (length === 2 || length === 3) && place.every(Number.isFinite);
+  return isPlace ? place as readonly number[] as OwnGrid : refuse("X,Y,Z or X,Z in metres");
+}
+
+/** The places in a file, a line each. */
+export async function readPlaces(path: string): Promise<OwnGrid[]> {
+  const refuse = refuserOf(`read ${path}`),
+    lines = new TextDecoder().decode(await readFile(path)).split("\n");
+  const filled = lines.map((line, i) => ({ line: line.trim(), i })).filter(({ line }) => line !== "");
+  if (filled.length === 0) refuse("a line X,Y,Z or X,Z for each place is wanted", "none");
+  return filled.map(({ line, i }) =>
+    readPlace(line, (wanted) => refuse(`${wanted} are wanted in line ${i + 1}`, line))
+  );
+}
+
+/** Whether receivers are a line, which is written out, or in a file. */
+export const isLine = (receivers: string): boolean => receivers.startsWith("line:");
+
+export async function readReceivers(text: string, refuse: Refuse): Promise<OwnGrid[]> {
+  if (!isLine(text)) return await readPlaces(text);
+  const wrong = (): never =>
+    refuse("line:X,Y,Z:X,Y,Z:N or line:X,Z:X,Z:N, places in metres and a number from 2 to 1000000");
+  const [first = "", last = "", count = "", ...more] = text.slice(5).split(":");
+  const from = readPlace(first, wrong), to = readPlace(last, wrong), n = decimal(count);
+  if (!(Number.isInteger(n) && n >= 2 && n <= 1e6 && from.length === to.length && more.length === 0)) wrong();
+  const at = (part: number) => from.map((start, axis) => start + (to[axis]! - start) * part);
+  return Array.from({ length: n }, (_, i) => at(i / (n - 1)) as readonly number[] as OwnGrid);
+}
+
+/** A whole file, of any size. */
+export async function readFile(path: string): Promise<Uint8Array<ArrayBuffer>> {
+  return await Deno.readFile(path).catch((error): never => {
+    throw oneLine(error, `Cannot read ${path}: ${whyUnreadable(error)}`);
+  });
+}
+
+/** The files that a shot writes. */
+export interface ShotFiles {
+  readonly waves: readonly string[];
+  readonly picture: string;
+  readonly traces: readonly string[];
+}
+
+/**
+ * The files of all shots, with their numbers if there may be several; traces of several fields have their names.
+ *
+ * @param fields what is recorded; before the model is read, as many as there may be
+ */
+export function shotFiles(
+  { stencil, shots, out, traces, snapshots }: {
+    readonly stencil: string;
+    readonly shots?: readonly unknown[] | undefined;
+    readonly out: string;
+    readonly traces?: string | undefined;
+    readonly snapshots: number;
+  },
+  fields: readonly string[] = stencil === "elastic" ? ["vx", "vy", "vz"] : ["p"],
+): ShotFiles[] {
+  const ends = fields.length === 1 ? [""] : fields.map((name) => `-${name}`);
+  return (shots ?? [undefined]).map((_, i) => {
+    const named = (path: string, end = ""): string =>
+      path.replace(/\.\w+$/, `${shots ? `-${i + 1}` : ""}${end}$&`);
+    const waves = Array.from({ length: snapshots }, (_, wave) => named(out, `-wave-${wave + 1}`));
+    return { waves, picture: named(out), traces: traces ? ends.map((end) => named(traces, end)) : [] };
+  });
+}
