@@ -115,7 +115,8 @@ function findQueues(update: Update, { isTiled, ahead, isPlane }: QueueOptions): 
     }
   });
   for (const column of columns) if (column.ago >= 0) column.high += ahead;
-  return { columns, sums, leads, warmUp: warmUpOf(update, { columns, sums, leads, ahead, isPlane }) };
+  const queues = { columns, sums, leads };
+  return { ...queues, warmUp: warmUpOf(update, { ...queues, isTiled, ahead, isPlane }) };
 }
 
 /**
@@ -198,43 +199,34 @@ export const staggered: (update: Update) => Update = remembered((update) => {
   return substeps.length === update.substeps.length ? update : { ...update, substeps };
 });
 
-/** Slices until every queue is filled, one sub-step after another. */
+/**
+ * Slices until every queue is filled. Of whatever a march finds in a slice, it is right from some slice on, counted from
+ * where the march begins: of a column that it loads from the one that it has loaded first; of a sum, and of what a
+ * sub-step makes, from the first that it finds and of which all that it reads is right.
+ */
 function warmUpOf(
   { substeps }: Update,
-  { columns, sums, leads, ahead, isPlane }: Pick<MarchQueues, "columns" | "sums" | "leads"> & {
-    ahead: number;
-    isPlane: boolean;
-  },
+  { columns, sums, leads, isPlane, isTiled }: Omit<MarchQueues, "warmUp"> & QueueOptions,
 ): number {
-  const length = ({ low, high }: Span): number => high - low;
-  const loaded = columns.filter(({ ago }) => ago === 0).map(length);
-  const madeBy = (substep: Substep): Column[] =>
-    columns.filter(({ plane, ago }) => ago === -1 && substep.some(({ field }) => field === plane));
-  // the first sum is right when what was loaded ahead has reached it
   if (substeps.length === 1 && sums.length === 0) return 0;
-  /** Slices until a sub-step finds right values: it waits for what was loaded, and for what those that it reads have made. */
-  const ready: number[] = [];
-  let filled = 0;
+  /** By field. */
+  const made = new Map<number, number>();
+  const firstOf = (expression: Expression, found: number, isPart = false): number => {
+    let first = found;
+    visitTaps(expression, ({ plane, ago, offset: [x, y] }) => {
+      const { low, high } = columns[columnIndex(columns, { plane, ago })] ?? { low: 1, high: 0 };
+      // what was loaded and is in no column, or without a tile in another row, comes from memory; of a row threads have several cells
+      const isHeld = (isTiled || ago === -1 || y === 0) && low <= found + x && found + x <= high;
+      if (isHeld) first = Math.max(first, (ago === -1 ? made.get(plane)! : isPlane ? low : high) - x);
+    }, (of, offset) => {
+      if (!(isPart ? isCarried : isKept)(of, offset)) return false;
+      first = Math.max(first, firstOf(of, sums[sumIndex(sums, of, offset)]!.high, true) - offset[0]);
+      return true;
+    });
+    return first;
+  };
   for (const [i, substep] of substeps.entries()) {
-    const its = sums.filter(({ stage }) => stage === i), made = madeBy(substep);
-    // sums that are carried on have been begun where the first of their taps lies
-    const taps = rangeOf(tapsOf(substep)), isCarrying = its.some(({ isPart }) => isPart);
-    const before = substeps.slice(0, i).flatMap((one, j) =>
-      tapsOf(substep).some(({ plane, ago }) => ago === -1 && one.some(({ field }) => field === plane))
-        // a plane's point is recorded as the march comes to it, even where no later step reads it any more
-        ? [
-          ...[...madeBy(one), ...its].map(({ low }) => low),
-          ...isCarrying ? [leads[i]! + taps.low] : [],
-          ...isPlane ? [leads[i]!] : [],
-        ]
-          .map((low) => ready[j]! + leads[j]! - low)
-        : []
-    );
-    const lengths = isCarrying ? [taps.high - taps.low] : its.map(length);
-    ready[i] = isPlane
-      ? Math.max(0, ...lengths, ...before)
-      : Math.max(0, ...loaded, ...lengths.map((slices) => ahead + slices), ...before);
-    filled = Math.max(filled, ready[i]!, ...made.map(({ low }) => ready[i]! + leads[i]! - low));
+    for (const { field, value } of substep) made.set(field, firstOf(value, leads[i]!));
   }
-  return filled;
+  return Math.max(...made.values());
 }
