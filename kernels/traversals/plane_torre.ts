@@ -71,9 +71,9 @@ export const planeTorre: Traversal = {
     },
   ),
   parameterLists({ stencil, boundary, steps }) {
-    const { slope } = leanOf(asPlane({ stencil, grid: [1, 1, 1], boundary: "zero", steps }).stencil.update);
+    const { slope } = leanOf(asPlane({ stencil, grid: [1, 1, 1], boundary, steps }).stencil.update);
     return {
-      dts: [...new Set([64, 32, 48, 24, 16].map((elements) => Math.ceil(elements / slope)))],
+      dts: [...new Set([64, 32, 48, 24, 16].map((elements) => Math.ceil(elements / Math.max(1, slope))))],
       nt: [64, 128, 32, 256, 16].filter((nt) => nt === 16 || nt <= steps),
       bands: [1, 2, 3, 4, 8],
       line: [4, 2, 8, 1],
@@ -84,6 +84,9 @@ export const planeTorre: Traversal = {
   },
   infeasible(problem, parameters, limits) {
     const { dts, nt, bands, line, across, tiles, farsh } = parameters;
+    if (asPlane(problem).grid[1] === problem.grid[2]) {
+      return { kind: "reach", message: "no tap reaches along x or y: there is nothing to tile" };
+    }
     const shape = planeShape(problem, parameters), { slope, width, piece, plane } = shape;
     const elements = width / 2, { stencil: { update }, boundary } = problem;
     if (

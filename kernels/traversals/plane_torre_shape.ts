@@ -3,10 +3,11 @@
  *
  * @module
  */
+import { constant, type Expression, fold, type Tap, TREE } from "../expression.ts";
 import { turned } from "../planned_problem.ts";
 import { remembered } from "../remembered.ts";
-import { alongAxes, type Grid, type Problem, type Stencil } from "../stencils/stencil.ts";
-import { readsPrevious, tapsOf, type Update } from "../update.ts";
+import { alongAxes, type Boundary, type Grid, type Problem, type Stencil } from "../stencils/stencil.ts";
+import { reachOf, readsPrevious, tapsOf, type Update } from "../update.ts";
 import { wgsl } from "../wgsl/template.ts";
 import { stepwiseLayout } from "./stepwise.ts";
 import { IN_ROWS, inTiles } from "./torre_tiles.ts";
@@ -19,9 +20,19 @@ export type PlaneParameters = ParametersOf<"dts" | "nt" | "bands" | "line" | "ac
 
 /** The problem as torres have it, x × y × 1; rows of torres go on as far as a neighbour needs what one hands on. */
 export function asPlane({ stencil, grid: [nx, , ny], ...problem }: Problem): Problem {
-  const its = turned(stencil);
+  const its = layerOf(stencil, alongAxes(problem.boundary)[1]);
   return { ...problem, stencil: its, grid: [nx, ny + tilesOf(its.update, 1).slope, 1] };
 }
+
+/** A stencil in the only layer of a grid: across it a tap reads the layer's own images, which a tile holds, or zeros. */
+const layerOf = remembered((stencil: Stencil, boundary: Boundary): Stencil => {
+  const its = turned(stencil), { substeps } = its.update;
+  const tap = (one: Tap): Expression => one.offset[2] === 0 ? one : constant(0);
+  const within = (value: Expression): Expression => fold<Expression>(value, { ...TREE, tap });
+  if (boundary !== "zero" || reachOf(its.update).z === 0) return its;
+  const made = substeps.map((substep) => substep.map((one) => ({ ...one, value: within(one.value) })));
+  return { ...its, update: { ...its.update, substeps: made } };
+});
 
 /** What a thread holds of a tile, and where its cells' values lie in workgroup memory. */
 export interface Piece {
@@ -52,11 +63,13 @@ export type PlaneShape = ReturnType<typeof planeShape>;
  * spoil does not come to the grid before the round ends.
  */
 export function planeShape(problem: Problem, { dts, nt, bands, line, across, tiles }: PlaneParameters) {
-  const { stencil, grid, steps } = problem, [x, , y] = alongAxes(problem.boundary), along = [x, y] as const;
+  const { stencil, grid, steps } = problem,
+    [x, layer, y] = alongAxes(problem.boundary),
+    along = [x, y] as const;
   const holdsImages = along.map((one) => one !== "zero"), isRounds = holdsImages.includes(true);
-  const far = nt * bands * tilesOf(turned(stencil).update, 1).slope;
+  const far = nt * bands * tilesOf(asPlane(problem).stencil.update, 1).slope;
   const beyond = holdsImages.map((one) => one ? far : 0) as [x: number, y: number];
-  const shape = findShape(stencil, grid, beyond, dts, line, across, tiles);
+  const shape = findShape(stencil, grid, layer, beyond, dts, line, across, tiles);
   const round = isRounds ? Math.min(steps, nt * bands) : steps;
   return { ...shape, along, isRounds, plane: { ...shape.plane, steps: round } };
 }
@@ -65,6 +78,7 @@ export function planeShape(problem: Problem, { dts, nt, bands, line, across, til
 const findShape = remembered((
   stencil: Stencil,
   own: Grid,
+  layer: Boundary,
   beyond: readonly [x: number, y: number],
   dts: number,
   line: number,
@@ -72,7 +86,7 @@ const findShape = remembered((
   tiles: number,
 ) => {
   const grid: Grid = [own[0] + 2 * beyond[0], 1, own[2] + 2 * beyond[1]];
-  const problem: Problem = { stencil, grid, boundary: "zero", steps: 1 };
+  const problem: Problem = { stencil, grid, boundary: ["zero", layer, "zero"], steps: 1 };
   const canonical = stepwiseLayout({ ...problem, grid: own });
   const plane = asPlane(problem), { update } = plane.stencil, its = tilesOf(update, dts);
   const { slope, width } = its, layout = stepwiseLayout(problem), hasPrevious = readsPrevious(update);
