@@ -133,7 +133,10 @@ function advance(wanted?: number): Promise<void> {
   return inTurn(async () => {
     if (simulation === undefined) return;
     const steps = wanted ?? stepsOfFrame(simulation), began = performance.now();
-    await simulation.solver.run(steps);
+    await simulation.solver.run(steps).catch((error) => {
+      setPlaying(false);
+      throw error;
+    });
     await redraw();
     frameMs = performance.now() - began;
     mostSteps = frameMs > FRAME_MS ? Math.max(1, steps / 2) : Math.max(mostSteps, 2 * steps);

@@ -90,6 +90,31 @@ export function fillShader(
   `;
 }
 
+/**
+ * Looks for values that are infinite or not a number. Binding 0: values, in whatever order; binding 3: a word, which is 1
+ * where there are any. {@linkcode finiteWorkgroups} of the values.
+ */
+export const FINITE_SHADER = wgsl`
+  @group(0) @binding(0) var<storage, read> values: array<u32>;
+  @group(0) @binding(3) var<storage, read_write> found: atomic<u32>;
+
+  @compute @workgroup_size(${LINEAR_THREADS})
+  fn main(@builtin(global_invocation_id) id: vec3u, @builtin(num_workgroups) groups: vec3u) {
+    let threads = groups.x * groups.y * ${LINEAR_THREADS}u;
+    var isFound = false;
+    // by their bits, since a compiler may take it that no value is infinite or not a number
+    for (var i = id.x + id.y * groups.x * ${LINEAR_THREADS}u; i < arrayLength(&values); i += threads) {
+      isFound = isFound || (values[i] & 0x7f800000u) == 0x7f800000u;
+    }
+    if (isFound) { atomicOr(&found, 1u); }
+  }
+`;
+
+/** Each thread looks at some 16 values. */
+export function finiteWorkgroups(values: number): [number, number, number] {
+  return linearWorkgroups(Math.ceil(values / 16));
+}
+
 /** What {@linkcode compareShader} leaves in its result, as u32 words. */
 export const COMPARISON_WORDS = { maxError: 0, maxValue: 1, notFinite: 2, count: 3 } as const;
 

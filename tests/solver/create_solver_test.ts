@@ -51,18 +51,20 @@ function configurationOf(
   return { traversal, parameters, share };
 }
 
-/** Small whole numbers that differ from plane to plane and level to level. */
-function valueAt(plane: number, ago: number): (x: number, y: number, z: number) => number {
-  return (x, y, z) => (x * 7 + y * 3 + z * 5 + plane * 11 + ago * 2) % 5 - 2;
+/** Small whole numbers that differ from plane to plane and level to level; those of materials are the equation's. */
+function valueAt(plane: number, ago: number, of?: Stencil): (x: number, y: number, z: number) => number {
+  const { fields, materials } = of?.update ?? { fields: [], materials: [] };
+  const values = materials[plane - fields.length]?.values ?? [-2, -1, 0, 1, 2];
+  return (x, y, z) => values[(x * 7 + y * 3 + z * 5 + plane * 11 + ago * 2) % values.length]!;
 }
 
 /** A dense level of all planes, as the oracle takes it. */
-function denseLevel({ grid: [nx, ny, nz], stencil: { update } }: Problem, ago: number): Float32Array {
-  const planes = planesOf(update);
+function denseLevel({ grid: [nx, ny, nz], stencil }: Problem, ago: number): Float32Array {
+  const { update } = stencil, planes = planesOf(update);
   return Float32Array.from({ length: nx * planes * ny * nz }, (_, i) => {
     const z = i % nz, y = Math.floor(i / nz) % ny;
     const plane = Math.floor(i / nz / ny) % planes, x = Math.floor(i / nz / ny / planes);
-    return valueAt(plane, plane < update.fields.length ? ago : 0)(x, y, z);
+    return valueAt(plane, plane < update.fields.length ? ago : 0, stencil)(x, y, z);
   });
 }
 
@@ -79,10 +81,10 @@ function planeOf({ grid: [nx, ny, nz], stencil: { update } }: Problem, level: Fl
 
 /** Writes every plane and level by function. */
 async function writeAll(solver: Solver): Promise<void> {
-  const { update } = solver.problem.stencil;
+  const { stencil, stencil: { update } } = solver.problem;
   const names = [...update.fields, ...update.materials.map(({ name }) => name)];
   for (const [plane, name] of names.entries()) {
-    await solver.write(name, valueAt(plane, 0));
+    await solver.write(name, valueAt(plane, 0, stencil));
     if (readsPrevious(update) && plane < update.fields.length) {
       await solver.write(name, valueAt(plane, 1), { ago: 1 });
     }

@@ -178,6 +178,7 @@ async function runAll(
     await world.meet();
     const run = await solver.run(Math.min(every, steps - solver.step));
     for (const name of ["steps", "wallNs", "computeNs", "exchangeNs"] as const) sum[name] += run[name];
+    await solver.run(0); // which looks whether all is finite
     if (checkpoint !== undefined) await writeCheckpoint(solver, checkpoint, start);
   }
   return sum;

@@ -119,7 +119,7 @@ export function refute({ maxError, bound, against }: Verification): Failure | un
 async function gpuReference(gpu: GpuDevice, problem: Problem, start: Start): Promise<Reference> {
   const survey = problem.survey && Survey.synthetic(problem, problem.steps);
   const field = await runOnGpu(gpu, problem, start, survey);
-  if (!await field.isFinite()) {
+  if (!await (await field.look())()) {
     field[Symbol.dispose]();
     throw new UnstableProblem(problem);
   }

@@ -2,7 +2,7 @@ import { profilesOf } from "../../kernels/axis_profiles.ts";
 import type { FieldStart } from "../../kernels/initial_field.ts";
 import { cellsOf, type Problem } from "../../kernels/stencils/stencil.ts";
 import { placed } from "../../kernels/update.ts";
-import type { Axis, Extent } from "../../models/decomposition.ts";
+import { type Axis, type Extent, gridOf } from "../../models/decomposition.ts";
 import {
   type Box,
   type Exchange,
@@ -17,6 +17,7 @@ import { stateLevels } from "../devices/reference.ts";
 import { Survey } from "../devices/survey.ts";
 import { checkSignals } from "../problem/resolve_problem.ts";
 import { type CellRange, checked, checkStart, checkSteps, profileOf, rangeOf } from "../solver/cells.ts";
+import { brokenError, findBroken, isDue } from "../solver/finite.ts";
 import type { CellsOptions, Solver } from "../solver/solver.ts";
 import { piecesOf } from "../devices/shared/boxes.ts";
 import {
@@ -69,6 +70,8 @@ export class RankSolver implements Disposable {
   /** Whether the field knows the sources and receivers, and what materials make of them. */
   #isSurveyed = true;
   #step = 0;
+  /** The last step at which all values of all ranks were finite. */
+  #looked = 0;
   /** Steps that the ghost zones are still good for. */
   #fresh = 0;
   #axes: Side[][] | undefined;
@@ -115,7 +118,7 @@ export class RankSolver implements Disposable {
     await this.#points.watch(undefined);
     this.#isSurveyed = false;
     await this.#field.initialise(start);
-    this.#step = start.step ?? 0;
+    this.#step = this.#looked = start.step ?? 0;
     const { stencil: { update }, grid } = this.problem;
     for (const material of [...update.materials, ...profilesOf(update)]) {
       const values = placed(material, grid);
@@ -175,7 +178,7 @@ export class RankSolver implements Disposable {
     this.#survey.clear();
     await this.#points.watch(undefined);
     await this.#field.clear();
-    this.#step = 0;
+    this.#step = this.#looked = 0;
     this.#fresh = this.plan.exchangeEvery;
   }
 
@@ -188,28 +191,55 @@ export class RankSolver implements Disposable {
   }
 
   /**
-   * Advances all fields; every rank calls it with the same steps.
+   * Advances all fields; every rank calls it with the same steps. It looks whether they are finite as a solver's `run` does.
    *
-   * @param renew whether ghost zones that the last step used up are renewed at once, and not when they are needed
+   * @param renew whether ghost zones that the last step used up are renewed at once, and not when they are needed, and
+   *   nobody looks: so runs are measured that are not the problem's
+   * @throws {SolverError} on every rank, if a value of any rank is infinite or not a number
    */
   async run(steps: number, renew = false): Promise<RankRun> {
     checkSteps(steps);
     checkSignals("run", this.problem, this.step, this.step + steps);
     await this.#announce();
     const started = performance.now();
-    let computeNs = 0;
+    let computeNs = 0, areFinite = true;
+    const isLooked = !renew && isDue(this.#step + steps, { looked: this.#looked, steps });
     for (let left = steps; left > 0;) {
       if (this.#fresh === 0) computeNs += await this.#exchange(0);
       const count = Math.min(left, this.#fresh);
       left -= count;
       this.#fresh -= count;
       this.#step += count;
-      computeNs += (left > 0 || renew) && this.#fresh === 0
-        ? await this.#exchange(count)
-        : await (await this.#field.begin(count)).finish();
+      if ((left > 0 || renew) && this.#fresh === 0) computeNs += await this.#exchange(count);
+      else {
+        const round = await this.#field.begin(count);
+        const look = left === 0 && isLooked ? await this.#field.look() : undefined;
+        const [timeNs, found = true] = await Promise.all([round.finish(), look?.()]);
+        computeNs += timeNs;
+        areFinite = found;
+      }
     }
     const wallNs = (performance.now() - started) * 1e6;
+    if (isLooked) await this.#require(steps > 0 ? areFinite : await (await this.#field.look())());
     return { steps, wallNs, computeNs, exchangeNs: wallNs - computeNs };
+  }
+
+  /** Throws on every rank if some rank's values are not finite. */
+  async #require(areFinite: boolean): Promise<void> {
+    const { world, step } = this;
+    if (await world.most(areFinite ? 0 : 1) > 0) {
+      const { problem, part: { before, own } } = this, field = this.#field;
+      const readCells = async (plane: number, { low, size }: Extent) => {
+        const cells = new Float32Array(cellsOf(size));
+        const at = (axis: Axis): number => low[axis] - own.low[axis] + before[axis];
+        await readBox(field, { ago: 0, plane, planes: 1, low: gridOf(at), size }, cells);
+        return cells;
+      };
+      const all = await world.shareAll(await findBroken({ problem, own, readCells }) ?? null);
+      // of ghost zones it may be only what is thrown away
+      if (all.some((one) => one !== null)) throw brokenError(all, step, this.#looked);
+    }
+    this.#looked = step;
   }
 
   /** This rank's own cells of a field or material: x, y, z, the last fastest; of an axis profile its values there. */

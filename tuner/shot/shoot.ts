@@ -96,6 +96,7 @@ export async function shoot(
     }
     await onWave(i, field, end * timeStep);
   }
+  await solver.run(0); // which looks whether all is finite
   const all = resample(await solver.traces(), interval / timeStep, samples, early), { length } = receivers;
   return { traces: fields.map((_, i) => all.slice(i * length, (i + 1) * length)), timeNs };
 }

@@ -9,6 +9,7 @@ import type { SharedField } from "../devices/shared/shared_field.ts";
 import type { Configuration } from "../configuration.ts";
 import { checkSignals } from "../problem/resolve_problem.ts";
 import { type CellRange, checked, checkStart, checkSteps, profileOf, rangeOf, sliceSource } from "./cells.ts";
+import { areFinite, brokenError, findBroken, isDue } from "./finite.ts";
 import type { Refined } from "./refined.ts";
 import { type Contender, copyState, type Refinement } from "./refinement.ts";
 import type { CellsOptions, CellValues, Solver, SolverRun } from "./solver.ts";
@@ -38,6 +39,9 @@ export class FieldSolver implements Solver {
   readonly #snapshots = new Snapshots();
   /** Whether the field knows the sources and receivers, and what materials make of them. */
   #isSurveyed = true;
+  /** The last step at which all values were finite, and the one at which it was said that they are not. */
+  #looked = 0;
+  #broken = -1;
   #queue: Promise<unknown> = Promise.resolve();
   #waiting = 0;
   #isClosed = false;
@@ -95,6 +99,7 @@ export class FieldSolver implements Solver {
     checkStart({ kind, seed });
     await this.#next("set the initial field", async () => {
       this.#isSurveyed = false;
+      [this.#looked, this.#broken] = [0, -1];
       this.#survey.restart();
       this.#snapshots.restart();
       for (const field of this.#fields()) await field.initialise({ kind, seed });
@@ -158,6 +163,7 @@ export class FieldSolver implements Solver {
     return await this.#next(`read ${name}`, async () => {
       const cells = new Float32Array(range.slices * ny * nz);
       await this.#field.read(range, cells);
+      if (!range.isMaterial) await this.#require(areFinite(cells));
       return cells;
     });
   }
@@ -206,6 +212,7 @@ export class FieldSolver implements Solver {
       this.#survey.clear();
       this.#snapshots.clear();
       this.#isSurveyed = true;
+      [this.#looked, this.#broken] = [0, -1];
       for (const field of this.#fields()) {
         await field.watch(undefined);
         await field.clear();
@@ -260,7 +267,7 @@ export class FieldSolver implements Solver {
       await this.#announce();
       let timeNs = 0;
       for (let done = 0;;) {
-        await this.#snapshots.take(this.#field);
+        await this.#snapshots.take(this.#field, (areFinite) => this.#require(areFinite));
         if (done === steps) break;
         // candidates would have to add and record as well
         const tries = this.#survey.isEmpty ? refinement : undefined;
@@ -271,12 +278,43 @@ export class FieldSolver implements Solver {
         const atOnce = this.#field.alone?.facts.longRun !== undefined
           ? left
           : Math.min(Math.ceil(STEPS_AT_ONCE / tuned) * tuned, this.#survey.mostSteps);
-        const ran = piece?.steps ?? Math.min(atOnce, left);
-        timeNs += piece?.timeNs ?? (await this.#field.run(ran)).timeNs;
-        done += ran;
+        const ran = piece?.steps ?? Math.min(atOnce, left), end = this.step + (piece === undefined ? ran : 0);
+        const running = piece === undefined ? await this.#field.begin(ran) : undefined;
+        const look = (done += ran) === steps ? await this.#look(end, steps) : undefined;
+        const [pieceNs] = await Promise.all([running?.finish(), look?.()]);
+        timeNs += piece?.timeNs ?? pieceNs!;
       }
+      if (steps === 0) await (await this.#look(this.step, 0))?.();
       return { steps, timeNs, cellsPerSecond: timeNs > 0 ? cellsOf(grid) * steps / (timeNs * 1e-9) : 0 };
     });
+  }
+
+  /** Looks, behind what was begun, whether the field is finite at this step, if it is time after a run; what waits for it. */
+  async #look(step: number, steps: number): Promise<(() => Promise<void>) | undefined> {
+    if (!isDue(step, { looked: this.#looked, steps })) return undefined;
+    const look = await this.#field.look();
+    return async () => {
+      await this.#require(await look(), true);
+      this.#looked = step;
+    };
+  }
+
+  /** Throws what there is to say of a field that is not finite: once for each step, if no run is to say it again. */
+  async #require(areFinite: boolean, isRun = false): Promise<void> {
+    const { step } = this, field = this.#field;
+    if (areFinite || (!isRun && (step <= this.#looked || step === this.#broken))) return;
+    const broken = await findBroken({
+      problem: this.#problem,
+      own: { low: [0, 0, 0], size: this.#problem.grid },
+      async readCells(plane, { low, size }) {
+        const cells = new Float32Array(cellsOf(size));
+        await field.readBox({ ago: 0, plane, planes: 1, low, size }, cells);
+        return cells;
+      },
+    });
+    if (broken === undefined) return; // what lies around the cells, or in F(t−1)
+    this.#broken = step;
+    throw brokenError([broken], step, this.#looked);
   }
 
   /** Goes on with a candidate, which holds the same field. */

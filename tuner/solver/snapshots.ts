@@ -4,6 +4,7 @@ import type { SharedField } from "../devices/shared/shared_field.ts";
 import type { CellBox } from "../devices/survey.ts";
 import { describeValue } from "../format.ts";
 import { refuserOf } from "../problem/request_error.ts";
+import { areFinite } from "./finite.ts";
 
 /** A field at one time. */
 export interface Snapshot {
@@ -69,8 +70,8 @@ export class Snapshots {
     this.#wanted.length = 0;
   }
 
-  /** Hands over those of a field's step. */
-  async take(field: SharedField): Promise<void> {
+  /** Hands over those of a field's step. @param require throws where they are not finite */
+  async take(field: SharedField, require: (areFinite: boolean) => Promise<void>): Promise<void> {
     const { step, problem: { stencil } } = field;
     for (const one of this.#wanted) {
       if (one.due > step) continue;
@@ -90,6 +91,7 @@ export class Snapshots {
           }
         }
       }
+      await require(areFinite(values));
       await one.onSnapshot({ step, size: ownOf(stencil, size), values });
     }
   }

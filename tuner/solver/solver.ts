@@ -172,11 +172,13 @@ export interface Solver extends Disposable, AsyncDisposable {
   reset(): Promise<void>;
 
   /**
-   * Advances all fields.
+   * Advances all fields. Long runs look at their end whether all fields are finite; of short ones, one looks in 64 to 512
+   * steps. Whatever `read` and snapshots hand over is looked at. `run(0)` looks at once.
    *
    * @param steps time steps, a whole number >= 0
    * @throws {RangeError} for any other number
-   * @throws {SolverError} if the device fails; the fields are then undefined
+   * @throws {SolverError} if the device fails; the fields are then undefined. Also if a field is infinite or not a number:
+   *   the message says which, the steps between which it broke, and what may be the reason
    */
   run(steps: number): Promise<SolverRun>;
 

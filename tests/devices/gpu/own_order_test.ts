@@ -75,7 +75,7 @@ for (const [name, problem] of Object.entries(PROBLEMS)) {
     own.level(0); // copies of the field before the steps are not taken for those after
     await Promise.all([(await begun).finish(), plain.run(2)]);
     await assertSame(own, plain, "after copies were asked for on the way");
-    assert(await own.isFinite());
+    assert(await (await own.look())());
     using entered = await fieldOf(gpu, problem), left = await fieldOf(gpu, problem, plain.plan);
     await entered.copyFrom(plain);
     await left.initialise({ ...START, kind: "zero" });

@@ -2,6 +2,7 @@ import type { PartStart, Pattern } from "../../../kernels/initial_field.ts";
 import { cellsOf, type Problem } from "../../../kernels/stencils/stencil.ts";
 import type { Dispatch, GpuPlan, Parameters } from "../../../kernels/traversals/traversal.ts";
 import { linearWorkgroups } from "../../../kernels/wgsl/declare.ts";
+import { FINITE_SHADER, finiteWorkgroups } from "../../../kernels/wgsl/fields.ts";
 import { readsSignal } from "../../../kernels/update.ts";
 import {
   type ArrayRange,
@@ -20,7 +21,7 @@ import { compareLevels, copyLevel } from "./gpu_comparison.ts";
 import type { HeldProfiles } from "../held_profiles.ts";
 import type { GpuDevice, Submission } from "./gpu_device.ts";
 import { Dispatcher, type DispatchResources } from "./gpu_dispatcher.ts";
-import { compileCompare, compileFill, compilePlan } from "./gpu_pipelines.ts";
+import { compile, compileCompare, compileFill, compilePlan } from "./gpu_pipelines.ts";
 import type { WatchedPoints } from "../points.ts";
 import type { Point } from "../../../kernels/points.ts";
 import { GpuPoints, NOTHING } from "./gpu_points.ts";
@@ -444,12 +445,38 @@ export class GpuField implements Disposable {
     );
   }
 
-  /** Whether all values of both levels are finite. */
-  async isFinite(): Promise<boolean> {
-    const { layout: { grid: [slices] } } = this.plan.storage;
-    const [now, before] = ([0, 1] as const).map((ago) => ({ levels: [this.level(ago)], slice: 0 }));
-    const both = await compareLevels(now!, before!, { ...this.#made, slices });
-    return both.notFinite === 0;
+  /**
+   * Looks, behind what was begun, whether all values of F(t) are finite, in whatever order they lie; what lies around the
+   * cells counts, too.
+   *
+   * @returns what waits for the answer; once for it and for what was begun, if both are awaited together
+   */
+  async look(): Promise<() => Promise<boolean>> {
+    const { gpu, arrays, uniforms } = this.#made, levels = arrays.map((pair) => pair[this.#step % 2]!);
+    const { STORAGE, COPY_SRC, COPY_DST, MAP_READ } = GPUBufferUsage;
+    const shader = await compile(gpu, FINITE_SHADER, "finite", [0, 3]);
+    const found = await gpu.buffer(4, STORAGE | COPY_SRC, "whether values are not finite");
+    const readable = await gpu.buffer(4, COPY_DST | MAP_READ, "the same, read back");
+    const submission = await gpu.submit({
+      passes: levels.length,
+      outgoing: [readable],
+      record(encoder, timestamps) {
+        for (const level of levels) {
+          const workgroups = finiteWorkgroups(level.size / 4);
+          uniforms.dispatch(encoder, shader, { on: [[level, found]], workgroups, pass: timestamps() });
+        }
+        encoder.copyBufferToBuffer(found, 0, readable, 0, 4);
+      },
+    });
+    return async () => {
+      try {
+        await submission.finish();
+        return new Uint32Array(gpu.mapped(readable))[0] === 0;
+      } finally {
+        found.destroy();
+        readable.destroy();
+      }
+    };
   }
 
   /**

@@ -134,6 +134,11 @@ export class GpuPartField implements PartField {
     this.#onHost = 0;
   }
 
+  async look(): Promise<() => Promise<boolean>> {
+    await this.settle();
+    return await this.onGpu.look();
+  }
+
   async compare(reference: Reference): Promise<Comparison> {
     const { onGpu, problem } = reference;
     if (onGpu === undefined) throw new RunFailure("limits", "the reference is not on this GPU");

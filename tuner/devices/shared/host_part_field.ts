@@ -33,6 +33,8 @@ interface HostField extends Disposable {
 
 /** A part whose cells the host reaches: it copies boxes row by row, when they are asked for. */
 export class HostPartField<Field extends HostField = HostField> implements PartField {
+  #running: Promise<number> | undefined;
+
   constructor(readonly field: Field, readonly place: Place, readonly facts: PartFacts) {}
 
   get step(): number {
@@ -64,6 +66,7 @@ export class HostPartField<Field extends HostField = HostField> implements PartF
     const { part: { before: [low], after: [high] } } = this.place, ghost = { low: low > 0, high: high > 0 };
     const running = steps === 0 ? Promise.resolve(0) : this.field.run({ steps, repetitions, ghost });
     running.catch(() => {}); // thrown by `finish`
+    this.#running = running;
     const packed = (boxes: readonly Box[]) =>
       piecesOf(boxes).map((piece) => {
         const cells = new Float32Array(piece.cells);
@@ -80,6 +83,15 @@ export class HostPartField<Field extends HostField = HostField> implements PartF
 
   settle(): Promise<void> {
     return Promise.resolve();
+  }
+
+  look(): Promise<() => Promise<boolean>> {
+    const running = this.#running, { slice, slices } = ownSlices(this.place);
+    return Promise.resolve(async () => {
+      await running?.catch(() => {}); // thrown where it is awaited
+      const own = this.field.slices()(0, slice);
+      return (await this.field.compare(own, { ago: 0, slice, slices })).notFinite === 0;
+    });
   }
 
   async compare(reference: Reference): Promise<Comparison> {

@@ -65,6 +65,12 @@ export interface PartField extends Disposable {
   unpack(boxes: readonly Box[], pieces: readonly Float32Array<ArrayBuffer>[]): Promise<void>;
   /** Hands to the device what was unpacked, and waits for it where the host holds much. */
   settle(): Promise<void>;
+  /**
+   * Looks, behind what was begun, whether its own cells of F(t) are finite; its ghost zones may count, too.
+   *
+   * @returns what waits for the answer, on a GPU in the same wait as for what was begun
+   */
+  look(): Promise<() => Promise<boolean>>;
   /** Compares its own cells, every level of the state, with a reference at the same time step. */
   compare(reference: Reference): Promise<Comparison>;
 }

@@ -37,6 +37,7 @@ export interface SharedTimes extends RoundTimes {
  */
 export class SharedField implements Disposable {
   readonly #share: Share;
+  #running: Promise<unknown> | undefined;
 
   /** @param parts the devices', in the order of their slices */
   private constructor(readonly problem: Problem, readonly parts: readonly PartField[], share: Share) {
@@ -122,9 +123,16 @@ export class SharedField implements Disposable {
   /** The same without waiting for its end, though a device alone has all of it: see {@linkcode PartField.begin}. */
   async begin(steps: number, repetitions = 1): Promise<Submission> {
     if (this.alone !== undefined) return await this.alone.begin(steps, { repetitions });
-    const run = this.run(steps, repetitions);
+    const run = this.#running = this.run(steps, repetitions);
     run.catch(() => {}); // thrown by `finish`
     return { finish: async () => (await run).timeNs };
+  }
+
+  /** Looks, behind what was begun, whether all its cells are finite: see {@linkcode PartField.look}. */
+  async look(): Promise<() => Promise<boolean>> {
+    await this.#running?.catch(() => {}); // thrown where it is awaited
+    const looks = await Promise.all(this.parts.map((part) => part.look()));
+    return async () => (await Promise.all(looks.map((look) => look()))).every(Boolean);
   }
 
   /** Reads cells of the whole grid, wherever they lie, into an array that is just as long: x, y, z. */

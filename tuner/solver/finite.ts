@@ -1,0 +1,138 @@
+/**
+ * Whether what a solver computes stays finite, and why it may not. Infinite values and NaN stay and spread, so that it is
+ * enough to look from time to time.
+ *
+ * @module
+ */
+import { wholeFields } from "../../kernels/layers.ts";
+import { runReference } from "../../kernels/reference.ts";
+import { axesOf, cellsOf, type Grid, ownOf, type Problem } from "../../kernels/stencils/stencil.ts";
+import { planesOf } from "../../kernels/update.ts";
+import { type Extent, gridOf } from "../../models/decomposition.ts";
+import { SolverError } from "./solver_error.ts";
+
+/** Steps from one look to the next where runs are short; a look takes about as long as a step. */
+const LEAST_STEPS = 64, MOST_STEPS = 512;
+
+/** Whether a run of some steps, which ends at `step`, ends with a look: one of 0 steps, and one long after the last look. */
+export function isDue(step: number, { looked, steps }: { looked: number; steps: number }): boolean {
+  const after = Math.min(MOST_STEPS, Math.max(LEAST_STEPS, step / 8));
+  return step > looked && (steps === 0 || step - looked >= after);
+}
+
+/** Whether all values are finite, by their bits: an exponent of ones alone overflows into the sign. */
+export function areFinite({ buffer, byteOffset, length }: Float32Array): boolean {
+  const bits = new Int32Array(buffer, byteOffset, length);
+  let any = 0;
+  for (let i = 0; i < length; i++) any |= (bits[i]! & 0x7fffffff) + 0x800000;
+  return any >= 0;
+}
+
+/** What a solver holds of a grid. */
+export interface HeldCells {
+  readonly problem: Problem;
+  /** Its own cells of the whole grid. */
+  readonly own: Extent;
+  /** Reads cells of F(t), or of a material, of the whole grid: x, y, z. */
+  readCells(plane: number, cells: Extent): Promise<Float32Array>;
+}
+
+/** A value that is not finite, and why that may be. */
+export interface Broken {
+  readonly found: string;
+  readonly why: readonly string[];
+}
+
+/** Finds a value of F(t) that is not finite; undefined where all are finite. */
+export async function findBroken(held: HeldCells): Promise<Broken | undefined> {
+  const { stencil } = held.problem;
+  for (const [plane, name] of wholeFields(stencil.update).entries()) {
+    for await (const { cells, cellAt } of slicesOf(held, plane)) {
+      if (areFinite(cells)) continue;
+      const i = cells.findIndex((value) => !Number.isFinite(value));
+      const found = `${cells[i]} in ${name} at (${ownOf(stencil, cellAt(i)).join(", ")})`;
+      return { found, why: await reasonsOf(held) };
+    }
+  }
+}
+
+/** The error of a run that broke: by what those who compute it found, and the last step at which they looked and saw nothing. */
+export function brokenError(all: readonly (Broken | null)[], step: number, looked: number): SolverError {
+  const { found } = all.find((one) => one !== null)!, why = new Set(all.flatMap((one) => one?.why ?? []));
+  const reasons = why.size > 0 ? [...why].join("; ") : "a smaller time step may help";
+  const when = `it broke at or before step ${step}, after step ${looked}`;
+  return new SolverError(
+    "incorrect",
+    `Cannot run: finite values wanted: found ${found}: ${when}: ${reasons}`,
+  );
+}
+
+async function* slicesOf(
+  { own: { low: [first, y, z], size: [nx, ny, nz] }, readCells }: HeldCells,
+  plane: number,
+) {
+  for (let x = first; x < first + nx; x++) {
+    const cells = await readCells(plane, { low: [x, y, z], size: [1, ny, nz] });
+    yield { cells, cellAt: (i: number): Grid => [x, y + Math.floor(i / nz), z + i % nz] };
+  }
+}
+
+/** What the materials and the equation itself say. */
+async function reasonsOf(held: HeldCells): Promise<string[]> {
+  const { problem: { stencil, stencil: { update } }, own } = held, reasons: string[] = [];
+  const cells = new Map([[`${own.low}`, own.low]]);
+  for (const [i, { name, values, formula, packed }] of update.materials.entries()) {
+    let [least, most] = [Infinity, -Infinity], [low, high] = [own.low, own.low];
+    for await (const slice of slicesOf(held, update.fields.length + i)) {
+      slice.cells.forEach((value, i) => {
+        if (value < least) [least, low] = [value, slice.cellAt(i)];
+        if (value > most) [most, high] = [value, slice.cellAt(i)];
+      });
+    }
+    const range = packed ?? [Math.min(...values), Math.max(...values)];
+    for (const [value, cell] of [[least, low], [most, high]] as const) {
+      cells.set(`${cell}`, cell);
+      if (formula !== undefined || (value >= range[0] && value <= range[1])) continue;
+      const [is, from, to] = [value, ...range].map((one) => Number(one.toPrecision(6)));
+      reasons.push(`${name} is ${is} at (${ownOf(stencil, cell).join(", ")}), its range is ${from} to ${to}`);
+    }
+  }
+  let fastest = 1;
+  for (const cell of cells.values()) {
+    const materials: number[] = [];
+    for (const i of update.materials.keys()) {
+      materials.push(...await held.readCells(update.fields.length + i, { low: cell, size: [1, 1, 1] }));
+    }
+    fastest = Math.max(fastest, growthOf(stencil, materials));
+  }
+  if (fastest < GROWING) return reasons;
+  const growth = `waves of two cells grow ${fastest.toPrecision(3)} times a step in f64, too`;
+  return [...reasons, `the time step exceeds the largest stable one: ${growth}`];
+}
+
+/** Growth in a step from which on a scheme counts as unstable: what rises steadily grows less in so many rounds of steps. */
+const GROWING = 1.01, ROUND_STEPS = 16, ROUNDS = 16;
+
+/** What f64 may not hold after another round. */
+const BEYOND = 1e150;
+
+/** By how much the oracle's waves of two cells along the axes grow in a step, where all cells have the same materials. */
+function growthOf(stencil: Problem["stencil"], materials: readonly number[]): number {
+  const { update, update: { fields: { length } } } = stencil,
+    axes = axesOf(stencil),
+    planes = planesOf(update);
+  const grid = gridOf((axis) => axes.includes(axis) ? 2 : 1), row = grid[1] * grid[2];
+  const planeOf = (i: number): number => Math.floor(i / row) % planes;
+  const start = Float64Array.from({ length: planes * cellsOf(grid) }, (_, i) => {
+    return planeOf(i) < length ? 1e-3 * Math.sin(1 + 17 * i) : materials[planeOf(i) - length]!;
+  });
+  let levels = { current: start, previous: start }, first = 0, growth = 1;
+  for (let round = 0; round < ROUNDS; round++) {
+    levels = runReference(levels, { update, grid, boundary: "periodic", steps: ROUND_STEPS });
+    const largest = Math.max(...levels.current.map((value, i) => planeOf(i) < length ? Math.abs(value) : 0));
+    if (!(largest < BEYOND)) break;
+    if (round === 0) first = largest;
+    else growth = (largest / first) ** (1 / (round * ROUND_STEPS));
+  }
+  return growth;
+}
