@@ -1,6 +1,7 @@
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import type { Profile, ProfileEntry } from "../../tuner/profile/schema.ts";
 import { readProfile } from "../../tuner/profile/store.ts";
+import { escapeXml } from "../../tuner/qualify/formats.ts";
 import { PROFILE } from "../profile/sample_profile.ts";
 import { assertRefused, inDirectory, runCommand, taskCommand } from "./run_task.ts";
 import { THOROUGH } from "../thorough.ts";
@@ -182,3 +183,16 @@ Deno.test("the workflow calls tasks and options that there are", async () => {
     for (const option of options) assertMatch(stdout, new RegExp(`^ +${option}( |$)`, "m"));
   }
 });
+
+Deno.test("a profile that is refused makes JUnit and Markdown red, with the reason", () =>
+  inDirectory(async (directory) => {
+    const [junit, markdown] = [`${directory}/q.xml`, `${directory}/q.md`];
+    await Deno.writeTextFile(`${directory}/p.json`, "{}");
+    const files = ["--profile", `${directory}/p.json`, "--junit", junit, "--markdown", markdown];
+    const { code, stderr } = await runCommand("qualify", files);
+    assertEquals(code, 2);
+    const xml = await Deno.readTextFile(junit), [, reason = ""] = /^facet: (.*)\n$/.exec(stderr)!;
+    assertMatch(xml, /<testsuite name="facet qualify" tests="1" failures="0" errors="1" /);
+    assertStringIncludes(xml, `message="${escapeXml(reason)}"`);
+    assertMatch(await Deno.readTextFile(markdown), /^## ❌ Cannot read .*\n$/);
+  }));

@@ -49,7 +49,8 @@ Deno.test("JUnit: a case for each entry, with the fate that a CI system shows", 
   );
   assertEquals(fates, ["", "failure", "failure", "error", "failure", "failure"]);
   assertEquals(cases[0].getAttribute("classname"), "facet.wave");
-  assertStringIncludes(cases[0].getAttribute("name"), "grid 100x100x10");
+  assertEquals(cases[0].getAttribute("name"), "wave, order 2, grid 100x100x10, zero boundary, 10 steps");
+  for (const one of cases.slice(0, 3)) assertStringIncludes(one.textContent, "stepwise threadsZ=64");
   assertStringIncludes(cases[1].querySelector("failure").getAttribute("message"), "slower by 67%");
   assertStringIncludes(
     xml,

@@ -8,16 +8,18 @@ import {
   describeDevice,
   describeVerdict,
   explainResult,
+  junitError,
   junitOf,
+  markdownError,
   markdownOf,
 } from "../qualify/formats.ts";
 import { AttendedRun } from "./attended_run.ts";
 import { slicesOf } from "../shares.ts";
-import { COMMON, type Options, output, readPercentage } from "./options.ts";
+import { COMMON, type Options, output, readPercentage, type Values } from "./options.ts";
 import { command } from "./parse_options.ts";
 import { PROBLEM } from "./problem_options.ts";
 import { writeText } from "./read_inputs.ts";
-import { EXIT } from "./report_error.ts";
+import { EXIT, reportError } from "./report_error.ts";
 import { print } from "./terminal.ts";
 
 export const OPTIONS = {
@@ -51,6 +53,22 @@ Exit code 0: every entry passes; 1: at least one is slower or wrong, or could no
 2: the profile or an option is wrong; 3: the device failed; 130, 143: interrupted.`,
   options: OPTIONS,
 }, async (options) => {
+  const write = async (junit: string, markdown: string): Promise<void> => {
+    if (options.junit !== undefined) await writeText(options.junit, junit);
+    if (options.markdown !== undefined) await writeText(options.markdown, markdown);
+  };
+  return await qualifyAll(options, write).catch(async (error): Promise<never> => {
+    const { text } = reportError(error);
+    await write(junitError(text, new Date().toISOString()), markdownError(text)).catch(() => {});
+    throw error;
+  });
+});
+
+/** Qualifies; what it found is written as JUnit and as Markdown. */
+async function qualifyAll(
+  options: Values<typeof OPTIONS>,
+  write: (junit: string, markdown: string) => Promise<void>,
+): Promise<number> {
   const { profile: path, tolerance } = options;
   const profile = await readProfile(path);
   await takeWantedGpu(options.gpu);
@@ -71,13 +89,10 @@ Exit code 0: every entry passes; 1: at least one is slower or wrong, or could no
     },
   });
   progress.clear();
-  if (options.junit !== undefined) {
-    await writeText(options.junit, junitOf(qualification, new Date().toISOString()));
-  }
-  if (options.markdown !== undefined) await writeText(options.markdown, markdownOf(qualification));
+  await write(junitOf(qualification, new Date().toISOString()), markdownOf(qualification));
   print(options.json ? qualificationRecord(qualification, path) : renderQualification(qualification));
   return qualification.interrupted ? attended.exitCode : EXIT_OF[qualification.answer];
-});
+}
 
 /** The outcome as a record for `--json`. */
 export function qualificationRecord(qualification: Qualification, profile: string) {

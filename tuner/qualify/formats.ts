@@ -103,6 +103,9 @@ export function markdownOf(qualification: Qualification): string {
   return lines.join("\n") + "\n";
 }
 
+/** The same where there were no results. */
+export const markdownError = (text: string): string => `## ${signOf(false)} ${escapeMarkdown(text)}\n`;
+
 function markdownRow(result: EntryResult): string {
   const { entry: { problem, configuration, result: recorded }, verdict, measured, verification } = result;
   const cells = [
@@ -142,14 +145,27 @@ export function junitOf(qualification: Qualification, timestamp: string): string
     ...(tolerance === null ? {} : { tolerance: `${tolerance}` }),
     ...(note === null ? {} : { note }),
   }).map(([name, value]) => `      <property name="${name}" value="${escapeXml(value)}"/>`);
-  return [
-    `<?xml version="1.0" encoding="UTF-8"?>`,
-    `<testsuites name="facet qualify" ${totals}>`,
-    `  <testsuite name="facet qualify" ${totals} timestamp="${escapeXml(timestamp)}">`,
+  return junitSuite(totals, timestamp, [
     `    <properties>`,
     ...properties,
     `    </properties>`,
     ...results.map(testCase),
+  ]);
+}
+
+/** The same of a request that was refused, or a device that failed, before there were results: one case, an error. */
+export function junitError(text: string, timestamp: string): string {
+  const error = `<error type="refused" message="${escapeXml(text)}"/>`;
+  const line = `    <testcase classname="facet" name="qualify" time="0.000">${error}</testcase>`;
+  return junitSuite(`tests="1" failures="0" errors="1" time="0.000"`, timestamp, [line]);
+}
+
+function junitSuite(totals: string, timestamp: string, lines: readonly string[]): string {
+  return [
+    `<?xml version="1.0" encoding="UTF-8"?>`,
+    `<testsuites name="facet qualify" ${totals}>`,
+    `  <testsuite name="facet qualify" ${totals} timestamp="${escapeXml(timestamp)}">`,
+    ...lines,
     `  </testsuite>`,
     `</testsuites>`,
     "",
@@ -163,8 +179,9 @@ function junitKind({ verdict }: EntryResult): "failure" | "error" | "passed" {
 
 function testCase(result: EntryResult): string {
   const { entry: { problem, configuration }, elapsedNs, verdict, reason } = result;
-  const kind = junitKind(result), text = escapeXml(explainResult(result).join("\n"));
-  const name = escapeXml(`${describeProfileProblem(problem)}: ${describeConfiguration(configuration)}`);
+  // the configuration is no part of the name, by which CI systems know a case again after the next `tune`
+  const kind = junitKind(result), name = escapeXml(describeProfileProblem(problem));
+  const text = escapeXml([describeConfiguration(configuration), ...explainResult(result)].join("\n"));
   const message = escapeXml(`${describeVerdict(result)}${reason === null ? "" : `: ${reason}`}`);
   const classname = `facet.${escapeXml(problem.stencil)}`;
   return [
