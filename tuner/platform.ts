@@ -108,6 +108,9 @@ export function shareable(bytes: number): SharedArrayBuffer {
 export interface Thread {
   postMessage(message: unknown): void;
   terminate(): unknown;
+  /** Makes the process wait for its end, as it does not at first; a page never does. */
+  ref?(): void;
+  unref?(): void;
 }
 
 /** What happens to a worker. */
@@ -117,23 +120,36 @@ export interface ThreadEvents<Message> {
   onError(message: string): void;
 }
 
+/** Node.js's class, which Deno has, too, in the words of a page's; of a module from elsewhere than files Deno's has no idea. */
+function threadClass({ Worker }: NodeModules["node:worker_threads"]): typeof globalThis.Worker {
+  const Thread = class extends Worker {
+    constructor(url: URL, { name }: WorkerOptions = {}) {
+      const isLocal = ["file:", "data:"].includes(url.protocol), load = `import ${JSON.stringify(url.href)};`;
+      super(
+        isLocal ? url : new URL(`data:text/javascript,${encodeURIComponent(load)}`),
+        name ? { name } : {},
+      );
+    }
+  };
+  return Thread as unknown as typeof globalThis.Worker;
+}
+
 /**
- * Starts a worker: `make` is given the class and returns `new` one of it, in the words that bundlers look for. The
- * process does not wait for one that is `detached`.
+ * Starts a worker, for which the process does not wait: `make` is given the class and returns `new` one of it, in the words
+ * that bundlers look for.
  */
 export function startThread<Message>(
   make: (Worker: typeof globalThis.Worker) => Worker,
   { onMessage, onError }: ThreadEvents<Message>,
-  { detached = false }: { readonly detached?: boolean } = {},
 ): Thread {
-  const isNode = detached || globalThis.Worker === undefined;
-  const node = isNode ? nodeModule("node:worker_threads") : undefined;
-  const thread = make((node?.Worker ?? globalThis.Worker) as typeof globalThis.Worker);
+  const node = nodeModule("node:worker_threads");
+  const thread = make((node && threadClass(node)) ?? globalThis.Worker);
   const failed = (message = "its module cannot be loaded"): void => onError(message.split("\n", 1)[0]!);
   if (node !== undefined) {
     const emitter = thread as unknown as InstanceType<typeof node.Worker>;
-    if (detached) emitter.unref();
-    return emitter.on("message", onMessage).on("error", ({ message }: Error) => failed(message));
+    emitter.on("message", onMessage).on("error", ({ message }: Error) => failed(message));
+    emitter.unref(); // in Node.js a listener takes it back
+    return emitter;
   }
   thread.onmessage = ({ data }) => onMessage(data);
   thread.onerror = (event) => {

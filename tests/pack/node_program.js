@@ -18,6 +18,6 @@ for (const [i, value] of (await solver.read()).entries()) {
   const cell = [Math.floor(i / (ny * nz)), Math.floor(i / nz) % ny, i % nz];
   largest = Math.max(largest, Math.abs(value - exact.at(cell, 40)));
 }
-solver.dispose();
+// nobody disposes of it: idle workers keep no process alive
 const missing = await readProfile("none.json").catch(({ message }) => message);
 console.log(JSON.stringify({ workers: configuration.share.cpuWorkers, largest, missing }));

@@ -286,3 +286,24 @@ testOnGpu(
   },
   { ignore: Deno.build.os !== "linux" },
 );
+
+Deno.test("a program that fails before it disposes of a solver ends, and one that waits for a run does not", async () => {
+  const program = `
+    const { createSolver, wave } = await import(${JSON.stringify(new URL("../../mod.ts", import.meta.url))});
+    const problem = { stencil: wave(2), grid: [32, 32, 32], boundary: "zero", steps: 4 };
+    const share = { cpuSlices: 32, gpuSlices: 0, exchangeEvery: 1, cpuWorkers: 2 };
+    const solver = await createSolver(null, problem, { traversal: "stepwise", parameters: {}, share });
+    solver.run(500).then(() => {
+      console.log("ran");
+      throw new Error("before dispose");
+    }).catch(({ message }) => console.log(message));
+  `;
+  const child = new Deno.Command(Deno.execPath(), {
+    args: ["eval", "--no-config", "--cached-only", program],
+    stdout: "piped",
+    // whoever hangs fails
+    signal: AbortSignal.timeout(60_000),
+  });
+  const { code, stdout } = await child.output();
+  assertEquals([code, new TextDecoder().decode(stdout)], [0, "ran\nbefore dispose\n"]);
+});

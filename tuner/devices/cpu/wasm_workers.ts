@@ -179,6 +179,7 @@ export class CpuPool {
       new Promise<readonly Done[]>((resolve, reject) => {
         if (this.#end !== undefined) return reject(this.#end);
         this.#pending = { replies: [], workers, resolve, reject };
+        this.#threads[0]!.ref?.();
         const command = commandOf(0);
         this.#threads.slice(0, workers).forEach((thread, part) =>
           thread.postMessage(command.kind === "start" ? commandOf(part) : command)
@@ -196,6 +197,8 @@ export class CpuPool {
     const pending = this.#pending;
     if (pending === undefined || pending.replies.push(reply) < pending.workers) return;
     this.#pending = undefined;
+    // nobody waits: a program that has failed may end without dispose
+    this.#threads[0]!.unref?.();
     pending.resolve(pending.replies);
   }
 

@@ -74,7 +74,7 @@ export class CompileThreads {
         this.#next(thread);
       },
       onError: end,
-    }, { detached: true });
+    });
     if (this.#threads.size + this.#failed === 0) addEventListener("unload", () => this.#end());
     this.#next(thread, first);
   }
