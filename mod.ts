@@ -176,7 +176,8 @@ export type {
   ProfileSearch,
 } from "./tuner/profile/profile_types.ts";
 export { problemOf } from "./tuner/profile/profile_problem.ts";
-export { readProfile } from "./tuner/profile/read_profile.ts";
+export { formatProfile } from "./tuner/profile/format_profile.ts";
+export { type ReadOptions, readProfile } from "./tuner/profile/read_profile.ts";
 export {
   type AdapterIdentity,
   type Choice,

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { openDevice, type Profile, readProfile } from "../mod.ts";
+import { formatProfile, openDevice, type Profile, readProfile } from "../mod.ts";
 import { COLOURS, cpuPainter, drawTraces, gpuPainter, type Painter } from "./draw.ts";
 import { definitionOfText, EXAMPLE } from "./own_equation.ts";
 import { decode, encode, LONGEST, MOST_PLACES, type Picture, type Place, simplified } from "./picture.ts";
@@ -244,7 +244,7 @@ function takeProfile(profile: Profile): void {
 }
 
 function download(): void {
-  const href = URL.createObjectURL(new Blob([JSON.stringify(profiles[0], null, 2)]));
+  const href = URL.createObjectURL(new Blob(profiles.slice(0, 1).map(formatProfile)));
   Object.assign(document.createElement("a"), { href, download: "facet-profile.json" }).click();
   setTimeout(() => URL.revokeObjectURL(href), 1000);
 }

@@ -1,5 +1,6 @@
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import type { Profile, ProfileEntry } from "../../tuner/profile/schema.ts";
+import { formatProfile } from "../../tuner/profile/format_profile.ts";
 import { readProfile } from "../../tuner/profile/store.ts";
 import { escapeXml } from "../../tuner/qualify/formats.ts";
 import { PROFILE } from "../profile/sample_profile.ts";
@@ -29,11 +30,11 @@ function tuned(
 async function changed(
   path: string,
   name: string,
-  change: (profile: Profile & { entries: [ProfileEntry] }) => unknown,
+  change: (profile: Profile & { entries: [ProfileEntry] }) => Profile,
 ): Promise<string> {
   const copy = path.replace("p.json", `${name}.json`);
   const profile = await readProfile(path) as Profile & { entries: [ProfileEntry] };
-  await Deno.writeTextFile(copy, JSON.stringify(change(profile)));
+  await Deno.writeTextFile(copy, formatProfile(change(profile)));
   return copy;
 }
 
@@ -114,10 +115,10 @@ Deno.test("qualify refuses what is wrong before any work", () =>
   inDirectory(async (directory) => {
     const heat = await Deno.readTextFile("fixtures/h100/heat.json");
     const files = {
-      sample: JSON.stringify(PROFILE), // its configuration lacks parameters
+      sample: formatProfile(PROFILE), // its configuration lacks parameters
       version: JSON.stringify({ ...PROFILE, schemaVersion: 2 }),
       broken: JSON.stringify(PROFILE).slice(0, 300),
-      empty: JSON.stringify({ ...PROFILE, entries: [] }),
+      empty: formatProfile({ ...PROFILE, entries: [] }),
       other: "[]",
       delta: heat.replaceAll('"delta": 1', '"delta": 7'),
       cyclic: heat.replaceAll('"boundary": "zero"', '"boundary": "cyclic"'),

@@ -6,6 +6,7 @@
  */
 import { CPU_TRAVERSALS } from "../../kernels/cpu/cpu_traversals.ts";
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
+import { formatProfile } from "../../tuner/profile/format_profile.ts";
 import { parseOptions } from "../../tuner/cli/parse_options.ts";
 import { OPTIONS, resolveSizes, tuneOn, whyTight } from "../../tuner/cli/tune.ts";
 import { journalPath, readJournal } from "../../tuner/profile/journal.ts";
@@ -231,7 +232,7 @@ Deno.test("tune refuses what is wrong before any work, and writes nothing", () =
       foreign = `${directory}/foreign.json`;
     await Deno.writeTextFile(file, "{ not a profile");
     await Deno.writeTextFile(older, JSON.stringify({ ...PROFILE, schemaVersion: 0 }));
-    await Deno.writeTextFile(foreign, JSON.stringify(PROFILE));
+    await Deno.writeTextFile(foreign, formatProfile(PROFILE));
     const before = [...Deno.readDirSync(directory)].map(({ name }) => name).sort();
     const out = ["--out", `${directory}/p.json`];
     await assertRefused("tune", [

@@ -9,6 +9,7 @@ import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
 import type { Measurement } from "../../tuner/configuration.ts";
 import { formatLine, type JournalRecord, parseJournal } from "../../tuner/profile/journal_format.ts";
+import { formatProfile } from "../../tuner/profile/format_profile.ts";
 import { ProfileError } from "../../tuner/profile/profile_error.ts";
 import { parseProfile, type Profile } from "../../tuner/profile/schema.ts";
 import { DEVICE, ENTRY, PROBLEM, PROFILE } from "./sample_profile.ts";
@@ -62,6 +63,20 @@ function readProfile(text: string): Profile | undefined {
     return undefined;
   }
 }
+
+Deno.test("a bit of a profile's file that flips is noticed, or changes nothing", () => {
+  const bytes = new TextEncoder().encode(formatProfile(PROFILE)), places = 8 * bytes.length;
+  let refused = 0;
+  for (let i = 0; i < RUNS; i++) {
+    const bit = THOROUGH ? i % places : (i * 7919) % places;
+    const flipped = bytes.slice();
+    flipped[bit >> 3]! ^= 1 << (bit & 7);
+    const profile = readProfile(new TextDecoder().decode(flipped));
+    if (profile === undefined) refused++;
+    else assertEquals(profile, PROFILE, `bit ${bit}`);
+  }
+  assert(refused > 0.9 * RUNS, `${refused}`);
+});
 
 /** Reads a journal that begins with a right run; whether the record is among its records. */
 function isRecord(text: string): boolean {

@@ -1,4 +1,4 @@
-import { assertEquals } from "@std/assert";
+import { assertEquals, assertStringIncludes } from "@std/assert";
 import { heat } from "../../kernels/stencils/heat.ts";
 import { chooseConfiguration as chooseWithAll } from "../../tuner/profile/choose.ts";
 import { type Conflict, devicesOf, mergeProfiles } from "../../tuner/profile/merge.ts";
@@ -8,7 +8,8 @@ import { inDirectory, runCommand } from "../cli/run_task.ts";
 import { DEVICE, ENTRY, PROBLEM, PROFILE } from "./sample_profile.ts";
 
 const OTHER: Profile = { ...PROFILE, device: { ...DEVICE, cpu: { model: "Other CPU", cores: 4 } } };
-const LATER = { createdAt: "2027-01-01T00:00:00Z" };
+const LATER = { createdAt: "2026-11-22T10:00:00.5Z" };
+const FUTURE = { createdAt: "2999-01-01T00:00:00Z" };
 
 /** What a choice learns from the profile alone. */
 const chooseConfiguration: typeof chooseWithAll = (profiles, problem, device, options) =>
@@ -46,6 +47,12 @@ Deno.test("of one problem the newer entry counts, with what both measured; where
     assertEquals(entries[0]!.calibration, [point(3, 7e9), point(4, 6e9)]);
     assertEquals(conflicts.map(({ kept }) => kept.result.cellsPerSecond), [1e9]);
   }
+  // a clock was wrong when it was written
+  const late = { ...older, ...FUTURE };
+  for (const [first, second] of [[late, newer], [newer, late]] as const) {
+    const { entries, createdAt } = mergeProfiles(first, second);
+    assertEquals([createdAt, entries[0]!.result], [LATER.createdAt, result]);
+  }
   const other = { ...PROFILE, entries: [{ ...ENTRY, problem: { ...PROBLEM, steps: 7 } }] };
   assertEquals(
     mergeProfiles(PROFILE, other, () => {
@@ -71,6 +78,17 @@ Deno.test("merge writes one profile of several files and their journals, and lea
       2,
       `facet: Cannot write ${out}: it exists: name another file\n`,
     ]);
+    // what an earlier version wrote, at a time that is still to come
+    const { createdAt: _, ...wave } = JSON.parse(await Deno.readTextFile(files[0]!));
+    await Deno.writeTextFile(`${folder}/c.json`, JSON.stringify({ ...wave, ...FUTURE, checksum: undefined }));
+    const told = await runCommand("merge", [`${folder}/c.json`, files[1]!, "--out", `${folder}/d.json`]);
+    const [bare, late, ...more] = told.stderr.split("\n");
+    assertEquals([told.code, more], [0, [""]]);
+    assertStringIncludes(bare!, `facet: ${folder}/c.json has no checksum: whether it was damaged`);
+    assertStringIncludes(
+      late!,
+      `facet: ${folder}/c.json is dated ${FUTURE.createdAt}, in the future: a clock`,
+    );
     const one = await runCommand("merge", [files[0]!, files[0]!, "--out", `${folder}/b.json`]);
     assertEquals([one.code, one.stderr], [
       2,

@@ -1,6 +1,7 @@
 import { assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { join } from "node:path";
 import { ProfileError } from "../../tuner/profile/profile_error.ts";
+import { formatProfile } from "../../tuner/profile/format_profile.ts";
 import { readProfile } from "../../tuner/profile/read_profile.ts";
 import { PROFILE } from "./sample_profile.ts";
 
@@ -18,6 +19,28 @@ Deno.test("a profile is read from a text, a path and a URL", async () => {
   }
   const data = new URL(`data:application/json,${encodeURIComponent(JSON.stringify(PROFILE))}`);
   assertEquals(await readProfile(data), PROFILE);
+});
+
+Deno.test("a file without a checksum and a date in the future are said; what a checksum is not of is refused", async () => {
+  const remarksOf = async (source: string | object): Promise<string[]> => {
+    const remarks: string[] = [];
+    const profile = await readProfile(source, { onRemark: (text) => remarks.push(text) });
+    assertEquals({ ...profile, createdAt: PROFILE.createdAt }, PROFILE);
+    return remarks;
+  };
+  const text = formatProfile(PROFILE), data = JSON.parse(text);
+  for (const right of [text, data, JSON.stringify(data)]) assertEquals(await remarksOf(right), []);
+  const [bare, ...others] = await remarksOf(JSON.stringify(PROFILE));
+  assertStringIncludes(bare!, "the profile has no checksum");
+  assertEquals(others, []);
+  const [late] = await remarksOf(formatProfile({ ...PROFILE, createdAt: "2999-01-01T00:00:00Z" }));
+  assertStringIncludes(late!, "the profile is dated 2999-01-01T00:00:00Z, in the future: a clock was wrong");
+  for (
+    const wrong of [{ ...data, createdAt: "2026-11-21T10:00:00Z" }, { ...data, checksum: "0".repeat(16) }]
+  ) {
+    const error = await assertRejects(() => readProfile(wrong), ProfileError);
+    assertStringIncludes(error.message, "its checksum is not that of its content: it was damaged, or edited");
+  }
 });
 
 Deno.test("what is no profile is one line: what could not be read, what was wanted, what was found", async () => {

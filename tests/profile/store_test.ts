@@ -77,12 +77,21 @@ Deno.test("an entry for the same problem replaces the old one, others stay", () 
       await writeProfile(path, { ...PROFILE, entries: [{ ...ENTRY, problem }] });
     }
     const better = { ...ENTRY, result: { ...ENTRY.result, roofFraction: 0.9 } };
-    const newer: Profile = { ...PROFILE, createdAt: "2026-12-01T00:00:00Z", entries: [better] };
+    const newer: Profile = { ...PROFILE, createdAt: "2026-11-22T00:00:00Z", entries: [better] };
     const merged = await writeProfile(path, newer);
     assertEquals(merged.createdAt, newer.createdAt);
     assertEquals(merged.entries.map(({ problem }) => problem), [...problems.slice(1), PROBLEM]);
     assertEquals(merged.entries.at(-1), better);
     assertEquals(await readProfile(path), merged);
+  }));
+
+Deno.test("what was just measured replaces what a wrong clock has dated in the future", () =>
+  withDirectory(async (directory) => {
+    const path = `${directory}/p.json`, now = new Date().toISOString();
+    const result = { ...ENTRY.result, roofFraction: 0.9 };
+    await writeProfile(path, { ...PROFILE, createdAt: "2999-01-01T00:00:00Z" });
+    const merged = await writeProfile(path, { ...PROFILE, createdAt: now, entries: [{ ...ENTRY, result }] });
+    assertEquals([merged.createdAt, merged.entries[0]!.result], [now, result]);
   }));
 
 Deno.test("merging keeps what either profile holds", () => {

@@ -3,11 +3,10 @@ import { readInput } from "../interchange/read_input.ts";
 import { readSpace, SPACE_FORMATS, writeSpace } from "../interchange/read_space.ts";
 import type { RecordedSpace } from "../interchange/recorded_space.ts";
 import { entryRecords } from "../profile/entry_records.ts";
-import { readProfile } from "../profile/store.ts";
 import { formatCount, formatPlural } from "../format.ts";
 import { COMMON, input, oneOf, type Options, output, profileInput } from "./options.ts";
 import { command } from "./parse_options.ts";
-import { chooseEntry, readProfileJournal, writePieces } from "./read_inputs.ts";
+import { chooseEntry, readProfileJournal, readProfileSaying, writePieces } from "./read_inputs.ts";
 import { print } from "./terminal.ts";
 import { RequestError } from "../problem/request_error.ts";
 
@@ -60,7 +59,7 @@ async function fromProfile(
   path: string,
   given: { journal: string | undefined; entry: number | undefined },
 ): Promise<{ space: RecordedSpace; notes: readonly string[] }> {
-  const { device, entry } = chooseEntry(await readProfile(path), given.entry);
+  const { device, entry } = chooseEntry(await readProfileSaying(path), given.entry);
   const { records, warnings } = await readProfileJournal(path, given.journal);
   const { space, notCarried } = spaceOfEntry(device, entry, entryRecords(device, entry, records));
   return { space, notes: [...warnings, ...notCarried] };

@@ -4,11 +4,11 @@ import { describeProfileProblem } from "../profile/describe.ts";
 import { type Conflict, devicesOf, mergeProfiles } from "../profile/merge.ts";
 import type { Profile } from "../profile/profile_types.ts";
 import { deviceTitle } from "../report/device_card.ts";
-import { checkFileWritable, readProfile, writeProfile } from "../profile/store.ts";
+import { checkFileWritable, writeProfile } from "../profile/store.ts";
 import { refuserOf, RequestError } from "../problem/request_error.ts";
 import { COMMON, type Options, profileInput, profileOutput } from "./options.ts";
 import { command } from "./parse_options.ts";
-import { readProfileJournal } from "./read_inputs.ts";
+import { readProfileJournal, readProfileSaying } from "./read_inputs.ts";
 import { print, say } from "./terminal.ts";
 
 export const OPTIONS = {
@@ -35,7 +35,7 @@ Of two entries for the same problem and device, the newer profile's counts; rate
   }
   await checkFileWritable(out);
   const profiles: Profile[] = [];
-  for (const path of from) profiles.push(await readProfile(path));
+  for (const path of from) profiles.push(await readProfileSaying(path));
   const conflicts: Conflict[] = [];
   const merged = profiles.reduce((all, one) =>
     mergeProfiles(all, one, (conflict) => conflicts.push(conflict))

@@ -1,7 +1,7 @@
 import { takeWantedGpu } from "../devices/gpu_choice.ts";
 import { formatDuration, formatPercent } from "../format.ts";
 import { describeConfiguration, describeProfileProblem, describeStencil } from "../profile/describe.ts";
-import { checkFileWritable, readProfile } from "../profile/store.ts";
+import { checkFileWritable } from "../profile/store.ts";
 import { type Answer, type EntryResult, type Qualification, qualify } from "../qualify/qualify.ts";
 import {
   describeAnswer,
@@ -18,7 +18,7 @@ import { slicesOf } from "../shares.ts";
 import { COMMON, type Options, output, readPercentage, type Values } from "./options.ts";
 import { command } from "./parse_options.ts";
 import { PROBLEM } from "./problem_options.ts";
-import { writeText } from "./read_inputs.ts";
+import { readProfileSaying, writeText } from "./read_inputs.ts";
 import { EXIT, reportError } from "./report_error.ts";
 import { print } from "./terminal.ts";
 
@@ -70,7 +70,7 @@ async function qualifyAll(
   write: (junit: string, markdown: string) => Promise<void>,
 ): Promise<number> {
   const { profile: path, tolerance } = options;
-  const profile = await readProfile(path);
+  const profile = await readProfileSaying(path);
   await takeWantedGpu(options.gpu);
   for (const out of [options.junit, options.markdown]) {
     if (out !== undefined) await checkFileWritable(out);

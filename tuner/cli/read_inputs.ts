@@ -6,8 +6,9 @@ import { formatPlural } from "../format.ts";
 import { describeProfileProblem } from "../profile/describe.ts";
 import { devicesOf } from "../profile/merge.ts";
 import type { Profile, ProfileEntry } from "../profile/schema.ts";
-import { checkFileWritable } from "../profile/store.ts";
+import { checkFileWritable, readProfile } from "../profile/store.ts";
 import { wrongValue } from "./options.ts";
+import { say } from "./terminal.ts";
 import { RequestError } from "../problem/request_error.ts";
 
 /** Characters that are written at once. */
@@ -20,6 +21,11 @@ interface JournalInput {
   readonly path: string | undefined;
   /** What is wrong with it, one line each. */
   readonly warnings: readonly string[];
+}
+
+/** Reads a profile, and says what is odd about it. */
+export function readProfileSaying(path: string): Promise<Profile> {
+  return readProfile(path, { onRemark: (text) => say(`facet: ${text}`) });
 }
 
 /** The journal of a profile: the one that `--journal` names, or the one beside the profile, which may be missing. */

@@ -1,10 +1,9 @@
 import { devicesOf } from "../profile/merge.ts";
-import { readProfile } from "../profile/store.ts";
 import { buildReport, MAX_ENTRIES } from "../report/page.ts";
 import { formatCount, formatPlural } from "../format.ts";
 import { COMMON, type Options, output } from "./options.ts";
 import { command } from "./parse_options.ts";
-import { chooseEntry, readProfileJournal, writeText } from "./read_inputs.ts";
+import { chooseEntry, readProfileJournal, readProfileSaying, writeText } from "./read_inputs.ts";
 import { print } from "./terminal.ts";
 import { RequestError } from "../problem/request_error.ts";
 
@@ -29,7 +28,7 @@ export const run = command({
   options: OPTIONS,
 }, async (options) => {
   const inputs = await Promise.all(options.profile.map(async (path, i) => {
-    const profile = await readProfile(path);
+    const profile = await readProfileSaying(path);
     if (profile.entries.length === 0) {
       throw new RequestError(`Cannot show ${path}: wanted a profile with entries: found none`);
     }

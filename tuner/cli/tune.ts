@@ -166,15 +166,16 @@ async function tuneOne(
   // the memory that the request allows is not the device's
   const device = { ...machine, gpu: gpu && { ...gpu, limits: limitsOf(gpu.limits) } };
   const out = options.out ?? defaultProfilePath(device);
-  const there = await checkWritable(out, measuredDevice(device, { copyBytesPerSecond: null }));
-  await checkJournal(journalPath(out));
   const { progress, signal } = attended;
-  attended.announce({ problem, device, ...request });
-  let journal: JournalKeeper | undefined;
   const warn = (text: string): void => {
     progress.clear();
     say(`facet: ${text}`);
   };
+  const ours = measuredDevice(device, { copyBytesPerSecond: null });
+  const there = await checkWritable(out, ours, { onRemark: warn });
+  await checkJournal(journalPath(out));
+  attended.announce({ problem, device, ...request });
+  let journal: JournalKeeper | undefined;
   const strategy = STRATEGIES.find(({ name }) => name === options.strategy)!;
   try {
     const search = { strategy, budget, seed, startShare, learned, ...(there && knownOf(there, device)) };

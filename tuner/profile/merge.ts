@@ -1,6 +1,7 @@
 import type { Constants } from "../../models/gpu_record.ts";
 import { pointsOf } from "./calibration.ts";
 import { problemKey } from "./profile_problem.ts";
+import { isFuture } from "./schema.ts";
 import type { DeviceEntries, Profile, ProfileDevice, ProfileEntry } from "./profile_types.ts";
 
 /** What distinguishes one device from another. */
@@ -39,7 +40,8 @@ export interface Conflict {
 
 /**
  * One profile of several. The first device stays the first. Of two entries for the same problem on the same device the
- * one of the newer profile counts, with what both measured to predict from; all else of a device is the newer, too.
+ * one of the newer profile counts, with what both measured to predict from; all else of a device is the newer, too. A
+ * date in the future, which a wrong clock has shown, counts as older than any other.
  *
  * @param onConflict called where the two disagree
  */
@@ -49,12 +51,14 @@ export function mergeProfiles(
   onConflict?: (conflict: Conflict) => void,
 ): Profile {
   const devices: DeviceEntries[] = [];
+  const timeOf = ({ createdAt }: DeviceEntries): number =>
+    isFuture(createdAt) ? -Infinity : Date.parse(createdAt);
   for (const { tool, createdAt, device, entries } of [first, second].flatMap(devicesOf)) {
     const one = { tool, createdAt, device, entries };
     const at = devices.findIndex((other) => isSameDevice(other.device, device));
     if (at < 0) devices.push(one);
     // what was written at the same time: the second counts
-    else {devices[at] = one.createdAt < devices[at]!.createdAt
+    else {devices[at] = timeOf(one) < timeOf(devices[at]!)
         ? joined(one, devices[at]!, onConflict)
         : joined(devices[at]!, one, onConflict);}
   }

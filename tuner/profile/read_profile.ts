@@ -2,15 +2,18 @@ import { isPage } from "../platform.ts";
 import { ProfileError, reasonOf } from "./profile_error.ts";
 import type { Profile } from "./profile_types.ts";
 import { readBytesIfThere } from "./read_bytes.ts";
-import { checkProfile, parseProfile } from "./schema.ts";
+import { checkProfile, parseProfile, type ReadOptions } from "./schema.ts";
+
+export type { ReadOptions };
 
 /**
  * Reads a profile and checks all of it.
  *
  * @param source the JSON text, which begins with a brace; what it says, as an object; the path of a file, but in a
  *   page; or a URL
- * @throws {ProfileError} if it cannot be read, has another schema version or is not a valid profile; the message is
- *   one line
+ * @param options called with what is odd about it, as that it has no checksum or is dated in the future
+ * @throws {ProfileError} if it cannot be read, has another schema version, is not a valid profile or not what its
+ *   checksum is of; the message is one line
  *
  * @example
  * ```ts
@@ -22,14 +25,18 @@ import { checkProfile, parseProfile } from "./schema.ts";
  * assertEquals((await readProfile(JSON.stringify(profile))).entries.length, profile.entries.length);
  * ```
  */
-export async function readProfile(source: string | URL | object): Promise<Profile> {
-  if (!(typeof source === "string" || source instanceof URL)) return checkProfile(source, "the profile");
-  if (typeof source === "string" && /^\s*\{/.test(source)) return parseProfile(source, "the profile");
+export async function readProfile(source: string | URL | object, options?: ReadOptions): Promise<Profile> {
+  if (!(typeof source === "string" || source instanceof URL)) {
+    return checkProfile(source, "the profile", options);
+  }
+  if (typeof source === "string" && /^\s*\{/.test(source)) {
+    return parseProfile(source, "the profile", options);
+  }
   const found = typeof source === "string" || source.protocol === "file:"
     ? await readFileIfThere(source)
     : await fetchText(source);
   if (found === undefined) throw new ProfileError(`Cannot read ${nameOf(source)}: there is no such file`);
-  return parseProfile(found, nameOf(source));
+  return parseProfile(found, nameOf(source), options);
 }
 
 /** The text of a file; undefined if there is no such file. */

@@ -9,6 +9,7 @@ import { describeValue } from "../format.ts";
 import { measurementOf } from "../measuring/evaluate.ts";
 import type { SharedCosts } from "../../models/shared_step.ts";
 import { checkRecord, parseJson } from "./check_record.ts";
+import { checksumOf } from "./format_profile.ts";
 import { recordedCosts } from "./former_files.ts";
 import { ProfileError, reasonOf } from "./profile_error.ts";
 import type {
@@ -272,15 +273,27 @@ const deviceEntries = {
 };
 
 /**
- * The checks of a profile. `profile_types.ts` says what each field means; `profile.schema.json` is made from the
+ * The checks of a profile's file. `profile_types.ts` says what each field means; `profile.schema.json` is made from the
  * checks. What a JSON Schema cannot say (shares that add up to the grid, ordered intervals) is checked here too.
  */
-export const profileSchema: z.ZodType<Profile> = record<Profile>({
+export const profileSchema: z.ZodType<ProfileFile> = record<ProfileFile>({
   $schema: text,
   schemaVersion: z.literal(SCHEMA_VERSION, String(SCHEMA_VERSION)),
   ...deviceEntries,
   others: z.array(record<DeviceEntries>(deviceEntries), "a list of other devices").optional(),
+  checksum: z.string().regex(/^[0-9a-f]{16}$/, "sixteen hexadecimal digits").optional(),
 });
+
+/** A profile with its checksum, of which files of earlier versions have none. */
+interface ProfileFile extends Profile {
+  readonly checksum?: string | undefined;
+}
+
+/** How a profile is read. */
+export interface ReadOptions {
+  /** Called with what is odd about a profile that can be read all the same, in one line. */
+  readonly onRemark?: ((text: string) => void) | undefined;
+}
 
 /** The cost model as an entry has it: without the measurements that it was fitted to. */
 export function describeCostModel(
@@ -302,11 +315,11 @@ export function resultOf(
 }
 
 /** Reads a profile from its text; errors call it `source` and say where, what was wanted and what was found. */
-export function parseProfile(json: string, source: string): Profile {
-  return checkProfile(parseJson(json, source), source);
+export function parseProfile(json: string, source: string, options?: ReadOptions): Profile {
+  return checkProfile(parseJson(json, source), source, options);
 }
 
-export function checkProfile(data: unknown, source: string): Profile {
+export function checkProfile(data: unknown, source: string, { onRemark }: ReadOptions = {}): Profile {
   const version = (data as Partial<Profile> | null)?.schemaVersion;
   if (version !== undefined && version !== SCHEMA_VERSION) {
     throw new ProfileError(
@@ -314,5 +327,25 @@ export function checkProfile(data: unknown, source: string): Profile {
         `this Facet reads version ${SCHEMA_VERSION}`,
     );
   }
-  return checkRecord(profileSchema, data, source);
+  const { checksum, ...profile } = checkRecord(profileSchema, data, source);
+  if (checksum !== undefined && checksum !== checksumOf(data as object)) {
+    throw new ProfileError(
+      `Cannot read ${source}: its checksum is not that of its content: it was damaged, or edited: ` +
+        `take "checksum" out if the content is right`,
+    );
+  }
+  if (checksum === undefined) {
+    onRemark?.(`${source} has no checksum: whether it was damaged cannot be told; tune and merge write one`);
+  }
+  const late = [profile, ...profile.others ?? []].find(({ createdAt }) => isFuture(createdAt));
+  if (late !== undefined) {
+    const what = "a clock was wrong: where anything else is known of a problem, that counts";
+    onRemark?.(`${source} is dated ${late.createdAt}, in the future: ${what}`);
+  }
+  return profile;
+}
+
+/** Whether a date is one that no right clock has shown. */
+export function isFuture(date: string): boolean {
+  return Date.parse(date) > Date.now();
 }

@@ -2,10 +2,11 @@ import { basename, dirname, join, resolve } from "node:path";
 import { gpuName } from "../devices/vendors.ts";
 import { formatPlural } from "../format.ts";
 import { withDirectoryLock } from "./file_lock.ts";
+import { formatProfile } from "./format_profile.ts";
 import { type DeviceIdentity, devicesOf, isSameDevice, mergeProfiles } from "./merge.ts";
 import { oneLine, ProfileError, reasonOf } from "./profile_error.ts";
 import { readFileIfThere } from "./read_profile.ts";
-import { checkProfile, parseProfile, type Profile } from "./schema.ts";
+import { checkProfile, parseProfile, type Profile, type ReadOptions } from "./schema.ts";
 
 export { isSameDevice, mergeProfiles } from "./merge.ts";
 export { readProfile } from "./read_profile.ts";
@@ -27,20 +28,6 @@ export function defaultProfilePath(device: DeviceIdentity): string {
   return `${PROFILES}/${profileName(device)}.json`;
 }
 
-/** JSON in which a list that fits a line has one: definitions of equations are full of them. */
-function jsonOf(value: unknown, start = "\n"): string {
-  if (typeof value !== "object" || value === null) return JSON.stringify(value);
-  const inner = `${start}  `, isList = Array.isArray(value);
-  const parts = isList
-    ? value.map((one) => jsonOf(one, inner))
-    : Object.entries(value).filter(([, one]) => one !== undefined)
-      .map(([name, one]) => `${JSON.stringify(name)}: ${jsonOf(one, inner)}`);
-  const line = `[${parts.join(", ")}]`;
-  if (isList && line.length <= 90 && !line.includes("\n")) return line;
-  const [open, end] = isList ? "[]" : "{}";
-  return parts.length === 0 ? `${open}${end}` : `${open}${inner}${parts.join(`,${inner}`)}${start}${end}`;
-}
-
 /**
  * Writes a profile, merged with the one that is already there, and returns what the file then holds. Missing
  * directories are made. A crash at any moment leaves either the old file or the new one.
@@ -55,7 +42,7 @@ export async function writeProfile(path: string, profile: Profile): Promise<Prof
     if (earlier !== undefined) refuseForeign(path, earlier, profile.device);
     const merged = earlier === undefined ? profile : mergeProfiles(earlier, profile);
     await removeTemporaries(target);
-    await replaceFile(target, jsonOf(merged) + "\n");
+    await replaceFile(target, formatProfile(merged));
     return merged;
   };
   try {
@@ -80,8 +67,12 @@ async function removeTemporaries(target: string): Promise<void> {
  * Throws if a profile cannot be written, before any work is done for it. Without a `device`, a profile that is there
  * may belong to any device. Returns the one that is there.
  */
-export async function checkWritable(path: string, device?: DeviceIdentity): Promise<Profile | undefined> {
-  const earlier = await readIfThere(await resolveTarget(path));
+export async function checkWritable(
+  path: string,
+  device?: DeviceIdentity,
+  options?: ReadOptions,
+): Promise<Profile | undefined> {
+  const earlier = await readIfThere(await resolveTarget(path), options);
   if (earlier !== undefined && device !== undefined) refuseForeign(path, earlier, device);
   await checkFileWritable(path);
   return earlier;
@@ -117,9 +108,9 @@ function refuseForeign(path: string, earlier: Profile, ours: DeviceIdentity): vo
   );
 }
 
-async function readIfThere(path: string): Promise<Profile | undefined> {
+async function readIfThere(path: string, options?: ReadOptions): Promise<Profile | undefined> {
   const text = await readFileIfThere(path);
-  return text === undefined ? undefined : parseProfile(text, path);
+  return text === undefined ? undefined : parseProfile(text, path, options);
 }
 
 /** The file that a path names, links followed. Refuses what a profile must not replace. */
