@@ -25,6 +25,12 @@ const onCpu: Configuration = {
   share: { cpuSlices: nx, gpuSlices: 0, exchangeEvery: 1, cpuWorkers: 1 },
 };
 
+const onGpu: Configuration = {
+  traversal: "stepwise",
+  parameters: { threadsZ: 8, threadsY: 1, threadsX: 1 },
+  share: { cpuSlices: 0, gpuSlices: nx, exchangeEvery: 1, cpuWorkers: 0 },
+};
+
 const damped = equation({
   name: "damped",
   dimensions: 2,
@@ -181,15 +187,36 @@ Deno.test("a choice for two dimensions runs, and names the grid as it was given"
   device?.destroy();
 });
 
+testOnGpu(
+  "with the caller's buffers profiles along both axes are those of a solver's own",
+  async ({ device }) => {
+    const usage = GPUBufferUsage.STORAGE | GPUBufferUsage.COPY_SRC | GPUBufferUsage.COPY_DST;
+    const ramps = equation({
+      name: "ramps",
+      dimensions: 2,
+      fields: { p: [-1, 1] },
+      materials: { dx: along("x", (i) => multiply(2, i)), dy: along("y", (i, n) => subtract(n, i)) },
+      step: ({ p, dx, dy }) => ({ p: add(p, dx, multiply(100, dy)) }),
+    });
+    for (const stencil of [ramps, acoustic({ ...PLANE, edges: 3 })]) {
+      const problem = { stencil, grid, boundary: "zero", steps: 4 } as const;
+      const { length } = solverLayout(problem, onGpu);
+      const buffers = [0, 1].map(() => device.createBuffer({ size: 4 * length, usage })) as [
+        GPUBuffer,
+        GPUBuffer,
+      ];
+      await using own = await createSolver(device, problem, onGpu);
+      await using borrowed = await createSolver(device, problem, onGpu, { buffers });
+      for (const name of ["dx", "dy"]) assertEquals(await borrowed.read(name), await own.read(name), name);
+      for (const buffer of buffers) buffer.destroy();
+    }
+  },
+);
+
 testOnGpu("the layout of a plane says where a cell lies in the GPU's array", async ({ device }) => {
   const problem = { stencil: heat(1, PLANE), grid, boundary: "zero", steps: 4 } as const;
-  const configuration = {
-    traversal: "stepwise",
-    parameters: { threadsZ: 8, threadsY: 1, threadsX: 1 },
-    share: { cpuSlices: 0, gpuSlices: nx, exchangeEvery: 1, cpuWorkers: 0 },
-  };
-  const { origin, slice, length } = solverLayout(problem, configuration);
-  await using solver = await createSolver(device, problem, configuration);
+  const { origin, slice, length } = solverLayout(problem, onGpu);
+  await using solver = await createSolver(device, problem, onGpu);
   await solver.write("F", (x, y) => 100 * x + y);
   const copy = device.createBuffer({
     size: 4 * length,

@@ -1,10 +1,8 @@
 import { isRecord } from "../../kernels/check_expression.ts";
-import { profilesOf } from "../../kernels/axis_profiles.ts";
 import type { Layout } from "../../kernels/layout.ts";
 import { remembered } from "../../kernels/remembered.ts";
 import type { OpenProblem, Problem } from "../../kernels/stencils/stencil.ts";
 import { usersLayout } from "../../kernels/planned_problem.ts";
-import { placed } from "../../kernels/update.ts";
 import { compareShader, copyShader } from "../../kernels/wgsl/fields.ts";
 import { bindingsOf, shadersOf } from "../../kernels/traversals/storage.ts";
 import type { GpuPlan } from "../../kernels/traversals/traversal.ts";
@@ -175,11 +173,9 @@ export async function createSolver(
       const hasOrder = contender.field.onGpu?.plan.storage.order !== undefined;
       const { materials, profiles = [] } = problem.stencil.update;
       const hasMaterials = materials.length + profiles.length > 0;
-      if (!buffers && (hasMaterials || hasOrder)) await solver.initialise("zero");
-      for (const profile of buffers ? profilesOf(problem.stencil.update) : []) {
-        const values = placed(profile, problem.grid);
-        if (values !== undefined) await solver.write(profile.name, values);
-      }
+      // what lies in the caller's buffers stays; axis profiles do not lie there
+      if (buffers) await solver.fillProfiles();
+      else if (hasMaterials || hasOrder) await solver.initialise("zero");
       return solver;
     } catch (error) {
       if (solver !== undefined) solver.dispose();

@@ -3,7 +3,7 @@ import type { InitialField } from "../../kernels/initial_field.ts";
 import type { Layout } from "../../kernels/layout.ts";
 import { cellsOf, isAllZero, type Problem } from "../../kernels/stencils/stencil.ts";
 import { usersLayout, usersProblem } from "../../kernels/planned_problem.ts";
-import { placed } from "../../kernels/update.ts";
+import { type Material, placed } from "../../kernels/update.ts";
 import type { GpuDevice } from "../devices/gpu/gpu_device.ts";
 import type { SharedField } from "../devices/shared/shared_field.ts";
 import type { Configuration } from "../configuration.ts";
@@ -103,12 +103,21 @@ export class FieldSolver implements Solver {
       this.#survey.restart();
       this.#snapshots.restart();
       for (const field of this.#fields()) await field.initialise({ kind, seed });
-      const { stencil: { update }, grid } = this.#problem;
-      for (const material of [...update.materials, ...profilesOf(update)]) {
-        const values = placed(material, grid);
-        if (values !== undefined) await this.#writer(material.name, values)();
-      }
+      const { stencil: { update } } = this.#problem;
+      await this.#fill([...update.materials, ...profilesOf(update)]);
     });
+  }
+
+  /** Sets the axis profiles to what their formulas say. */
+  async fillProfiles(): Promise<void> {
+    await this.#next("fill the profiles", () => this.#fill(profilesOf(this.#problem.stencil.update)));
+  }
+
+  async #fill(materials: readonly Material[]): Promise<void> {
+    for (const material of materials) {
+      const values = placed(material, this.#problem.grid);
+      if (values !== undefined) await this.#writer(material.name, values)();
+    }
   }
 
   async write(name: string, values: CellValues, options: CellsOptions = {}): Promise<void> {
