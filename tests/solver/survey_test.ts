@@ -293,6 +293,47 @@ Deno.test("initialise and reset begin a record anew, and signatures are sent aga
   assertEquals([...(await solver.traces())[0]!], first.slice(0, 3));
 });
 
+testOnGpu(
+  "a problem with a survey runs before it has a point, and once it has none any more",
+  async (gpu) => {
+    const pushed = (dimensions: 2 | 3) =>
+      equation({
+        name: "pushed",
+        dimensions,
+        fields: { u: [-1, 1] },
+        sources: { s: [-1, 1] },
+        step: ({ u, s }) => ({ u: add(subtract(u.at(1), u.at(0, -1)), s) }),
+      });
+    const torre = { dts: 1, nt: 4, bands: 1, zPerThread: 1, threads: 7, chunk: 2, unroll: 1, lookahead: 99 };
+    const march = { depth: 2, zPerThread: 2, threadsZ: 8, threadsY: 1, pieces: 2, tile: 0, ahead: 1 };
+    const ways = [["diamond-torre", torre, 0], ["diamond-torre", torre, 6], ["marching", march, 0]] as const;
+    for (const [traversal, parameters, cpuSlices] of ways) {
+      const isFlat = traversal === "marching", cells = isFlat ? [16, 9] as const : [16, 5, 7] as const;
+      const boundary = isFlat ? "periodic" : "zero", survey = { sources: 1, receivers: 1 };
+      const problem = { stencil: pushed(isFlat ? 2 : 3), grid: cells, boundary, steps: 4, survey } as const;
+      const share = { cpuSlices, gpuSlices: 16 - cpuSlices, exchangeEvery: 2, cpuWorkers: cpuSlices && 1 };
+      const alone = { cpuSlices: 16, gpuSlices: 0, exchangeEvery: 1, cpuWorkers: 1 };
+      await using solver = await createSolver(gpu.device, problem, { traversal, parameters, share });
+      await using right = await createSolver(null, problem, {
+        traversal: "stepwise",
+        parameters: {},
+        share: alone,
+      });
+      for (const one of [solver, right]) await one.write("u", (x, y) => (3 * x + 5 * y) % 7 - 3);
+      for (const one of [solver, right]) await one.run(5);
+      assertEquals(await solver.read("u"), await right.read("u"), traversal);
+      await solver.addReceivers("u", [cells.map(() => 2) as unknown as Position]);
+      await solver.run(3);
+      await solver.reset();
+      await solver.run(9);
+      assertEquals([(await solver.read("u")).some((value) => value !== 0), await solver.traces()], [
+        false,
+        [],
+      ]);
+    }
+  },
+);
+
 testOnGpu("sources need a problem with a survey where the buffers are the caller's", async (gpu) => {
   const problem: Problem = { stencil: sound, grid, boundary: "zero", steps: 6 };
   const { length } = solverLayout(problem, CONFIGURATIONS["stepwise"]!), usage = 0x80 | 0x4 | 0x8;

@@ -83,7 +83,7 @@ for (const boundary of ["zero", "periodic"] as const) {
 }
 
 for (const boundary of ["zero", "periodic"] as const) {
-  testOnGpu(`sections, ${boundary}: cells written and read lie in all buffers`, async (gpu) => {
+  testOnGpu(`sections, ${boundary}: cells written, read and cleared lie in all buffers`, async (gpu) => {
     const stencil = wholeNumberWave(4), grid = [23, 7, 9] as const;
     const problem = { stencil, grid, boundary: boundary as Boundary, steps: 4 };
     await withBinding(gpu, 4 * 14 * 11 * 16, async () => {
@@ -106,6 +106,10 @@ for (const boundary of ["zero", "periodic"] as const) {
       await field.read({ ago: 0, plane: 0, x: 0, slices: 5 }, read);
       await field.read({ ago: 0, plane: 0, x: 5, slices: 18 }, read.subarray(5 * perSlice));
       assertEquals(read, current);
+      await field.clear();
+      await field.run(problem.steps);
+      await field.read({ ago: 0, plane: 0, x: 0, slices: 23 }, read);
+      assertEquals([field.step, read.every((value) => value === 0)], [problem.steps, true]);
     });
   });
 }

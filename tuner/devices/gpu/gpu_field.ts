@@ -124,9 +124,14 @@ export class GpuField implements Disposable {
     const { gpu, scratch } = this.#made;
     this.#points?.[Symbol.dispose]();
     this.#lists.clear();
-    const all = watched ?? (this.plan.points?.hasSignal ? NOTHING : undefined);
-    this.#points = all && await GpuPoints.create(gpu, this, all, this.longRun * this.problem.steps);
+    this.#points = watched && await GpuPoints.create(gpu, this, watched, this.longRun * this.problem.steps);
     this.#dispatcher = this.#dispatcherOn(this.#points?.among(scratch, this.plan) ?? scratch);
+  }
+
+  /** The points of a plan that has any: its shaders read a table also where nothing is added or recorded. */
+  async #watched(): Promise<GpuPoints | undefined> {
+    if (this.#points === undefined && this.plan.points !== undefined) await this.watch(NOTHING);
+    return this.#points;
   }
 
   /** Host time from shader text to pipelines. */
@@ -161,7 +166,7 @@ export class GpuField implements Disposable {
         copies.push(await gpu.buffer(4 * layout.length, LEVEL_USAGE, label));
       }
       const uniforms = await Uniforms.create(gpu);
-      const field = new GpuField(problem, plan, {
+      return new GpuField(problem, plan, {
         gpu,
         arrays,
         taken,
@@ -173,8 +178,6 @@ export class GpuField implements Disposable {
         compileNs,
         orderOf,
       });
-      if (plan.points?.hasSignal) await field.watch(undefined);
-      return field;
     } catch (error) {
       memory.giveBack(taken);
       for (const buffer of [...scratch, ...copies]) buffer.destroy();
@@ -249,10 +252,11 @@ export class GpuField implements Disposable {
     const arrays = this.#canonical(), { layout } = this.plan.storage, made = layout.fields ?? layout.planes;
     await this.renewPads((encoder) => {
       for (const buffer of this.#layers) encoder.clearBuffer(buffer);
-      this.#sections.forEach(({ layout: { slice, plane, grid: [nx], pad: [padX] } }, i) => {
-        for (const { buffer, offset } of arrays[i]!) {
-          for (let x = 0; x < nx + 2 * padX; x++) {
-            encoder.clearBuffer(buffer, offset + 4 * x * slice, 4 * made * plane);
+      this.#sections.forEach(({ layout: { slice, plane } }, i) => {
+        for (const { buffer, offset, size } of arrays[i]!) {
+          // the pads of a section are not alike
+          for (let at = 0; at + 4 * slice <= size; at += 4 * slice) {
+            encoder.clearBuffer(buffer, offset + at, 4 * made * plane);
           }
         }
       });
@@ -270,7 +274,8 @@ export class GpuField implements Disposable {
 
   /** The same, without waiting for its end: the device goes on with it once it is done with what it was given before. */
   async begin(steps: number, repetitions = 1): Promise<Submission> {
-    if (this.#points !== undefined) return await this.#beginWith(this.#points, steps * repetitions);
+    const points = await this.#watched();
+    if (points !== undefined) return await this.#beginWith(points, steps * repetitions);
     const submission = await this.#dispatcher.begin(this.#listsOf(steps, repetitions));
     // only now: who asked for copies meanwhile had those of before
     this.#order?.advance();
@@ -360,14 +365,12 @@ export class GpuField implements Disposable {
    */
   async exchange(steps: number, { unpack, outgoing, pack }: Exchange): Promise<Submission> {
     const begin = unpack ? [unpack, ...await this.#afterWriting()] : [];
-    if (this.#points !== undefined && steps > this.#points.mostSteps) {
-      throw new RunFailure(
-        "limits",
-        `${steps} steps at once: points leave memory for ${this.#points.mostSteps}`,
-      );
+    const points = await this.#watched();
+    if (points !== undefined && steps > points.mostSteps) {
+      throw new RunFailure("limits", `${steps} steps at once: points leave memory for ${points.mostSteps}`);
     }
-    this.#points?.prepare(this.#step, steps);
-    const left = await this.#points?.leave(this.#step, steps);
+    points?.prepare(this.#step, steps);
+    const left = await points?.leave(this.#step, steps);
     const { passes, record } = await this.#dispatcher.record(this.#dispatches(steps, this.#step));
     this.#step += steps;
     const submission = await this.device.submit({
