@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { checkOptions } from "./check_options.ts";
 import { checkStencil, isRange, wantOf } from "./check_definition.ts";
 import { checkExpression, isHeld32, isRecord, MOST_DEEP, type Want } from "./check_expression.ts";
 import { sampleProfile } from "./axis_profiles.ts";
@@ -117,6 +118,12 @@ export interface EquationOptions<
   ): NewValues<Field> | readonly NewValues<Field>[];
 }
 
+/** All of its keys. */
+const KEYS = [
+  ...["name", "title", "variant", "dimensions", "boundaries", "initialField", "surface", "stagger"] as const,
+  ...["fields", "materials", "sources", "signal", "step"] as const,
+] as const;
+
 /** The fields that a sub-step computes. */
 export type NewValues<Field extends string> = Readonly<Partial<Record<Field, Value>>>;
 
@@ -173,6 +180,7 @@ export function equation<
 >(options: EquationOptions<Field, MaterialName, SourceName>): Stencil {
   const want: Want = wantOf(options?.name);
   want(isRecord(options), "equation", "an object that describes it is wanted", options);
+  checkOptions<EquationOptions<string>, typeof KEYS>(`build the ${options.name} stencil`, options, KEYS);
   const { name, title = name, variant = {}, dimensions = 3, boundaries = BOUNDARIES } = options;
   const { fields, materials = {}, sources = {}, signal, initialField, surface, stagger, step } = options;
   want(isRecord(fields), "fields", "ranges of initial values by name are wanted", fields);
@@ -308,6 +316,7 @@ function materialOf(
   const place = `material ${name}`;
   if (isRecord(source) && "packed" in source) {
     const { packed, of = packed } = source as PackedMaterial;
+    checkOptions(`build ${place}`, source as PackedMaterial, ["packed", "of"]);
     want(isRange(packed), place, "the lowest and the highest value are wanted", packed);
     const { values, ...rest } = materialOf(name, of, want, axes), { nearest } = packingOf(packed);
     // those beyond the range are refused with the stencil
@@ -315,6 +324,7 @@ function materialOf(
   }
   if (isRecord(source) && "within" in source) {
     const { within, of = within } = source as BoundedMaterial;
+    checkOptions(`build ${place}`, source as BoundedMaterial, ["within", "of"]);
     want(isRange(within), place, "the lowest and the highest value are wanted", within);
     return { ...materialOf(name, of, want, axes), within };
   }

@@ -20,6 +20,7 @@
  *
  * @module
  */
+import { checkOptions } from "../check_options.ts";
 import {
   along,
   equation,
@@ -138,6 +139,10 @@ export function warningOf(
  * ```
  */
 export function acoustic(options: AcousticOptions = {}): Stencil {
+  checkOptions("build the acoustic stencil", options, [
+    ...["order", "velocity", "density", "packed", "spacing"] as const,
+    ...["timeStep", "edges", "dimensions", "surface"] as const,
+  ]);
   const { order, velocity, most, spacing, dimensions } = mediumOf(options), limit = acousticTimeStep(options);
   const { density, packed = false, timeStep = 0.9 * limit, edges = 30, surface = "absorbing" } = options;
   requireStable("acoustic", "the time step in s", timeStep, limit, ` of order ${order}`);

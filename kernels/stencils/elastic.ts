@@ -28,6 +28,7 @@
  *
  * @module
  */
+import { checkOptions } from "../check_options.ts";
 import { along, equation, type FieldTap, type MaterialSource } from "../equation.ts";
 import type { Expression } from "../expression.ts";
 import {
@@ -134,6 +135,9 @@ export function lameOf(p: number, s: number, density: number): { lambda: number;
  * ```
  */
 export function elastic(options: ElasticOptions = {}): Stencil {
+  checkOptions("build the elastic stencil", options, [
+    ...["velocity", "spacing", "timeStep", "edges", "dimensions", "surface"] as const,
+  ]);
   const limit = elasticTimeStep(options), { spacing = 10, dimensions = 3 } = options;
   const most = COURANT[dimensions] * spacing / limit, depth = dimensions - 1;
   const { timeStep = 0.9 * limit, edges = 30, surface = "absorbing" } = options, isFree = surface === "free";

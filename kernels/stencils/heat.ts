@@ -7,6 +7,7 @@
  *
  * @module
  */
+import { checkOptions } from "../check_options.ts";
 import { equation } from "../equation.ts";
 import { add, multiply } from "../operations.ts";
 import { armsOf, conservingWeights, planeWavesOf, secondDerivative, spreadOf } from "./cross.ts";
@@ -38,6 +39,7 @@ export function fourierLimit(delta: number, dimensions: 2 | 3 = 3): number {
  * ```
  */
 export function heat(delta: number, options: { fourier?: number | undefined } & InSpace = {}): Stencil {
+  checkOptions("build the heat stencil", options, ["fourier", "dimensions"]);
   requireOneOf("heat", "delta", HEAT_DELTAS, delta);
   const { dimensions = 3 } = options,
     limit = fourierLimit(delta, dimensions),

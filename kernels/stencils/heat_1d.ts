@@ -8,6 +8,7 @@
  *
  * @module
  */
+import { checkOptions } from "../check_options.ts";
 import { equation } from "../equation.ts";
 import { add, multiply } from "../operations.ts";
 import { conservingWeights } from "./cross.ts";
@@ -32,6 +33,7 @@ export const FOURIER_LIMIT_1D = 0.5;
  * ```
  */
 export function heat1d(options: { fourier?: number | undefined } = {}): Stencil {
+  checkOptions("build the heat-1d stencil", options, ["fourier"]);
   const { fourier = 0.9 * FOURIER_LIMIT_1D } = options;
   requireStable("heat-1d", "the Fourier number αΔt/Δx²", fourier, FOURIER_LIMIT_1D);
   const { centre, sides: [side = 0] } = conservingWeights(1, [fourier], 2);

@@ -12,6 +12,7 @@
  *
  * @module
  */
+import { checkOptions } from "../check_options.ts";
 import { equation } from "../equation.ts";
 import type { Expression } from "../expression.ts";
 import { add, multiply, subtract } from "../operations.ts";
@@ -49,6 +50,7 @@ export function ksTimeStepLimit(): number {
  * ```
  */
 export function ks(points: number, options: { timeStep?: number | undefined } = {}): Stencil {
+  checkOptions("build the ks stencil", options, ["timeStep"]);
   requireOneOf("ks", "points", KS_POINTS, points);
   const limit = ksTimeStepLimit(), { timeStep = 0.9 * limit } = options;
   requireStable("ks", "Δt", timeStep, limit, ` of Δx = ${SPACING}`);

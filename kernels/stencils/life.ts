@@ -8,6 +8,7 @@
  *
  * @module
  */
+import { checkOptions } from "../check_options.ts";
 import { equation, type FieldTap } from "../equation.ts";
 import type { Expression } from "../expression.ts";
 import { add, atLeast, multiply, shifted } from "../operations.ts";
@@ -55,6 +56,7 @@ export function readRule(text: string, dimensions: 2 | 3 = 3): LifeRule | undefi
  * ```
  */
 export function life(rule?: string, options: InSpace = {}): Stencil {
+  checkOptions("build the life stencil", options, ["dimensions"]);
   const { dimensions = 3 } = options, isPlanar = dimensions === 2;
   rule ??= isPlanar ? PLANAR_RULE : DEFAULT_RULE;
   const numbers = readRule(rule, dimensions);

@@ -27,6 +27,7 @@
  *
  * @module
  */
+import { checkOptions } from "../check_options.ts";
 import { along, equation, type MaterialSource } from "../equation.ts";
 import { type Axis, constant, type Expression } from "../expression.ts";
 import { add, divide, exponential, maximum, multiply, shifted, subtract, type Value } from "../operations.ts";
@@ -113,6 +114,10 @@ export function maxwellLimit(
  * ```
  */
 export function maxwell(options: MaxwellOptions = {}): Stencil {
+  checkOptions("build the maxwell stencil", options, [
+    ...["courant", "spacing", "permittivity", "permeability", "conductivity"] as const,
+    ...["mode", "edges", "absorber"] as const,
+  ]);
   const { spacing = 1e-3, permittivity = [1, 4], permeability = 1, conductivity = 0 } = options;
   const { edges = 0, absorber = "matched", mode } = options, isPml = absorber === "pml";
   requireValue(mode === undefined || mode in MODES, "maxwell", "mode must be te or tm", `${mode}`);

@@ -6,6 +6,7 @@
  *
  * @module
  */
+import { checkOptions } from "../check_options.ts";
 import { equation } from "../equation.ts";
 import { add, multiply, subtract } from "../operations.ts";
 import { armsOf, conservingWeights, planeWavesOf, secondDerivative, spreadOf } from "./cross.ts";
@@ -36,6 +37,7 @@ export function stabilityLimit(order: number, dimensions: 2 | 3 = 3): number {
  * ```
  */
 export function wave(order: number, options: { courant?: number | undefined } & InSpace = {}): Stencil {
+  checkOptions("build the wave stencil", options, ["courant", "dimensions"]);
   requireOneOf("wave", "order", WAVE_ORDERS, order);
   const { dimensions = 3 } = options,
     limit = stabilityLimit(order, dimensions),

@@ -215,7 +215,8 @@ async function readRequest(options: Values) {
   const row = Array.from({ length: nx }, (_, x) => centre(x, y, z));
   const receivers = placed("receivers", options.receivers ?? row);
   if (options.traces?.endsWith(".sgy")) segyScale([...sources, ...receivers]);
-  const medium = { order, velocity: [model.least, model.most], spacing, frequency, dimensions } as const;
+  const space = { velocity: [model.least, model.most], spacing, dimensions } as const;
+  const medium = { ...space, order, frequency };
   const rho = await givenModel(density, "density", model);
   const slow = await givenModel(velocityS, "velocity-s", model);
   const odd = oddUnits({ model, frequency, spacing }, slow, rho);
@@ -224,7 +225,7 @@ async function readRequest(options: Values) {
     : soundIn(model, medium, rho);
   const { sent, fields, late, early, materials } = wave, { edges = wave.edges } = options;
   const timing = timingOf(0.9 * wave.longestStep, frequency, options, ["", ...odd].join("; "));
-  const stencil = wave.stencil({ ...medium, timeStep: timing.timeStep, edges, surface });
+  const stencil = wave.stencil({ ...space, timeStep: timing.timeStep, edges, surface });
   const before: Grid = [edges, dimensions === 2 ? 0 : edges, surface === "free" ? 0 : edges];
   const plan: ShotPlan = {
     ...{ model, before, spacing, frequency, ...timing, sent, fields, late, early },
@@ -311,7 +312,7 @@ function soundIn({ at }: VelocityModel, medium: AcousticShot, rho?: VelocityMode
     warning: acousticWarning(medium),
     edges: acousticEdges(medium),
     longestStep: acousticTimeStep(medium),
-    stencil: (made) => acoustic({ ...made, density: rho && [rho.least, rho.most] }),
+    stencil: (made) => acoustic({ ...made, order: medium.order, density: rho && [rho.least, rho.most] }),
     ...{ sent: ["s"], fields: ["p"], late: 0, early: 0 },
   };
 }

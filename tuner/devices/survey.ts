@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { checkOptions } from "../../kernels/check_options.ts";
 import type { ProfileValues } from "../../kernels/axis_profiles.ts";
 import { fold, NUMBERS, type Offset, type Tap, tapsIn } from "../../kernels/expression.ts";
 import {
@@ -178,6 +179,7 @@ export class Survey {
     signatures: ArrayLike<number> | readonly ArrayLike<number>[],
     options: PlaceOptions = {},
   ): void {
+    checkOptions("add the sources", options, ["interpolation", "weight"]);
     const refuse = refuserOf("sources"), sources = this.#problem.stencil.update.sources ?? [];
     const source = sources.find((one) => one.name === name);
     if (source === undefined) {
@@ -207,6 +209,8 @@ export class Survey {
 
   /** Adds receivers. @throws {RangeError} saying what is wrong */
   addReceivers(name: string, positions: readonly Position[], options: ReceiverOptions = {}): void {
+    const keys = ["interpolation", "weight", "every", "onSamples", "frequencies"] as const;
+    checkOptions<ReceiverOptions, typeof keys>("add the receivers", options, keys);
     const refuse = refuserOf("receivers"), fields = wholeFields(this.#problem.stencil.update);
     const field = fields.indexOf(name), { every = 1 } = options;
     if (field < 0) refuse(`the name must be one of ${fields.join(", ")}`, describeValue(name));

@@ -11,6 +11,7 @@ import {
   type Problem,
   type Stencil,
 } from "../../kernels/stencils/stencil.ts";
+import { checkOptions } from "../../kernels/check_options.ts";
 import { checkStencil } from "../../kernels/check_definition.ts";
 import { plannedProblem } from "../../kernels/planned_problem.ts";
 import type { PointCounts } from "../../kernels/points.ts";
@@ -191,6 +192,7 @@ export function checkProblem(action: string, given: OpenProblem): Problem {
 
 /** Rejects numbers of sources and receivers that make no sense. */
 function checkSurvey(refuse: ReturnType<typeof refuserOf>, stencil: Stencil, survey: PointCounts): void {
+  checkOptions("make the survey", survey ?? {}, ["sources", "receivers", "every"]);
   const { sources, receivers, every = 1 } = survey ?? {};
   const areNatural = [sources, receivers, every].every((count) => Number.isSafeInteger(count) && count >= 0);
   if (!areNatural || every < 1) {

@@ -1,3 +1,4 @@
+import { checkOptions } from "../../kernels/check_options.ts";
 import { describeGrid, fieldBytes, type OpenProblem, type Problem } from "../../kernels/stencils/stencil.ts";
 import { usersProblem } from "../../kernels/planned_problem.ts";
 import { stepwise } from "../../kernels/traversals/stepwise.ts";
@@ -128,8 +129,15 @@ export function chooseConfiguration(
   profiles: Profile | readonly Profile[],
   asks: OpenProblem,
   device: TargetDevice | null,
-  { cpuWorkers = usualWorkers(), ...options }: ChooseOptions = {},
+  options: ChooseOptions = {},
 ): Choice {
+  checkOptions("choose a configuration", options, [
+    "cpuWorkers",
+    "copyBytesPerSecond",
+    "constants",
+    "shipped",
+  ]);
+  const { cpuWorkers = usualWorkers() } = options;
   const problem = withKnownStencil(checkProblem("choose a configuration", asks));
   const isOpen = asks.steps === undefined;
   const given = [profiles].flat() as readonly Profile[];

@@ -1,3 +1,4 @@
+import { checkOptions } from "../../kernels/check_options.ts";
 import { detectDevice, type DeviceDescription } from "../devices/device.ts";
 import { devicesOf, isSameDevice } from "../profile/merge.ts";
 import { ProfileError } from "../profile/profile_error.ts";
@@ -78,6 +79,7 @@ const TIMEOUT_MS = 20_000, QUICK_TIMEOUT_MS = 10_000;
  * ```
  */
 export async function qualify(profile: Profile, options: QualifyOptions = {}): Promise<Qualification> {
+  checkOptions("qualify", options, ["tolerance", "quick", "numericsOnly", "onProgress", "signal"]);
   checkProfile(profile, "the profile");
   const device = await detectDevice();
   using session = new DeviceSession({

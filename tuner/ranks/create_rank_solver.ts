@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { checkOptions } from "../../kernels/check_options.ts";
 import { type OpenProblem, type OwnGrid, planned, type Problem } from "../../kernels/stencils/stencil.ts";
 import type { RankPlan } from "../../models/rank_part.ts";
 import type { Configuration } from "../configuration.ts";
@@ -81,9 +82,11 @@ export async function createRankSolver(
   device: RankDevice,
   asked: OpenProblem,
   profiles: readonly Profile[],
-  { plan: given, choose = (part) => chooseForRank(profiles, part, device).configuration, ...rest }:
-    RankSolverOptions = {},
+  options: RankSolverOptions = {},
 ): Promise<RankSolver> {
+  checkOptions("create the solver", options, ["parts", "exchangeEvery", "plan", "choose"]);
+  const { plan: given, choose = (part) => chooseForRank(profiles, part, device).configuration, ...rest } =
+    options;
   const problem = checkProblem("share the grid", asked);
   const wishes = { ...rest, parts: rest.parts && planned<number>(problem.stencil, rest.parts, 1) };
   if (given !== undefined) checkParts(problem, world.size, given);

@@ -122,7 +122,7 @@ export class RankSolver implements Disposable {
     const { stencil: { update }, grid } = this.problem;
     for (const material of [...update.materials, ...profilesOf(update)]) {
       const values = placed(material, grid);
-      if (values !== undefined) await this.#write(material, values);
+      if (values !== undefined) await this.#write({ name: material.name }, values);
     }
     this.#fresh = this.plan.exchangeEvery;
   }

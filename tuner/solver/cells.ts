@@ -1,3 +1,4 @@
+import { checkOptions } from "../../kernels/check_options.ts";
 import { profilesOf } from "../../kernels/axis_profiles.ts";
 import { type FieldStart, INITIAL_FIELDS } from "../../kernels/initial_field.ts";
 import { wholeFields } from "../../kernels/layers.ts";
@@ -25,9 +26,10 @@ export type CellRange = GridSlices & { readonly isMaterial: boolean; readonly st
 export function rangeOf(
   { stencil, grid: [nx, ny, nz], isPart = false }: Problem,
   name: string,
-  { ago = 0, x = 0, slices }: CellsOptions,
+  options: CellsOptions,
 ): CellRange {
-  const { update } = stencil;
+  checkOptions("find the cells", options, ["ago", "x", "slices"]);
+  const { ago = 0, x = 0, slices } = options, { update } = stencil;
   const refuse = refuserOf("find the cells");
   const materials = update.materials.map((material) => material.name);
   const whole = isPart ? update.fields : wholeFields(update);

@@ -1,3 +1,4 @@
+import { checkOptions } from "../../kernels/check_options.ts";
 import { isRecord } from "../../kernels/check_expression.ts";
 import type { Layout } from "../../kernels/layout.ts";
 import { remembered } from "../../kernels/remembered.ts";
@@ -108,6 +109,7 @@ export async function createSolver(
   const problem = checkProblem("create the solver", asked);
   const refuse = refuserOf("create the solver");
   if (!isRecord(options)) refuse("options are wanted", describeValue(options));
+  checkOptions("create the solver", options, ["buffers", "timeoutMs", "workerUrl", "refine"]);
   const { buffers, timeoutMs = 20_000, refine = false } = options;
   if (!(typeof timeoutMs === "number" && timeoutMs >= 1 && timeoutMs < 2 ** 31)) {
     refuse("timeoutMs must be from 1 to 2³¹ − 1, which timers can wait", `${timeoutMs}`);

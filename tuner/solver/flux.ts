@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { checkOptions } from "../../kernels/check_options.ts";
 import type { Axis } from "../../kernels/expression.ts";
 import { MAXWELL_FIELDS, VACUUM_IMPEDANCE } from "../../kernels/stencils/maxwell.ts";
 import { ownOf } from "../../kernels/stencils/stencil.ts";
@@ -35,8 +36,10 @@ export interface FluxOptions {
 export async function addFlux(
   solver: Solver,
   box: CellBox,
-  { frequencies, spacing, timeStep, every = 1 }: FluxOptions,
+  given: FluxOptions,
 ): Promise<() => Promise<Float64Array<ArrayBuffer>>> {
+  checkOptions("add the flux", given, ["frequencies", "spacing", "timeStep", "every"]);
+  const { frequencies, spacing, timeStep, every = 1 } = given;
   const { stencil, stencil: { update: { fields } } } = solver.problem,
     grid = ownOf(stencil, solver.problem.grid);
   const { low, size } = box as Readonly<Record<keyof CellBox, readonly number[]>>;

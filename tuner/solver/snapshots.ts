@@ -1,3 +1,4 @@
+import { checkOptions } from "../../kernels/check_options.ts";
 import { wholeFields } from "../../kernels/layers.ts";
 import { type Grid, type OwnGrid, ownOf, planned, type Problem } from "../../kernels/stencils/stencil.ts";
 import type { SharedField } from "../devices/shared/shared_field.ts";
@@ -38,6 +39,7 @@ export class Snapshots {
   /** @throws {RangeError} saying what is wrong */
   add(problem: Problem, name: string, options: SnapshotOptions, step: number): void {
     const { stencil, stencil: { update } } = problem, grid = ownOf(stencil, problem.grid);
+    checkOptions("add the snapshots", options, ["every", "box", "stride", "onSnapshot"]);
     const { every, onSnapshot, stride = 1, box = { low: ownOf(stencil, [0, 0, 0]), size: grid } } = options;
     const refuse = refuserOf("add the snapshots"), fields = wholeFields(update), plane = fields.indexOf(name);
     if (plane < 0) refuse(`the name must be one of ${fields.join(", ")}`, describeValue(name));
