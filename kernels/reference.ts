@@ -7,7 +7,7 @@
 import { initialProfiles, type ProfileValues } from "./axis_profiles.ts";
 import { type Algebra, eachOperation, foldShared, type ProfileTap, type Tap } from "./expression.ts";
 import { type FunctionName, FUNCTIONS } from "./functions.ts";
-import { planesOf, signalAt, type Update } from "./update.ts";
+import { planesOf, signalAt, type Substep, type Update } from "./update.ts";
 import { alongAxes, cellsOf, imageOf, type Problem } from "./stencils/stencil.ts";
 
 /**
@@ -35,6 +35,11 @@ export interface ReferenceRun extends Pick<Problem, "grid" | "boundary" | "steps
    * @default {those that they start from}
    */
   readonly profiles?: ProfileValues;
+  /**
+   * Called after each sub-step with what it made, the level that it made so far, and the time step: adds what sources send.
+   * @default {nothing is added}
+   */
+  readonly onMade?: (made: Substep, level: Float32Array | Float64Array, step: number) => void;
 }
 
 /**
@@ -58,7 +63,8 @@ export interface ReferenceRun extends Pick<Problem, "grid" | "boundary" | "steps
  */
 export function runReference<T extends Float32Array | Float64Array>(
   levels: FieldLevels<T>,
-  { update, grid, boundary, steps, start = 0, profiles = initialProfiles(update, grid) }: ReferenceRun,
+  { update, grid, boundary, steps, start = 0, profiles = initialProfiles(update, grid), onMade }:
+    ReferenceRun,
 ): FieldLevels<T> {
   const [nx, ny, nz] = grid;
   const planes = planesOf(update);
@@ -143,18 +149,24 @@ export function runReference<T extends Float32Array | Float64Array>(
       for (let z = 0; z < nz; z++) row[z] = left[z]! * right[z]!;
     }),
   };
-  const assignments = update.substeps.flat().map(({ field, value }) => ({
-    field,
-    evaluate: foldShared([value], algebra, (find) => find)[0]!,
+  const substeps = update.substeps.map((made) => ({
+    made,
+    assignments: made.map(({ field, value }) => ({
+      field,
+      evaluate: foldShared([value], algebra, (find) => find)[0]!,
+    })),
   }));
 
   for (let step = start; step < start + steps; step++) {
     signal = signalAt(update, step);
     next = current.slice() as T; // with the materials
-    for (const { field, evaluate } of assignments) {
-      for (x = 0; x < nx; x++) {
-        for (y = 0; y < ny; y++, rows++) next.set(evaluate(), ((x * planes + field) * ny + y) * nz);
+    for (const { made, assignments } of substeps) {
+      for (const { field, evaluate } of assignments) {
+        for (x = 0; x < nx; x++) {
+          for (y = 0; y < ny; y++, rows++) next.set(evaluate(), ((x * planes + field) * ny + y) * nz);
+        }
       }
+      onMade?.(made, next, step);
     }
     [previous, current] = [current, next];
   }

@@ -30,10 +30,12 @@ import type { GpuPlan, Parameters, Traversal } from "../../kernels/traversals/tr
 import type { Failure } from "../../tuner/configuration.ts";
 import type { GpuDevice } from "../../tuner/devices/gpu/gpu_device.ts";
 import { GpuField } from "../../tuner/devices/gpu/gpu_field.ts";
-import { makeReference, refute, stateLevels, verificationOf } from "../../tuner/devices/reference.ts";
+import { makeReference } from "../../tuner/devices/make_reference.ts";
+import { refute, stateLevels, verificationOf } from "../../tuner/devices/reference.ts";
 import { Survey } from "../../tuner/devices/survey.ts";
 import { testOnGpu } from "../test_on_gpu.ts";
 import { THOROUGH } from "../thorough.ts";
+import { DRIVEN } from "./driven.ts";
 import { wholeNumberMedium, wholeNumberYee } from "./oracle_case.ts";
 
 const GRID: Grid = [19, 11, 13];
@@ -84,23 +86,6 @@ const wrongWeight: Mutation = [
 ];
 
 const PLANE: Problem = { ...PROBLEM, stencil: heat(1, { dimensions: 2 }), grid: [37, 1, 29] };
-
-/** A wave with sources and receivers. */
-const DRIVEN: Problem = {
-  stencil: equation({
-    name: "driven",
-    fields: { u: [-1, 1] },
-    sources: { s: [-1, 1] },
-    step({ u, s }) {
-      const around = add(u.at(1), u.at(-1), u.at(0, 1), u.at(0, -1), u.at(0, 0, 1), u.at(0, 0, -1));
-      return { u: subtract(multiply(0.2, add(around, multiply(4, u), s)), u.before()) };
-    },
-  }),
-  grid: GRID,
-  boundary: "zero",
-  steps: 9,
-  survey: { sources: 4, receivers: 12, every: 2 },
-};
 
 /** The same in two dimensions, with sources where two workgroups of its march compute them. */
 const DRIVEN_PLANE: Problem = {

@@ -8,7 +8,6 @@ import { assertEquals, assertLess } from "@std/assert";
 import type { Point, Points } from "../../kernels/points.ts";
 import { type FieldLevels, runReference } from "../../kernels/reference.ts";
 import type { Grid, Problem } from "../../kernels/stencils/stencil.ts";
-import { type Expression, fold, type Offset, type Tap, TREE } from "../../kernels/expression.ts";
 import { planesOf, readsPrevious, type Substep } from "../../kernels/update.ts";
 import { initialCells } from "../../tuner/devices/oracle.ts";
 import type { WatchedPoints } from "../../tuner/devices/points.ts";
@@ -71,38 +70,6 @@ export function watchedOf(points: Points): WatchedPoints & { readonly samples: M
   };
 }
 
-/** A step of the oracle, which calls `add` after each sub-step, so that later ones read what it has added. */
-function stepOf(
-  { stencil: { update }, ...problem }: Omit<Problem, "survey">,
-  levels: FieldLevels<Float32Array>,
-  start: number,
-  add: (level: Float32Array, made: Substep) => void,
-): FieldLevels<Float32Array> {
-  const made = new Set<number>();
-  let { current, previous } = levels;
-  for (const substep of update.substeps) {
-    // what earlier sub-steps have made is the level now, what it was before them the level before
-    const tap = (one: Tap): Tap => {
-      if (one.ago === -1) return { ...one, ago: 0 };
-      return made.size > 0 && made.has(one.plane) && one.ago === 0 ? { ...one, ago: 1 } : one;
-    };
-    const partial = (of: Expression, offset: Offset): Expression => ({
-      kind: "partial",
-      of: fold(of, { ...TREE, tap, partial }),
-      offset,
-    });
-    const alone = substep.map(({ field, value }) => ({
-      field,
-      value: fold(value, { ...TREE, tap, partial }),
-    }));
-    const its = { ...problem, update: { ...update, substeps: [alone] }, steps: 1, start };
-    ({ current } = runReference({ current, previous: made.size > 0 ? levels.current : previous }, its));
-    add(current, substep);
-    for (const { field } of substep) made.add(field);
-  }
-  return { current, previous: levels.current };
-}
-
 /** What runs and is compared. */
 export interface PointRun {
   readonly problem: Omit<Problem, "survey">;
@@ -137,10 +104,11 @@ export async function assertPoints<Of extends Field>(
   const at = ({ field, cell: [x, y, z] }: Point): number => ((x * planes + field) * ny + y) * nz + z;
   const all = runs.reduce((sum, steps) => sum + steps, 0);
   for (let t = 0; t < all; t++) {
-    levels = stepOf(problem, levels, t, (current, substep) =>
+    const onMade = (made: Substep, level: Float32Array | Float64Array): void =>
       points.added.forEach((point, row) => {
-        if (substep.some(({ field }) => field === point.field)) current[at(point)]! += amplitudeAt(row, t);
-      }));
+        if (made.some(({ field }) => field === point.field)) level[at(point)]! += amplitudeAt(row, t);
+      });
+    levels = runReference(levels, { ...problem, update, steps: 1, start: t, onMade });
     const samples = Float32Array.from(points.recorded, (point) => levels.current[at(point)]!);
     if ((t + 1) % points.every === 0) expected.set((t + 1) / points.every, samples);
   }

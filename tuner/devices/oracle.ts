@@ -1,51 +1,32 @@
-import { initialRow, type Start } from "../../kernels/initial_field.ts";
-import { layOut } from "../../kernels/layout.ts";
-import { runReference } from "../../kernels/reference.ts";
-import type { Grid, Problem } from "../../kernels/stencils/stencil.ts";
-import { operationsOf, planesOf } from "../../kernels/update.ts";
-import type { SliceCells } from "./comparison.ts";
+import { initialRow, type PartStart } from "../../kernels/initial_field.ts";
+import { imageOf, type Problem } from "../../kernels/stencils/stencil.ts";
+import { planesOf } from "../../kernels/update.ts";
 
-/** Steps that the oracle does at least where it cannot do all: enough to cross tiles and levels. */
-const ORACLE_STEPS = 12;
-
-/** As much of a problem as the oracle can do in time: first slices, first steps. */
-export function oracleProblem(problem: Problem, operations: number): Problem {
-  const { grid: [nx, ny, nz], steps, stencil } = problem;
-  const sliceSteps = operations / (Math.max(1, operationsOf(stencil.update)) * ny * nz);
-  const atLeast = Math.min(steps, ORACLE_STEPS);
-  const slices = Math.min(nx, Math.max(1, Math.floor(sliceSteps / atLeast)));
-  const grid: Grid = [slices, ny, nz];
-  return { ...problem, grid, steps: Math.min(steps, Math.max(1, Math.floor(sliceSteps / slices))) };
-}
-
-/** What the oracle makes of a problem, in the host's memory: all cells of each level, the newest first. */
-export function oracleOf(problem: Problem, start: Start): readonly [SliceCells, SliceCells] {
-  const { grid, stencil: { update }, boundary, steps } = problem;
-  const initial = initialCells(problem, start);
-  const levels = { current: initial, previous: initial };
-  const { current, previous } = runReference(levels, { update, grid, boundary, steps });
-  const dense = {
-    layout: layOut(grid, {
-      pad: [0, 0, 0],
-      align: 1,
-      planes: planesOf(update),
-      fields: update.fields.length,
-    }),
-    slice: 0,
-  };
-  return [{ ...dense, cells: current }, { ...dense, cells: previous }];
-}
-
-/** A dense level of initial values: x, planes, y, z. */
+/** A dense level of initial values, of a part of a grid too: x, planes, y, z. */
 export function initialCells(
   { grid: [nx, ny, nz], stencil: { update } }: Pick<Problem, "grid" | "stencil">,
-  start: Start,
+  { first: [x, y, z] = [0, 0, 0], whole = [nx, ny, nz], ...start }: PartStart,
 ): Float32Array<ArrayBuffer> {
-  const planes = planesOf(update);
+  const planes = planesOf(update), along = runsOf(z, nz, whole[2]);
   const cells = new Float32Array(nx * planes * ny * nz);
   for (let row = 0; row < nx * planes * ny; row++) {
-    const x = Math.floor(row / (planes * ny)), plane = Math.floor(row / ny) % planes;
-    initialRow({ ...update, ...start }, [x, row % ny], plane, cells.subarray(row * nz, (row + 1) * nz));
+    const plane = Math.floor(row / ny) % planes;
+    const i = imageOf(x + Math.floor(row / (planes * ny)), whole[0], "periodic")!;
+    const j = imageOf(y + row % ny, whole[1], "periodic")!;
+    for (const { from, to, cells: count } of along) {
+      const at = row * nz + to;
+      initialRow({ ...update, ...start }, [i, j, from], plane, cells.subarray(at, at + count));
+    }
   }
   return cells;
+}
+
+/** Cells of an axis of `n` that goes on as a ring, `count` from cell `first` on: where each run of them lies and begins. */
+export function runsOf(first: number, count: number, n: number) {
+  const runs: { readonly from: number; readonly to: number; readonly cells: number }[] = [];
+  for (let to = 0; to < count; to += runs.at(-1)!.cells) {
+    const from = imageOf(first + to, n, "periodic")!;
+    runs.push({ from, to, cells: Math.min(count - to, n - from) });
+  }
+  return runs;
 }

@@ -10,7 +10,8 @@ import { measureCopyBandwidth } from "./gpu/copy_bandwidth.ts";
 import { measureConstants } from "./gpu/device_constants.ts";
 import { KeptMemory } from "./gpu/field_memory.ts";
 import { GpuDevice } from "./gpu/gpu_device.ts";
-import { makeReference, type Reference } from "./reference.ts";
+import { makeReference } from "./make_reference.ts";
+import type { Reference } from "./reference.ts";
 import { isFailure, RunFailure } from "./run_failure.ts";
 import { type Devices, type FieldRunner, prepare } from "./runners.ts";
 import { uses } from "../shares.ts";
@@ -204,9 +205,9 @@ export class DeviceSession implements Disposable {
       windowBytes: number | undefined;
     },
   ): Promise<Reference> {
-    const { stencil: { update, initialField }, grid, boundary, steps } = problem;
+    const { stencil: { update, initialField }, grid, boundary, steps, survey } = problem;
     const start = [hashOf(update), update.ranges, initialField];
-    const key = JSON.stringify([...start, grid, shortBoundary(boundary), steps, windowBytes]);
+    const key = JSON.stringify([...start, grid, shortBoundary(boundary), steps, survey, windowBytes]);
     if (this.#known?.key === key && (this.#known.isOnGpu || !needsGpu)) return this.#known.reference;
     this.releaseReference();
     let isOnGpu = gpu !== undefined;

@@ -116,6 +116,9 @@ interface Watching {
   readonly profiles: { readonly values: ProfileValues };
 }
 
+/** Signatures that synthetic sources send by turns. */
+const SIGNATURES = 3;
+
 /** Values of cells that one run of CPU workers records at most. */
 const MOST_VALUES = 2 ** 25;
 
@@ -139,7 +142,8 @@ export class Survey {
 
   /**
    * A survey to tune with: sources and receivers on lattices along x and y, most of them between cells, halfway down and
-   * near the low end of z. Sources send noise of the range that the equation says.
+   * near the low end of z. Up to half of them lie elsewhere: a second source in the place of the first, receivers of its
+   * field there too, and some at both ends of the grid. Sources send noise of the range that the equation says.
    *
    * @param mostSteps of which samples are kept
    */
@@ -147,23 +151,33 @@ export class Survey {
     const { grid: [nx, ny, nz], stencil: { update }, survey: counts } = problem;
     const { sources = 0, receivers = 0, every = 1 } = counts ?? {};
     const survey = new Survey(problem, 1 + Math.floor(mostSteps / every));
+    const place = (x: number, y: number, z: number): Position => ownOf(problem.stencil, [x, y, z]);
+    const ends = [place(0, 0, 0), place(nx - 1, ny - 1, nz - 1)];
     const lattice = (count: number, z: number): Position[] => {
       const along = Math.min(count, Math.max(1, Math.round(Math.sqrt(count * nx / ny)))),
         rows = Math.ceil(count / along);
       return Array.from({ length: count }, (_, i): Position => {
         const x = (nx - 1) * (i % along + 0.5) / along, y = (ny - 1) * (Math.floor(i / along) + 0.5) / rows;
-        return ownOf(problem.stencil, [x, y, z]);
+        return place(x, y, z);
       });
     };
-    if (sources > 0) {
+    const others = Math.min(1 + ends.length, Math.floor(sources / 2));
+    const sending = lattice(sources - others, Math.floor((nz - 1) / 2)), [first] = sending;
+    if (first !== undefined) {
       const { name, range: [lowest, highest] } = update.sources![0]!;
-      const noise = (_: unknown, step: number): number => lowest + (highest - lowest) * (step * 0.618034 % 1);
-      const signature = Float32Array.from({ length: mostSteps }, noise);
-      survey.addSources(name, lattice(sources, Math.floor((nz - 1) / 2)), signature);
+      const signatures = Array.from({ length: SIGNATURES }, (_, i) => {
+        const noise = (_: unknown, step: number): number =>
+          lowest + (highest - lowest) * ((step + i / SIGNATURES) * 0.618034 % 1);
+        return Float32Array.from({ length: mostSteps }, noise);
+      });
+      sending.push(...[first, ...ends].slice(0, others));
+      survey.addSources(name, sending, sending.map((_, i) => signatures[i % SIGNATURES]!));
     }
-    if (receivers > 0) {
-      survey.addReceivers(update.fields[0]!, lattice(receivers, Math.min(2, nz - 1)), { every });
-    }
+    const chosen = first === undefined ? ends : [first, ...ends];
+    const here = chosen.slice(0, Math.ceil(receivers / 2)), field = update.sources?.[0]?.into[0]?.field ?? 0;
+    const left = receivers - here.length;
+    if (here.length > 0) survey.addReceivers(update.fields[field]!, here, { every });
+    if (left > 0) survey.addReceivers(update.fields[0]!, lattice(left, Math.min(2, nz - 1)), { every });
     return survey;
   }
 

@@ -1,9 +1,9 @@
 import { cellsOf, type Grid, type Problem } from "../../kernels/stencils/stencil.ts";
 import type { Failure } from "../configuration.ts";
 import { isStepwise } from "../shares.ts";
+import { cpuLayoutOf } from "../devices/cpu/cpu_field.ts";
 import type { CpuPool } from "../devices/cpu/wasm_workers.ts";
 import { DEVICE_BATCH_NS } from "../devices/gpu/gpu_clock.ts";
-import { startOnCpu } from "../devices/reference.ts";
 import { isFailure } from "../devices/run_failure.ts";
 import { formatRate } from "../format.ts";
 import { cpuCandidates } from "../search/cpu_space.ts";
@@ -117,8 +117,10 @@ export async function probeCpu(pool: Pick<CpuPool, "workers" | "load">, problem:
   const [nx, ny, nz] = problem.grid;
   const slices = Math.min(nx, Math.max(4 * pool.workers, Math.ceil(PROBE_UPDATES / 4 / (ny * nz))));
   const grid: Grid = [slices, ny, nz];
-  const field = await startOnCpu(pool, { ...problem, grid }, { kind: "noise", seed: 0 });
+  const { stencil, stencil: { update }, boundary } = problem;
+  const field = await pool.load({ update, layout: cpuLayoutOf({ stencil, grid }), boundary });
   try {
+    await field.initialise({ kind: "noise", seed: 0 });
     const updates = cellsOf(grid);
     const most = Math.max(1, Math.ceil(PROBE_UPDATES / updates));
     let steps = Math.min(most, FIRST_STEPS), stepNs = Infinity;

@@ -4,7 +4,7 @@ import { wave } from "../../../kernels/stencils/wave.ts";
 import { ClockGauge } from "../../../tuner/devices/gpu/clock_gauge.ts";
 import { GpuField } from "../../../tuner/devices/gpu/gpu_field.ts";
 import { GpuDevice } from "../../../tuner/devices/gpu/gpu_device.ts";
-import { makeReference } from "../../../tuner/devices/reference.ts";
+import { makeReference } from "../../../tuner/devices/make_reference.ts";
 import { prepare } from "../../../tuner/devices/runners.ts";
 import { testOnGpu } from "../../test_on_gpu.ts";
 

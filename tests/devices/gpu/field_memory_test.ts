@@ -4,7 +4,7 @@ import type { Problem } from "../../../kernels/stencils/stencil.ts";
 import { wave } from "../../../kernels/stencils/wave.ts";
 import { KeptMemory, type SectionArrays } from "../../../tuner/devices/gpu/field_memory.ts";
 import type { GpuDevice } from "../../../tuner/devices/gpu/gpu_device.ts";
-import { makeReference } from "../../../tuner/devices/reference.ts";
+import { makeReference } from "../../../tuner/devices/make_reference.ts";
 import { prepare } from "../../../tuner/devices/runners.ts";
 import type { Configuration } from "../../../tuner/configuration.ts";
 import { testOnGpu } from "../../test_on_gpu.ts";

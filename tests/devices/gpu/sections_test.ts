@@ -6,7 +6,7 @@ import type { Parameters } from "../../../kernels/traversals/traversal.ts";
 import type { Configuration } from "../../../tuner/configuration.ts";
 import { CpuPool } from "../../../tuner/devices/cpu/wasm_workers.ts";
 import type { GpuDevice } from "../../../tuner/devices/gpu/gpu_device.ts";
-import { makeReference } from "../../../tuner/devices/reference.ts";
+import { makeReference } from "../../../tuner/devices/make_reference.ts";
 import { prepare } from "../../../tuner/devices/runners.ts";
 import { SharedField } from "../../../tuner/devices/shared/shared_field.ts";
 import { initialCells, wholeNumberWave } from "../../kernels/oracle_case.ts";

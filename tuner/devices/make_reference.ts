@@ -1,0 +1,134 @@
+import type { Start } from "../../kernels/initial_field.ts";
+import type { Problem } from "../../kernels/stencils/stencil.ts";
+import { combine } from "../../kernels/traversals/combine.ts";
+import { stepwise } from "../../kernels/traversals/stepwise.ts";
+import type { Parameters } from "../../kernels/traversals/traversal.ts";
+import { partOfRank, type Place, planAlongX } from "../../models/rank_part.ts";
+import { cpuLayoutOf } from "./cpu/cpu_field.ts";
+import { CpuPool } from "./cpu/wasm_workers.ts";
+import type { GpuDevice } from "./gpu/gpu_device.ts";
+import { GpuField } from "./gpu/gpu_field.ts";
+import { WindowedField } from "./gpu/windowed_field.ts";
+import { type ProbedRun, runProbed } from "./probes.ts";
+import { type Reference, referenceShape, stateLevels } from "./reference.ts";
+import { RunFailure, UnstableProblem } from "./run_failure.ts";
+import { GpuPartField } from "./shared/gpu_part_field.ts";
+import { HostPartField } from "./shared/host_part_field.ts";
+import { Survey } from "./survey.ts";
+
+/** What the oracle does at most to check a reference: about 0.25 s (AMD EPYC, Zen 5, 2026-11-28). */
+const ORACLE_OPERATIONS = 50e6;
+
+/**
+ * Computes the reference of a problem, and compares it with the oracle.
+ *
+ * @throws {RunFailure} if it cannot be computed, or is wrong
+ */
+export async function makeReference(
+  { gpu, problem, start: given, isChecked = false, oracleOperations = ORACLE_OPERATIONS, windowBytes }: {
+    /** Computes the reference; without one the CPU does. */
+    readonly gpu?: GpuDevice | undefined;
+    readonly problem: Problem;
+    /** @default {the stencil's, seed 1} */
+    readonly start?: Start;
+    /** Whether this device's was compared with the oracle before. @default {false} */
+    readonly isChecked?: boolean;
+    /** What the levels may take on the GPU, where the host holds them. */
+    readonly windowBytes?: number | undefined;
+    /** What the oracle may do, roughly. */
+    readonly oracleOperations?: number;
+  },
+): Promise<Reference> {
+  const start = given ?? { kind: problem.stencil.initialField ?? "noise", seed: 1 };
+  const survey = problem.survey && Survey.synthetic(problem, problem.steps);
+  const run = { problem, start, survey, operations: isChecked ? 0 : oracleOperations };
+  if (gpu === undefined) return await cpuReference(run);
+  return windowBytes === undefined
+    ? await gpuReference(gpu, run)
+    : await windowReference(gpu, run, windowBytes);
+}
+
+type Run = Omit<ProbedRun, "name" | "isExact">;
+
+async function gpuReference(gpu: GpuDevice, run: Run): Promise<Reference> {
+  const { problem, start, survey } = run, parameters = stepwiseShape(gpu, problem);
+  const field = await GpuField.create(gpu, problem, stepwise.plan(problem, parameters, gpu.limits));
+  const part = new GpuPartField(field, wholeOf(problem)), against = `gpu ${field.plan.label}`;
+  const dispose = (): void => part[Symbol.dispose]();
+  try {
+    await runProbed(part, { ...run, name: against });
+    if (!await (await field.look())()) throw new UnstableProblem(problem);
+  } catch (error) {
+    dispose();
+    throw error;
+  }
+  const slices: Reference["slices"] = (...which) => field.readSlices(...which);
+  return { problem, start, against, traces: survey?.traces(), onGpu: field, slices, dispose };
+}
+
+/** Stepwise as well, its levels on the host. */
+async function windowReference(gpu: GpuDevice, run: Run, windowBytes: number): Promise<Reference> {
+  const { problem, start, survey } = run;
+  const parameters = stepwiseShape({ limits: { ...gpu.limits, windowBytes } }, problem);
+  const window = await WindowedField.open(gpu, problem, { traversal: "stepwise", parameters, windowBytes });
+  const against = `gpu ${window.plan.label} through a window`;
+  const facts = { device: "gpu", compileNs: window.compileNs, clock: "host", isWarm: false } as const;
+  try {
+    await runProbed(new HostPartField(window, wholeOf(problem), facts), { ...run, name: against });
+  } finally {
+    window[Symbol.dispose](); // the host keeps the levels
+  }
+  const sliceOf = window.slices();
+  return {
+    problem,
+    start,
+    against,
+    traces: survey?.traces(),
+    slices: (ago, first, slices) =>
+      Array.from({ length: slices }, (_, i) => ({ ...sliceOf(ago, first + i), x: first + i, slices: 1 })),
+    dispose: () => {},
+  };
+}
+
+async function cpuReference(run: Run): Promise<Reference> {
+  const { problem, problem: { stencil: { update }, grid: [slices], boundary }, start, survey } = run;
+  const pool = await CpuPool.create({ workers: 1 }), name = "one CPU worker";
+  try {
+    const field = await pool.load({ update, layout: cpuLayoutOf(problem), boundary });
+    const facts = { device: "cpu", compileNs: 0, clock: "device", isWarm: false } as const;
+    const part = new HostPartField(field, wholeOf(problem), facts);
+    const extent = await runProbed(part, { ...run, name, isExact: true });
+    const sliceOf = field.slices(), last = { ago: 0, slice: 0, slices } as const;
+    if ((await field.compare(sliceOf(1, 0), last)).notFinite > 0) throw new UnstableProblem(problem);
+    // what the workers that compute results share with these: the memory outlives its pool
+    const levels = stateLevels(problem).map((ago) => sliceOf(ago, 0));
+    return {
+      problem,
+      start,
+      traces: survey?.traces(),
+      against: extent === undefined ? "oracle f32" : `${name}, checked by oracle f32: ${extent}`,
+      slices: (ago, first, slices) => [{ ...levels[ago]!, slice: first, x: first, slices }],
+      dispose: () => levels.splice(0),
+    };
+  } finally {
+    pool.dispose();
+  }
+}
+
+/** Where a field lies that has all of its grid. */
+function wholeOf(problem: Problem): Place {
+  const { grid, grid: [slices] } = problem;
+  return { part: partOfRank(problem, planAlongX(problem, [slices], 1), 0), whole: grid };
+}
+
+/** The reference's shape, or the largest workgroup that the device allows. */
+function stepwiseShape({ limits }: Pick<GpuDevice, "limits">, problem: Problem): Parameters {
+  const usual = referenceShape(problem), refusal = stepwise.infeasible(problem, usual, limits);
+  if (refusal === undefined) return usual;
+  const sizeOf = (shape: Parameters): number => Object.values(shape).reduce((product, n) => product * n);
+  const [largest] = [...combine(stepwise.parameterLists(problem, limits))]
+    .filter((shape) => stepwise.infeasible(problem, shape, limits) === undefined)
+    .sort((a, b) => sizeOf(b) - sizeOf(a));
+  if (largest === undefined) throw new RunFailure("limits", refusal.message);
+  return largest;
+}
