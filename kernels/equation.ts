@@ -91,7 +91,9 @@ export interface EquationOptions<
   Field extends string,
   MaterialName extends string = never,
   SourceName extends string = never,
-> extends Partial<Omit<Stencil, "name" | "update" | "original" | "planeWave">>, Pick<Stencil, "name"> {
+> extends
+  Partial<Omit<Stencil, "name" | "update" | "original" | "misfit" | "planeWave">>,
+  Pick<Stencil, "name"> {
   /** The fields by name, each with the range of its initial values when it is tuned. */
   readonly fields: Readonly<Record<Field, ValueRange>>;
   /** The materials by name. @default {none} */

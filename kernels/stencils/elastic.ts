@@ -17,6 +17,12 @@
  * **Materials.** ρ is averaged arithmetically to each velocity's place, μ harmonically over the four cells around a shear
  * stress (Moczo et al. 2002), in the kernel: a step reads three arrays, where prepared averages would be eight.
  *
+ * **Contrasts.** A cell's stress acts on faces two cells away by 1/24, however light they are. What lies next to each other
+ * is stable at any contrast while (9/4) √d V_p Δt/h ≤ 2, by Cauchy's inequality for every difference, as a cell weighs at
+ * most twice what the faces beside it do; of λ and μ ≥ 0 far pairs add √(2d − 1)/12 · √(ρ_max/ρ_min) at most:
+ * V_p Δt/h ≤ 24 / (27√d + √((2d − 1) ρ_max/ρ_min)). Up to a factor of 10 no medium needs more than 1.4% below the uniform
+ * one's largest eigenvalue, which the hundredth below covers; more than that the bound asks for.
+ *
  * **Absorbing edges.** All fields are damped at one rate d, so that a wave that goes straight in meets no change of
  * impedance: with e = exp(−dΔt/2), F(t+1) = e (e F(t) + push).
  *
@@ -48,13 +54,19 @@ import { edgesOf } from "./edges.ts";
 import { alongAxis, type Equation, ownAxes, requireStable, requireValue, type Stencil } from "./stencil.ts";
 
 /** What {@linkcode elastic} makes a stencil of: the velocity is that of P waves. */
-export type ElasticOptions = Omit<AcousticOptions, "order" | "density" | "packed">;
+export type ElasticOptions = Omit<AcousticOptions, "order" | "density" | "packed"> & {
+  /** The lowest and the highest density in kg/m³: beyond a factor of 10 the largest stable time step is smaller. @default {[850, 7900]} */
+  readonly density?: ValueRange | undefined;
+};
 
 /** The fields, in the order of their planes; two dimensions have those without y. */
 export const ELASTIC_FIELDS = ["vx", "vy", "vz", "sxx", "syy", "szz", "sxy", "sxz", "syz"] as const;
 
 /** Largest stable Courant numbers V_p Δt/h: 6/(7√d), less a hundredth for the free surface and for sharp contrasts. */
 const COURANT = { 2: 0.6, 3: 0.49 } as const;
+
+/** Densities in kg/m³ unless given, and how far apart they may be at these Courant numbers. */
+const DENSITY: ValueRange = [850, 7900], CONTRAST = 10;
 
 /** Pascals of the stresses' unit. */
 const MPA = 1e6;
@@ -87,10 +99,16 @@ function surfaceAlong(axis: "y" | "z"): Readonly<Record<string, MaterialSource>>
   };
 }
 
-/** The largest stable time step of a medium, in seconds. */
-export function elasticTimeStep({ velocity, spacing, dimensions = 3 }: ElasticOptions = {}): number {
-  const medium = mediumOf({ velocity, spacing }, "elastic");
-  return COURANT[dimensions] * medium.spacing / medium.most;
+/** The largest stable time step of a medium, in seconds, whatever lies beside what. */
+export function elasticTimeStep(
+  { velocity, density = DENSITY, spacing, dimensions = 3 }: ElasticOptions = {},
+): number {
+  const medium = mediumOf({ velocity, spacing }, "elastic"), [least, most] = density;
+  const isDense = least > 0 && least <= most && most < Infinity;
+  requireValue(isDense, "elastic", "density must be the lowest, above 0, and the highest", `${density}`);
+  const far = Math.sqrt((2 * dimensions - 1) * most / least);
+  const courant = most / least <= CONTRAST ? COURANT[dimensions] : 24 / (27 * Math.sqrt(dimensions) + far);
+  return courant * medium.spacing / medium.most;
 }
 
 /** Cells of an absorbing edge that reflects about −40 dB of a Ricker wavelet of this frequency in Hz. */
@@ -136,10 +154,10 @@ export function lameOf(p: number, s: number, density: number): { lambda: number;
  */
 export function elastic(options: ElasticOptions = {}): Stencil {
   checkOptions("build the elastic stencil", options, [
-    ...["velocity", "spacing", "timeStep", "edges", "dimensions", "surface"] as const,
+    ...["velocity", "density", "spacing", "timeStep", "edges", "dimensions", "surface"] as const,
   ]);
   const limit = elasticTimeStep(options), { spacing = 10, dimensions = 3 } = options;
-  const most = COURANT[dimensions] * spacing / limit, depth = dimensions - 1;
+  const { most } = mediumOf({ velocity: options.velocity, spacing }, "elastic"), depth = dimensions - 1;
   const { timeStep = 0.9 * limit, edges = 30, surface = "absorbing" } = options, isFree = surface === "free";
   requireStable("elastic", "the time step in s", timeStep, limit);
   requireValue(isFree || surface === "absorbing", "elastic", "surface must be absorbing or free", surface);
@@ -151,18 +169,19 @@ export function elastic(options: ElasticOptions = {}): Stencil {
   const damping = edgesOf("elastic", edges, { peakOf, isFree, stagger: -0.5, as: kept, dimensions });
   const courant = timeStep / spacing, volume = spacing ** dimensions;
   // tuned with what no combination makes faster than P waves may be
-  const stiffest = 2000 * most ** 2;
+  const { density: dense = DENSITY } = options, tuned = options.density ?? [2000, 3000];
+  const stiffest = tuned[0] * most ** 2, bound = dense[1] * most ** 2;
   const impedance = 2000 * most / MPA, force = 1000 * volume / timeStep, moment = MPA * volume / timeStep;
   const stresses = fields.filter((name) => name.startsWith("s"));
-  return equation<string, string, string>({
+  const stencil = equation<string, string, string>({
     name: "elastic",
     title: "elastic waves in metres and seconds",
     dimensions,
     fields: { ...eachOf(velocities, [-1, 1]), ...eachOf(stresses, [-impedance, impedance]) },
     materials: {
-      lambda: [stiffest * 9 / 32, stiffest / 2],
-      mu: [stiffest * 9 / 64, stiffest / 4],
-      density: [2000, 3000],
+      lambda: { within: [-bound / 2, bound], of: [stiffest * 9 / 32, stiffest / 2] },
+      mu: { within: [0, 0.75 * bound], of: [stiffest * 9 / 64, stiffest / 4] },
+      density: { within: dense, of: tuned },
       ...damping,
       ...(isFree && surfaceAlong(own[depth] as "y" | "z")),
     },
@@ -238,6 +257,17 @@ export function elastic(options: ElasticOptions = {}): Stencil {
       ];
     },
   });
+  const misfit: Stencil["misfit"] = ({ lambda, mu, density }) => {
+    const fastest = Math.sqrt((lambda! + 2 * mu!) / density!), rounding = 1e-6;
+    const isStiff = dimensions * lambda! + 2 * mu! >= -rounding * mu!;
+    if (fastest <= most * (1 + rounding) && isStiff) return undefined;
+    const wanted = isStiff
+      ? `P waves of at most ${most} m/s are`
+      : `a resistance to pressure, ${dimensions}λ + 2μ ≥ 0, is`;
+    const [is, l, m, rho] = [fastest, lambda!, mu!, density!].map((one) => Number(one.toPrecision(6)));
+    return `${wanted} wanted: found ${is} m/s of λ = ${l} Pa, μ = ${m} Pa and ρ = ${rho} kg/m³`;
+  };
+  return { ...stencil, misfit };
 }
 
 /** 2ab/(a + b), 0 where both are 0. */

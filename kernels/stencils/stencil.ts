@@ -154,6 +154,8 @@ export interface Stencil {
   readonly surface?: "free" | readonly string[];
   /** Of fields that do not lie where the cells do: how far from there, in cells along the axes. @default {none} */
   readonly stagger?: Readonly<Record<string, readonly number[]>>;
+  /** What is wrong with a cell's materials that make sense only together; undefined where nothing is. */
+  misfit?(materials: Readonly<Record<string, number>>): string | undefined;
   /** What users see instead of a stencil whose y and z have changed places in plans. */
   readonly original?: Stencil;
   /** The exact discrete solution with wave numbers `modes` (whole periods along each own axis), periodic grid. */

@@ -3,9 +3,12 @@ import { definitionOf, hashOf, stencilOf } from "../../kernels/definition.ts";
 import { along, equation } from "../../kernels/equation.ts";
 import { add, multiply } from "../../kernels/operations.ts";
 import { acoustic } from "../../kernels/stencils/acoustic.ts";
+import { elastic, lameOf } from "../../kernels/stencils/elastic.ts";
 import { maxwell } from "../../kernels/stencils/maxwell.ts";
 import type { Stencil } from "../../kernels/stencils/stencil.ts";
+import { CpuPool } from "../../tuner/devices/cpu/wasm_workers.ts";
 import { createSolver } from "../../tuner/solver/create_solver.ts";
+import { onRanks } from "../ranks/rank_case.ts";
 import type { Solver } from "../../tuner/solver/solver.ts";
 
 function open(stencil: Stencil): Promise<Solver> {
@@ -107,4 +110,51 @@ Deno.test("built-in equations refuse materials beyond the range that their time 
       assertEquals(await solver.read(name), before);
     }
   }
+});
+
+Deno.test("a solver does not run elastic waves in materials that are faster than the time step allows", async () => {
+  const stencil = elastic({ velocity: [1500, 3000], edges: 0, dimensions: 2 });
+  await using solver = await open(stencil);
+  const write = async (p: number, s: number, rho: number, slices: { x?: number; slices?: number } = {}) => {
+    for (const [name, value] of Object.entries({ ...lameOf(p, s, rho), density: rho })) {
+      await solver.write(name, value, slices);
+    }
+  };
+  const refused = (wanted: string) => assertRejects(async () => await solver.run(1), RangeError, wanted);
+  await write(3000, 1700, 2600);
+  await solver.run(2);
+  await write(3100, 1700, 2600, { x: 2, slices: 1 });
+  await refused("Cannot run: P waves of at most 3000 m/s are wanted: found 3100");
+  await refused("at (2, 0)");
+  await write(3000, 2500, 2600, { x: 2, slices: 1 });
+  await refused("a resistance to pressure, 2λ + 2μ ≥ 0, is wanted");
+  await write(1500, 0, 1000, { x: 2, slices: 1 });
+  await solver.run(2);
+  for (const density of [849, 7901, 1.2]) {
+    await assertRejects(async () => await solver.write("density", density), RangeError, "from 850 to 7900");
+  }
+  // every combination that a run is tuned with
+  await solver.initialise();
+  await solver.run(1);
+  const cpuPool = await CpuPool.create({ workers: 1 });
+  const one = {
+    stencil,
+    grid: [12, 1, 9],
+    boundary: "zero",
+    parts: [2, 1, 1],
+    exchangeEvery: 1,
+    runs: [1],
+  } as const;
+  await onRanks(one, { gpu: undefined, cpuPool }, async (solvers) => {
+    for (const [name, value] of Object.entries({ ...lameOf(3000, 0, 2600), density: 2600 })) {
+      await Promise.all(solvers.map((solver) => {
+        return solver.write({ name }, (x) => name === "lambda" && x === 8 ? 1.1 * value : value);
+      }));
+    }
+    // every rank says what one found
+    for (const run of solvers.map((solver) => solver.run(1))) {
+      await assertRejects(() => run, RangeError, "at (8, 0)");
+    }
+  });
+  cpuPool.dispose();
 });

@@ -318,13 +318,16 @@ function soundIn({ at }: VelocityModel, medium: AcousticShot, rho?: VelocityMode
 }
 
 function elasticIn(
-  { grid: [nx, ny, nz], at: p, least }: VelocityModel,
+  { grid: [nx, ny, nz], at: p, least, most }: VelocityModel,
   { explosion, ...medium }: AcousticShot & { readonly spacing: number; readonly explosion: boolean },
   slow?: VelocityModel,
   rho?: VelocityModel,
 ): Wave {
   const s: Place = slow?.at ?? ((x, y, z) => p(x, y, z) / Math.sqrt(3));
-  const density: Place = rho?.at ?? ((x, y, z) => 310 * p(x, y, z) ** 0.25);
+  const gardner = (v: number): number => 310 * v ** 0.25,
+    densities = [rho?.least ?? gardner(least), rho?.most ?? gardner(most)];
+  const density: Place = rho?.at ?? ((x, y, z) => gardner(p(x, y, z))),
+    dense = { density: densities as [number, number] };
   let slowest = slow ? Infinity : least / Math.sqrt(3);
   for (let x = 0; slow && x < nx; x++) {
     for (let y = 0; y < ny; y++) {
@@ -342,8 +345,8 @@ function elasticIn(
     materials: { lambda: lame("lambda"), mu: lame("mu"), density },
     warning: elasticWarning(slowest, medium.frequency, medium.spacing),
     edges: elasticEdges(medium),
-    longestStep: elasticTimeStep(medium),
-    stencil: elastic,
+    longestStep: elasticTimeStep({ ...medium, ...dense }),
+    stencil: (made) => elastic({ ...made, ...dense }),
     ...(explosion ? { sent: axes.map((axis) => `m${axis}${axis}`), late: 0.5 } : { sent: ["fz"], late: 0 }),
     fields: axes.map((axis) => `v${axis}`),
     early: 0.5,

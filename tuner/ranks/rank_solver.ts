@@ -15,9 +15,10 @@ import {
 import type { Configuration } from "../configuration.ts";
 import { stateLevels } from "../devices/reference.ts";
 import { Survey } from "../devices/survey.ts";
+import { RequestError } from "../problem/request_error.ts";
 import { checkSignals } from "../problem/resolve_problem.ts";
 import { type CellRange, checked, checkStart, checkSteps, profileOf, rangeOf } from "../solver/cells.ts";
-import { brokenError, findBroken, isDue } from "../solver/finite.ts";
+import { brokenError, findBroken, type HeldCells, isDue, misfitIn } from "../solver/finite.ts";
 import type { CellsOptions, Solver } from "../solver/solver.ts";
 import { piecesOf } from "../devices/shared/boxes.ts";
 import {
@@ -69,6 +70,8 @@ export class RankSolver implements Disposable {
   readonly #points: RankPoints;
   /** Whether the field knows the sources and receivers, and what materials make of them. */
   #isSurveyed = true;
+  /** Whether the materials, as they are, make sense together. */
+  #isFit = false;
   #step = 0;
   /** The last step at which all values of all ranks were finite. */
   #looked = 0;
@@ -200,6 +203,13 @@ export class RankSolver implements Disposable {
   async run(steps: number, renew = false): Promise<RankRun> {
     checkSteps(steps);
     checkSignals("run", this.problem, this.step, this.step + steps);
+    if (!this.#isFit && this.problem.stencil.misfit) {
+      const wrong = (await this.world.shareAll(await misfitIn(this.#held) ?? null)).find((one) =>
+        one !== null
+      );
+      if (wrong !== undefined) throw new RequestError(`Cannot run: ${wrong}`);
+    }
+    this.#isFit = true;
     await this.#announce();
     const started = performance.now();
     let computeNs = 0, areFinite = true;
@@ -228,18 +238,22 @@ export class RankSolver implements Disposable {
   async #require(areFinite: boolean): Promise<void> {
     const { world, step } = this;
     if (await world.most(areFinite ? 0 : 1) > 0) {
-      const { problem, part: { before, own } } = this, field = this.#field;
-      const readCells = async (plane: number, { low, size }: Extent) => {
-        const cells = new Float32Array(cellsOf(size));
-        const at = (axis: Axis): number => low[axis] - own.low[axis] + before[axis];
-        await readBox(field, { ago: 0, plane, planes: 1, low: gridOf(at), size }, cells);
-        return cells;
-      };
-      const all = await world.shareAll(await findBroken({ problem, own, readCells }) ?? null);
+      const all = await world.shareAll(await findBroken(this.#held) ?? null);
       // of ghost zones it may be only what is thrown away
       if (all.some((one) => one !== null)) throw brokenError(all, step, this.#looked);
     }
     this.#looked = step;
+  }
+
+  get #held(): HeldCells {
+    const { problem, part: { before, own } } = this, field = this.#field;
+    const readCells = async (plane: number, { low, size }: Extent) => {
+      const cells = new Float32Array(cellsOf(size));
+      const at = (axis: Axis): number => low[axis] - own.low[axis] + before[axis];
+      await readBox(field, { ago: 0, plane, planes: 1, low: gridOf(at), size }, cells);
+      return cells;
+    };
+    return { problem, own, readCells };
   }
 
   /** This rank's own cells of a field or material: x, y, z, the last fastest; of an axis profile its values there. */
@@ -270,6 +284,7 @@ export class RankSolver implements Disposable {
     const at = (axis: Axis, i: number): number => (low[axis] - before[axis] + i + whole[axis]) % whole[axis];
     const { plane, ago, isMaterial, stored } = this.#rangeOf(cells);
     this.#isSurveyed &&= !isMaterial;
+    this.#isFit &&= !isMaterial;
     for (const level of isMaterial ? [0, 1] as const : [ago]) {
       await writeSlices(
         this.#field,

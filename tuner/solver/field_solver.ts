@@ -4,12 +4,14 @@ import type { Layout } from "../../kernels/layout.ts";
 import { cellsOf, isAllZero, type Problem } from "../../kernels/stencils/stencil.ts";
 import { usersLayout, usersProblem } from "../../kernels/planned_problem.ts";
 import { type Material, placed } from "../../kernels/update.ts";
+import type { Extent } from "../../models/decomposition.ts";
 import type { GpuDevice } from "../devices/gpu/gpu_device.ts";
 import type { SharedField } from "../devices/shared/shared_field.ts";
 import type { Configuration } from "../configuration.ts";
+import { RequestError } from "../problem/request_error.ts";
 import { checkSignals } from "../problem/resolve_problem.ts";
 import { type CellRange, checked, checkStart, checkSteps, profileOf, rangeOf, sliceSource } from "./cells.ts";
-import { areFinite, brokenError, findBroken, isDue } from "./finite.ts";
+import { areFinite, brokenError, findBroken, type HeldCells, isDue, misfitIn } from "./finite.ts";
 import type { Refined } from "./refined.ts";
 import { type Contender, copyState, type Refinement } from "./refinement.ts";
 import type { CellsOptions, CellValues, Solver, SolverRun } from "./solver.ts";
@@ -39,6 +41,8 @@ export class FieldSolver implements Solver {
   readonly #snapshots = new Snapshots();
   /** Whether the field knows the sources and receivers, and what materials make of them. */
   #isSurveyed = true;
+  /** Whether the materials, as they are, make sense together. */
+  #isFit = false;
   /** The last step at which all values were finite, and the one at which it was said that they are not. */
   #looked = 0;
   #broken = -1;
@@ -143,6 +147,7 @@ export class FieldSolver implements Solver {
   /** Writes cells of a field, or of a material into both time levels. */
   async #put({ isMaterial, ...range }: CellRange, source: (x: number) => Float32Array): Promise<void> {
     this.#isSurveyed &&= !isMaterial;
+    this.#isFit &&= !isMaterial;
     for (const field of this.#fields()) {
       for (const ago of isMaterial ? [0, 1] as const : [range.ago]) {
         await field.write({ ...range, ago }, source);
@@ -273,6 +278,9 @@ export class FieldSolver implements Solver {
       const { steps: tuned, grid, boundary } = this.#problem;
       // the caller may have written into its buffers, and knows nothing of periodic images
       if (isBorrowed && !isAllZero(boundary)) await this.#field.onGpu?.renewPads();
+      const wrong = this.#isFit ? undefined : await misfitIn(this.#held);
+      if (wrong !== undefined) throw new RequestError(`Cannot run: ${wrong}`);
+      this.#isFit = true;
       await this.#announce();
       let timeNs = 0;
       for (let done = 0;;) {
@@ -310,20 +318,22 @@ export class FieldSolver implements Solver {
 
   /** Throws what there is to say of a field that is not finite: once for each step, if no run is to say it again. */
   async #require(areFinite: boolean, isRun = false): Promise<void> {
-    const { step } = this, field = this.#field;
+    const { step } = this;
     if (areFinite || (!isRun && (step <= this.#looked || step === this.#broken))) return;
-    const broken = await findBroken({
-      problem: this.#problem,
-      own: { low: [0, 0, 0], size: this.#problem.grid },
-      async readCells(plane, { low, size }) {
-        const cells = new Float32Array(cellsOf(size));
-        await field.readBox({ ago: 0, plane, planes: 1, low, size }, cells);
-        return cells;
-      },
-    });
+    const broken = await findBroken(this.#held);
     if (broken === undefined) return; // what lies around the cells, or in F(t−1)
     this.#broken = step;
     throw brokenError([broken], step, this.#looked);
+  }
+
+  get #held(): HeldCells {
+    const field = this.#field, problem = this.#problem;
+    const readCells = async (plane: number, { low, size }: Extent) => {
+      const cells = new Float32Array(cellsOf(size));
+      await field.readBox({ ago: 0, plane, planes: 1, low, size }, cells);
+      return cells;
+    };
+    return { problem, own: { low: [0, 0, 0], size: problem.grid }, readCells };
   }
 
   /** Goes on with a candidate, which holds the same field. */

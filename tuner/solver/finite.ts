@@ -77,11 +77,29 @@ async function* slicesOf(
   }
 }
 
+/** What is wrong with the first cell whose materials make no sense together, by the stencil; undefined where all do. */
+export async function misfitIn(held: HeldCells): Promise<string | undefined> {
+  const { stencil, stencil: { misfit, update } } = held.problem,
+    names = update.materials.map(({ name }) => name);
+  if (misfit === undefined) return undefined;
+  const { low: [first, ...low], size: [nx, ...size] } = held.own, materials: Record<string, number> = {};
+  for (let x = first; x < first + nx; x++) {
+    const box: Extent = { low: [x, ...low], size: [1, ...size] }, slices: Float32Array[] = [];
+    for (const i of names.keys()) slices.push(await held.readCells(update.fields.length + i, box));
+    for (let i = 0; i < size[0] * size[1]; i++) {
+      names.forEach((name, index) => materials[name] = slices[index]![i]!);
+      const wrong = misfit(materials),
+        cell: Grid = [x, low[0] + Math.floor(i / size[1]), low[1] + i % size[1]];
+      if (wrong !== undefined) return `${wrong} at (${ownOf(stencil, cell).join(", ")})`;
+    }
+  }
+}
+
 /** What the materials and the equation itself say. */
 async function reasonsOf(held: HeldCells): Promise<string[]> {
   const { problem: { stencil, stencil: { update } }, own } = held, reasons: string[] = [];
   const cells = new Map([[`${own.low}`, own.low]]);
-  for (const [i, { name, values, formula, packed }] of update.materials.entries()) {
+  for (const [i, { name, values, formula, packed, within = packed }] of update.materials.entries()) {
     let [least, most] = [Infinity, -Infinity], [low, high] = [own.low, own.low];
     for await (const slice of slicesOf(held, update.fields.length + i)) {
       slice.cells.forEach((value, i) => {
@@ -89,7 +107,7 @@ async function reasonsOf(held: HeldCells): Promise<string[]> {
         if (value > most) [most, high] = [value, slice.cellAt(i)];
       });
     }
-    const range = packed ?? [Math.min(...values), Math.max(...values)];
+    const range = within ?? [Math.min(...values), Math.max(...values)];
     for (const [value, cell] of [[least, low], [most, high]] as const) {
       cells.set(`${cell}`, cell);
       if (formula !== undefined || (value >= range[0] && value <= range[1])) continue;
