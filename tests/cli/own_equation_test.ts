@@ -182,3 +182,76 @@ Deno.test({
       assertEquals([code, text.match(/^right: /gm)?.length], [0, 7], text);
     }),
 });
+
+/** What a hostile module tries, in the words of docs/permissions.md. */
+const ATTACKS: Readonly<Record<string, string>> = {
+  "read any file": `try { Deno.readTextFileSync("/etc/passwd") } catch { fs.readFileSync("/etc/passwd") }`,
+  "read another file of its folder": `Deno.readTextFileSync(new URL("./secret.json", import.meta.url))`,
+  "import one later on":
+    `await import(new URL("./secret.json", import.meta.url), { with: { type: "json" } })`,
+  "read the environment": `Deno.env.get("HOME")`,
+  "write a file, or itself anew": `Deno.writeTextFileSync(new URL(import.meta.url), "")`,
+  "start a program": `new Deno.Command("sh").outputSync()`,
+  "stop the command": `process.kill(Deno.ppid)`,
+  "call a C library": `Deno.dlopen("libc.so.6", {})`,
+  "reach an address, or listen on one":
+    `try { await fetch("http://[::1]") } catch { Deno.listen({ port: 0 }) }`,
+  "import code from the web": `await import("https://deno.land/x/none.ts")`,
+  "import a package that is not there": `await import("npm:facet-none@1.2.3")`,
+  "ask for permission":
+    `if (Deno.permissions.requestSync({ name: "read" }).state === "denied") throw "denied"`,
+  "keep data in Deno's storage": `try { localStorage.setItem("a", "b") } catch { await caches.open("a") }`,
+  "start a thread": `try { new Worker("data:,") } catch { new threads.Worker("", { eval: true }) }`,
+  "use the GPU": `await navigator.gpu.requestAdapter()`,
+};
+
+/** What a module does instead of giving an equation, and what is said of it. */
+const ENDS: readonly (readonly [name: string, code: string, said: RegExp])[] = [
+  [
+    "import a file from elsewhere",
+    `import "../secret.json" with { type: "json" };`,
+    /: it may read only what it imports of its own folder and Facet's: found \/.*\/secret\.json/,
+  ],
+  ["never end", "for (;;);", / s$/],
+  ["end early", "Deno.exit(0);", /: it ended before its equation was there$/],
+  ["print without end", "for (;;) console.log('x'.repeat(1e7));", /: it printed more than \d+ characters$/],
+  [
+    "answer by itself",
+    `console.log('{"definition":{"name":"x"}}'); Deno.exit(0);`,
+    /: it ended before its equation was there$/,
+  ],
+];
+
+Deno.test("a hostile module is refused everything but time, as docs/permissions.md says", () =>
+  inDirectory(async (directory) => {
+    const lock = await Deno.readTextFile("tuner/deno.lock"), folder = `${directory}/a, b`;
+    const path = `${folder}/mine.ts`, quote = (text: string): string => JSON.stringify(text);
+    await Deno.mkdir(`${folder}/c`, { recursive: true });
+    await Deno.writeTextFile(`${folder}/c/factor.ts`, "export default 0.5;");
+    for (const place of [folder, directory]) await Deno.writeTextFile(`${place}/secret.json`, "{}");
+    const tries = Object.entries(ATTACKS).map(([name, code]) =>
+      `try { ${code}; console.log("got", ${quote(name)}) }
+      catch (error) { console.log("refused", ${quote(name)}, "by", error.message ?? error) }`
+    );
+    const start = `import fs from "node:fs"; import * as threads from "node:worker_threads";
+      import process from "node:process"; import factor from "./c/factor.ts";\n`;
+    const module = MODULE.replace(quote(FACET), '"@facet/facet"').replace("(0.5", "(factor");
+    await Deno.writeTextFile(path, start + tries.join("\n") + module);
+    const { code, stderr } = await runCommand("space", ["--stencil", path, "--grid", "8x8x8", "--no-gpu"]);
+    assertEquals(code, 0, stderr);
+    const why =
+      /^by (?:Requires \w+ access|.*but --no-remote|Failed loading|denied|an equation has|caches is not|.*'requestAdapter')/;
+    const said = [...stderr.matchAll(/^refused (.*?) (by .*)$/gm)];
+    assertEquals(said.map(([, name]) => name), Object.keys(ATTACKS), stderr);
+    for (const [, name, by] of said) assertMatch(by!, why, name);
+    for (const [name, code, wanted] of ENDS) {
+      await Deno.writeTextFile(path, `${code}\n${MODULE}`);
+      const limitMs = name === "never end" ? 500 : undefined;
+      const { message } = await assertRejects(() => loadEquation(path, limitMs), RequestError, path, name);
+      assertMatch(message, wanted, name);
+    }
+    const rows = [...(await Deno.readTextFile("docs/permissions.md")).matchAll(/^\| ([^|]+?) +\| /gm)];
+    const names = rows.map(([, name]) => name).slice(-Object.keys(ATTACKS).length - ENDS.length);
+    assertEquals(names, [...Object.keys(ATTACKS), ...ENDS.map(([name]) => name)]);
+    assertEquals(await Deno.readTextFile("tuner/deno.lock"), lock);
+  }));
