@@ -5,10 +5,12 @@
  * @module
  */
 import { checkStencil } from "../../kernels/check_definition.ts";
-import { definitionOf } from "../../kernels/definition.ts";
+import { type Definition, definitionOf } from "../../kernels/definition.ts";
 import type { Stencil } from "../../kernels/stencils/stencil.ts";
 import { reasonOf } from "../profile/profile_error.ts";
-import type { EquationAnswer } from "./load_equation.ts";
+
+/** What the process says of the module. */
+export type EquationAnswer = { readonly definition: Definition } | { readonly why: string };
 
 /** Characters of another error's message at most: those of equations name a place. */
 const LONGEST_LINE = 300;

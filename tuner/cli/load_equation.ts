@@ -1,13 +1,11 @@
 import { dirname } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
-import { type Definition, stencilOf } from "../../kernels/definition.ts";
+import { stencilOf } from "../../kernels/definition.ts";
 import type { Equation, Stencil } from "../../kernels/stencils/stencil.ts";
 import { RequestError } from "../problem/request_error.ts";
 import { isMissing, reasonOf } from "../profile/profile_error.ts";
+import type { EquationAnswer } from "./equation_main.ts";
 import { say } from "./terminal.ts";
-
-/** What the process that imported a module says of it. */
-export type EquationAnswer = { readonly definition: Definition } | { readonly why: string };
 
 /** Milliseconds for a module, with the start of Deno. */
 const LIMIT_MS = 30_000;
@@ -19,7 +17,7 @@ const MOST_PRINTED = 16 * 2 ** 20;
 const FLAGS = [
   ...["--no-prompt", "--no-remote", "--cached-only", "--no-lock", "--allow-run"],
   // Deno takes no path with a comma, as the module's folder may have: it is the process's own
-  `--allow-read=${fileURLToPath(new URL("../../", import.meta.url))},.`,
+  `--allow-read=${dirname(fileURLToPath(new URL("../../mod.ts", import.meta.url)))},.`,
   "--v8-flags=--max-heap-size=1024",
 ];
 
