@@ -13,7 +13,7 @@ import { plannedProblem } from "../../kernels/planned_problem.ts";
 import { elastic } from "../../kernels/stencils/elastic.ts";
 import { life } from "../../kernels/stencils/life.ts";
 import { maxwell } from "../../kernels/stencils/maxwell.ts";
-import type { Boundary, Stencil } from "../../kernels/stencils/stencil.ts";
+import type { Stencil } from "../../kernels/stencils/stencil.ts";
 import { wave } from "../../kernels/stencils/wave.ts";
 import { carried } from "../../kernels/traversals/march_carried.ts";
 import { deepOf, repeated } from "../../kernels/traversals/march_depth.ts";
