@@ -144,10 +144,15 @@ export function startThread<Message>(
 ): Thread {
   const node = nodeModule("node:worker_threads");
   const thread = make((node && threadClass(node)) ?? globalThis.Worker);
-  const failed = (message = "its module cannot be loaded"): void => onError(message.split("\n", 1)[0]!);
+  let hasEnded = false;
+  const failed = (message = "its module cannot be loaded"): void => {
+    if (!hasEnded) onError(message.split("\n", 1)[0]!);
+    hasEnded = true;
+  };
   if (node !== undefined) {
     const emitter = thread as unknown as InstanceType<typeof node.Worker>;
     emitter.on("message", onMessage).on("error", ({ message }: Error) => failed(message));
+    emitter.on("exit", () => failed("it ended"));
     emitter.unref(); // in Node.js a listener takes it back
     return emitter;
   }

@@ -216,6 +216,21 @@ Deno.test("dispose lets the call under way end, also one of the same moment, and
   }
 });
 
+for (const isOnGpu of [false, true]) {
+  const test = async (device: GPUDevice | null): Promise<void> => {
+    const solver = await createSolver(device, PROBLEM, isOnGpu ? ON_GPU : ON_CPU);
+    const running = solver.run(1e9); // hours
+    running.catch(() => {});
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    solver.dispose();
+    await assertRejects(() => running, RangeError, "Cannot run: the solver is disposed");
+    await solver[Symbol.asyncDispose]();
+  };
+  const name = `dispose ends a long run on the ${isOnGpu ? "GPU" : "CPU"}`;
+  if (isOnGpu) testOnGpu(name, ({ device }) => test(device));
+  else Deno.test(name, () => test(null));
+}
+
 Deno.test("write takes the values that a list has at the call", async () => {
   await using solver = await createSolver(null, PROBLEM, ON_CPU);
   for (const list of [new Float32Array(120).fill(1), new Float64Array(120).fill(1), new Array(120).fill(1)]) {

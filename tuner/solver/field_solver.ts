@@ -30,6 +30,9 @@ interface SolverParts {
   readonly withPoints: () => Promise<Contender>;
 }
 
+/** How long a call under way may go on once the solver is disposed of. */
+const GRACE_MS = 500;
+
 /** Steps that CPU workers are handed at once, roughly. */
 const STEPS_AT_ONCE = 1000;
 
@@ -49,6 +52,7 @@ export class FieldSolver implements Solver {
   #queue: Promise<unknown> = Promise.resolve();
   #waiting = 0;
   #isClosed = false;
+  #grace: ReturnType<typeof setTimeout> | undefined;
 
   constructor(parts: SolverParts) {
     this.#parts = parts;
@@ -346,6 +350,7 @@ export class FieldSolver implements Solver {
     if (this.#isClosed) return;
     this.#isClosed = true;
     if (this.#waiting === 0) this.#release();
+    else this.#grace = setTimeout(() => this.#release(), GRACE_MS);
   }
 
   [Symbol.dispose](): void {
@@ -364,7 +369,9 @@ export class FieldSolver implements Solver {
     const isFirst = this.#waiting++ === 0; // runs from now on
     const done = this.#queue.then(async () => {
       if (this.#isClosed && !isFirst) throw closed();
-      const result = await failingAs(what, action);
+      const result = await failingAs(what, action).catch((error) => {
+        throw this.#isClosed ? closed() : error;
+      });
       this.#survey.check();
       return result;
     });
@@ -375,7 +382,9 @@ export class FieldSolver implements Solver {
     return done;
   }
 
+  /** Ends what runs, too; again, where it had begun something new meanwhile. */
   #release(): void {
+    clearTimeout(this.#grace);
     const { refinement, gpu } = this.#parts;
     refinement?.[Symbol.dispose]();
     this.#current[Symbol.dispose]();

@@ -184,7 +184,7 @@ export interface Solver extends Disposable, AsyncDisposable {
 
   /**
    * Releases everything that the solver created: buffers, pipelines, workers. The device and your own buffers stay as
-   * they are. A running call ends first; calls that wait are refused. `using` calls this; `await using` also waits.
+   * they are. A call under way has half a second to end, then it is refused as those are that wait. `using` calls this; `await using` also waits.
    */
   dispose(): void;
 }

@@ -402,6 +402,20 @@ Deno.test("dispose rejects what still runs", async () => {
   await failure;
 });
 
+Deno.test("a worker that closes itself is noticed", async () => {
+  const pool = await CpuPool.create({
+    workers: 2,
+    workerUrl: new URL("./closing_worker.ts", import.meta.url),
+  });
+  const field = await pool.load({
+    update: wave(2).update,
+    layout: layOut([8, 8, 8], { pad: [1, 1, 1] }),
+    boundary: "zero",
+  });
+  await assertRejects(() => field.run({ steps: 3 }), RunFailure, "CPU worker 1 failed: it ended");
+  pool.dispose();
+});
+
 Deno.test("nobody passes a barrier that was ended: a disposed pool's workers stop, though Deno lets them go on", () => {
   for (const threads of [1, 2]) {
     const shared = new SharedArrayBuffer(BARRIER_BYTES);

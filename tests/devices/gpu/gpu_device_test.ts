@@ -380,3 +380,24 @@ testOnGpu(
     assertEquals(seen, [[8, undefined], [6, short], [16, undefined]]);
   },
 );
+
+testOnGpu(
+  "a wait leaves nothing at the device's end, and a closed device ends those under way",
+  async ({ device }) => {
+    const { lost } = device, asked: string[] = [];
+    Object.defineProperty(device, "lost", { get: () => (asked.push("lost"), lost), configurable: true });
+    try {
+      for (let i = 0; i < 3; i++) {
+        const gpu = await GpuDevice.borrow(device), after = asked.length;
+        for (let j = 0; j < 3; j++) await gpu.enqueue(() => {});
+        const waiting = gpu.within(() => new Promise(() => {}), "nothing");
+        gpu[Symbol.dispose]();
+        await assertRejects(() => waiting, RunFailure, "the device is closed");
+        assertEquals(asked.length, after);
+      }
+      assert(asked.length <= 1);
+    } finally {
+      delete (device as { lost?: unknown }).lost;
+    }
+  },
+);

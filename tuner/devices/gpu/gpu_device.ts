@@ -22,6 +22,12 @@ export interface Recording {
   countGaps?: boolean;
 }
 
+/**
+ * Who is told that a device is lost. Each device is asked once: what waits for `lost` is kept as long as the device, and
+ * a listener for each run took a gigabyte an hour.
+ */
+const LISTENERS = new WeakMap<GPUDevice, Set<(info: GPUDeviceLostInfo) => void>>();
+
 /** Work that was handed to the device. */
 export interface Submission {
   /** Waits for its end, and maps its outgoing buffers; to be called once. Returns what {@linkcode GpuDevice.timed} does. */
@@ -44,6 +50,12 @@ export class GpuDevice implements Disposable {
   readonly #isBorrowed: boolean;
   #lost: string | undefined;
   #closed = false;
+  /** Ends the waits under way. */
+  readonly #waits = new Set<(failure: RunFailure) => void>();
+  readonly #onLost = ({ reason, message }: GPUDeviceLostInfo): void => {
+    this.#lost = `${reason ?? "unknown"}: ${message}`;
+    this.#endWaits(`the device was lost: ${message || reason}`);
+  };
   /** Nanoseconds per tick of the device's clock. */
   #nsPerTick = 1;
 
@@ -57,9 +69,15 @@ export class GpuDevice implements Disposable {
     this.hasTimestamps = device.features.has("timestamp-query");
     this.isSoftware = device.adapterInfo?.isFallbackAdapter ?? false;
     this.limits = limitsOf(device.limits);
-    device.lost.then((info) => {
-      this.#lost = `${info.reason ?? "unknown"}: ${info.message}`;
-    });
+    const known = LISTENERS.get(device), listeners = known ?? new Set();
+    listeners.add(this.#onLost);
+    LISTENERS.set(device, listeners);
+    if (known === undefined) {
+      device.lost.then((info) => {
+        LISTENERS.delete(device);
+        for (const listener of listeners) listener(info);
+      });
+    }
     // Errors outside of any scope are caught by the scopes around what follows; nothing is printed.
     if (!isBorrowed) device.addEventListener("uncapturederror", (event) => event.preventDefault());
   }
@@ -134,23 +152,20 @@ export class GpuDevice implements Disposable {
    * @param spentMs time that the work has already taken
    */
   async within<T>(begin: () => Promise<T>, what: string, spentMs = 0): Promise<T> {
+    this.#requireDevice();
     const late = new RunFailure("timeout", `${what} did not end within ${this.timeoutMs / 1000} s`);
-    const gone = this.device.lost.then((info): never => {
-      throw new RunFailure("device-lost", `the device was lost: ${info.message || info.reason}`);
-    });
-    gone.catch(() => {});
+    const { promise: given, reject: giveUp } = Promise.withResolvers<never>();
+    given.catch(() => {});
     const started = performance.now();
-    let timer: ReturnType<typeof setTimeout> | undefined;
+    const timer = setTimeout(() => {
+      this.#lost ??= `gave up waiting for ${what}`;
+      giveUp(late);
+    }, this.timeoutMs);
+    this.#waits.add(giveUp);
     let promise: Promise<T> | undefined;
     try {
       promise = begin();
-      const timeout = new Promise<never>((_, reject) => {
-        timer = setTimeout(() => {
-          this.#lost ??= `gave up waiting for ${what}`;
-          reject(late);
-        }, this.timeoutMs);
-      });
-      const value = await Promise.race([promise, timeout, gone]);
+      const value = await Promise.race([promise, given]);
       if (spentMs + performance.now() - started > this.timeoutMs) throw late;
       return value;
     } catch (error) {
@@ -159,6 +174,7 @@ export class GpuDevice implements Disposable {
       throw this.#lose(error);
     } finally {
       clearTimeout(timer);
+      this.#waits.delete(giveUp);
       promise?.catch(() => {});
     }
   }
@@ -273,8 +289,11 @@ export class GpuDevice implements Disposable {
     }
   }
 
+  /** Ends what is waited for, too. */
   [Symbol.dispose](): void {
     this.#closed = true;
+    LISTENERS.get(this.device)?.delete(this.#onLost);
+    this.#endWaits("the device is closed");
     if (!this.#isBorrowed) return this.device.destroy();
     if (this.#lost !== undefined) return;
     // what was written into a destroyed buffer, and not yet submitted, holds its memory until the next submission ends
@@ -299,6 +318,10 @@ export class GpuDevice implements Disposable {
 
   async #calibrate(): Promise<void> {
     if (this.hasTimestamps) this.#nsPerTick = await tickOf(this);
+  }
+
+  #endWaits(why: string): void {
+    for (const end of this.#waits) end(new RunFailure("device-lost", why));
   }
 
   #requireDevice(): void {
