@@ -69,7 +69,7 @@ export function nextShare(iterations: readonly BalanceIteration[], options: Shar
   };
   const endAtBest = (message: string): NextShare => {
     const best = fastest(iterations);
-    return end(`${message}; both computed soonest with ${describe(best)}`, best.cpuSlices);
+    return end(`${message}; computing took least with ${describe(best)}`, best.cpuSlices);
   };
   if (last.cpuSlices === 0 || last.gpuSlices === 0) {
     if (slices < 2 * thinnest) return end(`${slices} slices cannot hold two shares of at least ${thinnest}`);

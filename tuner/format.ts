@@ -184,6 +184,11 @@ function plain(value: number, digits: number): string {
   return value.toFixed(Math.min(Math.max(decimals, 0), 20));
 }
 
+/** A text in which nothing acts on what shows it: control and bidirectional characters are replaced, line ends and tabs not. */
+export function withoutBidi(text: string): string {
+  return text.replace(/(?![\n\r\t])[\p{Cc}\p{Bidi_Control}]/gu, "\ufffd");
+}
+
 /** A value that should have been another one, in a few words. */
 export function describeValue(value: unknown): string {
   if (value === undefined) return "nothing";

@@ -23,10 +23,10 @@ export function isMissing(error: unknown): boolean {
   return error instanceof Error && (error as { code?: unknown }).code === "ENOENT";
 }
 
-/** Whether the disk failed or is full, of which nobody's request is to blame. */
+/** Whether the disk failed, is full or has become read-only, of which nobody's request is to blame. */
 export function isDiskFailure(error: unknown): boolean {
   const { code, cause } = Object(error) as { code?: unknown; cause?: unknown };
-  return ["ENOSPC", "EDQUOT", "EIO"].includes(`${code}`) || (!!cause && isDiskFailure(cause));
+  return ["ENOSPC", "EDQUOT", "EIO", "EROFS"].includes(`${code}`) || (!!cause && isDiskFailure(cause));
 }
 
 /** What the system reported, in a few words: `No such file or directory`; of a missing permission the flag that gives it. */

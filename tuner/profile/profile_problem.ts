@@ -70,6 +70,7 @@ export function problemOf({ boundary, grid, steps, survey, ...made }: ProfilePro
   const { definition } = made,
     stencil = definition ? stencilOf(definition) : named({ ...made, grid }).stencil;
   if (stencil === undefined || !isBoundaryOf(stencil, boundary)) return undefined;
+  if (survey !== undefined && survey.sources > 0 && stencil.update.sources === undefined) return undefined;
   return plannedProblem({ stencil, grid, boundary, steps, ...(survey && { survey }) });
 }
 

@@ -48,7 +48,11 @@ const text = z.string("a text").max(1000, "a text of at most 1000 characters");
 const name = text.min(1, "a name")
   .regex(/^[a-z0-9][a-z0-9-]*$/, "a name of small letters, digits and dashes");
 const finite = z.number("a number");
-const positive = finite.gt(0, "a number above 0");
+// with their products and inverses, numbers that a report can draw
+const positive = finite.gt(0, "a number above 0").min(1e-30, "a number >= 1e-30").max(
+  1e30,
+  "a number <= 1e30",
+);
 const natural = z.int("a whole number").min(0, "a whole number >= 0");
 const counting = z.int("a whole number").min(1, "a whole number >= 1");
 const notNegative = finite.min(0, "a number >= 0");
@@ -215,7 +219,7 @@ const entry = record<ProfileEntry>({
   configuration: configurationSchema,
   result: record<ProfileResult>({
     ...rate,
-    samples: z.array(positive, "a list of rates").min(1, "at least one sample"),
+    samples: z.array(positive, "a list of rates").min(1, "at least one sample").max(10_000, "10,000 at most"),
     roofFraction: positive.nullable(),
     speedupOverStepwise: positive.nullable(),
     clock: positive.optional(),

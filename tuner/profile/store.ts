@@ -92,7 +92,9 @@ export async function checkFileWritable(path: string, bytes = 2 ** 20): Promise<
     for (let left = bytes; left > 0; left -= piece.length) await writeAll(file, piece.subarray(0, left));
   } catch (error) {
     const reason = error instanceof Deno.errors.NotFound ? `there is no folder ${dir}` : reasonOf(error);
-    throw new ProfileError(`Cannot write ${path}: ${reason}`, { cause: error });
+    // what was read-only before any work is a wrong request, no disk that failed
+    const isReadOnly = (error as { code?: unknown }).code === "EROFS";
+    throw new ProfileError(`Cannot write ${path}: ${reason}`, isReadOnly ? {} : { cause: error });
   }
 }
 

@@ -12,6 +12,7 @@ import {
   formatPlural,
   formatRate,
   formatSmall,
+  withoutBidi,
 } from "../format.ts";
 import {
   describeConfiguration,
@@ -121,7 +122,7 @@ function markdownRow(result: EntryResult): string {
 
 /** Text that Markdown and HTML leave as it is, on one line; a name after @ would notify somebody. */
 export function escapeMarkdown(text: string): string {
-  return text.replace(/\s+/g, " ")
+  return withoutBidi(text.replace(/\s+/g, " "))
     .replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;")
     .replace(/[\\`*_[\]|~#]/g, (character) => `\\${character}`)
     .replaceAll("@", "@\u200b");
@@ -201,8 +202,6 @@ function seconds(timeNs: number): string {
  * attribute's line ends and tabs would be read as spaces.
  */
 export function escapeXml(text: string): string {
-  return text.toWellFormed()
-    // deno-lint-ignore no-control-regex -- these are what is meant
-    .replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g, "\ufffd")
+  return withoutBidi(text.toWellFormed()).replace(/[\ufffe\uffff]/g, "\ufffd")
     .replace(/[&<>"'\t\n\r]/g, (character) => `&#${character.charCodeAt(0)};`);
 }

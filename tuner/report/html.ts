@@ -1,3 +1,5 @@
+import { withoutBidi } from "../format.ts";
+
 /** Text that is HTML already. */
 export class Html {
   constructor(readonly text: string) {}
@@ -8,7 +10,7 @@ export type Hole = Html | string | number | undefined | null | readonly Hole[];
 
 /** A text as HTML shows it, inside elements and quoted attributes. */
 export function escapeHtml(text: string): string {
-  return text.replace(/[&<>"']/g, (letter) => `&#${letter.charCodeAt(0)};`);
+  return withoutBidi(text).replace(/[&<>"']/g, (letter) => `&#${letter.charCodeAt(0)};`);
 }
 
 /** HTML from a template; lists are joined, and all that is not Html already is escaped: what comes from files is data. */
