@@ -48,8 +48,12 @@ function inTurn(work: () => Promise<unknown> | undefined): Promise<void> {
   return done;
 }
 
+function builtIn(name: string): Scene | undefined {
+  return Object.hasOwn(SCENES, name) ? SCENES[name] : undefined;
+}
+
 function sceneOf({ scene }: Picture): Scene {
-  return (scene === OWN ? own : SCENES[scene]) ?? Object.values(SCENES)[0]!;
+  return (scene === OWN ? own : builtIn(scene)) ?? Object.values(SCENES)[0]!;
 }
 
 function fill(id: string, titles: readonly string[], values: readonly string[], value: string): void {
@@ -59,7 +63,7 @@ function fill(id: string, titles: readonly string[], values: readonly string[], 
 
 /** A scene's picture before anything is painted. */
 function blank(name: string): Picture {
-  const { source, depth } = SCENES[name] ?? own!;
+  const { source, depth } = builtIn(name) ?? own!;
   const [rows, columns] = (isSlow ? SMALL : LARGE).map((cells) => Math.floor(cells / (depth > 1 ? 3 : 1)));
   const points = source
     ? { sources: [[150, 300]], receivers: [[150, 700]] } as const
@@ -287,8 +291,13 @@ async function linked(): Promise<Picture | undefined> {
   try {
     const found = await decode(location.hash.slice(1));
     if (found.equation) text.value = found.equation;
-    if (SCENES[found.scene] !== undefined) return found;
-    say("The link has an equation of its own: read it, then run it.");
+    if (builtIn(found.scene) !== undefined) return found;
+    const isOwn = Boolean(found.equation);
+    say(
+      isOwn
+        ? "The link has an equation of its own: read it, then run it."
+        : "The link names no scene of this page.",
+    );
   } catch (error) {
     say((error as Error).message);
   }
@@ -336,7 +345,10 @@ async function start(): Promise<void> {
   await findMachine();
   profiles = await keptProfiles();
   element<HTMLButtonElement>("download").disabled = profiles.length === 0;
-  await open(await linked() ?? blank(Object.keys(SCENES)[0]!));
+  const found = await linked();
+  if (found !== undefined) await open(found);
+  // also where a link cannot be opened: why is said by now
+  if (simulation === undefined) await open(blank(Object.keys(SCENES)[0]!));
   listenToFrame();
   const begin = () => inTurn(() => simulation?.restart(picture).then(redraw));
   select("scene").onchange = () => open(blank(select("scene").value));

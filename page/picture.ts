@@ -41,6 +41,9 @@ const STRAIGHT = 2;
 
 const LARGEST_SIZE = 2048;
 
+/** Bytes that a link may unpack to, and cells that its strokes may visit: some seconds. */
+const MOST_BYTES = 2 ** 20, MOST_VISITS = 2 ** 28;
+
 /** Sources, or receivers, at most. */
 export const MOST_PLACES = 32;
 
@@ -59,7 +62,9 @@ export function simplified(places: readonly Place[]): readonly Place[] {
 
 /** The picture as the part of a URL behind `#`; undefined where it is too large for one. */
 export async function encode(picture: Picture): Promise<string | undefined> {
-  const packed = await through(new TextEncoder().encode(JSON.stringify(picture)), CompressionStream);
+  const packed = await through(new TextEncoder().encode(JSON.stringify(picture)), CompressionStream)
+    .catch(() => undefined);
+  if (packed === undefined) return undefined;
   const text = btoa(String.fromCharCode(...packed)).replaceAll("+", "-").replaceAll("/", "_");
   return text.length <= LONGEST ? text.replace(/=+$/, "") : undefined;
 }
@@ -70,6 +75,7 @@ export async function encode(picture: Picture): Promise<string | undefined> {
  * @throws {Error} if it is none; the message is one line
  */
 export async function decode(text: string): Promise<Picture> {
+  if (text.length > LONGEST) throw new Error(`The link is too long: ${LONGEST} characters are the most`);
   let found: Picture;
   try {
     const packed = atob(text.replaceAll("-", "+").replaceAll("_", "/"));
@@ -92,6 +98,12 @@ export async function decode(text: string): Promise<Picture> {
     arePairs([size], LARGEST_SIZE, 16) && Array.isArray(strokes) && strokes.every(isStroke) &&
     [sources, receivers].every((places) => arePairs(places, 1000, 0) && places.length <= MOST_PLACES);
   if (!isRight) throw new Error("The link holds something else than a picture");
+  const visits = strokes.flatMap((stroke) => boxesOf(stroke, size))
+    .reduce(
+      (sum, { top, bottom, left, right }) => sum + Math.max(0, bottom - top) * Math.max(0, right - left),
+      0,
+    );
+  if (visits > MOST_VISITS) throw new Error("The link's strokes cover too many cells to paint them here");
   return found;
 }
 
@@ -100,7 +112,17 @@ async function through(
   Stream: typeof CompressionStream | typeof DecompressionStream,
 ): Promise<Uint8Array> {
   const stream = new Blob([bytes]).stream().pipeThrough(new Stream("deflate-raw"));
-  return new Uint8Array(await new Response(stream).arrayBuffer());
+  const found = new Uint8Array(MOST_BYTES);
+  let length = 0;
+  // a few bytes may unpack to any number
+  const reader = stream.getReader();
+  for (let part = await reader.read(); !part.done; part = await reader.read()) {
+    const piece = part.value;
+    if (length + piece.length > MOST_BYTES) throw new RangeError(`more than ${MOST_BYTES} bytes`);
+    found.set(piece, length);
+    length += piece.length;
+  }
+  return found.slice(0, length);
 }
 
 /**
@@ -124,25 +146,34 @@ export function painted(
   return cells;
 }
 
-/** Calls with the index of every cell that a stroke covers; it may name a cell more than once. */
-export function forCells(
-  { radius, places }: Pick<Stroke, "radius" | "places">,
-  [rows, columns]: Picture["size"],
-  use: (index: number) => void,
-): void {
+/** The cells around each part of a stroke, and the part's ends, in cells. */
+function boxesOf({ radius, places }: Pick<Stroke, "radius" | "places">, [rows, columns]: Picture["size"]) {
   const reach = Math.max(0.5, radius / 1000 * columns);
   const points = places.map(([down, across]) => [down / 1000 * rows, across / 1000 * columns] as const);
-  points.forEach(([y1, x1], i) => {
-    const [y0, x0] = points[Math.max(0, i - 1)]!, square = (x1 - x0) ** 2 + (y1 - y0) ** 2;
-    const [top, bottom] = [Math.min(y0, y1) - reach, Math.max(y0, y1) + reach];
-    const [left, right] = [Math.min(x0, x1) - reach, Math.max(x0, x1) + reach];
-    for (let y = Math.max(0, Math.floor(top)); y < Math.min(rows, bottom); y++) {
-      for (let x = Math.max(0, Math.floor(left)); x < Math.min(columns, right); x++) {
+  return points.map(([y1, x1], i) => {
+    const [y0, x0] = points[Math.max(0, i - 1)]!;
+    const top = Math.max(0, Math.floor(Math.min(y0, y1) - reach)), left = Math.min(x0, x1) - reach;
+    const bottom = Math.min(rows, Math.ceil(Math.max(y0, y1) + reach)), right = Math.max(x0, x1) + reach;
+    const sides = { left: Math.max(0, Math.floor(left)), right: Math.min(columns, Math.ceil(right)) };
+    return { top, bottom, ...sides, ends: [y0, x0, y1, x1] as const, reach };
+  });
+}
+
+/** Calls with the index of every cell that a stroke covers; it may name a cell more than once. */
+export function forCells(
+  stroke: Pick<Stroke, "radius" | "places">,
+  size: Picture["size"],
+  use: (index: number) => void,
+): void {
+  for (const { top, bottom, left, right, ends: [y0, x0, y1, x1], reach } of boxesOf(stroke, size)) {
+    const square = (x1 - x0) ** 2 + (y1 - y0) ** 2;
+    for (let y = top; y < bottom; y++) {
+      for (let x = left; x < right; x++) {
         const along = square === 0 ? 0 : ((x + 0.5 - x0) * (x1 - x0) + (y + 0.5 - y0) * (y1 - y0)) / square;
         const t = Math.min(1, Math.max(0, along));
         const distance = Math.hypot(x + 0.5 - x0 - t * (x1 - x0), y + 0.5 - y0 - t * (y1 - y0));
-        if (distance <= reach) use(y * columns + x);
+        if (distance <= reach) use(y * size[1] + x);
       }
     }
-  });
+  }
 }

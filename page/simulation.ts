@@ -62,8 +62,9 @@ export class Simulation {
   ): Promise<Simulation> {
     const problem = problemOf(scene, picture.size);
     const open = (configuration: Configuration) => createSolver(device, problem, configuration);
-    // a link's kernel may be one that this device cannot run
-    const solver = await (picture.kernel && open(picture.kernel).catch(() => undefined)) ??
+    // a link's kernel may be one that this device cannot run, or want more workers than it has
+    const fits = picture.kernel !== undefined && Number(picture.kernel.share?.cpuWorkers) <= cpuWorkers;
+    const solver = await (fits ? open(picture.kernel!).catch(() => undefined) : undefined) ??
       await open(
         chooseConfiguration(profiles, problem, device, { cpuWorkers: device ? 0 : cpuWorkers }).configuration,
       );

@@ -8,7 +8,7 @@ import { assert, assertEquals, assertMatch } from "@std/assert";
 import axe from "axe-core";
 import { chromium, type Page } from "playwright-core";
 import { createSolver } from "../../mod.ts";
-import { painted } from "../../page/picture.ts";
+import { encode, painted } from "../../page/picture.ts";
 import { SCENES } from "../../page/scenes.ts";
 import { problemOf } from "../../page/simulation.ts";
 import { findBrowser } from "../report/find_browser.ts";
@@ -43,7 +43,13 @@ Deno.test.afterAll(async () => {
 
 /** Opens the page, and collects what the browser complains about and what it asks for. */
 async function withPage(
-  { flags = ["--disable-gpu"], url = ADDRESS, width = 1280, theme = "light" as "light" | "dark" },
+  {
+    flags = ["--disable-gpu"],
+    url = ADDRESS,
+    width = 1280,
+    theme = "light" as "light" | "dark",
+    bypassCSP = true,
+  },
   use: (page: Page, requests: readonly string[]) => Promise<void>,
 ): Promise<void> {
   const browser = await chromium.launch({ executablePath: findBrowser()!, args: ["--no-sandbox", ...flags] });
@@ -51,13 +57,13 @@ async function withPage(
     const context = await browser.newContext({
       viewport: { width, height: 900 },
       colorScheme: theme,
-      bypassCSP: true, // for what the tests evaluate
+      bypassCSP, // for what the tests evaluate
     });
     const page = await context.newPage(), requests: string[] = [], errors: string[] = [];
     page.on("request", (request) => requests.push(request.url()));
     page.on("pageerror", ({ message }) => errors.push(message));
     await page.goto(url);
-    await page.waitForFunction(`document.body.dataset.ready === "yes"`);
+    await page.waitForSelector("body[data-ready=yes]");
     await use(page, requests);
     assertEquals(errors, []);
   } finally {
@@ -242,6 +248,23 @@ Deno.test({
       bytes += (await new Response(packed).arrayBuffer()).byteLength;
     }
     assert(bytes <= 400 * 1024, `${bytes} bytes`);
+  },
+});
+
+Deno.test({
+  name: "a link to no scene opens the first one and says so; an own equation reaches no address",
+  ...OPTIONS,
+  async fn() {
+    const nothing = { size: [20, 32], preset: 0, strokes: [], sources: [], receivers: [] } as const;
+    const url = `${ADDRESS}#${await encode({ scene: "constructor", ...nothing })}`;
+    await withPage({ url, bypassCSP: false }, async (page) => {
+      assertEquals(await page.inputValue("#scene"), "sound");
+      assertMatch((await page.textContent("[role=status]"))!, /The link names no scene of this page/);
+      await page.fill("#text", 'const all = await fetch("' + ADDRESS + '");\nexport default all;');
+      await page.click("#run-own");
+      await page.waitForSelector("#mistake:not(:empty)");
+      assertMatch((await page.textContent("#mistake"))!, /fetch/);
+    });
   },
 });
 

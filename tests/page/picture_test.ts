@@ -52,6 +52,16 @@ Deno.test("a picture too large for a link has none, and a damaged or foreign lin
   }
 });
 
+Deno.test("a link that would take gigabytes or minutes is refused before any work", async () => {
+  const places: Place[] = [[0, 0], [1000, 1000]], stroke = { brush: 0, radius: 1000, places };
+  const strokes = Array.from({ length: 5000 }, () => stroke);
+  const heavy = (await encode({ ...EMPTY, size: [2048, 2048], strokes }))!;
+  await assertRejects(() => decode(heavy), Error, "cover too many cells");
+  const large = (await encode({ ...EMPTY, equation: " ".repeat(2 ** 21) }))!;
+  await assertRejects(() => decode(large), Error, "The link is damaged");
+  await assertRejects(() => decode("A".repeat(LONGEST + 1)), Error, "The link is too long");
+});
+
 Deno.test("a simplified stroke covers the same cells but for some at its rim", () => {
   const wave = Array.from(
     { length: 300 },
