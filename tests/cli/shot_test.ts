@@ -8,7 +8,7 @@ import { npyBytes, readNpy } from "../../tuner/shot/npy.ts";
 import { resample, ricker } from "../../tuner/shot/shoot.ts";
 import { createSolver } from "../../tuner/solver/create_solver.ts";
 import { mpirun, solveFlags, testUnderMpi } from "../ranks/mpirun.ts";
-import { assertRefused, inDirectory, runCommand } from "./run_task.ts";
+import { assertRefused, inDirectory, runCommand, taskCommand } from "./run_task.ts";
 
 const nx = 16, ny = 12, nz = 14;
 
@@ -492,6 +492,61 @@ Deno.test("what looks odd of a shot is said, and what does not is not", () =>
       assertEquals(code, 0, stderr);
       assertMatch(stderr, said);
     }
+  }));
+
+Deno.test("an interrupted command says which shots are whole, and --resume does all others of the same request", () =>
+  inDirectory(async (directory) => {
+    const [d, count] = [directory, 9];
+    await Deno.writeTextFile(
+      `${d}/shots.csv`,
+      Array.from({ length: count }, (_, i) => `${55 + 2 * i},45\n`).join(""),
+    );
+    const args = ["--grid", "40x24", "--edges", "9", "--time", "200ms", "--quiet", ...CPU];
+    const files = [
+      "--shots",
+      `${d}/shots.csv`,
+      "--out",
+      `${d}/s.png`,
+      "--traces",
+      `${d}/t.sgy`,
+      "--snapshots",
+      "1",
+    ];
+    const child = taskCommand("shot", [...args, ...files]).spawn();
+    while (!await Deno.stat(`${d}/s-2.png`).then(() => true, () => false)) {
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    }
+    child.kill("SIGINT");
+    const { code, stderr } = await child.output(), said = new TextDecoder().decode(stderr);
+    assertEquals(code, 130, said);
+    const [, whole = 0] = said.match(/^facet: the files of (\d+) of 9 shots are whole: --resume/m)!.map(
+      Number,
+    );
+    assert(whole >= 2 && whole < count, said);
+    const written = async (name: string) => [...await Deno.readFile(`${d}/${name}`)];
+    const before = await written("t-1.sgy"),
+      resumed = async (more: readonly string[] = []) => {
+        const { code, stdout, stderr } = await runCommand("shot", [...args, ...files, "--resume", ...more]);
+        assertEquals([code, stderr], [0, ""]);
+        return stdout.split("\n").slice(-3, -1);
+      };
+    assertEquals((await resumed())[0], `Left out ${whole} shots, whose files are whole`);
+    // a byte less, a byte else, a file less
+    await Deno.truncate(`${d}/t-1.sgy`, before.length - 1);
+    await Deno.writeFile(`${d}/s-2-wave-1.png`, Uint8Array.of(0), { append: true });
+    await Deno.remove(`${d}/s-3.png`);
+    const again = [1, 2, 3].map((n) =>
+      `s-${n}-wave-1.png t-${n}.sgy s-${n}.png`.split(" ").map((one) => `${d}/${one}`)
+    );
+    const [left, wrote] = await resumed();
+    assertEquals(left, "Left out 6 shots, whose files are whole");
+    for (const path of again.flat()) assert(wrote!.includes(path), wrote);
+    assertEquals(await written("t-1.sgy"), before);
+    assertEquals(await resumed(), ["Left out 9 shots, whose files are whole", "Wrote nothing"]);
+    // of another request none is
+    await Deno.writeTextFile(`${d}/shots.csv`, "55,45\n");
+    assertEquals((await resumed())[1], "Wrote nothing");
+    assertMatch((await resumed(["--frequency", "14"]))[1]!, /^Wrote .*s-1\.png/);
   }));
 
 testUnderMpi(

@@ -53,7 +53,7 @@ export class AttendedRun implements Disposable {
       this.exitCode = exitCode;
       this.#stop.abort();
       this.progress.clear();
-      if (!this.options.quiet) say("facet: stopping after the evaluation under way; once more stops at once");
+      if (!this.options.quiet) say("facet: stopping after what is under way; once more stops at once");
     } else if (performance.now() - this.#interruptedMs > ONE_MS) {
       Deno.exit(exitCode);
     }

@@ -14,7 +14,7 @@ import { RequestError } from "../problem/request_error.ts";
 import { checkProblem } from "../problem/resolve_problem.ts";
 import { describeConfiguration } from "../profile/describe.ts";
 import { reasonOf } from "../profile/profile_error.ts";
-import { checkFileWritable, readProfile } from "../profile/store.ts";
+import { checkFileWritable, readProfile, replaceFile } from "../profile/store.ts";
 import { chooseForRank } from "../ranks/create_rank_solver.ts";
 import type { OpenedDevice } from "../ranks/open_rank_device.ts";
 import type { World } from "../ranks/world.ts";
@@ -22,7 +22,9 @@ import { layeredModel, modelOf, type VelocityModel } from "../shot/model.ts";
 import { npyBytes } from "../shot/npy.ts";
 import { drawGather, drawWave } from "../shot/plots.ts";
 import { MOST_IN_HEADER, segyBytes, segyScale } from "../shot/segy.ts";
+import { hashOfAll, hasReceipt, withReceipt } from "../shot/receipt.ts";
 import { shoot, type ShotPlan, stepsOf } from "../shot/shoot.ts";
+import { VERSION } from "../version.ts";
 import {
   acoustic,
   acousticEdges,
@@ -39,6 +41,7 @@ import {
   lameOf,
 } from "../../kernels/stencils/elastic.ts";
 import { createSolver } from "../solver/create_solver.ts";
+import { AttendedRun } from "./attended_run.ts";
 import { onRanks } from "./on_ranks.ts";
 import type { EarlierValues, Options, Refuse, Values as ValuesOf } from "./options.ts";
 import {
@@ -54,7 +57,6 @@ import {
   wrongValue,
 } from "./options.ts";
 import { PROBLEM } from "./problem_options.ts";
-import { progressOnStderr } from "./progress.ts";
 import { EXIT } from "./report_error.ts";
 import { decimal, isLine, readFile, readPlace, readPlaces, readReceivers, shotFiles } from "./shot_places.ts";
 import { edgesNote, headerOf, oddUnits } from "./shot_words.ts";
@@ -158,6 +160,7 @@ export const OPTIONS = {
   },
   sample: { value: "TIME", help: "from sample to sample, such as 2ms (default: a step)", read: readSeconds },
   snapshots: { ...count("pictures of the wave to write, evenly spaced in time", 0, 1000), default: "0" },
+  resume: { help: "leave out the shots whose files are there, whole and of this very request" },
   profile: RANK_OPTIONS.profile,
   cpuWorkers: RANK_OPTIONS.cpuWorkers,
   gpu: PROBLEM.gpu,
@@ -241,6 +244,11 @@ async function readRequest(options: Values) {
   });
   const files = shotFiles(options, fields);
   const edgesPart = 1 - cellsOf(model.grid) / cellsOf(problem.grid);
+  // whatever traces depend on
+  const models = [path === "layered" ? "" : path, velocityS ?? "", density ?? ""].map(async (text) =>
+    decimal(text) > 0 || text === "" ? text : hashOfAll(await readFile(text))
+  );
+  const hash = JSON.stringify([VERSION, requestOf(problem, {}), plan, await Promise.all(models)]);
   const profiles = profile === undefined ? [] : [await readProfile(profile)];
   const alike = Object.entries(options).filter(([name]) => !(name in RANK_OPTIONS));
   return {
@@ -251,7 +259,7 @@ async function readRequest(options: Values) {
       const note = isNoted ? edgesNote(edges, model.grid, problem.grid, surface) : undefined;
       for (const line of [...odd, wave.warning, note]) if (line !== undefined) say(`facet: ${line}`);
     },
-    values: { ...options, edges, edgesPart, plan, materials, problem, sources, files, profiles },
+    values: { ...options, edges, edgesPart, hash, plan, materials, problem, sources, files, profiles },
   };
 }
 
@@ -359,6 +367,11 @@ async function shootAll(world: World, device: OpenedDevice, options: Shooting): 
   const { plan, materials, problem, problem: { grid, stencil }, sources, files, profiles, json } = options;
   const { edges, edgesPart } = options, text = headerOf(plan, { ...options, title: stencil.title });
   const { model, before, timeStep, interval, samples } = plan, steps = stepsOf(plan);
+  const whole = options.resume ? await wholeShots(options) : [];
+  // all have looked before anybody writes
+  const [[...done] = []] = await world.shareAll(whole);
+  const left = [...sources.entries()].filter(([shot]) => !done.includes(shot));
+  const own = left.filter((_, i) => i % world.size === world.rank);
   const { configuration } = chooseForRank(profiles, problem, device);
   using solver = await createSolver(device.gpu?.device ?? null, problem, configuration);
   // edges go on with the model's outermost cells
@@ -371,38 +384,52 @@ async function shootAll(world: World, device: OpenedDevice, options: Shooting): 
       (x, y, z) => at(inside(x, 0), isPlane ? 0 : inside(y, 1), inside(isPlane ? y : z, 2)),
     );
   }
-  using progress = progressOnStderr({ quiet: options.quiet || world.rank > 0 });
-  const own = [...sources.entries()].filter(([shot]) => shot % world.size === world.rank);
-  const write = async (path: string, bytes: Uint8Array<ArrayBuffer>): Promise<void> => {
-    await Deno.writeFile(path, bytes).catch((cause): never => {
+  using attended = new AttendedRun({ quiet: options.quiet || world.rank > 0 });
+  const { progress, signal } = attended;
+  const write = async (path: string, bytes: Uint8Array<ArrayBuffer>): Promise<string> => {
+    await replaceFile(path, bytes).catch((cause): never => {
       throw new RequestError(`Cannot write ${path}: ${reasonOf(cause)}`, { cause });
     });
+    return hashOfAll(bytes);
   };
   const beganMs = performance.now(), total = own.length * steps;
   let ownNs = 0;
   for (const [i, [shot, source]] of own.entries()) {
-    const { waves, picture, traces: tables } = files[shot]!;
-    const { traces, timeNs } = await shoot(solver, plan, source, {
+    const { waves, picture, traces: tables } = files[shot]!, hashes: string[] = [];
+    const shooting = shoot(solver, plan, source, {
       onSteps(step) {
+        signal.throwIfAborted();
         const done = i * steps + step, leftNs = (performance.now() - beganMs) * 1e6 * (total / done - 1);
         progress.update({ stage: `shot ${shot + 1} of ${sources.length}`, done, total, leftNs });
       },
-      onWave: (number, field, t) => write(waves[number]!, drawWave(field, plan, { source, t })),
+      async onWave(number, field, t) {
+        hashes.push(await write(waves[number]!, drawWave(field, plan, { source, t })));
+      },
     });
+    const found = await shooting.catch((error) => {
+      if (!signal.aborted) throw error;
+    });
+    if (found === undefined) {
+      const there = `${done.length + i} of ${formatPlural(sources.length, "shot")}`;
+      if (world.rank === 0) say(`facet: the files of ${there} are whole: --resume does the others`);
+      return attended.exitCode;
+    }
+    const { traces, timeNs } = found;
     ownNs += timeNs;
     const title = `source at ${ownOf(model, source).join(", ")} m, ${plan.frequency} Hz`;
-    await write(picture, drawGather(traces.at(-1)!, plan, title));
     for (const [field, path] of tables.entries()) {
       const its = traces[field]!, isNpy = path.endsWith(".npy");
       const name = plan.fields[field]!, lines = [`shot ${shot + 1} of ${sources.length}: ${name}`, ...text];
       const segy = { shot: shot + 1, source, field: name, text: lines };
-      await write(path, isNpy ? npyBytes(its) : segyBytes(its, plan, segy));
+      hashes.push(await write(path, isNpy ? npyBytes(its) : segyBytes(its, plan, segy)));
     }
+    const drawn = drawGather(traces.at(-1)!, plan, title);
+    await write(picture, withReceipt(drawn, hashOfAll(options.hash, `${source}`, ...hashes)));
   }
   const seconds = await world.most(ownNs) * 1e-9, shots = own.map(([shot]) => shot + 1);
   const ranks = await world.shareAll({ device: device.name, shots });
   if (world.rank > 0) return EXIT.done;
-  const cellsPerSecond = cellsOf(grid) * steps * sources.length / seconds;
+  const cellsPerSecond = left.length === 0 ? 0 : cellsOf(grid) * steps * left.length / seconds;
   const modelCellsPerSecond = cellsPerSecond * cellsOf(model.grid) / cellsOf(grid),
     cells = ownOf(model, model.grid);
   const rates = { cellsPerSecond, modelCellsPerSecond, ranks, configuration };
@@ -426,10 +453,25 @@ async function shootAll(world: World, device: OpenedDevice, options: Shooting): 
         `${formatPercent(edgesPart)} of it edges; ${work}`,
         `${describeConfiguration(configuration)}, on ${ranks.map(({ device }) => device).join(", ")}`,
         `${formatRate(cellsPerSecond)}, of the model's own cells ${formatRate(modelCellsPerSecond)}`,
-        `Wrote ${files.flatMap((one) => Object.values(one).flat()).join(", ")}`,
+        ...(done.length === 0
+          ? []
+          : [`Left out ${formatPlural(done.length, "shot")}, whose files are whole`]),
+        `Wrote ${left.flatMap(([shot]) => Object.values(files[shot]!).flat()).join(", ") || "nothing"}`,
       ],
   );
   return EXIT.done;
+}
+
+/** The numbers of shots whose files are there, whole and of this request. */
+async function wholeShots({ files, sources, hash }: Pick<Shooting, "files" | "sources" | "hash">) {
+  const whole: number[] = [], nothing = new Uint8Array();
+  for (const [shot, { waves, traces, picture }] of files.entries()) {
+    const hashes: string[] = [], read = (path: string) => Deno.readFile(path).catch(() => nothing);
+    for (const path of [...waves, ...traces]) hashes.push(hashOfAll(await read(path)));
+    const mark = hashOfAll(hash, `${sources[shot]}`, ...hashes);
+    if (hasReceipt(await read(picture), mark)) whole.push(shot);
+  }
+  return whole;
 }
 
 const SECONDS = "a time such as 2s or 2ms";

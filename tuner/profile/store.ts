@@ -135,12 +135,13 @@ async function resolveTarget(path: string): Promise<string> {
 }
 
 /** Writes beside the file, flushes to disk, and renames: POSIX replaces a file by renaming in one step. */
-async function replaceFile(target: string, content: string): Promise<void> {
+export async function replaceFile(path: string, content: string | Uint8Array): Promise<void> {
+  const target = await resolveTarget(path);
   const temporary = join(dirname(target), `.${basename(target)}.${crypto.randomUUID()}.tmp`);
   try {
     const file = await Deno.open(temporary, { write: true, createNew: true });
     try {
-      await writeAll(file, new TextEncoder().encode(content));
+      await writeAll(file, typeof content === "string" ? new TextEncoder().encode(content) : content);
       await file.sync();
     } finally {
       file.close();

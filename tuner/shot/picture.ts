@@ -95,15 +95,18 @@ function pngOf(pixels: Uint8Array, width: number, height: number): Uint8Array<Ar
   for (let y = 0; y < height; y++) {
     rows.set(pixels.subarray(3 * width * y, 3 * width * (y + 1)), y * (3 * width + 1) + 1);
   }
-  const u32 = (value: number): Uint8Array => new Uint8Array(new Uint32Array([value]).buffer).reverse();
-  const chunk = (name: string, ...parts: readonly Uint8Array[]): Uint8Array[] => {
-    const body = Buffer.concat([Buffer.from(name), ...parts]);
-    return [u32(body.length - 4), body, u32(crc32(body))];
-  };
   return Buffer.concat([
     Buffer.from("\x89PNG\r\n\x1a\n", "latin1"),
-    ...chunk("IHDR", u32(width), u32(height), Uint8Array.of(8, 2, 0, 0, 0)), // 8 bits of red, green, blue
-    ...chunk("IDAT", deflateSync(rows, { level: 9 })),
-    ...chunk("IEND"),
+    ...chunkOf("IHDR", u32(width), u32(height), Uint8Array.of(8, 2, 0, 0, 0)), // 8 bits of red, green, blue
+    ...chunkOf("IDAT", deflateSync(rows, { level: 9 })),
+    ...chunkOf("IEND"),
   ]);
+}
+
+const u32 = (value: number): Uint8Array => new Uint8Array(new Uint32Array([value]).buffer).reverse();
+
+/** A chunk of a PNG file: its length, name, bytes and sum. */
+export function chunkOf(name: string, ...parts: readonly Uint8Array[]): Uint8Array[] {
+  const body = Buffer.concat([Buffer.from(name), ...parts]);
+  return [u32(body.length - 4), body, u32(crc32(body))];
 }
