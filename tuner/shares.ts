@@ -7,6 +7,7 @@
  */
 import type { Parameters } from "../kernels/traversals/traversal.ts";
 import type { Configuration, Share } from "./configuration.ts";
+import { countCores } from "./platform.ts";
 
 /** The kinds of devices, in the order of their slices along x. */
 const DEVICES = ["cpu", "gpu"] as const;
@@ -35,6 +36,14 @@ type Slices = Pick<Share, "cpuSlices" | "gpuSlices">;
 
 /** How a CPU traverses its slices beside a GPU where nothing else was chosen. */
 export const STEPWISE = { traversal: "stepwise", parameters: {} } as const;
+
+/** The same with as many CPU workers as there are cores at most: others would take memory and gain nothing. */
+export function withinCores(configuration: Configuration): Configuration {
+  const { share } = configuration, cores = countCores();
+  return share.cpuWorkers <= cores
+    ? configuration
+    : { ...configuration, share: { ...share, cpuWorkers: cores } };
+}
 
 /** The devices that have slices, in the order of these along x. */
 export function slicesOf(share: Slices): DeviceSlices[] {

@@ -53,6 +53,8 @@ Deno.test("another CPU matters where it computes: as workers, or as a software a
   for (const share of [CPU, BOTH]) {
     assertEquals(whyNotComparable(DEVICE, other, share), "another CPU: was Test CPU, is Other CPU");
     assertEquals(whyNotComparable(DEVICE, fewer, share), "another number of cores: was 8, is 1");
+    const why = whyNotComparable(DEVICE, HERE, { ...share, cpuWorkers: 1024 });
+    assertEquals(why, "1024 CPU workers, but a worker a core makes 8");
   }
   const software = { ...HERE.gpu!, isFallback: true };
   assertEquals(

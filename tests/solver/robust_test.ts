@@ -231,6 +231,13 @@ for (const isOnGpu of [false, true]) {
   else Deno.test(name, () => test(null));
 }
 
+Deno.test("of more CPU workers than cores only as many start, and the solver says so", async () => {
+  const share = { ...ON_CPU.share, cpuWorkers: 1024 }, { hardwareConcurrency: cores } = navigator;
+  await using solver = await createSolver(null, PROBLEM, { ...ON_CPU, share });
+  assertEquals(solver.configuration.share.cpuWorkers, cores);
+  assertEquals((await solver.run(2)).steps, 2);
+});
+
 Deno.test("write takes the values that a list has at the call", async () => {
   await using solver = await createSolver(null, PROBLEM, ON_CPU);
   for (const list of [new Float32Array(120).fill(1), new Float64Array(120).fill(1), new Array(120).fill(1)]) {

@@ -14,7 +14,7 @@ import { makeReference } from "./make_reference.ts";
 import type { Reference } from "./reference.ts";
 import { isFailure, RunFailure } from "./run_failure.ts";
 import { type Devices, type FieldRunner, prepare } from "./runners.ts";
-import { uses } from "../shares.ts";
+import { uses, withinCores } from "../shares.ts";
 
 /** What configurations run on; tests put a simulated session in its place. */
 export type Session = Omit<DeviceSession, "openGpu">;
@@ -123,16 +123,16 @@ export class DeviceSession implements Disposable {
   }
 
   /**
-   * Compiles a configuration and takes its memory; `onCompiled` is called in between.
+   * Compiles a configuration, with a CPU worker for each core at most, and takes its memory; `onCompiled` is called in between.
    *
    * @throws {RunFailure} if it cannot run, or there is no reference to verify it with
    */
   async prepare(
     problem: Problem,
-    configuration: Configuration,
+    given: Configuration,
     onCompiled?: () => Promise<void>,
   ): Promise<FieldRunner> {
-    const { share, share: { deviceMemory } } = configuration;
+    const configuration = withinCores(given), { share, share: { deviceMemory } } = configuration;
     const cpuWorkers = uses(share, "cpu") ? share.cpuWorkers : 0;
     const needs = { cpuWorkers, needsGpu: uses(share, "gpu"), deviceMemory };
     return await prepare(await this.#open(problem, needs), problem, configuration, onCompiled);

@@ -101,6 +101,9 @@ export function whyNotComparable(
   };
   const was = new Map(factsOf(recorded, parts)), is = factsOf(here, parts);
   const other = is.find(([what, value]) => was.get(what) !== value);
+  if (other === undefined && uses(share, "cpu") && share.cpuWorkers > here.cpu.cores) {
+    return `${share.cpuWorkers} CPU workers, but a worker a core makes ${here.cpu.cores}`;
+  }
   return other &&
     `another ${other[0]}: was ${was.get(other[0]) || "not reported"}, is ${other[1] || "not reported"}`;
 }

@@ -26,7 +26,7 @@ import { FieldSolver } from "./field_solver.ts";
 import { type Contender, Refinement } from "./refinement.ts";
 import type { Solver, SolverOptions } from "./solver.ts";
 import { failingAs, SolverError } from "./solver_error.ts";
-import { uses } from "../shares.ts";
+import { uses, withinCores } from "../shares.ts";
 
 /**
  * Where the cells lie in a solver's GPU arrays, in the canonical order: x slowest, z fastest, with `pad` cells around the grid. Cell (x, y, z)
@@ -72,7 +72,8 @@ function planOf(problem: Problem, { traversal, parameters, share }: Configuratio
  *
  * @param device your own device, with any limits; null where the CPU computes alone
  * @param asked what to compute; runs may be of any length, and those shorter than its `steps` are planned anew
- * @param configuration how to compute it, as {@linkcode chooseConfiguration} returns it
+ * @param configuration how to compute it, as {@linkcode chooseConfiguration} returns it; of CPU workers no more are started
+ *   than there are cores, as the solver's `configuration` then says
  * @param options your own buffers, the time-out, the CPU workers' module, whether to try other configurations
  * @throws {RangeError} if the request is wrong
  * @throws {SolverError} if the device cannot run it; the message is one line
@@ -250,11 +251,11 @@ function candidatesOf(
 /** Compiles a configuration and takes its memory. */
 async function openContender(
   problem: Problem,
-  configuration: Configuration,
+  given: Configuration,
   gpu: GpuDevice | undefined,
   { buffers, workerUrl }: SolverOptions,
 ): Promise<Contender> {
-  const { share, share: { cpuWorkers, deviceMemory } } = configuration;
+  const configuration = withinCores(given), { share, share: { cpuWorkers, deviceMemory } } = configuration;
   if (deviceMemory !== undefined) throw new SolverError("limits", "the grid passes through a window");
   if (uses(share, "gpu")) {
     if (gpu === undefined) throw new SolverError("limits", "there is no GPU");
