@@ -89,8 +89,14 @@ export class HostPartField<Field extends HostField = HostField> implements PartF
     const running = this.#running, { slice, slices } = ownSlices(this.place);
     return Promise.resolve(async () => {
       await running?.catch(() => {}); // thrown where it is awaited
-      const own = this.field.slices()(0, slice);
-      return (await this.field.compare(own, { ago: 0, slice, slices })).notFinite === 0;
+      const sliceOf = this.field.slices(), end = slice + slices, { cells } = sliceOf(0, slice);
+      // a window's slices lie each in an array of its own
+      const count = cells === sliceOf(0, end - 1).cells ? slices : 1;
+      for (let x = slice; x < end; x += count) {
+        const { notFinite } = await this.field.compare(sliceOf(0, x), { ago: 0, slice: x, slices: count });
+        if (notFinite > 0) return false;
+      }
+      return true;
     });
   }
 
