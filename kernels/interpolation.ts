@@ -23,6 +23,37 @@ export interface WeightedCell {
   readonly weight: number;
 }
 
+/** Cells of an axis, and what each counts. */
+interface WeightedAxis {
+  readonly cells: readonly number[];
+  readonly weights: readonly number[];
+}
+
+/** What stands for a place: of a sinc's 512 cells the 8 along each axis. */
+export interface WeightedPlace {
+  readonly along: readonly [x: WeightedAxis, y: WeightedAxis, z: WeightedAxis];
+  /** What all of it counts. */
+  readonly factor: number;
+}
+
+/** How many cells stand for a place. */
+export function countCells({ along: [x, y, z] }: WeightedPlace): number {
+  return x.cells.length * y.cells.length * z.cells.length;
+}
+
+/** Visits the cells that stand for a place, x slowest. */
+export function visitCells(
+  { along: [xs, ys, zs], factor }: WeightedPlace,
+  visit: (x: number, y: number, z: number, weight: number) => void,
+): void {
+  for (let i = 0; i < xs.cells.length; i++) {
+    for (let j = 0; j < ys.cells.length; j++) {
+      const x = xs.cells[i]!, y = ys.cells[j]!, weight = xs.weights[i]! * ys.weights[j]!;
+      for (let k = 0; k < zs.cells.length; k++) visit(x, y, zs.cells[k]!, factor * (weight * zs.weights[k]!));
+    }
+  }
+}
+
 /** Where places lie, and what is around the grid. */
 export interface Surroundings {
   readonly grid: Grid;
@@ -32,36 +63,41 @@ export interface Surroundings {
    * end. @default {what the boundary says}
    */
   readonly image?: { readonly sum: 0 | -1; readonly sign: 1 | -1 } | undefined;
+  /** What all of a place counts. @default {1} */
+  readonly factor?: number;
+}
+
+/** The cells that stand for a place, each once. */
+export function cellsAround(...of: Parameters<typeof weightsAround>): WeightedCell[] {
+  const found: WeightedCell[] = [];
+  visitCells(weightsAround(...of), (x, y, z, weight) => found.push({ cell: [x, y, z], weight }));
+  return found;
 }
 
 /**
- * The cells that stand for a place, each once. A cell beyond the grid counts as what it is an image of; where zeros lie it
- * does not count.
+ * What stands for a place. A cell beyond the grid counts as what it is an image of; where zeros lie it does not count.
  *
  * @param place in cells: whole numbers are the cells themselves
  */
-export function cellsAround(
+export function weightsAround(
   place: Offset,
   interpolation: Interpolation,
-  { grid, boundary, image: beyond }: Surroundings,
-): WeightedCell[] {
-  const along = alongAxes(boundary);
-  const [xs, ys, zs] = place.map((at, axis) => {
+  { grid, boundary, image: beyond, factor = 1 }: Surroundings,
+): WeightedPlace {
+  const ends = alongAxes(boundary);
+  const [x, y, z] = place.map((at, axis): WeightedAxis => {
     const weights = new Map<number, number>();
     for (const { cell, weight } of weightsAt(at, interpolation)) {
       const mirror = axis === 2 && cell < 0 ? beyond : undefined;
       // few layers end before the mirror image of a cell
-      const image = imageOf(mirror ? mirror.sum - cell : cell, grid[axis]!, along[axis]!);
+      const image = imageOf(mirror ? mirror.sum - cell : cell, grid[axis]!, ends[axis]!);
       if (image === undefined) continue;
       weights.set(image, (weights.get(image) ?? 0) + (mirror?.sign ?? 1) * weight);
     }
-    return [...weights].filter(([, weight]) => weight !== 0);
+    const counted = [...weights].filter(([, weight]) => weight !== 0);
+    return { cells: counted.map(([cell]) => cell), weights: counted.map(([, weight]) => weight) };
   });
-  return xs!.flatMap(([x, atX]) =>
-    ys!.flatMap(([y, atY]) =>
-      zs!.map(([z, atZ]): WeightedCell => ({ cell: [x, y, z], weight: atX * atY * atZ }))
-    )
-  );
+  return { along: [x!, y!, z!], factor };
 }
 
 /** Cells along an axis, and their weights. */

@@ -334,6 +334,23 @@ testOnGpu(
   },
 );
 
+Deno.test("of many receivers' cells no weights are kept, and each records what it does alone", async () => {
+  const survey = { sources: 0, receivers: 1 }, cells: Grid = [13, 9, 11];
+  const problem: Problem = { stencil: sound, grid: cells, boundary: "zero", steps: 2, survey };
+  const share = { cpuSlices: 13, gpuSlices: 0, exchangeEvery: 1, cpuWorkers: 1 };
+  const configuration: Configuration = { traversal: "stepwise", parameters: {}, share };
+  const at = (i: number): Position => [i * 0.618 % 12, i * 0.755 % 8, i * 0.57 % 10];
+  const record = async (numbers: readonly number[]): Promise<Float32Array[]> => {
+    await using solver = await createSolver(null, problem, configuration);
+    await solver.write("p", (x, y, z) => Math.sin(x + 2 * y + 3 * z));
+    await solver.addReceivers("p", numbers.map(at), { interpolation: "sinc", weight: (x) => 1 + x });
+    await solver.run(2);
+    return await solver.traces();
+  };
+  const few = [0, 7, 2999], all = await record(Array.from({ length: 3000 }, (_, i) => i));
+  assertEquals(few.map((i) => all[i]), await record(few));
+});
+
 testOnGpu("sources need a problem with a survey where the buffers are the caller's", async (gpu) => {
   const problem: Problem = { stencil: sound, grid, boundary: "zero", steps: 6 };
   const { length } = solverLayout(problem, CONFIGURATIONS["stepwise"]!), usage = 0x80 | 0x4 | 0x8;

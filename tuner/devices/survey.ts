@@ -5,12 +5,14 @@
  */
 import { checkOptions } from "../../kernels/check_options.ts";
 import type { ProfileValues } from "../../kernels/axis_profiles.ts";
-import { fold, NUMBERS, type Offset, type Tap, tapsIn } from "../../kernels/expression.ts";
+import { type Expression, fold, NUMBERS, type Offset, type Tap, tapsIn } from "../../kernels/expression.ts";
 import {
-  cellsAround,
+  countCells,
   type Interpolation,
   INTERPOLATIONS,
-  type WeightedCell,
+  visitCells,
+  type WeightedPlace,
+  weightsAround,
 } from "../../kernels/interpolation.ts";
 import { wholeFields } from "../../kernels/layers.ts";
 import type { Point } from "../../kernels/points.ts";
@@ -76,7 +78,7 @@ export function pointsOfBox({ low, size }: CellBox, stride = 1): Position[] {
 interface SourceGroup {
   readonly source: Source;
   /** By what it goes into. */
-  readonly places: readonly (readonly (readonly WeightedCell[])[])[];
+  readonly places: readonly (readonly WeightedPlace[])[];
   /** For each place; the same one where all send the same. */
   readonly signatures: readonly ArrayLike<number>[];
 }
@@ -84,7 +86,7 @@ interface SourceGroup {
 /** Receivers that were added together. */
 interface ReceiverGroup {
   readonly field: number;
-  readonly places: readonly (readonly WeightedCell[])[];
+  readonly places: readonly WeightedPlace[];
   readonly record: Recording;
   /** Number of the sample that comes next. */
   next: number;
@@ -118,6 +120,9 @@ interface Watching {
 
 /** Signatures that synthetic sources send by turns. */
 const SIGNATURES = 3;
+
+/** Cells of receivers whose weights are kept: 8 MB. */
+const MOST_WEIGHTS = 2 ** 20;
 
 /** Values of cells that one run of CPU workers records at most. */
 const MOST_VALUES = 2 ** 25;
@@ -293,19 +298,25 @@ export class Survey {
 
   /** Makes a field add and record; again after materials, which say how much sources count, have changed. */
   async watch(field: Watching): Promise<void> {
-    const recorded = new Cells(), added = new Cells();
+    const { grid } = this.#problem, recorded = new Cells(grid), added = new Cells(grid);
     const sums = this.#receivers.map((group): Sums => {
-      const terms = group.places.flat();
-      return {
-        group,
-        ends: Uint32Array.from(runningSum(group.places.map(({ length }) => length))),
-        rows: Uint32Array.from(terms, ({ cell }) => recorded.rowOf({ field: group.field, cell })),
-        weights: Float64Array.from(terms, ({ weight }) => weight),
-      };
+      const { field, places } = group;
+      let count = 0;
+      const ends = Uint32Array.from(places, (place) => count += countCells(place)),
+        rows = new Uint32Array(count);
+      const weights = rows.length > MOST_WEIGHTS ? undefined : new Float64Array(rows.length);
+      let term = 0;
+      for (const place of places) {
+        visitCells(place, (x, y, z, weight) => {
+          if (weights) weights[term] = weight;
+          rows[term++] = recorded.rowAt(field, x, y, z);
+        });
+      }
+      return { group, ends, rows, weights };
     });
     // receivers on a free surface alone are made of no cell: any one counts the samples
     const [first] = this.#receivers;
-    if (first && recorded.points.length === 0) recorded.rowOf({ field: first.field, cell: [0, 0, 0] });
+    if (first && recorded.points.length === 0) recorded.rowAt(first.field, 0, 0, 0);
     const terms = await this.#termsOf(field, added);
     this.#cells = recorded.points.length;
     await field.watch({
@@ -325,7 +336,7 @@ export class Survey {
     positions: readonly Position[],
     { interpolation = "linear", weight = () => 1 }: PlaceOptions,
     refuse: Refuse,
-  ): WeightedCell[][] {
+  ): WeightedPlace[] {
     const { grid, boundary, stencil, stencil: { surface, stagger, update } } = this.#problem;
     const name = update.fields[field]!, from = stagger?.[name] ?? [0], isFree = surface !== undefined;
     const sign = surface === "free" || surface?.includes(name) ? -1 : 1;
@@ -351,29 +362,30 @@ export class Survey {
       const factor = weight(...position as readonly number[] as Offset);
       if (!Number.isFinite(factor)) refuse("a weight must be a finite number", `${factor} at ${position}`);
       const place = planned(stencil, position.map((at, axis) => at - (from[axis] ?? 0)), 0);
-      return cellsAround(place, interpolation, { grid, boundary, image })
-        .map(({ cell, weight }) => ({ cell, weight: factor * weight }));
+      return weightsAround(place, interpolation, { grid, boundary, image, factor });
     });
   }
 
   /** What is added to each cell: a source's value, its weight there, and its factor, which materials may change. */
   async #termsOf(field: Watching, added: Cells): Promise<readonly Term[]> {
-    const materials = new Cells(), { grid, boundary } = this.#problem, along = alongAxes(boundary);
+    const { grid, boundary } = this.#problem, materials = new Cells(grid), along = alongAxes(boundary);
     const imageAt = (axis: number, i: number) => imageOf(i, grid[axis]!, along[axis]!);
     /** Where a material is sampled; undefined where zeros lie. */
     const rowOf = ({ plane, offset }: Tap, place: Offset): number | undefined => {
-      const cell = place.map((i, axis) => imageAt(axis, i + offset[axis]!)) as unknown as Offset;
-      return cell.includes(undefined!) ? undefined : materials.rowOf({ field: plane, cell });
+      const [x, y, z] = place.map((i, axis) => imageAt(axis, i + offset[axis]!));
+      return [x, y, z].includes(undefined) ? undefined : materials.rowAt(plane, x!, y!, z!);
     };
     const wanted = this.#sources.flatMap(({ source, places, signatures }) =>
       source.into.flatMap(({ field, value: factor }, target) =>
-        places[target]!.flatMap((cells, i) =>
-          cells.map(({ cell, weight }) => {
-            const row = added.rowOf({ field, cell });
+        places[target]!.flatMap((place, i) => {
+          const found: (Term & { readonly cell: Offset; readonly factor: Expression })[] = [];
+          visitCells(place, (x, y, z, weight) => {
+            const row = added.rowAt(field, x, y, z), cell: Offset = [x, y, z];
             for (const tap of tapsIn([factor])) rowOf(tap, cell);
-            return { row, cell, factor, weight, signature: signatures[i]! };
-          })
-        )
+            found.push({ row, cell, factor, weight, signature: signatures[i]! });
+          });
+          return found;
+        })
       )
     );
     const values = materials.points.length === 0 ? [] : await field.sample(materials.points);
@@ -393,17 +405,17 @@ export class Survey {
   /** Records samples from number `first` on, of which each has a value for every cell; those that came before count once. */
   #take(first: number, values: Float32Array, sums: readonly Sums[]): void {
     const cells = this.#cells, end = Math.min(first + values.length / cells, this.#mostSamples);
-    for (const { group, ends, rows, weights } of sums) {
-      const begin = Math.max(first, group.next), { length } = ends;
+    for (const { group, group: { places }, ends, rows, weights } of sums) {
+      const begin = Math.max(first, group.next), { length } = places;
       if (begin >= end) continue;
       const samples = new Float32Array((end - begin) * length);
       for (let i = begin; i < end; i++) {
         const at = (i - first) * cells, to = (i - begin) * length;
         for (let receiver = 0, term = 0; receiver < length; receiver++) {
-          let sum = 0;
-          for (const last = ends[receiver]!; term < last; term++) {
-            sum += weights[term]! * values[at + rows[term]!]!;
-          }
+          const end = ends[receiver]!;
+          let sum = weights ? 0 : sumOf(places[receiver]!, values, { at, rows, term });
+          if (weights) { for (let i = term; i < end; i++) sum += weights[i]! * values[at + rows[i]!]!; }
+          term = end;
           samples[to + receiver] = sum;
         }
       }
@@ -418,29 +430,46 @@ export class Survey {
   }
 }
 
-/** How receivers are made of cells: the terms of each up to its end, with the rows of their cells. */
+/** How receivers are made of cells: the rows of those, of each receiver up to its end. */
 interface Sums {
   readonly group: ReceiverGroup;
   readonly ends: Uint32Array;
   readonly rows: Uint32Array;
-  readonly weights: Float64Array;
+  /** What each counts; of many they are made of those along the axes in every sample. */
+  readonly weights: Float64Array | undefined;
 }
 
-function runningSum(counts: readonly number[]): number[] {
-  let sum = 0;
-  return counts.map((count) => sum += count);
+/** The value at a place: its weights are made of those along the axes. */
+function sumOf(
+  { along: [{ weights: xs }, { weights: ys }, { weights: zs }], factor }: WeightedPlace,
+  values: Float32Array,
+  { at, rows, term }: { readonly at: number; readonly rows: Uint32Array; readonly term: number },
+): number {
+  let sum = 0, i = term;
+  for (let x = 0; x < xs.length; x++) {
+    for (let y = 0; y < ys.length; y++) {
+      const weight = xs[x]! * ys[y]!;
+      for (let z = 0; z < zs.length; z++) sum += factor * (weight * zs[z]!) * values[at + rows[i++]!]!;
+    }
+  }
+  return sum;
 }
 
 /** Cells that have a row each, in the order in which they came. */
 class Cells {
   readonly points: Point[] = [];
-  readonly #rows = new Map<string, number>();
+  readonly #rows = new Map<number, number>();
+  readonly #grid: Offset;
 
-  rowOf(point: Point): number {
-    const key = `${point.field} ${point.cell}`, known = this.#rows.get(key);
+  constructor(grid: Offset) {
+    this.#grid = grid;
+  }
+
+  rowAt(field: number, x: number, y: number, z: number): number {
+    const [nx, ny, nz] = this.#grid, key = ((field * nx + x) * ny + y) * nz + z, known = this.#rows.get(key);
     if (known !== undefined) return known;
     this.#rows.set(key, this.points.length);
-    return this.points.push(point) - 1;
+    return this.points.push({ field, cell: [x, y, z] }) - 1;
   }
 }
 
