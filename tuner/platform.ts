@@ -9,6 +9,7 @@ interface NodeModules {
   readonly "node:fs/promises": typeof import("node:fs/promises");
   readonly "node:os": typeof import("node:os");
   readonly "node:worker_threads": typeof import("node:worker_threads");
+  readonly "node:zlib": typeof import("node:zlib");
 }
 
 /** A module of Node.js, which Deno has too; undefined in a page. Bundlers see no import that they would have to resolve. */
@@ -78,6 +79,22 @@ export async function* readPieces(
     await file.close();
   }
 }
+
+/** The CRC-32 of bytes behind others, whose own it goes on from. */
+export function crc32(bytes: Uint8Array, before = 0): number {
+  const zlib = nodeModule("node:zlib");
+  if (zlib?.crc32 !== undefined) return zlib.crc32(bytes, before);
+  sums ??= Uint32Array.from({ length: 256 }, (_, byte) => {
+    for (let bit = 0; bit < 8; bit++) byte = byte >>> 1 ^ (byte & 1 ? 0xedb88320 : 0);
+    return byte;
+  });
+  let sum = ~before;
+  for (const byte of bytes) sum = sums[(sum ^ byte) & 0xff]! ^ sum >>> 8;
+  return ~sum >>> 0;
+}
+
+/** The CRC-32 of each byte, where nothing else computes it. */
+let sums: Uint32Array | undefined;
 
 /** WebGPU, where there is any; in Node.js that of the package `webgpu`, if it is installed. */
 export async function findWebGpu(): Promise<GPU | undefined> {

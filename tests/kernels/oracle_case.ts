@@ -86,7 +86,8 @@ export function wholeNumberWave(order: number): Stencil {
  * on whole numbers for a few steps.
  */
 export function wholeNumberElastic(): Stencil {
-  const stencil = elastic({ surface: "free" }), { profiles = [], ...own } = stencil.update;
+  // whole numbers make no ground
+  const { misfit: _, ...stencil } = elastic({ surface: "free" }), { profiles = [], ...own } = stencil.update;
   const weightOf = (weight: number): number => weight === 2 ? 2 : weight > 1000 ? 4 : 1;
   const { substeps: [velocities, stresses], fields } = reweighted(own, weightOf);
   // divisors are powers of two

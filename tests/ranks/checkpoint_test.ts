@@ -9,6 +9,10 @@ import {
 import { crc32 } from "node:zlib";
 import { RequestError } from "../../tuner/problem/request_error.ts";
 import { CpuPool } from "../../tuner/devices/cpu/wasm_workers.ts";
+import { hashOf } from "../../kernels/definition.ts";
+import { plannedProblem } from "../../kernels/planned_problem.ts";
+import { acoustic } from "../../kernels/stencils/acoustic.ts";
+import { createSolver } from "../../tuner/solver/create_solver.ts";
 import { inDirectory } from "../cli/run_task.ts";
 import { life } from "../../kernels/stencils/life.ts";
 import { wholeNumberElastic } from "../kernels/oracle_case.ts";
@@ -43,14 +47,17 @@ Deno.test("a run goes on from a checkpoint with another number of ranks, and end
       expected.push(...await read(solvers));
     });
     const problem: Problem = { ...CASE, steps: 3 }, from = await readCheckpoint(path, problem);
-    assertEquals(from, { step: 1, start: START });
+    assertEquals([from.step, from.start], [1, START]);
     const file = await Deno.readFile(path);
+    // what a link names is replaced, not the link
+    await Deno.writeTextFile(`${path}.again`, "");
+    await Deno.symlink(`${path}.again`, `${path}.link`);
     // the second way keeps rows, the third parts of rows
     for (const parts of [[1, 1, 1], [1, 3, 1], [1, 1, 3]] as const) {
       await onRanks({ ...CASE, parts }, device, async (solvers) => {
         await Promise.all(solvers.map((solver) => restoreCheckpoint(solver, path, from)));
         // however the grid is cut, the file is the same
-        await Promise.all(solvers.map((solver) => writeCheckpoint(solver, `${path}.again`, START)));
+        await Promise.all(solvers.map((solver) => writeCheckpoint(solver, `${path}.link`, START)));
         assertEquals(await Deno.readFile(`${path}.again`), file);
         await Promise.all(solvers.map((solver) => solver.run(2)));
         assertEquals(await read(solvers), expected, `${parts}`);
@@ -71,13 +78,13 @@ Deno.test("a run goes on from a checkpoint with another number of ranks, and end
     await Deno.writeFile(`${path}.step`, bytes);
     await refused(`${path}.step`, problem, 'wanted a step and a start: found {"step":-1,');
     await Deno.truncate(path, 5000);
-    await refused(path, problem, "bytes: found 5000");
+    await refused(path, problem, "are a checksum: found 5000");
     assert(
       (await Array.fromAsync(Deno.readDir(directory))).every(({ name }) => !name.includes("unfinished")),
     );
   }));
 
-Deno.test("any bit that changes is noticed, and a checkpoint without a sum is read", () =>
+Deno.test("any bit that changes is noticed, and a sum that is missing", () =>
   inDirectory(async (directory) => {
     const path = `${directory}/state`, cpuPool = await CpuPool.create({ workers: 1 });
     const problem: Problem = { ...CASE, steps: 3 };
@@ -98,15 +105,64 @@ Deno.test("any bit that changes is noticed, and a checkpoint without a sum is re
       await Deno.writeFile(path, bytes);
       await assertRejects(() => checkCheckpoint(path, problem, true), RequestError, path, `byte ${at}`);
     }
+    // nor is one that lost its sum taken for one of a version that had none
     await Deno.writeFile(path, file.subarray(0, -4));
-    assertEquals(await readCheckpoint(path, problem), { step: 0, start: START });
+    const message = `wanted ${file.length} bytes, of which the last four are a checksum: found ${
+      file.length - 4
+    }`;
+    await assertRejects(() => checkCheckpoint(path, problem, true), RequestError, message);
+  }));
+
+Deno.test("a checkpoint of version 1 is read: with its sum, fields in layers as whole ones, and no profiles", () =>
+  inDirectory(async (directory) => {
+    const path = `${directory}/state`;
+    const options = { spacing: 10, velocity: [1500, 3000], dimensions: 2, edges: 2 } as const;
+    const given = { stencil: acoustic(options), grid: [9, 11], boundary: "zero", steps: 4 } as const;
+    const { stencil: { update }, grid } = given, cells = grid[0] * grid[1];
+    const planes = 2 * update.fields.length + update.materials.length;
+    const header = {
+      facetCheckpoint: 1,
+      stencil: "acoustic",
+      hash: hashOf(update),
+      grid: "9x11",
+      boundary: "zero",
+    };
+    const text = JSON.stringify({ ...header, step: 3, start: { kind: "noise", seed: 1 } });
+    const bytes = new Uint8Array(4096 + 4 * planes * cells + 4);
+    bytes.set(new TextEncoder().encode(`${text.padEnd(4095)}\n`));
+    const values = new Float32Array(bytes.buffer, 4096, planes * cells);
+    values.forEach((_, i) => values[i] = Math.floor(i / cells) + 0.5);
+    new DataView(bytes.buffer).setUint32(bytes.length - 4, crc32(bytes.subarray(0, -4)), true);
+    await Deno.writeFile(path, bytes);
+    const problem = plannedProblem(given as unknown as Problem);
     await checkCheckpoint(path, problem, true);
+    const share = { cpuSlices: 9, gpuSlices: 0, exchangeEvery: 1, cpuWorkers: 1 };
+    await using solver = await createSolver(null, given as unknown as Problem, {
+      traversal: "stepwise",
+      parameters: {},
+      share,
+    }, {
+      from: await Deno.readFile(path),
+    });
+    assertEquals([solver.step, (await solver.read("p"))[0], (await solver.read("p", { ago: 1 }))[7]], [
+      3,
+      0.5,
+      planes - update.fields.length + 0.5,
+    ]);
   }));
 
 Deno.test("a checkpoint replaces nothing but an empty file and one of the same problem", () =>
   inDirectory(async (directory) => {
     const path = `${directory}/state`, problem: Problem = { ...CASE, steps: 3 };
     await checkCheckpoint(path, problem, false);
+    // what a run that was killed has left, at whatever moment, goes
+    for (
+      const begun of ["{", '{"facetCheckpoint":', '{"facetCheckpoint":2,"stencil":"other"}'.padEnd(4096)]
+    ) {
+      await Deno.writeTextFile(`${path}.unfinished`, begun);
+      await checkCheckpoint(path, problem, false);
+      await assertRejects(() => Deno.stat(`${path}.unfinished`), Deno.errors.NotFound);
+    }
     for (const file of [path, `${path}.unfinished`]) {
       await Deno.writeTextFile(file, "my own notes");
       await assertRejects(

@@ -5,13 +5,7 @@ import { updateNs } from "../../models/rank_step.ts";
 import type { Configuration, Verification } from "../configuration.ts";
 import { refute } from "../devices/reference.ts";
 import type { Start } from "../../kernels/initial_field.ts";
-import {
-  checkCheckpoint,
-  type Checkpoint,
-  readCheckpoint,
-  restoreCheckpoint,
-  writeCheckpoint,
-} from "../ranks/checkpoint.ts";
+import { checkCheckpoint, readCheckpoint, restoreCheckpoint, writeCheckpoint } from "../ranks/checkpoint.ts";
 import {
   formatDuration,
   formatPercent,
@@ -23,6 +17,7 @@ import {
 import { defaultGrid, defaultSteps } from "../problem/default_problem.ts";
 import { RequestError } from "../problem/request_error.ts";
 import { checkProblem } from "../problem/resolve_problem.ts";
+import type { SavedState } from "../solver/state.ts";
 import { describeConfiguration } from "../profile/describe.ts";
 import { describeProblem } from "../profile/profile_problem.ts";
 import type { Profile } from "../profile/profile_types.ts";
@@ -99,7 +94,7 @@ export interface RankWork {
 
 interface Solving extends Values<typeof OPTIONS>, RankWork {
   /** What it goes on from. */
-  readonly from: Checkpoint | undefined;
+  readonly from: SavedState | undefined;
 }
 
 async function readRequest(options: Values<typeof OPTIONS>, world: World) {
@@ -110,6 +105,9 @@ async function readRequest(options: Values<typeof OPTIONS>, world: World) {
   if (from !== undefined && from.step >= problem.steps) {
     const wanted = `more than ${formatPlural(from.step, "step")}, the checkpoint's`;
     throw new RequestError(`Cannot go on: wanted ${wanted}: found ${problem.steps}`);
+  }
+  if (from !== undefined && from.start === undefined && options.verify) {
+    throw new RequestError(`Cannot verify: wanted what the run of ${checkpoint} began with: found none`);
   }
   // a rank's device is its own matter
   const alike = Object.entries(options).filter(([name]) => !(name in RANK_OPTIONS));
@@ -148,8 +146,9 @@ async function solve(world: World, device: OpenedDevice, options: Solving): Prom
     timePart: PLANNING_PART,
   });
   using solver = await RankSolver.create(world, device, problem, { plan: plan.plan, choose });
-  const start: Start = from?.start ?? { kind: problem.stencil.initialField ?? "noise", seed: options.seed };
-  if (from === undefined) await solver.initialise(start);
+  const fresh: Start = { kind: problem.stencil.initialField ?? "noise", seed: options.seed };
+  const start = from === undefined ? fresh : from.start;
+  if (from === undefined) await solver.initialise(fresh);
   else await restoreCheckpoint(solver, options.checkpoint!, from);
   const runs = await world.shareAll(await runAll(solver, start, options));
   // 0 where no profile is of these devices, or none of them holds the whole grid
@@ -157,7 +156,7 @@ async function solve(world: World, device: OpenedDevice, options: Solving): Prom
   const profiled = await world.most(known?.entry && known.cellsPerSecond || 0);
   const names = await world.shareAll(device.name);
   const configurations = await world.shareAll(solver.configuration);
-  const verification = verify ? await verifyRanks(solver, device, start) : undefined;
+  const verification = verify ? await verifyRanks(solver, device, start!) : undefined;
   if (world.rank === 0) {
     const outcome = { problem, plan, runs, profiled, names, configurations, verification };
     print(json ? solveRecord(outcome) : renderSolve(outcome));
@@ -169,7 +168,7 @@ async function solve(world: World, device: OpenedDevice, options: Solving): Prom
 /** Runs up to the last step, with checkpoints, whose time does not count. */
 async function runAll(
   solver: RankSolver,
-  start: Start,
+  start: Start | undefined,
   { checkpoint, every = Infinity }: Pick<Values<typeof OPTIONS>, "checkpoint" | "every">,
 ): Promise<RankRun> {
   const { world, problem: { steps } } = solver;

@@ -23,6 +23,11 @@ export class Traces implements Recording {
     this.#pieces = [];
   }
 
+  /** All samples from the first on, each with a value for each receiver. */
+  all(): { readonly first: number; readonly samples: readonly Float32Array[] } {
+    return { first: this.#pieces[0]?.first ?? 0, samples: this.#pieces.map(({ samples }) => samples) };
+  }
+
   /** The trace of each receiver, of `count` samples; those before its first one are 0. */
   upTo(count: number): Float32Array<ArrayBuffer>[] {
     const receivers = this.#receivers;
@@ -43,7 +48,7 @@ export class Spectra implements Recording {
   /** For each frequency, in cycles per step, the real and the imaginary part of each receiver's sum. */
   readonly #sums: readonly { readonly frequency: number; readonly parts: Float64Array }[];
 
-  constructor(receivers: number, every: number, frequencies: readonly number[]) {
+  constructor(receivers: number, every: number, readonly frequencies: readonly number[]) {
     this.#receivers = receivers;
     this.#every = every;
     this.#sums = frequencies.map((frequency) => ({ frequency, parts: new Float64Array(2 * receivers) }));
@@ -64,6 +69,13 @@ export class Spectra implements Recording {
 
   restart(): void {
     for (const { parts } of this.#sums) parts.fill(0);
+  }
+
+  /** Goes on from sums as {@linkcode sums} gives them. */
+  restore(sums: readonly (readonly number[])[]): void {
+    this.#sums.forEach(({ parts }, f) =>
+      sums.forEach((of, i) => parts.set(of.slice(2 * f, 2 * f + 2), 2 * i))
+    );
   }
 
   /** Those of each receiver, by frequency. */

@@ -74,8 +74,38 @@ export function pointsOfBox({ low, size }: CellBox, stride = 1): Position[] {
   return points as unknown as Position[];
 }
 
+/** Places as they were given. */
+interface Given {
+  readonly name: string;
+  readonly positions: readonly Position[];
+  readonly interpolation: Interpolation | undefined;
+  /** Of each position. @default {1} */
+  readonly weights: readonly number[] | undefined;
+}
+
+/** A group of sources or receivers without their values. */
+type SavedGroup =
+  | Given & { readonly signatures: readonly number[]; readonly lengths: readonly number[] }
+  | Given & {
+    readonly every: number;
+    readonly next: number;
+    /** The number of the first sample that is kept, and how many values. */
+    readonly samples?: readonly [first: number, values: number];
+    readonly frequencies?: readonly number[];
+    readonly sums?: readonly (readonly number[])[];
+  };
+
+/** Sources and receivers without callbacks, as they are saved; what has one its owner adds again. */
+export interface SavedSurvey {
+  /** What JSON can hold. */
+  readonly groups: readonly SavedGroup[];
+  /** Signatures and samples, in the order of the groups. */
+  readonly values: readonly Float32Array[];
+}
+
 /** Sources that send the same kind of value. */
 interface SourceGroup {
+  readonly given: Given;
   readonly source: Source;
   /** By what it goes into. */
   readonly places: readonly (readonly WeightedPlace[])[];
@@ -85,6 +115,7 @@ interface SourceGroup {
 
 /** Receivers that were added together. */
 interface ReceiverGroup {
+  readonly given: Given;
   readonly field: number;
   readonly places: readonly WeightedPlace[];
   readonly record: Recording;
@@ -223,7 +254,7 @@ export class Survey {
       }
       return known;
     });
-    this.#sources.push({ source, places, signatures: copies });
+    this.#sources.push({ given: givenOf(name, positions, options), source, places, signatures: copies });
   }
 
   /** Adds receivers. @throws {RangeError} saying what is wrong */
@@ -257,7 +288,7 @@ export class Survey {
       : onSamples !== undefined
       ? { take: onSamples }
       : new Traces(places.length);
-    this.#receivers.push({ field, places, record, next: 0 });
+    this.#receivers.push({ given: givenOf(name, positions, options), field, places, record, next: 0 });
     this.#every = every;
   }
 
@@ -294,6 +325,49 @@ export class Survey {
   /** Ends all sources and receivers, and what was recorded. */
   clear(): void {
     this.#sources.length = this.#receivers.length = 0;
+  }
+
+  /** What is to be known of them to go on. */
+  saved(): SavedSurvey {
+    const values: Float32Array[] = [];
+    const sources = this.#sources.map(({ given, signatures }): SavedGroup => {
+      const each = [...new Set(signatures)] as Float32Array[];
+      values.push(...each);
+      const lengths = each.map(({ length }) => length);
+      return { ...given, signatures: signatures.map((one) => each.indexOf(one as Float32Array)), lengths };
+    });
+    const receivers = this.#receivers.flatMap(({ given, record, next }): SavedGroup[] => {
+      const kept = { ...given, every: this.#every, next };
+      if (record instanceof Spectra) {
+        return [{ ...kept, frequencies: record.frequencies, sums: record.sums().map((one) => [...one]) }];
+      }
+      if (!(record instanceof Traces)) return [];
+      const { first, samples } = record.all();
+      values.push(...samples);
+      return [{ ...kept, samples: [first, samples.reduce((sum, { length }) => sum + length, 0)] }];
+    });
+    return { groups: [...sources, ...receivers], values };
+  }
+
+  /** Adds what was saved. @param take gives the next of its values, so many */
+  restore(groups: SavedSurvey["groups"], take: (count: number) => Float32Array<ArrayBuffer>): void {
+    for (const { name, positions, interpolation, weights, ...group } of groups) {
+      let i = 0;
+      // once for each position, in their order, for each field that they go into
+      const weight = weights && (() => weights[i++ % weights.length]!);
+      const options = { ...(interpolation && { interpolation }), ...(weight && { weight }) };
+      if ("signatures" in group) {
+        const each = group.lengths.map(take);
+        this.addSources(name, positions, group.signatures.map((one) => each[one]!), options);
+        continue;
+      }
+      const { every, next, frequencies, samples, sums } = group;
+      this.addReceivers(name, positions, { ...options, every, ...(frequencies && { frequencies }) });
+      const added = this.#receivers.at(-1)!, { record } = added;
+      added.next = next;
+      if (sums !== undefined) (record as Spectra).restore(sums);
+      else if (samples![1] > 0) record.take(samples![0], take(samples![1]));
+    }
   }
 
   /** Makes a field add and record; again after materials, which say how much sources count, have changed. */
@@ -428,6 +502,21 @@ export class Survey {
       }
     }
   }
+}
+
+/** Places as they may be given again. */
+function givenOf(
+  name: string,
+  positions: readonly Position[],
+  { interpolation, weight }: PlaceOptions,
+): Given {
+  const weights = weight && positions.map((position) => weight(...position as readonly number[] as Offset));
+  return {
+    name,
+    positions: positions.map((one) => [...one] as readonly number[] as Position),
+    interpolation,
+    weights,
+  };
 }
 
 /** How receivers are made of cells: the rows of those, of each receiver up to its end. */

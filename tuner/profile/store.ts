@@ -116,7 +116,7 @@ async function readIfThere(path: string, options?: ReadOptions): Promise<Profile
 }
 
 /** The file that a path names, links followed. Refuses what a profile must not replace. */
-async function resolveTarget(path: string): Promise<string> {
+export async function resolveTarget(path: string): Promise<string> {
   if (path === "" || path.includes("\0") || /[/\\]$/.test(path)) {
     throw new ProfileError(`Cannot write ${JSON.stringify(path)}: wanted the name of a file`);
   }

@@ -1,70 +1,38 @@
 /**
  * The state of a grid in one file, which all ranks write and read together, each its own part: ranks of another number
- * can go on from it.
- *
- * The file: {@linkcode HEADER_BYTES} of JSON and spaces; then F(t) of every field and material, and where the update
- * reads it F(t−1) of every field, each as f32 (little-endian) in the order x, y, z of the whole grid; then the CRC-32 of
- * all that, which files of earlier versions lack. Axis profiles are the equation's, and not in the file.
+ * can go on from it. How it lies in the file: `solver/state.ts`.
  *
  * @module
  */
-import { crc32 } from "node:zlib";
-import { hashOf } from "../../kernels/definition.ts";
-import { INITIAL_FIELDS, type Start } from "../../kernels/initial_field.ts";
-import { cellsOf, describeGrid, ownBoundary, type Problem } from "../../kernels/stencils/stencil.ts";
-import { planesOf, readsPrevious } from "../../kernels/update.ts";
-import type { GridSlices } from "../devices/shared/part_field.ts";
+import type { Problem } from "../../kernels/stencils/stencil.ts";
+import type { Start } from "../../kernels/initial_field.ts";
+import { crc32 } from "../platform.ts";
 import { RequestError } from "../problem/request_error.ts";
 import { isMissing, reasonOf } from "../profile/profile_error.ts";
-import { checkFileWritable, writeAll } from "../profile/store.ts";
+import { checkFileWritable, resolveTarget, writeAll } from "../profile/store.ts";
+import {
+  BEGINNING,
+  bytesOf,
+  cellsIn,
+  HEADER_BYTES,
+  readHeader,
+  type SavedState,
+  startOfSurvey,
+  WHOLE,
+  writeHeader,
+} from "../solver/state.ts";
 import type { RankSolver } from "./rank_solver.ts";
-
-export interface Checkpoint {
-  readonly step: number;
-  /** What the run began with. */
-  readonly start: Start;
-}
-
-const HEADER_BYTES = 4096, SUM_BYTES = 4;
-
-/** The CRC-32 of anything that ends with its own. */
-const WHOLE = 0x2144df1c;
-
-/** What was found where something else was not a checkpoint. */
-const OTHER_FILE = "another kind of file";
-
-/** Cells that are read from a device and written at once: 64 MiB. */
-const CELLS_AT_ONCE = 2 ** 24;
-
-/** What must be the same where a run goes on. */
-function identityOf(problem: Problem) {
-  const { stencil } = problem;
-  return {
-    facetCheckpoint: 1,
-    stencil: stencil.name,
-    hash: hashOf((stencil.original ?? stencil).update),
-    grid: describeGrid(problem),
-    boundary: `${ownBoundary(problem)}`,
-  };
-}
-
-/** The planes in the order of the file. */
-function levelsOf({ stencil: { update } }: Problem): { ago: 0 | 1; plane: number }[] {
-  const planes = (count: number, ago: 0 | 1) => Array.from({ length: count }, (_, plane) => ({ ago, plane }));
-  return [...planes(planesOf(update), 0), ...(readsPrevious(update) ? planes(update.fields.length, 1) : [])];
-}
-
-/** Bytes before the checksum. */
-function bytesOf(problem: Problem): number {
-  return HEADER_BYTES + 4 * levelsOf(problem).length * cellsOf(problem.grid);
-}
 
 /**
  * Writes a checkpoint in place of an earlier one: whole, or not at all. Every rank calls it.
  *
  * @param path on a file system that all ranks see
  */
-export async function writeCheckpoint(solver: RankSolver, path: string, start: Start): Promise<void> {
+export async function writeCheckpoint(
+  solver: RankSolver,
+  path: string,
+  start: Start | undefined,
+): Promise<void> {
   await write(solver, path, start).catch(fileFailed(`Cannot write ${path}`));
 }
 
@@ -77,23 +45,32 @@ function fileFailed(what: string): (error: unknown) => never {
   };
 }
 
-async function write(solver: RankSolver, path: string, start: Start): Promise<void> {
-  const { problem, world } = solver, unfinished = `${path}.unfinished`;
+async function write(solver: RankSolver, path: string, start: Start | undefined): Promise<void> {
+  const { problem, world, step, part: { own } } = solver, target = await resolveTarget(path);
+  const unfinished = `${target}.unfinished`, survey = (await solver.survey()).saved();
   if (world.rank === 0) {
     using file = await Deno.open(unfinished, { write: true, create: true, truncate: true });
-    const text = JSON.stringify({ ...identityOf(problem), step: solver.step, start });
-    const header = new TextEncoder().encode(text.padEnd(HEADER_BYTES - 1) + "\n");
+    const [header, json] = writeHeader(problem, {
+      step,
+      start,
+      hasPoints: problem.survey !== undefined,
+      survey,
+    });
     await writeAll(file, header);
-    await file.truncate(bytesOf(problem));
+    await file.seek(startOfSurvey(problem), Deno.SeekMode.Start);
+    for (const part of [json, ...survey.values.map(bytesIn)]) await writeAll(file, part);
   }
   await world.meet();
   {
     using file = await Deno.open(unfinished, { write: true });
-    for await (const { at, rows, slices } of ownRows(solver)) {
-      const cells = await solver.save(slices);
+    for (const { box, at, together, profile } of cellsIn(problem, own)) {
+      const { low, size } = box;
+      const cells = profile === undefined
+        ? await solver.readBox(box)
+        : solver.profile(profile.index).slice(low[profile.axis], low[profile.axis] + size[profile.axis]);
       for (let i = 0; i < at.length; i++) {
         await file.seek(at[i]!, Deno.SeekMode.Start);
-        await writeAll(file, new Uint8Array(cells.buffer, 4 * i * rows, 4 * rows));
+        await writeAll(file, new Uint8Array(cells.buffer, 4 * i * together, 4 * together));
       }
     }
     await file.sync();
@@ -101,11 +78,15 @@ async function write(solver: RankSolver, path: string, start: Start): Promise<vo
   await world.meet();
   if (world.rank === 0) {
     using file = await Deno.open(unfinished, { append: true });
-    await writeAll(file, new Uint8Array(Uint32Array.of(await sumOf(unfinished)).buffer));
+    await writeAll(file, bytesIn(Uint32Array.of(await sumOf(unfinished))));
     await file.sync();
-    await Deno.rename(unfinished, path);
+    await Deno.rename(unfinished, target);
   }
   await world.meet();
+}
+
+function bytesIn({ buffer, byteOffset, byteLength }: ArrayBufferView): Uint8Array {
+  return new Uint8Array(buffer, byteOffset, byteLength);
 }
 
 /** The CRC-32 of a file. */
@@ -116,20 +97,32 @@ async function sumOf(path: string): Promise<number> {
 }
 
 /**
- * Refuses to replace anything but a checkpoint of this problem or an empty file, and to go on from a damaged one.
+ * Refuses to replace anything but a checkpoint of this problem or an empty file, and to go on from a damaged one. What a
+ * run that was killed has left unfinished goes.
  *
  * @param isRead whether a run goes on from it
  * @throws {RequestError} saying what was found
  */
 export async function checkCheckpoint(path: string, problem: Problem, isRead: boolean): Promise<void> {
   await checkFileWritable(path, bytesOf(problem));
-  for (const file of [path, `${path}.unfinished`]) {
-    const size = await Deno.stat(file).then(({ size }) => size, () => 0);
-    if (size > 0) await readCheckpoint(file, problem, "replace");
+  const unfinished = `${await resolveTarget(path)}.unfinished`;
+  const sizeOf = (file: string): Promise<number> => Deno.stat(file).then(({ size }) => size, () => 0);
+  if (await sizeOf(unfinished) > 0) {
+    const begun = new TextDecoder().decode(await beginningOf(unfinished)).slice(0, BEGINNING.length);
+    if (!BEGINNING.startsWith(begun)) {
+      throw new RequestError(`Cannot replace ${unfinished}: wanted a checkpoint: found another kind of file`);
+    }
+    await Deno.remove(unfinished).catch(fileFailed(`Cannot replace ${unfinished}`));
   }
-  if (!isRead || (await Deno.stat(path)).size === bytesOf(problem)) return;
-  if (await sumOf(path) === WHOLE) return;
+  if (await sizeOf(path) > 0) await readCheckpoint(path, problem, "replace");
+  if (!isRead || await sumOf(path) === WHOLE) return;
   throw new RequestError(`Cannot go on from ${path}: it is damaged: its checksum differs`);
+}
+
+async function beginningOf(path: string): Promise<Uint8Array> {
+  using file = await Deno.open(path);
+  const bytes = new Uint8Array(HEADER_BYTES);
+  return bytes.subarray(0, await file.read(bytes) ?? 0);
 }
 
 /**
@@ -137,79 +130,58 @@ export async function checkCheckpoint(path: string, problem: Problem, isRead: bo
  *
  * @throws {RequestError} if it is none, or of another problem
  */
-export async function readCheckpoint(path: string, problem: Problem, to = "go on from"): Promise<Checkpoint> {
+export async function readCheckpoint(path: string, problem: Problem, to = "go on from"): Promise<SavedState> {
   const refuse = (wanted: string, found: string): never => {
     throw new RequestError(`Cannot ${to} ${path}: wanted ${wanted}: found ${found}`);
   };
-  let header: Partial<Record<string, unknown>> = {}, size = 0;
-  try {
-    using file = await Deno.open(path);
-    const bytes = new Uint8Array(HEADER_BYTES);
-    size = (await file.stat()).size;
-    header = JSON.parse(new TextDecoder().decode(bytes.subarray(0, await file.read(bytes) ?? 0))) ?? {};
-  } catch (error) {
-    const found = isMissing(error) ? "no such file" : reasonOf(error);
-    refuse("a checkpoint", error instanceof SyntaxError ? OTHER_FILE : found);
-  }
-  if (header.facetCheckpoint === undefined) refuse("a checkpoint", OTHER_FILE);
-  for (const [name, wanted] of Object.entries(identityOf(problem))) {
-    const of = name === "hash" ? "the same equation, of hash" : name;
-    if (header[name] !== wanted) refuse(`${of} ${wanted}`, `${header[name]}`);
-  }
-  const bytes = bytesOf(problem);
-  if (![bytes, bytes + SUM_BYTES].includes(size)) refuse(`${bytes + SUM_BYTES} bytes`, `${size}`);
-  const { step, start } = header as { step?: unknown; start?: Partial<Start> };
-  const kind = INITIAL_FIELDS.find((one) => one === start?.kind), seed = start?.seed;
-  const areCounts = [step, seed].every((one) => Number.isSafeInteger(one) && (one as number) >= 0);
-  if (kind === undefined || !areCounts) return refuse("a step and a start", JSON.stringify({ step, start }));
-  return { step: step as number, start: { kind, seed: seed! } };
+  const because = (error: unknown): never =>
+    refuse("a checkpoint", isMissing(error) ? "no such file" : reasonOf(error));
+  const header = await beginningOf(path).catch(because), { size } = await Deno.stat(path).catch(because);
+  const saved = readHeader(header, size, problem, refuse), hasNone = problem.survey === undefined;
+  return hasNone && saved.survey[0] > 0 ? refuse("no sources and receivers", "some") : saved;
 }
 
-/** Sets a solver's fields and materials to a checkpoint's. Every rank calls it. */
-export async function restoreCheckpoint(solver: RankSolver, path: string, from: Checkpoint): Promise<void> {
+/** Sets a solver's fields, materials, profiles and points to a checkpoint's. Every rank calls it. */
+export async function restoreCheckpoint(solver: RankSolver, path: string, from: SavedState): Promise<void> {
   await restore(solver, path, from).catch(fileFailed(`Cannot go on from ${path}`));
 }
 
-async function restore(solver: RankSolver, path: string, { step, start }: Checkpoint): Promise<void> {
-  await solver.initialise({ ...start, step });
+async function restore(solver: RankSolver, path: string, from: SavedState): Promise<void> {
+  const { problem, part: { own } } = solver, { survey: [json, values], step } = from;
+  await solver.initialise({ kind: "zero", seed: 1, step });
   using file = await Deno.open(path);
-  for await (const { at, rows, slices } of ownRows(solver)) {
-    const cells = new Float32Array(at.length * rows), bytes = new Uint8Array(cells.buffer);
+  const readInto = async (bytes: Uint8Array): Promise<void> => {
+    for (let done = 0; done < bytes.length;) {
+      const count = await file.read(bytes.subarray(done));
+      if (count === null) throw new RequestError(`Cannot go on from ${path}: it has become shorter`);
+      done += count;
+    }
+  };
+  for (const { box, at, together, levels, profile } of cellsIn(problem, own, from)) {
+    if (profile !== undefined) continue;
+    const cells = new Float32Array(at.length * together), bytes = bytesIn(cells);
     for (let i = 0; i < at.length; i++) {
       await file.seek(at[i]!, Deno.SeekMode.Start);
-      for (let done = 4 * i * rows; done < 4 * (i + 1) * rows;) {
-        const count = await file.read(bytes.subarray(done, 4 * (i + 1) * rows));
-        if (count === null) throw new RequestError(`Cannot go on from ${path}: it has become shorter`);
-        done += count;
-      }
+      await readInto(bytes.subarray(4 * i * together, 4 * (i + 1) * together));
     }
-    // materials belong to both levels
-    const isMaterial = slices.plane >= solver.problem.stencil.update.fields.length;
-    for (const ago of isMaterial ? [0, 1] as const : [slices.ago]) {
-      await solver.restore({ ...slices, ago }, cells);
-    }
+    for (const ago of levels) await solver.writeBox({ ...box, ago }, cells);
+  }
+  // a rank needs profiles around its own cells, too
+  for (const { box, at: [at], profile } of cellsIn(problem, { low: [0, 0, 0], size: problem.grid }, from)) {
+    if (profile === undefined) continue;
+    const whole = new Float32Array(box.size[profile.axis]);
+    await file.seek(at!, Deno.SeekMode.Start);
+    await readInto(bytesIn(whole));
+    solver.setProfile(profile.index, whole);
   }
   await solver.restored();
-}
-
-/** A rank's own slices, a few at a time: where in the file each run of cells that lie together begins, and how long. */
-function* ownRows({ problem, part: { own: { low, size } } }: RankSolver): Generator<
-  { readonly at: readonly number[]; readonly rows: number; readonly slices: GridSlices }
-> {
-  const { grid: [nx, ny, nz] } = problem;
-  const together = Math.max(1, Math.floor(CELLS_AT_ONCE / (size[1] * size[2])));
-  for (const [index, level] of levelsOf(problem).entries()) {
-    for (let x = 0; x < size[0]; x += together) {
-      const slices = Math.min(together, size[0] - x);
-      const startOf = (slice: number, y: number): number =>
-        HEADER_BYTES + 4 * (((index * nx + low[0] + x + slice) * ny + low[1] + y) * nz + low[2]);
-      // whole slices lie together, and so do whole rows of a slice
-      const rows = size[2] < nz ? size[2] : size[1] < ny ? size[1] * nz : slices * ny * nz;
-      const at = Array.from({ length: slices * size[1] * size[2] / rows }, (_, i) => {
-        const row = i * rows / size[2];
-        return startOf(Math.floor(row / size[1]), row % size[1]);
-      });
-      yield { at, rows, slices: { ...level, x, slices } };
-    }
-  }
+  if (json === 0) return;
+  const text = new Uint8Array(json), all = new Float32Array(values);
+  await file.seek(startOfSurvey(problem, from), Deno.SeekMode.Start);
+  for (const bytes of [text, bytesIn(all)]) await readInto(bytes);
+  let taken = 0;
+  (await solver.survey()).restore(
+    JSON.parse(new TextDecoder().decode(text)),
+    (count) => all.slice(taken, taken += count),
+  );
 }

@@ -21,13 +21,7 @@ import { type CellRange, checked, checkStart, checkSteps, profileOf, rangeOf } f
 import { brokenError, findBroken, type HeldCells, isDue, misfitIn } from "../solver/finite.ts";
 import type { CellsOptions, Solver } from "../solver/solver.ts";
 import { piecesOf } from "../devices/shared/boxes.ts";
-import {
-  type GridSlices,
-  type PartField,
-  readBox,
-  writeBox,
-  writeSlices,
-} from "../devices/shared/part_field.ts";
+import { type PartField, readBox, writeBox, writeSlices } from "../devices/shared/part_field.ts";
 import { makeParts } from "../devices/shared/shares.ts";
 import type { RankDevice } from "./open_rank_device.ts";
 import { RankPoints } from "./rank_points.ts";
@@ -246,13 +240,8 @@ export class RankSolver implements Disposable {
   }
 
   get #held(): HeldCells {
-    const { problem, part: { before, own } } = this, field = this.#field;
-    const readCells = async (plane: number, { low, size }: Extent) => {
-      const cells = new Float32Array(cellsOf(size));
-      const at = (axis: Axis): number => low[axis] - own.low[axis] + before[axis];
-      await readBox(field, { ago: 0, plane, planes: 1, low: gridOf(at), size }, cells);
-      return cells;
-    };
+    const { problem, part: { own } } = this;
+    const readCells = (plane: number, cells: Extent) => this.readBox({ ago: 0, plane, planes: 1, ...cells });
     return { problem, own, readCells };
   }
 
@@ -264,7 +253,7 @@ export class RankSolver implements Disposable {
       return this.#field.profiles.values[profile.index]!.slice(first, end);
     }
     const { plane, ago } = this.#rangeOf(cells);
-    return await this.save({ plane, ago, x: 0, slices: this.part.own.size[0] });
+    return await this.readBox({ plane, ago, planes: 1, ...this.part.own });
   }
 
   /**
@@ -299,32 +288,58 @@ export class RankSolver implements Disposable {
   }
 
   /**
-   * Some own slices of a plane of a level; x counts from the rank's first.
+   * Own cells of a plane of a level, by their place in the whole grid.
    *
    * @internal
    */
-  async save({ x, slices, ...level }: GridSlices): Promise<Float32Array<ArrayBuffer>> {
-    const { before: [bx, by, bz], own: { size: [, ny, nz] } } = this.part;
-    const box: Box = { ...level, planes: 1, low: [bx + x, by, bz], size: [slices, ny, nz] };
+  async readBox(box: Box): Promise<Float32Array<ArrayBuffer>> {
     const all = new Float32Array(cellsOf(box.size));
-    await readBox(this.#field, box, all);
+    await readBox(this.#field, this.#within(box), all);
     return all;
   }
 
   /**
-   * Sets some own slices of a plane of a level; after all of them {@linkcode restored}.
+   * Sets own cells of a plane of a level; after all of them {@linkcode restored}.
    *
    * @internal
    */
-  async restore({ x, slices, ...level }: GridSlices, cells: Float32Array<ArrayBuffer>): Promise<void> {
-    const { before: [bx, by, bz], own: { size: [, ny, nz] } } = this.part;
-    const box: Box = { ...level, planes: 1, low: [bx + x, by, bz], size: [slices, ny, nz] };
-    await writeBox(this.#field, box, cells);
+  async writeBox(box: Box, cells: Float32Array<ArrayBuffer>): Promise<void> {
+    await writeBox(this.#field, this.#within(box), cells);
+  }
+
+  /** A box in the part's own coordinates. */
+  #within({ low, ...box }: Box): Box {
+    const { own, before } = this.part;
+    return { ...box, low: gridOf((axis) => low[axis] - own.low[axis] + before[axis]) };
+  }
+
+  /**
+   * An axis profile's values in the whole grid, as far as this rank has them.
+   *
+   * @internal
+   */
+  profile(index: number): Float32Array<ArrayBuffer> {
+    return this.#points.profiles.values[index]!;
+  }
+
+  /**
+   * The sources and receivers, with what all ranks have recorded on rank 0. Every rank calls it.
+   *
+   * @internal
+   */
+  async survey(): Promise<Survey> {
+    await this.#points.collect();
+    return this.#survey;
+  }
+
+  /** @internal */
+  setProfile(index: number, values: Float32Array): void {
+    this.#field.profiles.set(index, (i) => values[i]!);
   }
 
   /** Brings the ghost zones up to date after `restore`, materials too. */
   async restored(): Promise<void> {
-    this.#isSurveyed = false;
+    this.#isSurveyed = this.#isFit = false;
     await this.#exchange(0, this.#sides(true));
   }
 
@@ -341,7 +356,9 @@ export class RankSolver implements Disposable {
       return { from, count: Math.max(0, Math.min(x + slices, low + size) - from) };
     };
     const { from, count } = meant(own);
-    const values = await this.save({ plane, ago, x: from - own.low[0], slices: count });
+    const { low: [, y, z], size: [, sizeY, sizeZ] } = own;
+    const box: Box = { plane, ago, planes: 1, low: [from, y, z], size: [count, sizeY, sizeZ] };
+    const values = await this.readBox(box);
     if (world.rank > 0) {
       if (count > 0) await world.finish([world.send(0, GATHER, values)]);
       return undefined;

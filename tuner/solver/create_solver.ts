@@ -26,6 +26,7 @@ import { FieldSolver } from "./field_solver.ts";
 import { type Contender, Refinement } from "./refinement.ts";
 import type { Solver, SolverOptions } from "./solver.ts";
 import { failingAs, SolverError } from "./solver_error.ts";
+import { openState } from "./state.ts";
 import { uses, withinCores } from "../shares.ts";
 
 /**
@@ -110,7 +111,7 @@ export async function createSolver(
   const problem = checkProblem("create the solver", asked);
   const refuse = refuserOf("create the solver");
   if (!isRecord(options)) refuse("options are wanted", describeValue(options));
-  checkOptions("create the solver", options, ["buffers", "timeoutMs", "workerUrl", "refine"]);
+  checkOptions("create the solver", options, ["buffers", "timeoutMs", "workerUrl", "refine", "from"]);
   const { buffers, timeoutMs = 20_000, refine = false } = options;
   if (!(typeof timeoutMs === "number" && timeoutMs >= 1 && timeoutMs < 2 ** 31)) {
     refuse("timeoutMs must be from 1 to 2³¹ − 1, which timers can wait", `${timeoutMs}`);
@@ -129,6 +130,10 @@ export async function createSolver(
   }
   if (buffers && refine !== false) {
     refuse("with your own buffers refine must be false", describeValue(refine));
+  }
+  const from = options.from && new Blob([options.from]), saved = from && await openState(from, problem);
+  if (buffers && saved?.hasPoints && problem.survey === undefined) {
+    refuse("with your own buffers a problem with a survey is wanted, as the one that was saved", "none");
   }
   if (usesGpu && typeof device?.createBuffer !== "function") {
     refuse(`the GPU's ${share.gpuSlices} slices need a GPUDevice`, describeValue(device));
@@ -149,7 +154,9 @@ export async function createSolver(
       if (refine !== false && gpu && !gpu.isSoftware) {
         ahead = compilesAhead(problem, candidates, { first: configuration, gpu });
       }
-      contender = await openContender(problem, configuration, gpu, options);
+      const withPoints = { ...problem, survey: problem.survey ?? { sources: 1, receivers: 1 } };
+      const opened = saved?.hasPoints ? withPoints : problem;
+      contender = await openContender(opened, configuration, gpu, options);
       const refinement = refine === false ? undefined : new Refinement(problem, candidates, {
         open: (other) => openContender(problem, other, gpu, options),
         ahead,
@@ -164,7 +171,6 @@ export async function createSolver(
           ),
         }),
       });
-      const withPoints = { ...problem, survey: problem.survey ?? { sources: 1, receivers: 1 } };
       solver = new FieldSolver({
         contender,
         gpu,
@@ -172,6 +178,10 @@ export async function createSolver(
         isBorrowed: buffers !== undefined,
         withPoints: () => openContender(withPoints, configuration, gpu, options),
       });
+      if (saved !== undefined) {
+        await solver.restore(from!, saved);
+        return solver;
+      }
       // without materials, all is zero already; an order of the plan's own may hold more than values
       const hasOrder = contender.field.onGpu?.plan.storage.order !== undefined;
       const { materials, profiles = [] } = problem.stencil.update;

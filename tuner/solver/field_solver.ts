@@ -8,6 +8,7 @@ import type { Extent } from "../../models/decomposition.ts";
 import type { GpuDevice } from "../devices/gpu/gpu_device.ts";
 import type { SharedField } from "../devices/shared/shared_field.ts";
 import type { Configuration } from "../configuration.ts";
+import { crc32 } from "../platform.ts";
 import { RequestError } from "../problem/request_error.ts";
 import { checkSignals } from "../problem/resolve_problem.ts";
 import { type CellRange, checked, checkStart, checkSteps, profileOf, rangeOf, sliceSource } from "./cells.ts";
@@ -17,6 +18,7 @@ import { type Contender, copyState, type Refinement } from "./refinement.ts";
 import type { CellsOptions, CellValues, Solver, SolverRun } from "./solver.ts";
 import { type SnapshotOptions, Snapshots } from "./snapshots.ts";
 import { failingAs } from "./solver_error.ts";
+import { cellsIn, type SavedState, startOfSurvey, writeHeader } from "./state.ts";
 import { type PlaceOptions, type Position, type ReceiverOptions, Survey } from "../devices/survey.ts";
 
 /** What a solver is made of; all of it ends with the solver. */
@@ -225,6 +227,58 @@ export class FieldSolver implements Solver {
     });
   }
 
+  async save(): Promise<Blob> {
+    return await this.#next("save", async () => {
+      await (await this.#look(this.step, 0))?.();
+      const problem = this.#problem, hasPoints = problem.survey !== undefined, survey = this.#survey.saved();
+      const [header, json] = writeHeader(problem, { step: this.step, hasPoints, survey });
+      const parts: Blob[] = [];
+      let sum = 0;
+      const add = (values: Float32Array | Uint8Array): void => {
+        const bytes = new Uint8Array(values.buffer as ArrayBuffer, values.byteOffset, values.byteLength);
+        sum = crc32(bytes, sum);
+        parts.push(new Blob([bytes]));
+      };
+      add(header);
+      for (const { box, profile } of cellsIn(problem, this.#whole)) {
+        const cells = profile
+          ? this.#field.profiles.values[profile.index]!
+          : new Float32Array(cellsOf(box.size));
+        if (profile === undefined) await this.#field.readBox(box, cells);
+        add(cells);
+      }
+      for (const part of [json, ...survey.values]) add(part);
+      return new Blob([...parts, Uint32Array.of(sum)]);
+    });
+  }
+
+  /** Goes on from what another solver has saved. */
+  async restore(from: Blob, saved: SavedState): Promise<void> {
+    const problem = this.#problem, { step, survey: [json, values] } = saved;
+    const read = async (at: number, count: number) =>
+      new Float32Array(await from.slice(at, at + 4 * count).arrayBuffer());
+    await this.#next("go on from what was saved", async () => {
+      await this.#field.initialise({ kind: "zero", seed: 1, step });
+      for (const { box, at: [at], together, levels, profile } of cellsIn(problem, this.#whole, saved)) {
+        const cells = await read(at!, together);
+        if (profile !== undefined) this.#field.writeProfile(profile.index, (i) => cells[i]!);
+        else for (const ago of levels) await this.#field.writeBox({ ...box, ago }, cells);
+      }
+      if (json > 0) {
+        const at = startOfSurvey(problem, saved), all = await read(at + json, values);
+        let taken = 0;
+        const take = (count: number) => all.slice(taken, taken += count);
+        this.#survey.restore(JSON.parse(await from.slice(at, at + json).text()), take);
+      }
+      this.#isSurveyed = this.#isFit = false;
+      this.#looked = step;
+    });
+  }
+
+  get #whole(): Extent {
+    return { low: [0, 0, 0], size: this.#problem.grid };
+  }
+
   async reset(): Promise<void> {
     await this.#next("reset", async () => {
       this.#survey.clear();
@@ -337,7 +391,7 @@ export class FieldSolver implements Solver {
       await field.readBox({ ago: 0, plane, planes: 1, low, size }, cells);
       return cells;
     };
-    return { problem, own: { low: [0, 0, 0], size: problem.grid }, readCells };
+    return { problem, own: this.#whole, readCells };
   }
 
   /** Goes on with a candidate, which holds the same field. */

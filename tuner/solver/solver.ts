@@ -24,6 +24,11 @@ export interface SolverOptions {
    */
   readonly workerUrl?: URL;
   /**
+   * What {@linkcode Solver.save} gave, or the bytes of its file: the solver goes on from there. Its equation, grid and boundary
+   * must be the problem's. @default {undefined} all fields start at zero
+   */
+  readonly from?: Blob | Uint8Array<ArrayBuffer> | undefined;
+  /**
    * Measures other configurations in the first runs, and goes on with the fastest; results stay the same but for
    * rounding. Pass a {@linkcode Choice}'s `runnersUp`; with true it tries the models' best predictions. Until
    * {@linkcode Solver.refined} is done it takes memory for a second field, `layout` and `level` may change with each
@@ -167,6 +172,16 @@ export interface Solver extends Disposable, AsyncDisposable {
    * @throws {RangeError} if there is no such field, or the box does not lie within the grid
    */
   addSnapshots(name: string, options: SnapshotOptions): Promise<void>;
+
+  /**
+   * What `createSolver` goes on from with `from`, on any device and with any configuration; with the same ones the result has
+   * the bits of an undisturbed run. It holds all fields, materials and axis profiles, the time step, the sources, and the receivers
+   * with what they recorded; not snapshots and receivers with `onSamples`, which you add again. Its format, with a checksum,
+   * is that of the checkpoints of `solve`.
+   *
+   * @throws {SolverError} if a field is not finite
+   */
+  save(): Promise<Blob>;
 
   /** Sets all fields to zero and the time step to 0, and ends all sources, receivers and snapshots; materials stay. */
   reset(): Promise<void>;

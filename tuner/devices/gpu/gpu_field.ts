@@ -1,9 +1,11 @@
 import type { PartStart, Pattern } from "../../../kernels/initial_field.ts";
-import { cellsOf, type Problem } from "../../../kernels/stencils/stencil.ts";
+import { blocksOf } from "../../../kernels/layers.ts";
+import { cellsOf, type Grid, type Problem } from "../../../kernels/stencils/stencil.ts";
 import type { Dispatch, GpuPlan, Parameters } from "../../../kernels/traversals/traversal.ts";
 import { linearWorkgroups } from "../../../kernels/wgsl/declare.ts";
 import { FINITE_SHADER, finiteWorkgroups } from "../../../kernels/wgsl/fields.ts";
 import { readsSignal } from "../../../kernels/update.ts";
+import type { Box } from "../../../models/rank_part.ts";
 import {
   type ArrayRange,
   boundScratch,
@@ -244,6 +246,25 @@ export class GpuField implements Disposable {
   get #layers(): readonly GPUBuffer[] {
     const { scratch = [] } = this.plan.storage;
     return this.#made.scratch.filter((_, i) => scratch[i]!.lives === "layers");
+  }
+
+  /**
+   * The same of a box at one end of a field that lies in layers, and the box within them; undefined of any other.
+   *
+   * @param steps after which the level is meant
+   */
+  layersAt(box: Box, steps = 0): { readonly part: LevelPart; readonly box: Box } | undefined {
+    const { stencil: { update: { fields, layers = [] } }, grid } = this.problem, [even, odd] = this.#layers;
+    const layer = box.plane - fields.length + layers.length;
+    if (even === undefined || layer < 0 || box.plane >= fields.length) return undefined;
+    const { axis, cells, layer: first, layout } = blocksOf(this.problem).findLast((block) =>
+      block.layer <= layer
+    )!;
+    const buffer = (this.#step + steps + box.ago) % 2 === 0 ? even : odd!;
+    const left = box.low[axis] < cells ? 0 : grid[axis] - layout.grid[axis];
+    const low = box.low.with(axis, box.low[axis] - left) as unknown as Grid;
+    const part = { layout, x: 0, array: { buffer, offset: 0, size: buffer.size } };
+    return { part, box: { ...box, plane: layer - first, low } };
   }
 
   /** Sets all fields to zero, and the time step to 0; materials stay. */

@@ -199,9 +199,22 @@ export class GpuPartField implements PartField {
     const { onGpu: field, onGpu: { device } } = this;
     const uniforms = this.#uniforms ??= await Uniforms.create(device);
     const runs = pieces.flatMap((piece, i) =>
-      piece.runs.flatMap((run) =>
-        partsOf(field, (run.box.ago + steps) % 2 as 0 | 1, direction).map((part) => ({ ...run, part, i }))
-      )
+      piece.runs.flatMap((run) => {
+        const layers = field.layersAt(run.box, steps);
+        if (layers !== undefined) {
+          return [{
+            ...run,
+            box: layers.box,
+            i,
+            part: { ...layers.part, first: 0, end: layers.part.layout.grid[0] },
+          }];
+        }
+        return partsOf(field, (run.box.ago + steps) % 2 as 0 | 1, direction).map((part) => ({
+          ...run,
+          part,
+          i,
+        }));
+      })
     );
     const slots = await uniforms.place(
       runs.map(({ box: { low: [x, y, z], size, plane }, part, first, count, at }) => {

@@ -11,7 +11,7 @@ import type { HeldProfiles } from "../held_profiles.ts";
 import type { Box } from "../../../models/rank_part.ts";
 import { pointsIn, pointsOfParts, type WatchedPoints } from "../points.ts";
 import type { Reference } from "../reference.ts";
-import { type GridSlices, type PartField, readBox, writeSlices } from "./part_field.ts";
+import { type GridSlices, type PartField, readBox, writeBox, writeSlices } from "./part_field.ts";
 import { type RoundTimes, runRounds, wayBetween } from "./shared_rounds.ts";
 import { makeParts, planOfShare, type ShareOptions } from "./shares.ts";
 
@@ -152,6 +152,25 @@ export class SharedField implements Disposable {
       if (from >= end) continue;
       const box = { low: [before + from - low, y, z], size: [end - from, ny, nz] } as const;
       await readBox(part, { ...level, ...box }, target.subarray((from - x) * ny * nz));
+    }
+  }
+
+  /** Sets a box of one plane from its cells, on all devices and in ghost zones. */
+  async writeBox(
+    { low: [x, y, z], size: [slices, ny, nz], ...level }: Box,
+    cells: Float32Array<ArrayBuffer>,
+  ): Promise<void> {
+    const [nx] = this.problem.grid;
+    for (const part of this.parts) {
+      const first = firstOf(part.place)[0], { grid: [most] } = part.place.part;
+      // round the ring, where it is one
+      for (const around of this.alone === undefined ? [x - nx, x, x + nx] : [x]) {
+        const from = Math.max(around, first), count = Math.min(around + slices, first + most) - from;
+        if (count <= 0) continue;
+        const box = { ...level, low: [from - first, y, z], size: [count, ny, nz] } as const;
+        const begin = (from - around) * ny * nz;
+        await writeBox(part, box, cells.subarray(begin, begin + count * ny * nz));
+      }
     }
   }
 

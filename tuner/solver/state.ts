@@ -1,0 +1,237 @@
+/**
+ * The state of a grid as bytes: what a solver saves, and a checkpoint of ranks.
+ *
+ * {@linkcode HEADER_BYTES} of JSON and spaces; then F(t) of every field and material, and where the update reads it F(t−1)
+ * of every field, each as f32 (little-endian) in the order x, y, z of the whole grid, of a field in layers its outer cells at
+ * the low end and then those at the high end; the values of every axis profile; sources and receivers, as JSON and then
+ * their values; and the CRC-32 of all that. Version 1 has neither profiles nor points, and fields in layers as whole ones.
+ *
+ * @module
+ */
+import { profilesOf } from "../../kernels/axis_profiles.ts";
+import { hashOf } from "../../kernels/definition.ts";
+import { INITIAL_FIELDS, type Start } from "../../kernels/initial_field.ts";
+import {
+  cellsOf,
+  describeGrid,
+  type Grid,
+  ownBoundary,
+  type Problem,
+} from "../../kernels/stencils/stencil.ts";
+import { planesOf, readsPrevious } from "../../kernels/update.ts";
+import { AXES, type Axis, type Extent, gridOf } from "../../models/decomposition.ts";
+import type { Box } from "../../models/rank_part.ts";
+import { crc32 } from "../platform.ts";
+import type { SavedSurvey } from "../devices/survey.ts";
+
+/** Where a state stands. */
+export interface SavedStep {
+  readonly step: number;
+  /** What its run began with, if that is known. */
+  readonly start?: Start | undefined;
+}
+
+/** What a header says. */
+export interface SavedState extends SavedStep {
+  readonly version: number;
+  /** Whether it was computed by kernels that have points. */
+  readonly hasPoints: boolean;
+  /** Bytes of the JSON, and values, of sources and receivers. */
+  readonly survey: readonly [json: number, values: number];
+}
+
+export const HEADER_BYTES = 4096;
+const SUM_BYTES = 4, VERSION = 2;
+
+/** The CRC-32 of anything that ends with its own. */
+export const WHOLE = 0x2144df1c;
+
+/** With what a state begins. */
+export const BEGINNING = '{"facetCheckpoint":';
+
+/** Cells that are read or written at once: 64 MiB. */
+const CELLS_AT_ONCE = 2 ** 24;
+
+/** What must be the same where a run goes on. */
+function identityOf(problem: Problem) {
+  const { stencil } = problem;
+  return {
+    stencil: stencil.name,
+    hash: hashOf((stencil.original ?? stencil).update),
+    grid: describeGrid(problem),
+    boundary: `${ownBoundary(problem)}`,
+  };
+}
+
+/** The header of a state, and the JSON of its points. */
+export function writeHeader(
+  problem: Problem,
+  { hasPoints = false, survey, ...its }: SavedStep & {
+    hasPoints?: boolean;
+    survey?: SavedSurvey | undefined;
+  },
+): readonly [header: Uint8Array<ArrayBuffer>, json: Uint8Array<ArrayBuffer>] {
+  const encode = (text: string) => new TextEncoder().encode(text);
+  const json = survey === undefined || survey.groups.length === 0 ? "" : JSON.stringify(survey.groups);
+  // values behind it lie at multiples of four bytes
+  const bytes = encode(json + " ".repeat((4 - encode(json).length % 4) % 4));
+  const values = survey?.values.reduce((sum, { length }) => sum + length, 0) ?? 0;
+  const says = { ...identityOf(problem), ...its, hasPoints, survey: [bytes.length, values] };
+  return [
+    encode(JSON.stringify({ facetCheckpoint: VERSION, ...says }).padEnd(HEADER_BYTES - 1) + "\n"),
+    bytes,
+  ];
+}
+
+/**
+ * Reads a header.
+ *
+ * @param size bytes of the whole
+ * @param refuse says what is wanted, and what was found
+ */
+export function readHeader(
+  bytes: Uint8Array,
+  size: number,
+  problem: Problem,
+  refuse: (wanted: string, found: string) => never,
+): SavedState {
+  let header: Record<string, unknown> = {};
+  try {
+    header = JSON.parse(new TextDecoder().decode(bytes)) ?? {};
+  } catch {
+    // refused below
+  }
+  const { facetCheckpoint: version, step, start, hasPoints, survey = [0, 0] } = header;
+  if (version === undefined) refuse("a checkpoint", "another kind of file");
+  if (version !== 1 && version !== VERSION) refuse(`a checkpoint of version ${VERSION}`, `${version}`);
+  for (const [name, wanted] of Object.entries(identityOf(problem))) {
+    const of = name === "hash" ? "the same equation, of hash" : name;
+    if (header[name] !== wanted) refuse(`${of} ${wanted}`, `${header[name]}`);
+  }
+  const isCount = (one: unknown): one is number => Number.isSafeInteger(one) && (one as number) >= 0;
+  const { kind, seed } = (start ?? {}) as Partial<Start>, known = INITIAL_FIELDS.find((one) => one === kind);
+  const isStart = start === undefined ? version === VERSION : known !== undefined && isCount(seed);
+  const [json, values] = Array.isArray(survey) ? survey : [];
+  const isSurvey = isCount(json) && isCount(values) && json % 4 === 0;
+  if (!isCount(step) || !isStart || !isSurvey) {
+    return refuse("a step and a start", JSON.stringify({ step, start }));
+  }
+  const saved = {
+    version: version as number,
+    step,
+    ...(known && { start: { kind: known, seed: seed! } }),
+    hasPoints: hasPoints === true,
+    survey: [json, values] as const,
+  };
+  const whole = bytesOf(problem, saved);
+  if (size !== whole) refuse(`${whole} bytes, of which the last four are a checksum`, `${size}`);
+  return saved;
+}
+
+/** Bytes of a state with its checksum. */
+export function bytesOf(
+  problem: Problem,
+  { survey: [json, values] = [0, 0], ...its }: Partial<SavedState> = {},
+): number {
+  return startOfSurvey(problem, its) + json + 4 * values + SUM_BYTES;
+}
+
+/** Checks what a solver has saved. @throws {RangeError} if it is damaged, or of another problem */
+export async function openState(from: Blob, problem: Problem): Promise<SavedState> {
+  const refuse = (wanted: string, found: string): never => {
+    throw new RangeError(`Cannot go on from what was saved: ${wanted} wanted: found ${found}`);
+  };
+  const header = new Uint8Array(await from.slice(0, HEADER_BYTES).arrayBuffer());
+  const saved = readHeader(header, from.size, problem, refuse);
+  let sum = 0;
+  for await (const bytes of from.stream()) sum = crc32(bytes, sum);
+  return sum === WHOLE ? saved : refuse("the checksum of its bytes", "another");
+}
+
+/** Where sources and receivers begin. */
+export function startOfSurvey(problem: Problem, its: Pick<Partial<SavedState>, "version"> = {}): number {
+  return HEADER_BYTES + 4 * [...boxesOf(problem, its)].reduce((sum, { size }) => sum + cellsOf(size), 0);
+}
+
+/** Cells of the whole grid, or an axis profile's values, that lie together from a byte on. */
+interface SavedBox extends Extent {
+  readonly ago: 0 | 1;
+  /** Field, material, or after them profile. */
+  readonly plane: number;
+  readonly at: number;
+}
+
+/** What lies one after another behind the header. */
+function* boxesOf(
+  { stencil: { update }, grid }: Problem,
+  { version = VERSION }: Pick<Partial<SavedState>, "version">,
+) {
+  const { fields, layers = [] } = update, planes = planesOf(update), low: Grid = [0, 0, 0];
+  let at = HEADER_BYTES;
+  const box = (its: Omit<SavedBox, "at">): SavedBox => ({
+    ...its,
+    at: (at += 4 * cellsOf(its.size)) - 4 * cellsOf(its.size),
+  });
+  for (const ago of readsPrevious(update) ? [0, 1] as const : [0] as const) {
+    for (let plane = 0; plane < (ago === 0 ? planes : fields.length); plane++) {
+      const layer = version === 1 || plane >= fields.length
+        ? undefined
+        : layers[plane - fields.length + layers.length];
+      if (layer === undefined || 2 * layer.cells >= grid[layer.axis]) {
+        yield box({ ago, plane, low, size: grid });
+        continue;
+      }
+      const { axis, cells } = layer, size = grid.with(axis, cells) as unknown as Grid;
+      yield box({ ago, plane, low, size });
+      yield box({ ago, plane, low: low.with(axis, grid[axis] - cells) as unknown as Grid, size });
+    }
+  }
+  for (const [i, { axis }] of version === 1 ? [] : profilesOf(update).entries()) {
+    yield box({ ago: 0, plane: planes + i, low, size: gridOf((one) => one === axis ? grid[axis] : 1) });
+  }
+}
+
+/** Cells that are read or written at once, and the bytes at which each `together` of them begin. */
+export interface SavedCells {
+  readonly box: Box;
+  readonly at: readonly number[];
+  readonly together: number;
+  /** Which axis profile's they are; undefined of fields and materials. */
+  readonly profile: { readonly index: number; readonly axis: Axis } | undefined;
+  /** The levels that they belong to: those of materials to both. */
+  readonly levels: readonly (0 | 1)[];
+}
+
+/** What lies in a state of some of the grid's cells. */
+export function* cellsIn(
+  problem: Problem,
+  own: Extent,
+  its: Pick<Partial<SavedState>, "version"> = {},
+): Generator<SavedCells> {
+  const { update } = problem.stencil, planes = planesOf(update);
+  for (const { ago, plane, at: begin, low: from, size: [, by, bz], size: all } of boxesOf(problem, its)) {
+    const axis = profilesOf(update)[plane - planes]?.axis;
+    const profile = axis === undefined ? undefined : { index: plane - planes, axis };
+    // a profile has no other axes
+    const within = (one: Axis): boolean => axis === undefined || axis === one;
+    const low = gridOf((one) => within(one) ? Math.max(from[one], own.low[one]) : 0);
+    const size = gridOf((one) =>
+      within(one) ? Math.min(from[one] + all[one], own.low[one] + own.size[one]) - low[one] : 1
+    );
+    if (AXES.some((one) => size[one] <= 0)) continue;
+    const [nx, ny, nz] = size, atOnce = Math.max(1, Math.floor(CELLS_AT_ONCE / (ny * nz)));
+    for (let x = 0; x < nx; x += atOnce) {
+      const slices = Math.min(atOnce, nx - x);
+      // whole slices lie together, and so do whole rows of a slice
+      const together = nz < bz ? nz : ny < by ? ny * nz : slices * ny * nz;
+      const at = Array.from({ length: slices * ny * nz / together }, (_, i) => {
+        const row = i * together / nz, y = low[1] - from[1] + row % ny;
+        const slice = low[0] - from[0] + x + Math.floor(row / ny);
+        return begin + 4 * ((slice * by + y) * bz + low[2] - from[2]);
+      });
+      const box: Box = { ago, plane, planes: 1, low: [low[0] + x, low[1], low[2]], size: [slices, ny, nz] };
+      const levels = plane < update.fields.length ? [ago] : [0, 1] as const;
+      yield { box, at, together, profile, levels };
+    }
+  }
+}
