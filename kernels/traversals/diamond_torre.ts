@@ -58,7 +58,7 @@ import {
 import { sumsOf } from "./torre_sums.ts";
 import { needsOf, onward, readsOf, type Value, valueKey, visitTier } from "./torre_visit.ts";
 import type { Traversal } from "./traversal.ts";
-import { exceededLimit } from "./workgroup_limits.ts";
+import { exceededLimit, refuseVector } from "./workgroup_limits.ts";
 
 /** Values a thread with 1 z may hold: with more than that, no GPU's registers come near to being enough. */
 const MOST_HELD = 330;
@@ -157,7 +157,9 @@ export const diamondTorre: Traversal = {
   infeasible(given, parameters, limits) {
     const { problem, layers } = tiled(given, limits);
     const { dts, nt, bands = 1, zPerThread, threads, chunk, unroll, lookahead, materials } = parameters;
-    const nz = problem.grid[2], lanes = threads * zPerThread;
+    const nz = problem.grid[2], lanes = threads * zPerThread, noVector = refuseVector(zPerThread);
+    if (noVector !== undefined) return noVector;
+    if (nt < 2) return wrongParameters(`Nt ${nt}: a torre of one tier keeps nothing for the next step`);
     if (lanes < nz) {
       return wrongParameters(`${threads} threads with ${zPerThread} along z each do not cover ${nz} cells`);
     }

@@ -39,7 +39,7 @@ import { planSteps, rowsAcross, type StepPlan, stepwiseLayout } from "./stepwise
 import type { Dispatch, GpuPlan, ParametersOf, Traversal } from "./traversal.ts";
 import { declareWrap, wrapWorkgroups } from "../wgsl/wrap_pads.ts";
 import { stepNeeds } from "./window_passage.ts";
-import { exceededLimit, powersOfTwo } from "./workgroup_limits.ts";
+import { exceededLimit, powersOfTwo, refuseVector } from "./workgroup_limits.ts";
 
 /** Sectors that memory moves together: what lies beyond a row's end takes as many. */
 const SECTORS_AT_ONCE = 2;
@@ -122,6 +122,8 @@ export const marching: Traversal = {
   },
   infeasible(problem, parameters, limits) {
     const { zPerThread = 1, threadsZ, threadsY, pieces, tile, ahead = 0, depth = 1 } = parameters;
+    const noVector = refuseVector(zPerThread);
+    if (noVector !== undefined) return noVector;
     const shallow = depth > 1 ? deepRefusal(problem) : undefined;
     if (shallow !== undefined) return { ...shallow, message: `depth ${depth}: ${shallow.message}` };
     // Life, 512³, two steps: 456 Gcells/s, with a tile 323, without loads ahead 410 (H100, 2026-11-22)

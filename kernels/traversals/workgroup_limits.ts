@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { Refusal } from "../capability.ts";
+import { type Refusal, wrongParameters } from "../capability.ts";
 import type { Layout } from "../layout.ts";
 import { type SectionNeeds, whyUncut } from "../sections.ts";
 import type { Grid } from "../stencils/stencil.ts";
@@ -47,6 +47,13 @@ const CLAIMED: readonly (readonly [limit: Exclude<keyof DeviceLimits, "windowByt
   ["maxComputeWorkgroupSizeZ", "threads along x"],
   ["maxComputeWorkgroupsPerDimension", "workgroups in one dimension"],
 ];
+
+/** Refuses cells of a thread for which WGSL has no vector without gaps in memory. */
+export function refuseVector(cells: number): Refusal | undefined {
+  return [1, 2, 4].includes(cells)
+    ? undefined
+    : wrongParameters(`${cells} cells a thread: 1, 2 or 4 make a vector`);
+}
 
 export function powersOfTwo(from: number, to: number): number[] {
   const powers: number[] = [];

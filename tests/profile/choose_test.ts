@@ -537,6 +537,12 @@ Deno.test("other versions' parameters: defaults where the traversal has them, el
     const { [name]: _missing, ...others } = STEPWISE as Record<string, number>;
     assertStringIncludes(reasonOf("stepwise", others), `no value of ${name}`);
   }
+  for (const name of ["bands", "nt"]) {
+    assertStringIncludes(
+      reasonOf("diamond-torre", { ...torre, [name]: 0 }),
+      `${name} must be a whole number from 1`,
+    );
+  }
   const { bands: _bands, ...without } = torre as Record<string, number>;
   assert("configuration" in adapt("diamond-torre", without)); // 1 band
   const old = adapt("marching", { threadsZ: 32, threadsY: 4, pieces: 2 });

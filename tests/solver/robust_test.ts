@@ -18,6 +18,7 @@ import {
   wave,
 } from "../../mod.ts";
 import { testOnGpu } from "../test_on_gpu.ts";
+import { THOROUGH } from "../thorough.ts";
 
 const PROBLEM: Problem = { stencil: wave(2), grid: [6, 5, 4], boundary: "zero", steps: 4 };
 const ON_CPU: Configuration = {
@@ -291,22 +292,63 @@ console.log(held() - first);
 Deno.exit(0);
 `;
 
+/** The number that a program prints, which may collect garbage. */
+async function printed(program: string): Promise<number> {
+  const child = new Deno.Command(Deno.execPath(), {
+    args: ["run", "-A", "--no-config", "--cached-only", "--v8-flags=--expose-gc", "--ext=js", "-"],
+    stdin: "piped",
+    stdout: "piped",
+    stderr: "piped",
+  }).spawn();
+  await new Blob([program]).stream().pipeTo(child.stdin);
+  const { stdout, stderr, success } = await child.output(), text = new TextDecoder();
+  assert(success, text.decode(stderr));
+  return Number(text.decode(stdout));
+}
+
 testOnGpu(
   "forty solvers in a row hold no more than a few, on a device whose adapter was collected",
-  async () => {
-    const child = new Deno.Command(Deno.execPath(), {
-      args: ["run", "-A", "--no-config", "--cached-only", "--v8-flags=--expose-gc", "--ext=js", "-"],
-      stdin: "piped",
-      stdout: "piped",
-      stderr: "piped",
-    }).spawn();
-    await new Blob([IN_A_ROW]).stream().pipeTo(child.stdin);
-    const { stdout, stderr, success } = await child.output();
-    const text = new TextDecoder();
-    assert(success, text.decode(stderr));
-    assertLess(Number(text.decode(stdout)), 200);
-  },
+  async () => assertLess(await printed(IN_A_ROW), 200),
   { ignore: Deno.build.os !== "linux" },
+);
+
+/** MiB that the heap grows by in runs of one step, and in solvers that are created, run and disposed of, after the first 300. */
+const AGAIN = `
+import { createSolver, openDevice, wave } from "${new URL("../../mod.ts", import.meta.url)}";
+const device = await openDevice();
+const problem = { stencil: wave(2), grid: [16, 16, 16], boundary: "periodic", steps: 4 };
+const share = { cpuSlices: 0, gpuSlices: 16, exchangeEvery: 4, cpuWorkers: 0 };
+const configuration = { traversal: "stepwise", parameters: { threadsZ: 16, threadsY: 4, threadsX: 1 }, share };
+const held = async () => {
+  for (let i = 0; i < 3; i++) {
+    gc();
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  return Deno.memoryUsage().heapUsed / 2 ** 20;
+};
+const grown = async (times, once) => {
+  let first;
+  for (let i = 0; i < times; i++) {
+    await once();
+    if (i === 300) first = await held();
+  }
+  return await held() - first;
+};
+const solver = await createSolver(device, problem, configuration);
+const inRuns = await grown(2400, () => solver.run(1));
+await solver[Symbol.asyncDispose]();
+const inSolvers = await grown(1000, async () => {
+  await using one = await createSolver(device, problem, configuration);
+  await one.run(1);
+});
+console.log(Math.max(inRuns, inSolvers));
+Deno.exit(0);
+`;
+
+testOnGpu(
+  "neither 2,400 runs of one step nor 1,000 solvers one after another make the heap grow",
+  async () => assertLess(await printed(AGAIN), 2),
+  { ignore: !THOROUGH },
 );
 
 Deno.test("a program that fails before it disposes of a solver ends, and one that waits for a run does not", async () => {

@@ -147,7 +147,7 @@ export function whyNot(
   const refused = refusalOf(traversal, problem);
   if (refused !== undefined) return refused;
   const lists = traversal.parameterLists(problem, limits), known = Object.keys(lists);
-  const odd = oddIn(lists, parameters, () => [0, LARGEST_VALUE]);
+  const odd = oddIn(lists, parameters, (list) => [Math.min(1, ...list), LARGEST_VALUE]);
   const reason = refuseOthers(known, parameters) ?? (odd === undefined ? odd : wrongParameters(odd)) ??
     traversal.infeasible(problem, parameters, limits);
   if (reason !== undefined) return reason;
