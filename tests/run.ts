@@ -101,9 +101,16 @@ async function passOn(
 }
 
 /**
- * Test files at a time: one more than there are cores, since some wait for processes, devices or a browser.
+ * Test files at a time: one more than there are cores, since some wait for processes, devices or a browser; and no more
+ * than share one GPU well.
  */
-const JOBS = navigator.hardwareConcurrency + 1;
+const JOBS = Math.min(navigator.hardwareConcurrency + 1, 10);
+
+/**
+ * On Linux WebGPU looks for adapters through Vulkan alone. NVIDIA's OpenGL has one lock for all threads of a process, at
+ * which test files that open devices at the same time wait for ever (driver 580.159, an H100, 2026-11-28).
+ */
+const BACKEND: Record<string, string> = Deno.build.os === "linux" ? { DENO_WEBGPU_BACKEND: "vulkan" } : {};
 
 if (import.meta.main) {
   const args = Deno.args.filter((arg) => arg !== "--thorough");
@@ -113,6 +120,7 @@ if (import.meta.main) {
       // Mesa complains without the directory
       XDG_RUNTIME_DIR: Deno.env.get("XDG_RUNTIME_DIR") ?? "/tmp",
       DENO_JOBS: `${JOBS}`,
+      ...BACKEND,
       FACET_THOROUGH: args.length < Deno.args.length ? "1" : "0",
     },
     stdout: "piped",
