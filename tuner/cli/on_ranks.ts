@@ -25,13 +25,19 @@ type RankTask = "solve" | "scaling" | "shot";
 
 /** The rank of this process, as `mpirun` says. */
 function ownRank(): number {
-  return Number(Deno.env.get("OMPI_COMM_WORLD_RANK") ?? Deno.env.get("PMI_RANK") ?? 0);
+  return startedRanks()?.rank ?? 0;
 }
 
 /** What a rank was asked for: everything that must be the same on all, by name. */
 export type Request = Readonly<Record<string, string>>;
 
-export interface RankCommand<S extends Options, T extends DeviceWishes> extends Usage<S> {
+/** What every command on ranks may be given. */
+interface RankWishes extends DeviceWishes {
+  /** Seconds that a rank waits for another one at most. */
+  readonly rankTimeout?: number | undefined;
+}
+
+export interface RankCommand<S extends Options, T extends RankWishes> extends Usage<S> {
   /** Reads further: what all ranks must agree on, what rank 0 then checks of the file to write, and what the work needs. */
   readonly read: (options: Values<S>, world: World) => Promise<
     { readonly request: Request; readonly check?: (() => Promise<void>) | undefined; readonly values: T }
@@ -46,7 +52,7 @@ export interface RankCommand<S extends Options, T extends DeviceWishes> extends 
  *
  * Under `mpirun` the work is done in a child, so that one that is killed still ends with that line and that code.
  */
-export async function onRanks<const S extends Options, T extends DeviceWishes>(
+export async function onRanks<const S extends Options, T extends RankWishes>(
   task: RankTask,
   args: readonly string[],
   { read, work, ...usage }: RankCommand<S, T>,
@@ -54,7 +60,9 @@ export async function onRanks<const S extends Options, T extends DeviceWishes>(
   const isWatched = Deno.env.get(WATCHED) !== undefined;
   if (startedRanks() !== undefined && !isWatched) return await watch(task, args);
   if (isWatched) new Worker(ORPHAN_WATCH, { type: "module" });
-  const world = await openWorld().catch((error): never => {
+  const late = (message: string) => say(`facet: rank ${ownRank()}: ${message}`);
+  const patience: { onLate: typeof late; limitMs?: number } = { onLate: late };
+  const world = await openWorld(patience).catch((error): never => {
     throw error instanceof RankError && ownRank() > 0
       ? new RankError(`rank ${ownRank()}: ${error.message}`)
       : error;
@@ -67,6 +75,7 @@ export async function onRanks<const S extends Options, T extends DeviceWishes>(
     let exitCode: number = EXIT.done;
     if (asked !== undefined) {
       const { check, values } = asked;
+      if (values.rankTimeout !== undefined) patience.limitMs = 1000 * values.rankTimeout;
       await together(world, async () => world.rank === 0 ? await check?.() : undefined, 1);
       using device = await together(world, () => openRankDevice(world, values).catch(failed));
       const { place, note } = device, places = await world.shareAll(place);
@@ -152,9 +161,15 @@ async function watch(task: RankTask, args: readonly string[]): Promise<number> {
     args: [...flags, Deno.mainModule, task, ...args],
     env: { [WATCHED]: "1" },
   }).spawn();
+  // mpirun ends this process, not the child, which may be stopped
+  let isEnded = false;
+  Deno.addSignalListener("SIGTERM", () => {
+    isEnded = true;
+    child.kill("SIGKILL");
+  });
   const { code, signal } = await child.status;
   if (signal === null) return code;
   // mpirun ends the ranks of one that failed before: that one has said why
-  if (signal !== "SIGTERM") say(`facet: rank ${ownRank()}: its process was ended by ${signal}`);
+  if (signal !== "SIGTERM" && !isEnded) say(`facet: rank ${ownRank()}: its process was ended by ${signal}`);
   return EXIT.deviceFailed;
 }

@@ -4,6 +4,7 @@
  * @module
  */
 import { setImmediate } from "node:timers";
+import { RequestError } from "../problem/request_error.ts";
 import { aloneWorld, type Message, RankError, type World } from "./world.ts";
 
 /** MPI_THREAD_FUNNELED: only this thread calls MPI. MPI_UNDEFINED: this rank is in no part of a world. */
@@ -16,11 +17,36 @@ const FUNNELED = 1, UNDEFINED = -32766;
  */
 const SPIN_MS = 0.1, BUSY_MS = 2, BUSY_MS_PER_BYTE = 5e-6, NAP_MS = 1;
 
+/** What becomes of waits that take long, as for a rank that was stopped. It may change until a wait is over. */
+export interface Patience {
+  /** Hears once of each wait that has taken 30 seconds; the message is a line. @default {nobody does} */
+  readonly onLate?: (message: string) => void;
+  /** Milliseconds after which a wait ends with a {@linkcode RankError}. @default {Infinity} */
+  readonly limitMs?: number;
+}
+
+/** Who waits for others, and since when; what it returns is asked now and then. @throws {RankError} beyond the limit */
+export function waiting(patience: Patience, others: readonly (number | undefined)[], startMs: number) {
+  const ranks = [...new Set(others)].filter((one) => one !== undefined).sort((a, b) => a - b);
+  const whom = ranks.length === 0 ? "other ranks" : `rank ${ranks.join(", ")}`;
+  let isSaid = false;
+  return (nowMs: number): void => {
+    const waitedMs = nowMs - startMs, waited = `has waited for ${whom} for ${Math.floor(waitedMs / 1000)} s`;
+    if (waitedMs >= (patience.limitMs ?? Infinity)) throw new RankError(`Cannot go on: this rank ${waited}`);
+    if (isSaid || waitedMs < LATE_MS) return;
+    isSaid = true;
+    patience.onLate?.(`${waited}: busy, stopped or unreachable`);
+  };
+}
+
+/** A wait that is no usual one. */
+const LATE_MS = 30_000;
+
 /** The ranks that `mpirun` started; without it, this process alone. */
-export async function openWorld(): Promise<World> {
+export async function openWorld(patience: Patience = {}): Promise<World> {
   const started = startedRanks();
   if (started === undefined) return aloneWorld();
-  const library = openMpiLibrary(started.variable), world = mpiWorld(library);
+  const library = openMpiLibrary(started.variable), world = mpiWorld(library, patience);
   if (world.size === started.size) return world;
   await world.close();
   throw new RankError(
@@ -35,11 +61,15 @@ export async function openWorld(): Promise<World> {
  */
 function mpiWorld(
   { mpi, handleBytes, noStatuses, constant, read }: ReturnType<typeof openMpiLibrary>,
+  patience: Patience,
 ): World {
   const world = constant("world"), max = constant("max");
   const float = constant("float"), double = constant("double"), byte = constant("byte");
   /** Requests, with the arrays that MPI reads or writes, which must stay. */
-  const underWay = new Map<number, { request: Uint8Array; arrays: readonly ArrayBufferView[] }>();
+  const underWay = new Map<
+    number,
+    { request: Uint8Array; arrays: readonly ArrayBufferView[]; other: number | undefined }
+  >();
   let messages = 0;
   const check = (code: number): void => {
     if (code === 0) return;
@@ -52,10 +82,14 @@ function mpiWorld(
     check(ask(comm, number));
     return number[0]!;
   };
-  const begin = (arrays: readonly ArrayBufferView[], call: (request: Uint8Array) => number): Message => {
+  const begin = (
+    arrays: readonly ArrayBufferView[],
+    call: (request: Uint8Array) => number,
+    other?: number,
+  ): Message => {
     const request = new Uint8Array(handleBytes), id = messages++;
     check(call(request));
-    underWay.set(id, { request, arrays });
+    underWay.set(id, { request, arrays, other });
     return { id };
   };
   const finish = async (list: readonly Message[]): Promise<void> => {
@@ -67,6 +101,7 @@ function mpiWorld(
       requests.set(request, i * handleBytes);
       for (const { byteLength } of arrays) bytes += byteLength;
     }
+    const wait = waiting(patience, list.map(({ id }) => underWay.get(id)!.other), nowMs);
     const busyEnd = nowMs + BUSY_MS + bytes * BUSY_MS_PER_BYTE;
     while (true) {
       const spinEnd = nowMs + SPIN_MS;
@@ -75,6 +110,7 @@ function mpiWorld(
         nowMs = performance.now();
       } while (isDone[0] === 0 && nowMs < spinEnd);
       if (isDone[0] !== 0) break;
+      wait(nowMs);
       await new Promise<void>((resolve) => {
         if (nowMs < busyEnd) setImmediate(resolve);
         else setTimeout(resolve, NAP_MS);
@@ -94,9 +130,9 @@ function mpiWorld(
       rank,
       size,
       send: (to, tag, values) =>
-        begin([values], (request) => mpi.isend(values, values.length, float, to, tag, comm, request)),
+        begin([values], (request) => mpi.isend(values, values.length, float, to, tag, comm, request), to),
       receive: (from, tag, values) =>
-        begin([values], (request) => mpi.irecv(values, values.length, float, from, tag, comm, request)),
+        begin([values], (request) => mpi.irecv(values, values.length, float, from, tag, comm, request), from),
       finish,
       most,
       async shareAll<T>(value: T) {
@@ -158,11 +194,28 @@ const NAMES = {
   PMI_SIZE: ["libmpich.so.12", "libmpi.so.12", "libmpi.so", "libmpi.12.dylib", "libmpi.dylib"],
 } as const;
 
-/** Ranks that `mpirun` has started, and under which variable it says so; undefined where it started none. */
-export function startedRanks(): { readonly variable: keyof typeof NAMES; readonly size: number } | undefined {
+/** What `mpirun` says of a process: its rank, and how many there are. */
+export interface StartedRanks {
+  /** Under which variable it says so. */
+  readonly variable: keyof typeof NAMES;
+  readonly size: number;
+  readonly rank: number;
+}
+
+/** Ranks that `mpirun` has started; undefined where it started none. @throws {RequestError} if it says what cannot be */
+export function startedRanks(): StartedRanks | undefined {
+  const numberIn = (name: string, least: number, below: number): number => {
+    const text = Deno.env.get(name) ?? "0", number = /^\d{1,9}$/.test(text) ? Number(text) : NaN;
+    if (number >= least && number < below) return number;
+    const wanted = `a whole number from ${least}${below < Infinity ? ` to ${below - 1}` : " up"}`;
+    throw new RequestError(
+      `Cannot find the ranks: ${name}, which mpirun sets, must be ${wanted}: found ${text || "nothing"}`,
+    );
+  };
   for (const variable of ["OMPI_COMM_WORLD_SIZE", "PMI_SIZE"] as const) {
-    const size = Number(Deno.env.get(variable));
-    if (size >= 1) return { variable, size };
+    if (Deno.env.get(variable) === undefined) continue;
+    const size = numberIn(variable, 1, Infinity);
+    return { variable, size, rank: numberIn(variable.replace("SIZE", "RANK"), 0, size) };
   }
   return undefined;
 }
