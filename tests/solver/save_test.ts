@@ -3,24 +3,26 @@
  *
  * @module
  */
+import process from "node:process";
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { wholeFields } from "../../kernels/layers.ts";
 import { combine } from "../../kernels/traversals/combine.ts";
 import { planeTorre } from "../../kernels/traversals/plane_torre.ts";
 import { readsPrevious } from "../../kernels/update.ts";
 import {
-  acoustic,
   add,
   along,
   type Configuration,
   createSolver,
   equation,
+  maxwell,
   multiply,
   type Problem,
   sine,
   type Solver,
   subtract,
 } from "../../mod.ts";
+import { crc32 } from "../../tuner/platform.ts";
 import { testOnGpu } from "../test_on_gpu.ts";
 
 /** A wave with a signal, materials, edges that damp, and sources. */
@@ -75,9 +77,15 @@ async function assertGoesOn(
   assertEquals(next.step, step);
   assertEquals(await stateOf(next), before);
   assertEquals(new Uint8Array(await (await next.save()).arrayBuffer()), from);
-  if (other.configuration !== configuration) return;
   await next.run(12);
-  assertEquals(await stateOf(next), await stateOf(solver));
+  const [expected, found] = [await stateOf(solver), await stateOf(next)];
+  if (other.configuration === configuration) return assertEquals(found, expected);
+  // another device rounds otherwise
+  expected.forEach((values, i) => {
+    const most = Math.max(...values.map(Math.abs));
+    const off = Math.max(...values.map((value, j) => Math.abs(value - found[i]![j]!)));
+    assert(off <= 1e-5 * most, `${off} of ${most} in ${i}`);
+  });
 }
 
 async function stateOf(solver: Solver): Promise<Float32Array[]> {
@@ -143,10 +151,11 @@ testOnGpu("from one device on another, and in an order of a plan's own", async (
 });
 
 testOnGpu("a pml's memory, which a GPU has in layers and the CPU in all cells", async ({ device }) => {
-  const options = { spacing: 10, velocity: [1500, 3000], edges: 4 } as const;
-  const problem: Problem = { stencil: acoustic(options), grid: [16, 17, 18], boundary: "zero", steps: 6 };
+  const medium = { permittivity: [1, 4], courant: 0.5, edges: [3, 4, 2], absorber: "pml" } as const;
+  const problem: Problem = { stencil: maxwell(medium), grid: [16, 13, 9], boundary: "zero", steps: 6 };
   const write: Write = async (solver) => {
-    await solver.addSources("s", [[7, 8, 9]], [1e6, 2e6, 1e6]);
+    await solver.write("permittivity", (x, y, z) => 1 + (x + y + z) % 4);
+    await solver.addSources("jz", [[7, 6, 4]], [1, 2, 1]);
     await solver.run(30);
   };
   const gpu = IN_SPACE.GPU!, cpu: Configuration = { traversal: "stepwise", parameters: {}, share: onCpu };
@@ -174,4 +183,15 @@ Deno.test("what is damaged, or of another problem, is refused, and what is not f
   });
   await solver.write("p", 3e38);
   await assertRejects(() => solver.run(4).then(() => solver.save()), Error, "finite values wanted");
+});
+
+Deno.test("a page sums bytes as Node.js does", () => {
+  const bytes = Uint8Array.from({ length: 1000 }, (_, i) => i * 7), expected = crc32(bytes, crc32(bytes));
+  const { getBuiltinModule } = process;
+  try {
+    process.getBuiltinModule = (() => undefined) as unknown as typeof getBuiltinModule;
+    assertEquals(crc32(bytes, crc32(bytes)), expected);
+  } finally {
+    process.getBuiltinModule = getBuiltinModule;
+  }
 });

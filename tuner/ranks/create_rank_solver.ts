@@ -17,7 +17,7 @@ import type { RankDevice } from "./open_rank_device.ts";
 import { RankSolver } from "./rank_solver.ts";
 import type { World } from "./world.ts";
 
-export { openWorld } from "./mpi_world.ts";
+export { openWorld, type Patience } from "./mpi_world.ts";
 export { type DeviceWishes, type OpenedDevice, openRankDevice, type RankDevice } from "./open_rank_device.ts";
 export type { FieldStart as RankStart } from "../../kernels/initial_field.ts";
 export type { RankCells, RankRun, RankSolver } from "./rank_solver.ts";
