@@ -160,6 +160,7 @@ export const diamondTorre: Traversal = {
     const nz = problem.grid[2], lanes = threads * zPerThread, noVector = refuseVector(zPerThread);
     if (noVector !== undefined) return noVector;
     if (nt < 2) return wrongParameters(`Nt ${nt}: a torre of one tier keeps nothing for the next step`);
+    if (nt % 2 !== 0) return wrongParameters(`Nt ${nt} is odd: the two arrays would not swap back`);
     if (lanes < nz) {
       return wrongParameters(`${threads} threads with ${zPerThread} along z each do not cover ${nz} cells`);
     }

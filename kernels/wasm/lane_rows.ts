@@ -26,8 +26,8 @@ export function laneRow(substep: Substep, lanes: Lanes, index: number): ModuleFu
       const writer = new VectorWriter(expressionsOf(substep), declare);
       const read = rowsRead(substep).filter(({ span: { first, last } }) => last > first);
       const size = Math.max(1, ...read.map(({ span: { first, last } }) => 1 + last - first));
-      const windows = read.map(({ row, span: { last } }) => {
-        return { row, window: new Window(declare, last, size) };
+      const windows = read.map(({ row, span: { first, last } }) => {
+        return { row, first, window: new Window(declare, last, size) };
       });
       const at = (plane: number, position: number): number =>
         plane * lanes.plane + laneOffset(lanes, { position, lane: 0 });
@@ -59,8 +59,10 @@ export function laneRow(substep: Substep, lanes: Lanes, index: number): ModuleFu
         ...[current, next].map((array) =>
           array.set(i32.add(array.get(), i32.shl(begin.get(), i32.const(4))))
         ),
-        ...windows.flatMap(({ row, window }) =>
-          window.held.map((position) => window.at(position).set(load(row, position)))
+        // a window is as wide as the widest: what no tap of its own row reads may lie beyond the pads
+        ...windows.flatMap(({ row, first, window }) =>
+          window.held.filter((position) => position >= first)
+            .map((position) => window.at(position).set(load(row, position)))
         ),
         loop(many, range(many).flatMap(make)),
         loop(1, [...make(0), ...windows.flatMap(({ window }) => window.rotate())]),

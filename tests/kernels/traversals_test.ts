@@ -312,8 +312,9 @@ Deno.test("infeasible parameters are reported before anything is compiled, with 
   assertEquals(why({ threads: 64 }), undefined);
   assertEquals(why({ threads: 40 }), "40 threads with 1 along z each do not cover 41 cells");
   assertEquals(why({ threads: 96 }), "96 threads are more than 41 cells along z need");
-  assertEquals(why({ unroll: 3, nt: 9 }), "unroll 3 is odd: the two arrays would not swap back");
-  assertEquals(why({ nt: 9 }), "Nt 9 is not a multiple of unroll 2");
+  assertEquals(why({ unroll: 3, nt: 12 }), "unroll 3 is odd: the two arrays would not swap back");
+  assertEquals(why({ nt: 10, unroll: 4 }), "Nt 10 is not a multiple of unroll 4");
+  assertEquals(why({ nt: 9, unroll: 1 }), "Nt 9 is odd: the two arrays would not swap back");
   assertEquals(why({ nt: 1, unroll: 1 }), "Nt 1: a torre of one tier keeps nothing for the next step");
   assertEquals(why({ zPerThread: 3, threads: 14 }), "3 cells a thread: 1, 2 or 4 make a vector");
   assertEquals(why({ bands: 4 }), "4 bands are too many: at most 2 can run at once");

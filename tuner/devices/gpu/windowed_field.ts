@@ -167,10 +167,11 @@ export class WindowedField implements Disposable {
     }
   }
 
-  /** Sets all fields to zero, and the time step to 0; what passes through a window has no materials. */
+  /** Sets all fields to zero, and the time step to 0; materials stay. */
   clear(): void {
+    const { problem: { stencil: { update } }, plan: { storage: { layout } } } = this;
     this.#step = 0;
-    for (const slice of this.#levels.flat()) slice.fill(0);
+    for (const slice of this.#levels.flat()) slice.fill(0, 0, update.fields.length * layout.plane);
   }
 
   /** From now on adds to these points and records them, of a problem that has points. */
