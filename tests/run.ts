@@ -1,7 +1,7 @@
 /**
  * The task `test`: runs every test and every example in the documentation, several files at a time, and ends with one
  * line alone, `N passed, N failed`. Flags of `deno test`, as `--filter TEXT`, and paths are passed on; `--thorough` adds
- * the tests that are too slow for every run.
+ * the tests that are too slow for every run, with random scripts for `--seconds 3600`.
  *
  * @module
  */
@@ -74,6 +74,23 @@ export function testArguments(args: readonly string[]): string[] {
   ];
 }
 
+/**
+ * Takes out what is not for `deno test`: `--thorough`, and `--seconds N`, the time of random scripts then.
+ *
+ * @param all the task's arguments
+ * @returns the others; `seconds` is NaN where no number follows
+ */
+export function ownArguments(
+  all: readonly string[],
+): { readonly args: string[]; readonly isThorough: boolean; readonly seconds?: number } {
+  const at = all.indexOf("--seconds"), isOwn = (i: number): boolean => at >= 0 && (i === at || i === at + 1);
+  return {
+    args: all.filter((arg, i) => arg !== "--thorough" && !isOwn(i)),
+    isThorough: all.includes("--thorough"),
+    ...(at >= 0 && { seconds: Number(all[at + 1] ?? NaN) }),
+  };
+}
+
 function hasPath(args: readonly string[]): boolean {
   return args.some((arg, i) => !arg.startsWith("-") && !VALUED.has(args[i - 1]!));
 }
@@ -113,7 +130,11 @@ const JOBS = Math.min(navigator.hardwareConcurrency + 1, 10);
 const BACKEND: Record<string, string> = Deno.build.os === "linux" ? { DENO_WEBGPU_BACKEND: "vulkan" } : {};
 
 if (import.meta.main) {
-  const args = Deno.args.filter((arg) => arg !== "--thorough");
+  const { args, isThorough, seconds } = ownArguments(Deno.args);
+  if (seconds !== undefined && !(seconds > 0)) {
+    console.error(`Cannot test: --seconds must be a number above 0: found ${seconds}`);
+    Deno.exit(2);
+  }
   const child = new Deno.Command(Deno.execPath(), {
     args: testArguments(args),
     env: {
@@ -121,7 +142,8 @@ if (import.meta.main) {
       XDG_RUNTIME_DIR: Deno.env.get("XDG_RUNTIME_DIR") ?? "/tmp",
       DENO_JOBS: `${JOBS}`,
       ...BACKEND,
-      FACET_THOROUGH: args.length < Deno.args.length ? "1" : "0",
+      FACET_THOROUGH: isThorough ? "1" : "0",
+      ...(seconds !== undefined && { FACET_SECONDS: `${seconds}` }),
     },
     stdout: "piped",
     stderr: "piped",

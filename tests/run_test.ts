@@ -1,5 +1,5 @@
 import { assertEquals, assertStringIncludes } from "@std/assert";
-import { tally, testArguments } from "./run.ts";
+import { ownArguments, tally, testArguments } from "./run.ts";
 
 const RUN = new URL("./run.ts", import.meta.url).pathname;
 
@@ -28,6 +28,16 @@ Deno.test("testArguments passes flags on, and names the paths unless they are gi
   assertEquals(testArguments(["--filter", "foo"]).includes("tests/"), true);
   const own = testArguments(["--filter=foo", "tests/std/"]);
   assertEquals([own.at(-1), own.includes("--no-check")], ["tests/std/", false]);
+});
+
+Deno.test("--thorough and the seconds of random scripts are not passed on", () => {
+  assertEquals(ownArguments(["--filter", "a", "--thorough", "--seconds", "3600", "tests/x.ts"]), {
+    args: ["--filter", "a", "tests/x.ts"],
+    isThorough: true,
+    seconds: 3600,
+  });
+  assertEquals(ownArguments(["--fail-fast"]), { args: ["--fail-fast"], isThorough: false });
+  assertEquals(ownArguments(["--seconds"]).seconds, NaN);
 });
 
 Deno.test("tests run with the packages of their own lock file", async () => {

@@ -1,0 +1,136 @@
+/**
+ * A case by chance, the same for the same seed and devices.
+ *
+ * @module
+ */
+import { stencilOf } from "../../mod.ts";
+import { Dice } from "./dice.ts";
+import { drawEquation, type Style } from "./draw_equation.ts";
+import { drawCalls } from "./draw_script.ts";
+import { type Bench, type Device, drawWhere } from "./draw_where.ts";
+import type { Boundary, RandomCase } from "./random_case.ts";
+
+/** What is drawn from. */
+export interface DrawOptions {
+  readonly devices: readonly Device[];
+  readonly bench: Bench;
+  /** Scripts of a case, on one solver. */
+  readonly scripts: number;
+}
+
+const STYLES: readonly (readonly [number, Style])[] = [
+  [4, "free"],
+  [3, "cross"],
+  [2, "box"],
+  [2, "chain"],
+  [0.7, "line"],
+  [0.8, "sweep"],
+  [2, "built-in"],
+];
+
+/** What the GPU is to compute with; undefined: whatever can. */
+const WISHES: readonly (readonly [number, string | undefined])[] = [
+  [2, undefined],
+  [0.5, "stepwise"],
+  [3, "marching"],
+  [3, "diamond-torre"],
+  [2, "plane-torre"],
+  [0.4, "classic"],
+  [0.4, "swept"],
+  [0.4, "swept-register"],
+];
+
+/** Equations that traversals with few abilities may have. */
+const SUITED: Readonly<Record<string, typeof STYLES>> = {
+  "plane-torre": [[4, "cross"], [3, "box"], [1, "built-in"]],
+  "diamond-torre": [[3, "cross"], [2, "box"], [2, "chain"], [2, "free"], [1.5, "built-in"]],
+  classic: [[2, "line"], [1, "sweep"]],
+  swept: [[1, "sweep"]],
+  "swept-register": [[1, "sweep"]],
+};
+
+/** Cells at most: the interpreter visits each in every step. */
+const MOST_CELLS = 1500;
+
+const PRIMES = [2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31];
+
+function drawGrid(dice: Dice, { dimensions }: RandomCase["definition"], reach: number): number[] {
+  if (dimensions === 1) {
+    return [
+      1,
+      1,
+      dice.weighted([[2, dice.from(2 * reach + 2, 40)], [2, dice.oneOf([64, 96, 128, 192, 256])], [
+        1,
+        dice.from(40, 300),
+      ]]),
+    ];
+  }
+  const axes = dimensions === 2 ? 2 : 3, most = axes === 2 ? 34 : 14;
+  const along = (): number =>
+    dice.weighted([[5, dice.from(2, most)], [1.2, 1], [1.5, dice.oneOf(PRIMES)], [1, dice.from(1, 4)], [
+      0.6,
+      dice.from(24, 48),
+    ]]);
+  for (;;) {
+    const grid = Array.from({ length: axes }, along);
+    // one layer, or one row
+    if (dice.chance(0.12)) grid[dice.below(axes)] = 1;
+    if (dice.chance(0.04)) grid.fill(1, 1);
+    if (grid.reduce((a, b) => a * b) <= MOST_CELLS) return grid;
+  }
+}
+
+function drawBoundary(dice: Dice, { dimensions, boundaries }: RandomCase["definition"]): Boundary[] {
+  const axes = dimensions === 2 ? 2 : 3;
+  if (dimensions === 1) {
+    return new Array<Boundary>(3).fill(
+      dice.weighted([[2, "periodic"], [2, "insulated"], [0.6, "zero"]] as const),
+    );
+  }
+  const same = dice.weighted<Boundary>([[4, "zero"], [1.5, "periodic"], [1, "insulated"]]),
+    isSame = dice.chance(0.55);
+  const words = Array.from(
+    { length: axes },
+    () => isSame ? same : dice.oneOf(["zero", "zero", "periodic", "insulated"] as const),
+  );
+  return words.map((word) => boundaries.includes(word) ? word : boundaries[0]!);
+}
+
+/** The largest offset of a tap. */
+function reachOf(definition: RandomCase["definition"]): number {
+  const text = JSON.stringify(definition.substeps);
+  return Math.max(
+    0,
+    ...[...text.matchAll(/-?\d+(?=[,\]])/g)].map(([number]) => Math.abs(Number(number))).filter((one) =>
+      one <= 8
+    ),
+  );
+}
+
+/** Draws a case; undefined after many tries that no device can compute, which says that something is wrong. */
+export function drawCase(seed: number, { devices, bench, scripts }: DrawOptions): RandomCase {
+  const dice = new Dice(seed), wish = dice.weighted(WISHES), device = dice.oneOf(devices);
+  for (let i = 0; i < 200; i++) {
+    // after many tries, of windows on lines, any traversal
+    const wanted = i < 100 ? wish : undefined,
+      styles = wanted === undefined ? STYLES : SUITED[wanted] ?? STYLES;
+    const definition = drawEquation(dice, dice.weighted(styles));
+    stencilOf(definition); // a definition that makes no sense is a fault of the generator
+    const grid = drawGrid(dice, definition, reachOf(definition)), boundary = drawBoundary(dice, definition);
+    const steps = dice.weighted([[1, 1], [1, 2], [2, dice.from(3, 6)], [2, dice.from(7, 16)]]);
+    const isLine = definition.dimensions === 1,
+      isSurveyed = !isLine && dice.chance(device.endsWith("ranks") || device === "window" ? 0.6 : 0.35);
+    const sources = definition.sources === undefined ? 0 : dice.from(0, 2);
+    const survey = isSurveyed ? { survey: { sources, receivers: dice.from(0, 3) } } : {};
+    const undecided = { seed, definition, grid, boundary, steps, ...survey };
+    const where = drawWhere(dice, undecided, i < 150 ? device : dice.oneOf(devices), {
+      ...bench,
+      wish: wanted,
+    });
+    if (where === undefined) continue;
+    const isHasty = where.on === "solver" && dice.chance(0.2);
+    const one = { ...undecided, where, ...(isHasty && { isHasty }) };
+    return { ...one, calls: drawCalls(dice, one, scripts) };
+  }
+  throw new RangeError(`Cannot draw case ${seed}: no device can compute any of 200 problems`);
+}

@@ -1,0 +1,328 @@
+/**
+ * Solvers as cases want them: one of `mod.ts`, or ranks within this process, which also hold windows.
+ *
+ * @module
+ */
+import {
+  createSolver,
+  openDevice,
+  type OpenProblem,
+  type Solver,
+  solverLayout,
+  stencilOf,
+} from "../../mod.ts";
+import { CpuPool } from "../../tuner/devices/cpu/wasm_workers.ts";
+import { GpuDevice } from "../../tuner/devices/gpu/gpu_device.ts";
+import { createRankSolver } from "../../tuner/ranks/create_rank_solver.ts";
+import type { RankSolver } from "../../tuner/ranks/rank_solver.ts";
+import type { Configuration } from "../../tuner/configuration.ts";
+import { planOf } from "../../models/rank_part.ts";
+import { plannedProblem } from "../../kernels/planned_problem.ts";
+import { localWorlds } from "../ranks/local_world.ts";
+import { type Call, patternAt, type RandomCase } from "./random_case.ts";
+
+/** What callbacks get. */
+export type Take = (first: number, values: ArrayLike<number>, size?: readonly number[]) => void;
+
+/** What runs a script. */
+export interface Machine extends AsyncDisposable {
+  write(call: Extract<Call, { call: "write" }>): Promise<void>;
+  run(steps: number): Promise<unknown>;
+  sources(call: Extract<Call, { call: "sources" }>): Promise<void>;
+  receivers(call: Extract<Call, { call: "receivers" }>, take: Take): Promise<void>;
+  snapshots(call: Extract<Call, { call: "snapshots" }>, take: Take): Promise<void>;
+  reset(): Promise<void>;
+  initialise(kind: "noise" | "integers" | "binary" | "zero", seed: number): Promise<void>;
+  read(name: string, ago?: 1, x?: number, slices?: number): Promise<ArrayLike<number>>;
+  traces(): Promise<readonly ArrayLike<number>[]>;
+  spectra(): Promise<readonly ArrayLike<number>[]>;
+}
+
+/** A submission may take so long: software that shares its cores is slow. */
+export const TIMEOUT_MS = 600_000;
+
+/** The GPU, whose limits can be lowered. */
+export interface LimitedGpu {
+  readonly device: GPUDevice;
+  readonly isSoftware: boolean;
+  /** Its own limits. */
+  readonly limits: Readonly<Record<string, number>>;
+  /** Lowers some until the next call. */
+  lower(limits: Readonly<Record<string, number>>): void;
+}
+
+/** Opens the GPU; undefined where there is none. */
+export async function openLimitedGpu(): Promise<LimitedGpu | undefined> {
+  const device = await openDevice();
+  if (device === null) return undefined;
+  const names = Object.getOwnPropertyNames(Object.getPrototypeOf(device.limits));
+  const own = device.limits as unknown as Record<string, number>;
+  const limits = Object.fromEntries(
+    names.filter((name) => typeof own[name] === "number").map((name) => [name, own[name]!]),
+  );
+  let lowered: Readonly<Record<string, number>> = {};
+  Object.defineProperty(device, "limits", { get: () => ({ ...limits, ...lowered }) });
+  return {
+    device,
+    isSoftware: device.adapterInfo?.isFallbackAdapter ?? false,
+    limits,
+    lower: (limits) => void (lowered = limits),
+  };
+}
+
+/** The problem of a case as users have it. */
+export function problemOf({ definition, grid, boundary, steps, survey }: RandomCase): OpenProblem {
+  const isSame = boundary.every((one) => one === boundary[0]);
+  return {
+    stencil: stencilOf(definition),
+    grid: grid as unknown as OpenProblem["grid"],
+    boundary: (isSame ? boundary[0] : boundary) as OpenProblem["boundary"],
+    steps,
+    ...(survey && { survey }),
+  };
+}
+
+function placeOptions({ interpolation, slope }: { interpolation?: "linear" | "sinc"; slope?: number }) {
+  return {
+    ...(interpolation !== undefined && { interpolation }),
+    ...(slope !== undefined && { weight: (x: number) => 1 + slope * x }),
+  };
+}
+
+type Positions = Parameters<Solver["addReceivers"]>[1];
+
+/** Makes what computes a case; throws what the product throws. */
+export async function makeMachine(one: RandomCase, gpu: LimitedGpu | undefined): Promise<Machine> {
+  gpu?.lower({});
+  const { where } = one;
+  if (where.on === "ranks") return await RankMachine.make(one, where, gpu);
+  const { configuration, sections, hasBuffers = false } = where, problem = problemOf(one);
+  const usesGpu = configuration.share.gpuSlices > 0;
+  const buffers = hasBuffers ? makeBuffers(problem, configuration, gpu!) : undefined;
+  if (sections !== undefined) {
+    const { bytes, isBuffer } = sections;
+    gpu!.lower({ maxStorageBufferBindingSize: bytes, ...(isBuffer && { maxBufferSize: bytes }) });
+  }
+  try {
+    const options = { timeoutMs: TIMEOUT_MS, ...(buffers && { buffers }) };
+    const solver = await createSolver(usesGpu ? gpu!.device : null, problem, configuration, options);
+    return new SolverMachine(solver, buffers ?? []);
+  } finally {
+    gpu?.lower({});
+  }
+}
+
+function makeBuffers(problem: OpenProblem, configuration: Configuration, { device }: LimitedGpu) {
+  const { length } = solverLayout(problem, configuration);
+  const usage = GPUBufferUsage.STORAGE | GPUBufferUsage.COPY_SRC | GPUBufferUsage.COPY_DST;
+  return [0, 1].map(() => device.createBuffer({ size: 4 * length, usage })) as [GPUBuffer, GPUBuffer];
+}
+
+class SolverMachine implements Machine {
+  readonly #solver: Solver;
+  readonly #buffers: readonly GPUBuffer[];
+
+  constructor(solver: Solver, buffers: readonly GPUBuffer[]) {
+    [this.#solver, this.#buffers] = [solver, buffers];
+  }
+
+  write({ name, values, ago, x, slices, isList }: Parameters<Machine["write"]>[0]): Promise<void> {
+    const solver = this.#solver, { problem: { grid, stencil: { dimensions } } } = solver;
+    const options = {
+      ...(ago !== undefined && { ago }),
+      ...(x !== undefined && { x }),
+      ...(slices !== undefined && { slices }),
+    };
+    if (values.kind === "same") return solver.write(name, values.value, options);
+    // an axis profile's function gets the index
+    const isProfile = solver.problem.stencil.update.profiles?.some((one) => one.name === name) ?? false;
+    const at = (...cell: number[]) => patternAt(values, isProfile ? cell.slice(0, 1) : cell);
+    if (isList !== true) return solver.write(name, at, options);
+    const [, ny, nz] = grid, first = x ?? 0, count = slices ?? grid[0] - first;
+    const list = Float32Array.from({ length: count * ny * nz }, (_, i) => {
+      const [x, y, z] = [first + Math.floor(i / (ny * nz)), Math.floor(i / nz) % ny, i % nz] as const;
+      return dimensions === 2 ? at(x, z) : at(x, y, z);
+    });
+    return solver.write(name, list, options);
+  }
+
+  run(steps: number) {
+    return this.#solver.run(steps);
+  }
+
+  sources({ name, positions, signatures, ...rest }: Parameters<Machine["sources"]>[0]): Promise<void> {
+    const sent = signatures.length === 1 ? signatures[0]! : signatures;
+    return this.#solver.addSources(name, positions as unknown as Positions, sent, placeOptions(rest));
+  }
+
+  receivers({ name, positions, every, takes, ...rest }: Parameters<Machine["receivers"]>[0], take: Take) {
+    return this.#solver.addReceivers(name, positions as unknown as Positions, {
+      every,
+      ...placeOptions(rest),
+      ...(takes === "samples" && { onSamples: take }),
+      ...(typeof takes === "object" && { frequencies: takes }),
+    });
+  }
+
+  snapshots({ name, every, stride, box }: Parameters<Machine["snapshots"]>[0], take: Take): Promise<void> {
+    return this.#solver.addSnapshots(name, {
+      every,
+      stride,
+      ...(box && { box: box as never }),
+      onSnapshot: ({ step, values, size }) => take(step, values, size),
+    });
+  }
+
+  reset(): Promise<void> {
+    return this.#solver.reset();
+  }
+
+  initialise(...all: Parameters<Machine["initialise"]>): Promise<void> {
+    return this.#solver.initialise(...all);
+  }
+
+  read(name: string, ago?: 1, x?: number, slices?: number) {
+    return this.#solver.read(name, {
+      ...(ago !== undefined && { ago }),
+      ...(x !== undefined && { x }),
+      ...(slices !== undefined && { slices }),
+    });
+  }
+
+  traces() {
+    return this.#solver.traces();
+  }
+
+  spectra() {
+    return this.#solver.spectra();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#solver[Symbol.asyncDispose]();
+    for (const buffer of this.#buffers) buffer.destroy();
+  }
+}
+
+/** Ranks of one process, which share a device. */
+class RankMachine implements Machine {
+  readonly #ranks: readonly RankSolver[];
+  readonly #case: RandomCase;
+  readonly #pool: CpuPool | undefined;
+
+  private constructor(one: RandomCase, ranks: readonly RankSolver[], pool: CpuPool | undefined) {
+    [this.#case, this.#ranks, this.#pool] = [one, ranks, pool];
+  }
+
+  static async make(
+    one: RandomCase,
+    { parts, exchangeEvery, rates, workers, configurations }: Extract<RandomCase["where"], { on: "ranks" }>,
+    gpu: LimitedGpu | undefined,
+  ): Promise<RankMachine> {
+    const open = problemOf(one), usesGpu = configurations[0]!.share.gpuSlices > 0;
+    const plan = planOf(plannedProblem(open), {
+      parts: parts as unknown as [number, number, number],
+      exchangeEvery,
+      rates,
+    });
+    if (plan === undefined) {
+      throw new RangeError("Cannot share the grid: parts are thinner than their ghost zones");
+    }
+    const pool = usesGpu ? undefined : await CpuPool.create({ workers });
+    try {
+      const device = {
+        gpu: usesGpu ? await GpuDevice.borrow(gpu!.device, { timeoutMs: TIMEOUT_MS }) : undefined,
+        cpuPool: pool,
+      };
+      const worlds = localWorlds(rates.length);
+      const made = await Promise.allSettled(
+        worlds.map((world, rank) =>
+          createRankSolver(world, device, open, [], { plan, choose: () => configurations[rank]! })
+        ),
+      );
+      const failed = made.find((one) => one.status === "rejected");
+      const ranks = made.flatMap((one) => one.status === "fulfilled" ? [one.value] : []);
+      if (failed === undefined) return new RankMachine(one, ranks, pool);
+      for (const rank of ranks) rank[Symbol.dispose]();
+      throw failed.reason;
+    } catch (error) {
+      pool?.dispose();
+      throw error;
+    }
+  }
+
+  async #all<T>(of: (rank: RankSolver, index: number) => Promise<T>): Promise<T> {
+    const [first] = await Promise.all(this.#ranks.map(of));
+    return first!;
+  }
+
+  write({ name, values, ago }: Parameters<Machine["write"]>[0]): Promise<void> {
+    const cells = { name, ...(ago !== undefined && { ago }) };
+    const isProfile = this.#case.definition.profiles?.some((one) => one.name === name) ?? false;
+    return this.#all((rank) => {
+      return rank.write(cells, (...cell: number[]) => patternAt(values, isProfile ? cell.slice(0, 1) : cell));
+    });
+  }
+
+  run(steps: number) {
+    return this.#all((rank) => rank.run(steps));
+  }
+
+  sources({ name, positions, signatures, ...rest }: Parameters<Machine["sources"]>[0]): Promise<void> {
+    const sent = signatures.length === 1 ? signatures[0]! : signatures;
+    return this.#all((rank) =>
+      rank.addSources(name, positions as unknown as Positions, sent, placeOptions(rest))
+    );
+  }
+
+  receivers({ name, positions, every, takes, ...rest }: Parameters<Machine["receivers"]>[0], take: Take) {
+    return this.#all((rank) =>
+      rank.addReceivers(name, positions as unknown as Positions, {
+        every,
+        ...placeOptions(rest),
+        ...(takes === "samples" && { onSamples: take }),
+        ...(typeof takes === "object" && { frequencies: takes }),
+      })
+    );
+  }
+
+  snapshots(): Promise<void> {
+    throw new RangeError("Ranks have no snapshots");
+  }
+
+  reset(): Promise<void> {
+    return this.#all((rank) => rank.reset());
+  }
+
+  initialise(kind: "noise" | "integers" | "binary" | "zero", seed: number): Promise<void> {
+    return this.#all((rank) => rank.initialise({ kind, seed }));
+  }
+
+  async read(name: string, ago?: 1, x = 0, slices?: number): Promise<ArrayLike<number>> {
+    const { definition: { profiles = [] } } = this.#case;
+    const profile = profiles.find((one) => one.name === name);
+    if (profile === undefined) {
+      const [nx] = this.#ranks[0]!.problem.grid, cells = { name, ...(ago !== undefined && { ago }) };
+      return (await this.#all((rank) => rank.gather(cells, { x, slices: slices ?? nx - x })))!;
+    }
+    // each rank has a piece; those of ranks beside each other along other axes are alike
+    const { problem: { stencil, grid } } = this.#ranks[0]!,
+      axis = stencil.update.profiles!.find((one) => one.name === name)!.axis;
+    const all = new Float32Array(grid[axis]).fill(NaN);
+    for (const rank of this.#ranks) all.set(await rank.read({ name }), rank.part.own.low[axis]);
+    return all;
+  }
+
+  traces() {
+    return this.#all((rank) => rank.traces()) as Promise<readonly ArrayLike<number>[]>;
+  }
+
+  spectra() {
+    return this.#all((rank) => rank.spectra()) as Promise<readonly ArrayLike<number>[]>;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    for (const rank of this.#ranks) rank[Symbol.dispose]();
+    this.#pool?.dispose();
+    return Promise.resolve();
+  }
+}
