@@ -115,6 +115,7 @@ export {
   acousticTimeStep,
   acousticWarning,
 } from "./kernels/stencils/acoustic.ts";
+export type { Accuracy } from "./kernels/stencils/dispersion.ts";
 export type { EdgeWidths } from "./kernels/stencils/edges.ts";
 export {
   elastic,
@@ -134,6 +135,7 @@ export {
   MAXWELL_FIELDS,
   maxwellLimit,
   type MaxwellOptions,
+  maxwellWarning,
   SPEED_OF_LIGHT,
   VACUUM_IMPEDANCE,
 } from "./kernels/stencils/maxwell.ts";

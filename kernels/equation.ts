@@ -264,6 +264,8 @@ function planeTap(plane: number, dimensions: Dimensions): FieldTap {
 
 /** Where a plan has the cell `cells` away along an equation's own axes; of a line three numbers may be given. */
 function offsetOf(cells: readonly number[], dimensions: Dimensions): Offset {
+  const isSpace = dimensions === 2 && cells.length > 2, want: Want = wantOf(undefined);
+  want(!isSpace, "step", "cells along x and y are wanted, not a tap in three dimensions", [...cells]);
   const isShort = dimensions === 1 && cells.length < 3, least = dimensions === 2 ? 2 : 3;
   const [x, ...others] = [...cells, 0, 0, 0].slice(0, Math.max(least, cells.length));
   const offset = isShort

@@ -35,6 +35,7 @@ import type { Expression } from "../expression.ts";
 import { add, atLeast, divide, multiply, subtract } from "../operations.ts";
 import type { ValueRange } from "../update.ts";
 import { armsOf, conservingWeights, secondDerivative } from "./cross.ts";
+import { type Accuracy, changeWarning, type Scheme, stepOf } from "./dispersion.ts";
 import { edgesOf, type EdgeWidths, sumOf } from "./edges.ts";
 import {
   alongAxis,
@@ -60,8 +61,8 @@ export interface AcousticOptions {
   readonly packed?: boolean | undefined;
   /** Metres from cell to cell. @default {10} */
   readonly spacing?: number | undefined;
-  /** Seconds. @default {0.9 times the largest stable one} */
-  readonly timeStep?: number | undefined;
+  /** Seconds, or how accurate it is to be: then the largest that is, up to the default. @default {0.9 times the largest stable one} */
+  readonly timeStep?: number | Accuracy | undefined;
   /** Cells of the absorbing edges, around the model, at each end of every axis, or of x, y and z. @default {30} */
   readonly edges?: EdgeWidths | undefined;
   /** 2 for x and y, which then is the depth. @default {3} */
@@ -74,7 +75,11 @@ export interface AcousticOptions {
 export type AcousticMedium = Pick<AcousticOptions, "order" | "velocity" | "spacing" | "dimensions">;
 
 /** A medium, and the frequency of a Ricker wavelet in it, in Hz. */
-export type AcousticShot = AcousticMedium & { readonly frequency: number };
+export type AcousticShot = AcousticMedium & Pick<AcousticOptions, "timeStep"> & {
+  readonly frequency: number;
+  /** Metres that the wavelet travels; where they are given, `acousticWarning` looks at what it becomes. */
+  readonly distance?: number | undefined;
+};
 
 /** What an edge leaves of a wave that goes in and comes back, and the width of one in wavelengths. */
 export const LEFT = 3e-3, WAVELENGTHS = 2.3;
@@ -107,10 +112,37 @@ export function acousticEdges({ frequency, ...medium }: AcousticShot): number {
   return Math.ceil(WAVELENGTHS * most / frequency / spacing);
 }
 
-/** A warning where cells are too large for a Ricker wavelet of this frequency in Hz; undefined where they are not. */
-export function acousticWarning({ frequency, ...medium }: AcousticShot): string | undefined {
-  const { least, spacing } = mediumOf(medium);
-  return warningOf(least, { frequency, spacing, fewest: 2.5, wave: "" });
+/** The scheme of a medium, at the step that is given. */
+function schemeOf(
+  options: AcousticMedium & Pick<AcousticOptions, "timeStep">,
+): Scheme & { timeStep: number } {
+  const { order, least, spacing, dimensions } = mediumOf(options), { timeStep } = options;
+  const scheme = {
+    sides: secondDerivative(order).sides,
+    spacing,
+    dimensions,
+    timeStep: 0.9 * acousticTimeStep(options),
+  };
+  if (typeof timeStep !== "object") return { ...scheme, timeStep: timeStep ?? scheme.timeStep };
+  return { ...scheme, timeStep: stepOf({ ...scheme, name: "acoustic", slowest: least }, timeStep) };
+}
+
+/**
+ * A warning where cells are too large for a Ricker wavelet of this frequency in Hz, or where the scheme changes it by more
+ * than 10% over the distance, if one is given, and what would halve that; undefined where neither is.
+ */
+export function acousticWarning({ frequency, distance, ...medium }: AcousticShot): string | undefined {
+  const { least, spacing, order } = mediumOf(medium);
+  const tooLarge = warningOf(least, { frequency, spacing, fewest: 2.5, wave: "" });
+  if (tooLarge !== undefined || distance === undefined) return tooLarge;
+  const higher = WAVE_ORDERS.filter((one) => one > order).map((one) =>
+    [one, secondDerivative(one).sides] as const
+  );
+  return changeWarning(
+    schemeOf(medium),
+    { frequency, distance, velocity: least },
+    Object.fromEntries(higher),
+  );
 }
 
 /** The same of one velocity, whose shortest wavelength needs at least `fewest` cells. */
@@ -149,7 +181,8 @@ export function acoustic(options: AcousticOptions = {}): Stencil {
     ...["timeStep", "edges", "dimensions", "surface"] as const,
   ]);
   const { order, velocity, most, spacing, dimensions } = mediumOf(options), limit = acousticTimeStep(options);
-  const { density, packed = false, timeStep = 0.9 * limit, edges = 30, surface = "absorbing" } = options;
+  const { density, packed = false, edges = 30, surface = "absorbing" } = options,
+    { timeStep } = schemeOf(options);
   requireStable("acoustic", "the time step in s", timeStep, limit, ` of order ${order}`);
   const isFree = surface === "free",
     isDense = density === undefined || (density[0] > 0 && density[0] <= density[1]);

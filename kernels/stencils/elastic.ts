@@ -50,6 +50,7 @@ import {
 } from "../operations.ts";
 import type { ValueRange } from "../update.ts";
 import { type AcousticOptions, LEFT, mediumOf, warningOf, WAVELENGTHS } from "./acoustic.ts";
+import { changeWarning, stepOf } from "./dispersion.ts";
 import { edgesOf } from "./edges.ts";
 import { alongAxis, type Equation, ownAxes, requireStable, requireValue, type Stencil } from "./stencil.ts";
 
@@ -111,6 +112,9 @@ export function elasticTimeStep(
   return courant * medium.spacing / medium.most;
 }
 
+/** Weights of the second derivative that D twice is. */
+export const ELASTIC_SIDES = [(9 / 8) ** 2 + 9 / 96, -9 / 96, 1 / 576];
+
 /** Cells of an absorbing edge that reflects about −40 dB of a Ricker wavelet of this frequency in Hz. */
 export function elasticEdges(
   { velocity, spacing, frequency }: ElasticOptions & { frequency: number },
@@ -120,12 +124,23 @@ export function elasticEdges(
 }
 
 /**
- * A warning where cells are too large for a Ricker wavelet of this frequency in Hz; undefined where they are not.
+ * A warning where cells are too large for a Ricker wavelet of this frequency in Hz, or where the scheme changes it by more
+ * than 10% on its way, if one is given, and what would halve that; undefined where neither is.
  *
  * @param slowest the lowest velocity of S waves above 0, in m/s
+ * @param way metres that the wavelet travels, and the time step in seconds; in three dimensions, unless given
  */
-export function elasticWarning(slowest: number, frequency: number, spacing: number): string | undefined {
-  return warningOf(slowest, { frequency, spacing, fewest: 5, wave: "S " });
+export function elasticWarning(
+  slowest: number,
+  frequency: number,
+  spacing: number,
+  way?: { readonly distance: number; readonly timeStep: number; readonly dimensions?: 2 | 3 | undefined },
+): string | undefined {
+  const tooLarge = warningOf(slowest, { frequency, spacing, fewest: 5, wave: "S " });
+  if (tooLarge !== undefined || way === undefined) return tooLarge;
+  const { distance, timeStep, dimensions = 3 } = way,
+    scheme = { sides: ELASTIC_SIDES, spacing, timeStep, dimensions };
+  return changeWarning(scheme, { frequency, distance, velocity: slowest });
 }
 
 /** Lamé's parameters in Pa, of velocities of P and S waves in m/s and a density in kg/m³. */
@@ -157,8 +172,14 @@ export function elastic(options: ElasticOptions = {}): Stencil {
     ...["velocity", "density", "spacing", "timeStep", "edges", "dimensions", "surface"] as const,
   ]);
   const limit = elasticTimeStep(options), { spacing = 10, dimensions = 3 } = options;
-  const { most } = mediumOf({ velocity: options.velocity, spacing }, "elastic"), depth = dimensions - 1;
-  const { timeStep = 0.9 * limit, edges = 30, surface = "absorbing" } = options, isFree = surface === "free";
+  const { least, most } = mediumOf({ velocity: options.velocity, spacing }, "elastic"),
+    depth = dimensions - 1;
+  const { timeStep: asked = 0.9 * limit, edges = 30, surface = "absorbing" } = options,
+    isFree = surface === "free";
+  const scheme = { sides: ELASTIC_SIDES, spacing, dimensions, timeStep: 0.9 * limit };
+  const timeStep = typeof asked === "number"
+    ? asked
+    : stepOf({ ...scheme, name: "elastic", slowest: least / Math.sqrt(3) }, asked);
   requireStable("elastic", "the time step in s", timeStep, limit);
   requireValue(isFree || surface === "absorbing", "elastic", "surface must be absorbing or free", surface);
   const own = ownAxes(dimensions), letters: readonly string[] = dimensions === 2 ? ["x", "z"] : own;

@@ -32,6 +32,8 @@ import { along, equation, type MaterialSource } from "../equation.ts";
 import { type Axis, constant, type Expression } from "../expression.ts";
 import { add, divide, exponential, maximum, multiply, shifted, subtract, type Value } from "../operations.ts";
 import { DEFAULT_RANGE, type Layer, type ValueRange } from "../update.ts";
+import { warningOf } from "./acoustic.ts";
+import { type Accuracy, changeWarning, type Scheme, stepOf } from "./dispersion.ts";
 import { edgesOf, type EdgeWidths } from "./edges.ts";
 import { alongAxis, type Equation, ownAxes, requireStable, requireValue, type Stencil } from "./stencil.ts";
 
@@ -60,6 +62,8 @@ export const MAXWELL_FIELDS = [...E, ...H] as const;
 export interface MaxwellOptions {
   /** The Courant number cΔt/h. @default {0.9 times `maxwellLimit`} */
   readonly courant?: number | undefined;
+  /** Instead of it the time step in seconds, or how accurate it is to be: then the largest that is, up to the default. @default {that of `courant`} */
+  readonly timeStep?: number | Accuracy | undefined;
   /** Metres from cell to cell. @default {0.001} */
   readonly spacing?: number | undefined;
   /** ε_r, or the lowest and the highest of the material `permittivity`. @default {[1, 4]} */
@@ -95,6 +99,42 @@ export function maxwellLimit(
   return Math.sqrt(rangeOf(permittivity)[0] * rangeOf(permeability)[0] / (mode ? 2 : 3));
 }
 
+/** The scheme of a medium, whose light is slowest where ε_r and μ_r are largest, and its Courant number. */
+function schemeOf(options: MaxwellOptions): { scheme: Scheme; courant: number; velocity: number } {
+  const { spacing = 1e-3, permittivity = [1, 4], permeability = 1, mode, timeStep, courant } = options;
+  const isOne = courant === undefined || timeStep === undefined;
+  requireValue(isOne, "maxwell", "courant or timeStep must be given, not both", `${courant} and ${timeStep}`);
+  const velocity = SPEED_OF_LIGHT / Math.sqrt(rangeOf(permittivity)[1] * rangeOf(permeability)[1]);
+  const secondsOf = (courant: number): number => courant * spacing / SPEED_OF_LIGHT;
+  const of = {
+    sides: [1],
+    spacing,
+    dimensions: mode ? 2 : 3,
+    timeStep: secondsOf(0.9 * maxwellLimit(options)),
+  } as const;
+  const step = typeof timeStep === "object"
+    ? stepOf({ ...of, name: "maxwell", slowest: velocity }, timeStep)
+    : timeStep;
+  const its = step === undefined ? courant ?? 0.9 * maxwellLimit(options) : step * SPEED_OF_LIGHT / spacing;
+  return { scheme: { ...of, timeStep: secondsOf(its) }, courant: its, velocity };
+}
+
+/**
+ * A warning where cells are too large for a Ricker wavelet of this frequency in Hz where light is slowest, or where the
+ * scheme changes it by more than 10% over the distance in metres, if one is given; undefined where neither is.
+ */
+export function maxwellWarning(
+  { frequency, distance, ...medium }: MaxwellOptions & {
+    readonly frequency: number;
+    readonly distance?: number | undefined;
+  },
+): string | undefined {
+  const { scheme, scheme: { spacing }, velocity } = schemeOf(medium);
+  const tooLarge = warningOf(velocity, { frequency, spacing, fewest: 5, wave: "" });
+  if (tooLarge !== undefined || distance === undefined) return tooLarge;
+  return changeWarning(scheme, { frequency, distance, velocity });
+}
+
 /**
  * Maxwell's equations in a medium. Its sources `jx`, `jy`, `jz` are current densities in A/m². A solver starts with the lowest values of the materials that have a range; write
  * others.
@@ -116,7 +156,7 @@ export function maxwellLimit(
 export function maxwell(options: MaxwellOptions = {}): Stencil {
   checkOptions("build the maxwell stencil", options, [
     ...["courant", "spacing", "permittivity", "permeability", "conductivity"] as const,
-    ...["mode", "edges", "absorber"] as const,
+    ...["mode", "edges", "absorber", "timeStep"] as const,
   ]);
   const { spacing = 1e-3, permittivity = [1, 4], permeability = 1, conductivity = 0 } = options;
   const { edges = 0, absorber = "matched", mode } = options, isPml = absorber === "pml";
@@ -135,7 +175,7 @@ export function maxwell(options: MaxwellOptions = {}): Stencil {
   }
   requireValue(spacing > 0, "maxwell", "spacing must be above 0", spacing);
   requireValue(isPml || absorber === "matched", "maxwell", "absorber must be matched or pml", absorber);
-  const limit = maxwellLimit(options), { courant = 0.9 * limit } = options;
+  const limit = maxwellLimit(options), { courant } = schemeOf(options);
   requireStable("maxwell", "the Courant number cΔt/h", courant, limit);
   const peakOf = (width: number) =>
     0.75 * Math.log(1 / LEFT) * courant / (Math.sqrt(dimensions) * limit * width);

@@ -625,9 +625,14 @@ Deno.test("a third number, a third axis and taps off the plane are refused", () 
   type Step = Parameters<typeof equation<"u">>[0]["step"];
   const make = (step: Step, materials = {}) =>
     equation({ name: "plane", dimensions: 2, fields: { u: [0, 1] }, materials, step });
-  const wanted = "a whole number of cells along each axis is wanted";
+  const wanted = "cells along x and y are wanted, not a tap in three dimensions: found [1, 0, 0]";
   assertThrows(() => make(({ u }) => ({ u: u.at(1, 0, 0) })), RangeError, wanted);
   assertThrows(() => make(({ u }) => ({ u: shifted(u, 1, 0, 0) })), RangeError, wanted);
+  const dx = { dx: along("x", [0, 1]) } as unknown as Record<string, never>;
+  const far = (planes: Record<string, { at(...cells: number[]): unknown }>) => ({
+    u: planes.dx!.at(1, 0, 0),
+  });
+  assertThrows(() => make(far as never, dx), RangeError, wanted);
   const dz = { dz: along("z", [0, 1]) };
   const found = "material dz: one of the axes x, y is wanted: found z";
   assertThrows(() => make(({ u }) => ({ u }), dz), RangeError, found);
@@ -638,7 +643,7 @@ Deno.test("a third number, a third axis and taps off the plane are refused", () 
   // in three dimensions shifts have three numbers
   const space = () =>
     equation({ name: "s", fields: { u: [0, 1] }, step: ({ u }) => ({ u: shifted(u, 1, 0) }) });
-  assertThrows(space, RangeError, wanted);
+  assertThrows(space, RangeError, "a whole number of cells along each axis is wanted");
   assertThrows(() => life("9/2-3", PLANE), RangeError, "in two dimensions to 8");
   assert(life().variant.rule === "5/2-7" && life(undefined, PLANE).variant.rule === "3/2-3");
 });

@@ -35,11 +35,14 @@ import {
 } from "../../kernels/stencils/acoustic.ts";
 import {
   elastic,
+  ELASTIC_SIDES,
   elasticEdges,
   elasticTimeStep,
   elasticWarning,
   lameOf,
 } from "../../kernels/stencils/elastic.ts";
+import { secondDerivative } from "../../kernels/stencils/cross.ts";
+import { type Scheme, stepOf } from "../../kernels/stencils/dispersion.ts";
 import { createSolver } from "../solver/create_solver.ts";
 import { AttendedRun } from "./attended_run.ts";
 import { onRanks } from "./on_ranks.ts";
@@ -110,6 +113,12 @@ export const OPTIONS = {
     read: oneOf(WAVE_ORDERS.map(String)),
     default: "4",
     notWith: { "--stencil elastic": "its order is 4" },
+  },
+  timeStep: {
+    value: "TIME|PERCENT",
+    help:
+      "such as 1ms, or what it may change the wavelet by, through the model, such as 2% (default: 0.9 of the largest stable one)",
+    read: readStep,
   },
   time: { value: "TIME", help: "how long to record, such as 2s", read: readSeconds, default: "1s" },
   source: {
@@ -227,7 +236,10 @@ async function readRequest(options: Values) {
     ? elasticIn(model, { ...medium, explosion }, slow, rho)
     : soundIn(model, medium, rho);
   const { sent, fields, late, early, materials } = wave, { edges = wave.edges } = options;
-  const timing = timingOf(0.9 * wave.longestStep, frequency, options, ["", ...odd].join("; "));
+  const distance = Math.min(Math.max(...grid) * spacing, wave.slowest * options.time);
+  const step = stepWanted(wave, options.timeStep, { frequency, distance });
+  const warning = wave.warning(step, distance);
+  const timing = timingOf(step, frequency, options, ["", ...odd].join("; "));
   const stencil = wave.stencil({ ...space, timeStep: timing.timeStep, edges, surface });
   const before: Grid = [edges, dimensions === 2 ? 0 : edges, surface === "free" ? 0 : edges];
   const plan: ShotPlan = {
@@ -257,7 +269,7 @@ async function readRequest(options: Values) {
       for (const path of files.flatMap((one) => Object.values(one).flat())) await checkFileWritable(path);
       const isNoted = options.edges === undefined && edgesPart > 0.5;
       const note = isNoted ? edgesNote(edges, model.grid, problem.grid, surface) : undefined;
-      for (const line of [...odd, wave.warning, note]) if (line !== undefined) say(`facet: ${line}`);
+      for (const line of [...odd, warning, note]) if (line !== undefined) say(`facet: ${line}`);
     },
     values: { ...options, edges, edgesPart, hash, plan, materials, problem, sources, files, profiles },
   };
@@ -306,18 +318,49 @@ async function givenModel(
 /** What a shot needs of its equation. */
 interface Wave extends Pick<ShotPlan, "sent" | "fields" | "late" | "early"> {
   readonly materials: Readonly<Record<string, Place>>;
-  readonly warning: string | undefined;
+  /** The lowest velocity of waves in m/s. */
+  readonly slowest: number;
+  /** What is wrong with a time step in seconds, on a way of so many metres. */
+  warning(timeStep: number, distance: number): string | undefined;
   /** Cells of edges that are wide enough. */
   readonly edges: number;
   /** Seconds. */
   readonly longestStep: number;
   stencil(made: AcousticOptions): Stencil;
+  /** The weights of its second derivative, and metres. */
+  readonly scheme: Omit<Scheme, "timeStep"> & { readonly name: string };
 }
 
-function soundIn({ at }: VelocityModel, medium: AcousticShot, rho?: VelocityModel): Wave {
+/** The time step that is asked for, in seconds. */
+function stepWanted(
+  { longestStep, scheme, slowest: velocity }: Wave,
+  asked: Values["timeStep"],
+  way: { readonly frequency: number; readonly distance: number },
+): number {
+  const longest = 0.9 * longestStep, most = formatDuration(longestStep * 1e9);
+  if (asked === undefined) return longest;
+  if (typeof asked === "object") {
+    try {
+      return stepOf({ ...scheme, timeStep: longest, slowest: velocity }, { ...way, ...asked });
+    } catch (error) {
+      throw new RequestError((error as Error).message);
+    }
+  }
+  if (asked <= longestStep) return asked;
+  throw wrongValue("time-step", `at most ${most}, the largest stable one`, formatDuration(asked * 1e9));
+}
+
+function soundIn({ at, least }: VelocityModel, medium: AcousticShot, rho?: VelocityModel): Wave {
   return {
     materials: { velocity: at, ...(rho && { density: rho.at }) },
-    warning: acousticWarning(medium),
+    slowest: least,
+    warning: (timeStep, distance) => acousticWarning({ ...medium, timeStep, distance }),
+    scheme: {
+      name: "acoustic",
+      sides: secondDerivative(medium.order!).sides,
+      spacing: medium.spacing!,
+      dimensions: medium.dimensions!,
+    },
     edges: acousticEdges(medium),
     longestStep: acousticTimeStep(medium),
     stencil: (made) => acoustic({ ...made, order: medium.order, density: rho && [rho.least, rho.most] }),
@@ -346,12 +389,21 @@ function elasticIn(
       }
     }
   }
+  if (slowest === Infinity) slowest = least; // no S waves
   const lame = (name: "lambda" | "mu"): Place => (x, y, z) =>
     lameOf(p(x, y, z), s(x, y, z), density(x, y, z))[name];
   const axes = medium.dimensions === 2 ? ["x", "z"] : ["x", "y", "z"];
   return {
     materials: { lambda: lame("lambda"), mu: lame("mu"), density },
-    warning: elasticWarning(slowest, medium.frequency, medium.spacing),
+    slowest,
+    warning: (timeStep, distance) =>
+      elasticWarning(slowest, medium.frequency, medium.spacing, { ...medium, timeStep, distance }),
+    scheme: {
+      name: "elastic",
+      sides: ELASTIC_SIDES,
+      spacing: medium.spacing,
+      dimensions: medium.dimensions!,
+    },
     edges: elasticEdges(medium),
     longestStep: elasticTimeStep({ ...medium, ...dense }),
     stencil: (made) => elastic({ ...made, ...dense }),
@@ -475,6 +527,13 @@ async function wholeShots({ files, sources, hash }: Pick<Shooting, "files" | "so
 }
 
 const SECONDS = "a time such as 2s or 2ms";
+
+/** A time in seconds, or a part of the wavelet. */
+function readStep(text: string, refuse: Refuse, earlier: EarlierValues): number | { accuracy: number } {
+  const accuracy = text.endsWith("%") ? decimal(text.slice(0, -1)) / 100 : 0;
+  if (accuracy > 0 && accuracy < 1) return { accuracy };
+  return readSeconds(text, () => refuse(`${SECONDS}, or a part of the wavelet such as 2%`), earlier);
+}
 
 function readSeconds(text: string, refuse: Refuse, earlier: EarlierValues): number {
   const time = readBudget(text, () => refuse(SECONDS), earlier);
