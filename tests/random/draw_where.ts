@@ -90,7 +90,6 @@ const ANY_COUNT = new Set([
   "line",
   "across",
   "threadsX",
-  "steps",
 ]);
 
 /** Parameters of a traversal by chance, mostly from its own lists; undefined where none were found that are legal. */

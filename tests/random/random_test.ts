@@ -121,7 +121,7 @@ const SEED = 11;
 Deno.test("of equations that lack a term or a tap, and of lost steps, the judge sees nearly all", async () => {
   const bench = await openBench("cpu");
   let seen = 0, all = 0;
-  for (let seed = 1; seed <= 40; seed++) {
+  for (let seed = 1; seed <= 24; seed++) {
     const one = usualCase(seed, "cpu", bench, 1), outcomes = await runCase(one, undefined);
     const right = judge(one, outcomes);
     assertEquals(right.fault, undefined);
@@ -139,7 +139,7 @@ Deno.test("of equations that lack a term or a tap, and of lost steps, the judge 
       }
     }
   }
-  assert(all > 50 && seen > 0.7 * all, `${seen} of ${all}`);
+  assert(all > 30 && seen > 0.7 * all, `${seen} of ${all}`);
 });
 
 Deno.test("a failing case becomes a few calls and terms, and a program that shows what is right", async () => {
@@ -241,8 +241,8 @@ Deno.test({
   name: "random scripts on the GPU and on several devices give what the interpreter says",
   ignore: !HAS_ADAPTER,
   async fn() {
-    const tally = await assertNoFailure("gpu", 300), { drawn, scripts } = tally;
-    if (scripts < 300) return;
+    const tally = await assertNoFailure("gpu", 216), { drawn, scripts } = tally;
+    if (scripts < 216) return;
     if (scripts > 20_000) assertEquals(unmetClaims(tally, "GPU"), []);
     const traversals = drawn.get("traversals")!, devices = [...drawn.get("devices")!.keys()].join();
     for (const name of ["stepwise", "marching", "diamond-torre", "plane-torre"]) {
