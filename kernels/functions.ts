@@ -143,9 +143,12 @@ const MADE: Readonly<Record<FunctionName, <T>(x: Term<T>, y: Term<T>) => Term<T>
   power(x, y) {
     const { f, n, isNormal } = scaled(x);
     const nearest = (of: typeof x, scale: number) => of.times(scale).plus(0.5).make("floor").times(1 / scale);
+    // by whole numbers: compilers that take sums apart make t − (t − x) x itself
     const headOf = (of: typeof x) => {
-      const times = of.times(4097).make("maximum", -3e38); // no product, which would be fused with the differences
-      return times.minus(times.minus(of));
+      const unit = of.make("exponentOf").make("maximum", -100).minus(11);
+      return of.times(unit.times(-1).make("powerOfTwo")).plus(0.5).make("floor").times(
+        unit.make("powerOfTwo"),
+      );
     };
     // ln(1 + f) = 2s + ⅔s³ + … with s = f/(2 + f), which is `first` and a remainder
     const divisor = f.plus(2), first = nearest(f.make("divide", divisor), 2 ** 14);

@@ -240,7 +240,7 @@ Deno.test("a hostile module is refused everything but time, as docs/permissions.
     const { code, stderr } = await runCommand("space", ["--stencil", path, "--grid", "8x8x8", "--no-gpu"]);
     assertEquals(code, 0, stderr);
     const why =
-      /^by (?:Requires \w+ access|.*but --no-remote|Failed loading|denied|an equation has|caches is not|.*'requestAdapter')/;
+      /^by (?:Requires (?:\w+ access|--allow-run)|.*but --no-remote|Failed loading|denied|an equation has|caches is not|.*'requestAdapter')/;
     const said = [...stderr.matchAll(/^refused (.*?) (by .*)$/gm)];
     assertEquals(said.map(([, name]) => name), Object.keys(ATTACKS), stderr);
     for (const [, name, by] of said) assertMatch(by!, why, name);
