@@ -221,13 +221,16 @@ export class GpuDevice implements Disposable {
       if (queries !== undefined) encoder.resolveQuerySet(queries, 0, count, resolved, 0);
       encoder.copyBufferToBuffer(resolved, 0, readable, 0, size);
     };
-    await this.checked("incorrect", () => {
-      for (const record of [recording.record, read].flat()) {
-        const encoder = this.device.createCommandEncoder();
-        record(encoder, timestamps);
-        this.device.queue.submit([encoder.finish()]);
-      }
-    }).catch((error) => {
+    const handOver = (records: readonly Recorder[]): Promise<void> =>
+      this.checked("incorrect", () => {
+        for (const record of records) {
+          const encoder = this.device.createCommandEncoder();
+          record(encoder, timestamps);
+          this.device.queue.submit([encoder.finish()]);
+        }
+      });
+    // of passes that were refused no time is ever written, for which hardware would wait
+    await handOver([recording.record].flat()).then(() => handOver([read])).catch((error) => {
       release();
       throw error;
     });
