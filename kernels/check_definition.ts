@@ -97,6 +97,9 @@ export function checkStencil(stencil: Stencil): void {
     const { length } = axesOf(stencil), isPart = (cells: unknown) => isFinite32(cells) && Math.abs(cells) < 1;
     const wanted = "a field and a part of a cell along each axis are wanted";
     want(isField(name) && isList(place, isPart, length), `stagger ${name}`, wanted, place);
+    // only then are the images of all cells in the grid
+    const isMirrored = given.surface === undefined || [0, -0.5].includes(Number((place as unknown[]).at(-1)));
+    want(isMirrored, `stagger ${name}`, "below a surface 0 or -0.5 along the depth is wanted", place);
   }
   checked.add(stencil);
 }

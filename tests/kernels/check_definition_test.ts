@@ -76,6 +76,10 @@ const WRONG: readonly (readonly [change: object, message: string])[] = [
     { stagger: { u: [0, 0, 1] } },
     "stagger u: a field and a part of a cell along each axis are wanted: found [0, 0, 1]",
   ],
+  [
+    { surface: "free", stagger: { u: [0, 0, 0.5] } },
+    "stagger u: below a surface 0 or -0.5 along the depth is wanted: found [0, 0, 0.5]",
+  ],
   [{ dimensions: 4 }, "plain: dimensions: 1, 2 or 3 is wanted: found 4"],
   [{ boundaries: [] }, "plain: boundaries: a list of some of zero, periodic, insulated is wanted: found []"],
   [
