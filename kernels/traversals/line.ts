@@ -33,6 +33,8 @@ interface LineShape {
   readonly substeps: number;
   /** r: points that a row loses at each end. */
   readonly reach: number;
+  /** Points beyond a row's own that taps read: those of rows further back may lie further out than r. */
+  readonly pad: number;
   /** E: outermost points of a row that its neighbours need. */
   readonly edge: number;
   /** R: rows to keep, where a row overwrites one that only its own points still read. */
@@ -118,9 +120,16 @@ function findShape(update: Update): LineShape {
   );
   const largest = (value: (tap: RowTap) => number): number => Math.max(...taps.map(value));
   const reach = Math.max(1, largest(({ offset, back }) => Math.ceil(Math.abs(offset) / back)));
+  const pad = Math.max(reach, largest(({ offset }) => Math.abs(offset)));
   const edge = Math.max(2 * reach, largest(({ offset, back }) => reach * back + Math.abs(offset)));
   const rows = largest(({ offset, back }) => offset === 0 ? back : back + 1);
-  return { substeps: update.substeps.length, reach, edge, rows: Math.max(2, rows, Math.ceil(edge / reach)) };
+  return {
+    substeps: update.substeps.length,
+    reach,
+    pad,
+    edge,
+    rows: Math.max(2, rows, Math.ceil(edge / reach)),
+  };
 }
 
 /** Why a line cannot be cut into nodes that are `pitch` points apart; names the nearest lengths that can. */

@@ -31,11 +31,11 @@ export const swept: Traversal = sweeping({
   pieces: (update) => ({ rows: rowsPerTurn(update), least: 1 }),
   storedValues: (update, { rows, flat }) => 2 * rows * lineShape(update).edge + flat,
   demand(update, { points, perThread }) {
-    const { reach, rows, substeps } = lineShape(update);
+    const { pad, reach, rows, substeps } = lineShape(update);
     const taps = update.substeps.flatMap(tapsOf).length / substeps;
     return {
       registers: { plain: 20 + perThread * (2 * reach + 2) },
-      workgroupBytes: 4 * rows * (points + 2 * reach),
+      workgroupBytes: 4 * rows * (points + 2 * pad),
       round: { rows: 1, instructions: perThread * (3 * taps + 2), exchanges: perThread * (taps + 1) },
     };
   },
@@ -55,7 +55,7 @@ function rowsPerTurn(update: Update): number {
 function sweptShader(problem: Problem, kind: PhaseKind, nodes: Nodes): Shader {
   const { threads, perThread: points } = nodes;
   const { update, title } = problem.stencil;
-  const { substeps, reach, edge, rows } = lineShape(update);
+  const { substeps, reach, pad, edge, rows } = lineShape(update);
   const turn = rowsPerTurn(update);
   const isClipped = kind !== "middle", isStart = kind === "start";
   const { constants, write } = updateWriter(expressionsOf(update));
@@ -65,7 +65,7 @@ function sweptShader(problem: Problem, kind: PhaseKind, nodes: Nodes): Shader {
   const at = (offset: number, k: number): string =>
     isMirrored && offset !== 0 ? `${sideOf(offset)}_${k}` : `here${k}${strides(offset, "1")}`;
   const indices = own.flatMap((k) => [
-    `let here${k} = i32(thread) + ${k * threads + reach};`,
+    `let here${k} = i32(thread) + ${k * threads + pad};`,
     ...(isMirrored ? [...sides].map((z) => `let ${at(z, k)} = near(here${k}, ${z}, node);`) : []),
   ]);
 
@@ -83,7 +83,7 @@ function sweptShader(problem: Problem, kind: PhaseKind, nodes: Nodes): Shader {
           return `${place(back)}[${at(offset, k)}]`;
         },
       }, [value]);
-      const store = `before[${fieldOnLine(field)} + onLine(begin + here${k} - REACH)] = made;`;
+      const store = `before[${fieldOnLine(field)} + onLine(begin + here${k} - PAD)] = made;`;
       return wgsl`
         if (here${k} >= low && here${k} < high) {
           ${lines.join("\n")}
@@ -97,7 +97,7 @@ function sweptShader(problem: Problem, kind: PhaseKind, nodes: Nodes): Shader {
       { // row ${index} of the turn
         let s = first${strides(index, "1")};
         let half = ${half};
-        let low = REACH + NODE / 2 - half; let high = REACH + NODE / 2 + half;
+        let low = PAD + NODE / 2 - half; let high = PAD + NODE / 2 + half;
         ${bodies.join("")}
         workgroupBarrier();
       }
@@ -106,7 +106,7 @@ function sweptShader(problem: Problem, kind: PhaseKind, nodes: Nodes): Shader {
 
   const base = fieldOnLine(madeBy(update, -1).field);
   const loadLine = own.map((k) => {
-    const to = `row[${nodes.rows % rows}][here${k}]`, from = `${base} + begin + here${k} - REACH`;
+    const to = `row[${nodes.rows % rows}][here${k}]`, from = `${base} + begin + here${k} - PAD`;
     return wgsl`
       if (phase.fromNow == 1) { ${to} = now[${from}]; }
       else { ${to} = before[${from}]; }
@@ -116,12 +116,12 @@ function sweptShader(problem: Problem, kind: PhaseKind, nodes: Nodes): Shader {
     for (var i = i32(thread); i < ROWS * EDGE; i += ${threads}) {
       let j = i / EDGE; let e = i % EDGE;
       // positions beyond what the widest row reads are of no use
-      let leftAt = NODE / 2 - FLAT / 2 - REACH * j - EDGE + e + REACH;
-      let rightAt = NODE / 2 + FLAT / 2 + REACH * j + e + REACH;
+      let leftAt = NODE / 2 - FLAT / 2 - REACH * j - EDGE + e + PAD;
+      let rightAt = NODE / 2 + FLAT / 2 + REACH * j + e + PAD;
       if (leftAt >= 0) {
         row[j % ${rows}][leftAt] = stored[phase.readAt + edges + nodeBefore * ROWS * EDGE + i];
       }
-      if (rightAt < NODE + 2 * REACH) {
+      if (rightAt < NODE + 2 * PAD) {
         row[j % ${rows}][rightAt] = stored[phase.readAt + nodeBehind * ROWS * EDGE + i];
       }
     }
@@ -134,12 +134,12 @@ function sweptShader(problem: Problem, kind: PhaseKind, nodes: Nodes): Shader {
         let z = ${base} + onLine(begin + c);
         if (phase.fromNow == 1) { value = now[z]; } else { value = before[z]; }
       }
-      row[0][c + REACH] = value;
+      row[0][c + PAD] = value;
     }
   `;
   const storeFlat = wgsl`
     for (var i = i32(thread); i < FLAT; i += ${threads}) {
-      stored[phase.writeAt + 2 * edges + node * FLAT + i] = row[0][NODE / 2 - FLAT / 2 + i + REACH];
+      stored[phase.writeAt + 2 * edges + node * FLAT + i] = row[0][NODE / 2 - FLAT / 2 + i + PAD];
     }
   `;
   const hasFlats = nodes.flat > 0;
@@ -148,11 +148,11 @@ function sweptShader(problem: Problem, kind: PhaseKind, nodes: Nodes): Shader {
   const code = wgsl`
     // ${title}: ${kind} phase of the swept rule, ${points} points a thread.
     const NODE = ${nodes.points}; const PITCH = ${nodes.pitch}; const FLAT = ${nodes.flat};
-    const REACH = ${reach}; const EDGE = ${edge}; const ROWS = ${nodes.rows};
+    const REACH = ${reach}; const PAD = ${pad}; const EDGE = ${edge}; const ROWS = ${nodes.rows};
     ${constants}
     ${declareLevels()}
     ${declarePhase(lineLayout(problem))}
-    var<workgroup> row: array<array<f32, NODE + 2 * REACH>, ${rows}>;
+    var<workgroup> row: array<array<f32, NODE + 2 * PAD>, ${rows}>;
 
     ${isMirrored ? nearFunction(nodes) : ""}
     ${beginNode(threads)}
@@ -167,9 +167,9 @@ function sweptShader(problem: Problem, kind: PhaseKind, nodes: Nodes): Shader {
       for (var i = i32(thread); i < ROWS * EDGE; i += ${threads}) {
         let j = i / EDGE; let e = i % EDGE;
         let place = (ROWS + j) % ${rows};
-        stored[phase.writeAt + node * ROWS * EDGE + i] = row[place][REACH * j + e + REACH];
+        stored[phase.writeAt + node * ROWS * EDGE + i] = row[place][REACH * j + e + PAD];
         stored[phase.writeAt + edges + node * ROWS * EDGE + i] =
-          row[place][NODE - REACH * j - EDGE + e + REACH];
+          row[place][NODE - REACH * j - EDGE + e + PAD];
       }
       ${hasFlats ? storeFlat : ""}
     }
@@ -188,14 +188,14 @@ function nearFunction({ flat }: Nodes): string {
   `;
   return wgsl`
     fn near(here: i32, offset: i32, node: i32) -> i32 {
-      let c = here - REACH; let to = c + offset;
+      let c = here - PAD; let to = c + offset;
       var found = to;
       let crosses = (c < NODE / 2) != (to < NODE / 2);
       if (phase.odd == 1 && node == 0 && crosses) {
         found = select(NODE - 2 - to, NODE - to, c >= NODE / 2);
       }
       ${flat > 0 ? "" : atSides}
-      return REACH + found;
+      return PAD + found;
     }
   `;
 }

@@ -132,11 +132,11 @@ Deno.test("time steps beyond stability and unknown forms are refused, naming the
   assertThrows(() => ks(5, { timeStep: 0.0084 }), RangeError, ksTimeStepLimit().toFixed(6));
 });
 
-Deno.test("rows of the equations: sub-steps, reach, edge, rows kept", () => {
-  assertEquals(lineShape(heat1d().update), { substeps: 1, reach: 1, edge: 2, rows: 2 });
-  assertEquals(lineShape(ks(5).update), { substeps: 2, reach: 2, edge: 4, rows: 2 });
+Deno.test("rows of the equations: sub-steps, reach, pad, edge, rows kept", () => {
+  assertEquals(lineShape(heat1d().update), { substeps: 1, reach: 1, pad: 1, edge: 2, rows: 2 });
+  assertEquals(lineShape(ks(5).update), { substeps: 2, reach: 2, pad: 2, edge: 4, rows: 2 });
   // "four values per tier": the paper's Fig. 3b
-  assertEquals(lineShape(ks(3).update), { substeps: 4, reach: 1, edge: 4, rows: 4 });
+  assertEquals(lineShape(ks(3).update), { substeps: 4, reach: 1, pad: 1, edge: 4, rows: 4 });
 });
 
 Deno.test("each traversal refuses the dimensions it cannot sweep, as data", () => {

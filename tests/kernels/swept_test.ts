@@ -18,7 +18,7 @@ import { GpuField } from "../../tuner/devices/gpu/gpu_field.ts";
 import { initialCells } from "../../tuner/devices/oracle.ts";
 import { testOnGpu } from "../test_on_gpu.ts";
 import { THOROUGH } from "../thorough.ts";
-import { bitHeat, bitKs, bitKs3 } from "./line_stencils.ts";
+import { bitFar, bitHeat, bitKs, bitKs3 } from "./line_stencils.ts";
 import { readCells } from "../devices/cells.ts";
 
 const SEED = 20_261_121;
@@ -218,4 +218,21 @@ for (const boundary of ["insulated", "periodic"] as const) {
   for (const stencil of [bitKs, bitKs3]) {
     testCases({ stencil, boundary, cases: LARGE_KS, ignore: !THOROUGH });
   }
+}
+
+// a tap further out than rows shrink: of the widest row it lies beyond the reach
+const FAR: LineCase[] = [
+  {
+    traversal: "swept",
+    parameters: { threads: 16, points: 2, steps: 8 },
+    runs: { 32: [1, 8, 20], 96: [17] },
+  },
+  {
+    traversal: "swept-register",
+    parameters: { threads: 12, points: 4, steps: 12 },
+    runs: { 48: [1, 12, 30] },
+  },
+];
+for (const boundary of ["insulated", "periodic"] as const) {
+  testCases({ stencil: bitFar, boundary, cases: FAR });
 }

@@ -1,6 +1,6 @@
 // heat conduction in a rod: finish phase of the swept rule, 2 points a thread.
 const NODE = 64; const PITCH = 64; const FLAT = 0;
-const REACH = 1; const EDGE = 2; const ROWS = 32;
+const REACH = 1; const PAD = 1; const EDGE = 2; const ROWS = 32;
 const W0 = 0.44999998807907104f;
 const W1 = 0.10000002384185791f;
 @group(0) @binding(0) var<storage, read_write> now: array<f32>;
@@ -11,10 +11,10 @@ struct Phase { odd: i32, readAt: i32, writeAt: i32, lastRow: i32, fromNow: i32, 
 @group(0) @binding(3) var<storage, read_write> stored: array<f32>;
 
 fn onLine(z: i32) -> i32 { return select(z, z + phase.points, z < 0); }
-var<workgroup> row: array<array<f32, NODE + 2 * REACH>, 2>;
+var<workgroup> row: array<array<f32, NODE + 2 * PAD>, 2>;
 
 fn near(here: i32, offset: i32, node: i32) -> i32 {
-  let c = here - REACH; let to = c + offset;
+  let c = here - PAD; let to = c + offset;
   var found = to;
   let crosses = (c < NODE / 2) != (to < NODE / 2);
   if (phase.odd == 1 && node == 0 && crosses) {
@@ -22,7 +22,7 @@ fn near(here: i32, offset: i32, node: i32) -> i32 {
   }
   if (phase.odd == 0 && node == 0 && to < 0) { found = -to; }
   if (phase.odd == 0 && node == phase.nodes - 1 && to >= NODE) { found = 2 * (NODE - 1) - to; }
-  return REACH + found;
+  return PAD + found;
 }
 @compute @workgroup_size(32)
 fn main(
@@ -47,12 +47,12 @@ fn main(
   for (var i = i32(thread); i < ROWS * EDGE; i += 32) {
     let j = i / EDGE; let e = i % EDGE;
     // positions beyond what the widest row reads are of no use
-    let leftAt = NODE / 2 - FLAT / 2 - REACH * j - EDGE + e + REACH;
-    let rightAt = NODE / 2 + FLAT / 2 + REACH * j + e + REACH;
+    let leftAt = NODE / 2 - FLAT / 2 - REACH * j - EDGE + e + PAD;
+    let rightAt = NODE / 2 + FLAT / 2 + REACH * j + e + PAD;
     if (leftAt >= 0) {
       row[j % 2][leftAt] = stored[phase.readAt + edges + nodeBefore * ROWS * EDGE + i];
     }
-    if (rightAt < NODE + 2 * REACH) {
+    if (rightAt < NODE + 2 * PAD) {
       row[j % 2][rightAt] = stored[phase.readAt + nodeBehind * ROWS * EDGE + i];
     }
   }
@@ -61,32 +61,32 @@ fn main(
     { // row 0 of the turn
       let s = first;
       let half = select(0, FLAT / 2 + REACH * min(s, 2 * ROWS - s), s <= phase.lastRow);
-      let low = REACH + NODE / 2 - half; let high = REACH + NODE / 2 + half;
+      let low = PAD + NODE / 2 - half; let high = PAD + NODE / 2 + half;
       if (here0 >= low && here0 < high) {
         let made = W0 * (row[0][left1_0] + row[0][right1_0]) + W1 * row[0][here0];
         row[1][here0] = made;
-        if (s > phase.lastRow - 1) { before[ORIGIN + onLine(begin + here0 - REACH)] = made; }
+        if (s > phase.lastRow - 1) { before[ORIGIN + onLine(begin + here0 - PAD)] = made; }
       }
       if (here1 >= low && here1 < high) {
         let made = W0 * (row[0][left1_1] + row[0][right1_1]) + W1 * row[0][here1];
         row[1][here1] = made;
-        if (s > phase.lastRow - 1) { before[ORIGIN + onLine(begin + here1 - REACH)] = made; }
+        if (s > phase.lastRow - 1) { before[ORIGIN + onLine(begin + here1 - PAD)] = made; }
       }
       workgroupBarrier();
     }
     { // row 1 of the turn
       let s = first + 1;
       let half = select(0, FLAT / 2 + REACH * min(s, 2 * ROWS - s), s <= phase.lastRow);
-      let low = REACH + NODE / 2 - half; let high = REACH + NODE / 2 + half;
+      let low = PAD + NODE / 2 - half; let high = PAD + NODE / 2 + half;
       if (here0 >= low && here0 < high) {
         let made = W0 * (row[1][left1_0] + row[1][right1_0]) + W1 * row[1][here0];
         row[0][here0] = made;
-        if (s > phase.lastRow - 1) { before[ORIGIN + onLine(begin + here0 - REACH)] = made; }
+        if (s > phase.lastRow - 1) { before[ORIGIN + onLine(begin + here0 - PAD)] = made; }
       }
       if (here1 >= low && here1 < high) {
         let made = W0 * (row[1][left1_1] + row[1][right1_1]) + W1 * row[1][here1];
         row[0][here1] = made;
-        if (s > phase.lastRow - 1) { before[ORIGIN + onLine(begin + here1 - REACH)] = made; }
+        if (s > phase.lastRow - 1) { before[ORIGIN + onLine(begin + here1 - PAD)] = made; }
       }
       workgroupBarrier();
     }
@@ -94,8 +94,8 @@ fn main(
   for (var i = i32(thread); i < ROWS * EDGE; i += 32) {
     let j = i / EDGE; let e = i % EDGE;
     let place = (ROWS + j) % 2;
-    stored[phase.writeAt + node * ROWS * EDGE + i] = row[place][REACH * j + e + REACH];
+    stored[phase.writeAt + node * ROWS * EDGE + i] = row[place][REACH * j + e + PAD];
     stored[phase.writeAt + edges + node * ROWS * EDGE + i] =
-      row[place][NODE - REACH * j - EDGE + e + REACH];
+      row[place][NODE - REACH * j - EDGE + e + PAD];
   }
 }

@@ -1,6 +1,6 @@
 // Kuramoto-Sivashinsky equation, 5 points: finish phase of the swept rule, 1 points a thread.
 const NODE = 32; const PITCH = 32; const FLAT = 0;
-const REACH = 2; const EDGE = 4; const ROWS = 8;
+const REACH = 2; const PAD = 2; const EDGE = 4; const ROWS = 8;
 const W0 = 0.6700000166893005f;
 const W1 = 0.22499999403953552f;
 const W2 = -0.0018749999580904841f;
@@ -17,7 +17,7 @@ struct Phase { odd: i32, readAt: i32, writeAt: i32, lastRow: i32, fromNow: i32, 
 @group(0) @binding(3) var<storage, read_write> stored: array<f32>;
 
 fn onLine(z: i32) -> i32 { return select(z, z + phase.points, z < 0); }
-var<workgroup> row: array<array<f32, NODE + 2 * REACH>, 2>;
+var<workgroup> row: array<array<f32, NODE + 2 * PAD>, 2>;
 
 @compute @workgroup_size(32)
 fn main(
@@ -37,12 +37,12 @@ fn main(
   for (var i = i32(thread); i < ROWS * EDGE; i += 32) {
     let j = i / EDGE; let e = i % EDGE;
     // positions beyond what the widest row reads are of no use
-    let leftAt = NODE / 2 - FLAT / 2 - REACH * j - EDGE + e + REACH;
-    let rightAt = NODE / 2 + FLAT / 2 + REACH * j + e + REACH;
+    let leftAt = NODE / 2 - FLAT / 2 - REACH * j - EDGE + e + PAD;
+    let rightAt = NODE / 2 + FLAT / 2 + REACH * j + e + PAD;
     if (leftAt >= 0) {
       row[j % 2][leftAt] = stored[phase.readAt + edges + nodeBefore * ROWS * EDGE + i];
     }
-    if (rightAt < NODE + 2 * REACH) {
+    if (rightAt < NODE + 2 * PAD) {
       row[j % 2][rightAt] = stored[phase.readAt + nodeBehind * ROWS * EDGE + i];
     }
   }
@@ -51,26 +51,26 @@ fn main(
     { // row 0 of the turn
       let s = first;
       let half = select(0, FLAT / 2 + REACH * min(s, 2 * ROWS - s), s <= phase.lastRow);
-      let low = REACH + NODE / 2 - half; let high = REACH + NODE / 2 + half;
+      let low = PAD + NODE / 2 - half; let high = PAD + NODE / 2 + half;
       if (here0 >= low && here0 < high) {
         let e0 = row[0][here0 + 1];
         let e1 = row[0][here0 - 1];
         let made = W0 * row[0][here0] + (e0 + e1) * (W1 + W2 * (e0 - e1)) + W3 * (row[0][here0 + 2] + row[0][here0 - 2]);
         row[1][here0] = made;
-        if (s > phase.lastRow - 2) { before[ORIGIN + phase.plane + onLine(begin + here0 - REACH)] = made; }
+        if (s > phase.lastRow - 2) { before[ORIGIN + phase.plane + onLine(begin + here0 - PAD)] = made; }
       }
       workgroupBarrier();
     }
     { // row 1 of the turn
       let s = first + 1;
       let half = select(0, FLAT / 2 + REACH * min(s, 2 * ROWS - s), s <= phase.lastRow);
-      let low = REACH + NODE / 2 - half; let high = REACH + NODE / 2 + half;
+      let low = PAD + NODE / 2 - half; let high = PAD + NODE / 2 + half;
       if (here0 >= low && here0 < high) {
         let e0 = row[1][here0 + 1];
         let e1 = row[1][here0 - 1];
         let made = row[0][here0] + (W4 * row[1][here0] + (e0 + e1) * (W5 + W6 * (e0 - e1)) + W7 * (row[1][here0 + 2] + row[1][here0 - 2]));
         row[0][here0] = made;
-        if (s > phase.lastRow - 2) { before[ORIGIN + onLine(begin + here0 - REACH)] = made; }
+        if (s > phase.lastRow - 2) { before[ORIGIN + onLine(begin + here0 - PAD)] = made; }
       }
       workgroupBarrier();
     }
@@ -78,8 +78,8 @@ fn main(
   for (var i = i32(thread); i < ROWS * EDGE; i += 32) {
     let j = i / EDGE; let e = i % EDGE;
     let place = (ROWS + j) % 2;
-    stored[phase.writeAt + node * ROWS * EDGE + i] = row[place][REACH * j + e + REACH];
+    stored[phase.writeAt + node * ROWS * EDGE + i] = row[place][REACH * j + e + PAD];
     stored[phase.writeAt + edges + node * ROWS * EDGE + i] =
-      row[place][NODE - REACH * j - EDGE + e + REACH];
+      row[place][NODE - REACH * j - EDGE + e + PAD];
   }
 }

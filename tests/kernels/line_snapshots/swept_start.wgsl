@@ -1,6 +1,6 @@
 // heat conduction in a rod: start phase of the swept rule, 2 points a thread.
 const NODE = 64; const PITCH = 64; const FLAT = 0;
-const REACH = 1; const EDGE = 2; const ROWS = 32;
+const REACH = 1; const PAD = 1; const EDGE = 2; const ROWS = 32;
 const W0 = 0.44999998807907104f;
 const W1 = 0.10000002384185791f;
 @group(0) @binding(0) var<storage, read_write> now: array<f32>;
@@ -11,7 +11,7 @@ struct Phase { odd: i32, readAt: i32, writeAt: i32, lastRow: i32, fromNow: i32, 
 @group(0) @binding(3) var<storage, read_write> stored: array<f32>;
 
 fn onLine(z: i32) -> i32 { return select(z, z + phase.points, z < 0); }
-var<workgroup> row: array<array<f32, NODE + 2 * REACH>, 2>;
+var<workgroup> row: array<array<f32, NODE + 2 * PAD>, 2>;
 
 @compute @workgroup_size(32)
 fn main(
@@ -29,41 +29,41 @@ fn main(
   let edges = nodes * ROWS * EDGE;
   let here0 = i32(thread) + 1;
   let here1 = i32(thread) + 33;
-  if (phase.fromNow == 1) { row[0][here0] = now[ORIGIN + begin + here0 - REACH]; }
-  else { row[0][here0] = before[ORIGIN + begin + here0 - REACH]; }
-  if (phase.fromNow == 1) { row[0][here1] = now[ORIGIN + begin + here1 - REACH]; }
-  else { row[0][here1] = before[ORIGIN + begin + here1 - REACH]; }
+  if (phase.fromNow == 1) { row[0][here0] = now[ORIGIN + begin + here0 - PAD]; }
+  else { row[0][here0] = before[ORIGIN + begin + here0 - PAD]; }
+  if (phase.fromNow == 1) { row[0][here1] = now[ORIGIN + begin + here1 - PAD]; }
+  else { row[0][here1] = before[ORIGIN + begin + here1 - PAD]; }
   workgroupBarrier();
   for (var first = ROWS + 1; first <= min(2 * ROWS, phase.lastRow); first += 2) {
     { // row 0 of the turn
       let s = first;
       let half = select(0, FLAT / 2 + REACH * min(s, 2 * ROWS - s), s <= phase.lastRow);
-      let low = REACH + NODE / 2 - half; let high = REACH + NODE / 2 + half;
+      let low = PAD + NODE / 2 - half; let high = PAD + NODE / 2 + half;
       if (here0 >= low && here0 < high) {
         let made = W0 * (row[0][here0 - 1] + row[0][here0 + 1]) + W1 * row[0][here0];
         row[1][here0] = made;
-        if (s > phase.lastRow - 1) { before[ORIGIN + onLine(begin + here0 - REACH)] = made; }
+        if (s > phase.lastRow - 1) { before[ORIGIN + onLine(begin + here0 - PAD)] = made; }
       }
       if (here1 >= low && here1 < high) {
         let made = W0 * (row[0][here1 - 1] + row[0][here1 + 1]) + W1 * row[0][here1];
         row[1][here1] = made;
-        if (s > phase.lastRow - 1) { before[ORIGIN + onLine(begin + here1 - REACH)] = made; }
+        if (s > phase.lastRow - 1) { before[ORIGIN + onLine(begin + here1 - PAD)] = made; }
       }
       workgroupBarrier();
     }
     { // row 1 of the turn
       let s = first + 1;
       let half = select(0, FLAT / 2 + REACH * min(s, 2 * ROWS - s), s <= phase.lastRow);
-      let low = REACH + NODE / 2 - half; let high = REACH + NODE / 2 + half;
+      let low = PAD + NODE / 2 - half; let high = PAD + NODE / 2 + half;
       if (here0 >= low && here0 < high) {
         let made = W0 * (row[1][here0 - 1] + row[1][here0 + 1]) + W1 * row[1][here0];
         row[0][here0] = made;
-        if (s > phase.lastRow - 1) { before[ORIGIN + onLine(begin + here0 - REACH)] = made; }
+        if (s > phase.lastRow - 1) { before[ORIGIN + onLine(begin + here0 - PAD)] = made; }
       }
       if (here1 >= low && here1 < high) {
         let made = W0 * (row[1][here1 - 1] + row[1][here1 + 1]) + W1 * row[1][here1];
         row[0][here1] = made;
-        if (s > phase.lastRow - 1) { before[ORIGIN + onLine(begin + here1 - REACH)] = made; }
+        if (s > phase.lastRow - 1) { before[ORIGIN + onLine(begin + here1 - PAD)] = made; }
       }
       workgroupBarrier();
     }
@@ -71,8 +71,8 @@ fn main(
   for (var i = i32(thread); i < ROWS * EDGE; i += 32) {
     let j = i / EDGE; let e = i % EDGE;
     let place = (ROWS + j) % 2;
-    stored[phase.writeAt + node * ROWS * EDGE + i] = row[place][REACH * j + e + REACH];
+    stored[phase.writeAt + node * ROWS * EDGE + i] = row[place][REACH * j + e + PAD];
     stored[phase.writeAt + edges + node * ROWS * EDGE + i] =
-      row[place][NODE - REACH * j - EDGE + e + REACH];
+      row[place][NODE - REACH * j - EDGE + e + PAD];
   }
 }
