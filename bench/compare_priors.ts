@@ -7,7 +7,7 @@
  * @module
  */
 import { parseArgs } from "@std/cli/parse-args";
-import { geometricMean, median } from "npm:simple-statistics@^7.12.0";
+import { geometricMean, median } from "npm:simple-statistics@7.12.1";
 import { formatTable } from "../tuner/format.ts";
 import { readReplaySpaces } from "../tuner/replay/read_replay_space.ts";
 import { replayOnce } from "../tuner/replay/replay.ts";

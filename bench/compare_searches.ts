@@ -11,7 +11,7 @@
  * @module
  */
 import { parseArgs } from "@std/cli/parse-args";
-import { quantile } from "npm:simple-statistics@^7.12.0";
+import { quantile } from "npm:simple-statistics@7.12.1";
 import { formatTable } from "../tuner/format.ts";
 import { readReplaySpaces } from "../tuner/replay/read_replay_space.ts";
 import { bestRate, replayCandidates } from "../tuner/replay/replay_space.ts";

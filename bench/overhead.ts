@@ -11,7 +11,7 @@
  *
  * @module
  */
-import { median } from "npm:simple-statistics@^7.12.0";
+import { median } from "npm:simple-statistics@7.12.1";
 import { wave } from "../kernels/stencils/wave.ts";
 import { TRAVERSALS } from "../kernels/traversals/all.ts";
 import { DeviceSession } from "../tuner/devices/session.ts";

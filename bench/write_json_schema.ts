@@ -1,5 +1,5 @@
 // Makes `profile.schema.json` from the schema: `deno run --allow-write=. bench/write_json_schema.ts`.
-import * as z from "npm:zod@^4.6.0";
+import * as z from "npm:zod@4.6.7";
 import { JSON_SCHEMA_NAME, profileSchema } from "../tuner/profile/schema.ts";
 
 export const JSON_SCHEMA_URL: URL = new URL(`../${JSON_SCHEMA_NAME}`, import.meta.url);

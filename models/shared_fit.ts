@@ -1,4 +1,4 @@
-import { median } from "npm:simple-statistics@^7.12.0";
+import { median } from "npm:simple-statistics@7.12.1";
 import type { Problem } from "../kernels/stencils/stencil.ts";
 import { type CostFit, fitCosts } from "./least_squares.ts";
 import { roundTimes, type RoundWork, roundWork, type SharedCosts, type SharePoint } from "./shared_step.ts";

@@ -1,4 +1,4 @@
-import * as z from "npm:zod@^4.6.0";
+import * as z from "npm:zod@4.6.7";
 import { cellsOf } from "../../kernels/stencils/stencil.ts";
 import { type Configuration, configurationKey, type FailureReason } from "../configuration.ts";
 import { formatPlural } from "../format.ts";

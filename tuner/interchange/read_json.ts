@@ -1,4 +1,4 @@
-import * as z from "npm:zod@^4.6.0";
+import * as z from "npm:zod@4.6.7";
 import { describeValue, formatPlural } from "../format.ts";
 import { parseJson } from "../profile/check_record.ts";
 import type { Place } from "../profile/json_fault.ts";

@@ -13,7 +13,7 @@
  *
  * @module
  */
-import * as z from "npm:zod@^4.6.0";
+import * as z from "npm:zod@4.6.7";
 import { matchSchema } from "../profile/check_record.ts";
 import {
   asFloat,

@@ -1,4 +1,4 @@
-import { interquartileRange, quantileSorted } from "npm:simple-statistics@^7.12.0";
+import { interquartileRange, quantileSorted } from "npm:simple-statistics@7.12.1";
 import { formatCount, formatPercent, formatRate } from "../format.ts";
 import { isComparable, median, WIDEST } from "./statistics.ts";
 

@@ -9,7 +9,7 @@
  *
  * @module
  */
-import { geometricMean } from "npm:simple-statistics@^7.12.0";
+import { geometricMean } from "npm:simple-statistics@7.12.1";
 import { cellsOf, type Problem } from "../../kernels/stencils/stencil.ts";
 import type { Configuration, Measurement } from "../configuration.ts";
 import { evaluateOn, type Evaluation, measurementOf, type Workbench } from "./evaluate.ts";

@@ -1,4 +1,4 @@
-import { mean, sampleStandardDeviation } from "npm:simple-statistics@^7.12.0";
+import { mean, sampleStandardDeviation } from "npm:simple-statistics@7.12.1";
 import { median, medianInterval95, studentQuantile } from "./statistics.ts";
 
 /**

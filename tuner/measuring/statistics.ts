@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { max, mean, median as medianOf, min, sampleStandardDeviation } from "npm:simple-statistics@^7.12.0";
+import { max, mean, median as medianOf, min, sampleStandardDeviation } from "npm:simple-statistics@7.12.1";
 
 /** Samples from which on order statistics give a 95% interval: 1 − 2 · ½⁶ = 0.969. */
 const MIN_ORDER_STATISTICS = 6;

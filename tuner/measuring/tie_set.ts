@@ -24,7 +24,7 @@
  *
  * @module
  */
-import { mean, sampleVariance } from "npm:simple-statistics@^7.12.0";
+import { mean, sampleVariance } from "npm:simple-statistics@7.12.1";
 import type { Demand } from "../../kernels/traversals/traversal.ts";
 import { registersOf } from "../../models/roofline.ts";
 import { type Configuration, configurationKey, type Measurement } from "../configuration.ts";

@@ -1,4 +1,4 @@
-import type * as z from "npm:zod@^4.6.0";
+import type * as z from "npm:zod@4.6.7";
 import { MOST_DEEP } from "../../kernels/check_expression.ts";
 import { describeValue } from "../format.ts";
 import { jsonFault, type Place } from "./json_fault.ts";

@@ -12,7 +12,7 @@
  */
 import { Buffer } from "node:buffer";
 import { crc32 } from "node:zlib";
-import * as z from "npm:zod@^4.6.0";
+import * as z from "npm:zod@4.6.7";
 import type { Configuration, Failure, Measurement } from "../configuration.ts";
 import { matchSchema, parseJson } from "./check_record.ts";
 import { reasonOf } from "./profile_error.ts";

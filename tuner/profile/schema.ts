@@ -1,5 +1,5 @@
 import type { PointCounts } from "../../kernels/points.ts";
-import * as z from "npm:zod@^4.6.0";
+import * as z from "npm:zod@4.6.7";
 import { type Definition, hashOf, stencilOf } from "../../kernels/definition.ts";
 import { EQUATIONS } from "../../kernels/stencils/all.ts";
 import { BOUNDARIES } from "../../kernels/stencils/stencil.ts";

@@ -1,4 +1,4 @@
-import { quantileSorted } from "npm:simple-statistics@^7.12.0";
+import { quantileSorted } from "npm:simple-statistics@7.12.1";
 import { meanInterval95 } from "../measuring/statistics.ts";
 import type { Strategy } from "../search/strategy.ts";
 import {

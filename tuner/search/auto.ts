@@ -1,4 +1,4 @@
-import { linearRegression, mean } from "npm:simple-statistics@^7.12.0";
+import { linearRegression, mean } from "npm:simple-statistics@7.12.1";
 import { expectedImprovement, normalCdf } from "./expected_improvement.ts";
 import { Lattice } from "./lattice.ts";
 import { Learner } from "./learner.ts";

@@ -1,4 +1,4 @@
-import { errorFunction } from "npm:simple-statistics@^7.12.0";
+import { errorFunction } from "npm:simple-statistics@7.12.1";
 
 /**
  * By how much a normal variable is expected to exceed a bound, counting what falls short as nothing (Jones,

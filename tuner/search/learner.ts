@@ -1,4 +1,4 @@
-import { median } from "npm:simple-statistics@^7.12.0";
+import { median } from "npm:simple-statistics@7.12.1";
 import type { Lattice } from "./lattice.ts";
 import { expectedKernel, fitKernel } from "./fit_kernel.ts";
 import { type Kernel, LatticeCovariance, type ProcessInputs } from "./lattice_kernel.ts";
