@@ -67,6 +67,7 @@ export function testArguments(args: readonly string[]): string[] {
     "--parallel",
     "--no-prompt",
     LOCK,
+    "--frozen",
     ...PERMISSIONS,
     ...PRELOAD,
     ...args,
@@ -97,7 +98,7 @@ function hasPath(args: readonly string[]): boolean {
 
 /** Checks the types of all that is tested, and says what is wrong; one core does that while the others test. */
 async function checkTypes(): Promise<boolean> {
-  const args = ["check", "--quiet", "--doc", LOCK, ...PATHS];
+  const args = ["check", "--quiet", "--doc", LOCK, "--frozen", ...PATHS];
   const { success, stderr } = await new Deno.Command(Deno.execPath(), { args }).output();
   if (!success) await passOn(ReadableStream.from([stderr]), Deno.stderr);
   return success;

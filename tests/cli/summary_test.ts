@@ -123,8 +123,8 @@ Deno.test("in a pipe no bars are drawn", () => {
 });
 
 Deno.test("the path can be typed as it is shown", () => {
-  const text = layOut(nextSteps("my runs/it's.json", "npx -y deno task"), Infinity);
-  assertStringIncludes(text, `\n  npx -y deno task report --profile 'my runs/it'\\''s.json' `);
+  const text = layOut(nextSteps("my runs/it's.json", "npx -y deno@2.9.6 task"), Infinity);
+  assertStringIncludes(text, `\n  npx -y deno@2.9.6 task report --profile 'my runs/it'\\''s.json' `);
   assertStringIncludes(text, `\n  await readProfile("my runs/it's.json") `);
 });
 

@@ -2,7 +2,7 @@
  * Whole shaders compared with files: a change of any writer shows line by line. After a change on purpose, renew the
  * files and read their difference:
  *
- *     FACET_RENEW_SNAPSHOTS=1 npx -y deno test -A tests/kernels/
+ *     FACET_RENEW_SNAPSHOTS=1 npx -y deno@2.9.6 test -A tests/kernels/
  *     git diff tests/kernels
  *
  * @module

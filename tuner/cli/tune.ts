@@ -35,7 +35,7 @@ import { nextSteps, renderSummary, summaryRecord } from "./summary.ts";
 import { print, say } from "./terminal.ts";
 
 /** How a task is run here: Deno may have come with npx. */
-const TASK = /[\\/]_npx[\\/]/.test(Deno.execPath()) ? "npx -y deno task" : "deno task";
+const TASK = /[\\/]_npx[\\/]/.test(Deno.execPath()) ? "npx -y deno@2.9.6 task" : "deno task";
 
 export const OPTIONS = {
   ...PROBLEM,
