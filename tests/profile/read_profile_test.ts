@@ -35,8 +35,14 @@ Deno.test("a file without a checksum and a date in the future are said; what a c
   assertEquals(others, []);
   const [late] = await remarksOf(formatProfile({ ...PROFILE, createdAt: "2999-01-01T00:00:00Z" }));
   assertStringIncludes(late!, "the profile is dated 2999-01-01T00:00:00Z, in the future: a clock was wrong");
+  const [edited] = await remarksOf(JSON.stringify({ ...data, createdAt: "2026-11-21T10:00:00Z" }));
+  assertStringIncludes(edited!, "the profile was changed by another program");
+  const byHand = text.replace(PROFILE.createdAt, "2026-11-21T10:00:00Z");
   for (
-    const wrong of [{ ...data, createdAt: "2026-11-21T10:00:00Z" }, { ...data, checksum: "0".repeat(16) }]
+    const wrong of [byHand, { ...data, createdAt: "2026-11-21T10:00:00Z" }, {
+      ...data,
+      checksum: "0".repeat(16),
+    }]
   ) {
     const error = await assertRejects(() => readProfile(wrong), ProfileError);
     assertStringIncludes(error.message, "its checksum is not that of its content: it was damaged, or edited");

@@ -18,6 +18,11 @@ export function formatProfile(profile: Profile): string {
   return jsonOf({ ...profile, checksum: checksumOf(profile) }) + "\n";
 }
 
+/** Whether a text begins as those of {@linkcode formatProfile}: damage leaves that as it is, other programs do not. */
+export function isLaidOut(text: string): boolean {
+  return text.startsWith('{\n  "');
+}
+
 /** Sixteen digits of what a profile says, however its text is laid out: of all but its checksum. */
 export function checksumOf(profile: object): string {
   return digestOf(JSON.stringify({ ...profile, checksum: undefined }));

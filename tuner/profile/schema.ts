@@ -9,7 +9,7 @@ import { describeValue } from "../format.ts";
 import { measurementOf } from "../measuring/evaluate.ts";
 import type { SharedCosts } from "../../models/shared_step.ts";
 import { checkRecord, parseJson } from "./check_record.ts";
-import { checksumOf } from "./format_profile.ts";
+import { checksumOf, isLaidOut } from "./format_profile.ts";
 import { recordedCosts } from "./former_files.ts";
 import { ProfileError, reasonOf } from "./profile_error.ts";
 import type {
@@ -320,7 +320,15 @@ export function resultOf(
 
 /** Reads a profile from its text; errors call it `source` and say where, what was wanted and what was found. */
 export function parseProfile(json: string, source: string, options?: ReadOptions): Profile {
-  return checkProfile(parseJson(json, source), source, options);
+  const data = parseJson(json, source) as Partial<ProfileFile> | null, found = data?.checksum;
+  if (typeof found !== "string" || isLaidOut(json)) return checkProfile(data, source, options);
+  const checksum = checksumOf(data!);
+  if (found !== checksum) {
+    options?.onRemark?.(
+      `${source} was changed by another program: its checksum is that of an earlier content`,
+    );
+  }
+  return checkProfile({ ...data, checksum }, source, options);
 }
 
 export function checkProfile(data: unknown, source: string, { onRemark }: ReadOptions = {}): Profile {
