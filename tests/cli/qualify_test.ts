@@ -175,7 +175,7 @@ Deno.test("Ctrl-C ends a qualification early, keeps what is known, exit 130", ()
 
 Deno.test("the workflow calls tasks and options that there are", async () => {
   const text = (await Deno.readTextFile(".github/workflows/qualify.yml")).replace(/\n\s+(?=--)/g, " ");
-  const calls = [...text.matchAll(/deno task (\w+) (.*)/g)];
+  const calls = [...text.matchAll(/deno@\S+ task (\w+) (.*)/g)];
   assertEquals(calls.map(([, task]) => task), ["tune", "tune", "qualify", "qualify"]);
   for (const [, task = "", rest = ""] of calls) {
     const { stdout } = await runCommand(task, ["--help"]);
