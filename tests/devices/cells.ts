@@ -108,3 +108,10 @@ function rowStarts(its: Layout): number[] {
     return indexOf(layout, [x, row % ny, 0], plane);
   });
 }
+
+/** Largest |value|. */
+export function maxAbs(cells: Float32Array | Float64Array): number {
+  let most = 0;
+  for (const value of cells) most = Math.max(most, Math.abs(value));
+  return most;
+}

@@ -18,15 +18,8 @@ import { stepwise } from "../../kernels/traversals/stepwise.ts";
 import type { Parameters } from "../../kernels/traversals/traversal.ts";
 import { placed, planesOf } from "../../kernels/update.ts";
 import { testOnGpu } from "../test_on_gpu.ts";
-import {
-  assertExact,
-  describeCase,
-  initialCells,
-  type OracleCase,
-  wholeNumberCross,
-  wholeNumberProfiledPair,
-  wholeNumberProfiles,
-} from "./oracle_case.ts";
+import { assertExact, describeCase, initialCells, type OracleCase } from "./oracle_case.ts";
+import { wholeNumberCross, wholeNumberProfiledPair, wholeNumberProfiles } from "./whole_numbers.ts";
 
 /** One field times a profile here and a cell further along x. */
 function scaledAlong(axis: 0 | 1): Stencil {

@@ -16,15 +16,9 @@ import { planesOf, stepReach, type Update } from "../../kernels/update.ts";
 import { errorBound } from "../../models/error_bound.ts";
 import { initialCells as initialLevel } from "../../tuner/devices/oracle.ts";
 import { CpuPool } from "../../tuner/devices/cpu/wasm_workers.ts";
-import {
-  assertExact,
-  assertWithinBound,
-  describeCase,
-  maxAbs,
-  type OracleCase,
-  wholeNumberElastic,
-  wholeNumberStaggered,
-} from "./oracle_case.ts";
+import { assertExact, assertWithinBound, describeCase, type OracleCase } from "./oracle_case.ts";
+import { wholeNumberElastic, wholeNumberStaggered } from "./whole_numbers.ts";
+import { maxAbs } from "../devices/cells.ts";
 import { testOnGpu } from "../test_on_gpu.ts";
 import { THOROUGH } from "../thorough.ts";
 import { type Ago, type Expression, type Offset, tap } from "../../kernels/expression.ts";

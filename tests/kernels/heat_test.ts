@@ -17,9 +17,9 @@ import {
   assertWithinBound,
   describeCase,
   initialCells,
-  maxAbs,
   type OracleCase,
 } from "./oracle_case.ts";
+import { maxAbs } from "../devices/cells.ts";
 import { reweighted } from "./reweighted.ts";
 
 /** Heat diffusion's shape with whole-number weights: exact on whole numbers. */

@@ -13,13 +13,8 @@ import { diamondTorre } from "../../kernels/traversals/diamond_torre.ts";
 import { marching } from "../../kernels/traversals/marching.ts";
 import { stepwise } from "../../kernels/traversals/stepwise.ts";
 import { stepReach } from "../../kernels/update.ts";
-import {
-  assertExact,
-  assertWithinBound,
-  describeCase,
-  type OracleCase,
-  wholeNumberMaxwell,
-} from "./oracle_case.ts";
+import { assertExact, assertWithinBound, describeCase, type OracleCase } from "./oracle_case.ts";
+import { wholeNumberMaxwell } from "./whole_numbers.ts";
 import type { Problem } from "../../kernels/stencils/stencil.ts";
 import { GpuField } from "../../tuner/devices/gpu/gpu_field.ts";
 import { verificationOf } from "../../tuner/devices/reference.ts";

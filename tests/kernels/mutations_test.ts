@@ -36,7 +36,7 @@ import { Survey } from "../../tuner/devices/survey.ts";
 import { testOnGpu } from "../test_on_gpu.ts";
 import { THOROUGH } from "../thorough.ts";
 import { DRIVEN } from "./driven.ts";
-import { wholeNumberMedium, wholeNumberYee } from "./oracle_case.ts";
+import { wholeNumberMedium, wholeNumberYee } from "./whole_numbers.ts";
 
 const GRID: Grid = [19, 11, 13];
 const PROBLEM: Problem = { stencil: wave(2), grid: GRID, boundary: "zero", steps: 10 };

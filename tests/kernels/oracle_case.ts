@@ -1,66 +1,183 @@
 /**
- * One traversal on one grid, compared with the oracle: bit for bit with whole-number weights on whole numbers,
- * and within the bound that rounding explains with the real weights on noise.
+ * One traversal on one grid, compared with the oracle: bit for bit with whole-number weights on whole numbers, and within
+ * the bound that rounding explains with the real weights on noise. Tests that compare with it are tables of {@linkcode Row}.
  *
  * @module
  */
 import { assert, assertEquals, assertLess } from "@std/assert";
 import { refusalOf } from "../../kernels/capability.ts";
-import {
-  type Ago,
-  type Algebra,
-  constant,
-  type Expression,
-  fold,
-  SIGNAL,
-  tap,
-  TREE,
-} from "../../kernels/expression.ts";
-import { profilesOf } from "../../kernels/axis_profiles.ts";
-import { along, equation, type FieldTap } from "../../kernels/equation.ts";
-import {
-  add,
-  formula,
-  maximum,
-  minimum,
-  multiply,
-  shifted,
-  subtract,
-  type Value,
-} from "../../kernels/operations.ts";
 import { amplitudeOf, type InitialField } from "../../kernels/initial_field.ts";
 import { indexOf } from "../../kernels/layout.ts";
-import { areApart } from "../../kernels/sections.ts";
-import { packingOf } from "../../kernels/packing.ts";
+import type { Points } from "../../kernels/points.ts";
 import { type FieldLevels, runReference } from "../../kernels/reference.ts";
-import type { Boundaries, Grid, Problem, Stencil } from "../../kernels/stencils/stencil.ts";
-import { elastic } from "../../kernels/stencils/elastic.ts";
-import { maxwell, type MaxwellOptions } from "../../kernels/stencils/maxwell.ts";
+import { areApart } from "../../kernels/sections.ts";
+import {
+  type Boundaries,
+  type Grid,
+  type OwnBoundaries,
+  type OwnGrid,
+  planned,
+  type Problem,
+  type Stencil,
+} from "../../kernels/stencils/stencil.ts";
 import { wave } from "../../kernels/stencils/wave.ts";
+import { traversalNamed } from "../../kernels/traversals/all.ts";
 import type { GpuPlan, Parameters, Traversal } from "../../kernels/traversals/traversal.ts";
-import { type Material, readsPrevious, updateOf } from "../../kernels/update.ts";
+import { readsPrevious } from "../../kernels/update.ts";
 import { errorBound } from "../../models/error_bound.ts";
 import { responsesOf } from "../../models/responses.ts";
 import type { GpuDevice } from "../../tuner/devices/gpu/gpu_device.ts";
 import { GpuField } from "../../tuner/devices/gpu/gpu_field.ts";
 import { initialCells as makeInitialCells } from "../../tuner/devices/oracle.ts";
-import { readable, readCells } from "../devices/cells.ts";
-import { reweighted } from "./reweighted.ts";
+import { maxAbs, readable, readCells } from "../devices/cells.ts";
+import { testOnGpu } from "../test_on_gpu.ts";
+import { THOROUGH } from "../thorough.ts";
+import { assertPoints, awkwardPoints, SURVEY } from "./point_case.ts";
 
-/** What is run and compared. */
-export interface OracleCase {
-  readonly traversal: Traversal;
-  readonly stencil: Stencil;
-  readonly grid: Grid;
-  readonly parameters: Parameters;
-  /** Steps of each run; the runs follow one another on the same field. */
-  readonly runs: readonly number[];
+/** What is unlike most cases. */
+export interface Special {
   /** @default {"zero"} */
-  readonly boundary?: Boundaries;
+  readonly boundary?: OwnBoundaries;
   /** Sections that each level lies in: the device's limits are lowered until there are as many. @default {1} */
   readonly sections?: number;
   /** Whether they are ranges of one buffer. @default {false} */
   readonly areRanges?: boolean;
+  /** Points of these fields, added to in every step and recorded in every few. @default {none} */
+  readonly points?: { readonly fields?: readonly number[]; readonly every?: number };
+  /** Whether it has the real weights, and is compared within the bound. @default {false} */
+  readonly isReal?: boolean;
+  /** Whether only thorough runs have it. @default {false} */
+  readonly isSlow?: boolean;
+}
+
+/** A way to run. */
+export interface Way {
+  readonly traversal: Traversal;
+  readonly parameters: Parameters;
+}
+
+/** What is run and compared. */
+export interface OracleCase extends Way, Omit<Special, "boundary"> {
+  readonly stencil: Stencil;
+  readonly grid: Grid;
+  /** Steps of each run; the runs follow one another on the same field. */
+  readonly runs: readonly number[];
+  /** @default {"zero"} */
+  readonly boundary?: Boundaries;
+}
+
+/** A case as a row of a table: what is computed, on which cells, in which way, the steps of each run, and what is special. */
+export type Row = readonly [
+  stencil: Stencil,
+  grid: OwnGrid,
+  way: Way,
+  runs: readonly number[],
+  special?: Special,
+];
+
+/** Threads of a workgroup. */
+export function inSteps([threadsZ, threadsY, threadsX]: Grid): Way {
+  return { traversal: traversalNamed("stepwise"), parameters: { threadsZ, threadsY, threadsX } };
+}
+
+/** A march, in the order of its parameters. */
+export function inMarches(
+  values: readonly [
+    zPerThread: number,
+    threadsZ: number,
+    threadsY: number,
+    pieces: number,
+    tile: number,
+    ahead: number,
+    depth?: number,
+  ],
+): Way {
+  const names = ["zPerThread", "threadsZ", "threadsY", "pieces", "tile", "ahead", "depth"];
+  return wayOf("marching", names, values);
+}
+
+/** A torre, in the order of its parameters; the last for equations with materials. */
+export function inTorres(
+  values: readonly [
+    dts: number,
+    nt: number,
+    bands: number,
+    zPerThread: number,
+    threads: number,
+    chunk: number,
+    unroll: number,
+    lookahead: number,
+    materials?: number,
+  ],
+): Way {
+  const names = ["dts", "nt", "bands", "zPerThread", "threads", "chunk", "unroll", "lookahead", "materials"];
+  return wayOf("diamond-torre", names, values);
+}
+
+/** A torre of two dimensions: elements of a thread's line, and across, 0 for a line alone. */
+export function inPlaneTorres(
+  values: readonly [
+    dts: number,
+    nt: number,
+    bands: number,
+    line: number,
+    across: number,
+    tiles: number,
+    farsh: number,
+  ],
+): Way {
+  return wayOf("plane-torre", ["dts", "nt", "bands", "line", "across", "tiles", "farsh"], values);
+}
+
+/** A traversal of a line. */
+export function onLine(
+  name: "classic" | "swept" | "swept-register",
+  values: readonly [threads: number, points: number, steps?: number],
+): Way {
+  return wayOf(name, ["threads", "points", "steps"], values);
+}
+
+function wayOf(traversal: string, names: readonly string[], values: readonly (number | undefined)[]): Way {
+  const parameters = Object.fromEntries(values.map((value, i) => [names[i]!, value!]));
+  return { traversal: traversalNamed(traversal), parameters };
+}
+
+/** Rows of one traversal, with its parameters' values instead of the way. */
+export function rowsIn<Values>(
+  wayOf: (values: Values) => Way,
+  rows: readonly (readonly [Stencil, OwnGrid, NoInfer<Values>, readonly number[], Special?])[],
+): Row[] {
+  return rows.map(([stencil, grid, values, ...rest]) => [stencil, grid, wayOf(values), ...rest]);
+}
+
+/**
+ * Adds a test for each row: the result is the oracle's.
+ *
+ * @param special of all of them, unless a row says otherwise
+ */
+export function testRows(rows: readonly Row[], special: Special = {}): void {
+  for (const [stencil, grid, way, runs, own] of rows) {
+    const one = caseOf([stencil, grid, way, runs, { ...special, ...own }]);
+    const { isReal = false, isSlow = false, points } = one;
+    const check = points !== undefined ? assertPointsExact : isReal ? assertWithinBound : assertExact;
+    testOnGpu(
+      `equals the oracle ${isReal ? "except for rounding" : "bit for bit"}: ${describeCase(one)}`,
+      (gpu) => check(gpu, one),
+      { ignore: isSlow && !THOROUGH },
+    );
+  }
+}
+
+/** The case of a row. */
+export function caseOf([stencil, grid, way, runs, { boundary = "zero", ...special } = {}]: Row): OracleCase {
+  return {
+    ...way,
+    ...special,
+    stencil,
+    grid: planned(stencil, grid, 1),
+    runs,
+    boundary: typeof boundary === "string" ? boundary : planned(stencil, boundary, boundary[0]),
+  };
 }
 
 /** Whole numbers below this are exact in f32. */
@@ -68,293 +185,20 @@ const EXACT = 2 ** 24;
 
 const SEED = 20_261_121;
 
-/**
- * The wave equation's shape with whole-number weights, another for every distance: exact on whole numbers, growing as
- * little as that allows.
- */
-export function wholeNumberWave(order: number): Stencil {
-  const sides = [1, -1, 2, -2, 3, -3, 4].slice(0, order / 2);
-  return {
-    ...wave(order),
-    title: `whole-number weights, order ${order}`,
-    update: reweighted(wave(order).update, [-1, ...sides]),
-  };
-}
-
-/**
- * Elastic waves with a free surface and edges: whole-number weights, materials and profiles, and a push with a signal; exact
- * on whole numbers for a few steps.
- */
-export function wholeNumberElastic(): Stencil {
-  // whole numbers make no ground
-  const { misfit: _, ...stencil } = elastic({ surface: "free" }), { profiles = [], ...own } = stencil.update;
-  const weightOf = (weight: number): number => weight === 2 ? 2 : weight > 1000 ? 4 : 1;
-  const { substeps: [velocities, stresses], fields } = reweighted(own, weightOf);
-  // divisors are powers of two
-  const materials = Object.entries({
-    lambda: [0, 1, 0, 0, 1, 0, 0, 0],
-    mu: [0, 1, 1, 1, 1, 0, 1, 1],
-    density: [1, 1, -2, 1, 1, -2, 1, 1],
-    push: [0, 1, 2, 3, 4, 5, 6, 7],
-  }).map(([name, values]) => ({ name, values }));
-  const push = multiply(tap(0, 0, 0, 0, fields.length + 3), SIGNAL);
-  return {
-    ...stencil,
-    title: "elastic waves, whole numbers",
-    update: {
-      ...own,
-      materials,
-      profiles: profiles.map(({ name, axis }, i) => ({
-        name,
-        axis,
-        values: Array.from(
-          { length: 8 },
-          (_, k) => axis === 2 && i >= 6 ? (k + i) % 2 : (k * (i + 1)) % 3 === 1 ? -1 : 1,
-        ),
-      })),
-      substeps: [velocities!.map(({ field, value }) => ({ field, value: add(value, push) })), stresses!],
-      signal: add(formula("step"), 1),
-    },
-  };
-}
-
-/** Yee's grid with whole-number weights, materials and profiles, and products instead of quotients: exact for a few steps. */
-export function wholeNumberMaxwell(options: MaxwellOptions = {}): Stencil {
-  const { update, ...stencil } = maxwell(options), values = [1, 0, 1, -1, 0, 1, 1, 0];
-  const scattered = <One extends Material>(one: One, shift: number): One => ({
-    ...one,
-    values: values.map((_, i) => values[(i + shift) % 8]!),
-  });
-  const whole: Algebra<Expression> = {
-    ...TREE,
-    constant: () => constant(1),
-    divide: (one, other) => multiply(one, other),
-    // marches need the sums of a slice
-    partial: (of, offset) => shifted(fold(of, whole), ...offset),
-  };
-  return {
-    ...stencil,
-    title: `Yee's grid, materials ${update.materials.map(({ name }) => name)}, whole numbers`,
-    update: {
-      ...update,
-      materials: update.materials.map(scattered),
-      profiles: profilesOf(update).map((one, i) => {
-        const cells = update.layers?.find(({ axis }) => axis === one.axis)?.cells;
-        if (cells === undefined || one.name.startsWith("wall")) return scattered(one, i + 3);
-        // 0 in the cells between layers, and one cell before them
-        const first = one.name.startsWith("middle") ? 0 : 1, inner = subtract(cells - first, formula("i"));
-        const last = subtract(formula("i"), subtract(formula("n"), cells + first + 1));
-        return { ...one, formula: maximum(0, inner, last) };
-      }),
-      substeps: update.substeps.map((substep) =>
-        substep.map(({ field, value }) => ({ field, value: fold(value, whole) }))
-      ),
-    },
-  };
-}
-
-/** A wave through a medium: neighbours as far as `reach` times a material. Within −8 and 8, so always exact. */
-export function wholeNumberMedium(reach: number): Stencil {
-  return equation({
-    name: "medium",
-    title: `a material, whole numbers, reach ${reach}`,
-    fields: { p: [-1, 1] },
-    materials: { m: { values: [1, -1, 0, 2, 1, -2, -1, 1] } },
-    initialField: "integers",
-    step({ p, m }) {
-      const sides = [1, reach].flatMap((by) => [
-        subtract(p.at(by, 0, 0), p.at(-by, 0, 0)),
-        multiply(2, subtract(p.at(0, by, 0), p.at(0, -by, 0))),
-        subtract(p.at(0, 0, by), multiply(2, p.at(0, 0, -by))),
-      ]);
-      const around = add(...sides.slice(0, 3 * reach) as [Expression, ...Expression[]]);
-      return { p: maximum(-8, minimum(8, subtract(multiply(m, around), p.before()))) };
-    },
-  });
-}
-
-/** The same with all materials packed between two values, which theirs are made to lie between. */
-export function packed(stencil: Stencil, least: number, most: number): Stencil {
-  const { nearest } = packingOf([least, most]);
-  const materials = stencil.update.materials.map(({ name, values }): Material => {
-    const fitting = values.map((value) => nearest(Math.min(most, Math.max(least, value)))!);
-    return { name, values: fitting, packed: [least, most] };
-  });
-  const title = `${stencil.title}, packed from ${least} to ${most}`;
-  return { ...stencil, title, update: { ...stencil.update, materials } };
-}
-
-/** Two fields in two sub-steps, of which the first reads what it was one step ago. */
-export function wholeNumberLeapfrog(): Stencil {
-  return equation({
-    name: "leapfrog",
-    title: "two sub-steps, the first reads two levels",
-    fields: { u: [-1, 1], w: [-1, 1] },
-    step: ({ u, w }) => [
-      { u: subtract(subtract(w.at(1, 0, 0), w.at(0, -1, 0)), u.before()) },
-      { w: subtract(u.next(1, 0, 0), u.next(0, 0, -1)) },
-    ],
-  });
-}
-
-/**
- * Two fields of a staggered grid, one from the other in two sub-steps, with a material and a signal; what they read
- * differs in each direction, the second reads ahead, and beyond the grid the first would not stay zero by itself. A software device compiles its fused shaders in a hundredth of the time that nine fields take.
- */
-export function wholeNumberStaggered(): Stencil {
-  const [u, p, m] = [0, 1, 2];
-  const at = (plane: number, ago: Ago, x: number, y: number, z: number): Expression =>
-    tap(x, y, z, ago, plane);
-  const gradient = add(
-    subtract(at(p, 0, 2, 0, 0), at(p, 0, -1, 0, 0)),
-    subtract(at(p, 0, 0, 2, 0), at(p, 0, 0, -1, 0)),
-    subtract(at(p, 0, 0, 0, 1), at(p, 0, 0, 0, -2)),
-  );
-  const divergence = add(
-    subtract(at(u, -1, 2, 0, 0), at(u, -1, -1, 0, 0)),
-    subtract(at(u, -1, 0, 1, 0), at(u, -1, 0, -1, 0)),
-    subtract(at(u, -1, 0, 0, -1), at(u, -1, 0, 0, 2)),
-  );
-  return {
-    ...elastic(),
-    title: "two staggered fields, whole numbers",
-    update: {
-      fields: ["u", "p"],
-      materials: [{ name: "m", values: [1, 0, -1, 2, 0, 1, 1, 0] }],
-      substeps: [
-        [{ field: u, value: add(at(u, 0, 0, 0, 0), multiply(at(m, 0, 0, 0, 0), gradient), SIGNAL) }],
-        [{ field: p, value: add(at(p, 0, 0, 0, 0), divergence) }],
-      ],
-      signal: add(formula("step"), 1),
-    },
-  };
-}
-
-/** Yee's scheme with whole numbers: H from E, then E from the new H and a material. Within −8 and 8, so always exact. */
-export function wholeNumberYee(): Stencil {
-  const within = (value: Value): Expression => maximum(-8, minimum(8, value));
-  return equation({
-    name: "yee",
-    title: "Yee's scheme, whole numbers",
-    fields: { ex: [-1, 1], ey: [-1, 1], ez: [-1, 1], hx: [-1, 1], hy: [-1, 1], hz: [-1, 1] },
-    materials: { m: { values: [1, -1, 0, 2, 1, -2, -1, 1] } },
-    initialField: "integers",
-    step({ ex, ey, ez, hx, hy, hz, m }) {
-      /** The difference of a field's values, the second one cell behind. */
-      const behind = ({ next }: FieldTap, ...cell: number[]): Value => subtract(next(), next(...cell));
-      const ahead = (of: FieldTap, ...cell: number[]): Value => subtract(of.at(...cell), of);
-      const push = (own: Value, by: Value, ...cell: number[]): Expression =>
-        within(add(own, multiply(add(m, m.at(...cell)), by)));
-      return [
-        {
-          hx: within(add(hx, subtract(ahead(ey, 0, 0, 1), ahead(ez, 0, 1)))),
-          hy: within(add(hy, subtract(ahead(ez, 1), multiply(2, ahead(ex, 0, 0, 1))))),
-          hz: within(add(hz, subtract(ahead(ex, 0, 1), ahead(ey, 1)))),
-        },
-        {
-          ex: push(ex, subtract(behind(hz, 0, -1), behind(hy, 0, 0, -1)), 0, -1, -1),
-          ey: push(ey, subtract(behind(hx, 0, 0, -1), behind(hz, -1)), -1, 0, -1),
-          ez: push(ez, subtract(behind(hy, -1), behind(hx, 0, -1)), -1, -1),
-        },
-      ];
-    },
-  });
-}
-
-/**
- * Profiles along all axes: of a formula and of values, at the cell and beside it, within a partial sum of a slice that
- * marches keep. Clamped, so that whole numbers stay exact.
- *
- * @param readsBefore F(t−1) as well, which marches of several steps do not
- */
-export function wholeNumberProfiles(readsBefore = true): Stencil {
-  return equation({
-    name: "profiles",
-    title: `axis profiles, whole numbers${readsBefore ? "" : ", one level"}`,
-    fields: { u: [-4, 3] },
-    materials: {
-      dx: along("x", (i, n) => minimum(2, subtract(i, 3), subtract(subtract(n, 2), i))),
-      dy: along("y", { values: [1, 0, 2, -1, 0, 1, -2, 3] }),
-      dz: along("z", { values: [0, 1, 0, -1, 2, 1, 0, -1] }),
-    },
-    step({ u, dx, dy, dz }) {
-      const slice = add(multiply(add(dx, dy, dz), u), u.at(0, 1), u.at(0, 0, -1));
-      const sum = add(
-        shifted(slice, 1, 0, 0),
-        shifted(slice, -1, 0, 0),
-        multiply(dx.at(1), dy.at(0, -1), u.at(0, -1)),
-        multiply(dz.at(0, 0, 2), u.at(0, 0, 2)),
-      );
-      return { u: maximum(-99, minimum(99, readsBefore ? subtract(sum, multiply(dz, u.before())) : sum)) };
-    },
-  });
-}
-
-/** Taps on the axes only, with profiles along all axes and a material of each cell. */
-export function wholeNumberCross(): Stencil {
-  return equation({
-    name: "cross",
-    title: "axis profiles on a cross, whole numbers",
-    fields: { u: [-4, 3] },
-    materials: {
-      m: { values: [1, 0, -1, 2, 0, 1, 1, 0] },
-      dx: along("x", { values: [1, 0, 2, -1, 0, 1, -2, 3] }),
-      dy: along("y", { values: [2, 0, -1, 1, 0, 1, -2, 1] }),
-      dz: along("z", { values: [0, 1, 0, -1, 2, 1, 0, -1] }),
-    },
-    step({ u, m, dx, dy, dz }) {
-      const sides = add(
-        u.at(1),
-        u.at(0, -1),
-        u.at(0, 0, 1),
-        multiply(dx.at(-1), u.at(-1)),
-        multiply(dy.at(0, 1), m),
-      );
-      const d = add(dx, dy, dz.at(0, 0, -1));
-      return { u: maximum(-99, minimum(99, subtract(add(sides, multiply(d, u)), multiply(dz, u.before())))) };
-    },
-  });
-}
-
-/** Two sub-steps whose fused march computes images beyond the ends, where profiles have theirs. */
-export function wholeNumberProfiledPair(): Stencil {
-  return equation({
-    name: "profiled-pair",
-    title: "axis profiles in two sub-steps, whole numbers",
-    fields: { u: [-4, 3], w: [-4, 3] },
-    materials: {
-      dx: along("x", { values: [1, 0, 2, -1, 0, 1, -2, 3] }),
-      dy: along("y", { values: [2, 0, -1, 1, 0, 1, -2, 1] }),
-      dz: along("z", { values: [0, 1, 0, -1, 2, 1, 0, -1] }),
-    },
-    step: ({ u, w, dx, dy, dz }) => [
-      { u: maximum(-99, minimum(99, add(multiply(add(dx, dy.at(0, 1), dz), w), w.at(1), w.at(0, 0, 1)))) },
-      { w: maximum(-99, minimum(99, add(multiply(dx.at(-1), u.next(-1)), u.next(0, -1), u.next(0, 0, -1)))) },
-    ],
-  });
-}
-
-/**
- * F(t+1) = F(x−1) + F(x+1) − F(t−1): does not grow, so that whole numbers stay exact for any number of steps.
- * Taps of weight 0 reach along y and z.
- */
-export const ALONG_X: Stencil = {
-  ...wave(2),
-  title: "whole numbers along x",
-  update: updateOf(add(
-    subtract(add(tap(-1, 0, 0), tap(1, 0, 0)), tap(0, 0, 0, 1)),
-    multiply(constant(0), add(tap(0, 1, 0), tap(0, 0, 1))),
-  )),
-};
-
 /** The case in short, for the test's name. */
 export function describeCase(
-  { traversal, stencil, grid, parameters, runs, boundary = "zero", sections = 1, areRanges }: OracleCase,
+  { traversal, stencil, grid, parameters, runs, boundary = "zero", sections = 1, areRanges, points }:
+    OracleCase,
 ): string {
   const values = Object.entries(parameters).map(([name, value]) => `${name}=${value}`).join(" ");
-  return `${traversal.name}, ${stencil.title}, ${grid.join("x")}, ${boundary}, ${values}, ${
-    runs.join(" + ")
-  } steps${sections === 1 ? "" : `, ${sections} ${areRanges ? "sections of one buffer" : "sections"}`}`;
+  const { fields = [0], every = 1 } = points ?? {};
+  return [
+    `${traversal.name}, ${stencil.title}, ${grid.join("x")}, ${boundary}, ${values}, ${
+      runs.join(" + ")
+    } steps`,
+    sections !== 1 && `${sections} sections${areRanges ? " of one buffer" : ""}`,
+    points && `points of field ${fields.join(" and ")}${every > 1 ? `, recorded every ${every} steps` : ""}`,
+  ].filter(Boolean).join(", ");
 }
 
 /** Asserts that the case's result is the oracle's, bit for bit; the stencil's weights must be whole numbers. */
@@ -398,16 +242,37 @@ interface Outcome {
   readonly result: FieldLevels<Float32Array>;
 }
 
-/** Runs the case and the oracle; asserts that the configuration is feasible, and that pads of zeros stay zero. */
-async function runBoth(gpu: GpuDevice, oracleCase: OracleCase, kind: InitialField): Promise<Outcome> {
-  const { traversal, stencil, grid, parameters, runs, boundary = "zero", sections = 1 } = oracleCase;
-  const problem: Problem = { stencil, grid, boundary, steps: Math.max(...runs) };
+/** The case's field; asserts that the configuration is feasible, and in as many sections. */
+function makeField(gpu: GpuDevice, oracleCase: OracleCase, problem: Problem): Promise<GpuField> {
+  const { traversal, parameters, sections = 1 } = oracleCase;
   assertEquals(refusalOf(traversal, problem), undefined);
   assertEquals(traversal.infeasible(problem, parameters, gpu.limits), undefined);
   const plan = sections === 1
     ? traversal.plan(problem, parameters, gpu.limits)
     : planInSections(oracleCase, problem, sections);
-  using field = await GpuField.create(gpu, problem, plan);
+  assertEquals((plan.storage.sections?.length ?? 1) > 1, sections > 1);
+  return GpuField.create(gpu, problem, plan);
+}
+
+/** Asserts that levels and what points recorded are the oracle's, bit for bit. */
+async function assertPointsExact(gpu: GpuDevice, oracleCase: OracleCase): Promise<void> {
+  const { stencil, grid, runs, boundary = "zero", points: { fields = [0], every = 1 } = {} } = oracleCase;
+  const problem: Problem = { stencil, grid, boundary, steps: Math.max(...runs), survey: SURVEY };
+  const all = fields.map((field) => awkwardPoints(problem, every, field));
+  const of = (kind: "added" | "recorded") => all.flatMap((one) => one[kind]);
+  const points: Points = { added: of("added"), recorded: of("recorded"), every };
+  using field = await makeField(gpu, oracleCase, problem);
+  await assertPoints(field, { problem, points, runs }, {
+    run: (field, steps) => field.run(steps),
+    read: readCells,
+  });
+}
+
+/** Runs the case and the oracle; asserts that pads of zeros stay zero. */
+async function runBoth(gpu: GpuDevice, oracleCase: OracleCase, kind: InitialField): Promise<Outcome> {
+  const { stencil, grid, runs, boundary = "zero" } = oracleCase;
+  const problem: Problem = { stencil, grid, boundary, steps: Math.max(...runs) };
+  using field = await makeField(gpu, oracleCase, problem);
   await field.initialise({ kind, seed: SEED });
   const start = initialCells(grid, kind, SEED, stencil);
   let expected: FieldLevels<Float32Array> = { current: start, previous: start };
@@ -461,13 +326,6 @@ export function initialCells(
   stencil: Stencil = wave(2),
 ): Float32Array {
   return makeInitialCells({ grid, stencil }, { kind, seed });
-}
-
-/** Largest |value|. */
-export function maxAbs(cells: Float32Array | Float64Array): number {
-  let most = 0;
-  for (const value of cells) most = Math.max(most, Math.abs(value));
-  return most;
 }
 
 /** Asserts that the whole array holds nothing but zeros outside of the grid's own cells. */

@@ -14,8 +14,9 @@ import { stepwise } from "../../kernels/traversals/stepwise.ts";
 import { errorBound } from "../../models/error_bound.ts";
 import { GpuField } from "../../tuner/devices/gpu/gpu_field.ts";
 import { testOnGpu } from "../test_on_gpu.ts";
-import { assertExact, describeCase, maxAbs, type OracleCase, wholeNumberWave } from "./oracle_case.ts";
-import { readCells, writeCells } from "../devices/cells.ts";
+import { assertExact, describeCase, type OracleCase } from "./oracle_case.ts";
+import { wholeNumberWave } from "./whole_numbers.ts";
+import { maxAbs, readCells, writeCells } from "../devices/cells.ts";
 
 const WAYS: readonly Pick<OracleCase, "traversal" | "parameters">[] = [
   { traversal: stepwise, parameters: { threadsZ: 8, threadsY: 2, threadsX: 2 } },

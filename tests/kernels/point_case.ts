@@ -11,7 +11,7 @@ import type { Grid, Problem } from "../../kernels/stencils/stencil.ts";
 import { planesOf, readsPrevious, type Substep } from "../../kernels/update.ts";
 import { initialCells } from "../../tuner/devices/oracle.ts";
 import type { WatchedPoints } from "../../tuner/devices/points.ts";
-import { maxAbs } from "./oracle_case.ts";
+import { maxAbs } from "../devices/cells.ts";
 
 /** What a problem's plan needs to know of them. */
 export const SURVEY = { sources: 1, receivers: 1 } as const;

@@ -11,16 +11,14 @@ import { GpuField } from "../../tuner/devices/gpu/gpu_field.ts";
 import { gatherCells, readCells } from "../devices/cells.ts";
 import { testOnGpu } from "../test_on_gpu.ts";
 import { THOROUGH } from "../thorough.ts";
+import { describeCase, type OracleCase, planInSections } from "./oracle_case.ts";
 import {
   ALONG_X,
-  describeCase,
-  type OracleCase,
-  planInSections,
   wholeNumberElastic,
   wholeNumberStaggered,
   wholeNumberWave,
   wholeNumberYee,
-} from "./oracle_case.ts";
+} from "./whole_numbers.ts";
 import { assertPoints, awkwardPoints, SURVEY } from "./point_case.ts";
 import { reweighted } from "./reweighted.ts";
 

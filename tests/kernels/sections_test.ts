@@ -8,16 +8,14 @@ import { marching } from "../../kernels/traversals/marching.ts";
 import { stepwise } from "../../kernels/traversals/stepwise.ts";
 import { testOnGpu } from "../test_on_gpu.ts";
 import { THOROUGH } from "../thorough.ts";
+import { assertExact, describeCase, type OracleCase } from "./oracle_case.ts";
 import {
   ALONG_X,
-  assertExact,
-  describeCase,
-  type OracleCase,
   wholeNumberElastic,
   wholeNumberMedium,
   wholeNumberStaggered,
   wholeNumberWave,
-} from "./oracle_case.ts";
+} from "./whole_numbers.ts";
 
 Deno.test("sections are few, fit, and hold all slices that must lie together", () => {
   const anyCut = fc.record({

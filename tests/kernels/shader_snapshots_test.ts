@@ -15,7 +15,7 @@ import { marching } from "../../kernels/traversals/marching.ts";
 import { stepwise } from "../../kernels/traversals/stepwise.ts";
 import type { Parameters, Traversal } from "../../kernels/traversals/traversal.ts";
 import { compareShader, fillShader } from "../../kernels/wgsl/fields.ts";
-import { wholeNumberMedium } from "./oracle_case.ts";
+import { wholeNumberMedium } from "./whole_numbers.ts";
 import { checkSnapshots, checkTidy } from "./check_snapshots.ts";
 
 const zero: Problem = { stencil: wave(2), grid: [24, 20, 50], boundary: "zero", steps: 8 };

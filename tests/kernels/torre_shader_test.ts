@@ -10,7 +10,7 @@ import { torreShader } from "../../kernels/traversals/torre_shader.ts";
 import { shapeOf } from "../../kernels/traversals/torre_shape.ts";
 import { H100_LIMITS } from "../h100_limits.ts";
 import { THOROUGH } from "../thorough.ts";
-import { wholeNumberStaggered, wholeNumberYee } from "./oracle_case.ts";
+import { wholeNumberStaggered, wholeNumberYee } from "./whole_numbers.ts";
 
 /** Rows of workgroup memory that are written, and read by other threads, between the same two barriers. */
 function racesIn(code: string): string[] {

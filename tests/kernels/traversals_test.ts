@@ -18,25 +18,35 @@ import { testOnGpu } from "../test_on_gpu.ts";
 import { THOROUGH } from "../thorough.ts";
 import {
   assertExact,
-  assertWithinBound,
-  describeCase,
+  caseOf,
+  inMarches,
+  inSteps,
+  inTorres,
   type OracleCase,
-  wholeNumberWave,
+  type Row,
+  testRows,
+  type Way,
 } from "./oracle_case.ts";
+import { wholeNumberWave } from "./whole_numbers.ts";
 
 /**
- * A case of the wave equation. Whole-number weights prove the indexing bit for bit. Real weights differ from them in
- * the shader's constants only: stepwise runs those of every order, the others one of each kind of kernel.
+ * Rows of the wave equation, by order. Whole-number weights prove the indexing bit for bit. Real weights differ from them in
+ * the shader's constants only: stepwise runs those of every order, the others one of each kind of kernel, of more steps
+ * than whole numbers stay exact for.
  */
-interface WaveCase extends Omit<OracleCase, "stencil"> {
-  readonly order: number;
-  /** Runs with the real weights, of more steps than whole numbers stay exact for. @default {none} */
-  readonly realRuns?: readonly number[] | undefined;
+function waves<Values>(
+  way: (values: Values) => Way,
+  rows: readonly [order: number, Grid, NoInfer<Values>, runs: number[], realRuns?: number[]][],
+): Row[] {
+  return rows.flatMap(([order, grid, values, runs, realRuns]): Row[] => [
+    [wholeNumberWave(order), grid, way(values), runs],
+    ...(realRuns === undefined
+      ? []
+      : [[wave(order), grid, way(values), realRuns, { isReal: true }] as const]),
+  ]);
 }
 
-type StepwiseRow = [order: number, grid: Grid, threadsZYX: Grid, runs: number[], realRuns?: number[]];
-
-const STEPWISE = ([
+const STEPWISE = waves(inSteps, [
   [2, [1, 1, 1], [4, 1, 1], [1, 2]],
   [2, [1, 7, 1], [4, 2, 1], [3, 4]],
   [2, [101, 1, 2], [4, 1, 8], [7], [13]],
@@ -46,35 +56,11 @@ const STEPWISE = ([
   [10, [11, 5, 37], [64, 2, 1], [3], [3, 4]],
   [12, [13, 2, 5], [4, 1, 8], [3], [5]],
   [14, [17, 3, 29], [8, 8, 1], [3], [2, 3]],
-] satisfies StepwiseRow[]).map((
-  [order, grid, [threadsZ, threadsY, threadsX], runs, realRuns],
-): WaveCase => ({
-  traversal: stepwise,
-  order,
-  grid,
-  parameters: { threadsZ, threadsY, threadsX },
-  runs,
-  realRuns,
-}));
-
-type MarchingRow = [
-  order: number,
-  grid: Grid,
-  values: [
-    zPerThread: number,
-    threadsZ: number,
-    threadsY: number,
-    pieces: number,
-    tile: number,
-    ahead: number,
-  ],
-  runs: number[],
-  realRuns?: number[],
-];
+]);
 
 // A software device clears workgroup memory element by element, in code whose compilation takes time with the square of
 // their number: tiles and chunks are small, and rows short.
-const MARCHING = ([
+const MARCHING = waves(inMarches, [
   [2, [1, 1, 1], [1, 8, 1, 1, 0, 0], [1, 2]],
   [2, [1, 1, 1], [4, 4, 4, 1, 1, 1], [1, 2]],
   [2, [1, 1, 67], [4, 8, 1, 1, 0, 1], [3, 4]],
@@ -90,31 +76,10 @@ const MARCHING = ([
   [12, [19, 1, 11], [1, 8, 4, 8, 0, 1], [3]],
   [14, [2, 13, 53], [1, 8, 1, 2, 0, 0], [3], [2, 3]],
   [14, [23, 17, 5], [4, 8, 1, 1, 0, 1], [3]],
-] satisfies MarchingRow[]).map(([order, grid, values, runs, realRuns]): WaveCase => {
-  const [zPerThread, threadsZ, threadsY, pieces, tile, ahead] = values;
-  const parameters = { zPerThread, threadsZ, threadsY, pieces, tile, ahead };
-  return { traversal: marching, order, grid, parameters, runs, realRuns };
-});
-
-type TorreRow = [
-  order: number,
-  grid: Grid,
-  values: [
-    dts: number,
-    nt: number,
-    bands: number,
-    zPerThread: number,
-    threads: number,
-    chunk: number,
-    unroll: number,
-    lookahead: number,
-  ],
-  runs: number[],
-  realRuns?: number[],
-];
+]);
 
 // W = order · DTS cells along u and v; a torre of Nt tiers slants over order/2 · Nt cells of x.
-const TORRES = ([
+const TORRES = waves(inTorres, [
   [2, [1, 1, 1], [1, 2, 1, 1, 1, 2, 1, 99], [1, 2, 3]],
   [2, [1, 1, 1], [1, 4, 1, 1, 32, 2, 2, 99], [4, 3]], // 31 threads beyond the end of z
   [2, [1, 17, 1], [1, 4, 1, 2, 1, 2, 4, 99], [3, 4]], // 3 steps: fewer than the loop's body
@@ -133,10 +98,10 @@ const TORRES = ([
   [2, [13, 12, 9], [2, 8, 1, 2, 5, 2, 1, 101], [5, 2]], // F(t − 1) rests there, with one tier
   [4, [13, 17, 5], [1.5, 2, 1, 1, 5, 2, 1, 99], [3, 2]], // W is no multiple of 2 · slope
   [4, [17, 3, 9], [1, 4, 1, 2, 5, 2, 1, 99], [5]],
-] satisfies TorreRow[]).map(torreCase);
+]);
 
 /** Torres so large that a software device compiles each for up to some minutes. */
-const LARGE_TORRES = ([
+const LARGE_TORRES = waves(inTorres, [
   [4, [13, 17, 7], [1, 4, 1, 1, 7, 2, 2, 101], [3, 2]],
   [2, [2, 3, 5], [4, 16, 1, 1, 5, 16, 1, 99], [5, 2]],
   [2, [61, 3, 9], [2, 4, 2, 1, 32, 4, 4, 101], [7]],
@@ -152,44 +117,22 @@ const LARGE_TORRES = ([
   [10, [23, 11, 5], [1, 2, 1, 1, 5, 4, 1, 99], [3]],
   [12, [7, 29, 5], [1, 2, 1, 1, 5, 4, 1, 99], [3]],
   [14, [17, 5, 7], [1, 2, 1, 1, 7, 4, 1, 99], [3]],
-] satisfies TorreRow[]).map(torreCase);
+]);
 
-function torreCase([order, grid, values, runs, realRuns]: TorreRow): WaveCase {
-  const [dts, nt, bands, zPerThread, threads, chunk, unroll, lookahead] = values;
-  const parameters = { dts, nt, bands, zPerThread, threads, chunk, unroll, lookahead };
-  return { traversal: diamondTorre, order, grid, parameters, runs, realRuns };
-}
-
-const CASES = [...STEPWISE, ...MARCHING, ...TORRES];
-
-for (const [cases, ignore] of [[CASES, false], [LARGE_TORRES, !THOROUGH]] as const) {
-  for (const { order, realRuns, ...rest } of cases) {
-    const exact: OracleCase = { ...rest, stencil: wholeNumberWave(order) };
-    testOnGpu(
-      `equals the oracle bit for bit: ${describeCase(exact)}`,
-      (gpu) => assertExact(gpu, exact),
-      { ignore },
-    );
-    if (realRuns === undefined) continue;
-    const real: OracleCase = { ...rest, stencil: wave(order), runs: realRuns };
-    testOnGpu(
-      `equals the oracle except for rounding: ${describeCase(real)}`,
-      (gpu) => assertWithinBound(gpu, real),
-      { ignore },
-    );
-  }
-}
+testRows([...STEPWISE, ...MARCHING, ...TORRES]);
+testRows(LARGE_TORRES, { isSlow: true });
 
 Deno.test("the cases above cover every order of every traversal, every parameter, and 30 grids", () => {
-  const all = [...CASES, ...LARGE_TORRES];
-  const valuesOf = (cases: readonly WaveCase[], name: string): number[] =>
-    [...new Set(cases.map(({ parameters }) => parameters[name]!))].sort((a, b) => a - b);
+  const all = [...STEPWISE, ...MARCHING, ...TORRES, ...LARGE_TORRES].map(caseOf);
+  const numbers = (some: readonly number[]): number[] => [...new Set(some)].sort((a, b) => a - b);
+  const valuesOf = (rows: readonly Row[], name: string): number[] =>
+    numbers(rows.map(([, , { parameters }]) => parameters[name]!));
   for (const traversal of [stepwise, marching, diamondTorre]) {
     const cases = all.filter((one) => one.traversal === traversal);
-    const ordersOf = (some: readonly WaveCase[]): number[] =>
-      [...new Set(some.map(({ order }) => order))].sort((a, b) => a - b);
+    const ordersOf = (some: readonly OracleCase[]): number[] =>
+      numbers(some.map(({ stencil }) => Number(stencil.variant.order)));
     assertEquals(ordersOf(cases), [...WAVE_ORDERS], traversal.name);
-    const real = ordersOf(cases.filter(({ realRuns }) => realRuns !== undefined));
+    const real = ordersOf(cases.filter(({ isReal }) => isReal));
     if (traversal === stepwise) assertEquals(real, [...WAVE_ORDERS]);
     else assertGreaterOrEqual(real.length, 2, traversal.name);
   }
@@ -204,7 +147,7 @@ Deno.test("the cases above cover every order of every traversal, every parameter
   assertEquals(valuesOf(TORRES, "chunk"), [2, 4, 8]);
   assertEquals(valuesOf(TORRES, "lookahead"), [99, 100, 101]);
   for (const difference of [-1, 0, 1]) {
-    const found = TORRES.some(({ parameters, runs }) =>
+    const found = TORRES.some(([, , { parameters }, runs]) =>
       runs.some((steps) => steps - parameters.nt! === difference)
     );
     assertEquals(found, true, `Nt + ${difference} steps`);
@@ -240,34 +183,25 @@ const diagonal = stencilOf(
   subtract(weighted([1, 1, 1, 0], [-2, 1, -1, 0], [2, -1, 0, 0], [1, 0, 0, 1]), tap(0, 0, 0, 1)),
 );
 const GRID: Grid = [11, 9, 13];
-const MARCH = { zPerThread: 1, threadsZ: 8, threadsY: 4, pieces: 2, tile: 0, ahead: 0 };
-const TORRE = { dts: 1, nt: 4, bands: 1, zPerThread: 2, threads: 7, chunk: 2, unroll: 2, lookahead: 99 };
-const SINGLE_TIERS = { ...TORRE, zPerThread: 1, threads: 13, unroll: 1, lookahead: 99 };
+const STEPPED = inSteps([8, 4, 2]),
+  MARCHED = inMarches([1, 8, 4, 2, 0, 0]),
+  TILED = inMarches([2, 4, 6, 2, 1, 1]);
+const SINGLE_TIERS = inTorres([1, 4, 1, 1, 13, 2, 1, 99]);
 
-const STEPPED = { traversal: stepwise, parameters: { threadsZ: 8, threadsY: 4, threadsX: 2 } };
-const MARCHED = { traversal: marching, parameters: MARCH };
-const TILED = {
-  traversal: marching,
-  parameters: { ...MARCH, zPerThread: 2, threadsZ: 4, threadsY: 6, tile: 1, ahead: 1 },
-};
-const torre = (parameters: typeof TORRE) => ({ traversal: diamondTorre, parameters });
-
-const ASYMMETRIC: readonly [Stencil, readonly Pick<OracleCase, "traversal" | "parameters">[]][] = [
-  [lopsided, [STEPPED, MARCHED, TILED, torre(TORRE), torre({ ...SINGLE_TIERS, dts: 2 })]],
-  [oneSided, [STEPPED, MARCHED, TILED, torre(SINGLE_TIERS)]],
-  [oneLevel, [torre(SINGLE_TIERS)]],
-  [diagonal, [STEPPED, torre(SINGLE_TIERS)]],
+const ASYMMETRIC: readonly [Stencil, readonly Way[]][] = [
+  [lopsided, [
+    STEPPED,
+    MARCHED,
+    TILED,
+    inTorres([1, 4, 1, 2, 7, 2, 2, 99]),
+    inTorres([2, 4, 1, 1, 13, 2, 1, 99]),
+  ]],
+  [oneSided, [STEPPED, MARCHED, TILED, SINGLE_TIERS]],
+  [oneLevel, [SINGLE_TIERS]],
+  [diagonal, [STEPPED, SINGLE_TIERS]],
 ];
 
-for (const [stencil, ways] of ASYMMETRIC) {
-  for (const way of ways) {
-    const oracleCase: OracleCase = { ...way, stencil, grid: GRID, runs: [2, 3] };
-    testOnGpu(
-      `equals the oracle bit for bit: ${describeCase(oracleCase)}`,
-      (gpu) => assertExact(gpu, oracleCase),
-    );
-  }
-}
+testRows(ASYMMETRIC.flatMap(([stencil, ways]) => ways.map((way): Row => [stencil, GRID, way, [2, 3]])));
 
 Deno.test("traversals refuse the taps that they cannot serve, with the reason", () => {
   const refusals = (update: Expression, boundary: Boundaries = "zero"): (RefusalKind | undefined)[] => {
@@ -410,37 +344,18 @@ const smallCase = fc.record({
   lookahead: fc.constantFrom(99, 101),
   tile: fc.tuple(fc.constantFrom(8, 16, 32), fc.constantFrom(1, 2, 4), fc.constantFrom(1, 2, 4)),
 }).map(({ grid, steps, pick, tile: [z, y, x], ...torre }): OracleCase => {
-  const common = { stencil: wholeNumberWave(2), grid, runs: [steps] };
   const { zPerThread, rounded, dts, unroll, chunk, lookahead } = torre;
-  if (pick === "stepwise") {
-    return { ...common, traversal: stepwise, parameters: { threadsZ: z, threadsY: y, threadsX: x } };
-  }
+  const caseIn = (way: Way): OracleCase => caseOf([wholeNumberWave(2), grid, way, [steps]]);
+  if (pick === "stepwise") return caseIn(inSteps([z, y, x]));
   if (pick === "marching") {
-    const isTiled = x === 2;
-    const parameters = {
-      zPerThread: torre.zPerThread,
-      threadsZ: isTiled || z === 32 ? 4 : 8,
-      threadsY: isTiled ? 2 + y : y,
-      pieces: x,
-      tile: isTiled ? 1 : 0,
-      ahead: torre.rounded ? 1 : 0,
-    };
-    return { ...common, traversal: marching, parameters };
+    const isTiled = x === 2, threadsZ = isTiled || z === 32 ? 4 : 8, threadsY = isTiled ? 2 + y : y;
+    return caseIn(inMarches([zPerThread, threadsZ, threadsY, x, isTiled ? 1 : 0, rounded ? 1 : 0]));
   }
-  const least = Math.ceil(grid[2] / zPerThread);
-  const isLong = rounded && zPerThread === 1;
-  const parameters = {
-    dts,
-    nt: 4,
-    bands: 1,
-    zPerThread,
-    threads: isLong ? 32 : least,
-    chunk: dts === 1 || isLong ? 2 : chunk,
-    unroll,
-    // one chunk a tier: nothing rests
-    lookahead: unroll === 1 || (lookahead === 101 && (dts === 1 || chunk === 8)) ? 99 : lookahead,
-  };
-  return { ...common, traversal: diamondTorre, parameters };
+  const isLong = rounded && zPerThread === 1, threads = isLong ? 32 : Math.ceil(grid[2] / zPerThread);
+  const few = dts === 1 || isLong ? 2 : chunk;
+  // one chunk a tier: nothing rests
+  const loads = unroll === 1 || (lookahead === 101 && (dts === 1 || chunk === 8)) ? 99 : lookahead;
+  return caseIn(inTorres([dts, 4, 1, zPerThread, threads, few, unroll, loads]));
 });
 
 testOnGpu("any small case equals the oracle bit for bit", async (gpu) => {

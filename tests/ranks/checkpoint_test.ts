@@ -15,7 +15,7 @@ import { acoustic } from "../../kernels/stencils/acoustic.ts";
 import { createSolver } from "../../tuner/solver/create_solver.ts";
 import { inDirectory } from "../cli/run_task.ts";
 import { life } from "../../kernels/stencils/life.ts";
-import { wholeNumberElastic } from "../kernels/oracle_case.ts";
+import { wholeNumberElastic } from "../kernels/whole_numbers.ts";
 import { THOROUGH } from "../thorough.ts";
 import { mpirun, solveFlags, testUnderMpi } from "./mpirun.ts";
 import { gather, onRanks, type RankCase } from "./rank_case.ts";

@@ -14,7 +14,7 @@ import { localWorlds } from "./local_world.ts";
 import type { RankDevice } from "../../tuner/ranks/open_rank_device.ts";
 import type { RankSolver } from "../../tuner/ranks/rank_solver.ts";
 import { initialCells } from "../../tuner/devices/oracle.ts";
-import { maxAbs } from "../kernels/oracle_case.ts";
+import { maxAbs } from "../devices/cells.ts";
 
 /** A grid on ranks. */
 export interface RankCase extends Omit<Problem, "steps"> {

@@ -15,7 +15,7 @@ import {
   wholeNumberMedium,
   wholeNumberProfiledPair,
   wholeNumberWave,
-} from "../kernels/oracle_case.ts";
+} from "../kernels/whole_numbers.ts";
 import { assertRanksEqualOracle, gather, onRanks, type RankCase } from "./rank_case.ts";
 
 const CASES: readonly RankCase[] = [

@@ -28,7 +28,7 @@ import {
   wholeNumberMedium,
   wholeNumberProfiles,
   wholeNumberWave,
-} from "../kernels/oracle_case.ts";
+} from "../kernels/whole_numbers.ts";
 import { testOnGpu } from "../test_on_gpu.ts";
 
 const STEPWISE = { threadsZ: 8, threadsY: 2, threadsX: 1 };

@@ -19,7 +19,7 @@ import { type Contender, Refinement } from "../../tuner/solver/refinement.ts";
 import { equation } from "../../kernels/equation.ts";
 import type { Expression } from "../../kernels/expression.ts";
 import { add, maximum, minimum, multiply, subtract } from "../../kernels/operations.ts";
-import { wholeNumberWave } from "../kernels/oracle_case.ts";
+import { wholeNumberWave } from "../kernels/whole_numbers.ts";
 import { PROFILE } from "../profile/sample_profile.ts";
 import { testOnGpu } from "../test_on_gpu.ts";
 

@@ -5,7 +5,7 @@ import type { Boundary, Grid, Problem } from "../../kernels/stencils/stencil.ts"
 import { acoustic } from "../../kernels/stencils/acoustic.ts";
 import { heat1d } from "../../kernels/stencils/heat_1d.ts";
 import { SolverError } from "../../tuner/solver/solver_error.ts";
-import { packed } from "../kernels/oracle_case.ts";
+import { packed } from "../kernels/whole_numbers.ts";
 import { openDevice } from "../../tuner/devices/open_device.ts";
 import { testOnGpu } from "../test_on_gpu.ts";
 import { createSolver, solverLayout } from "../../tuner/solver/create_solver.ts";

@@ -19,7 +19,7 @@ import { SharedField } from "../../../tuner/devices/shared/shared_field.ts";
 import { createSolver, solverLayout } from "../../../tuner/solver/create_solver.ts";
 import type { Solver } from "../../../tuner/solver/solver.ts";
 import { withoutProfiles } from "../../../kernels/axis_profiles.ts";
-import { wholeNumberElastic, wholeNumberStaggered, wholeNumberWave } from "../../kernels/oracle_case.ts";
+import { wholeNumberElastic, wholeNumberStaggered, wholeNumberWave } from "../../kernels/whole_numbers.ts";
 import { testOnGpu } from "../../test_on_gpu.ts";
 import { gatherCells, readCells } from "../cells.ts";
 import { planOf, transposed } from "./transposed.ts";

@@ -9,7 +9,8 @@ import type { GpuDevice } from "../../../tuner/devices/gpu/gpu_device.ts";
 import { makeReference } from "../../../tuner/devices/make_reference.ts";
 import { prepare } from "../../../tuner/devices/runners.ts";
 import { SharedField } from "../../../tuner/devices/shared/shared_field.ts";
-import { initialCells, wholeNumberWave } from "../../kernels/oracle_case.ts";
+import { initialCells } from "../../kernels/oracle_case.ts";
+import { wholeNumberWave } from "../../kernels/whole_numbers.ts";
 import { testOnGpu } from "../../test_on_gpu.ts";
 
 /** Runs something on a device that binds no more than so many bytes. */

@@ -25,7 +25,7 @@ import { CpuPool } from "../../../tuner/devices/cpu/wasm_workers.ts";
 import { initialCells } from "../../../tuner/devices/oracle.ts";
 import { cpuLayoutOf } from "../../../tuner/devices/cpu/cpu_field.ts";
 import { partOf } from "../../../tuner/devices/shared/shares.ts";
-import { wholeNumberProfiles } from "../../kernels/oracle_case.ts";
+import { wholeNumberProfiles } from "../../kernels/whole_numbers.ts";
 import { THOROUGH } from "../../thorough.ts";
 
 interface ShareCase {

@@ -16,10 +16,9 @@ import { SharedField } from "../../../tuner/devices/shared/shared_field.ts";
 import { CpuPool } from "../../../tuner/devices/cpu/wasm_workers.ts";
 import type { Configuration, Share } from "../../../tuner/configuration.ts";
 import { combine } from "../../../kernels/traversals/combine.ts";
+import { initialCells } from "../../kernels/oracle_case.ts";
 import {
   ALONG_X,
-  initialCells,
-  maxAbs,
   wholeNumberElastic,
   wholeNumberLeapfrog,
   wholeNumberMaxwell,
@@ -28,10 +27,10 @@ import {
   wholeNumberProfiles,
   wholeNumberStaggered,
   wholeNumberWave,
-} from "../../kernels/oracle_case.ts";
+} from "../../kernels/whole_numbers.ts";
 import { testOnGpu } from "../../test_on_gpu.ts";
 import { RunFailure } from "../../../tuner/devices/run_failure.ts";
-import { readable, readSharedCells } from "../cells.ts";
+import { maxAbs, readable, readSharedCells } from "../cells.ts";
 
 const SEED = 7;
 
