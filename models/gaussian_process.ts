@@ -1,53 +1,196 @@
-import { addRow, dot, type Factor, solve, solveLower } from "./cholesky.ts";
+/** How the points of a process vary together. */
+export interface Covariance {
+  /** Variance of each point's value before anything is known. */
+  readonly variances: Float64Array<ArrayBuffer>;
+  /** Variance of the noise of a point's measurement. */
+  noise(point: number): number;
+  /** Covariances of a point with every point; of those before `first` they are not read. */
+  row(point: number, first: number): Float64Array<ArrayBuffer>;
+}
 
-/** A covariance between two points. */
-export type Covariance = (a: Float64Array, b: Float64Array) => number;
+/** What is expected of the variance that covariances are relative to, and how many values that is worth. */
+export interface ResidualPrior {
+  readonly deviation: number;
+  readonly weight: number;
+}
 
-/** What a process is conditioned on. */
-export interface Observation {
-  readonly point: Float64Array;
-  readonly value: number;
-  /** Standard deviation of the value's noise. */
-  readonly noise: number;
+/** A row of the Cholesky factor, of all points. */
+interface Row {
+  readonly point: number;
+  readonly factor: Float64Array<ArrayBuffer>;
+  /** Deviation of its value, noise included, given the rows before. */
+  readonly pivot: number;
+  /** How far its value, where it is known, was from what was expected, in these deviations. */
+  readonly surprise: number;
+  /** The point from which on the factor is known. */
+  readonly first: number;
 }
 
 /**
- * A Gaussian process with mean 0, conditioned on observations (Rasmussen, Williams, "Gaussian Processes for Machine
- * Learning", 2006, algorithm 2.1). Time grows with the cube of the observations, and of a mean with their number.
+ * A Gaussian process (Rasmussen, Williams, "Gaussian Processes for Machine Learning", 2006, ch. 2): a measured value moves
+ * the mean and the deviation of all others.
+ *
+ * Its points are known beforehand, so that conditioning on one more value (a row of the Cholesky factor) updates the mean and
+ * the variance of all of them at once: O(points × values known). What it says of another point follows from that one's
+ * covariances with them.
+ *
+ * What is being measured is **expected**: variances shrink as if its value were known, since they do not depend on
+ * the value; means stay as they are, as if the value were what is believed (the kriging believer of Ginsbourger,
+ * Le Riche, Carraro, "Kriging is well-suited to parallelize optimization", 2010). Rows of expected values follow the
+ * rows of known ones; a row changes places with the one before it by a rotation of the two, so that values may come,
+ * or be given up, in any order: O(points × values expected).
  */
 export class GaussianProcess {
-  readonly #points: readonly Float64Array[];
+  /** Posterior mean of each point. */
+  readonly mean: Float64Array<ArrayBuffer>;
+  /** Posterior variance of each point. */
+  readonly #variances: Float64Array<ArrayBuffer>;
   readonly #covariance: Covariance;
-  /** Of the covariance matrix. */
-  readonly #factor: Factor = [];
-  readonly #weights: Float64Array;
+  readonly #residual: ResidualPrior | undefined;
+  readonly #known: Row[] = [];
+  readonly #expected: Row[] = [];
+  #squares = 0;
+  /** Nothing is asked of the points before this one any more. */
+  #first = 0;
+  #weights: Float64Array | undefined;
 
-  constructor(observations: readonly Observation[], covariance: Covariance) {
-    this.#points = observations.map(({ point }) => point);
+  /**
+   * @param mean of each point, before anything is known
+   * @param residual where the values themselves tell how large all variances are
+   */
+  constructor(mean: ArrayLike<number>, covariance: Covariance, residual?: ResidualPrior) {
+    this.mean = Float64Array.from(mean);
     this.#covariance = covariance;
-    observations.forEach(({ point, noise }, i) => {
-      const row = new Float64Array(i + 1);
-      for (let j = 0; j <= i; j++) row[j] = covariance(point, this.#points[j]!);
-      row[i]! += noise * noise;
-      addRow(this.#factor, row, Number.EPSILON);
-    });
-    this.#weights = solve(this.#factor, Float64Array.from(observations, ({ value }) => value));
+    this.#variances = covariance.variances.slice();
+    this.#residual = residual;
   }
 
-  /** What is expected at a point. */
-  mean(point: Float64Array): number {
+  /** A process that knows a value of every point: it is asked for its likelihood, and for other points. */
+  static of(
+    values: ArrayLike<number>,
+    ...process: ConstructorParameters<typeof GaussianProcess>
+  ): GaussianProcess {
+    const known = new GaussianProcess(...process);
+    for (let i = 0; i < values.length; i++) {
+      known.#first = i;
+      known.observe(i, values[i]!);
+    }
+    return known;
+  }
+
+  /** A point is being measured. */
+  expect(point: number): void {
+    const first = this.#first, variances = this.#variances, factor = this.#covariance.row(point, first);
+    for (const earlier of this.#known) subtract(factor, earlier.factor[point]!, earlier.factor, first);
+    for (const earlier of this.#expected) subtract(factor, earlier.factor[point]!, earlier.factor, first);
+    const pivot = Math.sqrt(Math.max(variances[point]!, 0) + this.#covariance.noise(point));
+    for (let i = first; i < factor.length; i++) {
+      factor[i]! /= pivot;
+      variances[i]! -= factor[i]! * factor[i]!;
+    }
+    this.#expected.push({ point, factor, pivot, surprise: 0, first });
+  }
+
+  /** Takes in a value, expected or not. */
+  observe(point: number, value: number): void {
+    let at = this.#expected.findIndex((row) => row.point === point);
+    if (at < 0) {
+      this.expect(point);
+      at = this.#expected.length - 1;
+    }
+    for (; at > 0; at--) this.#swap(at - 1);
+    const row = this.#expected.shift()!, surprise = (value - this.mean[point]!) / row.pivot;
+    subtract(this.mean, -surprise, row.factor, row.first);
+    this.#known.push({ ...row, surprise });
+    this.#squares += surprise * surprise;
+    this.#weights = undefined;
+  }
+
+  /** A value that was expected does not come. */
+  giveUp(point: number): void {
+    const found = this.#expected.findIndex((row) => row.point === point);
+    if (found < 0) return;
+    for (let at = found; at < this.#expected.length - 1; at++) this.#swap(at);
+    const { factor } = this.#expected.pop()!;
+    for (let i = 0; i < factor.length; i++) this.#variances[i]! += factor[i]! * factor[i]!;
+  }
+
+  /** Posterior standard deviation of a point's true value. */
+  deviation(point: number): number {
+    return Math.sqrt(Math.max(this.#variances[point]!, 0) * this.#scale);
+  }
+
+  /** The mean of a point that is none of the process's, over its own before anything is known; by its covariances with those. */
+  meanBeside(covariances: Float64Array): number {
+    this.#weights ??= this.#solve();
     let sum = 0;
-    for (let i = 0; i < this.#points.length; i++) {
-      sum += this.#weights[i]! * this.#covariance(point, this.#points[i]!);
+    for (let i = 0; i < this.#known.length; i++) {
+      sum += this.#weights[i]! * covariances[this.#known[i]!.point]!;
     }
     return sum;
   }
 
-  /** Standard deviation of the value at a point, without noise. */
-  deviation(point: Float64Array): number {
-    const known = new Float64Array(this.#points.length);
-    for (let i = 0; i < known.length; i++) known[i] = this.#covariance(point, this.#points[i]!);
-    solveLower(this.#factor, known);
-    return Math.sqrt(Math.max(0, this.#covariance(point, point) - dot(known, known, known.length)));
+  /** Its standard deviation. @param variance before anything is known */
+  deviationBeside(covariances: Float64Array, variance: number): number {
+    const left = covariances.slice();
+    let rest = variance;
+    for (const row of this.#known) {
+      const explained = left[row.point]! / row.pivot;
+      subtract(left, explained, row.factor, row.first);
+      rest -= explained * explained;
+    }
+    return Math.sqrt(Math.max(rest, 0) * this.#scale);
   }
+
+  /** Logarithm of the likelihood of the known values, but for a constant (equation 2.30, with the residual's variance estimated). */
+  get logLikelihood(): number {
+    const { weight = 0 } = this.#residual ?? {};
+    return this.#known.reduce(
+      (sum, { pivot }) => sum - Math.log(pivot),
+      -(this.#known.length + weight) / 2 * Math.log(this.#scale),
+    );
+  }
+
+  /** Variance of the residual: estimated from the surprises, with what was expected before as some of them. */
+  get #scale(): number {
+    if (this.#residual === undefined) return 1;
+    const { deviation, weight } = this.#residual;
+    return (this.#squares + weight * deviation ** 2) / (this.#known.length + weight);
+  }
+
+  /** The weights of the known points' covariances in a mean: of the Cholesky factor L, L⁻ᵀ times the surprises. */
+  #solve(): Float64Array {
+    const known = this.#known, weights = Float64Array.from(known, ({ surprise }) => surprise);
+    for (let i = known.length - 1; i >= 0; i--) {
+      for (let j = i + 1; j < known.length; j++) {
+        weights[i]! -= known[i]!.factor[known[j]!.point]! * weights[j]!;
+      }
+      weights[i]! /= known[i]!.pivot;
+    }
+    return weights;
+  }
+
+  /**
+   * Exchanges two expected rows, the one at a place and the next. With a, b, d the entries of
+   * the Cholesky factor [a 0; b d] of the two, that of their values in the other order is [r 0; ab/r ad/r],
+   * r² = b² + d².
+   */
+  #swap(at: number): void {
+    const { point: one, factor: f, pivot: a } = this.#expected[at]!;
+    const { point: other, factor: g, pivot: d } = this.#expected[at + 1]!;
+    const r = Math.hypot(f[other]!, d), cos = f[other]! / r, sin = d / r;
+    for (let i = 0; i < f.length; i++) {
+      const first = cos * f[i]! + sin * g[i]!;
+      g[i] = sin * f[i]! - cos * g[i]!;
+      f[i] = first;
+    }
+    this.#expected[at] = { ...this.#expected[at]!, point: other, pivot: r };
+    this.#expected[at + 1] = { ...this.#expected[at + 1]!, point: one, pivot: a * sin };
+  }
+}
+
+/** Subtracts a multiple of a row, from an element on. */
+function subtract(from: Float64Array, weight: number, row: Float64Array, first: number): void {
+  if (weight === 0) return;
+  for (let i = first; i < from.length; i++) from[i]! -= weight * row[i]!;
 }

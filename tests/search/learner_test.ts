@@ -24,7 +24,7 @@ Deno.test("a learner learns which values are large", () => {
   const one = learner();
   const known = [0, 3, 5, 15, 18, 22, 33, 38, 45, 50, 61];
   for (const i of known) one.learn(i, valueOf(i));
-  const { mean } = one.belief;
+  const { mean } = one.posterior;
   for (const i of known) assertAlmostEquals(mean[i]!, valueOf(i), 0.1);
   assert(mean[29]! > mean[27]! && mean[29]! > mean[31]!, `${mean.slice(24, 32)}`); // y = 3: x = 5, 3, 7
 });
@@ -39,15 +39,17 @@ Deno.test("what is expected stays expected when the kernel is fitted anew, until
   let widest = 0;
   for (const i of order.slice(0, 20)) {
     one.learn(i, valueOf(i) + 0.1 * draw());
-    const { belief } = one;
-    widest = Math.max(...order.slice(20).map((other) => belief.deviation(other)));
-    for (const expected of [given, coming]) assert(belief.deviation(expected) < 0.7 * widest, `after ${i}`);
+    const { posterior } = one;
+    widest = Math.max(...order.slice(20).map((other) => posterior.deviation(other)));
+    for (const expected of [given, coming]) {
+      assert(posterior.deviation(expected) < 0.7 * widest, `after ${i}`);
+    }
   }
-  const before = one.belief.deviation(given);
+  const before = one.posterior.deviation(given);
   one.giveUp(given);
-  assert(one.belief.deviation(given) > 1.2 * before);
+  assert(one.posterior.deviation(given) > 1.2 * before);
   one.learn(coming, 7);
-  assert(Math.abs(one.belief.mean[coming]! - 7) < 0.5, `${one.belief.mean[coming]}`);
+  assert(Math.abs(one.posterior.mean[coming]! - 7) < 0.5, `${one.posterior.mean[coming]}`);
 });
 
 Deno.test("values that come all at once are learnt as if nobody had asked in between", () => {
@@ -55,10 +57,10 @@ Deno.test("values that come all at once are learnt as if nobody had asked in bet
   for (let i = 0; i < 60; i += 3) {
     one.learn(i, valueOf(i));
     other.learn(i, valueOf(i));
-    void other.belief.mean;
+    void other.posterior.mean;
   }
   // fitted to the same values, from other kernels
-  const far = CANDIDATES.map((_, i) => Math.abs(one.belief.mean[i]! - other.belief.mean[i]!));
+  const far = CANDIDATES.map((_, i) => Math.abs(one.posterior.mean[i]! - other.posterior.mean[i]!));
   assert(Math.max(...far) < 0.1, `${far}`);
 });
 
@@ -67,7 +69,7 @@ Deno.test("bent values: what is far below the largest neither widens deviations 
   const known = CANDIDATES.map((_, i) => i).filter((i) => draw() < 0.5 && i !== 29);
   const [straight, bent] = [learner(), learner({ span: 1.5 })].map((one) => {
     for (const i of known) one.learn(i, valueOf(i) - (i % 3 === 0 ? 4 : 0));
-    return one.belief;
+    return one.posterior;
   });
   assert(
     bent!.deviation(29) < 0.6 * straight!.deviation(29),
@@ -86,9 +88,9 @@ Deno.test("a prior that says nothing of the values costs little, and one that do
     const one = learner({ prior });
     for (const i of known) {
       one.learn(i, values(i));
-      void one.belief;
+      void one.posterior;
     }
-    const { mean } = one.belief, errors = CANDIDATES.map((_, i) => Math.abs(mean[i]! - values(i)));
+    const { mean } = one.posterior, errors = CANDIDATES.map((_, i) => Math.abs(mean[i]! - values(i)));
     return errors.reduce((a, b) => a + b) / errors.length;
   };
   const [without, misled] = [errorOf(CANDIDATES.map(() => 0), valueOf), errorOf(noise, valueOf)];
@@ -113,6 +115,6 @@ Deno.test("a learner sees that multiples of 64 are fast, and expects it of one t
   for (let i = 0; i < 128; i += 3) {
     if (Math.abs(widths[i]!.parameters.width - 192) > 16) one.learn(i, isFast(i) ? 0 : -1);
   }
-  const { mean } = one.belief, at = (width: number) => mean[width / 16 - 1 + 4 * 16]!;
+  const { mean } = one.posterior, at = (width: number) => mean[width / 16 - 1 + 4 * 16]!;
   assert(at(192) > at(176) + 0.2 && at(192) > at(208) + 0.2, `${[176, 192, 208].map(at)}`);
 });

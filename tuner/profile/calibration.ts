@@ -4,7 +4,7 @@ import { cellsOf, type Problem } from "../../kernels/stencils/stencil.ts";
 import { TRAVERSALS } from "../../kernels/traversals/all.ts";
 import type { Update } from "../../kernels/update.ts";
 import { type Corrections, H100 } from "../../models/gpu_record.ts";
-import { type Covariance, GaussianProcess } from "../../models/gaussian_process.ts";
+import { GaussianProcess } from "../../models/gaussian_process.ts";
 import { type DeviceModel, registerPressure } from "../../models/roofline.ts";
 import { partOf } from "../devices/shared/shares.ts";
 import { median } from "../measuring/statistics.ts";
@@ -49,7 +49,7 @@ const MOST_CORRECTED = 4000;
 interface Corrected {
   readonly problem: Problem;
   readonly mean: number;
-  readonly its?: readonly [process: GaussianProcess, point: Float64Array] | undefined;
+  readonly its?: readonly [kind: Kind, covariances: Float64Array] | undefined;
 }
 
 /** What is known of one kind of configurations. */
@@ -61,6 +61,8 @@ interface Kind {
   /** The most of its registers that a fast one needs. */
   readonly pressure: number;
   readonly process: GaussianProcess;
+  /** Covariances of a point with those that were measured. */
+  readonly covariances: (point: Float64Array) => Float64Array<ArrayBuffer>;
 }
 
 /**
@@ -94,11 +96,18 @@ export class Calibration {
       );
       const ratios = some.map(({ cellsPerSecond, predicted }) => cellsPerSecond / predicted);
       const level = Math.log(median(ratios)), errors = ratios.map(Math.log);
-      const observations = some.map((one, i) => ({
-        point: this.#pointOf(one, one.problem, axes, one.device),
-        value: errors[i]! - level,
-        noise: one.isForeign ? this.#its.foreignNoise : this.#its.noise,
-      }));
+      const points = some.map((one) => this.#pointOf(one, one.problem, axes, one.device));
+      const between = covarianceOf(this.#its, written.length);
+      const covariances = (point: Float64Array, first = 0) => {
+        const row = new Float64Array(points.length);
+        for (let i = first; i < row.length; i++) row[i] = between(point, points[i]!);
+        return row;
+      };
+      const process = GaussianProcess.of(errors.map((error) => error - level), points.map(() => 0), {
+        variances: new Float64Array(points.length).fill(varianceOf(this.#its)),
+        noise: (i) => (some[i]!.isForeign ? this.#its.foreignNoise : this.#its.noise) ** 2,
+        row: (i, first) => covariances(points[i]!, first),
+      });
       const asFast = some.filter((_, i) => errors[i]! > level + Math.log(this.#its.asFast));
       const pressure = Math.max(
         this.#its.safePressure,
@@ -106,12 +115,7 @@ export class Calibration {
           Math.min(one.isForeign ? this.#its.foreignPressure : Infinity, this.#pressureOf(one))
         ),
       );
-      this.#kinds.set(kind, {
-        axes,
-        level,
-        pressure,
-        process: new GaussianProcess(observations, covarianceOf(this.#its, written.length)),
-      });
+      this.#kinds.set(kind, { axes, level, pressure, process, covariances });
     }
     const levels = [...this.#kinds].flatMap(([kind, { level }]) => kind.startsWith(CPU) ? [] : [level]);
     this.#level = levels.length > 0 ? Math.log(median(levels.map(Math.exp))) : 0;
@@ -130,7 +134,9 @@ export class Calibration {
   /** Its standard deviation. */
   deviation(candidate: Prediction, problem: Problem): number {
     const { its } = this.#correct(candidate, problem), { variation, noise } = this.#its;
-    return its === undefined ? variation : Math.hypot(its[0].deviation(its[1]), noise);
+    if (its === undefined) return variation;
+    const [{ process }, covariances] = its;
+    return Math.hypot(process.deviationBeside(covariances, varianceOf(this.#its)), noise);
   }
 
   #correct(candidate: Prediction, problem: Problem): Corrected {
@@ -142,9 +148,9 @@ export class Calibration {
     // of what was never measured nothing good is expected
     let mean = predicted + this.#level - unknown - risk, its: Corrected["its"];
     if (known !== undefined) {
-      const { axes, process, level } = known;
-      if (!hasNew(candidate, known)) its = [process, this.#pointOf(candidate, problem, axes)];
-      mean = predicted + level - risk + (its === undefined ? -newParameter : process.mean(its[1]));
+      const { axes, process, level, covariances } = known;
+      if (!hasNew(candidate, known)) its = [known, covariances(this.#pointOf(candidate, problem, axes))];
+      mean = predicted + level - risk + (its === undefined ? -newParameter : process.meanBeside(its[1]));
     }
     const found = { problem, mean, its };
     this.#found.set(candidate, found);
@@ -205,7 +211,10 @@ function hasNew({ parameters }: Prediction, { axes }: Kind): boolean {
  * Of the errors of two predictions, for points whose first numbers say how a kernel is written, and the last which device
  * and equation it is. What changes abruptly is what a shape and an order of dispatches come to, however that is written.
  */
-function covarianceOf({ variation, abrupt, apart, alike }: Corrections, written: number): Covariance {
+function covarianceOf(
+  { variation, abrupt, apart, alike }: Corrections,
+  written: number,
+): (a: Float64Array, b: Float64Array) => number {
   const ofAll = variation ** 2, ofDevice = apart ** 2;
   return (a, b) => {
     const last = a.length - 2, isHere = a[last] === b[last];
@@ -214,6 +223,11 @@ function covarianceOf({ variation, abrupt, apart, alike }: Corrections, written:
     const part = (isHere ? 1 : alike) * (a[last + 1] === b[last + 1] ? 1 : alike);
     return ofAll * like * part + (isHere ? ofDevice : 0);
   };
+}
+
+/** The same of a prediction with itself. */
+function varianceOf({ variation, apart }: Corrections): number {
+  return variation ** 2 + apart ** 2;
 }
 
 /** exp(−x), to 3e-9: so many are wanted that the engine's own takes a tenth of a choice. */

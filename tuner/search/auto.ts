@@ -133,8 +133,8 @@ class AutoSearch<P extends Point> implements Search<P> {
     found ??= this.#mostPromising();
     if (found === undefined) return undefined;
     this.#untried.delete(found);
-    const { belief } = this.#rates;
-    this.#pending.set(found, { mean: belief.mean[found]!, deviation: belief.deviation(found) });
+    const { posterior } = this.#rates;
+    this.#pending.set(found, { mean: posterior.mean[found]!, deviation: posterior.deviation(found) });
     this.#rates.expect(found);
     return this.candidates[found];
   }
@@ -171,15 +171,18 @@ class AutoSearch<P extends Point> implements Search<P> {
 
   /** The candidate with the largest expected gain; sets the verdict where none is likely to be faster. */
   #mostPromising(): number | undefined {
-    const { belief } = this.#rates, unsure = this.#isPredicted ? UNSURE : UNSURE_UNPREDICTED;
+    const { posterior } = this.#rates, unsure = this.#isPredicted ? UNSURE : UNSURE_UNPREDICTED;
     const isNear = !this.#isPredicted && this.#fastest !== undefined && this.#untried.size % ALTERNATE === 0;
     // what is being measured counts with its expected rate
-    const best = [...this.#pending.keys()].reduce((best, i) => Math.max(best, belief.mean[i]!), this.#best);
+    const best = [...this.#pending.keys()].reduce(
+      (best, i) => Math.max(best, posterior.mean[i]!),
+      this.#best,
+    );
     const priceOf = pricesOf(this.#times);
     const promises: { index: number; worth: number }[] = [], near: typeof promises = [];
     let most = 0, mostNear = 0, chances = 0;
     for (const index of this.#untried) {
-      const mean = belief.mean[index]!, deviation = unsure * belief.deviation(index);
+      const mean = posterior.mean[index]!, deviation = unsure * posterior.deviation(index);
       if (mean + FURTHEST * deviation < best) continue;
       const expected = best === -Infinity ? Math.exp(mean) : expectedImprovement(mean, deviation, best);
       const success = this.#success(index);
@@ -220,7 +223,7 @@ class AutoSearch<P extends Point> implements Search<P> {
   /** How likely a candidate is not to fail. */
   #success(index: number): number {
     if (this.#failures === 0) return 1;
-    return Math.min(Math.max(this.#successes.belief.mean[index]!, LEAST_SUCCESS), 1);
+    return Math.min(Math.max(this.#successes.posterior.mean[index]!, LEAST_SUCCESS), 1);
   }
 }
 

@@ -1,6 +1,5 @@
-import { addRow, dot, type Factor, solveLower } from "../../models/cholesky.ts";
-import { type Kernel, LatticeCovariance, type ProcessInputs } from "./lattice_kernel.ts";
-import { residualVariance } from "./lattice_process.ts";
+import { GaussianProcess } from "../../models/gaussian_process.ts";
+import { type Kernel, LatticeCovariance, type ProcessInputs, RESIDUAL } from "./lattice_kernel.ts";
 
 /** Lengths to try, in steps: from "says nothing of the next value" to "does not matter". */
 const LENGTHS = [0.5, 1, 2, 4, 8, 16, 64];
@@ -39,13 +38,13 @@ export function fitKernel(
   { start, expected }: { readonly start: Kernel; readonly expected: Kernel },
 ): Kernel {
   const covariance = new LatticeCovariance(inputs), expectedLengths = expected.lengths.flat();
-  const residuals = Float64Array.from(values, (value, i) => value - inputs.prior[i]!);
   const judge = (kernel: Kernel): number => {
     const lengths = kernel.lengths.flat().map((length, i) =>
       (Math.log(length / expectedLengths[i]!) / LENGTH_DEVIATION) ** 2
     );
-    return logLikelihood(kernel, covariance, residuals) -
-      LOG_ODDS_OF_TREND * Math.log10(kernel.trend / TRENDS[0]) - lengths.reduce((a, b) => a + b, 0) / 2;
+    const { logLikelihood } = GaussianProcess.of(values, inputs.prior, covariance.of(kernel), RESIDUAL);
+    return logLikelihood - LOG_ODDS_OF_TREND * Math.log10(kernel.trend / TRENDS[0]) -
+      lengths.reduce((a, b) => a + b, 0) / 2;
   };
   let best = start, most = judge(start);
   const consider = (kernel: Kernel): void => {
@@ -66,29 +65,4 @@ export function fitKernel(
     }
   }
   return best;
-}
-
-/**
- * Logarithm of the likelihood of residuals, but for a constant (Rasmussen, Williams, "Gaussian Processes for Machine
- * Learning", 2006, equation 2.30, with the variance of the residual at its estimate).
- */
-export function logLikelihood(
-  kernel: Kernel,
-  covariance: LatticeCovariance,
-  residuals: Float64Array,
-): number {
-  const factor: Factor = [];
-  let logDeterminant = 0;
-  for (const i of residuals.keys()) {
-    const row = covariance.row(i, kernel);
-    row[i]! += kernel.noise;
-    // what is explained to the last digit may come out below the noise
-    addRow(factor, row, kernel.noise);
-    logDeterminant += Math.log(row[i]!);
-  }
-  /** The residuals, each less what those before it explain, in deviations. */
-  const surprises = solveLower(factor, residuals.slice());
-  const squares = dot(surprises, surprises, surprises.length);
-  const { scale, weight } = residualVariance(squares, residuals.length);
-  return -logDeterminant - weight / 2 * Math.log(scale);
 }

@@ -1,3 +1,8 @@
+import type { Covariance, ResidualPrior } from "../../models/gaussian_process.ts";
+
+/** The residual before anything is known. */
+export const RESIDUAL: ResidualPrior = { deviation: 0.6, weight: 4 };
+
 /** What the process knows of the candidates. */
 export interface ProcessInputs {
   /** Traversal of each candidate, as a number. */
@@ -27,11 +32,8 @@ interface Members {
   readonly columns: readonly Int32Array<ArrayBuffer>[];
 }
 
-/** Correlation by traversal, parameter and steps. */
-type Falls = readonly (readonly Float64Array<ArrayBuffer>[])[];
-
 /**
- * The covariance of candidates, a row at a time: of one with all. Two of one traversal are correlated by
+ * How candidates vary together. Two of one traversal are correlated by
  * Π exp(−steps_i / length_i), over the steps between their places along each parameter: rates have kinks, where
  * registers or workgroup memory run out, so the process is as rough as it gets. Candidates of different traversals
  * share only the level and the trend of the prior.
@@ -43,7 +45,6 @@ export class LatticeCovariance {
   /** Prior about its mean. */
   readonly #centred: Float64Array<ArrayBuffer>;
   readonly #mostSteps: number;
-  #falls: { readonly kernel: Kernel; readonly falls: Falls } | undefined;
 
   constructor({ groups, places, prior }: ProcessInputs) {
     [this.#groups, this.#places] = [groups, places];
@@ -56,39 +57,31 @@ export class LatticeCovariance {
     this.#mostSteps = places.reduce((most, place) => Math.max(most, ...place), 0);
   }
 
-  /** Variance of every candidate, before anything is known. */
-  variances({ level, trend, group }: Kernel): Float64Array<ArrayBuffer> {
-    return this.#centred.map((prior) => level + trend * prior * prior + group + 1);
-  }
-
-  /** Covariances of a candidate with every candidate: O(candidates × parameters). */
-  row(candidate: number, kernel: Kernel): Float64Array<ArrayBuffer> {
-    const { level, trend, group } = kernel;
-    const centred = this.#centred, slope = trend * centred[candidate]!;
-    const row = new Float64Array(centred.length);
-    for (let i = 0; i < row.length; i++) row[i] = level + slope * centred[i]!;
-    const own = this.#groups[candidate]!, place = this.#places[candidate]!;
-    const { indices, columns } = this.#members.get(own)!;
-    const products = new Float64Array(indices.length).fill(1);
-    const falls = this.#fallsOf(kernel)[own]!;
-    columns.forEach((at, k) => {
-      const fall = falls[k]!, here = place[k]!;
-      for (let i = 0; i < at.length; i++) products[i]! *= fall[Math.abs(at[i]! - here)]!;
-    });
-    for (let i = 0; i < indices.length; i++) row[indices[i]!]! += group + products[i]!;
-    return row;
-  }
-
-  /** Correlation over every number of steps along every parameter; kept, since rows of one kernel follow each other. */
-  #fallsOf(kernel: Kernel): Falls {
-    if (this.#falls?.kernel !== kernel) {
-      const falls = kernel.lengths.map((list) =>
-        list.map((length) =>
-          Float64Array.from({ length: this.#mostSteps + 1 }, (_, d) => Math.exp(-d / length))
-        )
-      );
-      this.#falls = { kernel, falls };
-    }
-    return this.#falls.falls;
+  /** The covariance by a kernel; a row takes O(candidates × parameters). */
+  of({ lengths, noise, level, trend, group }: Kernel): Covariance {
+    const centred = this.#centred;
+    /** Correlation by traversal, parameter and steps. */
+    const falls = lengths.map((list) =>
+      list.map((length) =>
+        Float64Array.from({ length: this.#mostSteps + 1 }, (_, steps) => Math.exp(-steps / length))
+      )
+    );
+    return {
+      variances: centred.map((prior) => level + trend * prior * prior + group + 1),
+      noise: () => noise,
+      row: (candidate) => {
+        const slope = trend * centred[candidate]!, row = new Float64Array(centred.length);
+        for (let i = 0; i < row.length; i++) row[i] = level + slope * centred[i]!;
+        const own = this.#groups[candidate]!, place = this.#places[candidate]!;
+        const { indices, columns } = this.#members.get(own)!;
+        const products = new Float64Array(indices.length).fill(1);
+        columns.forEach((at, k) => {
+          const fall = falls[own]![k]!, here = place[k]!;
+          for (let i = 0; i < at.length; i++) products[i]! *= fall[Math.abs(at[i]! - here)]!;
+        });
+        for (let i = 0; i < indices.length; i++) row[indices[i]!]! += group + products[i]!;
+        return row;
+      },
+    };
   }
 }

@@ -1,8 +1,8 @@
 import { median } from "npm:simple-statistics@7.12.1";
+import { GaussianProcess } from "../../models/gaussian_process.ts";
 import type { Lattice } from "./lattice.ts";
 import { expectedKernel, fitKernel } from "./fit_kernel.ts";
-import { type Kernel, LatticeCovariance, type ProcessInputs } from "./lattice_kernel.ts";
-import { LatticeProcess } from "./lattice_process.ts";
+import { type Kernel, LatticeCovariance, type ProcessInputs, RESIDUAL } from "./lattice_kernel.ts";
 import type { Point } from "./strategy.ts";
 
 /** The kernel is fitted again when the number of values has grown by this factor since the last time. */
@@ -44,7 +44,7 @@ export class Learner {
   readonly #unseen: number[] = [];
   readonly #expectedKernel: Kernel;
   #kernel: Kernel;
-  #process: LatticeProcess;
+  #process: GaussianProcess;
   /** What was added to the prior. */
   #offset = 0;
   #fittedTo = 0;
@@ -59,7 +59,7 @@ export class Learner {
     this.#covariance = new LatticeCovariance(this.#inputs);
     this.#options = options;
     this.#kernel = this.#expectedKernel = expectedKernel(lattice.expectedLengths);
-    this.#process = new LatticeProcess(this.#inputs, this.#kernel, this.#covariance);
+    this.#process = this.#processOf(0);
   }
 
   /** A candidate is being measured: what is near it will be known better. */
@@ -85,7 +85,7 @@ export class Learner {
   }
 
   /** What the candidates' values should be. */
-  get belief(): Pick<LatticeProcess, "mean" | "deviation"> {
+  get posterior(): Pick<GaussianProcess, "mean" | "deviation"> {
     const { size } = this.#values, { first } = this.#options;
     const refitAt = Math.min(REFIT * this.#fittedTo, this.#fittedTo + LATEST_REFIT);
     const isDue = this.#unseen.length > 0 && (size <= first || size >= refitAt || this.#hasRisen);
@@ -94,6 +94,12 @@ export class Learner {
     }
     this.#unseen.length = 0;
     return this.#process;
+  }
+
+  /** A process that knows nothing yet. @param offset what is added to the prior */
+  #processOf(offset: number): GaussianProcess {
+    const prior = this.#inputs.prior.map((mean) => mean + offset);
+    return new GaussianProcess(prior, this.#covariance.of(this.#kernel), RESIDUAL);
   }
 
   #bent(value: number): number {
@@ -119,8 +125,7 @@ export class Learner {
       Math.abs(offset - this.#offset) < LEVEL_TOLERANCE;
     if (isSame && this.#values.size <= KEPT) return false;
     [this.#kernel, this.#offset, this.#hasRisen] = [kernel, offset, false];
-    const moved = { groups, places, prior: prior.map((mean) => mean + offset) };
-    this.#process = new LatticeProcess(moved, this.#kernel, this.#covariance);
+    this.#process = this.#processOf(offset);
     for (const [index, value] of this.#kept()) this.#process.observe(index, value);
     for (const index of this.#expected) this.#process.expect(index);
     return true;
