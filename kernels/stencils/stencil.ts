@@ -148,7 +148,8 @@ export interface Stencil {
   readonly initialField?: InitialField;
   /**
    * `free`: beyond the low end of z every field is its mirror image about that end's face, of opposite sign; or the fields
-   * of which that is true, where others keep their sign. Sources and receivers between cells see it there.
+   * of which that is true, where others keep their sign. Sources and receivers between cells see it there. The boundary
+   * along z is zero.
    * @default {what the boundary says}
    */
   readonly surface?: "free" | readonly string[];

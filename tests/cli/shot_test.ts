@@ -347,6 +347,10 @@ Deno.test("what shot cannot do is refused in a line, before any work and before 
       slow = [...small, "--frequency", "1"],
       sgy = ["--traces", `${directory}/t.sgy`];
     await assertRefused("shot", [
+      [
+        ["--stencil", "elastic", "--density", "1e-40", ...small],
+        /Cannot build the equation elastic: .* density/,
+      ],
       [["--velocity", `${directory}/none.npy`], `Cannot read ${directory}/none.npy: there is no such file`],
       [["--velocity", directory], "it is a folder"],
       [["--velocity", `${directory}/bad.csv`], "a NumPy file (.npy) is wanted: found another kind"],
@@ -505,6 +509,15 @@ Deno.test("what looks odd of a shot is said, and what does not is not", () =>
     }
   }));
 
+Deno.test("a shot whose field is not finite writes nothing of it, and exits with 3", () =>
+  inDirectory(async (directory) => {
+    const light = ["--stencil", "elastic", "--grid", "16x12", "--edges", "4", "--density", "1.2e-38"];
+    const files = ["--out", `${directory}/s.png`, "--traces", `${directory}/t.npy`, "--quiet", ...CPU];
+    const { code, stdout, stderr } = await runCommand("shot", [...light, "--time", "50ms", ...files]);
+    assertEquals([code, stdout, [...Deno.readDirSync(directory)]], [3, "", []]);
+    assertMatch(stderr, /\nfacet: Cannot run: finite values wanted: found NaN in v[xz] at .*\n$/);
+  }));
+
 Deno.test("an interrupted command says which shots are whole, and --resume does all others of the same request", () =>
   inDirectory(async (directory) => {
     const [d, count] = [directory, 9];
@@ -567,6 +580,8 @@ testUnderMpi(
       await Deno.writeTextFile(`${directory}/shots.csv`, "15,45,25\n45,45,25\n75,45,25\n");
       const small = ["--grid", "9", "--edges", "0", "--time", "20ms", "--json", "--quiet", ...CPU];
       const shots = [
+        "--rank-timeout",
+        "3600",
         "--shots",
         `${directory}/shots.csv`,
         "--out",

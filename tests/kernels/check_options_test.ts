@@ -73,6 +73,8 @@ Deno.test("solvers, choices, searches and checks refuse unknown options before a
           { ...problem, survey: { sources: 1, receivers: 0, step: 1 } } as never,
           configuration,
         ),
+      () => createSolver(null, { ...problem, gird: grid } as never, configuration),
+      () => Promise.try(() => chooseConfiguration([], { ...problem, gird: grid } as never, null)),
       () => Promise.try(() => chooseConfiguration([], problem, null, { workers: 1 } as never)),
       () => createRankSolver(aloneWorld(), { gpu: undefined, cpuPool: undefined }, problem, [], unknown),
       () => facet.qualify(PROFILE, { fast: true } as never),

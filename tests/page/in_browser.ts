@@ -270,7 +270,7 @@ Deno.test({
 
 Deno.test({
   name:
-    "an own equation with a mistake says in which line; mended it runs, with every scene and theme accessible",
+    "an own equation with a mistake says in which line; mended it runs, with every scene and theme accessible; what is not finite pauses",
   ...OPTIONS,
   async fn() {
     await withPage({ width: 390, theme: "dark" }, async (page) => {
@@ -309,6 +309,11 @@ Deno.test({
         );
         assertEquals(found, [], `${width} ${colorScheme}`);
       }
+      // neighbours that differ by more than f32 holds
+      await value(page, `facet.simulation.solver.write("u", (x, y) => 3e38 * (-1) ** (x + y))`);
+      await page.click("#play");
+      await page.waitForSelector("#play[aria-pressed=false]");
+      assertMatch((await page.textContent("[role=status]"))!, /finite values wanted: found \S+ in u at/);
     });
   },
 });

@@ -91,6 +91,10 @@ Deno.test("a problem that makes no sense is refused", () => {
       { stencil: wave(2, { dimensions: 2 }), grid: [8, 8], boundary: ["zero", "periodic", "zero"] },
       "the boundary must be one of zero, periodic, insulated, or one for each axis, such as zero,insulated: found zero,periodic,zero",
     ],
+    [
+      { stencil: { ...wave(2), surface: "free" }, boundary: ["zero", "zero", "periodic"] },
+      "the boundary along the depth must be zero below a free surface: found periodic",
+    ],
     [{ cpuWorkers: -2 }, "a whole number of CPU workers from 0 to 1024 is wanted: found -2"],
     [{ cpuWorkers: 1.5 }, "a whole number of CPU workers from 0 to 1024 is wanted: found 1.5"],
     [

@@ -80,7 +80,7 @@ function drawGrid(dice: Dice, { dimensions }: RandomCase["definition"], reach: n
   }
 }
 
-function drawBoundary(dice: Dice, { dimensions, boundaries }: RandomCase["definition"]): Boundary[] {
+function drawBoundary(dice: Dice, { dimensions, boundaries, surface }: RandomCase["definition"]): Boundary[] {
   const axes = dimensions === 2 ? 2 : 3;
   if (dimensions === 1) {
     return new Array<Boundary>(3).fill(
@@ -93,7 +93,8 @@ function drawBoundary(dice: Dice, { dimensions, boundaries }: RandomCase["defini
     { length: axes },
     () => isSame ? same : dice.oneOf(["zero", "zero", "periodic", "insulated"] as const),
   );
-  return words.map((word) => boundaries.includes(word) ? word : boundaries[0]!);
+  const known = words.map((word) => boundaries.includes(word) ? word : boundaries[0]!);
+  return surface === undefined ? known : known.with(-1, "zero");
 }
 
 /** The largest offset of a tap. */

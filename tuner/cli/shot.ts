@@ -172,6 +172,7 @@ export const OPTIONS = {
   resume: { help: "leave out the shots whose files are there, whole and of this very request" },
   profile: RANK_OPTIONS.profile,
   cpuWorkers: RANK_OPTIONS.cpuWorkers,
+  rankTimeout: RANK_OPTIONS.rankTimeout,
   gpu: PROBLEM.gpu,
   noGpu: PROBLEM.noGpu,
   json: COMMON.json,
@@ -189,7 +190,7 @@ export const run = (args: string[]): Promise<number> =>
     about:
       "Sends a wave into a velocity model and records it. Under mpirun each rank takes some of the shots.",
     options: OPTIONS,
-    read: readRequest,
+    read: (options) => readRequest(options).catch(refused),
     work: shootAll,
   });
 
@@ -275,6 +276,11 @@ async function readRequest(options: Values) {
   };
 }
 
+/** An equation that cannot be made is a request that is wrong. */
+function refused(error: unknown): never {
+  throw error instanceof RangeError ? new RequestError(error.message, { cause: error }) : error;
+}
+
 /** When traces are sampled; SEG-Y has whole microseconds. `odd`: what may be the reason why they cannot be. */
 function timingOf(timeStep: number, frequency: number, { sample, time, traces }: Values, odd: string) {
   const isSegy = traces?.endsWith(".sgy"),
@@ -340,11 +346,7 @@ function stepWanted(
   const longest = 0.9 * longestStep, most = formatDuration(longestStep * 1e9);
   if (asked === undefined) return longest;
   if (typeof asked === "object") {
-    try {
-      return stepOf({ ...scheme, timeStep: longest, slowest: velocity }, { ...way, ...asked });
-    } catch (error) {
-      throw new RequestError((error as Error).message);
-    }
+    return stepOf({ ...scheme, timeStep: longest, slowest: velocity }, { ...way, ...asked });
   }
   if (asked <= longestStep) return asked;
   throw wrongValue("time-step", `at most ${most}, the largest stable one`, formatDuration(asked * 1e9));

@@ -18,6 +18,7 @@ import { wholeFields } from "../../kernels/layers.ts";
 import type { Point } from "../../kernels/points.ts";
 import {
   alongAxes,
+  cellsOf,
   imageOf,
   type OwnGrid,
   ownOf,
@@ -374,19 +375,20 @@ export class Survey {
   async watch(field: Watching): Promise<void> {
     const { grid } = this.#problem, recorded = new Cells(grid), added = new Cells(grid);
     const sums = this.#receivers.map((group): Sums => {
-      const { field, places } = group;
-      let count = 0;
-      const ends = Uint32Array.from(places, (place) => count += countCells(place)),
-        rows = new Uint32Array(count);
-      const weights = rows.length > MOST_WEIGHTS ? undefined : new Float64Array(rows.length);
-      let term = 0;
+      const { field, places } = group, [, ny, nz] = grid;
+      let count = 0, term = 0;
+      const ends = Uint32Array.from(places, (place) => count += countCells(place));
+      const weights = count > MOST_WEIGHTS ? undefined : new Float64Array(count);
+      const isByCell = weights === undefined && cellsOf(grid) < count;
+      const rows = new Uint32Array(isByCell ? cellsOf(grid) : count);
       for (const place of places) {
         visitCells(place, (x, y, z, weight) => {
           if (weights) weights[term] = weight;
-          rows[term++] = recorded.rowAt(field, x, y, z);
+          rows[isByCell ? (x * ny + y) * nz + z : term] = recorded.rowAt(field, x, y, z);
+          term++;
         });
       }
-      return { group, ends, rows, weights };
+      return { group, ends, rows, weights, size: isByCell ? [ny, nz] : undefined };
     });
     // receivers on a free surface alone are made of no cell: any one counts the samples
     const [first] = this.#receivers;
@@ -479,7 +481,7 @@ export class Survey {
   /** Records samples from number `first` on, of which each has a value for every cell; those that came before count once. */
   #take(first: number, values: Float32Array, sums: readonly Sums[]): void {
     const cells = this.#cells, end = Math.min(first + values.length / cells, this.#mostSamples);
-    for (const { group, group: { places }, ends, rows, weights } of sums) {
+    for (const { group, group: { places }, ends, rows, weights, size } of sums) {
       const begin = Math.max(first, group.next), { length } = places;
       if (begin >= end) continue;
       const samples = new Float32Array((end - begin) * length);
@@ -487,7 +489,7 @@ export class Survey {
         const at = (i - first) * cells, to = (i - begin) * length;
         for (let receiver = 0, term = 0; receiver < length; receiver++) {
           const end = ends[receiver]!;
-          let sum = weights ? 0 : sumOf(places[receiver]!, values, { at, rows, term });
+          let sum = weights ? 0 : sumOf(places[receiver]!, values, { at, rows, size, term });
           if (weights) { for (let i = term; i < end; i++) sum += weights[i]! * values[at + rows[i]!]!; }
           term = end;
           samples[to + receiver] = sum;
@@ -519,26 +521,33 @@ function givenOf(
   };
 }
 
-/** How receivers are made of cells: the rows of those, of each receiver up to its end. */
+/** How receivers are made of cells. */
 interface Sums {
   readonly group: ReceiverGroup;
+  /** Where the cells of each receiver end. */
   readonly ends: Uint32Array;
+  /** The row of each of those cells; or of each cell of the grid, where that has fewer. */
   readonly rows: Uint32Array;
+  /** Cells of the grid along y and z, where rows are by cell. */
+  readonly size: readonly [ny: number, nz: number] | undefined;
   /** What each counts; of many they are made of those along the axes in every sample. */
   readonly weights: Float64Array | undefined;
 }
 
 /** The value at a place: its weights are made of those along the axes. */
 function sumOf(
-  { along: [{ weights: xs }, { weights: ys }, { weights: zs }], factor }: WeightedPlace,
+  { along: [xs, ys, zs], factor }: WeightedPlace,
   values: Float32Array,
-  { at, rows, term }: { readonly at: number; readonly rows: Uint32Array; readonly term: number },
+  { at, rows, size: [ny, nz] = [0, 0], term }: Pick<Sums, "rows" | "size"> & { at: number; term: number },
 ): number {
   let sum = 0, i = term;
-  for (let x = 0; x < xs.length; x++) {
-    for (let y = 0; y < ys.length; y++) {
-      const weight = xs[x]! * ys[y]!;
-      for (let z = 0; z < zs.length; z++) sum += factor * (weight * zs[z]!) * values[at + rows[i++]!]!;
+  for (let x = 0; x < xs.cells.length; x++) {
+    for (let y = 0; y < ys.cells.length; y++) {
+      const weight = xs.weights[x]! * ys.weights[y]!, column = (xs.cells[x]! * ny + ys.cells[y]!) * nz;
+      for (let z = 0; z < zs.cells.length; z++) {
+        const row = rows[nz === 0 ? i++ : column + zs.cells[z]!]!;
+        sum += factor * (weight * zs.weights[z]!) * values[at + row]!;
+      }
     }
   }
   return sum;

@@ -1,6 +1,7 @@
 import { refusalOf } from "../../kernels/capability.ts";
 import { MAX_WORKERS } from "../configuration.ts";
 import {
+  alongAxes,
   boundariesOf,
   describeGrid,
   isBoundaryOf,
@@ -37,6 +38,8 @@ export const MAX_STEPS = 10_000;
 const MAX_EXTENT = 2 ** 31 - 1;
 /** Bytes that a WebAssembly memory can hold. */
 const WASM_BYTES = 2 ** 32;
+
+const KEYS = ["stencil", "grid", "boundary", "steps", "survey", "isPart"] as const;
 
 /** How a boundary for each axis is written. */
 export const THREE_BOUNDARIES = ["zero", "periodic", "insulated"] as const;
@@ -158,6 +161,7 @@ export function wantedBoundary(stencil: Stencil): string {
 export function checkProblem(action: string, given: OpenProblem): Problem {
   const refuse = refuserOf(action);
   if (typeof given !== "object" || given === null) refuse("a problem is wanted", describeValue(given));
+  checkOptions<OpenProblem & Problem, typeof KEYS>(action, given as Problem, KEYS);
   const { stencil, grid, steps, boundary, survey } = given;
   checkDefinition(action, stencil);
   if (survey !== undefined) checkSurvey(refuse, stencil, survey);
@@ -186,6 +190,10 @@ export function checkProblem(action: string, given: OpenProblem): Problem {
   if (stencil.dimensions === 1 && (x !== 1 || y !== 1 || z <= reach)) {
     const wanted = `a grid of 1x1xN, N at least ${reach + 1}, as its taps reach ${reach}`;
     refuse(`${stencil.title} needs ${wanted}`, grid.join("x"));
+  }
+  const depth = alongAxes(problem.boundary)[2];
+  if (stencil.surface !== undefined && depth !== "zero") {
+    refuse("the boundary along the depth must be zero below a free surface", depth);
   }
   return problem;
 }
