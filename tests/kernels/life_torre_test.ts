@@ -10,7 +10,6 @@ import { constant, type Expression, tap } from "../../kernels/expression.ts";
 import { add, atLeast, multiply, shifted, subtract } from "../../kernels/operations.ts";
 import { life, readRule } from "../../kernels/stencils/life.ts";
 import type { Grid, Problem, Stencil } from "../../kernels/stencils/stencil.ts";
-import { wave } from "../../kernels/stencils/wave.ts";
 import { diamondTorre } from "../../kernels/traversals/diamond_torre.ts";
 import type { DeviceLimits } from "../../kernels/traversals/traversal.ts";
 import { updateOf } from "../../kernels/update.ts";
@@ -19,24 +18,16 @@ import { runReference } from "../../kernels/reference.ts";
 import { H100_LIMITS } from "../h100_limits.ts";
 import { testOnGpu } from "../test_on_gpu.ts";
 import { THOROUGH } from "../thorough.ts";
-import { assertExact, describeCase, type OracleCase } from "./oracle_case.ts";
-
-type TorreValues = [
-  dts: number,
-  nt: number,
-  bands: number,
-  zPerThread: number,
-  threads: number,
-  chunk: number,
-  unroll: number,
-  lookahead: number,
-];
-
-function torreCase(stencil: Stencil, grid: Grid, values: TorreValues, runs: readonly number[]): OracleCase {
-  const [dts, nt, bands, zPerThread, threads, chunk, unroll, lookahead] = values;
-  const parameters = { dts, nt, bands, zPerThread, threads, chunk, unroll, lookahead };
-  return { traversal: diamondTorre, stencil, grid, parameters, runs };
-}
+import {
+  assertExact,
+  caseOf,
+  inTorres,
+  type Row,
+  rowsIn,
+  testRows,
+  type TorreValues,
+} from "./oracle_case.ts";
+import { stencilOf, weighted } from "./whole_numbers.ts";
 
 /** Busy for many steps: neither everything nor nothing lives. */
 const BUSY = "4-9/3-14";
@@ -68,10 +59,13 @@ function lifeOnCross(rule: string): Stencil {
   };
 }
 
-type TorreRow = [rule: string, grid: Grid, values: TorreValues, runs: number[]];
+/** Rows by rule. */
+function lives(of: (rule: string) => Stencil, rows: readonly [string, Grid, TorreValues, number[]][]): Row[] {
+  return rows.map(([rule, grid, values, runs]) => [of(rule), grid, inTorres(values), runs]);
+}
 
 // W = 2 · DTS cells along u and v; a torre of Nt tiers slants over Nt cells of x.
-const LIFE_ON_CROSS = ([
+const LIFE_ON_CROSS = lives(lifeOnCross, [
   ["3/2-7", [1, 1, 1], [1, 2, 1, 1, 1, 2, 1, 99], [1, 2, 3]],
   [FROM_NOTHING, [1, 1, 1], [1, 4, 1, 4, 1, 4, 2, 0], [4, 5]],
   [BUSY, [13, 17, 7], [1, 4, 1, 1, 7, 4, 1, 1], [3, 5]],
@@ -86,13 +80,12 @@ const LIFE_ON_CROSS = ([
   [BUSY, [7, 11, 7], [2, 4, 1, 4, 2, 4, 1, 1], [4, 3]],
   [FROM_NOTHING, [13, 5, 7], [2, 6, 1, 1, 7, 4, 1, 0], [5, 8]], // Ny = W + 1
   [BLINKING, [2, 3, 5], [2, 2, 1, 2, 3, 4, 1, 99], [3]], // thinner than a tile
-] satisfies TorreRow[]).map(([rule, grid, values, runs]) => torreCase(lifeOnCross(rule), grid, values, runs));
+]);
 
-const LIFE = ([
-  [BUSY, [17, 3, 5], [1, 2, 2, 2, 3, 4, 1, 1], [9]],
-] satisfies TorreRow[]).map(([rule, grid, values, runs]) => torreCase(life(rule), grid, values, runs));
+testRows(LIFE_ON_CROSS);
+testRows(lives(life, [[BUSY, [17, 3, 5], [1, 2, 2, 2, 3, 4, 1, 1], [9]]]));
 
-const LARGE_LIFE = ([
+const LARGE_LIFE = lives(life, [
   ["5/2-7", [1, 1, 1], [1, 2, 1, 1, 1, 8, 1, 99], [1, 2, 3]],
   [BUSY, [5, 7, 6], [1, 2, 1, 4, 2, 4, 1, 0], [5, 4]],
   [BUSY, [5, 7, 13], [1, 2, 1, 4, 4, 26, 1, 0], [5, 4]], // all places in a chunk
@@ -102,22 +95,12 @@ const LARGE_LIFE = ([
   [BUSY, [7, 11, 13], [2, 4, 1, 4, 4, 8, 1, 1], [4, 3]],
   [FROM_NOTHING, [13, 9, 5], [2, 6, 1, 1, 5, 32, 1, 0], [5, 8]], // Ny = W + 1
   [BLINKING, [5, 7, 9], [2, 2, 1, 2, 5, 8, 1, 99], [3]], // thinner than a tile
-] satisfies TorreRow[]).map(([rule, grid, values, runs]) => torreCase(life(rule), grid, values, runs));
-
-for (const one of [...LIFE_ON_CROSS, ...LIFE]) {
-  testOnGpu(`equals the oracle bit for bit: ${describeCase(one)}`, (gpu) => assertExact(gpu, one));
-}
-for (const one of LARGE_LIFE) {
-  testOnGpu(
-    `equals the oracle bit for bit: ${describeCase(one)}`,
-    (gpu) => assertExact(gpu, one),
-    { ignore: !THOROUGH },
-  );
-}
+]);
+testRows(LARGE_LIFE, { isSlow: true });
 
 Deno.test("the cases above cover every small value of each parameter, and life goes on in them", () => {
   const valuesOf = (name: string): number[] =>
-    [...new Set(LIFE_ON_CROSS.map(({ parameters }) => parameters[name]!))].sort((a, b) => a - b);
+    [...new Set(LIFE_ON_CROSS.map(([, , { parameters }]) => parameters[name]!))].sort((a, b) => a - b);
   assertEquals(valuesOf("dts"), [1, 2]);
   assertEquals(valuesOf("bands"), [1, 2, 4]);
   assertEquals(valuesOf("zPerThread"), [1, 2, 4]);
@@ -137,17 +120,6 @@ Deno.test("the cases above cover every small value of each parameter, and life g
     assert(alive(end.current) > 0.05, stencil.title);
   }
 });
-
-/** Σ weight · term. */
-function weighted(...terms: [weight: number, term: Expression][]): Expression {
-  return terms.map(([weight, term]) => multiply(constant(weight), term)).reduce((sum, term) =>
-    add(sum, term)
-  );
-}
-
-function stencilOf(title: string, update: Expression): Stencil {
-  return { ...wave(2), title, update: updateOf(update) };
-}
 
 const COLUMN = weighted([2, tap(0, 0, -1)], [-1, tap(0, 0, 0)], [1, tap(0, 0, 1)]);
 const LONG_COLUMN = weighted([1, tap(0, 0, -2)], [-1, tap(0, 0, 3)], [2, tap(0, 0, 1)]);
@@ -191,19 +163,15 @@ const shiftedColumn = stencilOf(
   ]),
 );
 
-const MIXTURES = [
-  torreCase(lopsidedCross, [11, 9, 5], [1, 4, 1, 1, 5, 4, 2, 1], [2, 2]),
-  torreCase(lopsidedCross, [7, 12, 10], [1, 4, 1, 4, 3, 4, 1, 0], [3]),
-  torreCase(mixed, [5, 7, 5], [1, 4, 1, 2, 3, 4, 1, 1], [2, 1]),
-  torreCase(twoColumns, [11, 5, 7], [1, 4, 1, 1, 7, 4, 1, 1], [3]),
-  torreCase(twoColumns, [6, 7, 9], [1, 4, 1, 2, 5, 2, 2, 0], [3]),
-  torreCase(twoColumns, [6, 7, 9], [1, 4, 1, 4, 3, 2, 1, 1], [3]),
-  torreCase(shiftedColumn, [8, 9, 5], [1, 2, 1, 2, 3, 2, 1, 2], [3]),
-];
-
-for (const one of MIXTURES) {
-  testOnGpu(`equals the oracle bit for bit: ${describeCase(one)}`, (gpu) => assertExact(gpu, one));
-}
+testRows(rowsIn(inTorres, [
+  [lopsidedCross, [11, 9, 5], [1, 4, 1, 1, 5, 4, 2, 1], [2, 2]],
+  [lopsidedCross, [7, 12, 10], [1, 4, 1, 4, 3, 4, 1, 0], [3]],
+  [mixed, [5, 7, 5], [1, 4, 1, 2, 3, 4, 1, 1], [2, 1]],
+  [twoColumns, [11, 5, 7], [1, 4, 1, 1, 7, 4, 1, 1], [3]],
+  [twoColumns, [6, 7, 9], [1, 4, 1, 2, 5, 2, 2, 0], [3]],
+  [twoColumns, [6, 7, 9], [1, 4, 1, 4, 3, 2, 1, 1], [3]],
+  [shiftedColumn, [8, 9, 5], [1, 2, 1, 2, 3, 2, 1, 2], [3]],
+]));
 
 const smallTorre = fc.record({
   grid: fc.tuple(
@@ -230,8 +198,8 @@ testOnGpu("torres of any small case of life on five columns equal the oracle bit
       // a long row of places in few chunks takes long to compile
       const { chunk, unroll, lookahead } = rest;
       const threads = rounded && zPerThread * chunk === 1 ? 32 : least;
-      const values: TorreValues = [1, 4, bands, zPerThread, threads, chunk, unroll, lookahead];
-      const one = torreCase(lifeOnCross(rule), grid, values, steps);
+      const way = inTorres([1, 4, bands, zPerThread, threads, chunk, unroll, lookahead]);
+      const one = caseOf([lifeOnCross(rule), grid, way, steps]);
       const problem: Problem = { stencil: one.stencil, grid, boundary: "zero", steps: Math.max(...steps) };
       fc.pre(diamondTorre.infeasible(problem, one.parameters, gpu.limits) === undefined);
       await assertExact(gpu, one);

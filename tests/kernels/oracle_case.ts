@@ -80,36 +80,38 @@ export function inSteps([threadsZ, threadsY, threadsX]: Grid): Way {
   return { traversal: traversalNamed("stepwise"), parameters: { threadsZ, threadsY, threadsX } };
 }
 
-/** A march, in the order of its parameters. */
-export function inMarches(
-  values: readonly [
-    zPerThread: number,
-    threadsZ: number,
-    threadsY: number,
-    pieces: number,
-    tile: number,
-    ahead: number,
-    depth?: number,
-  ],
-): Way {
+/** A march's parameters, in their order. */
+export type MarchValues = readonly [
+  zPerThread: number,
+  threadsZ: number,
+  threadsY: number,
+  pieces: number,
+  tile: number,
+  ahead: number,
+  depth?: number,
+];
+
+/** With these parameters. */
+export function inMarches(values: MarchValues): Way {
   const names = ["zPerThread", "threadsZ", "threadsY", "pieces", "tile", "ahead", "depth"];
   return wayOf("marching", names, values);
 }
 
-/** A torre, in the order of its parameters; the last for equations with materials. */
-export function inTorres(
-  values: readonly [
-    dts: number,
-    nt: number,
-    bands: number,
-    zPerThread: number,
-    threads: number,
-    chunk: number,
-    unroll: number,
-    lookahead: number,
-    materials?: number,
-  ],
-): Way {
+/** A torre's parameters, in their order; the last for equations with materials. */
+export type TorreValues = readonly [
+  dts: number,
+  nt: number,
+  bands: number,
+  zPerThread: number,
+  threads: number,
+  chunk: number,
+  unroll: number,
+  lookahead: number,
+  materials?: number,
+];
+
+/** With these parameters. */
+export function inTorres(values: TorreValues): Way {
   const names = ["dts", "nt", "bands", "zPerThread", "threads", "chunk", "unroll", "lookahead", "materials"];
   return wayOf("diamond-torre", names, values);
 }

@@ -5,7 +5,7 @@
  */
 import { assert, assertEquals } from "@std/assert";
 import { equation } from "../../kernels/equation.ts";
-import { add, maximum, minimum, multiply } from "../../kernels/operations.ts";
+import { add, multiply } from "../../kernels/operations.ts";
 import { plannedProblem } from "../../kernels/planned_problem.ts";
 import { heat } from "../../kernels/stencils/heat.ts";
 import { life } from "../../kernels/stencils/life.ts";
@@ -18,17 +18,15 @@ import { inTiles } from "../../kernels/traversals/torre_tiles.ts";
 import { GpuField } from "../../tuner/devices/gpu/gpu_field.ts";
 import { readCells } from "../devices/cells.ts";
 import { testOnGpu } from "../test_on_gpu.ts";
-import { THOROUGH } from "../thorough.ts";
-import { assertExact, describeCase } from "./oracle_case.ts";
+import { inPlaneTorres, type Row, rowsIn, testRows } from "./oracle_case.ts";
+import { clamped, PLANE } from "./whole_numbers.ts";
 import { reweighted } from "./reweighted.ts";
-
-const PLANE = { dimensions: 2 } as const;
 
 /** Weights that are whole numbers, another for every distance, of values that stay between −99 and 99. */
 function whole(of: Stencil): Stencil {
   const update = reweighted(of.update, [-1, 1, -1]);
   const within = update.substeps.map((substep) =>
-    substep.map((one) => ({ ...one, value: maximum(-99, minimum(99, one.value)) }))
+    substep.map((one) => ({ ...one, value: clamped(99, one.value) }))
   );
   return { ...of, update: { ...update, substeps: within } };
 }
@@ -43,32 +41,22 @@ const LAYERED = [
     fields: { u: [-4, 3] },
     step({ u }) {
       const sides = add(u.at(1), multiply(-1, u.at(-1)), u.at(0, 0, 1), multiply(2, u.at(0, 1)), u.at(1, -2));
-      return { u: maximum(-8, minimum(8, add(sides, multiply(-1, u.before())))) };
+      return { u: clamped(8, sides, multiply(-1, u.before())) };
     },
   }),
   whole(wave(4)),
   life(),
 ] as const;
 
-/** DTS, Nt, bands; elements of a thread, 0 across for a line; layout; FArSh. */
-type Values = readonly [dts: number, nt: number, bands: number, line: number, across: number, 0 | 1, 0 | 1];
-
-const parametersOf = ([dts, nt, bands, line, across, tiles, farsh]: Values) => {
-  return { dts, nt, bands, line, across, tiles, farsh };
-};
-
-type Row = [Stencil, grid: readonly [number, number], Values, runs: readonly number[], boundary?: Boundaries];
-
-/** The first few in every run. */
-const CASES: readonly Row[] = [
+testRows(rowsIn(inPlaneTorres, [
   // ends that hold images: further than the grid is long, more rounds than one, levels of both parities
-  [WAVE, [37, 23], [4, 4, 2, 2, 2, 1, 1], [11, 9], "periodic"],
-  [FAR, [19, 5], [2, 4, 1, 2, 0, 1, 1], [5, 6], ["insulated", "zero", "periodic"]],
-  [WAVE, [1, 31], [4, 2, 2, 1, 0, 1, 0], [7], ["periodic", "zero", "insulated"]],
+  [WAVE, [37, 23], [4, 4, 2, 2, 2, 1, 1], [11, 9], { boundary: "periodic" }],
+  [FAR, [19, 5], [2, 4, 1, 2, 0, 1, 1], [5, 6], { boundary: ["insulated", "zero", "periodic"] }],
+  [WAVE, [1, 31], [4, 2, 2, 1, 0, 1, 0], [7], { boundary: ["periodic", "zero", "insulated"] }],
   [LAYERED[0], [37, 23], [4, 4, 2, 2, 2, 1, 1], [9, 2]],
-  [LAYERED[1], [11, 14], [4, 4, 1, 2, 0, 1, 0], [7], ["periodic", "zero", "insulated"]],
+  [LAYERED[1], [11, 14], [4, 4, 1, 2, 0, 1, 0], [7], { boundary: ["periodic", "zero", "insulated"] }],
   [LAYERED[2], [23, 13], [8, 6, 2, 4, 0, 0, 1], [7]],
-  [LAYERED[2], [13, 23], [4, 4, 1, 1, 0, 1, 1], [5], ["zero", "insulated", "periodic"]],
+  [LAYERED[2], [13, 23], [4, 4, 1, 1, 0, 1, 1], [5], { boundary: ["zero", "insulated", "periodic"] }],
   [HEAT, [37, 53], [4, 4, 2, 2, 2, 1, 1], [9, 2]],
   // whose last torre holds cells of F(t − 1) alone
   [WAVE, [32, 29], [6, 6, 1, 2, 1, 0, 1], [1, 6]],
@@ -76,31 +64,22 @@ const CASES: readonly Row[] = [
   [WAVE, [41, 17], [6, 4, 2, 1, 0, 0, 0], [8]],
   // tiles larger than the grid
   [HEAT, [5, 3], [12, 8, 1, 2, 1, 1, 0], [11]],
-  [LIFE, [1, 61], [4, 6, 1, 2, 4, 1, 1], [7]],
-  [FAR, [67, 1], [3, 4, 2, 2, 2, 0, 1], [9]],
-  ...[0, 1].flatMap((tiles) =>
+  [LIFE, [1, 61], [4, 6, 1, 2, 4, 1, 1], [7], { isSlow: true }],
+  [FAR, [67, 1], [3, 4, 2, 2, 2, 0, 1], [9], { isSlow: true }],
+]));
+
+const EVERY_LINE = [[1, 0], [2, 0], [4, 0], [8, 0], [2, 2], [4, 8], [8, 2]] as const;
+testRows(
+  [0, 1].flatMap((tiles) =>
     [0, 1].flatMap((farsh) =>
-      ([[1, 0], [2, 0], [4, 0], [8, 0], [2, 2], [4, 8], [8, 2]] as const).map(([line, across]): Row => {
+      EVERY_LINE.map(([line, across]): Row => {
         const stencil = [HEAT, WAVE, FOURTH, FAR, LIFE][(line + across + tiles) % 5]!;
-        return [stencil, [61, 43], [8, 6, 2, line, across, tiles as 0 | 1, farsh as 0 | 1], [13, 2]];
+        return [stencil, [61, 43], inPlaneTorres([8, 6, 2, line, across, tiles, farsh]), [13, 2]];
       })
     )
   ),
-];
-
-for (const [i, [stencil, grid, values, runs, boundary = "zero"]] of CASES.entries()) {
-  const one = {
-    traversal: planeTorre,
-    stencil,
-    grid: [grid[0], 1, grid[1]] as const,
-    parameters: parametersOf(values),
-    runs,
-    boundary,
-  };
-  testOnGpu(`2D: ${describeCase(one)} equals the oracle`, (gpu) => assertExact(gpu, one), {
-    ignore: i >= 12 && !THOROUGH,
-  });
-}
+  { isSlow: true },
+);
 
 /** `at` of a layout, as the shaders have it. */
 function placeOf(code: string): (x: number, y: number) => number {
@@ -113,7 +92,7 @@ function placeOf(code: string): (x: number, y: number) => number {
 }
 
 Deno.test("ends that hold images take tiles in memory, and insulated ones an equation that is its own mirror image", () => {
-  const parameters = parametersOf([4, 4, 1, 2, 2, 1, 1]), [limits, steps] = [{} as DeviceLimits, 8];
+  const { parameters } = inPlaneTorres([4, 4, 1, 2, 2, 1, 1]), [limits, steps] = [{} as DeviceLimits, 8];
   const upwind = equation({
     name: "upwind",
     dimensions: 2,
@@ -169,7 +148,7 @@ Deno.test("in diamond tiles every cell has a place of its own, and squares of u 
 
 Deno.test("no value of a thread has the name of a type, however many it has", () => {
   const problem = plannedProblem({ stencil: HEAT, grid: [40, 40], boundary: "zero", steps: 16 });
-  const { shaders: [shader] } = planeTorre.plan(problem, parametersOf([16, 16, 1, 8, 8, 0, 0]));
+  const { shaders: [shader] } = planeTorre.plan(problem, inPlaneTorres([16, 16, 1, 8, 8, 0, 0]).parameters);
   const names = Array.from(shader!.code.matchAll(/(?:let|var) (\w+) =/g), ([, name]) => name!);
   assert(names.includes("held63"));
   assertEquals(names.filter((name) => /^(?:[fiu](?:16|32)|bool)$/.test(name)), []);
@@ -182,7 +161,7 @@ testOnGpu("entering and leaving diamond tiles changes no bit", async (gpu) => {
     using field = await GpuField.create(
       gpu,
       problem,
-      planeTorre.plan(problem, parametersOf([6, 4, 1, 2, 2, tiles, 1])),
+      planeTorre.plan(problem, inPlaneTorres([6, 4, 1, 2, 2, tiles, 1]).parameters),
     );
     await field.initialise({ kind: "noise", seed: 3 });
     read.push([await readCells(field, 0), await readCells(field, 1)]);

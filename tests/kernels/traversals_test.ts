@@ -1,8 +1,8 @@
 import { assert, assertEquals, assertGreaterOrEqual } from "@std/assert";
 import fc from "fast-check";
 import { type RefusalKind, refusalOf } from "../../kernels/capability.ts";
-import { constant, type Expression, tap } from "../../kernels/expression.ts";
-import { add, multiply, shifted, subtract } from "../../kernels/operations.ts";
+import { type Expression, tap } from "../../kernels/expression.ts";
+import { add, shifted, subtract } from "../../kernels/operations.ts";
 import type { Boundaries, Grid, Problem, Stencil } from "../../kernels/stencils/stencil.ts";
 import { elastic } from "../../kernels/stencils/elastic.ts";
 import { life } from "../../kernels/stencils/life.ts";
@@ -12,7 +12,7 @@ import { diamondTorre } from "../../kernels/traversals/diamond_torre.ts";
 import { marching } from "../../kernels/traversals/marching.ts";
 import { stepwise } from "../../kernels/traversals/stepwise.ts";
 import type { DeviceLimits } from "../../kernels/traversals/traversal.ts";
-import { onlyExpression, updateOf } from "../../kernels/update.ts";
+import { onlyExpression } from "../../kernels/update.ts";
 import { H100_LIMITS } from "../h100_limits.ts";
 import { testOnGpu } from "../test_on_gpu.ts";
 import { THOROUGH } from "../thorough.ts";
@@ -27,7 +27,7 @@ import {
   testRows,
   type Way,
 } from "./oracle_case.ts";
-import { wholeNumberWave } from "./whole_numbers.ts";
+import { stencilOf, weighted, wholeNumberWave } from "./whole_numbers.ts";
 
 /**
  * Rows of the wave equation, by order. Whole-number weights prove the indexing bit for bit. Real weights differ from them in
@@ -156,31 +156,27 @@ Deno.test("the cases above cover every order of every traversal, every parameter
 
 // What no symmetric update can show: other weights in every direction, taps off the axes, one level only.
 
-/** Σ weight · tap. */
-function weighted(...terms: [weight: number, x: number, y: number, z: number][]): Expression {
-  return terms.map(([weight, x, y, z]): Expression => multiply(constant(weight), tap(x, y, z)))
-    .reduce((sum, term) => add(sum, term));
-}
-
-function stencilOf(title: string, update: Expression): Stencil {
-  return { ...wave(2), title, update: updateOf(update) };
-}
-
-const LOPSIDED = weighted([1, 0, 0, 0], [2, 1, 0, 0], [-1, -1, 0, 0], [3, 0, 1, 0], [-2, 0, -1, 0], [
-  1,
-  0,
-  0,
-  1,
-], [-3, 0, 0, -1]);
+const LOPSIDED = weighted(
+  [1, tap(0, 0, 0)],
+  [2, tap(1, 0, 0)],
+  [-1, tap(-1, 0, 0)],
+  [3, tap(0, 1, 0)],
+  [-2, tap(0, -1, 0)],
+  [1, tap(0, 0, 1)],
+  [-3, tap(0, 0, -1)],
+);
 const lopsided = stencilOf("other weights on every side", subtract(LOPSIDED, tap(0, 0, 0, 1)));
 const oneSided = stencilOf(
   "two cells back, one ahead",
-  weighted([1, -2, 0, 0], [-2, 0, 1, 0], [3, 0, 0, -2]),
+  weighted([1, tap(-2, 0, 0)], [-2, tap(0, 1, 0)], [3, tap(0, 0, -2)]),
 );
 const oneLevel = stencilOf("one level", LOPSIDED);
 const diagonal = stencilOf(
   "diagonal in x and y",
-  subtract(weighted([1, 1, 1, 0], [-2, 1, -1, 0], [2, -1, 0, 0], [1, 0, 0, 1]), tap(0, 0, 0, 1)),
+  subtract(
+    weighted([1, tap(1, 1, 0)], [-2, tap(1, -1, 0)], [2, tap(-1, 0, 0)], [1, tap(0, 0, 1)]),
+    tap(0, 0, 0, 1),
+  ),
 );
 const GRID: Grid = [11, 9, 13];
 const STEPPED = inSteps([8, 4, 2]),

@@ -1,7 +1,7 @@
 import { assert, assertAlmostEquals, assertEquals, assertLess, assertThrows } from "@std/assert";
 import { definitionOf, hashOf, stencilOf } from "../../kernels/definition.ts";
 import { along, equation, type FieldTap } from "../../kernels/equation.ts";
-import { add, maximum, minimum, multiply, shifted, subtract } from "../../kernels/operations.ts";
+import { add, multiply, shifted, subtract } from "../../kernels/operations.ts";
 import { runReference } from "../../kernels/reference.ts";
 import { acoustic, acousticTimeStep } from "../../kernels/stencils/acoustic.ts";
 import { secondDerivative, spreadOf, symbolAt } from "../../kernels/stencils/cross.ts";
@@ -18,38 +18,22 @@ import { stabilityLimit, wave, WAVE_ORDERS } from "../../kernels/stencils/wave.t
 import { marching } from "../../kernels/traversals/marching.ts";
 import { stepwise } from "../../kernels/traversals/stepwise.ts";
 import { offsetOf, profileTapsOf, tapsOf } from "../../kernels/update.ts";
-import type { Parameters as Values, Traversal } from "../../kernels/traversals/traversal.ts";
+import type { Parameters as Values } from "../../kernels/traversals/traversal.ts";
 import { referenceShape } from "../../tuner/devices/reference.ts";
 import { createSolver } from "../../tuner/solver/create_solver.ts";
-import { GpuField } from "../../tuner/devices/gpu/gpu_field.ts";
-import { readCells } from "../devices/cells.ts";
-import { testOnGpu } from "../test_on_gpu.ts";
 import { THOROUGH } from "../thorough.ts";
-import { assertExact, describeCase, planInSections } from "./oracle_case.ts";
-import { assertPoints, awkwardPoints, SURVEY } from "./point_case.ts";
-import { reweighted } from "./reweighted.ts";
+import { inMarches, inSteps, type MarchValues, type Row, rowsIn, testRows } from "./oracle_case.ts";
+import { ALONG, clamped, FEW, PLANE, wholeNumberHeat, wholeNumberWave } from "./whole_numbers.ts";
 
-const PLANE = { dimensions: 2 } as const;
-
-/** Weights that are whole numbers, another for every distance. */
-function wholeWave(order: number): Stencil {
-  const sides = [1, -1, 2, -2].slice(0, order / 2);
-  return { ...wave(order, PLANE), update: reweighted(wave(order, PLANE).update, [-1, ...sides]) };
-}
-
-/** The same of heat. */
-const wholeHeat: Stencil = { ...heat(1, PLANE), update: reweighted(heat(1, PLANE).update, [-1, 1]) };
+const WHOLE_HEAT = wholeNumberHeat(1, PLANE), CONWAY = life(undefined, PLANE);
+const wholeWave = (order: number): Stencil => wholeNumberWave(order, PLANE);
 
 /** Diagonal and axis taps, a shifted sum, a material and profiles along both axes. */
 const SLANTED = equation({
   name: "slanted",
   dimensions: 2,
   fields: { u: [-4, 3], w: [-4, 3] },
-  materials: {
-    m: { values: [1, 0, -1, 2, 0, 1, 1, 0] },
-    dx: along("x", { values: [1, 0, 2, -1, 0, 1, -2, 3] }),
-    dy: along("y", { values: [2, 0, -1, 1, 0, 1, -2, 1] }),
-  },
+  materials: { m: FEW, dx: ALONG.x, dy: ALONG.y },
   step({ u, w, m, dx, dy }) {
     const row = add(multiply(m, u), u.at(0, 2));
     return [
@@ -61,12 +45,6 @@ const SLANTED = equation({
 
 const problemOf = (stencil: Stencil, grid: readonly [number, number], boundary: Boundaries = "zero") =>
   plannedProblem({ stencil, grid, boundary, steps: 1 });
-
-type Row = [Stencil, grid: readonly [number, number], boundary: Boundaries, Traversal, Values];
-
-const march = (threadsZ: number, zPerThread: number, pieces: number, ahead: 0 | 1): Values => {
-  return { zPerThread, threadsZ, threadsY: 1, pieces, tile: 0, ahead };
-};
 
 /** A box of distinct whole weights, tap by tap in the order of slices; `turned`: backwards, and with F(t − 1). */
 function wholeBox(reach: number, like: "in order" | "in rows" | "turned" = "in order"): Stencil {
@@ -85,7 +63,7 @@ function wholeBox(reach: number, like: "in order" | "in rows" | "turned" = "in o
         : like === "turned"
         ? [...rows.flat().reverse(), multiply(-1, u.before())]
         : rows.flat();
-      return { u: maximum(-99, minimum(99, add(sums[0]!, ...sums.slice(1)))) };
+      return { u: clamped(99, sums[0]!, ...sums.slice(1)) };
     },
   });
 }
@@ -95,54 +73,42 @@ const MIXED = equation({
   name: "mixed",
   dimensions: 2,
   fields: { u: [-4, 3] },
-  materials: {
-    m: { values: [1, 0, -1, 2, 0, 1, 1, 0] },
-    dx: along("x", { values: [1, 0, 2, -1, 0, 1, -2, 3] }),
-    dy: along("y", { values: [2, 0, -1, 1, 0, 1, -2, 1] }),
-  },
+  materials: { m: FEW, dx: ALONG.x, dy: ALONG.y },
   step({ u, m, dx, dy }) {
     const late = multiply(m.at(1, -1), subtract(u.at(1, 1), multiply(dx.at(1), u.at(-2))));
     const early = multiply(dy.at(0, 1), add(u.at(-1, 1), m.at(-1, 1)));
-    return { u: maximum(-99, minimum(99, add(late, early, multiply(u.at(0, -1), dx.at(-1))))) };
+    return { u: clamped(99, late, early, multiply(u.at(0, -1), dx.at(-1))) };
   },
 });
 
-const CASES: readonly Row[] = [
-  [wholeWave(2), [13, 17], "zero", stepwise, { threadsZ: 8, threadsY: 1, threadsX: 2 }],
-  [wholeWave(6), [23, 7], ["periodic", "zero", "insulated"], stepwise, {
-    threadsZ: 4,
-    threadsY: 2,
-    threadsX: 1,
+testRows([
+  [wholeWave(2), [13, 17], inSteps([8, 1, 2]), [3, 2]],
+  [wholeWave(6), [23, 7], inSteps([4, 2, 1]), [3, 2], { boundary: ["periodic", "zero", "insulated"] }],
+  [wholeWave(4), [11, 29], inMarches([1, 8, 1, 2, 0, 1]), [3, 2], { boundary: "periodic" }],
+  [wholeWave(2), [19, 13], inMarches([4, 4, 1, 4, 0, 0]), [3, 2], {
+    boundary: ["insulated", "insulated", "zero"],
   }],
-  [wholeWave(4), [11, 29], "periodic", marching, march(8, 1, 2, 1)],
-  [wholeWave(2), [19, 13], ["insulated", "insulated", "zero"], marching, march(4, 4, 4, 0)],
-  [SLANTED, [7, 19], ["periodic", "periodic", "insulated"], stepwise, {
-    threadsZ: 32,
-    threadsY: 1,
-    threadsX: 1,
+  [SLANTED, [7, 19], inSteps([32, 1, 1]), [3, 2], { boundary: ["periodic", "periodic", "insulated"] }],
+  [CONWAY, [17, 23], inMarches([1, 16, 1, 1, 0, 1]), [3, 2], { boundary: "periodic" }],
+  [wholeBox(2), [13, 23], inMarches([4, 8, 1, 2, 0, 1]), [3, 2], { boundary: "insulated" }],
+  [MIXED, [17, 29], inMarches([1, 16, 1, 3, 1, 0]), [3, 2]],
+  [wholeBox(1, "turned"), [19, 13], inMarches([2, 4, 1, 4, 0, 0]), [3, 2], {
+    boundary: ["periodic", "periodic", "zero"],
   }],
-  [life(undefined, PLANE), [17, 23], "periodic", marching, march(16, 1, 1, 1)],
-  [wholeBox(2), [13, 23], "insulated", marching, march(8, 4, 2, 1)],
-  [MIXED, [17, 29], "zero", marching, { ...march(16, 1, 3, 0), tile: 1 }],
-  [wholeBox(1, "turned"), [19, 13], ["periodic", "periodic", "zero"], marching, march(4, 2, 4, 0)],
-  [SLANTED, [13, 21], "zero", marching, march(8, 2, 2, 1)],
-  [life("3-6/2", PLANE), [5, 11], "insulated", stepwise, { threadsZ: 8, threadsY: 1, threadsX: 1 }],
-];
+  [SLANTED, [13, 21], inMarches([2, 8, 1, 2, 0, 1]), [3, 2]],
+  [life("3-6/2", PLANE), [5, 11], inSteps([8, 1, 1]), [3, 2], { boundary: "insulated" }],
+]);
 
 /** A velocity model and damping along both axes, in whole numbers: of what deep marches can, all at once. */
 const DAMPED = equation({
   name: "damped",
   dimensions: 2,
   fields: { u: [-4, 3] },
-  materials: {
-    m: { values: [1, 0, -1, 2, 0, 1, 1, 0] },
-    dx: along("x", { values: [1, 0, 2, -1, 0, 1, -2, 3] }),
-    dy: along("y", { values: [2, 0, -1, 1, 0, 1, -2, 1] }),
-  },
+  materials: { m: FEW, dx: ALONG.x, dy: ALONG.y },
   step({ u, m, dx, dy }) {
     const sides = add(u.at(1), u.at(0, 1), multiply(dx.at(-1), u.at(-1)), multiply(m.at(0, -1), u.at(0, -1)));
     const sum = add(sides, multiply(add(m, dx, dy.at(0, 1)), u));
-    return { u: maximum(-99, minimum(99, subtract(sum, multiply(dy, u.before())))) };
+    return { u: clamped(99, subtract(sum, multiply(dy, u.before()))) };
   },
 });
 
@@ -151,28 +117,26 @@ const VARIED = equation({
   name: "varied",
   dimensions: 2,
   fields: { u: [-4, 3] },
-  materials: { m: { values: [1, 0, -1, 2, 0, 1, 1, 0] } },
+  materials: { m: FEW },
   step({ u, m }) {
     const sides = ([[1, 0], [-1, 0], [0, 1], [0, -1]] as const).map(([x, y]) =>
       multiply(m.at(x, y), u.at(x, y))
     );
-    return { u: maximum(-99, minimum(99, subtract(add(u, ...sides), u.before()))) };
+    return { u: clamped(99, subtract(add(u, ...sides), u.before())) };
   },
 });
-
-const clamped = (...terms: Parameters<typeof add>) => maximum(-99, minimum(99, add(...terms)));
 
 /** Two fields in one sub-step, which read each other. */
 const REACTING = equation({
   name: "reacting",
   dimensions: 2,
   fields: { u: [-4, 3], v: [-2, 5] },
-  materials: { m: { values: [1, 0, -1, 2, 0, 1, 1, 0] } },
+  materials: { m: FEW },
   step({ u, v, m }) {
     const sides = (of: FieldTap) => add(of.at(1), of.at(-1), of.at(0, 1), of.at(0, -1));
     return {
-      u: clamped(subtract(sides(u), multiply(3, u)), multiply(m.at(0, 1), v)),
-      v: clamped(subtract(multiply(m, u), sides(v)), v.at(1, 2), u.at(-2)),
+      u: clamped(99, subtract(sides(u), multiply(3, u)), multiply(m.at(0, 1), v)),
+      v: clamped(99, subtract(multiply(m, u), sides(v)), v.at(1, 2), u.at(-2)),
     };
   },
 });
@@ -182,17 +146,14 @@ const STAGGERED = equation({
   name: "staggered",
   dimensions: 2,
   fields: { e: [-4, 3], hx: [-1, 2], hy: [-2, 1] },
-  materials: {
-    m: { values: [1, 0, -1, 2, 0, 1, 1, 0] },
-    dx: along("x", { values: [1, 0, 2, -1, 0, 1, -2, 3] }),
-  },
+  materials: { m: FEW, dx: ALONG.x },
   step: ({ e, hx, hy, m, dx }) => [
     {
-      hx: clamped(hx, subtract(e, e.at(0, 1))),
-      hy: clamped(multiply(dx, hy), subtract(e.at(1), e)),
+      hx: clamped(99, hx, subtract(e, e.at(0, 1))),
+      hy: clamped(99, multiply(dx, hy), subtract(e.at(1), e)),
     },
     {
-      e: clamped(e, multiply(m, subtract(hy.next(), hy.next(-1))), subtract(hx.next(0, -1), hx.next())),
+      e: clamped(99, e, multiply(m, subtract(hy.next(), hy.next(-1))), subtract(hx.next(0, -1), hx.next())),
     },
   ],
 });
@@ -203,147 +164,111 @@ const WIDE = equation({
   dimensions: 2,
   fields: { e: [-4, 3], hx: [-1, 2], hy: [-2, 1] },
   step: ({ e, hx, hy }) => [
-    { e: clamped(e, subtract(hy, hy.at(-2)), subtract(hx.at(0, -2), hx.at(0, 1))) },
+    { e: clamped(99, e, subtract(hy, hy.at(-2)), subtract(hx.at(0, -2), hx.at(0, 1))) },
     {
-      hx: clamped(hx, subtract(e.next(0, 2), e.next(0, -1))),
-      hy: clamped(hy, subtract(e.next(2), e.next(-1))),
+      hx: clamped(99, hx, subtract(e.next(0, 2), e.next(0, -1))),
+      hy: clamped(99, hy, subtract(e.next(2), e.next(-1))),
     },
   ],
 });
 
-/** Marches of many steps a pass: threads of a workgroup, cells of a thread, pieces, depth, and the steps of runs. */
-const DEEP: readonly [Stencil, grid: readonly [number, number], Values, runs: number[], OwnBoundaries?][] = [
-  [life(undefined, PLANE), [37, 53], { ...march(16, 2, 2, 1), depth: 8 }, [17, 3, 18]],
-  [wholeHeat, [29, 31], { ...march(8, 4, 2, 1), depth: 3 }, [7, 2]],
-  [wholeWave(2), [31, 43], { ...march(8, 4, 2, 1), depth: 2 }, [5, 4]],
-  [wholeWave(2), [29, 37], { ...march(16, 1, 3, 1), depth: 3 }, [1, 7]],
-  [wholeWave(4), [17, 47], { ...march(16, 2, 1, 1), depth: 2 }, [5]],
-  [life(undefined, PLANE), [29, 37], { ...march(16, 2, 2, 1), depth: 4 }, [9, 10], "periodic"],
-  [life("3-6/2", PLANE), [11, 26], { ...march(16, 4, 2, 1), depth: 6 }, [13], ["zero", "periodic"]],
-  [wholeHeat, [13, 16], { ...march(16, 1, 1, 1), depth: 3 }, [7], ["periodic", "zero"]],
+// marches of many steps a pass
+testRows(rowsIn(inMarches, [
+  [CONWAY, [37, 53], [2, 16, 1, 2, 0, 1, 8], [17, 3, 18]],
+  [WHOLE_HEAT, [29, 31], [4, 8, 1, 2, 0, 1, 3], [7, 2]],
+  [wholeWave(2), [31, 43], [4, 8, 1, 2, 0, 1, 2], [5, 4]],
+  [wholeWave(2), [29, 37], [1, 16, 1, 3, 0, 1, 3], [1, 7]],
+  [wholeWave(4), [17, 47], [2, 16, 1, 1, 0, 1, 2], [5]],
+  [CONWAY, [29, 37], [2, 16, 1, 2, 0, 1, 4], [9, 10], { boundary: "periodic" }],
+  [life("3-6/2", PLANE), [11, 26], [4, 16, 1, 2, 0, 1, 6], [13], { boundary: ["zero", "periodic"] }],
+  [WHOLE_HEAT, [13, 16], [1, 16, 1, 1, 0, 1, 3], [7], { boundary: ["periodic", "zero"] }],
   // sums that are carried from slice to slice
-  [wholeBox(2), [23, 41], { ...march(16, 4, 2, 1), depth: 3 }, [7, 4]],
-  [wholeBox(2, "in rows"), [29, 37], { ...march(16, 2, 3, 1), depth: 2 }, [5]],
-  [wholeBox(1, "turned"), [17, 43], { ...march(16, 2, 2, 1), depth: 2 }, [5, 4]],
-  [wholeBox(2), [11, 67], { ...march(16, 4, 1, 1), depth: 2 }, [4], ["periodic", "zero"]],
-  [wholeBox(2), [71, 203], { ...march(16, 4, 4, 1), depth: 2 }, [3]],
-  [MIXED, [59, 83], { ...march(16, 2, 4, 1), depth: 3 }, [7]],
+  [wholeBox(2), [23, 41], [4, 16, 1, 2, 0, 1, 3], [7, 4]],
+  [wholeBox(2, "in rows"), [29, 37], [2, 16, 1, 3, 0, 1, 2], [5]],
+  [wholeBox(1, "turned"), [17, 43], [2, 16, 1, 2, 0, 1, 2], [5, 4]],
+  [wholeBox(2), [11, 67], [4, 16, 1, 1, 0, 1, 2], [4], { boundary: ["periodic", "zero"] }],
+  [wholeBox(2), [71, 203], [4, 16, 1, 4, 0, 1, 2], [3]],
+  [MIXED, [59, 83], [2, 16, 1, 4, 0, 1, 3], [7]],
   // with workgroups that lie wholly within the grid
-  [wholeHeat, [61, 131], { ...march(16, 2, 4, 1), depth: 3 }, [4, 2]],
-  [life(undefined, PLANE), [71, 103], { ...march(8, 4, 5, 1), depth: 4 }, [13]],
-  [DAMPED, [59, 83], { ...march(16, 2, 4, 1), depth: 3 }, [13]],
+  [WHOLE_HEAT, [61, 131], [2, 16, 1, 4, 0, 1, 3], [4, 2]],
+  [CONWAY, [71, 103], [4, 8, 1, 5, 0, 1, 4], [13]],
+  [DAMPED, [59, 83], [2, 16, 1, 4, 0, 1, 3], [13]],
   // beyond ends that are images
-  [wholeWave(2), [31, 43], { ...march(16, 2, 2, 1), depth: 3 }, [7], "periodic"],
-  [wholeWave(4), [19, 47], { ...march(16, 4, 2, 1), depth: 2 }, [6], ["insulated", "periodic"]],
-  [wholeHeat, [17, 31], { ...march(16, 2, 2, 1), depth: 3 }, [4, 3], "insulated"],
-  [life(undefined, PLANE), [5, 37], { ...march(16, 2, 1, 1), depth: 6 }, [15], "insulated"],
-  [VARIED, [29, 37], { ...march(16, 2, 2, 1), depth: 3 }, [13], "insulated"],
-];
-const DEEP_TOO: typeof DEEP = [
-  [life(undefined, PLANE), [23, 41], { ...march(32, 2, 3, 1), depth: 16 }, [50]],
-  [wholeWave(4), [67, 101], { ...march(16, 2, 4, 1), depth: 2 }, [6]],
-  [VARIED, [13, 53], { ...march(16, 4, 2, 1), depth: 4 }, [9], ["periodic", "zero"]],
-  // several fields, in one sub-step and in several
-  [REACTING, [31, 43], { ...march(16, 2, 2, 1), depth: 2 }, [5, 4]],
-  [REACTING, [61, 131], { ...march(16, 2, 4, 1), depth: 3 }, [7], "periodic"],
-  [STAGGERED, [31, 43], { ...march(16, 2, 2, 1), depth: 3 }, [7, 2]],
-  [STAGGERED, [13, 67], { ...march(32, 1, 2, 1), depth: 2 }, [5, 4]],
-  [WIDE, [37, 53], { ...march(16, 4, 3, 1), depth: 2 }, [6]],
-  [WIDE, [67, 101], { ...march(16, 4, 4, 1), depth: 2 }, [5], ["periodic", "zero"]],
-];
-const ALL = [
-  ...CASES.map(([stencil, grid, boundary, traversal, parameters]) => {
-    return { stencil, grid, boundary, traversal, parameters, runs: [3, 2] };
-  }),
-  ...[...DEEP, ...THOROUGH ? DEEP_TOO : []].map(([stencil, grid, parameters, runs, own = "zero"]) => {
-    const { boundary } = plannedProblem({ stencil, grid, boundary: own });
-    return { stencil, grid, boundary, traversal: marching, parameters, runs };
-  }),
-];
-
-for (const { grid, ...rest } of ALL) {
-  const { grid: cells } = problemOf(rest.stencil, grid), one = { ...rest, grid: cells };
-  testOnGpu(`2D: ${describeCase(one)} equals the oracle`, (gpu) => assertExact(gpu, one));
-}
+  [wholeWave(2), [31, 43], [2, 16, 1, 2, 0, 1, 3], [7], { boundary: "periodic" }],
+  [wholeWave(4), [19, 47], [4, 16, 1, 2, 0, 1, 2], [6], { boundary: ["insulated", "periodic"] }],
+  [WHOLE_HEAT, [17, 31], [2, 16, 1, 2, 0, 1, 3], [4, 3], { boundary: "insulated" }],
+  [CONWAY, [5, 37], [2, 16, 1, 1, 0, 1, 6], [15], { boundary: "insulated" }],
+  [VARIED, [29, 37], [2, 16, 1, 2, 0, 1, 3], [13], { boundary: "insulated" }],
+]));
+testRows(
+  rowsIn(inMarches, [
+    [CONWAY, [23, 41], [2, 32, 1, 3, 0, 1, 16], [50]],
+    [wholeWave(4), [67, 101], [2, 16, 1, 4, 0, 1, 2], [6]],
+    [VARIED, [13, 53], [4, 16, 1, 2, 0, 1, 4], [9], { boundary: ["periodic", "zero"] }],
+    // several fields, in one sub-step and in several
+    [REACTING, [31, 43], [2, 16, 1, 2, 0, 1, 2], [5, 4]],
+    [REACTING, [61, 131], [2, 16, 1, 4, 0, 1, 3], [7], { boundary: "periodic" }],
+    [STAGGERED, [31, 43], [2, 16, 1, 2, 0, 1, 3], [7, 2]],
+    [STAGGERED, [13, 67], [1, 32, 1, 2, 0, 1, 2], [5, 4]],
+    [WIDE, [37, 53], [4, 16, 1, 3, 0, 1, 2], [6]],
+    [WIDE, [67, 101], [4, 16, 1, 4, 0, 1, 2], [5], { boundary: ["periodic", "zero"] }],
+  ]),
+  { isSlow: true },
+);
 
 /** An equation that reads only what lies further along x: an earlier step is never computed where it is not read. */
 const AHEAD = equation({
   name: "ahead",
   dimensions: 2,
   fields: { u: [-4, 3] },
-  step: ({ u }) => ({ u: maximum(-99, minimum(99, subtract(u.at(2), u.at(1)))) }),
+  step: ({ u }) => ({ u: clamped(99, subtract(u.at(2), u.at(1))) }),
 });
 
-/** Deep marches with points: threads of a workgroup, cells of a thread, pieces, depth, runs, ends, sections, and `every`. */
-const POINTED: readonly [
-  Stencil,
-  grid: readonly [number, number],
-  Values,
-  runs: number[],
-  { boundary?: OwnBoundaries; sections?: number; every?: number }?,
-][] = [
-  [DAMPED, [23, 41], { ...march(16, 1, 2, 1), depth: 2 }, [4, 1], { every: 2 }],
-  [wholeHeat, [37, 53], { ...march(16, 1, 3, 1), depth: 2 }, [5], { boundary: "periodic", sections: 2 }],
-  [AHEAD, [17, 67], { ...march(16, 2, 2, 1), depth: 4 }, [9]],
-  // of all fields, also where later sub-steps read them
-  [STAGGERED, [17, 23], { ...march(16, 1, 2, 1), depth: 2 }, [5, 2], { every: 2 }],
-];
-const POINTED_TOO: typeof POINTED = [
-  [REACTING, [23, 41], { ...march(16, 2, 2, 1), depth: 2 }, [5], { boundary: "periodic" }],
-  [STAGGERED, [31, 43], { ...march(16, 2, 2, 1), depth: 3 }, [7, 2], { every: 2 }],
-  [WIDE, [37, 53], { ...march(16, 4, 3, 1), depth: 2 }, [5, 3], { sections: 2 }],
-  [wholeHeat, [29, 31], { ...march(8, 4, 2, 1), depth: 3 }, [4, 2]],
-  [DAMPED, [59, 83], { ...march(16, 2, 4, 1), depth: 3 }, [13, 7], { every: 2 }],
-  [DAMPED, [71, 331], { ...march(16, 4, 5, 1), depth: 2 }, [9], { every: 3 }],
-  [VARIED, [29, 37], { ...march(16, 2, 2, 1), depth: 3 }, [13], { boundary: "insulated" }],
-  [VARIED, [31, 41], { ...march(16, 4, 3, 1), depth: 2 }, [9], { boundary: "periodic", every: 2 }],
-  [VARIED, [5, 37], { ...march(16, 2, 1, 1), depth: 4 }, [17], { boundary: ["periodic", "insulated"] }],
-  [wholeHeat, [67, 101], { ...march(16, 2, 4, 1), depth: 2 }, [5], { sections: 3 }],
-  [AHEAD, [41, 67], { ...march(16, 2, 4, 1), depth: 3 }, [7, 4], { boundary: ["zero", "periodic"] }],
-];
-for (
-  const [stencil, own, parameters, runs, { boundary: ends = "zero", sections = 1, every = 1 } = {}] of [
-    ...POINTED,
-    ...THOROUGH ? POINTED_TOO : [],
-  ]
-) {
-  const { grid, boundary } = plannedProblem({ stencil, grid: own, boundary: ends });
-  const one = { stencil, grid, boundary, traversal: marching, parameters, runs, sections };
-  testOnGpu(`2D: points: ${describeCase(one)}: the oracle's bits`, async (gpu) => {
-    const problem = { stencil, grid, boundary, steps: Math.max(...runs), survey: SURVEY };
-    assertEquals(marching.infeasible(problem, parameters, gpu.limits), undefined);
-    const plan = sections === 1 ? marching.plan(problem, parameters) : planInSections(one, problem, sections);
-    using made = await GpuField.create(gpu, problem, plan);
-    const each = stencil.update.fields.map((_, field) => awkwardPoints(problem, every, field));
-    const [added, recorded] = (["added", "recorded"] as const).map((kind) =>
-      each.flatMap((one) => one[kind])
-    );
-    await assertPoints(made, { problem, points: { added: added!, recorded: recorded!, every }, runs }, {
-      run: (field, steps) => field.run(steps),
-      read: readCells,
-    });
+/** Marches with points of every field. */
+function everywhere(rows: Parameters<typeof rowsIn<MarchValues>>[1]): Row[] {
+  return rowsIn(inMarches, rows).map(([stencil, grid, way, runs, { points, ...special } = {}]) => {
+    const fields = stencil.update.fields.map((_, i) => i);
+    return [stencil, grid, way, runs, { ...special, points: { ...points, fields } }];
   });
 }
 
-for (
-  const own of ["zero", "periodic", "insulated", ["insulated", "zero"], ["periodic", "insulated"]] as const
-) {
-  for (const [i, depth] of [2, 3, 8].entries()) {
-    for (const stencil of [life(undefined, PLANE), VARIED]) {
-      const { grid, boundary } = plannedProblem({
-        stencil,
-        grid: [[31, 61], [7, 29], [67, 83]][i % 3] as [number, number],
-        boundary: own,
-      });
-      const parameters = { ...march(16, depth > 6 ? 4 : 2, 1 + i % 4, 1), depth },
-        runs = [2 * depth + 1, 3, depth + 2];
-      const one = { stencil, grid, boundary, traversal: marching, parameters, runs };
-      testOnGpu(`2D: ${describeCase(one)} equals the oracle`, (gpu) => assertExact(gpu, one), {
-        ignore: !THOROUGH,
-      });
-    }
-  }
-}
+// with points of all fields, of which later sub-steps read some
+testRows(everywhere([
+  [DAMPED, [23, 41], [1, 16, 1, 2, 0, 1, 2], [4, 1], { points: { every: 2 } }],
+  [WHOLE_HEAT, [37, 53], [1, 16, 1, 3, 0, 1, 2], [5], { boundary: "periodic", sections: 2 }],
+  [AHEAD, [17, 67], [2, 16, 1, 2, 0, 1, 4], [9]],
+  [STAGGERED, [17, 23], [1, 16, 1, 2, 0, 1, 2], [5, 2], { points: { every: 2 } }],
+]));
+testRows(
+  everywhere([
+    [REACTING, [23, 41], [2, 16, 1, 2, 0, 1, 2], [5], { boundary: "periodic" }],
+    [STAGGERED, [31, 43], [2, 16, 1, 2, 0, 1, 3], [7, 2], { points: { every: 2 } }],
+    [WIDE, [37, 53], [4, 16, 1, 3, 0, 1, 2], [5, 3], { sections: 2 }],
+    [WHOLE_HEAT, [29, 31], [4, 8, 1, 2, 0, 1, 3], [4, 2]],
+    [DAMPED, [59, 83], [2, 16, 1, 4, 0, 1, 3], [13, 7], { points: { every: 2 } }],
+    [DAMPED, [71, 331], [4, 16, 1, 5, 0, 1, 2], [9], { points: { every: 3 } }],
+    [VARIED, [29, 37], [2, 16, 1, 2, 0, 1, 3], [13], { boundary: "insulated" }],
+    [VARIED, [31, 41], [4, 16, 1, 3, 0, 1, 2], [9], { boundary: "periodic", points: { every: 2 } }],
+    [VARIED, [5, 37], [2, 16, 1, 1, 0, 1, 4], [17], { boundary: ["periodic", "insulated"] }],
+    [WHOLE_HEAT, [67, 101], [2, 16, 1, 4, 0, 1, 2], [5], { sections: 3 }],
+    [AHEAD, [41, 67], [2, 16, 1, 4, 0, 1, 3], [7, 4], { boundary: ["zero", "periodic"] }],
+  ]),
+  { isSlow: true },
+);
+
+const ENDS: readonly OwnBoundaries[] = [
+  "zero",
+  "periodic",
+  "insulated",
+  ["insulated", "zero"],
+  ["periodic", "insulated"],
+];
+const DEPTHS: readonly Row[] = [CONWAY, VARIED].flatMap((stencil): Row[] => [
+  [stencil, [31, 61], inMarches([2, 16, 1, 1, 0, 1, 2]), [5, 3, 4]],
+  [stencil, [7, 29], inMarches([2, 16, 1, 2, 0, 1, 3]), [7, 3, 5]],
+  [stencil, [67, 83], inMarches([4, 16, 1, 3, 0, 1, 8]), [17, 3, 10]],
+]);
+for (const boundary of ENDS) testRows(DEPTHS, { boundary, isSlow: true });
 
 const SHARE = { cpuSlices: 0, gpuSlices: 0, exchangeEvery: 1, cpuWorkers: 2 };
 
@@ -554,7 +479,7 @@ const drawn = (
 
 const played = (cells: Float32Array, grid: readonly [number, number], steps: number) =>
   solved(
-    { stencil: life(undefined, PLANE), grid, boundary: "zero" },
+    { stencil: CONWAY, grid, boundary: "zero" },
     [(x, y) => cells[x * grid[1] + y]!],
     steps,
   );
@@ -589,7 +514,7 @@ Deno.test("Conway's rule by kernels is that of a few lines, from random soups", 
   let state = 12345;
   const random = (): number => (state = (Math.imul(state, 1103515245) + 12345) >>> 0) / 2 ** 32;
   for (const boundary of ["zero", "periodic", "insulated"] as const) {
-    const problem = { stencil: life(undefined, PLANE), grid, boundary, steps: 12 };
+    const problem = { stencil: CONWAY, grid, boundary, steps: 12 };
     await using solver = await createSolver(null, problem, {
       traversal: "stepwise",
       parameters: {},
@@ -645,7 +570,7 @@ Deno.test("a third number, a third axis and taps off the plane are refused", () 
     equation({ name: "s", fields: { u: [0, 1] }, step: ({ u }) => ({ u: shifted(u, 1, 0) }) });
   assertThrows(space, RangeError, "a whole number of cells along each axis is wanted");
   assertThrows(() => life("9/2-3", PLANE), RangeError, "in two dimensions to 8");
-  assert(life().variant.rule === "5/2-7" && life(undefined, PLANE).variant.rule === "3/2-3");
+  assert(life().variant.rule === "5/2-7" && CONWAY.variant.rule === "3/2-3");
 });
 
 Deno.test("workgroups of a plane lie along y alone: of steps, marches and the reference", () => {

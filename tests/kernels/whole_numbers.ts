@@ -52,6 +52,18 @@ export function clamped(limit: number, ...terms: Parameters<typeof add>): Expres
   return maximum(-limit, minimum(limit, add(...terms)));
 }
 
+/** Σ weight · term. */
+export function weighted(...terms: [weight: number, term: Expression][]): Expression {
+  return terms.map(([weight, term]) => multiply(constant(weight), term)).reduce((sum, term) =>
+    add(sum, term)
+  );
+}
+
+/** An equation of one field in three dimensions. */
+export function stencilOf(title: string, update: Expression): Stencil {
+  return { ...wave(2), title, update: updateOf(update) };
+}
+
 /**
  * The wave equation's shape with whole-number weights, another for every distance: exact on whole numbers, growing as
  * little as that allows.
