@@ -92,8 +92,9 @@ export function wholeNumberHeat(delta: number, space: InSpace = {}): Stencil {
  * on whole numbers for a few steps.
  */
 export function wholeNumberElastic(): Stencil {
-  // whole numbers make no ground
-  const { misfit: _, ...stencil } = elastic({ surface: "free" }), { profiles = [], ...own } = stencil.update;
+  // whole numbers make no ground, and ends of all kinds are wanted
+  const { misfit: _, surface: __, ...stencil } = elastic({ surface: "free" });
+  const { profiles = [], ...own } = stencil.update;
   const weightOf = (weight: number): number => weight === 2 ? 2 : weight > 1000 ? 4 : 1;
   const { substeps: [velocities, stresses], fields } = reweighted(own, weightOf);
   // divisors are powers of two

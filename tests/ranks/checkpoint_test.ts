@@ -9,10 +9,6 @@ import {
 import { crc32 } from "node:zlib";
 import { RequestError } from "../../tuner/problem/request_error.ts";
 import { CpuPool } from "../../tuner/devices/cpu/wasm_workers.ts";
-import { hashOf } from "../../kernels/definition.ts";
-import { plannedProblem } from "../../kernels/planned_problem.ts";
-import { acoustic } from "../../kernels/stencils/acoustic.ts";
-import { createSolver } from "../../tuner/solver/create_solver.ts";
 import { inDirectory } from "../cli/run_task.ts";
 import { life } from "../../kernels/stencils/life.ts";
 import { wholeNumberElastic } from "../kernels/whole_numbers.ts";
@@ -77,6 +73,9 @@ Deno.test("a run goes on from a checkpoint with another number of ranks, and end
     bytes.set(new TextEncoder().encode(header.replace('"step":1', '"step":-1').slice(0, 4096)));
     await Deno.writeFile(`${path}.step`, bytes);
     await refused(`${path}.step`, problem, 'wanted a step and a start: found {"step":-1,');
+    bytes.set(new TextEncoder().encode(header.replace('Checkpoint":2', 'Checkpoint":1')));
+    await Deno.writeFile(`${path}.version`, bytes);
+    await refused(`${path}.version`, problem, "wanted a checkpoint of version 2: found 1");
     await Deno.truncate(path, 5000);
     await refused(path, problem, "are a checksum: found 5000");
     assert(
@@ -111,44 +110,6 @@ Deno.test("any bit that changes is noticed, and a sum that is missing", () =>
       file.length - 4
     }`;
     await assertRejects(() => checkCheckpoint(path, problem, true), RequestError, message);
-  }));
-
-Deno.test("a checkpoint of version 1 is read: with its sum, fields in layers as whole ones, and no profiles", () =>
-  inDirectory(async (directory) => {
-    const path = `${directory}/state`;
-    const options = { spacing: 10, velocity: [1500, 3000], dimensions: 2, edges: 2 } as const;
-    const given = { stencil: acoustic(options), grid: [9, 11], boundary: "zero", steps: 4 } as const;
-    const { stencil: { update }, grid } = given, cells = grid[0] * grid[1];
-    const planes = 2 * update.fields.length + update.materials.length;
-    const header = {
-      facetCheckpoint: 1,
-      stencil: "acoustic",
-      hash: hashOf(update),
-      grid: "9x11",
-      boundary: "zero",
-    };
-    const text = JSON.stringify({ ...header, step: 3, start: { kind: "noise", seed: 1 } });
-    const bytes = new Uint8Array(4096 + 4 * planes * cells + 4);
-    bytes.set(new TextEncoder().encode(`${text.padEnd(4095)}\n`));
-    const values = new Float32Array(bytes.buffer, 4096, planes * cells);
-    values.forEach((_, i) => values[i] = Math.floor(i / cells) + 0.5);
-    new DataView(bytes.buffer).setUint32(bytes.length - 4, crc32(bytes.subarray(0, -4)), true);
-    await Deno.writeFile(path, bytes);
-    const problem = plannedProblem(given as unknown as Problem);
-    await checkCheckpoint(path, problem, true);
-    const share = { cpuSlices: 9, gpuSlices: 0, exchangeEvery: 1, cpuWorkers: 1 };
-    await using solver = await createSolver(null, given as unknown as Problem, {
-      traversal: "stepwise",
-      parameters: {},
-      share,
-    }, {
-      from: await Deno.readFile(path),
-    });
-    assertEquals([solver.step, (await solver.read("p"))[0], (await solver.read("p", { ago: 1 }))[7]], [
-      3,
-      0.5,
-      planes - update.fields.length + 0.5,
-    ]);
   }));
 
 Deno.test("a checkpoint replaces nothing but an empty file and one of the same problem", () =>

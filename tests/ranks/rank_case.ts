@@ -35,6 +35,11 @@ export function planOfCase(one: RankCase): RankPlan | undefined {
   return planOf({ ...one, steps: 1 }, { ...one, rates: all });
 }
 
+/** What the ranks of a case compute. */
+export function problemOfCase({ stencil, grid, boundary, survey, runs }: RankCase): Problem {
+  return { stencil, grid, boundary, steps: runs[0]!, ...(survey && { survey }) };
+}
+
 /** Calls `test` with the solvers of all ranks, which lie in this process. */
 export async function onRanks(
   one: RankCase,
@@ -44,7 +49,7 @@ export async function onRanks(
 ): Promise<void> {
   const plan = planOfCase(one)!;
   const worlds = localWorlds(plan.extents.length);
-  const problem: Problem = { ...one, steps: one.runs[0]! };
+  const problem = problemOfCase(one);
   const options = { plan, ...(choose && { choose }) };
   const solvers = await Promise.all(
     worlds.map((world) => createRankSolver(world, device, problem, [], options)),

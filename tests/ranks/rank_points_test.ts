@@ -10,7 +10,7 @@ import type { RankSolver } from "../../tuner/ranks/rank_solver.ts";
 import { createSolver } from "../../tuner/solver/create_solver.ts";
 import type { Solver } from "../../tuner/solver/solver.ts";
 import { testOnGpu } from "../test_on_gpu.ts";
-import { onRanks, type RankCase } from "./rank_case.ts";
+import { onRanks, problemOfCase, type RankCase } from "./rank_case.ts";
 
 /** A wave whose source counts by a material and a profile along y; its signature is added within a product. */
 const sound = equation({
@@ -120,8 +120,7 @@ async function recordOn(solver: Surveyed, [first, second]: readonly number[]): P
 
 /** What one solver records. */
 async function recordAlone(device: GPUDevice | null, one: RankCase, configuration: Configuration) {
-  const problem: Problem = { ...one, steps: one.runs[0]! };
-  await using solver = await createSolver(device, problem, configuration);
+  await using solver = await createSolver(device, problemOfCase(one), configuration);
   return await recordOn(
     Object.assign(solver, {
       put: (name: string, value: typeof mAt) => solver.write(name, value),
@@ -222,7 +221,7 @@ testOnGpu(
       return await solver.traces();
     };
     const device = await openDevice();
-    const alone = await createSolver(device, { ...one, steps: 7 }, choose("stepwise")(one));
+    const alone = await createSolver(device, problemOfCase(one), choose("stepwise")(one));
     await alone.initialise("integers", 3);
     const expected = await record(alone);
     await alone[Symbol.asyncDispose]();

@@ -39,7 +39,7 @@ testOnGpu("tune finds a configuration that chooseConfiguration and createSolver 
   const profile = parseProfile(JSON.stringify(result.profile), "tuned");
   const [entry] = profile.entries;
   assertEquals(entry!.configuration, result.gpuAlone!.configuration);
-  const problem: Problem = { ...SMALL, boundary: "zero" };
+  const { stencil, grid, steps } = SMALL, problem: Problem = { stencil, grid, steps, boundary: "zero" };
   const device = await openDevice();
   const { match, configuration } = chooseConfiguration(profile, problem, device);
   assertEquals([match, configuration], ["exact", entry!.configuration]);

@@ -157,7 +157,7 @@ async function restore(solver: RankSolver, path: string, from: SavedState): Prom
       done += count;
     }
   };
-  for (const { box, at, together, levels, profile } of cellsIn(problem, own, from)) {
+  for (const { box, at, together, levels, profile } of cellsIn(problem, own)) {
     if (profile !== undefined) continue;
     const cells = new Float32Array(at.length * together), bytes = bytesIn(cells);
     for (let i = 0; i < at.length; i++) {
@@ -167,7 +167,7 @@ async function restore(solver: RankSolver, path: string, from: SavedState): Prom
     for (const ago of levels) await solver.writeBox({ ...box, ago }, cells);
   }
   // a rank needs profiles around its own cells, too
-  for (const { box, at: [at], profile } of cellsIn(problem, { low: [0, 0, 0], size: problem.grid }, from)) {
+  for (const { box, at: [at], profile } of cellsIn(problem)) {
     if (profile === undefined) continue;
     const whole = new Float32Array(box.size[profile.axis]);
     await file.seek(at!, Deno.SeekMode.Start);
@@ -177,7 +177,7 @@ async function restore(solver: RankSolver, path: string, from: SavedState): Prom
   await solver.restored();
   if (json === 0) return;
   const text = new Uint8Array(json), all = new Float32Array(values);
-  await file.seek(startOfSurvey(problem, from), Deno.SeekMode.Start);
+  await file.seek(startOfSurvey(problem), Deno.SeekMode.Start);
   for (const bytes of [text, bytesIn(all)]) await readInto(bytes);
   let taken = 0;
   (await solver.survey()).restore(

@@ -240,7 +240,7 @@ export class FieldSolver implements Solver {
         parts.push(new Blob([bytes]));
       };
       add(header);
-      for (const { box, profile } of cellsIn(problem, this.#whole)) {
+      for (const { box, profile } of cellsIn(problem)) {
         const cells = profile
           ? this.#field.profiles.values[profile.index]!
           : new Float32Array(cellsOf(box.size));
@@ -259,13 +259,13 @@ export class FieldSolver implements Solver {
       new Float32Array(await from.slice(at, at + 4 * count).arrayBuffer());
     await this.#next("go on from what was saved", async () => {
       await this.#field.initialise({ kind: "zero", seed: 1, step });
-      for (const { box, at: [at], together, levels, profile } of cellsIn(problem, this.#whole, saved)) {
+      for (const { box, at: [at], together, levels, profile } of cellsIn(problem)) {
         const cells = await read(at!, together);
         if (profile !== undefined) this.#field.writeProfile(profile.index, (i) => cells[i]!);
         else for (const ago of levels) await this.#field.writeBox({ ...box, ago }, cells);
       }
       if (json > 0) {
-        const at = startOfSurvey(problem, saved), all = await read(at + json, values);
+        const at = startOfSurvey(problem), all = await read(at + json, values);
         let taken = 0;
         const take = (count: number) => all.slice(taken, taken += count);
         this.#survey.restore(JSON.parse(await from.slice(at, at + json).text()), take);
@@ -273,10 +273,6 @@ export class FieldSolver implements Solver {
       this.#isSurveyed = this.#isFit = false;
       this.#looked = step;
     });
-  }
-
-  get #whole(): Extent {
-    return { low: [0, 0, 0], size: this.#problem.grid };
   }
 
   async reset(): Promise<void> {
@@ -391,7 +387,7 @@ export class FieldSolver implements Solver {
       await field.readBox({ ago: 0, plane, planes: 1, low, size }, cells);
       return cells;
     };
-    return { problem, own: this.#whole, readCells };
+    return { problem, own: { low: [0, 0, 0], size: problem.grid }, readCells };
   }
 
   /** Goes on with a candidate, which holds the same field. */

@@ -1,21 +1,20 @@
 import { amplitudeOf } from "../../kernels/initial_field.ts";
 import { layOut } from "../../kernels/layout.ts";
 import { cellsOf, type Problem } from "../../kernels/stencils/stencil.ts";
-import { planesOf } from "../../kernels/update.ts";
 import { errorBound } from "../../models/error_bound.ts";
 import { type Configuration, configurationKey, type Failure, type Verification } from "../configuration.ts";
 import { compareSlices, type Comparison, joinComparisons, type SliceCells } from "../devices/comparison.ts";
 import type { CompileAhead } from "../devices/gpu/compile_ahead.ts";
-import { type GpuField, LAYERS_STAY } from "../devices/gpu/gpu_field.ts";
+import type { GpuField } from "../devices/gpu/gpu_field.ts";
 import { refute, stateLevels } from "../devices/reference.ts";
-import { isFailure, RunFailure } from "../devices/run_failure.ts";
-import type { GridSlices } from "../devices/shared/part_field.ts";
+import { isFailure } from "../devices/run_failure.ts";
 import type { SharedField } from "../devices/shared/shared_field.ts";
 import { median } from "../measuring/statistics.ts";
 import { reasonOf } from "../profile/profile_error.ts";
 import { describeConfiguration } from "../profile/describe.ts";
 import { atFullClock, type Clocked, type Refined, refinedOf } from "./refined.ts";
 import { SolverError } from "./solver_error.ts";
+import { cellsIn } from "./state.ts";
 
 /** A configuration with a field of its own. */
 export interface Contender extends Disposable {
@@ -40,9 +39,6 @@ const LEAST_TIMED = 2, MOST_PIECES = 100;
  * its first run is: that may be slow for being the first, and where cores compute for whatever else they do.
  */
 const FASTER = 1.01, SLOWER = 0.96, HOPELESS = 0.9, HOPELESS_ON_CORES = 0.75;
-
-/** Cells that are copied or compared at once. */
-const CELLS_AT_ONCE = 2 ** 24;
 
 /** What compiles candidates before they are opened. */
 type Ahead = Pick<CompileAhead<Configuration>, "isReady" | typeof Symbol.dispose>;
@@ -354,55 +350,44 @@ function failureOf(error: unknown): Failure {
   return { reason: isKnown ? error.reason : "compile", message: reasonOf(error) };
 }
 
-/** What the next steps need of a field, in pieces; a material is in both levels the same. */
-function* piecesOf({ stencil, grid: [nx, ny, nz] }: Problem): Generator<GridSlices> {
-  const { update } = stencil, most = Math.max(1, Math.floor(CELLS_AT_ONCE / (ny * nz)));
-  for (let plane = 0; plane < planesOf(update); plane++) {
-    for (const ago of plane < update.fields.length ? stateLevels({ stencil }) : [0] as const) {
-      for (let x = 0; x < nx; x += most) yield { plane, ago, x, slices: Math.min(most, nx - x) };
-    }
-  }
-}
-
 /** The GPU's fields, where it computes both alone. */
 function onGpuAlone(one: SharedField, other: SharedField): readonly [GpuField, GpuField] | undefined {
   const [first, second] = [one.alone?.onGpu, other.alone?.onGpu];
   return first && second && [first, second];
 }
 
+/** The same cells of all fields, one piece after another. */
+async function* piecesOf(...fields: readonly SharedField[]) {
+  for (const saved of cellsIn(fields[0]!.problem)) {
+    const { box, profile } = saved, pieces: Float32Array<ArrayBuffer>[] = [];
+    for (const field of profile ? [] : fields) {
+      const cells = new Float32Array(cellsOf(box.size));
+      await field.readBox(box, cells);
+      pieces.push(cells);
+    }
+    yield { ...saved, pieces };
+  }
+}
+
 /** Carries over all cells, whatever the layouts, and the time step. */
 export async function copyState(from: SharedField, to: SharedField): Promise<void> {
-  const { stencil: { update }, grid: [, ny, nz] } = from.problem, fields = onGpuAlone(from, to);
+  const fields = onGpuAlone(from, to);
   if (fields !== undefined) return await fields[1].copyFrom(fields[0]);
-  const inLayers = [from, to].some(({ onGpu }) => onGpu?.plan.storage.layout.layered);
-  if (inLayers) throw new RunFailure("limits", LAYERS_STAY);
   await to.initialise({ kind: "noise", seed: 1, step: from.step });
   from.profiles.values.forEach((values, profile) => to.writeProfile(profile, (i) => values[i]!));
-  for (const range of piecesOf(from.problem)) {
-    const cells = new Float32Array(range.slices * ny * nz);
-    await from.read(range, cells);
-    for (const ago of range.plane < update.fields.length ? [range.ago] : [0, 1] as const) {
-      const slice = (x: number): number => (x - range.x) * ny * nz;
-      await to.write({ ...range, ago }, (x) => cells.subarray(slice(x), slice(x + 1)));
-    }
+  for await (const { box, levels, pieces: [cells] } of piecesOf(from)) {
+    if (cells) { for (const ago of levels) await to.writeBox({ ...box, ago }, cells); }
   }
 }
 
 /** Compares what the next steps need of two fields. */
 async function compareStates(one: SharedField, other: SharedField): Promise<Comparison> {
-  const { grid: [, ny, nz] } = one.problem;
-  const fields = onGpuAlone(one, other);
+  const fields = onGpuAlone(one, other), parts: Comparison[] = [];
   if (fields !== undefined) return await fields[1].compare(fields[0], { levels: stateLevels(one.problem) });
-  const parts: Comparison[] = [];
-  for (const range of piecesOf(one.problem)) {
-    const layout = layOut([range.slices, ny, nz], { pad: [0, 0, 0], align: 1 });
-    const read = async (field: SharedField): Promise<SliceCells> => {
-      const cells = new Float32Array(layout.length);
-      await field.read(range, cells);
-      return { cells, layout, slice: 0 };
-    };
-    const expected = await read(one);
-    parts.push(compareSlices(await read(other), expected, range.slices));
+  for await (const { box: { size }, pieces } of piecesOf(one, other)) {
+    const layout = layOut(size, { pad: [0, 0, 0], align: 1 });
+    const [expected, found] = pieces.map((cells): SliceCells => ({ cells, layout, slice: 0 }));
+    if (found) parts.push(compareSlices(found, expected!, size[0]));
   }
   return joinComparisons(parts);
 }

@@ -4,7 +4,7 @@
  * {@linkcode HEADER_BYTES} of JSON and spaces; then F(t) of every field and material, and where the update reads it F(t−1)
  * of every field, each as f32 (little-endian) in the order x, y, z of the whole grid, of a field in layers its outer cells at
  * the low end and then those at the high end; the values of every axis profile; sources and receivers, as JSON and then
- * their values; and the CRC-32 of all that. Version 1 has neither profiles nor points, and fields in layers as whole ones.
+ * their values; and the CRC-32 of all that.
  *
  * @module
  */
@@ -33,7 +33,6 @@ export interface SavedStep {
 
 /** What a header says. */
 export interface SavedState extends SavedStep {
-  readonly version: number;
   /** Whether it was computed by kernels that have points. */
   readonly hasPoints: boolean;
   /** Bytes of the JSON, and values, of sources and receivers. */
@@ -103,37 +102,33 @@ export function readHeader(
   }
   const { facetCheckpoint: version, step, start, hasPoints, survey = [0, 0] } = header;
   if (version === undefined) refuse("a checkpoint", "another kind of file");
-  if (version !== 1 && version !== VERSION) refuse(`a checkpoint of version ${VERSION}`, `${version}`);
+  if (version !== VERSION) refuse(`a checkpoint of version ${VERSION}`, `${version}`);
   for (const [name, wanted] of Object.entries(identityOf(problem))) {
     const of = name === "hash" ? "the same equation, of hash" : name;
     if (header[name] !== wanted) refuse(`${of} ${wanted}`, `${header[name]}`);
   }
   const isCount = (one: unknown): one is number => Number.isSafeInteger(one) && (one as number) >= 0;
   const { kind, seed } = (start ?? {}) as Partial<Start>, known = INITIAL_FIELDS.find((one) => one === kind);
-  const isStart = start === undefined ? version === VERSION : known !== undefined && isCount(seed);
+  const isStart = start === undefined || (known !== undefined && isCount(seed));
   const [json, values] = Array.isArray(survey) ? survey : [];
   const isSurvey = isCount(json) && isCount(values) && json % 4 === 0;
   if (!isCount(step) || !isStart || !isSurvey) {
     return refuse("a step and a start", JSON.stringify({ step, start }));
   }
   const saved = {
-    version: version as number,
     step,
     ...(known && { start: { kind: known, seed: seed! } }),
     hasPoints: hasPoints === true,
     survey: [json, values] as const,
   };
-  const whole = bytesOf(problem, saved);
+  const whole = bytesOf(problem, saved.survey);
   if (size !== whole) refuse(`${whole} bytes, of which the last four are a checksum`, `${size}`);
   return saved;
 }
 
 /** Bytes of a state with its checksum. */
-export function bytesOf(
-  problem: Problem,
-  { survey: [json, values] = [0, 0], ...its }: Partial<SavedState> = {},
-): number {
-  return startOfSurvey(problem, its) + json + 4 * values + SUM_BYTES;
+export function bytesOf(problem: Problem, [json, values]: SavedState["survey"] = [0, 0]): number {
+  return startOfSurvey(problem) + json + 4 * values + SUM_BYTES;
 }
 
 /** Checks what a solver has saved. @throws {RangeError} if it is damaged, or of another problem */
@@ -149,46 +144,36 @@ export async function openState(from: Blob, problem: Problem): Promise<SavedStat
 }
 
 /** Where sources and receivers begin. */
-export function startOfSurvey(problem: Problem, its: Pick<Partial<SavedState>, "version"> = {}): number {
-  return HEADER_BYTES + 4 * [...boxesOf(problem, its)].reduce((sum, { size }) => sum + cellsOf(size), 0);
+export function startOfSurvey(problem: Problem): number {
+  return boxesOf(problem).reduce((end, { size }) => end + 4 * cellsOf(size), HEADER_BYTES);
 }
 
-/** Cells of the whole grid, or an axis profile's values, that lie together from a byte on. */
+/** Cells of the whole grid, or an axis profile's values, that lie together. */
 interface SavedBox extends Extent {
   readonly ago: 0 | 1;
   /** Field, material, or after them profile. */
   readonly plane: number;
-  readonly at: number;
 }
 
 /** What lies one after another behind the header. */
-function* boxesOf(
-  { stencil: { update }, grid }: Problem,
-  { version = VERSION }: Pick<Partial<SavedState>, "version">,
-) {
-  const { fields, layers = [] } = update, planes = planesOf(update), low: Grid = [0, 0, 0];
-  let at = HEADER_BYTES;
-  const box = (its: Omit<SavedBox, "at">): SavedBox => ({
-    ...its,
-    at: (at += 4 * cellsOf(its.size)) - 4 * cellsOf(its.size),
-  });
-  for (const ago of readsPrevious(update) ? [0, 1] as const : [0] as const) {
-    for (let plane = 0; plane < (ago === 0 ? planes : fields.length); plane++) {
-      const layer = version === 1 || plane >= fields.length
-        ? undefined
-        : layers[plane - fields.length + layers.length];
-      if (layer === undefined || 2 * layer.cells >= grid[layer.axis]) {
-        yield box({ ago, plane, low, size: grid });
-        continue;
-      }
-      const { axis, cells } = layer, size = grid.with(axis, cells) as unknown as Grid;
-      yield box({ ago, plane, low, size });
-      yield box({ ago, plane, low: low.with(axis, grid[axis] - cells) as unknown as Grid, size });
+function boxesOf({ stencil: { update }, grid }: Problem): SavedBox[] {
+  const { fields: { length }, layers = [] } = update, planes = planesOf(update), low: Grid = [0, 0, 0];
+  const levels = [...Array(planes).keys()].flatMap((plane): SavedBox[] => {
+    const layer = plane < length ? layers[plane - length + layers.length] : undefined;
+    if (layer === undefined || 2 * layer.cells >= grid[layer.axis]) {
+      return [{ ago: 0, plane, low, size: grid }];
     }
-  }
-  for (const [i, { axis }] of version === 1 ? [] : profilesOf(update).entries()) {
-    yield box({ ago: 0, plane: planes + i, low, size: gridOf((one) => one === axis ? grid[axis] : 1) });
-  }
+    const { axis, cells } = layer, size = grid.with(axis, cells) as unknown as Grid;
+    return [0, grid[axis] - cells].map((at) => ({
+      ...{ ago: 0, plane, size },
+      low: low.with(axis, at) as unknown as Grid,
+    }));
+  });
+  const before = levels.filter(({ plane }) => readsPrevious(update) && plane < length);
+  const profiles = profilesOf(update).map(({ axis }, i): SavedBox => {
+    return { ago: 0, plane: planes + i, low, size: gridOf((one) => one === axis ? grid[axis] : 1) };
+  });
+  return [...levels, ...before.map((box): SavedBox => ({ ...box, ago: 1 })), ...profiles];
 }
 
 /** Cells that are read or written at once, and the bytes at which each `together` of them begin. */
@@ -205,11 +190,13 @@ export interface SavedCells {
 /** What lies in a state of some of the grid's cells. */
 export function* cellsIn(
   problem: Problem,
-  own: Extent,
-  its: Pick<Partial<SavedState>, "version"> = {},
+  own: Extent = { low: [0, 0, 0], size: problem.grid },
 ): Generator<SavedCells> {
   const { update } = problem.stencil, planes = planesOf(update);
-  for (const { ago, plane, at: begin, low: from, size: [, by, bz], size: all } of boxesOf(problem, its)) {
+  let end = HEADER_BYTES;
+  for (const { ago, plane, low: from, size: [, by, bz], size: all } of boxesOf(problem)) {
+    const begin = end;
+    end += 4 * cellsOf(all);
     const axis = profilesOf(update)[plane - planes]?.axis;
     const profile = axis === undefined ? undefined : { index: plane - planes, axis };
     // a profile has no other axes

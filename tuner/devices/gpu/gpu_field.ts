@@ -38,9 +38,6 @@ const LONG_UPDATES = 120e9, LONG_STEPS = 10_000, MOST_LISTS = 8;
 /** Largest piece of a level that is read at once: a large field is never on the host as a whole. */
 const PIECE_BYTES = 2 ** 26;
 
-/** Why a state is not carried over between a GPU's field with layers and one that has those fields in all cells. */
-export const LAYERS_STAY = "what lies in layers is carried over only to where it does, too";
-
 /** Something recorded for a submission. */
 export type Recorded = (encoder: GPUCommandEncoder) => void;
 
@@ -438,7 +435,9 @@ export class GpuField implements Disposable {
 
   /** Takes over all cells and the time step of a field of the same problem, if this one's pads are still zeros. */
   async copyFrom(other: GpuField): Promise<void> {
-    if (this.#layers.length !== other.#layers.length) throw new RunFailure("limits", LAYERS_STAY);
+    if (this.#layers.length !== other.#layers.length) {
+      throw new RunFailure("limits", "what lies in layers is carried over only to where it does, too");
+    }
     this.#step = other.step;
     this.profiles.take(other.profiles.values);
     for (const ago of [0, 1] as const) await copyLevel(other.level(ago), this.level(ago), this.#made);
