@@ -25,14 +25,14 @@ import { measureDevice } from "../tuner/devices/gpu/device_constants.ts";
 import { openDevice } from "../tuner/devices/open_device.ts";
 import { formatPercent, formatRate } from "../tuner/format.ts";
 import { median } from "../tuner/measuring/statistics.ts";
-import { pointsOf } from "../tuner/profile/calibration.ts";
+import { pointsOf } from "../tuner/profile/samples.ts";
 import { chooseConfiguration } from "../tuner/profile/choose.ts";
 import { describeConfiguration } from "../tuner/profile/describe.ts";
 import { problemOf } from "../tuner/profile/profile_problem.ts";
 import type { Profile, ProfileEntry } from "../tuner/profile/profile_types.ts";
 import { readReplaySpaces } from "../tuner/replay/read_replay_space.ts";
 import type { ReplaySpace } from "../tuner/replay/replay_space.ts";
-import { onGpuAlone } from "../tuner/search/space.ts";
+import { onGpuAlone } from "../tuner/search/enumeration.ts";
 import { createSolver } from "../tuner/solver/create_solver.ts";
 
 const STENCILS: readonly (readonly [options: readonly string[], stencil: Stencil])[] = [

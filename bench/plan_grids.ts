@@ -16,7 +16,7 @@ import { maxwell } from "../kernels/stencils/maxwell.ts";
 import type { Grid, Stencil } from "../kernels/stencils/stencil.ts";
 import { wave } from "../kernels/stencils/wave.ts";
 import { traversalKey } from "../tuner/configuration.ts";
-import { pointsOf } from "../tuner/profile/calibration.ts";
+import { pointsOf } from "../tuner/profile/samples.ts";
 import { chooseConfiguration } from "../tuner/profile/choose.ts";
 import { describeProblem } from "../tuner/profile/profile_problem.ts";
 import type { ProfileDevice } from "../tuner/profile/profile_types.ts";

@@ -7,6 +7,7 @@
  *
  * @module
  */
+import { CostModel } from "../models/cost_model.ts";
 import { cellsOf } from "../kernels/stencils/stencil.ts";
 import { detectDevice } from "../tuner/devices/device.ts";
 import type { GpuDevice } from "../tuner/devices/gpu/gpu_device.ts";
@@ -20,7 +21,7 @@ import { hashKernels } from "../tuner/profile/kernel_source.ts";
 import { describeProblem, problemOf } from "../tuner/profile/profile_problem.ts";
 import type { ProfileProblem } from "../tuner/profile/profile_types.ts";
 import { auto } from "../tuner/search/auto.ts";
-import { deviceModelOf } from "../tuner/search/device_model.ts";
+import { deviceModelOf } from "../tuner/devices/device_model.ts";
 import { enumerateSpace } from "../tuner/search/space.ts";
 import { TRAVERSALS } from "../kernels/traversals/all.ts";
 import { TOOL } from "../tuner/version.ts";
@@ -145,7 +146,7 @@ async function work(tasks: readonly Task[], out: string, untilMs: number): Promi
     const space = enumerateSpace(problem, {
       traversals: TRAVERSALS,
       limits: device.gpu!.limits,
-      device: deviceModelOf(device, copyBytesPerSecond),
+      model: new CostModel(deviceModelOf(device, copyBytesPerSecond)),
     });
     const journal = await Journal.open(path, {
       tool: TOOL,

@@ -17,7 +17,7 @@ import { leaveOneOut, type MeasuredProblem, type UnseenProblem } from "../tuner/
 import { predictionOf } from "../tuner/profile/prediction.ts";
 import { problemOf } from "../tuner/profile/profile_problem.ts";
 import { readReplaySpaces } from "../tuner/replay/read_replay_space.ts";
-import { deviceModelOf } from "../tuner/search/device_model.ts";
+import { deviceModelOf } from "../tuner/devices/device_model.ts";
 
 /** Grids that have little in common. */
 const SPREAD = ["512,512,512", "2000,2000,32", "128,128,128", "96,4001,160", "3000,500,120"];

@@ -9,7 +9,7 @@
  * @module
  */
 import { traversalNamed } from "../kernels/traversals/all.ts";
-import { pointsOf } from "../tuner/profile/calibration.ts";
+import { pointsOf } from "../tuner/profile/samples.ts";
 import { workIn } from "../tuner/profile/profile_index.ts";
 import { familyKey, problemOf, stencilKey } from "../tuner/profile/profile_problem.ts";
 import type { ShippedDevice } from "../tuner/profile/shipped.ts";

@@ -125,7 +125,7 @@ const LENGTHS = {
   ...{ instructions: 0.8, work: 1.4, bytes: 1, round: 2, registers: 0.4 },
 };
 
-/** How predictions are wrong, by which measurements correct them (`tuner/profile/calibration.ts`). */
+/** How predictions are wrong, by which measurements correct them (`cost_model.ts`). */
 export interface Corrections {
   /** Standard deviation of the logarithms of rates over predictions. */
   readonly variation: number;

@@ -3,7 +3,8 @@ import { wave } from "../../kernels/stencils/wave.ts";
 import { stepwise } from "../../kernels/traversals/stepwise.ts";
 import { renderAnswers, renderSpace, spaceRecord, whichCan } from "../../tuner/cli/space.ts";
 import { layOut } from "../../tuner/cli/terminal.ts";
-import { type Candidate, onGpuAlone, type Space } from "../../tuner/search/space.ts";
+import { type Candidate, onGpuAlone } from "../../tuner/search/enumeration.ts";
+import type { Space } from "../../tuner/search/space.ts";
 import { DEVICE } from "../profile/sample_profile.ts";
 import { runTask } from "./run_task.ts";
 

@@ -7,14 +7,15 @@ import { marching } from "../../kernels/traversals/marching.ts";
 import { stepwise } from "../../kernels/traversals/stepwise.ts";
 import type { Traversal } from "../../kernels/traversals/traversal.ts";
 import { bestPredicted, mostPromising } from "../../tuner/profile/best_predicted.ts";
-import { Calibration, kindOf, pointsOf, type Sample } from "../../tuner/profile/calibration.ts";
-import type { Prediction } from "../../tuner/profile/prediction.ts";
+import { CostModel, kindOf, type Sample } from "../../models/cost_model.ts";
+import { pointsOf } from "../../tuner/profile/samples.ts";
+import type { Prediction } from "../../models/cost_model.ts";
 import { problemOf } from "../../tuner/profile/profile_problem.ts";
 import { readReplaySpaces } from "../../tuner/replay/read_replay_space.ts";
 import { replayCandidates } from "../../tuner/replay/replay_space.ts";
 import { cpuCandidates } from "../../tuner/search/cpu_space.ts";
-import { deviceModelOf } from "../../tuner/search/device_model.ts";
-import { feasible } from "../../tuner/search/space.ts";
+import { deviceModelOf } from "../../tuner/devices/device_model.ts";
+import { enumerateSpace } from "../../tuner/search/space.ts";
 import { H100_LIMITS } from "../h100_limits.ts";
 
 for (const name of ["wave_order_2", "wave_order_4", "heat_delta_1"]) {
@@ -44,7 +45,7 @@ for (const name of ["wave_order_2", "wave_order_4", "heat_delta_1"]) {
     );
     // without a profile, and from one
     for (const known of [[], points.map(({ sample }) => sample)]) {
-      const { candidate } = mostPromising(ways, new Calibration(known, model))!.way;
+      const { candidate } = mostPromising(ways, new CostModel(model, known))!.way;
       const part = candidate.cellsPerSecond / plain.cellsPerSecond;
       assert(part >= (known.length === 0 ? 0.95 : 1), `${known.length} known: ${part} of stepwise`);
     }
@@ -63,7 +64,7 @@ Deno.test("on the CPU nothing that should be slower than stepwise is chosen, how
     problem: there,
     cellsPerSecond: 2 * one.predicted,
   }));
-  const fastest = new Calibration(plain, { copyBytesPerSecond: 3e10 });
+  const fastest = new CostModel({ copyBytesPerSecond: 3e10 }, plain);
   const expected = Math.max(...kind(here, "cpu stepwise").map((one) => Math.exp(fastest.mean(one, here))));
   const others = kind(here, "cpu diamond-wavefront").map((one) => ({
     ...one,
@@ -71,21 +72,21 @@ Deno.test("on the CPU nothing that should be slower than stepwise is chosen, how
     cellsPerSecond: 0.97 * expected,
   }));
   assert(others.length > 0);
-  const calibration = new Calibration([...plain, ...others], { copyBytesPerSecond: 3e10 });
-  const best = mostPromising(ways(here).map((candidate) => ({ candidate, on: here })), calibration);
+  const model = new CostModel({ copyBytesPerSecond: 3e10 }, [...plain, ...others]);
+  const best = mostPromising(ways(here).map((candidate) => ({ candidate, on: here })), model);
   assertEquals(kindOf(best!.way.candidate), "cpu stepwise");
 });
 
 Deno.test("of long lists every second value is looked at first, and what only the others allow is found all the same", () => {
   const problem: Problem = { stencil: wave(2), grid: [100, 300, 500], boundary: "zero", steps: 96 };
   const device = { copyBytesPerSecond: 3e12 }, limits = H100_LIMITS;
-  const calibration = new Calibration([], device);
+  const model = new CostModel(device);
   const choose = (traversals: readonly Traversal[]) =>
-    bestPredicted({ problem, limits, device, cpuWorkers: 0, traversals }, calibration);
+    bestPredicted({ problem, limits, cpuWorkers: 0, traversals }, model);
   for (const traversal of [diamondTorre, marching, stepwise]) {
     const { best: chosen } = choose([traversal]);
-    const all = feasible(problem, { traversals: [traversal], limits, device }).candidates;
-    const most = Math.max(...all.map((one) => Math.exp(calibration.mean(one, problem))));
+    const all = enumerateSpace(problem, { traversals: [traversal], limits, model }).candidates;
+    const most = Math.max(...all.map((one) => Math.exp(model.mean(one, problem))));
     assert(chosen!.cellsPerSecond >= 0.9 * most, `${traversal.name}: ${chosen!.cellsPerSecond} of ${most}`);
   }
   const odd: Traversal = {

@@ -1,3 +1,4 @@
+import { CostModel } from "../../models/cost_model.ts";
 import { assertEquals, assertMatch, assertNotEquals } from "@std/assert";
 import { refusalOf } from "../../kernels/capability.ts";
 import { wave } from "../../kernels/stencils/wave.ts";
@@ -27,7 +28,11 @@ async function hashesOf(
     copyBytesPerSecond?: number;
   } = {},
 ) {
-  const space = enumerateSpace(problem, { traversals, limits: H100_LIMITS, device: { copyBytesPerSecond } });
+  const space = enumerateSpace(problem, {
+    traversals,
+    limits: H100_LIMITS,
+    model: new CostModel({ copyBytesPerSecond }),
+  });
   const text = await hashKernels({ problem, space });
   assertMatch(text, /^[a-z-]+=[0-9a-f]{32}( [a-z-]+=[0-9a-f]{32})*$/);
   return Object.fromEntries(text.split(" ").map((part) => part.split("=")));

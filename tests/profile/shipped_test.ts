@@ -7,8 +7,9 @@ import type { Grid, Problem } from "../../kernels/stencils/stencil.ts";
 import { wave } from "../../kernels/stencils/wave.ts";
 import { traversalNamed } from "../../kernels/traversals/all.ts";
 import { mostPromising } from "../../tuner/profile/best_predicted.ts";
-import { Calibration, MOST_SAMPLES } from "../../tuner/profile/calibration.ts";
-import { deviceModelOf } from "../../tuner/search/device_model.ts";
+import { CostModel } from "../../models/cost_model.ts";
+import { MOST_SAMPLES } from "../../tuner/profile/learn.ts";
+import { deviceModelOf } from "../../tuner/devices/device_model.ts";
 import { predictionOf } from "../../tuner/profile/prediction.ts";
 import { type Choice, chooseConfiguration } from "../../tuner/profile/choose.ts";
 import { leaveOneOut, type MeasuredProblem } from "../../tuner/profile/leave_one_out.ts";
@@ -204,8 +205,8 @@ async function onH200(
       device === H100!.device
     );
     const nears = nearestEntries(known, describeProblem(problem), stencil, 64);
-    const calibration = new Calibration([...learn(nears, stencil, { isHere: true }).values()].flat(), model);
-    const { way, mean: expected } = mostPromising(ways, calibration)!;
+    const costs = new CostModel(model, [...learn(nears, stencil, { isHere: true }).values()].flat());
+    const { way, mean: expected } = mostPromising(ways, costs)!;
     const { rate } = way.candidate, best = Math.max(...ways.map(({ candidate }) => candidate.rate));
     return { loss: 1 - rate / best, off: Math.abs(Math.log(rate) - expected) };
   });

@@ -17,7 +17,7 @@ import { isFailure } from "../../tuner/devices/run_failure.ts";
 import { describeProblem } from "../../tuner/profile/profile_problem.ts";
 import { qualify } from "../../tuner/qualify/qualify.ts";
 import { exhaustive } from "../../tuner/search/baselines.ts";
-import type { Candidate } from "../../tuner/search/space.ts";
+import type { Candidate } from "../../tuner/search/enumeration.ts";
 import type { Point, Strategy } from "../../tuner/search/strategy.ts";
 import { runTuning } from "../../tuner/tune/tune.ts";
 import { type Change, miscompiled } from "../devices/miscompiled.ts";

@@ -1,7 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import type { Problem } from "../../kernels/stencils/stencil.ts";
 import { wave } from "../../kernels/stencils/wave.ts";
-import { kindOf } from "../../tuner/profile/calibration.ts";
+import { kindOf } from "../../models/cost_model.ts";
 import { describeLoss, leaveOneOut } from "../../tuner/profile/leave_one_out.ts";
 import { readReplaySpaces } from "../../tuner/replay/read_replay_space.ts";
 import { chooseUnseen, replayCandidates } from "../../tuner/replay/replay_space.ts";

@@ -1,3 +1,4 @@
+import { CostModel } from "../../models/cost_model.ts";
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { refusalOf } from "../../kernels/capability.ts";
 import { cellsOf, type Problem } from "../../kernels/stencils/stencil.ts";
@@ -11,7 +12,8 @@ import type { Parameters, Traversal } from "../../kernels/traversals/traversal.t
 import { defaultGrid, defaultSteps } from "../../tuner/problem/default_problem.ts";
 import { seededRandom } from "../../tuner/measuring/seeded_random.ts";
 import { combine } from "../../kernels/traversals/combine.ts";
-import { type Candidate, enumerateSpace } from "../../tuner/search/space.ts";
+import type { Candidate } from "../../tuner/search/enumeration.ts";
+import { enumerateSpace } from "../../tuner/search/space.ts";
 import { THOROUGH } from "../thorough.ts";
 import { H100_LIMITS } from "../h100_limits.ts";
 
@@ -25,7 +27,11 @@ function problemOf(order: number, change: Partial<Problem> = {}): Problem {
 const IN_SPACE: readonly Traversal[] = TRAVERSALS.filter(({ dimensions = 3 }) => dimensions === 3);
 
 const spaceOf = (problem: Problem, traversals = IN_SPACE) =>
-  enumerateSpace(problem, { traversals, limits: H100_LIMITS, device: { copyBytesPerSecond: 2995e9 } });
+  enumerateSpace(problem, {
+    traversals,
+    limits: H100_LIMITS,
+    model: new CostModel({ copyBytesPerSecond: 2995e9 }),
+  });
 
 const nameOf = ({ traversal, parameters }: Pick<Candidate, "traversal" | "parameters">): string =>
   `${traversal.name} ${JSON.stringify(parameters)}`;
@@ -96,7 +102,7 @@ Deno.test("what the limits forbid is counted, with an example", () => {
   const { candidates, infeasible } = enumerateSpace(problem, {
     traversals: [stepwise],
     limits,
-    device: { copyBytesPerSecond: 1e12 },
+    model: new CostModel({ copyBytesPerSecond: 1e12 }),
   });
   for (const { demand } of candidates) assert(demand.threadsPerWorkgroup <= 64);
   assertEquals(infeasible.length, 1);
@@ -104,7 +110,7 @@ Deno.test("what the limits forbid is counted, with an example", () => {
   const none = enumerateSpace(problem, {
     traversals: [stepwise, diamondTorre],
     limits: { ...H100_LIMITS, maxStorageBufferBindingSize: 1024 },
-    device: { copyBytesPerSecond: 1e12 },
+    model: new CostModel({ copyBytesPerSecond: 1e12 }),
   });
   assertEquals(none.candidates, []);
   assertEquals(none.infeasible.map(({ traversal }) => traversal), ["stepwise", "diamond-torre"]);

@@ -6,7 +6,7 @@ import { surrogate } from "../../bench/surrogate.ts";
 import { STRATEGIES as FACETS } from "../../tuner/search/all.ts";
 import { exhaustive, random } from "../../tuner/search/baselines.ts";
 import { seededRandom } from "../../tuner/measuring/seeded_random.ts";
-import { type Candidate, onGpuAlone } from "../../tuner/search/space.ts";
+import { type Candidate, onGpuAlone } from "../../tuner/search/enumeration.ts";
 import { replayOnce } from "../../tuner/replay/replay.ts";
 import { randomBaseline, scoreOf } from "../../tuner/replay/score.ts";
 import { auto } from "../../tuner/search/auto.ts";

@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { CostModel } from "../../models/cost_model.ts";
 import { wave } from "../../kernels/stencils/wave.ts";
 import { cellsOf } from "../../kernels/stencils/stencil.ts";
 import { TRAVERSALS } from "../../kernels/traversals/all.ts";
@@ -30,7 +31,11 @@ export function syntheticSpace(
   count: number,
   { seed, failures = false }: { seed: number; failures?: boolean },
 ): ReplayCandidate[] {
-  enumerated ??= enumerateSpace(PROBLEM, { traversals: TRAVERSALS, limits: H100_LIMITS, device: DEVICE });
+  enumerated ??= enumerateSpace(PROBLEM, {
+    traversals: TRAVERSALS,
+    limits: H100_LIMITS,
+    model: new CostModel(DEVICE),
+  });
   const { candidates } = enumerated;
   const draw = seededRandom(seed);
   const factors = new Map<string, number>();

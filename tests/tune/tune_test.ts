@@ -31,7 +31,7 @@ import { defaultGrid } from "../../tuner/problem/default_problem.ts";
 import { knownOf } from "../../tuner/profile/merge.ts";
 import { profileOf } from "../../tuner/tune/library_tune.ts";
 import { exhaustive } from "../../tuner/search/baselines.ts";
-import type { Candidate } from "../../tuner/search/space.ts";
+import type { Candidate } from "../../tuner/search/enumeration.ts";
 import type { Point, Strategy } from "../../tuner/search/strategy.ts";
 import {
   type Evaluators,

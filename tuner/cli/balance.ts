@@ -8,7 +8,7 @@ import { DeviceSession } from "../devices/session.ts";
 import { formatChange, formatCount, formatDuration, formatPercent, formatRate } from "../format.ts";
 import { evaluateOn } from "../measuring/evaluate.ts";
 import { refuserOf, RequestError } from "../problem/request_error.ts";
-import { usableSpace } from "../problem/suited_space.ts";
+import { usableSpace } from "../profile/learn.ts";
 import { describeConfiguration, describeCpu, describeGpu } from "../profile/describe.ts";
 import { describeProblem } from "../profile/profile_problem.ts";
 import { describeCostModel } from "../profile/schema.ts";

@@ -23,7 +23,7 @@ import { print, say } from "./terminal.ts";
 import { failureCounts } from "../report/words.ts";
 import { RequestError } from "../problem/request_error.ts";
 import type { ResolvedProblem } from "../problem/resolve_problem.ts";
-import { usableSpace } from "../problem/suited_space.ts";
+import { usableSpace } from "../profile/learn.ts";
 import { Findings } from "../tune/findings.ts";
 import { headerOf } from "./tune.ts";
 

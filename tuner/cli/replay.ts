@@ -9,7 +9,7 @@ import {
 } from "../replay/replay.ts";
 import { STRATEGIES } from "../search/all.ts";
 import { formatCount, formatDuration, formatPercent, formatPlural, formatRate } from "../format.ts";
-import { kindOf } from "../profile/calibration.ts";
+import { kindOf } from "../../models/cost_model.ts";
 import { describeLoss } from "../profile/leave_one_out.ts";
 import { chooseUnseen } from "../replay/replay_space.ts";
 import { gcells } from "../report/words.ts";

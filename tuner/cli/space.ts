@@ -3,11 +3,11 @@ import { CPU_TRAVERSALS } from "../../kernels/cpu/cpu_traversals.ts";
 import type { Problem } from "../../kernels/stencils/stencil.ts";
 import { TRAVERSALS } from "../../kernels/traversals/all.ts";
 import type { DeviceLimits } from "../../kernels/traversals/traversal.ts";
-import { leftOut, suitedSpace } from "../problem/suited_space.ts";
-import { expectedSpace } from "../profile/learn.ts";
+import { leftOut } from "../problem/left_out.ts";
+import { suitedSpace } from "../profile/learn.ts";
 import { describeProblem } from "../profile/profile_problem.ts";
-import { deviceModelOf } from "../search/device_model.ts";
-import type { Candidate, Space } from "../search/space.ts";
+import type { Candidate } from "../search/enumeration.ts";
+import type { Space } from "../search/space.ts";
 import { passageTimes } from "../../models/window.ts";
 import { formatBytes, formatCount, formatPercent, formatPlural } from "../format.ts";
 import { COMMON } from "./options.ts";
@@ -45,10 +45,7 @@ export const run = command({
         : renderAnswers(resolved.problem, answers),
     );
   }
-  const { problem, space: predicted } = suitedSpace(resolved, ASSUMED_BYTES_PER_SECOND),
-    { device } = resolved;
-  const model = deviceModelOf(device, ASSUMED_BYTES_PER_SECOND);
-  const space = expectedSpace(predicted, problem, [device, model]);
+  const { problem, space } = suitedSpace(resolved, ASSUMED_BYTES_PER_SECOND);
   print(options.json ? spaceRecord(problem, space) : renderSpace(problem, space, limits));
 });
 

@@ -15,7 +15,7 @@ import { describeCostModel, type ProfileEntry } from "../profile/schema.ts";
 import { failureCounts, gcells } from "../report/words.ts";
 import { describeWarning } from "../measuring/disturbance.ts";
 import type { Finalist } from "../measuring/final_round.ts";
-import { leftOut } from "../problem/suited_space.ts";
+import { leftOut } from "../problem/left_out.ts";
 import { measuredDevice } from "../tune/library_tune.ts";
 import type { TuneOutcome } from "../tune/tune.ts";
 import {

@@ -21,9 +21,10 @@ import { processesFor, ProcessEvaluator } from "../measuring/process/process_eva
 import { EXIT } from "./report_error.ts";
 import { damageOf } from "./read_inputs.ts";
 import { typicalGrids } from "../problem/default_problem.ts";
-import { type Sample, samplesOf } from "../profile/calibration.ts";
+import type { Sample } from "../../models/cost_model.ts";
+import { samplesOf } from "../profile/samples.ts";
 import { describeLoss, leaveOneOut, type MeasuredProblem } from "../profile/leave_one_out.ts";
-import { deviceModelOf } from "../search/device_model.ts";
+import { deviceModelOf } from "../devices/device_model.ts";
 import type { OwnGrid } from "../../kernels/stencils/stencil.ts";
 import type { DeviceModel } from "../../models/roofline.ts";
 import { formatDuration, formatPlural } from "../format.ts";

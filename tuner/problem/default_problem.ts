@@ -2,11 +2,11 @@ import { cellsOf, type Grid, type Problem, type Stencil } from "../../kernels/st
 import { planesOf, reachOf } from "../../kernels/update.ts";
 import { stepwise } from "../../kernels/traversals/stepwise.ts";
 import type { DeviceLimits } from "../../kernels/traversals/traversal.ts";
+import { predict } from "../../models/cost_model.ts";
 import { H100 } from "../../models/gpu_record.ts";
-import { predictRate } from "../../models/roofline.ts";
 import type { DeviceDescription, GpuDescription } from "../devices/device.ts";
 import { referenceShape } from "../devices/reference.ts";
-import { deviceModelOf } from "../search/device_model.ts";
+import { deviceModelOf } from "../devices/device_model.ts";
 
 /** Time steps of a run: torres of up to 96 tiers, and long enough to time. On a GPU in software fewer are. */
 export const DEFAULT_STEPS = 96, SOFTWARE_STEPS = 24;
@@ -32,9 +32,9 @@ export function predictRunNs(
   device: Pick<DeviceDescription, "gpu" | "cpu">,
   copyBytesPerSecond: number,
 ): number {
-  const cells = cellsOf(problem.grid), demand = stepwise.demand(problem, referenceShape(problem));
-  const rate = predictRate(demand, deviceModelOf(device, copyBytesPerSecond), { cells });
-  return cells * problem.steps / rate * 1e9;
+  const model = deviceModelOf(device, copyBytesPerSecond);
+  const { predicted } = predict(stepwise, referenceShape(problem), problem, model);
+  return cellsOf(problem.grid) * problem.steps / predicted * 1e9;
 }
 
 /**

@@ -29,7 +29,7 @@ import { freeMemory } from "../platform.ts";
 import { type DeviceDescription, withWindow } from "../devices/device.ts";
 import { describeValue, formatBytes } from "../format.ts";
 import { defaultGrid, defaultSteps, defaultWorkers } from "./default_problem.ts";
-import { canRun, describeCut } from "./suited_space.ts";
+import { canRun, describeCut } from "./left_out.ts";
 import { refuserOf, RequestError } from "./request_error.ts";
 
 /** Time steps of a run at most: every evaluation takes several runs, and longer ones no longer change the rate. */

@@ -1,18 +1,14 @@
-import { wrongParameters } from "../../kernels/capability.ts";
-import { remembered } from "../../kernels/remembered.ts";
 import type { Problem } from "../../kernels/stencils/stencil.ts";
 import { TRAVERSALS } from "../../kernels/traversals/all.ts";
 import { stepwise } from "../../kernels/traversals/stepwise.ts";
-import type { DeviceLimits, Traversal } from "../../kernels/traversals/traversal.ts";
-import type { DeviceModel } from "../../models/roofline.ts";
+import type { Parameters, Traversal } from "../../kernels/traversals/traversal.ts";
+import { type CostModel, kindOf, type Prediction } from "../../models/cost_model.ts";
 import type { Configuration, Share } from "../configuration.ts";
 import { partOf } from "../devices/shared/shares.ts";
 import { cpuCandidates } from "../search/cpu_space.ts";
-import { type Candidate, feasible, onGpuAlone, type Space } from "../search/space.ts";
-import { adaptConfiguration, adaptShare, type AdaptTarget } from "./adapt.ts";
-import { type Calibration, kindOf } from "./calibration.ts";
-import type { Prediction } from "./prediction.ts";
+import { Enumeration, listsOf, onGpuAlone, withLists } from "../search/enumeration.ts";
 import { isShared, uses } from "../shares.ts";
+import { adaptConfiguration, adaptShare, type AdaptTarget } from "./adapt.ts";
 
 /** Shapes of each traversal of the GPU whose rate is corrected, the models' best. */
 const MOST_CORRECTED = 100;
@@ -22,12 +18,6 @@ export const MOST_RUNNERS_UP = 23;
 
 /** Those of them that differ from it in the order of dispatches alone. */
 const MOST_OTHER_ORDERS = 2;
-
-/**
- * Candidates of each traversal among the every second values of long lists, whose neighbours are looked at, too; then, with
- * these, the best again.
- */
-const MOST_REFINED = [16, 4];
 
 /** Kernels of each kind that are written in every way, those with the highest rates; orders of dispatches that the best have. */
 const MOST_WRITTEN = 8, MOST_ORDERS = 6;
@@ -44,12 +34,11 @@ const CPU_DOUBT = Math.log(1.1);
 /** Deviations to either side that 95% lie within. */
 const WITHIN_95 = 1.96;
 
-/** What there is to run on, and what the models know of it. */
+/** What there is to run on. */
 export interface PredictionTarget extends AdaptTarget {
-  readonly device: DeviceModel;
   /** The GPU's traversals. @default {all} */
   readonly traversals?: readonly Traversal[];
-  /** Standard deviation of the logarithm by which rates are off beside what the calibration says. @default {0} */
+  /** Standard deviation of the logarithm by which rates are off beside what the cost model says. @default {0} */
   readonly beside?: number;
 }
 
@@ -90,11 +79,11 @@ type Ranked<W> = Pick<Weighed<W>, "way" | "mean">;
  * alone if it was measured or there is nothing else, and shared as `like` is. The first is never expected to be slower
  * than stepwise.
  *
- * @param calibration of what was measured; of nothing: as the models predict
+ * @param model what runs cost, corrected by what was measured
  * @param like a configuration that was best for a problem like this one
  * @returns the best, runners-up of every sort, and the best of stepwise on the GPU, or why the GPU or the CPU cannot compute it
  */
-export function bestPredicted(target: PredictionTarget, calibration: Calibration, like?: Configuration): {
+export function bestPredicted(target: PredictionTarget, model: CostModel, like?: Configuration): {
   readonly best: Expected | undefined;
   readonly runnersUp: readonly Configuration[];
   readonly baseline: Expected | undefined;
@@ -103,21 +92,21 @@ export function bestPredicted(target: PredictionTarget, calibration: Calibration
   const { problem, cpuWorkers, beside } = target, [slices] = problem.grid;
   const reasons: string[] = [];
   const { share } = onGpuAlone({ traversal: stepwise, parameters: {} }, problem);
-  const ways = gpuWays({ on: problem, share, changes: [] }, target, reasons);
-  if (ways.length === 0 || (calibration.knowsCpu && cpuWorkers > 0)) ways.push(...cpuWays(target, reasons));
+  const ways = gpuWays({ on: problem, share, changes: [] }, target, model, reasons);
+  if (ways.length === 0 || (model.knowsCpu && cpuWorkers > 0)) ways.push(...cpuWays(target, reasons));
   const adapted = like && adaptShare(like, target);
   if (adapted !== undefined && "share" in adapted && isShared(adapted.share)) {
     const part = adapted.share.gpuSlices / slices;
-    ways.push(...gpuWays({ ...adapted, part, on: partOf(problem, adapted.share, "gpu") }, target, []));
+    ways.push(...gpuWays({ ...adapted, part, on: partOf(problem, adapted.share, "gpu") }, target, model, []));
   }
   const baselines = ways.filter(({ candidate, share }) => isStepwise(candidate) && !uses(share, "cpu"));
-  const kinds = Map.groupBy(fastestFirst(ways, calibration), ({ way }) => kindOf(way.candidate));
-  const written = [...kinds.values()].flatMap((kind) => inEveryWay(kind, calibration, target));
-  const first = mostPromising([...written, ...baselines], calibration);
-  const baseline = mostPromising(baselines, calibration);
+  const kinds = Map.groupBy(fastestFirst(ways, model), ({ way }) => kindOf(way.candidate));
+  const written = [...kinds.values()].flatMap((kind) => inEveryWay(kind, target, model));
+  const first = mostPromising([...written, ...baselines], model);
+  const baseline = mostPromising(baselines, model);
   return {
     best: first && describe(first, beside),
-    runnersUp: first === undefined ? [] : runnersUp(first.way, [...written, ...ways], calibration),
+    runnersUp: first === undefined ? [] : runnersUp(first.way, [...written, ...ways], model),
     baseline: baseline && describe(baseline, beside),
     reasons,
   };
@@ -130,13 +119,13 @@ export function bestPredicted(target: PredictionTarget, calibration: Calibration
  */
 export function mostPromising<W extends Timed>(
   ways: readonly W[],
-  calibration: Calibration,
+  model: CostModel,
 ): Weighed<W> | undefined {
   let best: (Weighed<W> & { readonly worth: number }) | undefined;
-  for (const { way, mean } of fastestFirst(ways, calibration)) {
+  for (const { way, mean } of fastestFirst(ways, model)) {
     // what follows is no better, however sure
     if (best !== undefined && mean < best.worth) break;
-    const deviation = calibration.deviation(way.candidate, way.on);
+    const deviation = model.deviation(way.candidate, way.on);
     const doubt = way.candidate.cpuWorkers !== undefined && !isStepwise(way.candidate) ? CPU_DOUBT : 0;
     const worth = mean - CAUTION * deviation - doubt;
     if (best === undefined || worth > best.worth) best = { way, mean, deviation, worth };
@@ -148,12 +137,12 @@ export function mostPromising<W extends Timed>(
  * What should be the fastest beside the first, however unsure: two other orders of its own kernel's dispatches, which need
  * no compiling, then other kernels, each in the order that should suit it best.
  */
-function runnersUp(first: Way, ways: readonly Way[], calibration: Calibration): Configuration[] {
+function runnersUp(first: Way, ways: readonly Way[], model: CostModel): Configuration[] {
   const parametersOf = ({ candidate: { parameters } }: Way): string => JSON.stringify(parameters);
   const { ordering = [] } = traversalOf(first) ?? {}, own = kernelOf(first);
   const seen = new Set([parametersOf(first)]), orders: Way[] = [], kernels: Way[] = [];
   const mostOrders = ordering.length > 0 ? MOST_OTHER_ORDERS : 0;
-  for (const { way } of corrected(ways, calibration)) {
+  for (const { way } of corrected(ways, model)) {
     if (orders.length >= mostOrders && kernels.length >= MOST_RUNNERS_UP) break;
     const kernel = kernelOf(way), key = kernel === own ? parametersOf(way) : kernel;
     if (!seen.has(key)) (kernel === own ? orders : kernels).push(way);
@@ -163,22 +152,18 @@ function runnersUp(first: Way, ways: readonly Way[], calibration: Calibration): 
 }
 
 /** The best kernels of a kind, written in every way, and what is best of these with dispatches in other orders. */
-function inEveryWay(kind: readonly Ranked<Way>[], calibration: Calibration, target: PredictionTarget): Way[] {
+function inEveryWay(kind: readonly Ranked<Way>[], target: PredictionTarget, model: CostModel): Way[] {
   const { writing = [], ordering = [] } = traversalOf(kind[0]!.way) ?? {};
   const shapes = Map.groupBy(kind, ({ way }) => kernelOf(way, writing));
   const ways = [...shapes.values()].slice(0, MOST_WRITTEN).flatMap(([one]) =>
-    writing.length > 0 ? variants(one!.way, target, writing) : [one!.way]
+    writing.length > 0 ? variants(one!.way, target, model, { free: writing }) : [one!.way]
   );
-  const best = ordering.length > 0 ? corrected(ways, calibration).slice(0, MOST_WRITTEN) : [];
+  const best = ordering.length > 0 ? corrected(ways, model).slice(0, MOST_WRITTEN) : [];
   const others = best.flatMap(({ way }) =>
-    shapes.get(kernelOf(way, writing))!.slice(1, MOST_ORDERS).flatMap(({ way: { candidate } }) =>
-      variants(
-        way,
-        target,
-        [],
-        Object.fromEntries(ordering.map((name) => [name, candidate.parameters[name]!])),
-      )
-    )
+    shapes.get(kernelOf(way, writing))!.slice(1, MOST_ORDERS).flatMap(({ way: { candidate } }) => {
+      const values = Object.fromEntries(ordering.map((name) => [name, candidate.parameters[name]!]));
+      return variants(way, target, model, { values });
+    })
   );
   return [...ways, ...others];
 }
@@ -198,14 +183,14 @@ function kernelOf(way: Way, without: readonly string[] = []): string {
 }
 
 /** Ways with their corrected rates, the fastest first. */
-function corrected<W extends Timed>(ways: readonly W[], calibration: Calibration): Ranked<W>[] {
-  const meanOf = ({ candidate, on, part = 1 }: Timed) => calibration.mean(candidate, on) - Math.log(part);
+function corrected<W extends Timed>(ways: readonly W[], model: CostModel): Ranked<W>[] {
+  const meanOf = ({ candidate, on, part = 1 }: Timed) => model.mean(candidate, on) - Math.log(part);
   return ways.map((way) => ({ way, mean: meanOf(way) })).sort((a, b) => b.mean - a.mean);
 }
 
 /** The same down to the fastest of stepwise. */
-function fastestFirst<W extends Timed>(ways: readonly W[], calibration: Calibration): Ranked<W>[] {
-  const all = corrected(ways, calibration);
+function fastestFirst<W extends Timed>(ways: readonly W[], model: CostModel): Ranked<W>[] {
+  const all = corrected(ways, model);
   const baseline = all.findIndex(({ way: { candidate } }) => isStepwise(candidate));
   return baseline < 0 ? all : all.slice(0, baseline + 1);
 }
@@ -218,99 +203,41 @@ function isStepwise({ traversal: { name } }: Prediction): boolean {
 /** What the GPU can do with its part of the grid; kernels written as usual. */
 function gpuWays(
   way: Omit<Way, "candidate">,
-  { limits, device, traversals: allowed = TRAVERSALS }: PredictionTarget,
+  { limits, traversals = TRAVERSALS }: PredictionTarget,
+  { device }: CostModel,
   reasons: string[],
 ): Way[] {
   if (limits === undefined) {
     reasons.push("GPU: there is no GPU");
     return [];
   }
-  const spaces: Space[] = [];
-  const ways = allowed.flatMap((traversal): Way[] => {
-    const all = only(traversal.parameterLists(way.on, limits), traversal.writing ?? [], ([one]) => [one!]);
-    const found: Candidate[] = [];
-    const look = (lists: typeof all, infeasible = traversal.infeasible): void => {
-      const traversals = [{ ...traversal, infeasible, parameterLists: () => lists }];
-      const space = feasible(way.on, { traversals, limits, device });
-      spaces.push(space);
-      for (const one of space.candidates) found.push(one);
-    };
-    const best = (most: number): Candidate[] =>
-      found.sort((a, b) => b.predicted - a.predicted).slice(0, most);
-    const isLeft = (name: string, at: number): boolean => at % 2 === 1 && at < orderedIn(all[name]!);
-    let long = Object.keys(all).filter((name) => orderedIn(all[name]!) > 0);
-    look(only(all, long, (list, name) => list.filter((_, i) => !isLeft(name, i))));
-    if (found.length === 0 && long.length > 0) {
-      look(all);
-      long = [];
-    }
-    const before = wrongParameters("found before"), seen = new Set<string>(), centres = new Set<Candidate>();
-    const refine = (centre: Candidate): void => {
-      if (centres.has(centre)) return;
-      centres.add(centre);
-      const near = (list: readonly number[], name: string): number[] => {
-        const at = list.indexOf(centre.parameters[name]!), most = long.includes(name) ? 1 : 0;
-        return list.filter((_, i) => Math.abs(i - at) <= most);
-      };
-      look(only(all, Object.keys(all), near), (on, one, limits) => {
-        const key = Object.values(one).join(),
-          isNew = long.some((name) => isLeft(name, all[name]!.indexOf(one[name]!)));
-        if (!isNew || seen.has(key)) return before;
-        seen.add(key);
-        return traversal.infeasible(on, one, limits);
-      });
-    };
-    for (const most of MOST_REFINED) best(most).forEach(refine);
-    return best(MOST_CORRECTED).map((candidate) => ({ ...way, candidate }));
-  });
-  const [first] = [
-    ...spaces.flatMap(({ infeasible }) => infeasible.map(({ example }) => example)),
-    ...spaces.flatMap(({ refused }) => refused.map(({ reason }) => reason)),
-  ];
-  if (ways.length === 0) reasons.push(`GPU: ${first}`);
+  const enumerations = traversals.map((one) => new Enumeration(one, way.on, { limits, device }));
+  const ways = enumerations.flatMap((one) =>
+    one.best(MOST_CORRECTED).map((candidate) => ({ ...way, candidate }))
+  );
+  if (ways.length === 0) {
+    const [first] = enumerations.toSorted((a, b) =>
+      Number(a.refusal !== undefined) - Number(b.refusal !== undefined)
+    );
+    reasons.push(`GPU: ${first?.why}`);
+  }
   return ways;
-}
-
-type ParameterLists = ReturnType<Traversal["parameterLists"]>;
-
-/** A traversal's lists, found once for a problem: all of its kernels that are written in every way have them. */
-const listsOf = remembered((on: Problem, name: string, limits: DeviceLimits): ParameterLists =>
-  TRAVERSALS.find((one) => one.name === name)!.parameterLists(on, limits)
-);
-
-/** How many of a list's first values are in order, of which every second is looked at first; 0 where they are few. */
-function orderedIn(list: readonly number[]): number {
-  const end = list.findIndex((value, i) => i > 0 && value <= list[i - 1]!),
-    count = end < 0 ? list.length : end;
-  return count > 4 ? count : 0;
 }
 
 /** The same with every value of some parameters, and with these values of others. */
 function variants(
   way: Way,
-  { limits, device }: PredictionTarget,
-  free: readonly string[],
-  values: Readonly<Record<string, number>> = {},
+  { limits }: PredictionTarget,
+  { device }: CostModel,
+  { free = [], values = {} }: { readonly free?: readonly string[]; readonly values?: Parameters },
 ): Way[] {
   const { candidate: { parameters }, on } = way, traversal = traversalOf(way)!;
   const fixed = Object.keys(parameters).filter((name) => !free.includes(name));
-  const lists = only(listsOf(on, traversal.name, limits!), fixed, (_, name) => [
+  const lists = withLists(listsOf(on, traversal.name, limits!), fixed, (_, name) => [
     values[name] ?? parameters[name]!,
   ]);
-  const traversals = [{ ...traversal, parameterLists: () => lists }];
-  const { candidates } = feasible(on, { traversals, limits: limits!, device });
+  const { candidates } = new Enumeration(traversal, on, { limits: limits!, device }).look(lists);
   return candidates.map((candidate) => ({ ...way, candidate }));
-}
-
-/** Lists of which some are replaced. */
-function only(
-  lists: ParameterLists,
-  names: readonly string[],
-  choose: (list: readonly number[], name: string) => number[],
-): ParameterLists {
-  return Object.fromEntries(
-    Object.entries(lists).map(([name, list]) => [name, names.includes(name) ? choose(list, name) : list]),
-  );
 }
 
 /** What the CPU can do alone. */
@@ -329,8 +256,7 @@ function cpuWays(target: PredictionTarget, reasons: string[]): Way[] {
       if (reasons.length < 2) reasons.push(`CPU: ${adapted.reason}`);
       return [];
     }
-    const { share } = one.configuration;
-    return [{ candidate: { ...one, cpuWorkers: share.cpuWorkers }, on: problem, share, changes: [] }];
+    return [{ candidate: one, on: problem, share: one.configuration.share, changes: [] }];
   });
 }
 

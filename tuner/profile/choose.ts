@@ -4,18 +4,18 @@ import { usersProblem } from "../../kernels/planned_problem.ts";
 import { stepwise } from "../../kernels/traversals/stepwise.ts";
 import { hashOf } from "../../kernels/definition.ts";
 import type { Constants } from "../../models/gpu_record.ts";
+import { CostModel, kindOf, type Sample } from "../../models/cost_model.ts";
 import type { DeviceModel } from "../../models/roofline.ts";
 import { adapterInfoOf, limitsOf } from "../devices/device.ts";
+import { deviceModelOf } from "../devices/device_model.ts";
 import { defaultSteps, withSuitedSteps } from "../problem/default_problem.ts";
 import { checkProblem, misfitOf } from "../problem/resolve_problem.ts";
 import { refuserOf } from "../problem/request_error.ts";
 import { type Configuration, configurationKey } from "../configuration.ts";
 import { describeValue, formatBandwidth, formatMeasured, formatPlural, formatRate } from "../format.ts";
 import { countCores, isPage } from "../platform.ts";
-import { deviceModelOf } from "../search/device_model.ts";
 import { adaptConfiguration, describeChanges } from "./adapt.ts";
 import { bestPredicted, type Expected, MOST_RUNNERS_UP, type PredictionTarget } from "./best_predicted.ts";
-import { Calibration, kindOf, type Sample } from "./calibration.ts";
 import { type Asked, keep, keyOf, numberOf } from "./kept_choices.ts";
 import { DEVICE_GRADES, gradeDevice, type TargetDevice } from "./match_device.ts";
 import { learn, USUAL_BANDWIDTH } from "./learn.ts";
@@ -185,8 +185,8 @@ function chooseAnew(asked: Asked): Choice {
     problem,
     limits: limits ?? undefined,
     cpuWorkers,
-    device: modelOf(device, alike, asked),
   };
+  const deviceModel = modelOf(device, alike, asked);
   const passedOver: PassedOver[] = [];
   for (const grade of grades) {
     const here = graded.get(grade) ?? [], nears = nearestEntries(here, wanted, stencil, MOST_ENTRIES);
@@ -199,7 +199,7 @@ function chooseAnew(asked: Asked): Choice {
       .toSorted((a, b) => Number(isShipped(a.device)) - Number(isShipped(b.device)));
     const beside = grade === "same-device" ? 0 : ELSEWHERE;
     const found = (grade === "default" ? undefined : measuredHere(same, target)) ??
-      predicted(nears, learntFrom(asked, [nears, others], target.device), { ...target, beside }, passedOver);
+      predicted(nears, learntFrom(asked, [nears, others], deviceModel), { ...target, beside }, passedOver);
     if (found === undefined) continue;
     const { near, baseline, known, isMeasured, ...rest } = found;
     const isExact = known === undefined && rest.changes.length === 0 && grade === "same-device";
@@ -219,9 +219,7 @@ function chooseAnew(asked: Asked): Choice {
       ? `another device, ${gpu?.description || gpu?.vendor}`
       : `a device of the ${grade.replace("-", " ")}`;
     const isScaled = device !== null && grade !== "same-device" && known !== undefined;
-    const scaled = isScaled
-      ? `, scaled to copies at ${formatBandwidth(target.device.copyBytesPerSecond)}`
-      : "";
+    const scaled = isScaled ? `, scaled to copies at ${formatBandwidth(deviceModel.copyBytesPerSecond)}` : "";
     return { ...choice, message: explain(choice, { on: on + scaled, near, baseline, known }) };
   }
   // it computes on the CPU's cores, more slowly than the CPU's own kernels
@@ -231,8 +229,10 @@ function chooseAnew(asked: Asked): Choice {
   // a field that caches hold gains nothing from a kernel that saves traffic, and pays for its compilation
   const isSmall = fieldBytes(problem) <= CACHED_BYTES && problem.stencil.dimensions !== 1;
   const traversals = isSmall ? { traversals: [stepwise] } : {};
-  const unmeasured = new Calibration([], target.device);
-  const { best, runnersUp, reasons } = bestPredicted({ ...target, ...traversals }, unmeasured);
+  const { best, runnersUp, reasons } = bestPredicted(
+    { ...target, ...traversals },
+    new CostModel(deviceModel),
+  );
   if (best === undefined) {
     const on = `${problem.stencil.title} on ${describeGrid(problem)}`;
     throw new RangeError(`Cannot choose a configuration for ${on}: ${reasons.join("; ")}`);
@@ -312,7 +312,7 @@ function measuredHere(same: readonly NearEntry[], target: PredictionTarget): Fou
 /** What entries teach of an equation, whose constants make no difference. */
 interface Learnt {
   readonly samples: ReadonlyMap<ProfileEntry, readonly Sample[]>;
-  readonly calibration: Calibration;
+  readonly model: CostModel;
 }
 
 /** What entries teach of the caller's problem, of the device at hand and then of others; kept for the next of its kind. */
@@ -323,14 +323,14 @@ function learntFrom(asked: Asked, entries: readonly NearEntry[][], device: Devic
     const [here, elsewhere] = entries, samples = learn(here!, stencil, { isHere: true, isCpu });
     const known = [...samples.values()].flat().length;
     for (const [entry, its] of learn(elsewhere!, stencil, { isCpu, known })) samples.set(entry, its);
-    return { samples, calibration: new Calibration([...samples.values()].flat(), device) };
+    return { samples, model: new CostModel(device, [...samples.values()].flat()) };
   });
 }
 
 /** The best predicted, and the nearest entry with a measurement of its kind; undefined if there is none. */
 function predicted(
   nears: readonly NearEntry[],
-  { samples, calibration }: Learnt,
+  { samples, model }: Learnt,
   target: PredictionTarget,
   passedOver: PassedOver[],
 ): Found | undefined {
@@ -345,7 +345,7 @@ function predicted(
   const known = nears.reduce((sum, { entry }) => sum + (samples.get(entry)?.length ?? 0), 0);
   if (known === 0) return undefined;
   const like = nears.find(({ isAlike }) => isAlike)?.entry.configuration;
-  const { best, runnersUp, baseline } = bestPredicted(target, calibration, like);
+  const { best, runnersUp, baseline } = bestPredicted(target, model, like);
   if (best === undefined) return undefined;
   const { configuration, cellsPerSecond, interval95 } = best;
   const isLike = (one: Sample): boolean => kindOf(one) === best.kind;

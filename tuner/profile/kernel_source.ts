@@ -3,7 +3,8 @@ import { alongAxes, type Problem } from "../../kernels/stencils/stencil.ts";
 import { planesOf, reachOf } from "../../kernels/update.ts";
 import { writeWasm } from "../../kernels/wasm/write_wasm.ts";
 import type { Configuration } from "../configuration.ts";
-import type { Candidate, Space } from "../search/space.ts";
+import type { Candidate } from "../search/enumeration.ts";
+import type { Space } from "../search/space.ts";
 import { slicesOf } from "../shares.ts";
 
 /** What the CPU's kernel is called; no traversal has this name. */

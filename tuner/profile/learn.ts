@@ -1,26 +1,35 @@
 import { remembered } from "../../kernels/remembered.ts";
 import { plannedProblem, usersProblem } from "../../kernels/planned_problem.ts";
 import type { Problem, Stencil } from "../../kernels/stencils/stencil.ts";
+import type { Traversal } from "../../kernels/traversals/traversal.ts";
+import { CostModel, type Sample } from "../../models/cost_model.ts";
 import type { DeviceModel } from "../../models/roofline.ts";
-import { deviceModelOf } from "../search/device_model.ts";
-import { rankCandidates, type Space } from "../search/space.ts";
-import {
-  Calibration,
-  correctSpace,
-  MOST_SAMPLES,
-  mostElsewhere,
-  type Sample,
-  samplesOf,
-} from "./calibration.ts";
+import { deviceModelOf } from "../devices/device_model.ts";
+import { leftOut } from "../problem/left_out.ts";
+import { RequestError } from "../problem/request_error.ts";
+import { withSuitedSteps } from "../problem/default_problem.ts";
+import { EMPTY_SPACE, enumerateSpace, type Space } from "../search/space.ts";
 import { numberOf } from "./kept_choices.ts";
 import { gradeDevice } from "./match_device.ts";
 import { type NearEntry, nearestEntries } from "./profile_index.ts";
 import { describeProblem, problemOf } from "./profile_problem.ts";
 import type { ProfileDevice, ProfileEntry } from "./profile_types.ts";
+import { samplesOf } from "./samples.ts";
 import { shippedEntries } from "./shipped.ts";
 
 /** Copy bandwidth assumed where it is unknown; it hardly changes the order of predictions. */
 export const USUAL_BANDWIDTH = 200e9;
+
+/** Most measurements of one device to learn from, the nearest problems first: time grows with the cube of a traversal's. */
+export const MOST_SAMPLES = 200;
+
+/** Measurements of other devices to learn from, even if MOST_SAMPLES of the device at hand are known. */
+const LEAST_ELSEWHERE = 50;
+
+/** Most measurements of other devices to learn from. @param known measurements of the device at hand */
+export function mostElsewhere(known: number): number {
+  return Math.max(LEAST_ELSEWHERE, MOST_SAMPLES - known);
+}
 
 /** What entries taught of a stencil before. */
 const sampled = remembered((_: Stencil) => new WeakMap<ProfileEntry, readonly Sample[]>());
@@ -57,20 +66,41 @@ export function learn(
   return samples;
 }
 
-/** A GPU's space, in any order, in that of what comes with Facet and what a run has learnt before. */
-export function expectedSpace(
-  space: Space,
+/** What runs of a problem cost a GPU, by what comes with Facet and what a run has learnt before. */
+export function costModelOf(
   problem: Problem,
-  [{ gpu }, model]: readonly [device: Pick<ProfileDevice, "gpu">, model: DeviceModel],
+  { gpu }: Pick<ProfileDevice, "gpu">,
+  model: DeviceModel,
   learned: readonly Sample[] = [],
-): Space {
+): CostModel {
   const { stencil } = usersProblem(problem);
   const shipped = gpu === null || gpu.isFallback ? [] : shippedEntries().flatMap((known) => {
     const nears = nearestEntries([known], describeProblem(problem), stencil, MOST_SAMPLES);
     const isHere = gradeDevice(gpu, known.device.gpu) === "same-device";
     return [...learn(nears, stencil, { isHere }).values()].flat();
   });
-  const samples = [...learned, ...shipped];
-  if (samples.length === 0) return { ...space, candidates: rankCandidates(space.candidates) };
-  return correctSpace(space, problem, new Calibration(samples, model));
+  return new CostModel(model, [...learned, ...shipped]);
+}
+
+/** What a space is made of. */
+type Resolved = Parameters<typeof withSuitedSteps>[0] & { readonly traversals: readonly Traversal[] };
+
+/** The problem with the steps that suit the GPU, and its space; without a GPU that is empty. */
+export function suitedSpace(
+  resolved: Resolved,
+  copyBytesPerSecond: number,
+): { readonly problem: Problem; readonly space: Space } {
+  const { traversals, device } = resolved, problem = withSuitedSteps(resolved, copyBytesPerSecond);
+  if (device.gpu === null) return { problem, space: EMPTY_SPACE };
+  const model = costModelOf(problem, device, deviceModelOf(device, copyBytesPerSecond));
+  return { problem, space: enumerateSpace(problem, { traversals, limits: device.gpu.limits, model }) };
+}
+
+/** The same; `Cannot ${action}`, and why, where a GPU's space is empty. */
+export function usableSpace(action: string, resolved: Resolved, copyBytesPerSecond: number) {
+  const { problem, space } = suitedSpace(resolved, copyBytesPerSecond);
+  if (space.candidates.length > 0) return { problem, space };
+  const reasons = leftOut(problem, space, resolved.device.gpu!.limits);
+  const words = reasons.map(({ traversal, reason }) => `${traversal}: ${reason}`).join("; ");
+  throw new RequestError(`Cannot ${action}: ${words}`);
 }

@@ -1,11 +1,13 @@
 import { type OwnGrid, ownOf, type Problem } from "../../kernels/stencils/stencil.ts";
 import { stepwise } from "../../kernels/traversals/stepwise.ts";
+import { CostModel, type Sample } from "../../models/cost_model.ts";
 import type { DeviceModel } from "../../models/roofline.ts";
 import { formatPercent } from "../format.ts";
 import { mostPromising } from "./best_predicted.ts";
-import { Calibration, MOST_SAMPLES, mostElsewhere, pointsOf, type Sample } from "./calibration.ts";
+import { MOST_SAMPLES, mostElsewhere } from "./learn.ts";
 import { equationDistance, problemDistance, workIn } from "./profile_index.ts";
 import { describeProblem, stencilKey } from "./profile_problem.ts";
+import { pointsOf } from "./samples.ts";
 
 /** Rates repeat to within this part of each other. */
 const SURELY = 0.99;
@@ -70,7 +72,7 @@ export function leaveOneOut(
     const known = [...here, ...elsewhere];
     if (known.length === 0) return [];
     const ways = one.samples.map((candidate) => ({ candidate, on: one.problem }));
-    const first = mostPromising(ways, new Calibration(known, device));
+    const first = mostPromising(ways, new CostModel(device, known));
     // where one thing was measured, no choice could lose
     if (first === undefined || ways.length < 2) return [];
     const chosen = first.way.candidate;

@@ -1,5 +1,5 @@
 import type { Constants } from "../../models/gpu_record.ts";
-import { pointsOf } from "./calibration.ts";
+import { pointsOf } from "./samples.ts";
 import { problemKey } from "./profile_problem.ts";
 import { isFuture } from "./schema.ts";
 import type { DeviceEntries, Profile, ProfileDevice, ProfileEntry } from "./profile_types.ts";

@@ -1,21 +1,15 @@
 import { refusalOf } from "../../kernels/capability.ts";
 import { cpuTraversalNamed } from "../../kernels/cpu/cpu_traversals.ts";
 import { remembered } from "../../kernels/remembered.ts";
-import { cellsOf, type Problem } from "../../kernels/stencils/stencil.ts";
+import type { Problem } from "../../kernels/stencils/stencil.ts";
 import { TRAVERSALS } from "../../kernels/traversals/all.ts";
 import type { DeviceLimits, Parameters, Traversal } from "../../kernels/traversals/traversal.ts";
-import { type DeviceModel, predictRate } from "../../models/roofline.ts";
+import { predict, type Prediction } from "../../models/cost_model.ts";
+import type { DeviceModel } from "../../models/roofline.ts";
 import { everyLimit } from "../devices/device.ts";
 import { cpuCandidate } from "../search/cpu_space.ts";
-import type { Point } from "../search/strategy.ts";
+import { listsOf } from "../search/enumeration.ts";
 import type { ProfilePoint } from "./profile_types.ts";
-
-/** A configuration with its predicted rate: of the GPU's space, or of the CPU's. */
-export interface Prediction extends Point {
-  readonly predicted: number;
-  /** Of the CPU's, which have no demand. */
-  readonly cpuWorkers?: number;
-}
 
 /**
  * What today's models predict of a configuration that a file names; or why it cannot be predicted, since the file may be
@@ -34,17 +28,14 @@ export function predictionOf(
     const known = cpuTraversalNamed(name);
     const why = known && (refusalOf(known, problem) ?? known.infeasible(problem, parameters));
     if (why !== undefined) return { reason: `${name}: ${why.message}` };
-    const candidate = cpuCandidate(problem, { traversal: name, parameters, cpuWorkers });
-    return candidate === undefined
-      ? { reason: `the CPU has no traversal ${name} any more` }
-      : { traversal: candidate.traversal, parameters, predicted: candidate.predicted, cpuWorkers };
+    return cpuCandidate(problem, { traversal: name, parameters, cpuWorkers }) ??
+      { reason: `the CPU has no traversal ${name} any more` };
   }
   const traversal = TRAVERSALS.find((one) => one.name === name);
   if (traversal === undefined) return { reason: `there is no traversal ${name} any more` };
   const odd = refusedBy(problem, name) ?? (isTrusted ? undefined : oddValue(traversal, problem, parameters));
   if (odd !== undefined) return { reason: `${name}: ${odd}` };
-  const demand = traversal.demand(problem, parameters);
-  const predicted = predictRate(demand, device, { cells: cellsOf(problem.grid) });
+  const { demand, predicted } = predict(traversal, parameters, problem, device);
   if (predicted > 0 && Number.isFinite(predicted)) return { traversal, parameters, demand, predicted };
   const values = Object.entries(parameters).map((entry) => entry.join("=")).join(" ");
   return { reason: `wanted parameters of ${name} whose rate can be predicted, found ${values}` };
@@ -66,7 +57,7 @@ const FAR_BEYOND = 4;
 export function oddValue(traversal: Traversal, problem: Problem, parameters: Parameters): string | undefined {
   const boundsOf = (list: readonly number[]) =>
     [Math.min(1, ...list), FAR_BEYOND * Math.max(1, ...list)] as const;
-  return oddIn(listsOf(problem, traversal.name), parameters, boundsOf);
+  return oddIn(listsOf(problem, traversal.name, ANY_DEVICE), parameters, boundsOf);
 }
 
 /** Which value is neither in its parameter's list nor a whole number within bounds, in words; undefined if none is. */
@@ -88,9 +79,4 @@ export function oddIn(
 /** Why a traversal refuses a problem, found once for each. */
 const refusedBy = remembered((problem: Problem, traversal: string) =>
   refusalOf(TRAVERSALS.find(({ name }) => name === traversal)!, problem)?.message
-);
-
-/** What a search would try where nothing limits it, found once for each problem. */
-const listsOf = remembered((problem: Problem, traversal: string) =>
-  TRAVERSALS.find(({ name }) => name === traversal)!.parameterLists(problem, ANY_DEVICE)
 );

@@ -10,7 +10,7 @@ import { predictionOf } from "../profile/prediction.ts";
 import { ProfileError } from "../profile/profile_error.ts";
 import { problemOf } from "../profile/profile_problem.ts";
 import type { ProfileDevice, ProfileProblem } from "../profile/schema.ts";
-import { deviceModelOf } from "../search/device_model.ts";
+import { deviceModelOf } from "../devices/device_model.ts";
 import { rankCandidates } from "../search/space.ts";
 import type { Point } from "../search/strategy.ts";
 

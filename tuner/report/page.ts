@@ -1,6 +1,6 @@
 import { formatCount, formatFactor, formatPercent, formatPlural, formatRate } from "../format.ts";
 import type { JournalRecord } from "../profile/journal_format.ts";
-import { samplesOf } from "../profile/calibration.ts";
+import { samplesOf } from "../profile/samples.ts";
 import { compareProblems, describeProfileProblem, tiesWithStepwise } from "../profile/describe.ts";
 import {
   describeLoss,
@@ -9,7 +9,7 @@ import {
   type UnseenProblem,
 } from "../profile/leave_one_out.ts";
 import { problemOf } from "../profile/profile_problem.ts";
-import { deviceModelOf } from "../search/device_model.ts";
+import { deviceModelOf } from "../devices/device_model.ts";
 import { devicesOf } from "../profile/merge.ts";
 import type { Profile, ProfileEntry } from "../profile/schema.ts";
 import { allMeasurements } from "./all_measurements.ts";

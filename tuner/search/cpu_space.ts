@@ -1,6 +1,6 @@
 import { CPU_TRAVERSALS, cpuTraversalNamed, workerCounts } from "../../kernels/cpu/cpu_traversals.ts";
 import { cellsOf, fieldBytes, type Problem } from "../../kernels/stencils/stencil.ts";
-import type { Parameters } from "../../kernels/traversals/traversal.ts";
+import type { Prediction } from "../../models/cost_model.ts";
 import { predictCpuRate, usualCpuBandwidth } from "../../models/cpu_roofline.ts";
 import { roofOf } from "../../models/roofline.ts";
 import type { Configuration } from "../configuration.ts";
@@ -9,12 +9,9 @@ import { rankCandidates } from "./space.ts";
 import { configurationOf } from "../shares.ts";
 
 /** A configuration of the CPU that could be measured. */
-export interface CpuCandidate {
-  readonly traversal: { readonly name: string };
-  readonly parameters: Parameters;
+export interface CpuCandidate extends Prediction {
+  readonly cpuWorkers: number;
   readonly configuration: Configuration;
-  /** Predicted cells per second. */
-  readonly predicted: number;
   /** Cells per second that bandwidth allows for its traffic; undefined where there is none, as on a line. */
   readonly roof: number | undefined;
 }
@@ -60,6 +57,7 @@ export function cpuCandidate(
   return {
     traversal: { name },
     parameters,
+    cpuWorkers,
     configuration: configurationOf([
       { device: "cpu", slices, traversal: name, parameters, workers: cpuWorkers },
     ]),

@@ -1,41 +1,8 @@
-import { refusalOf } from "../../kernels/capability.ts";
-import { cellsOf, fieldBytes, type Problem } from "../../kernels/stencils/stencil.ts";
-import type { Demand, DeviceLimits, Parameters, Traversal } from "../../kernels/traversals/traversal.ts";
-import { combine } from "../../kernels/traversals/combine.ts";
-import type { Configuration, Share } from "../configuration.ts";
-import { type DeviceModel, predictRate, roofOf } from "../../models/roofline.ts";
-import { type Passage, windowRate } from "../../models/window.ts";
-import { WINDOW_SECTIONS } from "../../kernels/sections.ts";
-import { configurationOf } from "../shares.ts";
-
-/** A configuration of the GPU that could be measured. */
-export interface Candidate {
-  readonly traversal: Traversal;
-  readonly parameters: Parameters;
-  /** The whole grid on the GPU. */
-  readonly configuration: Configuration;
-  readonly demand: Demand;
-  /** Predicted cells per second. */
-  readonly predicted: number;
-  /** Cells per second that bandwidth allows for its traffic. */
-  readonly roof: number;
-  /** Of levels that pass through a window. */
-  readonly window?: {
-    readonly bytes: number;
-    readonly passage: Passage;
-    /** Predicted cells per second if all lay on the device. */
-    readonly resident: number;
-  };
-}
-
-/** The configuration of a candidate: the whole grid on the GPU. */
-export function onGpuAlone(
-  { traversal, parameters, window }: Pick<Candidate, "traversal" | "parameters" | "window">,
-  { grid: [slices], steps }: Problem,
-): Configuration {
-  const gpu = { device: "gpu", slices, traversal: traversal.name, parameters } as const;
-  return configurationOf([{ ...gpu, memory: window?.bytes }], steps);
-}
+import type { Problem } from "../../kernels/stencils/stencil.ts";
+import type { DeviceLimits, Traversal } from "../../kernels/traversals/traversal.ts";
+import type { CostModel } from "../../models/cost_model.ts";
+import { median } from "../measuring/statistics.ts";
+import { type Candidate, Enumeration } from "./enumeration.ts";
 
 export interface Space {
   /** Candidates in the order to try them. */
@@ -64,83 +31,50 @@ const FIRST_OF_EACH = 4;
  */
 const TURN = 0.95;
 
+/** Candidates of a traversal whose predictions are corrected one by one, the models' best. */
+const MOST_CORRECTED = 4000;
+
 /**
  * Enumerates the space: every combination of the traversals' own parameter lists that the device's limits allow, each
  * with its predicted rate, in the order of {@linkcode rankCandidates}. Nothing is compiled.
  */
-export function enumerateSpace(problem: Problem, options: SpaceOptions): Space {
-  const space = feasible(problem, options);
-  return { ...space, candidates: rankCandidates(space.candidates) };
-}
-
-interface SpaceOptions {
-  readonly traversals: readonly Traversal[];
-  readonly limits: DeviceLimits;
-  readonly device: DeviceModel;
-}
-
-/** The same in no order. */
-export function feasible(problem: Problem, { traversals, limits, device }: SpaceOptions): Space {
-  const refused: Space["refused"][number][] = [];
-  const infeasible: Space["infeasible"][number][] = [];
-  const candidates: Candidate[] = [];
-  const cells = cellsOf(problem.grid);
-  const { mostLoopInstructions = Infinity, mostWorkgroupBytes = Infinity } = device.record ?? {};
-  let combinations = 0, share: Share | undefined;
-  for (const traversal of traversals) {
-    const refusal = refusalOf(traversal, problem, limits);
-    if (refusal !== undefined) {
-      refused.push({ traversal: traversal.name, reason: refusal.message });
-      continue;
-    }
-    let count = 0, example = "", limit = "";
-    for (const parameters of combine(traversal.parameterLists(problem, limits))) {
-      combinations++;
-      const why = traversal.infeasible(problem, parameters, limits);
-      const demand = why === undefined ? traversal.demand(problem, parameters) : undefined;
-      const { loopInstructions = 0, workgroupBytes = 0 } = demand ?? {};
-      if (
-        demand === undefined || loopInstructions > mostLoopInstructions || workgroupBytes > mostWorkgroupBytes
-      ) {
-        count++;
-        const reason = why?.message ?? "a driver in software takes too long to compile it: " +
-            (loopInstructions > mostLoopInstructions
-              ? `a loop of ${loopInstructions} instructions`
-              : `${workgroupBytes} bytes of workgroup memory`);
-        // what the device does not allow says more than what parameters do not go together
-        if (limit === "" && why !== undefined && why.kind !== "parameters") limit = reason;
-        example ||= reason;
-        continue;
-      }
-      const resident = predictRate(demand, device, { cells });
-      const roof = roofOf(demand, device.copyBytesPerSecond);
-      const passage = passageOf(problem, { traversal, parameters }, limits);
-      const predicted = passage === undefined ? resident : windowRate(passage, resident);
-      const window = passage && { window: { bytes: limits.windowBytes!, passage, resident } };
-      const made = { traversal, parameters, ...window };
-      share ??= onGpuAlone(made, problem).share;
-      const configuration = { traversal: traversal.name, parameters, share };
-      candidates.push({ ...made, configuration, demand, predicted, roof });
-    }
-    if (count > 0) infeasible.push({ traversal: traversal.name, count, example: limit || example });
-  }
-  return { candidates, refused, combinations, infeasible };
-}
-
-/** A passage through the window that the limits give; undefined where all lies on the device. */
-function passageOf(
+export function enumerateSpace(
   problem: Problem,
-  { traversal, parameters }: Pick<Candidate, "traversal" | "parameters">,
-  limits: DeviceLimits,
-): Passage | undefined {
-  const { windowBytes } = limits;
-  if (windowBytes === undefined) return undefined;
-  const { grid, steps } = problem, cells = cellsOf(grid);
-  const bytes = fieldBytes(problem);
-  // of each section half is in common with the next, roughly
-  const sections = Math.ceil(2 * WINDOW_SECTIONS * bytes / windowBytes);
-  const most = traversal.passageSteps?.(problem, parameters, limits) ?? 1;
-  return { cells, steps: Math.min(steps, most), bytes, sections };
+  { traversals, limits, model }: {
+    readonly traversals: readonly Traversal[];
+    readonly limits: DeviceLimits;
+    readonly model: CostModel;
+  },
+): Space {
+  const all = traversals.map((one) => new Enumeration(one, problem, { limits, device: model.device }).look());
+  return {
+    candidates: rankCandidates(all.flatMap(({ candidates }) => corrected(candidates, problem, model))),
+    refused: all.flatMap(({ traversal, refusal: reason }) =>
+      reason === undefined ? [] : [{ traversal, reason }]
+    ),
+    combinations: all.reduce((sum, { combinations }) => sum + combinations, 0),
+    infeasible: all.filter(({ infeasible }) => infeasible > 0)
+      .map(({ traversal, infeasible: count, why: example }) => ({ traversal, count, example })),
+  };
+}
+
+/**
+ * A traversal's candidates with corrected predictions, as far as anything was measured. Those that the models leave far behind
+ * are all as far off as the median of the others, since a space has tens of thousands.
+ */
+function corrected(
+  candidates: readonly Candidate[],
+  problem: Problem,
+  model: CostModel,
+): readonly Candidate[] {
+  if (!model.isCorrected || candidates.length === 0) return candidates;
+  const rates = Float64Array.from(candidates, ({ predicted }) => predicted).sort();
+  const least = rates[rates.length - MOST_CORRECTED] ?? 0;
+  const ratios = candidates.map((one) =>
+    one.predicted < least ? undefined : Math.exp(model.mean(one, problem)) / one.predicted
+  );
+  const usual = median(ratios.filter((ratio) => ratio !== undefined));
+  return candidates.map((one, i) => ({ ...one, predicted: one.predicted * (ratios[i] ?? usual) }));
 }
 
 /** What candidates are ordered by. */

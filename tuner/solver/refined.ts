@@ -1,7 +1,7 @@
 import type { Problem } from "../../kernels/stencils/stencil.ts";
 import { type Configuration, configurationKey, type Failure, type Verification } from "../configuration.ts";
 import { median, medianInterval95 } from "../measuring/statistics.ts";
-import { pointOf, pointsOf } from "../profile/calibration.ts";
+import { pointOf, pointsOf } from "../profile/samples.ts";
 import { describeProblem } from "../profile/profile_problem.ts";
 import type { ProfileEntry } from "../profile/profile_types.ts";
 import { isShared } from "../shares.ts";

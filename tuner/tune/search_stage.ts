@@ -2,7 +2,7 @@ import type { Configuration } from "../configuration.ts";
 import { isFailure } from "../devices/run_failure.ts";
 import { evaluateSideBySide, type TimedEvaluation } from "../measuring/evaluator.ts";
 import { beginRecalling } from "../search/recalled_search.ts";
-import type { Candidate } from "../search/space.ts";
+import type { Candidate } from "../search/enumeration.ts";
 import type { Outcome, Point, Search } from "../search/strategy.ts";
 import { Latency } from "./time_plan.ts";
 import type { TuningRun } from "./tuning_run.ts";

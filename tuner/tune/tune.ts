@@ -3,7 +3,7 @@ import { formatDuration } from "../format.ts";
 import { ratedOf } from "../measuring/tie_set.ts";
 import { RequestError } from "../problem/request_error.ts";
 import { describeProblem, whyNotStorable } from "../profile/profile_problem.ts";
-import { pointOf, pointsOf } from "../profile/calibration.ts";
+import { pointOf, pointsOf } from "../profile/samples.ts";
 import type { ProfileResult } from "../profile/profile_types.ts";
 import { describeCostModel, type ProfileEntry } from "../profile/schema.ts";
 import { balance, type BalanceResult } from "./balance_stage.ts";

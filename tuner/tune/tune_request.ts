@@ -7,7 +7,7 @@ import type { Evaluation } from "../measuring/evaluate.ts";
 import type { Evaluator } from "../measuring/evaluator.ts";
 import type { ProcessOptions } from "../measuring/process/process_evaluator.ts";
 import type { ResolvedProblem } from "../problem/resolve_problem.ts";
-import type { Sample } from "../profile/calibration.ts";
+import type { Sample } from "../../models/cost_model.ts";
 import type { ProfileEntry } from "../profile/schema.ts";
 import type { Space } from "../search/space.ts";
 import type { Strategy } from "../search/strategy.ts";

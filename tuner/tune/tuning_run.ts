@@ -12,11 +12,12 @@ import { evaluateOn, type EvaluateOptions } from "../measuring/evaluate.ts";
 import { partsOfTurn } from "../measuring/final_round.ts";
 import { type Evaluator, FIRST_EVALUATORS, takeTurns, type TimedEvaluation } from "../measuring/evaluator.ts";
 import { defaultGrid, predictRunNs, withSuitedSteps } from "../problem/default_problem.ts";
-import { expectedSpace } from "../profile/learn.ts";
+import { costModelOf } from "../profile/learn.ts";
 import { describeProblem, isSameProblem } from "../profile/profile_problem.ts";
-import { deviceModelOf } from "../search/device_model.ts";
+import { deviceModelOf } from "../devices/device_model.ts";
 import type { CpuCandidate } from "../search/cpu_space.ts";
-import { type Candidate, EMPTY_SPACE, feasible, type Space } from "../search/space.ts";
+import type { Candidate } from "../search/enumeration.ts";
+import { EMPTY_SPACE, enumerateSpace, type Space } from "../search/space.ts";
 import { EarlierEntry } from "./earlier_entry.ts";
 import { type Alone, Findings } from "./findings.ts";
 import {
@@ -263,10 +264,10 @@ export class TuningRun {
     }
     if (device.gpu !== null && copyBytesPerSecond !== null) {
       const { traversals, learned } = request;
-      const model = deviceModelOf({ ...device, measured: constants }, copyBytesPerSecond);
-      const space = feasible(problem, { traversals, limits: device.gpu.limits, device: model });
+      const measured = deviceModelOf({ ...device, measured: constants }, copyBytesPerSecond);
+      const model = costModelOf(problem, device, measured, learned);
       await new Promise((resolve) => setTimeout(resolve)); // evaluators may wait for their turn
-      this.space = expectedSpace(space, problem, [device, model], learned);
+      this.space = enumerateSpace(problem, { traversals, limits: device.gpu.limits, model });
     }
     this.searched = this.#isShort ? worthTrying(this.space.candidates) : this.space.candidates;
     this.leaveOutProcesses();

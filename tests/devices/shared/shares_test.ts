@@ -83,7 +83,8 @@ Deno.test("the CPU alone refuses what none of its traversals is, and on a grid t
 Deno.test("a short run has the order of dispatches that suits it, by the same shaders; a long one keeps its own", () => {
   const problem: Problem = { stencil: wave(2), grid: [512, 512, 512], boundary: "zero", steps: 3072 };
   const kernel = { dts: 4, zPerThread: 1, threads: 512, chunk: 4, unroll: 2, lookahead: 99 };
-  const parameters = { ...kernel, nt: 192, bands: 2 }, gpu = { limits: ANY_DEVICE, isSoftware: false };
+  const parameters = { ...kernel, nt: 192, bands: 2 },
+    gpu = { limits: ANY_DEVICE, model: { copyBytesPerSecond: 3e12 } };
   const orderFor = (steps: number) => expectedOf(diamondTorre, problem, parameters, { steps, gpu }).order;
   const rateOf = (steps: number, order = {}) => {
     const on = { ...problem, steps }, device = { copyBytesPerSecond: 3e12 };
@@ -116,7 +117,10 @@ Deno.test("the models know what long runs of torres gain, in the order that suit
     share: { cpuSlices: 512, gpuSlices: 0, exchangeEvery: 1, cpuWorkers: 1 },
   };
   const gainOf = (configuration: Configuration, steps = 96): number =>
-    longRunGain(problem, configuration, { steps, gpu: { limits: ANY_DEVICE, isSoftware: false } });
+    longRunGain(problem, configuration, {
+      steps,
+      gpu: { limits: ANY_DEVICE, model: { copyBytesPerSecond: 3e12 } },
+    });
   const plain = onGpu("stepwise", { threadsZ: 8, threadsY: 2, threadsX: 1 });
   assertEquals([gainOf(plain), gainOf(onCpu), gainOf(torre(96, 16), 3072)], [1, 1, 1]);
   // in 96 steps another order suits both better than sixteen bands of 96 tiers, of which one alone could run

@@ -12,7 +12,7 @@ import { detectDevice } from "../../../tuner/devices/device.ts";
 import type { Evaluation } from "../../../tuner/measuring/evaluate.ts";
 import { configurationKey } from "../../../tuner/configuration.ts";
 import { exhaustive } from "../../../tuner/search/baselines.ts";
-import type { Candidate } from "../../../tuner/search/space.ts";
+import type { Candidate } from "../../../tuner/search/enumeration.ts";
 import type { Point, Strategy } from "../../../tuner/search/strategy.ts";
 import { runTuning, type TuneRequest } from "../../../tuner/tune/tune.ts";
 import { testOnGpu } from "../../test_on_gpu.ts";

@@ -1,6 +1,10 @@
 import type { DeviceLimits } from "../../../kernels/traversals/traversal.ts";
 import type { FailureReason } from "../../configuration.ts";
+import { H100, LLVMPIPE } from "../../../models/gpu_record.ts";
+import type { DeviceModel } from "../../../models/roofline.ts";
+import { countCores } from "../../platform.ts";
 import { limitsOf } from "../device.ts";
+import { deviceModelOf } from "../device_model.ts";
 import { openDevice } from "../open_device.ts";
 import { RunFailure } from "../run_failure.ts";
 import { tickOf } from "./gpu_clock.ts";
@@ -44,6 +48,8 @@ export class GpuDevice implements Disposable {
   readonly hasTimestamps: boolean;
   /** Whether it computes on the CPU, whose clock does not fall while it waits. */
   readonly isSoftware: boolean;
+  /** What the models know of it: of a bandwidth that nobody measured, that of a GPU like it. */
+  readonly model: DeviceModel;
   readonly device: GPUDevice;
   /** Work that takes longer than this is given up, and the device with it. */
   readonly timeoutMs: number;
@@ -67,7 +73,13 @@ export class GpuDevice implements Disposable {
     this.timeoutMs = timeoutMs;
     this.#isBorrowed = isBorrowed;
     this.hasTimestamps = device.features.has("timestamp-query");
-    this.isSoftware = device.adapterInfo?.isFallbackAdapter ?? false;
+    const { isFallbackAdapter: isFallback = false, description = "" } = device.adapterInfo ?? {};
+    this.isSoftware = isFallback;
+    const { copyBytesPerSecond } = isFallback ? LLVMPIPE : H100;
+    this.model = deviceModelOf(
+      { gpu: { isFallback, description }, cpu: { cores: countCores() } },
+      copyBytesPerSecond,
+    );
     this.limits = limitsOf(device.limits);
     const known = LISTENERS.get(device), listeners = known ?? new Set();
     listeners.add(this.#onLost);

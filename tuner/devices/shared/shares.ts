@@ -1,12 +1,11 @@
 import { refusalOf } from "../../../kernels/capability.ts";
 import { cpuTraversalNamed } from "../../../kernels/cpu/cpu_traversals.ts";
 import { remembered } from "../../../kernels/remembered.ts";
-import { cellsOf, type Problem } from "../../../kernels/stencils/stencil.ts";
+import type { Problem } from "../../../kernels/stencils/stencil.ts";
 import { ghostWidths } from "../../../kernels/update.ts";
 import { traversalNamed } from "../../../kernels/traversals/all.ts";
 import { combine } from "../../../kernels/traversals/combine.ts";
 import type { GpuPlan, Parameters, Traversal } from "../../../kernels/traversals/traversal.ts";
-import { H100, LLVMPIPE } from "../../../models/gpu_record.ts";
 import {
   partOfRank,
   type Place,
@@ -14,7 +13,7 @@ import {
   problemOfRank,
   type RankPlan,
 } from "../../../models/rank_part.ts";
-import { predictRate } from "../../../models/roofline.ts";
+import { predict } from "../../../models/cost_model.ts";
 import type { Configuration, Share } from "../../configuration.ts";
 import { type DeviceKind, type DeviceShare, isShared, sharesOf, slicesOf, uses } from "../../shares.ts";
 import { cpuLayoutOf } from "../cpu/cpu_field.ts";
@@ -131,7 +130,7 @@ const WORTH_ANOTHER_ORDER = 1.05;
 /** What the models know of a run: its steps, and the device. */
 interface RunOptions {
   readonly steps: number;
-  readonly gpu: Pick<GpuDevice, "limits" | "isSoftware">;
+  readonly gpu: Pick<GpuDevice, "limits" | "model">;
 }
 
 /**
@@ -144,10 +143,9 @@ export function expectedOf(
   parameters: Parameters,
   { steps, gpu }: RunOptions,
 ): { readonly rate: number; readonly order?: Parameters } {
-  const on = { ...problem, steps }, cells = cellsOf(problem.grid);
-  const record = gpu.isSoftware ? LLVMPIPE : H100, { copyBytesPerSecond } = record;
-  const rateOf = (its: Parameters): number =>
-    predictRate(traversal.demand(on, { ...parameters, ...its }), { copyBytesPerSecond, record }, { cells });
+  const on = { ...problem, steps };
+  const rateOf = (order: Parameters): number =>
+    predict(traversal, { ...parameters, ...order }, on, gpu.model).predicted;
   let best: { rate: number; order?: Parameters } = { rate: rateOf({}) };
   if (ordering.length === 0 || steps >= problem.steps) return best;
   const lists = traversal.parameterLists(on, gpu.limits), least = WORTH_ANOTHER_ORDER * best.rate;

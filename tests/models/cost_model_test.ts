@@ -7,11 +7,12 @@ import { wave } from "../../kernels/stencils/wave.ts";
 import type { Grid, Problem, Stencil } from "../../kernels/stencils/stencil.ts";
 import { TRAVERSALS } from "../../kernels/traversals/all.ts";
 import { mostPromising } from "../../tuner/profile/best_predicted.ts";
-import { Calibration, correctSpace, kindOf, pointsOf, type Sample } from "../../tuner/profile/calibration.ts";
+import { CostModel, kindOf, type Sample } from "../../models/cost_model.ts";
+import { pointsOf } from "../../tuner/profile/samples.ts";
 import { readReplaySpaces } from "../../tuner/replay/read_replay_space.ts";
 import { replayCandidates } from "../../tuner/replay/replay_space.ts";
 import { problemOf } from "../../tuner/profile/profile_problem.ts";
-import { deviceModelOf } from "../../tuner/search/device_model.ts";
+import { deviceModelOf } from "../../tuner/devices/device_model.ts";
 import { enumerateSpace } from "../../tuner/search/space.ts";
 import { H100_LIMITS } from "../h100_limits.ts";
 
@@ -27,7 +28,7 @@ const enumerated = remembered((stencil: Stencil, grid: Grid) =>
   enumerateSpace({ ...problemOn(...grid), stencil }, {
     traversals: TRAVERSALS,
     limits: H100_LIMITS,
-    device: DEVICE,
+    model: new CostModel(DEVICE),
   })
 );
 const spaceOn = ({ stencil, grid }: Problem) => enumerated(stencil, grid);
@@ -42,15 +43,13 @@ function samplesOn(problem: Problem, factors: Readonly<Record<string, number>>, 
 
 Deno.test("what was measured of a traversal corrects it on another grid, and its place in the search", () => {
   const there = problemOn(128, 512, 128), here = problemOn(96, 700, 160);
-  const calibration = new Calibration(
-    samplesOn(there, { stepwise: 1.2, marching: 3, "diamond-torre": 0.2 }),
-    DEVICE,
-  );
-  const space = spaceOn(here), corrected = correctSpace(space, here, calibration);
+  const model = new CostModel(DEVICE, samplesOn(there, { stepwise: 1.2, marching: 3, "diamond-torre": 0.2 }));
+  const space = spaceOn(here),
+    corrected = enumerateSpace(here, { traversals: TRAVERSALS, limits: H100_LIMITS, model });
   assertEquals(corrected.candidates.length, space.candidates.length);
   const best = Map.groupBy(space.candidates, ({ traversal }) => traversal.name);
   const [plain] = best.get("stepwise")!;
-  assertAlmostEquals(Math.exp(calibration.mean(plain!, here)) / plain!.predicted, 1.2, 0.05);
+  assertAlmostEquals(Math.exp(model.mean(plain!, here)) / plain!.predicted, 1.2, 0.05);
   const first = corrected.candidates.toSorted((a, b) => b.predicted - a.predicted)[0]!;
   assertEquals(first.traversal.name, "marching");
 });
@@ -63,14 +62,14 @@ Deno.test("what was not measured, and what needs more registers than anything fa
   const torre = (dts: number) =>
     candidates.find(({ parameters }) => parameters.dts === dts && parameters.zPerThread === 1)!;
   const errorOf = (known: Sample[], candidate: typeof candidates[number]): number =>
-    new Calibration(known, DEVICE).mean(candidate, problem) - Math.log(candidate.predicted);
+    new CostModel(DEVICE, known).mean(candidate, problem) - Math.log(candidate.predicted);
   assert(Math.abs(errorOf(samples, torre(3))) < 0.2);
   assert(errorOf(few, torre(3)) < -0.25, `${errorOf(few, torre(3))}`);
   const march = candidates.find(({ traversal }) => traversal.name === "marching")!;
   assert(errorOf(samples, march) < -1);
   const chosen = mostPromising(
     candidates.map((candidate) => ({ candidate, on: problem })),
-    new Calibration(few, DEVICE),
+    new CostModel(DEVICE, few),
   );
   assert(["stepwise", "diamond-torre"].includes(kindOf(chosen!.way.candidate)));
 });
@@ -96,7 +95,7 @@ Deno.test("without measurements, in software, the best prediction is no slower t
     const recorded = replayCandidates(space!).filter(({ recorded }) => recorded.rate !== undefined);
     const rates = new Map(recorded.map((one) => [one.parameters, one.recorded.rate!]));
     const ways = recorded.map((one) => ({ candidate: { ...one, predicted: one.predicted! }, on: problem }));
-    const { way } = mostPromising(ways, new Calibration([], device))!;
+    const { way } = mostPromising(ways, new CostModel(device))!;
     const plain = recorded.filter((one) => one.traversal.name === "stepwise").map((one) =>
       one.recorded.rate!
     );
@@ -112,15 +111,15 @@ Deno.test("of a parameter that no measurement had nothing is learnt: the predict
     const { depth = 1, ...parameters } = sample.parameters;
     return depth === 1 ? [{ ...sample, parameters }] : [];
   });
-  const calibration = new Calibration(samples, DEVICE);
+  const model = new CostModel(DEVICE, samples);
   // those with the fewest registers, which are no risk
   const marches = spaceOn(problem).candidates.filter(({ traversal }) => traversal.name === "marching")
     .sort((one, other) => registerPressure(one.demand, DEVICE) - registerPressure(other.demand, DEVICE));
   const errorOf = (wanted: number): readonly number[] => {
     const march = marches.find(({ parameters: { depth } }) => depth === wanted)!;
     return [
-      calibration.mean(march, problem) - Math.log(march.predicted),
-      calibration.deviation(march, problem),
+      model.mean(march, problem) - Math.log(march.predicted),
+      model.deviation(march, problem),
     ];
   };
   const [one, two] = [errorOf(1), errorOf(2)];
@@ -135,7 +134,7 @@ Deno.test("of a kernel written in a way that was never measured nothing good is 
   const [one] = torres, known = torres.filter((_, i) => i % 40 === 0);
   const other = { ...one!, parameters: { ...one!.parameters, lookahead: 100 } };
   const expected = (samples: readonly Sample[]): number =>
-    new Calibration(samples, DEVICE).mean(other, problem) - Math.log(other.predicted);
+    new CostModel(DEVICE, samples).mean(other, problem) - Math.log(other.predicted);
   assert(expected(known) < -1, `${expected(known)}`);
   assert(expected([...known, { ...other, cellsPerSecond: other.predicted }]) > -0.1);
 });
@@ -143,8 +142,8 @@ Deno.test("of a kernel written in a way that was never measured nothing good is 
 Deno.test("a candidate's mean is that of the problem at hand", () => {
   const [here, there] = [problemOn(128, 512, 128), problemOn(900, 900, 100)];
   const samples = samplesOn(here, { stepwise: 1.2, marching: 0.7 }), [one] = samples;
-  const [calibration, again] = [new Calibration(samples, DEVICE), new Calibration(samples, DEVICE)];
-  const mean = calibration.mean(one!, here);
-  assertEquals(calibration.mean(one!, there), again.mean(one!, there));
-  assertEquals(calibration.mean(one!, here), mean);
+  const [model, again] = [new CostModel(DEVICE, samples), new CostModel(DEVICE, samples)];
+  const mean = model.mean(one!, here);
+  assertEquals(model.mean(one!, there), again.mean(one!, there));
+  assertEquals(model.mean(one!, here), mean);
 });

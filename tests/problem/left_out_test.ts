@@ -1,10 +1,11 @@
+import { CostModel } from "../../models/cost_model.ts";
 import { assertEquals, assertMatch } from "@std/assert";
 import { heat1d } from "../../kernels/stencils/heat_1d.ts";
 import { ks } from "../../kernels/stencils/ks.ts";
 import type { Problem, Stencil } from "../../kernels/stencils/stencil.ts";
 import { wave } from "../../kernels/stencils/wave.ts";
 import { traversalNamed, TRAVERSALS } from "../../kernels/traversals/all.ts";
-import { canRun, describeCut, leftOut } from "../../tuner/problem/suited_space.ts";
+import { canRun, describeCut, leftOut } from "../../tuner/problem/left_out.ts";
 import { enumerateSpace } from "../../tuner/search/space.ts";
 import { DEVICE } from "../profile/sample_profile.ts";
 
@@ -18,7 +19,7 @@ function leftOutOf(problem: Problem, limits = DEVICE.gpu!.limits) {
   const space = enumerateSpace(problem, {
     traversals: TRAVERSALS,
     limits,
-    device: { copyBytesPerSecond: 1e12 },
+    model: new CostModel({ copyBytesPerSecond: 1e12 }),
   });
   return leftOut(problem, space, limits);
 }

@@ -1,5 +1,5 @@
 import { assert, assertAlmostEquals, assertEquals } from "@std/assert";
-import { deviceModelOf } from "../../tuner/search/device_model.ts";
+import { deviceModelOf } from "../../tuner/devices/device_model.ts";
 import { cellsOf } from "../../kernels/stencils/stencil.ts";
 import { seededRandom } from "../../tuner/measuring/seeded_random.ts";
 import { life } from "../../kernels/stencils/life.ts";
@@ -10,7 +10,9 @@ import { marching } from "../../kernels/traversals/marching.ts";
 import { H100, MEASURED, measuredRecord } from "../../models/gpu_record.ts";
 import { predictRate } from "../../models/roofline.ts";
 import { mostPromising } from "../../tuner/profile/best_predicted.ts";
-import { Calibration, MOST_SAMPLES, samplesOf } from "../../tuner/profile/calibration.ts";
+import { CostModel } from "../../models/cost_model.ts";
+import { MOST_SAMPLES } from "../../tuner/profile/learn.ts";
+import { samplesOf } from "../../tuner/profile/samples.ts";
 import { problemOf } from "../../tuner/profile/profile_problem.ts";
 import { shippedEntries } from "../../tuner/profile/shipped.ts";
 import { PROFILE } from "../profile/sample_profile.ts";
@@ -115,7 +117,7 @@ Deno.test("choices for simulated GPUs whose constants differ by 4 are near the b
     const elsewhere = problems.filter((other) =>
       other.problem.stencil.name === problem.stencil.name && `${other.problem.grid}` !== `${problem.grid}`
     ).flatMap((other) => other.samples).slice(0, MOST_SAMPLES);
-    const calibration = new Calibration(elsewhere, h100), cells = cellsOf(problem.grid);
+    const costs = new CostModel(h100, elsewhere), cells = cellsOf(problem.grid);
     for (const constants of [...single, ...mixed]) {
       const measured = { ...h100, record: measuredRecord(h100.copyBytesPerSecond, constants) };
       // what is off on an H100 is off there, too
@@ -127,7 +129,7 @@ Deno.test("choices for simulated GPUs whose constants differ by 4 are near the b
           const predicted = predictRate(sample.demand!, model, { cells });
           return { candidate: { ...sample, predicted, rate: rates[i]! }, on: problem };
         });
-        const chosen = mostPromising(ways, calibration);
+        const chosen = mostPromising(ways, costs);
         losses[which].push(1 - chosen!.way.candidate.rate / Math.max(...rates));
       }
     }

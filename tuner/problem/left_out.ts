@@ -3,16 +3,13 @@ import type { Problem } from "../../kernels/stencils/stencil.ts";
 import { traversalNamed } from "../../kernels/traversals/all.ts";
 import { combine } from "../../kernels/traversals/combine.ts";
 import type { DeviceLimits, Traversal } from "../../kernels/traversals/traversal.ts";
-import { deviceModelOf } from "../search/device_model.ts";
-import { EMPTY_SPACE, enumerateSpace, type Space } from "../search/space.ts";
-import { withSuitedSteps } from "./default_problem.ts";
-import { RequestError } from "./request_error.ts";
+import type { Space } from "../search/space.ts";
 
 /** Whether any of the traversals has a configuration for a problem. */
 export function canRun(problem: Problem, traversals: readonly Traversal[], limits: DeviceLimits): boolean {
   return traversals.some((traversal) =>
     refusalOf(traversal, problem, limits) === undefined &&
-    [...combine(traversal.parameterLists(problem, limits))].some((parameters) =>
+    combine(traversal.parameterLists(problem, limits)).some((parameters) =>
       traversal.infeasible(problem, parameters, limits) === undefined
     )
   );
@@ -61,30 +58,4 @@ export function leftOut(
         : example,
     })),
   ];
-}
-
-/** What a space is made of. */
-type Resolved = Parameters<typeof withSuitedSteps>[0] & { readonly traversals: readonly Traversal[] };
-
-/** The problem with the steps that suit the GPU, and its space; without a GPU that is empty. */
-export function suitedSpace(
-  resolved: Resolved,
-  copyBytesPerSecond: number,
-): { readonly problem: Problem; readonly space: Space } {
-  const { traversals, device } = resolved, problem = withSuitedSteps(resolved, copyBytesPerSecond);
-  if (device.gpu === null) return { problem, space: EMPTY_SPACE };
-  const model = deviceModelOf(device, copyBytesPerSecond);
-  return {
-    problem,
-    space: enumerateSpace(problem, { traversals, limits: device.gpu.limits, device: model }),
-  };
-}
-
-/** The same; `Cannot ${action}`, and why, where a GPU's space is empty. */
-export function usableSpace(action: string, resolved: Resolved, copyBytesPerSecond: number) {
-  const { problem, space } = suitedSpace(resolved, copyBytesPerSecond);
-  if (space.candidates.length > 0) return { problem, space };
-  const reasons = leftOut(problem, space, resolved.device.gpu!.limits);
-  const words = reasons.map(({ traversal, reason }) => `${traversal}: ${reason}`).join("; ");
-  throw new RequestError(`Cannot ${action}: ${words}`);
 }

@@ -1,6 +1,6 @@
 import { isRecorded, LLVMPIPE, measuredRecord } from "../../models/gpu_record.ts";
 import type { DeviceModel } from "../../models/roofline.ts";
-import type { CpuDescription, GpuDescription } from "../devices/device.ts";
+import type { CpuDescription, GpuDescription } from "./device.ts";
 
 /**
  * What the models should know of a device. A driver that computes in software runs workgroups on the CPU's cores, of which

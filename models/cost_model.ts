@@ -1,0 +1,264 @@
+import { median } from "npm:simple-statistics@7.12.1";
+import { hashOf } from "../kernels/definition.ts";
+import { remembered } from "../kernels/remembered.ts";
+import { cellsOf, type Problem } from "../kernels/stencils/stencil.ts";
+import { TRAVERSALS } from "../kernels/traversals/all.ts";
+import type { Demand, Parameters, Traversal } from "../kernels/traversals/traversal.ts";
+import type { Update } from "../kernels/update.ts";
+import { GaussianProcess } from "./gaussian_process.ts";
+import { type Corrections, H100 } from "./gpu_record.ts";
+import { type DeviceModel, predictRate, registerPressure } from "./roofline.ts";
+
+/** A configuration of the GPU or of the CPU, with the rate that the device's model predicts. */
+export interface Prediction {
+  readonly traversal: { readonly name: string };
+  readonly parameters: Parameters;
+  /** Cells per second. */
+  readonly predicted: number;
+  /** What it asks of a GPU; the CPU's have none. */
+  readonly demand?: Demand;
+  /** Workers of the CPU. */
+  readonly cpuWorkers?: number;
+}
+
+/** What a configuration asks of a GPU, and the rate that the GPU's model predicts: nothing measured corrects it. */
+export function predict(
+  traversal: Pick<Traversal, "demand">,
+  parameters: Parameters,
+  problem: Problem,
+  device: DeviceModel,
+): { readonly demand: Demand; readonly predicted: number } {
+  const demand = traversal.demand(problem, parameters);
+  return { demand, predicted: predictRate(demand, device, { cells: cellsOf(problem.grid) }) };
+}
+
+/** A candidate for a problem, with the rate that it reached. */
+export interface Sample extends Prediction {
+  readonly problem: Problem;
+  readonly cellsPerSecond: number;
+  /** A number of the device, where it is not the one at hand. @default {0} */
+  readonly device?: number;
+  /** Whether it is of another equation than the one at hand. @default {false} */
+  readonly isForeign?: boolean;
+}
+
+/** Above this multiple of the registers that there are, more make no difference. */
+const MOST_PRESSURE = 3;
+
+/** The posterior of a candidate; without covariances if nothing like it was measured. */
+interface Posterior {
+  readonly problem: Problem;
+  readonly mean: number;
+  /** With what was measured of its kind. */
+  readonly covariances?: Float64Array | undefined;
+}
+
+/** What is known of one kind of configurations. */
+interface Kind {
+  /** Its parameters: in what they are measured; of those that say how a kernel is written, and measure nothing, the values. */
+  readonly axes: ReadonlyMap<string, { readonly length: number; readonly values?: number[] | undefined }>;
+  /** Median of the predictions' errors. */
+  readonly level: number;
+  /** The most of its registers that a fast one needs. */
+  readonly pressure: number;
+  readonly process: GaussianProcess;
+  /** Covariances of a point with those that were measured. */
+  readonly covariances: (point: Float64Array) => Float64Array<ArrayBuffer>;
+}
+
+/**
+ * What a run costs on a device: the rates that its model predicts, corrected by what was measured, a Gaussian process of
+ * log(measured / predicted) for each traversal, over its parameters and over what the models know least of.
+ */
+export class CostModel {
+  readonly #kinds = new Map<string, Kind>();
+  readonly #posteriors = new WeakMap<Prediction, Posterior>();
+  readonly #corrections: Corrections;
+  /** Of the GPU's kinds. */
+  readonly #level: number;
+
+  /** @param samples those of each problem that say most first */
+  constructor(readonly device: DeviceModel, samples: readonly Sample[] = []) {
+    const corrections = this.#corrections = (device.record ?? H100).corrections;
+    for (const [kind, measured] of Map.groupBy(samples, kindOf)) {
+      const names = [...new Set(measured.flatMap(({ parameters }) => Object.keys(parameters)))].sort();
+      const { writing = [] } = TRAVERSALS.find(({ name }) => name === kind) ?? {};
+      const { ordering = [] } = TRAVERSALS.find(({ name }) => name === measured[0]!.traversal.name) ?? {};
+      const written = names.filter((name) => writing.includes(name));
+      const axes = new Map([...new Set([...written, ...names])].map((name) => {
+        const values = new Set(measured.map(({ parameters }) => parameters[name] ?? 0));
+        const length = corrections.lengths[ordering.includes(name) ? "ordering" : "parameter"];
+        return [name, {
+          length,
+          values: writing.includes(name) ? [...values].sort((a, b) => a - b) : undefined,
+        }];
+      }));
+      const ratios = measured.map(({ cellsPerSecond, predicted }) => cellsPerSecond / predicted);
+      const level = Math.log(median(ratios)), errors = ratios.map(Math.log);
+      const points = measured.map((one) => this.#pointOf(one, one.problem, axes, one.device));
+      const between = covarianceOf(corrections, written.length);
+      const covariances = (point: Float64Array, first = 0) => {
+        const row = new Float64Array(points.length);
+        for (let i = first; i < row.length; i++) row[i] = between(point, points[i]!);
+        return row;
+      };
+      const process = GaussianProcess.of(errors.map((error) => error - level), points.map(() => 0), {
+        variances: new Float64Array(points.length).fill(varianceOf(corrections)),
+        noise: (i) => (measured[i]!.isForeign ? corrections.foreignNoise : corrections.noise) ** 2,
+        row: (i, first) => covariances(points[i]!, first),
+      });
+      const asFast = measured.filter((_, i) => errors[i]! > level + Math.log(corrections.asFast));
+      const pressures = asFast.map((sample) =>
+        Math.min(sample.isForeign ? corrections.foreignPressure : Infinity, this.#pressureOf(sample))
+      );
+      const pressure = Math.max(corrections.safePressure, ...pressures);
+      this.#kinds.set(kind, { axes, level, pressure, process, covariances });
+    }
+    const levels = [...this.#kinds].flatMap(([kind, { level }]) => kind.startsWith(CPU) ? [] : [level]);
+    this.#level = levels.length > 0 ? Math.log(median(levels.map(Math.exp))) : 0;
+  }
+
+  /** Whether anything was measured. */
+  get isCorrected(): boolean {
+    return this.#kinds.size > 0;
+  }
+
+  /** Whether the CPU was measured. */
+  get knowsCpu(): boolean {
+    return [...this.#kinds.keys()].some((kind) => kind.startsWith(CPU));
+  }
+
+  /** Logarithm of the rate that a candidate should reach; found once for each. */
+  mean(candidate: Prediction, problem: Problem): number {
+    return this.#posteriorOf(candidate, problem).mean;
+  }
+
+  /** Its standard deviation. */
+  deviation(candidate: Prediction, problem: Problem): number {
+    const { covariances } = this.#posteriorOf(candidate, problem), { variation, noise } = this.#corrections;
+    if (covariances === undefined) return variation;
+    const { process } = this.#knownOf(candidate)!;
+    return Math.hypot(process.deviationBeside(covariances, varianceOf(this.#corrections)), noise);
+  }
+
+  #posteriorOf(candidate: Prediction, problem: Problem): Posterior {
+    const before = this.#posteriors.get(candidate);
+    if (before?.problem === problem) return before;
+    const known = this.#knownOf(candidate), predicted = Math.log(candidate.predicted);
+    const { risk: perPressure, safePressure, unknown, newParameter } = this.#corrections;
+    const risk = perPressure * Math.max(0, this.#pressureOf(candidate) - (known?.pressure ?? safePressure));
+    // of what was never measured nothing good is expected
+    let mean = predicted + this.#level - unknown - risk, covariances: Posterior["covariances"];
+    if (known !== undefined) {
+      const { axes, process, level } = known;
+      if (!hasNew(candidate, known)) covariances = known.covariances(this.#pointOf(candidate, problem, axes));
+      mean = predicted + level - risk + (covariances ? process.meanBeside(covariances) : -newParameter);
+    }
+    const posterior = { problem, mean, covariances };
+    this.#posteriors.set(candidate, posterior);
+    return posterior;
+  }
+
+  /** What is known of its kind; nothing if it is written in a way that was never measured. */
+  #knownOf(candidate: Prediction): Kind | undefined {
+    const known = this.#kinds.get(kindOf(candidate)), { parameters } = candidate;
+    for (const name in parameters) {
+      const value = parameters[name]!;
+      if (value > 1 && known?.axes.get(name)?.values?.includes(value) === false) return undefined;
+    }
+    return known;
+  }
+
+  /** A thread's values over its registers; 0 on the CPU. */
+  #pressureOf({ demand }: Pick<Prediction, "demand">): number {
+    return demand === undefined ? 0 : Math.min(MOST_PRESSURE, registerPressure(demand, this.device));
+  }
+
+  #pointOf(
+    { parameters, demand }: Prediction,
+    { grid, stencil }: Problem,
+    axes: Kind["axes"],
+    device = 0,
+  ): Float64Array {
+    const { lengths } = this.#corrections, point: number[] = [];
+    for (const [name, { values, length }] of axes) {
+      const value = parameters[name] ?? 0;
+      const place = values?.findIndex((other) => other >= value) ?? Math.log2(1 + value);
+      point.push((place < 0 ? values!.length : place) / length);
+    }
+    point.push(Math.log2(grid[2]) / lengths.row, Math.log2(cellsOf(grid)) / lengths.cells);
+    if (demand !== undefined) {
+      const { workgroupsPerDispatch, loopInstructions = 0, bytesPerUpdate, rounds } = demand;
+      point.push(
+        Math.log2(workgroupsPerDispatch) / lengths.workgroups,
+        Math.log2(1 + loopInstructions) / lengths.instructions,
+        Math.log2(rounds.instructions * rounds.busyThreads / rounds.cells) / lengths.work,
+        Math.log2(bytesPerUpdate) / lengths.bytes,
+        Math.log2(rounds.cells) / lengths.round,
+        this.#pressureOf({ demand }) / lengths.registers,
+      );
+    }
+    point.push(device, equationOf(stencil.update));
+    return new Float64Array(point);
+  }
+}
+
+/** Whether it has a parameter that no measurement had, and that changes what it does. */
+function hasNew({ parameters }: Prediction, { axes }: Kind): boolean {
+  for (const name in parameters) if (parameters[name]! > 1 && !axes.has(name)) return true;
+  return false;
+}
+
+/**
+ * Of the errors of two predictions, for points whose first numbers say how a kernel is written, and the last which device
+ * and equation it is. What changes abruptly is what a shape and an order of dispatches come to, however that is written.
+ */
+function covarianceOf(
+  { variation, abrupt, apart, alike }: Corrections,
+  written: number,
+): (a: Float64Array, b: Float64Array) => number {
+  const ofAll = variation ** 2, ofDevice = apart ** 2;
+  return (a, b) => {
+    const last = a.length - 2, isHere = a[last] === b[last];
+    const squares = squaresOf(a, b, written, last), all = squares + squaresOf(a, b, 0, written);
+    const like = (1 - abrupt) * decay(all / 2) + abrupt * decay(Math.sqrt(squares) / 3);
+    const part = (isHere ? 1 : alike) * (a[last + 1] === b[last + 1] ? 1 : alike);
+    return ofAll * like * part + (isHere ? ofDevice : 0);
+  };
+}
+
+/** The same of a prediction with itself. */
+function varianceOf({ variation, apart }: Corrections): number {
+  return variation ** 2 + apart ** 2;
+}
+
+/** exp(−x), to 3e-9: so many are wanted that the engine's own takes a tenth of a choice. */
+function decay(x: number): number {
+  const at = 64 * x | 0, rest = x - at / 64;
+  return at < DECAY.length ? DECAY[at]! * (1 - rest * (1 - rest * (0.5 - rest / 6))) : Math.exp(-x);
+}
+
+const DECAY = Float64Array.from({ length: 1024 }, (_, i) => Math.exp(-i / 64));
+
+/** The squared distance of two points in the numbers from one to before another. */
+function squaresOf(a: Float64Array, b: Float64Array, from: number, to: number): number {
+  let squares = 0;
+  for (let i = from; i < to; i++) {
+    const difference = a[i]! - b[i]!;
+    squares += difference * difference;
+  }
+  return squares;
+}
+
+/** A number of an equation. */
+const equationOf = remembered((update: Update) => parseInt(hashOf(update).slice(0, 12), 16));
+
+/** How kinds of the CPU's configurations begin. */
+const CPU = "cpu ";
+
+/** Of a GPU its traversals, of a CPU its own. */
+export function kindOf(
+  { traversal: { name }, cpuWorkers = 0 }: Pick<Prediction, "traversal" | "cpuWorkers">,
+): string {
+  return cpuWorkers > 0 ? CPU + name : name;
+}

@@ -1,0 +1,207 @@
+import { refusalOf } from "../../kernels/capability.ts";
+import { combine } from "../../kernels/traversals/combine.ts";
+import { remembered } from "../../kernels/remembered.ts";
+import { WINDOW_SECTIONS } from "../../kernels/sections.ts";
+import { cellsOf, fieldBytes, type Problem } from "../../kernels/stencils/stencil.ts";
+import { TRAVERSALS } from "../../kernels/traversals/all.ts";
+import type { Demand, DeviceLimits, Parameters, Traversal } from "../../kernels/traversals/traversal.ts";
+import { predict, type Prediction } from "../../models/cost_model.ts";
+import { type DeviceModel, roofOf } from "../../models/roofline.ts";
+import { type Passage, windowRate } from "../../models/window.ts";
+import type { Configuration, Share } from "../configuration.ts";
+import { configurationOf } from "../shares.ts";
+
+/** A configuration of the GPU that could be measured. */
+export interface Candidate extends Prediction {
+  readonly traversal: Traversal;
+  /** The whole grid on the GPU. */
+  readonly configuration: Configuration;
+  readonly demand: Demand;
+  /** Cells per second that bandwidth allows for its traffic. */
+  readonly roof: number;
+  /** Of levels that pass through a window. */
+  readonly window?: {
+    readonly bytes: number;
+    readonly passage: Passage;
+    /** Predicted cells per second if all lay on the device. */
+    readonly resident: number;
+  };
+}
+
+/** The configuration of a candidate: the whole grid on the GPU. */
+export function onGpuAlone(
+  { traversal, parameters, window }: Pick<Candidate, "traversal" | "parameters" | "window">,
+  { grid: [slices], steps }: Problem,
+): Configuration {
+  const gpu = { device: "gpu", slices, traversal: traversal.name, parameters } as const;
+  return configurationOf([{ ...gpu, memory: window?.bytes }], steps);
+}
+
+/** A traversal's values of each parameter. */
+export type ParameterLists = ReturnType<Traversal["parameterLists"]>;
+
+/** Lists of which some are replaced. */
+export function withLists(
+  lists: ParameterLists,
+  names: readonly string[],
+  choose: (list: readonly number[], name: string) => readonly number[],
+): ParameterLists {
+  return Object.fromEntries(
+    Object.entries(lists).map(([name, list]) => [name, names.includes(name) ? choose(list, name) : list]),
+  );
+}
+
+/** A traversal's lists, found once for a problem and limits: it is asked for each of many configurations. */
+export const listsOf: (problem: Problem, traversal: string, limits: DeviceLimits) => ParameterLists =
+  remembered(
+    (problem: Problem, traversal: string, limits: DeviceLimits) =>
+      TRAVERSALS.find(({ name }) => name === traversal)!.parameterLists(problem, limits),
+  );
+
+/** Values of long lists are left out at first; neighbours of the best of what is found are looked at then, and of these again. */
+const MOST_REFINED = [16, 4];
+
+/** What a GPU can run of a traversal for a problem, of the combinations of parameters that were looked at. */
+export class Enumeration {
+  /** Each with its predicted rate; nothing is compiled. */
+  readonly candidates: Candidate[] = [];
+  /** Why the traversal cannot run the problem at all. */
+  readonly refusal: string | undefined;
+  /** Combinations that were looked at, and those of them that cannot run. */
+  combinations = 0;
+  infeasible = 0;
+  readonly #traversal: Traversal;
+  readonly #problem: Problem;
+  readonly #limits: DeviceLimits;
+  readonly #device: DeviceModel;
+  #share: Share | undefined;
+  #example = "";
+  #limit = "";
+
+  constructor(
+    traversal: Traversal,
+    problem: Problem,
+    { limits, device }: { readonly limits: DeviceLimits; readonly device: DeviceModel },
+  ) {
+    [this.#traversal, this.#problem, this.#limits, this.#device] = [traversal, problem, limits, device];
+    this.refusal = refusalOf(traversal, problem, limits)?.message;
+  }
+
+  get traversal(): string {
+    return this.#traversal.name;
+  }
+
+  /** An example of why something cannot run; what the device does not allow says more than what parameters do not go together. */
+  get why(): string {
+    return this.refusal ?? (this.#limit || this.#example);
+  }
+
+  /** Looks at all combinations of some values. @param lists @default {all of the traversal's} */
+  look(lists?: ParameterLists, isNew: (parameters: Parameters) => boolean = () => true): this {
+    if (this.refusal !== undefined) return this;
+    for (const parameters of combine(lists ?? this.#traversal.parameterLists(this.#problem, this.#limits))) {
+      if (!isNew(parameters)) continue;
+      this.combinations++;
+      const candidate = this.#candidateOf(parameters);
+      if (candidate === undefined) this.infeasible++;
+      else this.candidates.push(candidate);
+    }
+    return this;
+  }
+
+  /**
+   * The best predicted, kernels written as usual: among every second value of long lists and the neighbours of the best, where
+   * they are not too many to look at all.
+   */
+  best(most: number): Candidate[] {
+    if (this.refusal !== undefined) return [];
+    const { writing = [] } = this.#traversal, candidates = this.candidates;
+    const all = withLists(
+      this.#traversal.parameterLists(this.#problem, this.#limits),
+      writing,
+      ([first]) => [first!],
+    );
+    const isLeft = (name: string, at: number): boolean => at % 2 === 1 && at < orderedIn(all[name]!);
+    let long = Object.keys(all).filter((name) => orderedIn(all[name]!) > 0);
+    this.look(withLists(all, long, (list, name) => list.filter((_, i) => !isLeft(name, i))));
+    if (candidates.length === 0 && long.length > 0) {
+      this.look(all);
+      long = [];
+    }
+    const seen = new Set<string>(), centres = new Set<Candidate>();
+    const isNew = (parameters: Parameters): boolean => {
+      const key = Object.values(parameters).join(), { size } = seen;
+      return long.some((name) => isLeft(name, all[name]!.indexOf(parameters[name]!))) &&
+        seen.add(key).size > size;
+    };
+    const fastest = (count: number): Candidate[] =>
+      candidates.sort((a, b) => b.predicted - a.predicted).slice(0, count);
+    for (const count of MOST_REFINED) {
+      for (const centre of fastest(count)) {
+        if (centres.has(centre)) continue;
+        centres.add(centre);
+        const near = withLists(all, Object.keys(all), (list, name) => {
+          const at = list.indexOf(centre.parameters[name]!), reach = long.includes(name) ? 1 : 0;
+          return list.filter((_, i) => Math.abs(i - at) <= reach);
+        });
+        this.look(near, isNew);
+      }
+    }
+    return fastest(most);
+  }
+
+  /** A combination as a candidate; undefined where it cannot run, or compiles too long. */
+  #candidateOf(parameters: Parameters): Candidate | undefined {
+    const [traversal, problem, limits, device] = [this.#traversal, this.#problem, this.#limits, this.#device];
+    const why = traversal.infeasible(problem, parameters, limits);
+    if (why !== undefined) {
+      if (why.kind !== "parameters") this.#limit ||= why.message;
+      this.#example ||= why.message;
+      return undefined;
+    }
+    const { demand, predicted: resident } = predict(traversal, parameters, problem, device);
+    const { loopInstructions = 0, workgroupBytes } = demand;
+    const { mostLoopInstructions = Infinity, mostWorkgroupBytes = Infinity } = device.record ?? {};
+    if (loopInstructions > mostLoopInstructions || workgroupBytes > mostWorkgroupBytes) {
+      const what = loopInstructions > mostLoopInstructions
+        ? `a loop of ${loopInstructions} instructions`
+        : `${workgroupBytes} bytes of workgroup memory`;
+      this.#example ||= `a driver in software takes too long to compile it: ${what}`;
+      return undefined;
+    }
+    const passage = passageOf(problem, { traversal, parameters }, limits);
+    const window = passage && { window: { bytes: limits.windowBytes!, passage, resident } };
+    const way = { traversal, parameters, ...window };
+    this.#share ??= onGpuAlone(way, problem).share;
+    return {
+      ...way,
+      configuration: { traversal: traversal.name, parameters, share: this.#share },
+      demand,
+      predicted: passage === undefined ? resident : windowRate(passage, resident),
+      roof: roofOf(demand, device.copyBytesPerSecond),
+    };
+  }
+}
+
+/** How many of a list's first values are in order, of which every second is looked at first; 0 where they are few. */
+function orderedIn(list: readonly number[]): number {
+  const end = list.findIndex((value, i) => i > 0 && value <= list[i - 1]!);
+  const count = end < 0 ? list.length : end;
+  return count > 4 ? count : 0;
+}
+
+/** A passage through the window that the limits give; undefined where all lies on the device. */
+function passageOf(
+  problem: Problem,
+  { traversal, parameters }: Pick<Candidate, "traversal" | "parameters">,
+  limits: DeviceLimits,
+): Passage | undefined {
+  const { windowBytes } = limits;
+  if (windowBytes === undefined) return undefined;
+  const { grid, steps } = problem, cells = cellsOf(grid);
+  const bytes = fieldBytes(problem);
+  // of each section half is in common with the next, roughly
+  const sections = Math.ceil(2 * WINDOW_SECTIONS * bytes / windowBytes);
+  const most = traversal.passageSteps?.(problem, parameters, limits) ?? 1;
+  return { cells, steps: Math.min(steps, most), bytes, sections };
+}
