@@ -11,14 +11,8 @@ import { along, type AlongAxis, equation, type MaterialSource } from "../../kern
 import { add, divide, exponential, multiply, subtract } from "../../kernels/operations.ts";
 import { runReference } from "../../kernels/reference.ts";
 import type { Boundaries, Grid, Stencil } from "../../kernels/stencils/stencil.ts";
-import { classic } from "../../kernels/traversals/classic.ts";
-import { diamondTorre } from "../../kernels/traversals/diamond_torre.ts";
-import { marching } from "../../kernels/traversals/marching.ts";
-import { stepwise } from "../../kernels/traversals/stepwise.ts";
-import type { Parameters } from "../../kernels/traversals/traversal.ts";
 import { placed, planesOf } from "../../kernels/update.ts";
-import { testOnGpu } from "../test_on_gpu.ts";
-import { assertExact, describeCase, initialCells, type OracleCase } from "./oracle_case.ts";
+import { initialCells, inMarches, inSteps, inTorres, onLine, testRows } from "./oracle_case.ts";
 import { wholeNumberCross, wholeNumberProfiledPair, wholeNumberProfiles } from "./whole_numbers.ts";
 
 /** One field times a profile here and a cell further along x. */
@@ -128,66 +122,29 @@ Deno.test("beyond the ends of its own axis a profile is zero where the boundary 
   assertEquals([after(0), after(1)], [[1 + 2, 2 + 4, 4 + 8, 8], [1 + 1, 2 + 2, 4 + 4, 8 + 8]]);
 });
 
-function torre(parameters: { readonly zPerThread: number } & Parameters): Parameters {
-  const threads = Math.ceil(10 / parameters.zPerThread);
-  return { dts: 1, nt: 4, bands: 1, threads, ...parameters };
-}
+const PROFILES = wholeNumberProfiles(), PAIR = wholeNumberProfiledPair(), CROSS = wholeNumberCross();
+const ONE_LEVEL = wholeNumberProfiles(false), GRID = [11, 9, 10] as const;
 
-const WAYS: readonly Omit<OracleCase, "grid" | "runs">[] = [
-  ...(["zero", "periodic", "insulated", ["insulated", "zero", "periodic"]] as const).map((boundary) => ({
-    traversal: stepwise,
-    stencil: wholeNumberProfiles(),
-    boundary,
-    parameters: { threadsZ: 4, threadsY: 2, threadsX: 2 },
-  })),
-  ...[[1, 0, 0], [2, 1, 1], [4, 0, 1]].map(([zPerThread, tile, ahead], i) => ({
-    traversal: marching,
-    stencil: wholeNumberProfiles(),
-    boundary: (["zero", "periodic", "insulated"] as const)[i]!,
-    parameters: { zPerThread, threadsZ: 8, threadsY: 4, pieces: 2, tile, ahead, depth: 1 } as Parameters,
-  })),
-  ...(["zero", "periodic"] as const).map((boundary, i) => ({
-    traversal: marching,
-    stencil: wholeNumberProfiledPair(),
-    boundary,
-    parameters: { zPerThread: 1 + i, threadsZ: 6, threadsY: 5, pieces: 2, tile: i, ahead: 1, depth: 1 },
-  })),
-  ...([[1, 2, 99, 4], [2, 1, 99, 2], [4, 2, 1, 4]] as const).map((
-    [zPerThread, unroll, lookahead, chunk],
-  ) => ({
-    traversal: diamondTorre,
-    stencil: wholeNumberProfiles(unroll > 1),
-    parameters: torre({ zPerThread, unroll, lookahead, chunk }),
-  })),
-  ...([[2, 2, 101, 4], [1, 1, 100, 2], [4, 2, 99, 2]] as const).map((
-    [zPerThread, unroll, lookahead, chunk],
-  ) => ({
-    traversal: diamondTorre,
-    stencil: wholeNumberCross(),
-    parameters: torre({ zPerThread, unroll, lookahead, chunk, dts: 2, materials: unroll === 1 ? 1 : 0 }),
-  })),
-  {
-    traversal: marching,
-    stencil: wholeNumberProfiles(false),
-    parameters: { zPerThread: 2, threadsZ: 16, threadsY: 16, pieces: 2, tile: 0, ahead: 1, depth: 2 },
-  },
-];
+testRows([
+  [PROFILES, GRID, inSteps([4, 2, 2]), [3, 2], { sections: 3 }],
+  [PROFILES, GRID, inSteps([4, 2, 2]), [3, 2], { boundary: "periodic" }],
+  [PROFILES, GRID, inSteps([4, 2, 2]), [3, 2], { boundary: "insulated", sections: 3 }],
+  [PROFILES, GRID, inSteps([4, 2, 2]), [3, 2], { boundary: ["insulated", "zero", "periodic"] }],
+  [PROFILES, GRID, inMarches([1, 8, 4, 2, 0, 0, 1]), [3, 2], { sections: 3 }],
+  [PROFILES, GRID, inMarches([2, 8, 4, 2, 1, 1, 1]), [3, 2], { boundary: "periodic" }],
+  [PROFILES, GRID, inMarches([4, 8, 4, 2, 0, 1, 1]), [3, 2], { boundary: "insulated", sections: 3 }],
+  [PAIR, GRID, inMarches([1, 6, 5, 2, 0, 1, 1]), [3, 2]],
+  [PAIR, GRID, inMarches([2, 6, 5, 2, 1, 1, 1]), [3, 2], { boundary: "periodic", sections: 3 }],
+  [PROFILES, GRID, inTorres([1, 4, 1, 1, 10, 4, 2, 99]), [3, 2]],
+  [ONE_LEVEL, GRID, inTorres([1, 4, 1, 2, 5, 2, 1, 99]), [3, 2], { sections: 3 }],
+  [PROFILES, GRID, inTorres([1, 4, 1, 4, 3, 4, 2, 1]), [3, 2]],
+  [CROSS, GRID, inTorres([2, 4, 1, 2, 5, 4, 2, 101, 0]), [3, 2], { sections: 3 }],
+  [CROSS, GRID, inTorres([2, 4, 1, 1, 10, 2, 1, 100, 1]), [3, 2]],
+  [CROSS, GRID, inTorres([2, 4, 1, 4, 3, 2, 2, 99, 0]), [3, 2], { sections: 3 }],
+  [ONE_LEVEL, GRID, inMarches([2, 16, 16, 2, 0, 1, 2]), [3, 2]],
+]);
 
-for (const [i, way] of WAYS.entries()) {
-  const oracleCase: OracleCase = { ...way, grid: [11, 9, 10], runs: [3, 2], sections: i % 2 === 0 ? 3 : 1 };
-  testOnGpu(describeCase(oracleCase), (gpu) => assertExact(gpu, oracleCase));
-}
-
+const LINE = scaled(along("z", { values: [0, 1, 0, 1, 1, -1, 1, 0] }), 1);
 for (const boundary of ["periodic", "insulated"] as const) {
-  const stencil = scaled(along("z", { values: [0, 1, 0, 1, 1, -1, 1, 0] }), 1);
-  const parameters = { threads: 32, points: 2 };
-  const oracleCase: OracleCase = {
-    traversal: classic,
-    stencil,
-    grid: [1, 1, 70],
-    boundary,
-    parameters,
-    runs: [3],
-  };
-  testOnGpu(describeCase(oracleCase), (gpu) => assertExact(gpu, oracleCase));
+  testRows([[LINE, [1, 1, 70], onLine("classic", [32, 2]), [3]]], { boundary });
 }

@@ -3,34 +3,22 @@ import { fold, NUMBERS } from "../../kernels/expression.ts";
 import { indexOf, layOut } from "../../kernels/layout.ts";
 import { runReference } from "../../kernels/reference.ts";
 import { fourierLimit, heat, HEAT_DELTAS } from "../../kernels/stencils/heat.ts";
-import type { Grid, Stencil } from "../../kernels/stencils/stencil.ts";
-import { diamondTorre } from "../../kernels/traversals/diamond_torre.ts";
-import { marching } from "../../kernels/traversals/marching.ts";
-import { stepwise } from "../../kernels/traversals/stepwise.ts";
+import type { Grid } from "../../kernels/stencils/stencil.ts";
 import { onlyExpression } from "../../kernels/update.ts";
 import { errorBound } from "../../models/error_bound.ts";
 import { CpuPool } from "../../tuner/devices/cpu/wasm_workers.ts";
-import { testOnGpu } from "../test_on_gpu.ts";
-import { THOROUGH } from "../thorough.ts";
 import {
-  assertExact,
-  assertWithinBound,
-  describeCase,
   initialCells,
-  type OracleCase,
+  inMarches,
+  inSteps,
+  inTorres,
+  type Row,
+  type Special,
+  testRows,
+  type Way,
 } from "./oracle_case.ts";
+import { wholeNumberHeat } from "./whole_numbers.ts";
 import { maxAbs } from "../devices/cells.ts";
-import { reweighted } from "./reweighted.ts";
-
-/** Heat diffusion's shape with whole-number weights: exact on whole numbers. */
-function wholeNumberHeat(delta: number): Stencil {
-  const sides = Array.from({ length: delta }, (_, i) => i % 2 === 0 ? 1 : -1);
-  return {
-    ...heat(delta),
-    title: `whole-number heat, delta ${delta}`,
-    update: reweighted(heat(delta).update, [-1, ...sides]),
-  };
-}
 
 for (const delta of HEAT_DELTAS) {
   Deno.test(`the wave of delta ${delta} satisfies the update exactly, and its weights add up to 1`, () => {
@@ -97,116 +85,39 @@ Deno.test("other deltas and Fourier numbers beyond the limit are refused, naming
   assertThrows(() => heat(1, { fourier: 0.17 }), RangeError, "0.166667, the stability limit of delta 1");
 });
 
-const torre = { chunk: 2, lookahead: 99, bands: 1 };
-/** Ways to run, and the deltas whose whole numbers and whose real weights they run; thorough runs have all whole numbers. */
-interface HeatCase extends Omit<OracleCase, "stencil"> {
-  readonly exact: readonly number[];
-  readonly real: readonly number[];
-  /** Whole numbers of thorough runs. @default {all} */
-  readonly possible?: readonly number[];
-}
-const CASES: readonly HeatCase[] = [
-  {
-    traversal: stepwise,
-    grid: [5, 7, 13],
-    parameters: { threadsZ: 8, threadsY: 2, threadsX: 2 },
-    runs: [7],
-    exact: HEAT_DELTAS,
-    real: HEAT_DELTAS,
-  },
-  {
-    traversal: stepwise,
-    grid: [5, 2, 3],
-    boundary: "periodic",
-    parameters: { threadsZ: 4, threadsY: 2, threadsX: 1 },
-    runs: [6],
-    exact: HEAT_DELTAS,
-    real: [1],
-  },
-  {
-    traversal: marching,
-    grid: [11, 5, 13],
-    parameters: { zPerThread: 2, threadsZ: 5, threadsY: 9, pieces: 2, tile: 1, ahead: 0 },
-    runs: [6, 1],
-    exact: [1, 4],
-    real: [3],
-  },
-  {
-    traversal: marching,
-    grid: [3, 7, 5],
-    boundary: "periodic",
-    parameters: { zPerThread: 4, threadsZ: 8, threadsY: 2, pieces: 2, tile: 0, ahead: 1 },
-    runs: [5],
-    exact: HEAT_DELTAS,
-    real: [1],
-  },
+/**
+ * Grids and ways; the deltas whose whole numbers every run has, and those of thorough runs; the deltas with real weights,
+ * and the steps of their runs. Whole numbers grow fast: three steps, two bands of them in torres.
+ */
+const CASES: readonly (readonly [
+  Grid,
+  Way,
+  exact: readonly number[],
+  possible: readonly number[],
+  real: readonly number[],
+  realRuns: readonly number[],
+  Special?,
+])[] = [
+  [[5, 7, 13], inSteps([8, 2, 2]), HEAT_DELTAS, [], HEAT_DELTAS, [7]],
+  [[5, 2, 3], inSteps([4, 2, 1]), HEAT_DELTAS, [], [1], [6], { boundary: "periodic" }],
+  [[11, 5, 13], inMarches([2, 5, 9, 2, 1, 0]), [1, 4], HEAT_DELTAS, [3], [6, 1]],
+  [[3, 7, 5], inMarches([4, 8, 2, 2, 0, 1]), HEAT_DELTAS, [], [1], [5], { boundary: "periodic" }],
   // passes of an even depth go by twos, and the last step is alone
-  {
-    traversal: marching,
-    grid: [11, 13, 21],
-    parameters: { zPerThread: 2, threadsZ: 6, threadsY: 10, pieces: 2, tile: 0, ahead: 1, depth: 2 },
-    runs: [5, 4, 1],
-    exact: [1, 2],
-    real: [2],
-  },
-  {
-    traversal: marching,
-    grid: [7, 12, 17],
-    parameters: { zPerThread: 4, threadsZ: 5, threadsY: 25, pieces: 1, tile: 0, ahead: 1, depth: 3 },
-    runs: [7, 3],
-    exact: [3],
-    real: [],
-  },
-  {
-    traversal: marching,
-    grid: [7, 12, 17],
-    parameters: { zPerThread: 4, threadsZ: 4, threadsY: 8, pieces: 1, tile: 0, ahead: 1, depth: 3 },
-    runs: [7, 3],
-    exact: [1],
-    real: [1],
-    possible: [1],
-  },
+  [[11, 13, 21], inMarches([2, 6, 10, 2, 0, 1, 2]), [1, 2], HEAT_DELTAS, [2], [5, 4, 1]],
+  [[7, 12, 17], inMarches([4, 5, 25, 1, 0, 1, 3]), [3], HEAT_DELTAS, [], []],
+  [[7, 12, 17], inMarches([4, 4, 8, 1, 0, 1, 3]), [1], [], [1], [7, 3]],
   // a software device compiles torres of higher orders for 5 to 20 s
-  {
-    traversal: diamondTorre,
-    grid: [23, 9, 13],
-    parameters: { ...torre, dts: 1, nt: 4, zPerThread: 2, threads: 7, unroll: 2 },
-    runs: [4, 7],
-    exact: [1],
-    real: [1],
-  },
-  {
-    traversal: diamondTorre,
-    grid: [41, 3, 5],
-    parameters: { ...torre, dts: 1, nt: 2, bands: 4, zPerThread: 1, threads: 5, unroll: 1 },
-    runs: [9],
-    exact: [1, 2],
-    real: [],
-  },
+  [[23, 9, 13], inTorres([1, 2, 1, 2, 7, 2, 2, 99]), [1], HEAT_DELTAS, [], []],
+  [[23, 9, 13], inTorres([1, 4, 1, 2, 7, 2, 2, 99]), [], [], [1], [4, 7]],
+  [[41, 3, 5], inTorres([1, 2, 2, 1, 5, 2, 1, 99]), [1, 2], HEAT_DELTAS, [], []],
+  // over two tiles in x and y, and several bands
+  [[61, 17, 7], inTorres([2, 4, 4, 2, 4, 4, 2, 99]), [], [], [1], [16, 5]],
 ];
 
-for (const { exact: exactDeltas, real: realDeltas, possible = HEAT_DELTAS, ...oracleCase } of CASES) {
-  for (const delta of possible) {
-    // few steps, two bands of them: whole numbers grow fast
-    const { nt, bands, ...others } = oracleCase.parameters;
-    const parameters = nt === undefined ? others : { ...others, nt: 2, bands: Math.min(2, bands!) };
-    const exact = { ...oracleCase, parameters, stencil: wholeNumberHeat(delta), runs: [3] };
-    const ignore = !exactDeltas.includes(delta) && !THOROUGH;
-    testOnGpu(`bit for bit: ${describeCase(exact)}`, (gpu) => assertExact(gpu, exact), { ignore });
+for (const [grid, way, exact, possible, real, realRuns, special] of CASES) {
+  for (const delta of new Set([...exact, ...possible])) {
+    const isSlow = !exact.includes(delta);
+    testRows([[wholeNumberHeat(delta), grid, way, [3], { ...special, isSlow }]]);
   }
-  for (const delta of realDeltas) {
-    const real = { ...oracleCase, stencil: heat(delta) };
-    testOnGpu(`within the bound: ${describeCase(real)}`, (gpu) => assertWithinBound(gpu, real));
-  }
+  testRows(real.map((delta): Row => [heat(delta), grid, way, realRuns, { ...special, isReal: true }]));
 }
-
-testOnGpu("a torre of heat over two tiles in x and y, and several bands", async (gpu) => {
-  const parameters = { ...torre, dts: 2, nt: 4, bands: 4, zPerThread: 2, threads: 4, chunk: 4, unroll: 2 };
-  await assertWithinBound(gpu, {
-    traversal: diamondTorre,
-    stencil: heat(1),
-    grid: [61, 17, 7],
-    parameters,
-    runs: [16, 5],
-  });
-});

@@ -10,12 +10,19 @@ import { definitionOf, hashOf, stencilOf } from "../../kernels/definition.ts";
 import type { EdgeWidths } from "../../kernels/stencils/edges.ts";
 import { maxwell, maxwellLimit } from "../../kernels/stencils/maxwell.ts";
 import { diamondTorre } from "../../kernels/traversals/diamond_torre.ts";
-import { marching } from "../../kernels/traversals/marching.ts";
 import { stepwise } from "../../kernels/traversals/stepwise.ts";
 import { stepReach } from "../../kernels/update.ts";
-import { assertExact, assertWithinBound, describeCase, type OracleCase } from "./oracle_case.ts";
+import {
+  inMarches,
+  inSteps,
+  inTorres,
+  type Special,
+  testRows,
+  type TorreValues,
+  type Way,
+} from "./oracle_case.ts";
 import { wholeNumberMaxwell } from "./whole_numbers.ts";
-import type { Problem } from "../../kernels/stencils/stencil.ts";
+import type { Grid, Problem } from "../../kernels/stencils/stencil.ts";
 import { GpuField } from "../../tuner/devices/gpu/gpu_field.ts";
 import { verificationOf } from "../../tuner/devices/reference.ts";
 import { RunFailure } from "../../tuner/devices/run_failure.ts";
@@ -23,182 +30,82 @@ import { H100_LIMITS } from "../h100_limits.ts";
 import { testOnGpu } from "../test_on_gpu.ts";
 import { THOROUGH } from "../thorough.ts";
 
-const march = { zPerThread: 1, threadsZ: 6, threadsY: 5, pieces: 2, tile: 0, ahead: 0 };
-
 /** All that may be a material is an array, and there are edges. */
 const FULL = { permittivity: [1, 4], permeability: [1, 2], conductivity: [0, 10], edges: 2 } as const;
 
 /** Memories along two axes. */
 const PML = { edges: [2, 0, 1], absorber: "pml" } as const;
 
-/** Ways to run, each with the ends and the medium of one case. */
-const WAYS: readonly Omit<OracleCase, "stencil" | "runs">[] = [
-  { traversal: stepwise, grid: [7, 5, 11], parameters: { threadsZ: 8, threadsY: 2, threadsX: 1 } },
-  { traversal: marching, grid: [6, 5, 7], boundary: ["periodic", "zero", "periodic"], parameters: march },
-  { traversal: marching, grid: [9, 7, 11], parameters: { ...march, zPerThread: 2, threadsZ: 4, ahead: 1 } },
-  {
-    traversal: marching,
-    grid: [6, 11, 29],
-    boundary: "periodic",
-    parameters: { ...march, zPerThread: 4, threadsZ: 3, pieces: 4, tile: 1 },
-  },
+/** Ways to run, each with the grid and the ends of one case. */
+const WAYS: readonly (readonly [Grid, Way, Special?])[] = [
+  [[7, 5, 11], inSteps([8, 2, 1])],
+  [[6, 5, 7], inMarches([1, 6, 5, 2, 0, 0]), { boundary: ["periodic", "zero", "periodic"] }],
+  [[9, 7, 11], inMarches([2, 4, 5, 2, 0, 1])],
+  [[6, 11, 29], inMarches([4, 3, 5, 4, 1, 0]), { boundary: "periodic" }],
 ];
 
-for (const way of WAYS) {
+for (const [grid, way, special] of WAYS) {
   for (const options of [{}, FULL, PML]) {
-    const exact: OracleCase = { ...way, stencil: wholeNumberMaxwell(options), runs: [1, 1] };
-    const real: OracleCase = { ...way, stencil: maxwell(options), runs: [4, 3] };
-    for (const [cases, check] of [[exact, assertExact], [real, assertWithinBound]] as const) {
-      const name = `${cases === exact ? "bit for bit" : "except for rounding"}: ${describeCase(cases)}`;
-      // real weights change no index: one shape of each traversal runs them
-      const ignore = cases === real && way.parameters.zPerThread !== undefined &&
-        way.parameters.zPerThread > 1 && !THOROUGH;
-      testOnGpu(
-        `equals the oracle ${name}, edges ${cases.stencil.variant.edges}`,
-        (gpu) => check(gpu, cases),
-        { ignore },
-      );
-    }
+    // real weights change no index: one shape of each traversal runs them
+    const isSlow = (way.parameters.zPerThread ?? 1) > 1;
+    testRows([
+      [wholeNumberMaxwell(options), grid, way, [1, 1], special],
+      [maxwell(options), grid, way, [4, 3], { ...special, isReal: true, isSlow }],
+    ]);
   }
 }
 
-const PLANES: typeof WAYS = [
-  { traversal: stepwise, grid: [7, 1, 11], parameters: { threadsZ: 8, threadsY: 1, threadsX: 2 } },
-  {
-    traversal: marching,
-    grid: [11, 1, 29],
-    boundary: ["periodic", "periodic", "zero"],
-    parameters: { ...march, zPerThread: 2, threadsZ: 8, threadsY: 1 },
-  },
-];
-
-for (const way of PLANES) {
-  for (const [mode, options] of [["tm", FULL], ["te", { ...PML, edges: [2, 3] }]] as const) {
-    const planar: OracleCase = { ...way, stencil: wholeNumberMaxwell({ ...options, mode }), runs: [1, 1] };
-    testOnGpu(
-      `equals the oracle bit for bit in two dimensions, ${mode}: ${describeCase(planar)}`,
-      (gpu) => assertExact(gpu, planar),
-    );
-  }
+for (const [mode, options] of [["tm", FULL], ["te", { ...PML, edges: [2, 3] }]] as const) {
+  const planar = wholeNumberMaxwell({ ...options, mode });
+  testRows([
+    [planar, [7, 11], inSteps([8, 1, 2]), [1, 1]],
+    [planar, [11, 29], inMarches([2, 8, 1, 2, 0, 0]), [1, 1], { boundary: ["periodic", "zero"] }],
+  ]);
 }
 
+// passes of two steps, also with materials and edges
 for (const mode of ["tm", "te"] as const) {
-  const parameters = { ...march, zPerThread: 2, threadsZ: 16, threadsY: 1, pieces: 3, ahead: 1, depth: 2 };
-  const deep = { traversal: marching, grid: [19, 1, 37], parameters } as const;
-  testOnGpu(
-    `equals the oracle bit for bit in passes of two steps, ${mode}`,
-    (gpu) => assertExact(gpu, { ...deep, stencil: wholeNumberMaxwell({ mode }), runs: [3] }),
-  );
-  testOnGpu(
-    `equals the oracle except for rounding in passes of two steps, with materials and edges, ${mode}`,
-    (gpu) => assertWithinBound(gpu, { ...deep, stencil: maxwell({ ...FULL, mode }), runs: [5, 4] }),
-  );
-}
-
-const torres = {
-  dts: 2,
-  nt: 4,
-  bands: 1,
-  zPerThread: 2,
-  threads: 6,
-  chunk: 4,
-  unroll: 1,
-  lookahead: 99,
-  materials: 0,
-} as const;
-
-/** A way to run with layers of these widths. */
-interface LayeredCase extends Omit<OracleCase, "stencil" | "runs"> {
-  readonly edges: EdgeWidths;
-  /** Whether it runs with real weights, too; thorough runs have those of all torres. @default {false} */
-  readonly isReal?: boolean;
-  /** Whether only thorough runs have it. @default {false} */
-  readonly isSlow?: boolean;
+  const deep = inMarches([2, 16, 1, 3, 0, 1, 2]);
+  testRows([
+    [wholeNumberMaxwell({ mode }), [19, 37], deep, [3]],
+    [maxwell({ ...FULL, mode }), [19, 37], deep, [5, 4], { isReal: true }],
+  ]);
 }
 
 /** Layers that overlap, of one cell, of whole vectors, in sections; and the ends of each. */
-const LAYERED: readonly LayeredCase[] = [
-  { edges: 4, traversal: stepwise, grid: [5, 6, 7], parameters: { threadsZ: 4, threadsY: 2, threadsX: 2 } },
-  {
-    edges: [0, 1, 5],
-    traversal: marching,
-    grid: [6, 5, 9],
-    boundary: ["zero", "periodic", "zero"],
-    parameters: march,
-  },
-  {
-    edges: [3, 2, 4],
-    traversal: marching,
-    grid: [13, 7, 16],
-    parameters: { ...march, zPerThread: 4, threadsZ: 4, pieces: 3, ahead: 1 },
-    sections: 2,
-  },
+const LAYERED: readonly (readonly [edges: EdgeWidths, Grid, Way, Special?])[] = [
+  [4, [5, 6, 7], inSteps([4, 2, 2])],
+  [[0, 1, 5], [6, 5, 9], inMarches([1, 6, 5, 2, 0, 0]), { boundary: ["zero", "periodic", "zero"] }],
+  [[3, 2, 4], [13, 7, 16], inMarches([4, 4, 5, 3, 0, 1]), { sections: 2 }],
   // workgroups that lie wholly between the layers
-  ...(THOROUGH ? [1, 2] : [2]).map((sections) => ({
-    edges: [2, 3, 4] as const,
-    traversal: marching,
-    grid: [23, 17, 26] as const,
-    parameters: { ...march, zPerThread: 2, threadsZ: 5 - sections, threadsY: 5, pieces: 4 * sections },
-    sections,
-  })),
-  // torres whose tiles lie in all layers, in those along z alone, in none, across the ends, in sections
-  { edges: [3, 2, 4], traversal: diamondTorre, grid: [19, 13, 12], parameters: { ...torres, dts: 1 } },
-  // a software device compiles this one for fifteen seconds, and of layers along one axis alone for three
-  { edges: [3, 2, 4], traversal: diamondTorre, grid: [19, 13, 12], parameters: torres, isSlow: true },
-  {
-    edges: [0, 2, 0],
-    traversal: diamondTorre,
-    grid: [9, 13, 5],
-    parameters: { ...torres, zPerThread: 1, threads: 5 },
-  },
-  {
-    edges: [2, 0, 1],
-    traversal: diamondTorre,
-    grid: [17, 11, 7],
-    parameters: { ...torres, dts: 1, zPerThread: 1, threads: 7, lookahead: 100, materials: 1 },
-    sections: 2,
-  },
-  {
-    edges: [0, 3, 0],
-    traversal: diamondTorre,
-    grid: [9, 14, 5],
-    parameters: { ...torres, dts: 1, zPerThread: 1, threads: 32, chunk: 2 },
-    isReal: true,
-  },
-  {
-    edges: [3, 0, 4],
-    traversal: diamondTorre,
-    grid: [5, 6, 12],
-    parameters: { ...torres, dts: 1, nt: 6, zPerThread: 4, threads: 3, lookahead: 0 },
-  },
-  {
-    edges: 1,
-    traversal: stepwise,
-    grid: [11, 5, 7],
-    boundary: "periodic",
-    parameters: { threadsZ: 8, threadsY: 2, threadsX: 1 },
-    sections: 3,
-  },
+  ...(THOROUGH ? [1, 2] : [2]).map((sections) =>
+    [[2, 3, 4], [23, 17, 26], inMarches([2, 5 - sections, 5, 4 * sections, 0, 0]), { sections }] as const
+  ),
+  [1, [11, 5, 7], inSteps([8, 2, 1]), { boundary: "periodic", sections: 3 }],
 ];
 
-for (const { edges, isReal = false, isSlow = false, ...way } of LAYERED) {
-  const layered: OracleCase = {
-    ...way,
-    stencil: wholeNumberMaxwell({ edges, absorber: "pml" }),
-    runs: [1, 1],
-  };
-  testOnGpu(
-    `equals the oracle bit for bit, a pml of ${edges} cells: ${describeCase(layered)}`,
-    (gpu) => assertExact(gpu, layered),
-    { ignore: isSlow && !THOROUGH },
-  );
-  if (way.traversal !== diamondTorre) continue;
-  const real: OracleCase = { ...way, stencil: maxwell({ edges, absorber: "pml" }), runs: [7, 4] };
-  testOnGpu(
-    `equals the oracle except for rounding, a pml of ${edges} cells: ${describeCase(real)}`,
-    (gpu) => assertWithinBound(gpu, real),
-    { ignore: !isReal && !THOROUGH },
-  );
+for (const [edges, grid, way, special] of LAYERED) {
+  testRows([[wholeNumberMaxwell({ edges, absorber: "pml" }), grid, way, [1, 1], special]]);
+}
+
+/** Torres whose tiles lie in all layers, in those along z alone, in none, across the ends, in sections. */
+const LAYERED_TORRES: readonly (readonly [edges: EdgeWidths, Grid, TorreValues, Special?])[] = [
+  [[3, 2, 4], [19, 13, 12], [1, 4, 1, 2, 6, 4, 1, 99, 0]],
+  // a software device compiles this one for fifteen seconds, and of layers along one axis alone for three
+  [[3, 2, 4], [19, 13, 12], [2, 4, 1, 2, 6, 4, 1, 99, 0], { isSlow: true }],
+  [[0, 2, 0], [9, 13, 5], [2, 4, 1, 1, 5, 4, 1, 99, 0]],
+  [[2, 0, 1], [17, 11, 7], [1, 4, 1, 1, 7, 4, 1, 100, 1], { sections: 2 }],
+  [[0, 3, 0], [9, 14, 5], [1, 4, 1, 1, 32, 2, 1, 99, 0]],
+  [[3, 0, 4], [5, 6, 12], [1, 6, 1, 4, 3, 4, 1, 0, 0]],
+];
+
+for (const [i, [edges, grid, values, special]] of LAYERED_TORRES.entries()) {
+  const absorber = "pml", way = inTorres(values);
+  testRows([
+    [wholeNumberMaxwell({ edges, absorber }), grid, way, [1, 1], special],
+    // one of them in every run
+    [maxwell({ edges, absorber }), grid, way, [7, 4], { ...special, isReal: true, isSlow: i !== 4 }],
+  ]);
 }
 
 testOnGpu(
@@ -230,7 +137,7 @@ testOnGpu(
     using torre = await make(
       problem,
       5,
-      diamondTorre.plan(problem, { ...torres, dts: 1, zPerThread: 1, threads: 7 }),
+      diamondTorre.plan(problem, inTorres([1, 4, 1, 1, 7, 4, 1, 99, 0]).parameters),
     );
     await torre.copyFrom(layered);
     for (const field of [torre, layered]) await field.run(5);
@@ -253,6 +160,7 @@ Deno.test("torres that layers do not fit are refused; those of a window hold who
   const stencil = maxwell({ edges: [3, 2, 3], absorber: "pml" });
   const problem: Problem = { stencil, grid: [19, 13, 12], boundary: "zero", steps: 8 };
   const small: Problem = { ...problem, grid: [8, 13, 12] };
+  const torres = inTorres([2, 4, 1, 2, 6, 4, 1, 99, 0]).parameters;
   const whyNot = (its: Problem, others: Readonly<Record<string, number>>) =>
     diamondTorre.infeasible(its, { ...torres, ...others }, H100_LIMITS)?.message ?? "";
   assertEquals(whyNot(problem, { zPerThread: 1, threads: 12 }), "");

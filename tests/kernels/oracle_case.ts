@@ -72,7 +72,7 @@ export type Row = readonly [
   grid: OwnGrid,
   way: Way,
   runs: readonly number[],
-  special?: Special,
+  special?: Special | undefined,
 ];
 
 /** Threads of a workgroup. */

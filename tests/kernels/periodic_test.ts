@@ -9,26 +9,14 @@ import { refusalOf } from "../../kernels/capability.ts";
 import { type Boundaries, cellsOf, type Grid, type Problem } from "../../kernels/stencils/stencil.ts";
 import { wave, WAVE_ORDERS } from "../../kernels/stencils/wave.ts";
 import { diamondTorre } from "../../kernels/traversals/diamond_torre.ts";
-import { marching } from "../../kernels/traversals/marching.ts";
-import { stepwise } from "../../kernels/traversals/stepwise.ts";
 import { errorBound } from "../../models/error_bound.ts";
 import { GpuField } from "../../tuner/devices/gpu/gpu_field.ts";
 import { testOnGpu } from "../test_on_gpu.ts";
-import { assertExact, describeCase, type OracleCase } from "./oracle_case.ts";
+import { inMarches, inSteps, testRows } from "./oracle_case.ts";
 import { wholeNumberWave } from "./whole_numbers.ts";
 import { maxAbs, readCells, writeCells } from "../devices/cells.ts";
 
-const WAYS: readonly Pick<OracleCase, "traversal" | "parameters">[] = [
-  { traversal: stepwise, parameters: { threadsZ: 8, threadsY: 2, threadsX: 2 } },
-  {
-    traversal: marching,
-    parameters: { zPerThread: 1, threadsZ: 8, threadsY: 4, pieces: 3, tile: 0, ahead: 0 },
-  },
-  {
-    traversal: marching,
-    parameters: { zPerThread: 4, threadsZ: 8, threadsY: 4, pieces: 3, tile: 0, ahead: 1 },
-  },
-];
+const WAYS = [inSteps([8, 2, 2]), inMarches([1, 8, 4, 3, 0, 0]), inMarches([4, 8, 4, 3, 0, 1])];
 
 // Plane waves
 
@@ -39,7 +27,7 @@ const MODES = [[1, 0, 0], [0, -2, 0], [0, 0, 3], [2, 1, -4], [6, 4, 10], [0, 0, 
 
 // A march differs from order to order in the length of its queues only: three orders show that.
 for (const { traversal, parameters } of WAYS) {
-  for (const order of traversal === stepwise ? WAVE_ORDERS : [2, 6, 14]) {
+  for (const order of traversal.name === "stepwise" ? WAVE_ORDERS : [2, 6, 14]) {
     testOnGpu(`${traversal.name} carries the exact plane waves of order ${order}`, async (gpu) => {
       const stencil = wave(order);
       const problem: Problem = { stencil, grid: GRID, boundary: "periodic", steps: STEPS };
@@ -85,11 +73,7 @@ const THIN: readonly [order: number, grid: Grid, boundary: Boundaries][] = [
 ];
 
 for (const way of WAYS) {
-  for (const [order, grid, boundary] of THIN) {
-    const common = { ...way, grid, boundary };
-    const exact: OracleCase = { ...common, stencil: wholeNumberWave(order), runs: [1, 2] };
-    testOnGpu(`equals the oracle bit for bit: ${describeCase(exact)}`, (gpu) => assertExact(gpu, exact));
-  }
+  testRows(THIN.map(([order, grid, boundary]) => [wholeNumberWave(order), grid, way, [1, 2], { boundary }]));
 }
 
 Deno.test("diamond-torre refuses other boundaries than zeros, with the reason", () => {

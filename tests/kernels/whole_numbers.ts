@@ -141,7 +141,9 @@ export function wholeNumberMaxwell(options: MaxwellOptions = {}): Stencil {
   };
   return {
     ...stencil,
-    title: `Yee's grid, materials ${update.materials.map(({ name }) => name)}, whole numbers`,
+    title: `Yee's grid, materials ${
+      update.materials.map(({ name }) => name)
+    }, edges ${stencil.variant.edges}, whole numbers`,
     update: {
       ...update,
       materials: update.materials.map(scattered),
