@@ -35,7 +35,7 @@ import type { Expression } from "../expression.ts";
 import { add, atLeast, divide, multiply, subtract } from "../operations.ts";
 import type { ValueRange } from "../update.ts";
 import { armsOf, conservingWeights, secondDerivative } from "./cross.ts";
-import { type Accuracy, changeWarning, type Scheme, stepOf } from "./dispersion.ts";
+import { type Accuracy, type Scheme, stepOf, warningOf } from "./dispersion.ts";
 import { edgesOf, type EdgeWidths, sumOf } from "./edges.ts";
 import {
   alongAxis,
@@ -87,9 +87,6 @@ export const LEFT = 3e-3, WAVELENGTHS = 2.3;
 /** How far apart densities may be, of order 2, 4, … 14: 13.9, 8.6, 6.7, 5.8, 5.2 and 4.8 can grow. */
 const APART = [Infinity, 12, 8, 6, 5, 4.5, 4];
 
-/** Where a Ricker wavelet's spectrum ends, in frequencies of its peak. */
-const HIGHEST = 2.5;
-
 /** A medium with the defaults of what it leaves out, checked. */
 export function mediumOf(medium: AcousticMedium, name = "acoustic") {
   const { order = 2, velocity = [1500, 4500], spacing = 10, dimensions = 3 } = medium;
@@ -112,19 +109,12 @@ export function acousticEdges({ frequency, ...medium }: AcousticShot): number {
   return Math.ceil(WAVELENGTHS * most / frequency / spacing);
 }
 
-/** The scheme of a medium, at the step that is given. */
-function schemeOf(
-  options: AcousticMedium & Pick<AcousticOptions, "timeStep">,
-): Scheme & { timeStep: number } {
-  const { order, least, spacing, dimensions } = mediumOf(options), { timeStep } = options;
-  const scheme = {
-    sides: secondDerivative(order).sides,
-    spacing,
-    dimensions,
-    timeStep: 0.9 * acousticTimeStep(options),
-  };
-  if (typeof timeStep !== "object") return { ...scheme, timeStep: timeStep ?? scheme.timeStep };
-  return { ...scheme, timeStep: stepOf({ ...scheme, name: "acoustic", slowest: least }, timeStep) };
+/** How waves in a medium are computed, at 0.9 of the largest stable time step. */
+export function acousticScheme(medium: AcousticMedium): Scheme {
+  const { order, spacing, dimensions } = mediumOf(medium), timeStep = 0.9 * acousticTimeStep(medium);
+  const orders = WAVE_ORDERS.map((one) => [one, secondDerivative(one).sides] as const);
+  const sides = secondDerivative(order).sides, higher = orders.filter(([one]) => one > order);
+  return { name: "acoustic", sides, spacing, dimensions, timeStep, fewest: 2.5, orders: higher };
 }
 
 /**
@@ -132,29 +122,9 @@ function schemeOf(
  * than 10% over the distance, if one is given, and what would halve that; undefined where neither is.
  */
 export function acousticWarning({ frequency, distance, ...medium }: AcousticShot): string | undefined {
-  const { least, spacing, order } = mediumOf(medium);
-  const tooLarge = warningOf(least, { frequency, spacing, fewest: 2.5, wave: "" });
-  if (tooLarge !== undefined || distance === undefined) return tooLarge;
-  const higher = WAVE_ORDERS.filter((one) => one > order).map((one) =>
-    [one, secondDerivative(one).sides] as const
-  );
-  return changeWarning(
-    schemeOf(medium),
-    { frequency, distance, velocity: least },
-    Object.fromEntries(higher),
-  );
-}
-
-/** The same of one velocity, whose shortest wavelength needs at least `fewest` cells. */
-export function warningOf(
-  velocity: number,
-  { frequency, spacing, fewest, wave }: Record<"frequency" | "spacing" | "fewest", number> & { wave: string },
-): string | undefined {
-  const cells = velocity / (HIGHEST * frequency * spacing);
-  if (cells >= fewest) return undefined;
-  const [slower, finer] = [frequency, spacing].map((one) => (one * cells / fewest).toPrecision(3));
-  return `${cells.toFixed(1)} cells per shortest ${wave}wavelength are too few: ${fewest} are wanted, ` +
-    `as with a frequency of ${slower} Hz or a spacing of ${finer} m`;
+  const { least } = mediumOf(medium), scheme = acousticScheme(medium);
+  const timeStep = stepOf(scheme, least, medium.timeStep);
+  return warningOf({ ...scheme, timeStep }, { frequency, distance, velocity: least });
 }
 
 /**
@@ -180,10 +150,10 @@ export function acoustic(options: AcousticOptions = {}): Stencil {
     ...["order", "velocity", "density", "packed", "spacing"] as const,
     ...["timeStep", "edges", "dimensions", "surface"] as const,
   ]);
-  const { order, velocity, most, spacing, dimensions } = mediumOf(options), limit = acousticTimeStep(options);
-  const { density, packed = false, edges = 30, surface = "absorbing" } = options,
-    { timeStep } = schemeOf(options);
-  requireStable("acoustic", "the time step in s", timeStep, limit, ` of order ${order}`);
+  const { order, velocity, least, most, spacing, dimensions } = mediumOf(options);
+  const { density, packed = false, edges = 30, surface = "absorbing" } = options;
+  const timeStep = stepOf(acousticScheme(options), least, options.timeStep);
+  requireStable("acoustic", "the time step in s", timeStep, acousticTimeStep(options), ` of order ${order}`);
   const isFree = surface === "free",
     isDense = density === undefined || (density[0] > 0 && density[0] <= density[1]);
   requireValue(isDense, "acoustic", "density must be the lowest, above 0, and the highest", `${density}`);

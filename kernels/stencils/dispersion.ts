@@ -21,22 +21,38 @@ export interface Accuracy {
   readonly velocity?: number | undefined;
 }
 
-/** A wavelet on its way. */
+/** A Ricker wavelet on its way. */
 type Way = Readonly<Record<"frequency" | "distance" | "velocity", number>>;
 
-/** How waves are computed: the weights of the second derivative, metres, seconds. */
+/** How waves are computed. */
 export interface Scheme {
+  /** The equation. */
+  readonly name: string;
+  /** Weights of the second derivative. */
   readonly sides: readonly number[];
+  /** Metres. */
   readonly spacing: number;
+  /** Seconds; of a scheme whose step is chosen the longest. */
   readonly timeStep: number;
   readonly dimensions: 2 | 3;
+  /** Cells that the shortest wavelength needs, and which that is. */
+  readonly fewest: number;
+  readonly wave?: string;
+  /** The weights of higher orders. */
+  readonly orders?: readonly (readonly [order: number, sides: readonly number[]])[];
 }
+
+/** What changes a wavelet. */
+type Steps = Pick<Scheme, "sides" | "spacing" | "timeStep" | "dimensions">;
 
 /** A change that is worth a warning. */
 const MUCH = 0.1;
 
+/** Where a Ricker wavelet's spectrum ends, in frequencies of its peak. */
+const HIGHEST = 2.5;
+
 /** How much a wavelet changes along an axis or the diagonal, whichever is more: up to √2, where nothing is left of it. */
-export function changeOf({ sides, spacing, timeStep, dimensions }: Scheme, way: Way): number {
+export function changeOf({ sides, spacing, timeStep, dimensions }: Steps, way: Way): number {
   const weights = { centre: -2 * sides.reduce((sum, side) => sum + side, 0), sides };
   const { frequency, distance, velocity } = way;
   const along = (axes: number): number => {
@@ -63,63 +79,55 @@ export function changeOf({ sides, spacing, timeStep, dimensions }: Scheme, way: 
 /** Factors by which time steps and spacings are tried: down to a 1000th. */
 const SMALLER = Array.from({ length: 81 }, (_, i) => 2 ** (-i / 8));
 
-/** The largest time step, the scheme's at most, at which a wavelet changes no more than it may. */
-export function stepOf(
-  { name, slowest, ...scheme }: Scheme & { readonly name: string; readonly slowest: number },
-  accurate: Accuracy,
-): number {
-  checkOptions("choose a time step", accurate, [
-    ...["accuracy", "frequency", "distance", "velocity"] as const,
-  ]);
-  const { accuracy, frequency, distance, velocity = slowest } = accurate,
-    way = { frequency, distance, velocity };
+/** The time step that is asked for; for an accuracy the largest, the scheme's at most, that keeps it; unless given the scheme's. */
+export function stepOf(scheme: Scheme, slowest: number, asked: number | Accuracy = scheme.timeStep): number {
+  if (typeof asked === "number") return asked;
+  checkOptions("choose a time step", asked, ["accuracy", "frequency", "distance", "velocity"]);
+  const { accuracy, frequency, distance, velocity = slowest } = asked, { name } = scheme;
+  const way = { frequency, distance, velocity };
   for (const [what, value] of Object.entries({ accuracy, ...way })) {
     requireValue(value > 0 && value < Infinity, name, `${what} must be above 0`, value);
   }
-  const tried = SMALLER.map((factor) => {
-    const timeStep = factor * scheme.timeStep;
-    return { timeStep, change: changeOf({ ...scheme, timeStep }, way) };
-  });
-  const found = tried.find(({ change }) => change <= accuracy);
-  const least = Math.min(...tried.map(({ change }) => change)).toPrecision(2);
+  const steps = SMALLER.map((factor) => factor * scheme.timeStep);
+  const changes = steps.map((timeStep) => changeOf({ ...scheme, timeStep }, way));
+  const found = changes.findIndex((change) => change <= accuracy),
+    least = Math.min(...changes).toPrecision(2);
   const wanted = `accuracy must be at least ${least}, what spacing and order alone change a wavelet by`;
-  requireValue(found !== undefined, name, wanted, accuracy);
-  return found!.timeStep;
+  requireValue(found >= 0, name, wanted, accuracy);
+  return steps[found]!;
 }
 
-/** A warning where a wavelet changes much on its way, and what would halve that; undefined where it does not. */
-export function changeWarning(
-  scheme: Scheme,
-  way: Way,
-  orders: Readonly<Record<string, readonly number[]>> = {},
+/**
+ * A warning where cells are too large for a wavelet, or where the scheme changes it much on its way, if it has one, and
+ * what would halve that; undefined where neither is.
+ */
+export function warningOf(
+  { fewest, wave = "", orders = [], ...scheme }: Scheme,
+  { distance = 0, ...its }: Omit<Way, "distance"> & { readonly distance?: number | undefined },
 ): string | undefined {
-  const { frequency, distance, velocity } = way,
-    { timeStep, spacing } = scheme,
-    change = changeOf(scheme, way);
+  const { timeStep, spacing } = scheme, { frequency, velocity } = its, way = { ...its, distance };
+  const cells = velocity / (HIGHEST * frequency * spacing);
+  if (cells < fewest) {
+    const [slower, finer] = [frequency, spacing].map((one) => (one * cells / fewest).toPrecision(3));
+    return `${cells.toFixed(1)} cells per shortest ${wave}wavelength are too few: ${fewest} are wanted, ` +
+      `as with a frequency of ${slower} Hz or a spacing of ${finer} m`;
+  }
+  const change = distance > 0 ? changeOf(scheme, way) : 0;
   if (!(change > MUCH)) return undefined;
-  const cures: [string, Scheme][] = [
-    ...SMALLER.slice(0, 25).map((factor): [string, Scheme] => {
-      const step = factor * timeStep;
-      return [`a time step of ${step.toPrecision(3)} s`, { ...scheme, timeStep: step }];
-    }),
-    ...Object.entries(orders).map((
-      [order, sides],
-    ): [string, Scheme] => [`order ${order}`, { ...scheme, sides }]),
-    ...SMALLER.map((factor): [string, Scheme] => {
-      const cell = factor * spacing;
-      return [`a spacing of ${cell.toPrecision(3)} m`, {
-        ...scheme,
-        spacing: cell,
-        timeStep: factor * timeStep,
-      }];
-    }),
+  type Cure = readonly [what: string, scheme: Partial<Steps>];
+  const sooner = (step: number): Cure => [`a time step of ${step.toPrecision(3)} s`, { timeStep: step }];
+  const finer = (factor: number): Cure => {
+    const cell = factor * spacing;
+    return [`a spacing of ${cell.toPrecision(3)} m`, { spacing: cell, timeStep: factor * timeStep }];
+  };
+  const cures: Cure[] = [
+    ...SMALLER.slice(0, 25).map((factor) => sooner(factor * timeStep)),
+    ...orders.map(([order, sides]): Cure => [`order ${order}`, { sides }]),
+    ...SMALLER.map(finer),
   ];
-  const cure = cures.find(([, one]) => changeOf(one, way) <= change / 2)?.[0];
-  const short = (value: number): number => Number(value.toPrecision(4));
-  const percent = change > 1 ? "more than 100" : (100 * change).toPrecision(2),
-    waves = distance * frequency / velocity;
-  return `the scheme changes a wavelet of ${frequency} Hz by ${percent}% on its way of ${
-    distance.toPrecision(3)
-  } m at ` +
-    `${short(velocity)} m/s, ${waves.toPrecision(2)} wavelengths${cure ? `: ${cure} halves that` : ""}`;
+  const [cure] = cures.find(([, other]) => changeOf({ ...scheme, ...other }, way) <= change / 2) ?? [];
+  const percent = change > 1 ? "more than 100" : (100 * change).toPrecision(2);
+  const waves = (distance * frequency / velocity).toPrecision(2), metres = distance.toPrecision(3);
+  return `the scheme changes a wavelet of ${frequency} Hz by ${percent}% on its way of ${metres} m at ` +
+    `${Number(velocity.toPrecision(4))} m/s, ${waves} wavelengths${cure ? `: ${cure} halves that` : ""}`;
 }

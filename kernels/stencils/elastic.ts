@@ -49,8 +49,8 @@ import {
   type Value,
 } from "../operations.ts";
 import type { ValueRange } from "../update.ts";
-import { type AcousticOptions, LEFT, mediumOf, warningOf, WAVELENGTHS } from "./acoustic.ts";
-import { changeWarning, stepOf } from "./dispersion.ts";
+import { type AcousticOptions, LEFT, mediumOf, WAVELENGTHS } from "./acoustic.ts";
+import { type Scheme, stepOf, warningOf } from "./dispersion.ts";
 import { edgesOf } from "./edges.ts";
 import { alongAxis, type Equation, ownAxes, requireStable, requireValue, type Stencil } from "./stencil.ts";
 
@@ -112,8 +112,12 @@ export function elasticTimeStep(
   return courant * medium.spacing / medium.most;
 }
 
-/** Weights of the second derivative that D twice is. */
-export const ELASTIC_SIDES = [(9 / 8) ** 2 + 9 / 96, -9 / 96, 1 / 576];
+/** How waves in a medium are computed, at 0.9 of the largest stable time step; the weights are those that D twice has. */
+export function elasticScheme(medium: ElasticOptions): Scheme {
+  const { spacing = 10, dimensions = 3 } = medium, timeStep = 0.9 * elasticTimeStep(medium);
+  const sides = [(9 / 8) ** 2 + 9 / 96, -9 / 96, 1 / 576];
+  return { name: "elastic", sides, spacing, dimensions, timeStep, fewest: 5, wave: "S " };
+}
 
 /** Cells of an absorbing edge that reflects about −40 dB of a Ricker wavelet of this frequency in Hz. */
 export function elasticEdges(
@@ -136,11 +140,9 @@ export function elasticWarning(
   spacing: number,
   way?: { readonly distance: number; readonly timeStep: number; readonly dimensions?: 2 | 3 | undefined },
 ): string | undefined {
-  const tooLarge = warningOf(slowest, { frequency, spacing, fewest: 5, wave: "S " });
-  if (tooLarge !== undefined || way === undefined) return tooLarge;
-  const { distance, timeStep, dimensions = 3 } = way,
-    scheme = { sides: ELASTIC_SIDES, spacing, timeStep, dimensions };
-  return changeWarning(scheme, { frequency, distance, velocity: slowest });
+  const { timeStep = 0, dimensions = 3, distance } = way ?? {};
+  const scheme = { ...elasticScheme({ spacing, dimensions }), timeStep };
+  return warningOf(scheme, { frequency, distance, velocity: slowest });
 }
 
 /** Lamé's parameters in Pa, of velocities of P and S waves in m/s and a density in kg/m³. */
@@ -174,12 +176,8 @@ export function elastic(options: ElasticOptions = {}): Stencil {
   const limit = elasticTimeStep(options), { spacing = 10, dimensions = 3 } = options;
   const { least, most } = mediumOf({ velocity: options.velocity, spacing }, "elastic"),
     depth = dimensions - 1;
-  const { timeStep: asked = 0.9 * limit, edges = 30, surface = "absorbing" } = options,
-    isFree = surface === "free";
-  const scheme = { sides: ELASTIC_SIDES, spacing, dimensions, timeStep: 0.9 * limit };
-  const timeStep = typeof asked === "number"
-    ? asked
-    : stepOf({ ...scheme, name: "elastic", slowest: least / Math.sqrt(3) }, asked);
+  const { edges = 30, surface = "absorbing" } = options, isFree = surface === "free";
+  const timeStep = stepOf(elasticScheme(options), least / Math.sqrt(3), options.timeStep);
   requireStable("elastic", "the time step in s", timeStep, limit);
   requireValue(isFree || surface === "absorbing", "elastic", "surface must be absorbing or free", surface);
   const own = ownAxes(dimensions), letters: readonly string[] = dimensions === 2 ? ["x", "z"] : own;

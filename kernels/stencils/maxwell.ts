@@ -32,8 +32,7 @@ import { along, equation, type MaterialSource } from "../equation.ts";
 import { type Axis, constant, type Expression } from "../expression.ts";
 import { add, divide, exponential, maximum, multiply, shifted, subtract, type Value } from "../operations.ts";
 import { DEFAULT_RANGE, type Layer, type ValueRange } from "../update.ts";
-import { warningOf } from "./acoustic.ts";
-import { type Accuracy, changeWarning, type Scheme, stepOf } from "./dispersion.ts";
+import { type Accuracy, type Scheme, stepOf, warningOf } from "./dispersion.ts";
 import { edgesOf, type EdgeWidths } from "./edges.ts";
 import { alongAxis, type Equation, ownAxes, requireStable, requireValue, type Stencil } from "./stencil.ts";
 
@@ -105,18 +104,11 @@ function schemeOf(options: MaxwellOptions): { scheme: Scheme; courant: number; v
   const isOne = courant === undefined || timeStep === undefined;
   requireValue(isOne, "maxwell", "courant or timeStep must be given, not both", `${courant} and ${timeStep}`);
   const velocity = SPEED_OF_LIGHT / Math.sqrt(rangeOf(permittivity)[1] * rangeOf(permeability)[1]);
-  const secondsOf = (courant: number): number => courant * spacing / SPEED_OF_LIGHT;
-  const of = {
-    sides: [1],
-    spacing,
-    dimensions: mode ? 2 : 3,
-    timeStep: secondsOf(0.9 * maxwellLimit(options)),
-  } as const;
-  const step = typeof timeStep === "object"
-    ? stepOf({ ...of, name: "maxwell", slowest: velocity }, timeStep)
-    : timeStep;
-  const its = step === undefined ? courant ?? 0.9 * maxwellLimit(options) : step * SPEED_OF_LIGHT / spacing;
-  return { scheme: { ...of, timeStep: secondsOf(its) }, courant: its, velocity };
+  const its = courant ?? 0.9 * maxwellLimit(options), cell = spacing / SPEED_OF_LIGHT;
+  const made = { name: "maxwell", sides: [1], spacing, dimensions: mode ? 2 : 3, fewest: 5 } as const;
+  const step = stepOf({ ...made, timeStep: its * cell }, velocity, timeStep);
+  const scheme = { ...made, timeStep: step };
+  return { scheme, courant: timeStep === undefined ? its : step / cell, velocity };
 }
 
 /**
@@ -129,10 +121,8 @@ export function maxwellWarning(
     readonly distance?: number | undefined;
   },
 ): string | undefined {
-  const { scheme, scheme: { spacing }, velocity } = schemeOf(medium);
-  const tooLarge = warningOf(velocity, { frequency, spacing, fewest: 5, wave: "" });
-  if (tooLarge !== undefined || distance === undefined) return tooLarge;
-  return changeWarning(scheme, { frequency, distance, velocity });
+  const { scheme, velocity } = schemeOf(medium);
+  return warningOf(scheme, { frequency, distance, velocity });
 }
 
 /**

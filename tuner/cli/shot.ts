@@ -29,20 +29,18 @@ import {
   acoustic,
   acousticEdges,
   type AcousticOptions,
+  acousticScheme,
   type AcousticShot,
   acousticTimeStep,
-  acousticWarning,
 } from "../../kernels/stencils/acoustic.ts";
 import {
   elastic,
-  ELASTIC_SIDES,
   elasticEdges,
+  elasticScheme,
   elasticTimeStep,
-  elasticWarning,
   lameOf,
 } from "../../kernels/stencils/elastic.ts";
-import { secondDerivative } from "../../kernels/stencils/cross.ts";
-import { type Scheme, stepOf } from "../../kernels/stencils/dispersion.ts";
+import { type Scheme, stepOf, warningOf } from "../../kernels/stencils/dispersion.ts";
 import { createSolver } from "../solver/create_solver.ts";
 import { AttendedRun } from "./attended_run.ts";
 import { onRanks } from "./on_ranks.ts";
@@ -239,7 +237,11 @@ async function readRequest(options: Values) {
   const { sent, fields, late, early, materials } = wave, { edges = wave.edges } = options;
   const distance = Math.min(Math.max(...grid) * spacing, wave.slowest * options.time);
   const step = stepWanted(wave, options.timeStep, { frequency, distance });
-  const warning = wave.warning(step, distance);
+  const warning = warningOf({ ...wave.scheme, timeStep: step }, {
+    frequency,
+    distance,
+    velocity: wave.slowest,
+  });
   const timing = timingOf(step, frequency, options, ["", ...odd].join("; "));
   const stencil = wave.stencil({ ...space, timeStep: timing.timeStep, edges, surface });
   const before: Grid = [edges, dimensions === 2 ? 0 : edges, surface === "free" ? 0 : edges];
@@ -326,43 +328,31 @@ interface Wave extends Pick<ShotPlan, "sent" | "fields" | "late" | "early"> {
   readonly materials: Readonly<Record<string, Place>>;
   /** The lowest velocity of waves in m/s. */
   readonly slowest: number;
-  /** What is wrong with a time step in seconds, on a way of so many metres. */
-  warning(timeStep: number, distance: number): string | undefined;
   /** Cells of edges that are wide enough. */
   readonly edges: number;
   /** Seconds. */
   readonly longestStep: number;
   stencil(made: AcousticOptions): Stencil;
-  /** The weights of its second derivative, and metres. */
-  readonly scheme: Omit<Scheme, "timeStep"> & { readonly name: string };
+  readonly scheme: Scheme;
 }
 
 /** The time step that is asked for, in seconds. */
 function stepWanted(
-  { longestStep, scheme, slowest: velocity }: Wave,
+  { longestStep, scheme, slowest }: Wave,
   asked: Values["timeStep"],
   way: { readonly frequency: number; readonly distance: number },
 ): number {
-  const longest = 0.9 * longestStep, most = formatDuration(longestStep * 1e9);
-  if (asked === undefined) return longest;
-  if (typeof asked === "object") {
-    return stepOf({ ...scheme, timeStep: longest, slowest: velocity }, { ...way, ...asked });
-  }
+  if (typeof asked !== "number") return stepOf(scheme, slowest, asked && { ...way, ...asked });
   if (asked <= longestStep) return asked;
-  throw wrongValue("time-step", `at most ${most}, the largest stable one`, formatDuration(asked * 1e9));
+  const most = `at most ${formatDuration(longestStep * 1e9)}, the largest stable one`;
+  throw wrongValue("time-step", most, formatDuration(asked * 1e9));
 }
 
 function soundIn({ at, least }: VelocityModel, medium: AcousticShot, rho?: VelocityModel): Wave {
   return {
     materials: { velocity: at, ...(rho && { density: rho.at }) },
     slowest: least,
-    warning: (timeStep, distance) => acousticWarning({ ...medium, timeStep, distance }),
-    scheme: {
-      name: "acoustic",
-      sides: secondDerivative(medium.order!).sides,
-      spacing: medium.spacing!,
-      dimensions: medium.dimensions!,
-    },
+    scheme: acousticScheme(medium),
     edges: acousticEdges(medium),
     longestStep: acousticTimeStep(medium),
     stencil: (made) => acoustic({ ...made, order: medium.order, density: rho && [rho.least, rho.most] }),
@@ -398,14 +388,7 @@ function elasticIn(
   return {
     materials: { lambda: lame("lambda"), mu: lame("mu"), density },
     slowest,
-    warning: (timeStep, distance) =>
-      elasticWarning(slowest, medium.frequency, medium.spacing, { ...medium, timeStep, distance }),
-    scheme: {
-      name: "elastic",
-      sides: ELASTIC_SIDES,
-      spacing: medium.spacing,
-      dimensions: medium.dimensions!,
-    },
+    scheme: elasticScheme({ ...medium, ...dense }),
     edges: elasticEdges(medium),
     longestStep: elasticTimeStep({ ...medium, ...dense }),
     stencil: (made) => elastic({ ...made, ...dense }),

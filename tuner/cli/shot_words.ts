@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { cellsOf, type Grid } from "../../kernels/stencils/stencil.ts";
+import { cellsOf, type Grid, ownOf } from "../../kernels/stencils/stencil.ts";
 import { formatCount } from "../format.ts";
 import type { VelocityModel } from "../shot/model.ts";
 import type { ShotPlan } from "../shot/shoot.ts";
@@ -38,36 +38,29 @@ export function oddUnits(
 /** What is said of edges that nobody asked for where they are most of the grid. */
 export function edgesNote(edges: number, model: Grid, grid: Grid, surface: string): string {
   const top = surface === "free" ? "" : ", --surface free leaves them out at the top";
-  const [own, all] = [model, grid].map((one) => formatCount(cellsOf(one)));
-  return `edges of ${edges} cells, as -40 dB need, make ${all} cells of the model's ${own}: ` +
-    `--edges ${
-      Math.ceil(edges / 2)
-    } halves their width and reflects more${top}, a higher --frequency needs fewer`;
+  const [own, all] = [model, grid].map((one) => formatCount(cellsOf(one))), half = Math.ceil(edges / 2);
+  return `edges of ${edges} cells, as -40 dB need, make ${all} cells of the model's ${own}: --edges ${half} ` +
+    `halves their width and reflects more${top}, a higher --frequency needs fewer`;
 }
 
 /** What was done, line by line, for the header of a file. */
 export function headerOf(
   { model, spacing, frequency, timeStep, interval, sent }: ShotPlan,
-  { title, edges, surface, velocity, velocityS, density }: {
-    readonly title: string;
+  { title, edges, surface, ...given }: Readonly<Record<"title" | "surface" | "velocity", string>> & {
     readonly edges: number;
-    readonly surface: string;
-    readonly velocity: string;
-    readonly velocityS: string | undefined;
-    readonly density: string | undefined;
+    readonly velocityS?: string | undefined;
+    readonly density?: string | undefined;
   },
 ): string[] {
-  const isPlane = model.dimensions === 2, us = (seconds: number) => Number((seconds * 1e6).toFixed(4));
-  const cells = model.grid.filter((_, axis) => axis !== 1 || !isPlane).join("x");
+  const us = (seconds: number) => Number((seconds * 1e6).toFixed(4));
+  const cells = ownOf(model, model.grid).join("x"), axes = model.dimensions === 2 ? "x, z" : "x, y, z";
   const push = { s: "", fz: ", a force downwards" }[sent[0]!] ?? ", an explosion";
   return [
     `Facet ${VERSION}: ${title}`,
-    `${cells} cells of ${spacing} m along ${
-      isPlane ? "x, z" : "x, y, z"
-    }, edges of ${edges}, surface ${surface}`,
-    `velocity ${velocity}, ${span(model)} m/s`,
-    ...(velocityS === undefined ? [] : [`velocity of S waves ${velocityS}`]),
-    ...(density === undefined ? [] : [`density ${density}`]),
+    `${cells} cells of ${spacing} m along ${axes}, edges of ${edges}, surface ${surface}`,
+    `velocity ${given.velocity}, ${span(model)} m/s`,
+    ...(given.velocityS === undefined ? [] : [`velocity of S waves ${given.velocityS}`]),
+    ...(given.density === undefined ? [] : [`density ${given.density}`]),
     `steps of ${us(timeStep)} us, samples of ${us(interval)} us`,
     `Ricker wavelet of ${frequency} Hz, its peak at ${Number((1 / frequency).toPrecision(6))} s${push}`,
     "places in m, z is a depth; velocities recorded in m/s, vz downwards",
