@@ -195,12 +195,9 @@ export const run = (args: string[]): Promise<number> =>
 async function readRequest(options: Values) {
   const { velocity: path, velocityS, density, explosion, spacing, surface } = options;
   const { shots, snapshots: waves, profile, frequency = FREQUENCY[options.stencil] } = options;
-  const model = path === "layered"
-    ? layeredModel(options.grid ?? [96, 96, 96])
-    : modelOf(await readFile(path), path);
-  const { grid: [nx, ny, nz], dimensions } = model,
-    grid = ownOf(model, model.grid),
-    order = Number(options.order);
+  const isBuiltIn = path === "layered";
+  const model = isBuiltIn ? layeredModel(options.grid ?? [96, 96, 96]) : modelOf(await readFile(path), path);
+  const { grid: [nx, ny, nz], dimensions } = model, grid = ownOf(model, model.grid);
   if (`${options.grid ?? grid}` !== `${grid}`) {
     throw wrongValue("grid", `${grid.join("x")}, the shape of ${path}`, options.grid!.join("x"));
   }
@@ -208,48 +205,40 @@ async function readRequest(options: Values) {
   const metres = (i: number): number => Number(((i + 0.5) * spacing).toPrecision(12)), slack = 1e-6 * spacing;
   const centre = (...cell: Grid) => ownOf(model, cell).map(metres) as readonly number[] as OwnGrid;
   const y = Math.floor(ny / 2), z = Math.min(2, nz - 1);
+  const { source = centre(Math.floor(nx / 2), y, z) } = options;
   const low = centre(0, 0, 0), high = centre(nx - 1, ny - 1, nz - 1);
+  const axes = dimensions === 2 ? "X,Z" : "X,Y,Z";
   const placed = (name: string, places: readonly OwnGrid[]): Grid[] =>
     places.map((at) => {
-      if (at.length !== dimensions) {
-        throw wrongValue(name, `${dimensions === 2 ? "X,Z" : "X,Y,Z"} in metres`, `${at}`);
-      }
+      if (at.length !== dimensions) throw wrongValue(name, `${axes} in metres`, `${at}`);
       const isOutside = at.some((one, axis) => one < low[axis]! - slack || one > high[axis]! + slack);
       const wanted = `places from ${low} to ${high} m, where the outermost cells are`;
       if (isOutside) throw wrongValue(name, wanted, `${at}`);
       return planned(model, at, 0);
     });
-  const sources = placed(
-    shots ? "shots" : "source",
-    shots ?? [options.source ?? centre(Math.floor(nx / 2), y, z)],
-  );
+  const [named, given] = shots ? ["shots", shots] as const : ["source", [source]] as const;
+  const sources = placed(named, given);
   const row = Array.from({ length: nx }, (_, x) => centre(x, y, z));
   const receivers = placed("receivers", options.receivers ?? row);
   if (options.traces?.endsWith(".sgy")) segyScale([...sources, ...receivers]);
   const space = { velocity: [model.least, model.most], spacing, dimensions } as const;
-  const medium = { ...space, order, frequency };
+  const medium = { ...space, order: Number(options.order), frequency };
   const rho = await givenModel(density, "density", model);
   const slow = await givenModel(velocityS, "velocity-s", model);
   const odd = oddUnits({ model, frequency, spacing }, slow, rho);
   const wave = options.stencil === "elastic"
     ? elasticIn(model, { ...medium, explosion }, slow, rho)
     : soundIn(model, medium, rho);
-  const { sent, fields, late, early, materials } = wave, { edges = wave.edges } = options;
+  const { materials, sent, fields, late, early } = wave, { edges = wave.edges } = options;
   const distance = Math.min(Math.max(...grid) * spacing, wave.slowest * options.time);
   const step = stepWanted(wave, options.timeStep, { frequency, distance });
-  const warning = warningOf({ ...wave.scheme, timeStep: step }, {
-    frequency,
-    distance,
-    velocity: wave.slowest,
-  });
+  const way = { frequency, distance, velocity: wave.slowest };
+  const warning = warningOf({ ...wave.scheme, timeStep: step }, way);
   const timing = timingOf(step, frequency, options, ["", ...odd].join("; "));
   const stencil = wave.stencil({ ...space, timeStep: timing.timeStep, edges, surface });
   const before: Grid = [edges, dimensions === 2 ? 0 : edges, surface === "free" ? 0 : edges];
-  const plan: ShotPlan = {
-    ...{ model, before, spacing, frequency, ...timing, sent, fields, late, early },
-    receivers,
-    waves,
-  };
+  const shot = { model, before, spacing, frequency, ...timing, sent, fields, late, early };
+  const plan: ShotPlan = { ...shot, receivers, waves };
   const problem = checkProblem("shoot", {
     stencil,
     grid: ownOf(model, [nx + 2 * edges, ny + 2 * edges, before[2] + nz + edges]),
@@ -260,7 +249,7 @@ async function readRequest(options: Values) {
   const files = shotFiles(options, fields);
   const edgesPart = 1 - cellsOf(model.grid) / cellsOf(problem.grid);
   // whatever traces depend on
-  const models = [path === "layered" ? "" : path, velocityS ?? "", density ?? ""].map(async (text) =>
+  const models = [isBuiltIn ? "" : path, velocityS ?? "", density ?? ""].map(async (text) =>
     decimal(text) > 0 || text === "" ? text : hashOfAll(await readFile(text))
   );
   const hash = JSON.stringify([VERSION, requestOf(problem, {}), plan, await Promise.all(models)]);
@@ -285,13 +274,11 @@ function refused(error: unknown): never {
 
 /** When traces are sampled; SEG-Y has whole microseconds. `odd`: what may be the reason why they cannot be. */
 function timingOf(timeStep: number, frequency: number, { sample, time, traces }: Values, odd: string) {
-  const isSegy = traces?.endsWith(".sgy"),
-    coarsest = 1 / (6 * frequency),
-    step = formatDuration(timeStep * 1e9);
+  const isSegy = traces?.endsWith(".sgy"), coarsest = 1 / (6 * frequency);
+  const step = formatDuration(timeStep * 1e9);
   if (sample === undefined && timeStep > coarsest) {
-    const wanted = `at most ${
-      (0.995 / (6 * timeStep)).toPrecision(3)
-    } Hz, 6 time steps of ${step} a period${odd}`;
+    const most = (0.995 / (6 * timeStep)).toPrecision(3);
+    const wanted = `at most ${most} Hz, 6 time steps of ${step} a period${odd}`;
     throw wrongValue("frequency", wanted, `${frequency}`);
   }
   if (isSegy && sample === undefined && timeStep < 1e-6) {
@@ -367,10 +354,9 @@ function elasticIn(
   rho?: VelocityModel,
 ): Wave {
   const s: Place = slow?.at ?? ((x, y, z) => p(x, y, z) / Math.sqrt(3));
-  const gardner = (v: number): number => 310 * v ** 0.25,
-    densities = [rho?.least ?? gardner(least), rho?.most ?? gardner(most)];
-  const density: Place = rho?.at ?? ((x, y, z) => gardner(p(x, y, z))),
-    dense = { density: densities as [number, number] };
+  const gardner = (v: number): number => 310 * v ** 0.25;
+  const density: Place = rho?.at ?? ((x, y, z) => gardner(p(x, y, z)));
+  const dense = { density: [rho?.least ?? gardner(least), rho?.most ?? gardner(most)] } as const;
   let slowest = slow ? Infinity : least / Math.sqrt(3);
   for (let x = 0; slow && x < nx; x++) {
     for (let y = 0; y < ny; y++) {
@@ -469,32 +455,18 @@ async function shootAll(world: World, device: OpenedDevice, options: Shooting): 
   const cellsPerSecond = left.length === 0 ? 0 : cellsOf(grid) * steps * left.length / seconds;
   const modelCellsPerSecond = cellsPerSecond * cellsOf(model.grid) / cellsOf(grid),
     cells = ownOf(model, model.grid);
+  const its = { edges, edgesPart, timeStep, steps, interval, samples };
   const rates = { cellsPerSecond, modelCellsPerSecond, ranks, configuration };
   const work = `${formatPlural(steps, "step")} of ${formatDuration(timeStep * 1e9)}`;
   print(
-    json
-      ? {
-        model: cells,
-        grid: ownOf(stencil, grid),
-        edges,
-        edgesPart,
-        timeStep,
-        steps,
-        interval,
-        samples,
-        ...rates,
-        files,
-      }
-      : [
-        `Model ${cells.join("x")}, with edges of ${formatPlural(edges, "cell")} ${describeGrid(problem)}, ` +
-        `${formatPercent(edgesPart)} of it edges; ${work}`,
-        `${describeConfiguration(configuration)}, on ${ranks.map(({ device }) => device).join(", ")}`,
-        `${formatRate(cellsPerSecond)}, of the model's own cells ${formatRate(modelCellsPerSecond)}`,
-        ...(done.length === 0
-          ? []
-          : [`Left out ${formatPlural(done.length, "shot")}, whose files are whole`]),
-        `Wrote ${left.flatMap(([shot]) => Object.values(files[shot]!).flat()).join(", ") || "nothing"}`,
-      ],
+    json ? { model: cells, grid: ownOf(stencil, grid), ...its, ...rates, files } : [
+      `Model ${cells.join("x")}, with edges of ${formatPlural(edges, "cell")} ${describeGrid(problem)}, ` +
+      `${formatPercent(edgesPart)} of it edges; ${work}`,
+      `${describeConfiguration(configuration)}, on ${ranks.map(({ device }) => device).join(", ")}`,
+      `${formatRate(cellsPerSecond)}, of the model's own cells ${formatRate(modelCellsPerSecond)}`,
+      ...(done.length === 0 ? [] : [`Left out ${formatPlural(done.length, "shot")}, whose files are whole`]),
+      `Wrote ${left.flatMap(([shot]) => Object.values(files[shot]!).flat()).join(", ") || "nothing"}`,
+    ],
   );
   return EXIT.done;
 }

@@ -60,8 +60,8 @@ type Levels = readonly [now: Float32Array, before: Float32Array];
  * @throws {RunFailure} if the field is wrong, or does not stay finite
  */
 export async function runProbed(part: PartField, run: ProbedRun): Promise<string | undefined> {
-  const { problem, problem: { steps }, survey, start } = run,
-    record: PointRecord = { points: NOTHING, samples: new Map() };
+  const { problem, problem: { steps }, survey, start } = run;
+  const record: PointRecord = { points: NOTHING, samples: new Map() };
   let isKept = true;
   const advance = async (count: number): Promise<void> => void await (await part.begin(count)).finish();
   await part.initialise(start);
@@ -70,15 +70,16 @@ export async function runProbed(part: PartField, run: ProbedRun): Promise<string
     profiles: part.profiles,
     sample: (cells) => part.sample(cells),
     watch(points) {
-      record.points = points;
-      const { recorded: { length } } = points,
-        take: typeof points.take = (first, values) => {
+      const { recorded: { length } } = record.points = points;
+      return part.watch({
+        ...points,
+        take(first, values) {
           for (let i = 0; isKept && i * length < values.length; i++) {
             record.samples.set(first + i, values.slice(i * length, (i + 1) * length));
           }
           points.take(first, values);
-        };
-      return part.watch({ ...points, take });
+        },
+      });
     },
   });
   const { boxes, count, isAll } = chooseProbes(part, run, record);
@@ -91,8 +92,8 @@ export async function runProbed(part: PartField, run: ProbedRun): Promise<string
   probes.forEach((probe, i) => probe.compare(probe.initial, found[i]!, { from: 0, steps: count }));
   await between.finish();
   isKept = true;
-  const last = Math.min(count, steps - again),
-    open = last > 0 ? probes.filter(({ isReadable }) => isReadable) : [];
+  const last = Math.min(count, steps - again);
+  const open = last > 0 ? probes.filter(({ isReadable }) => isReadable) : [];
   const before = await readLevels(part, open);
   await advance(last);
   const after = await readLevels(part, open);
@@ -177,21 +178,20 @@ class Probe {
   /** All its cells, where they lie in the grid, and the same in its own. */
   readonly boxes: readonly Box[];
   readonly #own: readonly Box[];
+  readonly #first: Grid;
 
   constructor(readonly place: Place, readonly run: ProbedRun, readonly record: PointRecord) {
-    const { problem: { stencil }, start } = run,
-      { part: { grid }, whole } = place,
-      first = firstOf(place);
+    const { problem: { stencil }, start } = run, { part: { grid }, whole } = place;
+    const first = this.#first = firstOf(place);
     const cells = initialCells({ grid, stencil }, { ...start, first, whole });
     this.initial = [cells, cells];
     const [xs, ys, zs] = AXES.map((axis) => runsOf(first[axis], grid[axis], whole[axis]));
     const all = xs!.flatMap((x) => ys!.flatMap((y) => zs!.map((z) => [x, y, z] as const)));
-    const boxesAt = (low: "from" | "to"): Box[] =>
-      all.flatMap((runs) =>
-        this.#boxes({ low: gridOf((i) => runs[i][low]), size: gridOf((i) => runs[i].cells) })
+    const boxesAt = (from: "from" | "to"): Box[] =>
+      all.flatMap((one) =>
+        this.#boxes({ low: gridOf((i) => one[i][from]), size: gridOf((i) => one[i].cells) })
       );
-    this.boxes = boxesAt("from");
-    this.#own = boxesAt("to");
+    [this.boxes, this.#own] = [boxesAt("from"), boxesAt("to")];
   }
 
   /** The fields of every level of the state. */
@@ -202,10 +202,9 @@ class Probe {
 
   /** Whether it can begin with what the field holds: what lies in layers is not read. */
   get isReadable(): boolean {
-    const { place, place: { part: { grid }, whole } } = this,
-      { layers = [] } = this.run.problem.stencil.update;
+    const { part: { grid }, whole } = this.place, { layers = [] } = this.run.problem.stencil.update;
     return layers.every(({ axis, cells }) => {
-      const low = firstOf(place)[axis];
+      const low = this.#first[axis];
       return low >= cells && low + grid[axis] <= whole[axis] - cells;
     });
   }
@@ -213,39 +212,30 @@ class Probe {
   /** Its levels with the cells of its boxes. */
   levelsOf(pieces: readonly Float32Array[]): Levels {
     const [cells] = this.initial, levels: Levels = [cells.slice(), cells.slice()];
-    piecesOf(this.#own).forEach((piece, i) => copyPiece(piece, this.#slicesOf(levels), pieces[i]!, "unpack"));
+    this.#copy(levels, this.#own, "unpack", pieces);
     return levels;
   }
 
-  #slicesOf(levels: Levels): Parameters<typeof copyPiece>[1] {
+  /** Copies the cells of boxes between levels and pieces. */
+  #copy(levels: Levels, boxes: readonly Box[], way: "pack" | "unpack", given?: readonly Float32Array[]) {
     const { place: { part: { grid } }, run: { problem: { stencil: { update } } } } = this;
-    const layout = layOut(grid, {
-      pad: [0, 0, 0],
-      align: 1,
-      planes: planesOf(update),
-      fields: update.fields.length,
-    });
-    return (ago, slice) => ({ cells: levels[ago], layout, slice });
-  }
-
-  /** The cells of boxes. */
-  #cut(levels: Levels, boxes: readonly Box[]): Float32Array[] {
-    return piecesOf(boxes).map((piece) => {
-      const cells = new Float32Array(piece.cells);
-      copyPiece(piece, this.#slicesOf(levels), cells, "pack");
+    const { fields: { length: fields } } = update, planes = planesOf(update);
+    const layout = layOut(grid, { pad: [0, 0, 0], align: 1, planes, fields });
+    return piecesOf(boxes).map((piece, i) => {
+      const cells = given?.[i] ?? new Float32Array(piece.cells);
+      copyPiece(piece, (ago, slice) => ({ cells: levels[ago], layout, slice }), cells, way);
       return cells;
     });
   }
 
   /** Compares the box, and what was recorded in it, with what follows from the levels before. @throws {RunFailure} */
   compare(
-    before: Levels,
+    [current, previous]: Levels,
     after: Levels,
     { from, steps }: { readonly from: number; readonly steps: number },
   ): void {
     const { place, place: { part, part: { grid, own }, whole }, record: { points, samples } } = this;
-    const { problem, problem: { stencil, stencil: { update } }, name, isExact } = this.run,
-      first = firstOf(place);
+    const { problem, problem: { stencil, stencil: { update } }, name, isExact } = this.run;
     let error = 0, largest = 0;
     const note = (value: number, wanted: number): void => {
       if (!Number.isFinite(wanted)) throw new UnstableProblem({ ...problem, steps: from + steps });
@@ -269,19 +259,13 @@ class Probe {
       });
     };
     const { boundary } = problemOfRank(problem, { exchangeEvery: steps }, part);
-    const profiles = initialProfiles(update, grid, { first, whole }), [current, previous] = before;
-    const wanted = runReference({ current, previous }, {
-      update,
-      grid,
-      boundary,
-      steps,
-      start: from,
-      profiles,
-      onMade,
-    });
-    for (const cells of this.#cut(before, this.#own)) cells.forEach((value) => note(value, value));
-    const box = this.#boxes({ low: part.before, size: own.size }), found = this.#cut(after, box);
-    this.#cut([wanted.current, wanted.previous], box).forEach((cells, piece) =>
+    const profiles = initialProfiles(update, grid, { first: this.#first, whole });
+    const how = { update, grid, boundary, steps, start: from, profiles, onMade };
+    const wanted = runReference({ current, previous }, how);
+    const cut = (levels: Levels, boxes: readonly Box[]) => this.#copy(levels, boxes, "pack");
+    for (const cells of cut([current, previous], this.#own)) cells.forEach((value) => note(value, value));
+    const box = this.#boxes({ low: part.before, size: own.size }), found = cut(after, box);
+    cut([wanted.current, wanted.previous], box).forEach((cells, piece) =>
       cells.forEach((value, i) => note(found[piece]![i]!, value))
     );
     const bound = isExact ? 0 : errorBound({ ...problem, steps }, largest);
