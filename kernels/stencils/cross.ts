@@ -65,10 +65,7 @@ export function conservingWeights(total: number, sides: readonly number[], count
     const before = k === 0 ? (total - count * sumFrom(0)) / 2 : sides[k - 1]!;
     return round(sumFrom(k), Math.max(unitOf(before), unitOf(side)));
   });
-  return {
-    centre: total - count * tails[0]!,
-    sides: tails.map((tail, k) => tail - (tails[k + 1] ?? 0)),
-  };
+  return { centre: total - count * tails[0]!, sides: tails.map((tail, k) => tail - (tails[k + 1] ?? 0)) };
 }
 
 /** The distance between numbers of f32 that are as large, or a little larger. */

@@ -14,15 +14,7 @@ class NoThreads {
 
 Object.setPrototypeOf(Worker, NoThreads);
 Object.freeze(Worker);
-for (
-  const name of [
-    "Worker",
-    "localStorage",
-    "sessionStorage",
-    "caches",
-    "CacheStorage",
-  ]
-) {
+for (const name of ["Worker", "localStorage", "sessionStorage", "caches", "CacheStorage"]) {
   Reflect.deleteProperty(globalThis, name);
 }
 Reflect.deleteProperty(Navigator.prototype, "gpu");

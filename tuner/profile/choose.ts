@@ -181,11 +181,7 @@ function chooseAnew(asked: Asked): Choice {
   const graded = Map.groupBy(ofKind, (profile) => gradeDevice(identity, profile.device.gpu) ?? "default");
   const grades = [...DEVICE_GRADES, "default"] as const;
   const alike = grades.flatMap((grade) => graded.get(grade) ?? [])[0]?.device;
-  const target: PredictionTarget = {
-    problem,
-    limits: limits ?? undefined,
-    cpuWorkers,
-  };
+  const target: PredictionTarget = { problem, limits: limits ?? undefined, cpuWorkers };
   const deviceModel = modelOf(device, alike, asked);
   const passedOver: PassedOver[] = [];
   for (const grade of grades) {

@@ -156,10 +156,7 @@ export const configurationSchema: z.ZodType<Configuration> = record<Configuratio
     cpuWorkers: natural,
     deviceMemory: counting.optional(),
     cpu: record<NonNullable<Configuration["share"]["cpu"]>>(traversal).optional(),
-  }).refine(
-    (share) => !uses(share, "cpu") || share.cpuWorkers > 0,
-    "a worker for the CPU's slices",
-  ).refine(
+  }).refine((share) => !uses(share, "cpu") || share.cpuWorkers > 0, "a worker for the CPU's slices").refine(
     (share) => share.cpu === undefined || isShared(share),
     "slices on both devices where cpu says how the CPU traverses its own",
   ),

@@ -55,11 +55,7 @@ export async function balance(run: TuningRun): Promise<BalanceResult> {
   // times of one step: R is not the same in all of them
   const iterations = result.iterations.map((
     { exchangeEvery, cpuTimeNs, gpuTimeNs, roundNs: _, ...slices },
-  ) => ({
-    ...slices,
-    cpuTimeNs: cpuTimeNs / exchangeEvery,
-    gpuTimeNs: gpuTimeNs / exchangeEvery,
-  }));
+  ) => ({ ...slices, cpuTimeNs: cpuTimeNs / exchangeEvery, gpuTimeNs: gpuTimeNs / exchangeEvery }));
   return { together, iterations, balanceMessage, costModel };
 }
 

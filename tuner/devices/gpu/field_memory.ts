@@ -52,10 +52,7 @@ export async function takeLevels(memory: FieldMemory, { label, storage }: GpuPla
   const { layout, order, sections = [{ layout }] } = storage;
   const lengths = order === undefined ? sections.map(({ layout }) => layout.length) : [order.length];
   const begins = storage.sections?.flatMap(({ begin }) => begin ?? []) ?? [], areRanges = begins.length > 0;
-  const taken = await memory.take(
-    (areRanges ? [layout.length] : lengths).map((length) => 4 * length),
-    label,
-  );
+  const taken = await memory.take((areRanges ? [layout.length] : lengths).map((length) => 4 * length), label);
   const arrays = lengths.map((length, i) =>
     taken[areRanges ? 0 : i]!.map((buffer): ArrayRange => {
       return { buffer, offset: 4 * (begins[i] ?? 0), size: 4 * length };
