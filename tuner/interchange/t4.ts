@@ -87,20 +87,11 @@ const resultSchema = z.looseObject({
   cache_key: nameSchema.optional(),
 });
 
-/** Milliseconds of a unit, by the names that files use in small letters. */
-const UNIT_MS: ReadonlyMap<string, number> = new Map([
-  ["s", 1e3],
-  ["seconds", 1e3],
-  ["ms", 1],
-  ["milliseconds", 1],
-  // as Kernel Tuner spelt it until 2024
-  ["miliseconds", 1],
-  ["us", 1e-3],
-  ["µs", 1e-3],
-  ["microseconds", 1e-3],
-  ["ns", 1e-6],
-  ["nanoseconds", 1e-6],
-]);
+/** Milliseconds of a unit, by the names that files use in small letters; Kernel Tuner wrote "miliseconds" until 2024. */
+const UNIT_MS: ReadonlyMap<string, number> = new Map(Object.entries({
+  ...{ s: 1e3, seconds: 1e3, ms: 1, milliseconds: 1, miliseconds: 1 },
+  ...{ us: 1e-3, "µs": 1e-3, microseconds: 1e-3, ns: 1e-6, nanoseconds: 1e-6 },
+}));
 
 /**
  * Reads T4 results.
@@ -230,6 +221,7 @@ export function readT4(list: RecordList, source: string): SpaceReader {
       const { device = null } = t4Metadata,
         { device_name = typeof device === "string" ? device : null } = carried ?? {};
       const isMs = timesUnit === undefined || unitMs(timesUnit) === 1;
+      const read = `read as ${isMs ? "milliseconds" : `${timesUnit}, that of the measured times`}`;
       return {
         space: {
           kernel: kernel_name,
@@ -241,17 +233,13 @@ export function readT4(list: RecordList, source: string): SpaceReader {
           other: { cacheHeader: cache_header, t4Metadata },
         },
         notes: [
-          ...(strays.size > 0
+          ...strays.size > 0
             ? [`fields that T4 does not define: ${[...strays].slice(0, 10).join(", ")}`]
-            : []),
-          ...(timeunit === undefined && hasTimes
-            ? [
-              `the unit of times, which the file does not say: read as ${
-                isMs ? "milliseconds" : `${timesUnit}, that of the measured times`
-              }`,
-            ]
-            : []),
-          ...(isMs || timeunit === undefined ? [] : [`times in ${timesUnit} were read as milliseconds`]),
+            : [],
+          ...timeunit === undefined && hasTimes
+            ? [`the unit of times, which the file does not say: ${read}`]
+            : [],
+          ...isMs || timeunit === undefined ? [] : [`times in ${timesUnit} were read as milliseconds`],
           ...remarks.lines(),
         ],
       };

@@ -47,7 +47,7 @@ export interface Broken {
 export async function findBroken(held: HeldCells): Promise<Broken | undefined> {
   const { stencil } = held.problem;
   for (const [plane, name] of wholeFields(stencil.update).entries()) {
-    for await (const { cells, cellAt } of slicesOf(held, plane)) {
+    for await (const { cells: [cells = new Float32Array()], cellAt } of slicesOf(held, plane)) {
       if (areFinite(cells)) continue;
       const i = cells.findIndex((value) => !Number.isFinite(value));
       const found = `${cells[i]} in ${name} at (${ownOf(stencil, cellAt(i)).join(", ")})`;
@@ -67,30 +67,26 @@ export function brokenError(all: readonly (Broken | null)[], step: number, looke
   );
 }
 
-async function* slicesOf(
-  { own: { low: [first, y, z], size: [nx, ny, nz] }, readCells }: HeldCells,
-  plane: number,
-) {
-  for (let x = first; x < first + nx; x++) {
-    const cells = await readCells(plane, { low: [x, y, z], size: [1, ny, nz] });
+/** The slices of planes, one after another: for each plane its cells, and where they lie in the grid. */
+async function* slicesOf({ own: { low, size }, readCells }: HeldCells, ...planes: readonly number[]) {
+  const [first, y, z] = low, [slices, ny, nz] = size;
+  for (let x = first; x < first + slices; x++) {
+    const box: Extent = { low: [x, y, z], size: [1, ny, nz] }, cells: Float32Array[] = [];
+    for (const plane of planes) cells.push(await readCells(plane, box));
     yield { cells, cellAt: (i: number): Grid => [x, y + Math.floor(i / nz), z + i % nz] };
   }
 }
 
 /** What is wrong with the first cell whose materials make no sense together, by the stencil; undefined where all do. */
 export async function misfitIn(held: HeldCells): Promise<string | undefined> {
-  const { stencil, stencil: { misfit, update } } = held.problem,
-    names = update.materials.map(({ name }) => name);
+  const { stencil, stencil: { misfit, update } } = held.problem, materials: Record<string, number> = {};
   if (misfit === undefined) return undefined;
-  const { low: [first, ...low], size: [nx, ...size] } = held.own, materials: Record<string, number> = {};
-  for (let x = first; x < first + nx; x++) {
-    const box: Extent = { low: [x, ...low], size: [1, ...size] }, slices: Float32Array[] = [];
-    for (const i of names.keys()) slices.push(await held.readCells(update.fields.length + i, box));
-    for (let i = 0; i < size[0] * size[1]; i++) {
-      names.forEach((name, index) => materials[name] = slices[index]![i]!);
-      const wrong = misfit(materials),
-        cell: Grid = [x, low[0] + Math.floor(i / size[1]), low[1] + i % size[1]];
-      if (wrong !== undefined) return `${wrong} at (${ownOf(stencil, cell).join(", ")})`;
+  const planes = update.materials.map((_, i) => update.fields.length + i);
+  for await (const { cells, cellAt } of slicesOf(held, ...planes)) {
+    for (let i = 0; i < cells[0]!.length; i++) {
+      update.materials.forEach(({ name }, index) => materials[name] = cells[index]![i]!);
+      const wrong = misfit(materials);
+      if (wrong !== undefined) return `${wrong} at (${ownOf(stencil, cellAt(i)).join(", ")})`;
     }
   }
 }
@@ -101,16 +97,17 @@ async function reasonsOf(held: HeldCells): Promise<string[]> {
   const cells = new Map([[`${own.low}`, own.low]]);
   for (const [i, { name, values, formula, packed, within = packed }] of update.materials.entries()) {
     let [least, most] = [Infinity, -Infinity], [low, high] = [own.low, own.low];
-    for await (const slice of slicesOf(held, update.fields.length + i)) {
-      slice.cells.forEach((value, i) => {
-        if (value < least) [least, low] = [value, slice.cellAt(i)];
-        if (value > most) [most, high] = [value, slice.cellAt(i)];
+    for await (const { cells: [cells], cellAt } of slicesOf(held, update.fields.length + i)) {
+      cells!.forEach((value, i) => {
+        if (value < least) [least, low] = [value, cellAt(i)];
+        if (value > most) [most, high] = [value, cellAt(i)];
       });
     }
-    const range = within ?? [Math.min(...values), Math.max(...values)];
+    // as f32 holds it
+    const range = (within ?? [Math.min(...values), Math.max(...values)]).map(Math.fround);
     for (const [value, cell] of [[least, low], [most, high]] as const) {
       cells.set(`${cell}`, cell);
-      if ((formula && !within) || (value >= range[0] && value <= range[1])) continue;
+      if ((formula && !within) || (value >= range[0]! && value <= range[1]!)) continue;
       const [is, from, to] = [value, ...range].map((one) => Number(one.toPrecision(6)));
       reasons.push(`${name} is ${is} at (${ownOf(stencil, cell).join(", ")}), its range is ${from} to ${to}`);
     }
