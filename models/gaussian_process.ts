@@ -37,8 +37,7 @@ interface Row {
  * What is being measured is **expected**: variances shrink as if its value were known, since they do not depend on
  * the value; means stay as they are, as if the value were what is believed (the kriging believer of Ginsbourger,
  * Le Riche, Carraro, "Kriging is well-suited to parallelize optimization", 2010). Rows of expected values follow the
- * rows of known ones; a row changes places with the one before it by a rotation of the two, so that values may come,
- * or be given up, in any order: O(points × values expected).
+ * rows of known ones: where one comes before those that were expected earlier, or never, the others' rows are made anew.
  */
 export class GaussianProcess {
   /** Posterior mean of each point. */
@@ -93,26 +92,29 @@ export class GaussianProcess {
 
   /** Takes in a value, expected or not. */
   observe(point: number, value: number): void {
-    let at = this.#expected.findIndex((row) => row.point === point);
-    if (at < 0) {
-      this.expect(point);
-      at = this.#expected.length - 1;
-    }
-    for (; at > 0; at--) this.#swap(at - 1);
+    const rest = this.#expected[0]?.point === point ? [] : this.#withdraw(point, 0);
+    if (this.#expected.length === 0) this.expect(point);
     const row = this.#expected.shift()!, surprise = (value - this.mean[point]!) / row.pivot;
     subtract(this.mean, -surprise, row.factor, row.first);
     this.#known.push({ ...row, surprise });
     this.#squares += surprise * surprise;
     this.#weights = undefined;
+    for (const other of rest) this.expect(other);
   }
 
   /** A value that was expected does not come. */
   giveUp(point: number): void {
-    const found = this.#expected.findIndex((row) => row.point === point);
-    if (found < 0) return;
-    for (let at = found; at < this.#expected.length - 1; at++) this.#swap(at);
-    const { factor } = this.#expected.pop()!;
-    for (let i = 0; i < factor.length; i++) this.#variances[i]! += factor[i]! * factor[i]!;
+    const at = this.#expected.findIndex((row) => row.point === point);
+    if (at >= 0) { for (const other of this.#withdraw(point, at)) this.expect(other); }
+  }
+
+  /** Takes back what expected rows from one on explain; returns their points, but for this one. */
+  #withdraw(point: number, from: number): number[] {
+    const rows = this.#expected.splice(from);
+    for (const { factor } of rows) {
+      for (let i = 0; i < factor.length; i++) this.#variances[i]! += factor[i]! * factor[i]!;
+    }
+    return rows.flatMap((row) => row.point === point ? [] : [row.point]);
   }
 
   /** Posterior standard deviation of a point's true value. */
@@ -168,24 +170,6 @@ export class GaussianProcess {
       weights[i]! /= known[i]!.pivot;
     }
     return weights;
-  }
-
-  /**
-   * Exchanges two expected rows, the one at a place and the next. With a, b, d the entries of
-   * the Cholesky factor [a 0; b d] of the two, that of their values in the other order is [r 0; ab/r ad/r],
-   * r² = b² + d².
-   */
-  #swap(at: number): void {
-    const { point: one, factor: f, pivot: a } = this.#expected[at]!;
-    const { point: other, factor: g, pivot: d } = this.#expected[at + 1]!;
-    const r = Math.hypot(f[other]!, d), cos = f[other]! / r, sin = d / r;
-    for (let i = 0; i < f.length; i++) {
-      const first = cos * f[i]! + sin * g[i]!;
-      g[i] = sin * f[i]! - cos * g[i]!;
-      f[i] = first;
-    }
-    this.#expected[at] = { ...this.#expected[at]!, point: other, pivot: r };
-    this.#expected[at + 1] = { ...this.#expected[at + 1]!, point: one, pivot: a * sin };
   }
 }
 

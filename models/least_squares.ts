@@ -1,5 +1,3 @@
-import { addRow, type Factor, solve } from "./cholesky.ts";
-
 /** One measurement: how much of each kind of work took how long. */
 interface CostSample {
   /** Units of each kind of work, >= 0; 1 for what every measurement has once. */
@@ -60,15 +58,23 @@ export function fitCosts(samples: readonly CostSample[]): CostFit {
   };
 }
 
-/** Solves (AᵀA) x = Aᵀ1 for the columns that are used; undefined where the rows do not distinguish them. */
+/** Solves (AᵀA) x = Aᵀ1 for the columns that are used, by elimination; undefined where the rows do not distinguish them. */
 function solveNormal(rows: readonly (readonly number[])[], used: readonly number[]): number[] | undefined {
-  const factor: Factor = [];
-  for (const i of used) {
-    const products = used.map((j) => rows.reduce((sum, row) => sum + row[i]! * row[j]!, 0));
+  const equations = used.map((
+    i,
+  ) => [
+    ...used.map((j) => rows.reduce((sum, row) => sum + row[i]! * row[j]!, 0)),
+    rows.reduce((sum, row) => sum + row[i]!, 0),
+  ]);
+  for (const [k, pivots] of equations.entries()) {
     // columns are scaled to 1: what is left of one that others explain is rounding
-    if (addRow(factor, Float64Array.from(products), 0) < 1e-12) return undefined;
+    if (pivots[k]! < 1e-12) return undefined;
+    for (const [i, equation] of equations.entries()) {
+      const factor = i === k ? 0 : equation[k]! / pivots[k]!;
+      equation.forEach((value, j) => equation[j] = value - factor * pivots[j]!);
+    }
   }
-  return [...solve(factor, Float64Array.from(used, (i) => rows.reduce((sum, row) => sum + row[i]!, 0)))];
+  return equations.map((equation, k) => equation.at(-1)! / equation[k]!);
 }
 
 function dot(a: readonly number[], b: readonly number[]): number {
