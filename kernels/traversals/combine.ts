@@ -1,4 +1,5 @@
-import type { Parameters } from "./traversal.ts";
+import type { Problem } from "../stencils/stencil.ts";
+import type { DeviceLimits, Parameters, Traversal } from "./traversal.ts";
 
 /** Every combination of the lists' values, the last list's changing first. */
 export function* combine(lists: Readonly<Record<string, readonly number[]>>): Generator<Parameters> {
@@ -13,5 +14,17 @@ export function* combine(lists: Readonly<Record<string, readonly number[]>>): Ge
       chosen[name] = list[places[last]!]!;
       if (places[last] !== 0) break;
     }
+  }
+}
+
+/** The combinations that can run a problem, of all of a traversal's values or of some, where it does not refuse the problem. */
+export function* feasible(
+  traversal: Pick<Traversal, "parameterLists" | "infeasible">,
+  problem: Problem,
+  limits: DeviceLimits,
+  lists: Readonly<Record<string, readonly number[]>> = traversal.parameterLists(problem, limits),
+): Generator<Parameters> {
+  for (const parameters of combine(lists)) {
+    if (traversal.infeasible(problem, parameters, limits) === undefined) yield parameters;
   }
 }

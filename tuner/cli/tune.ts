@@ -134,8 +134,8 @@ export async function tuneOn(
     exitCode ||= code;
     written ??= made.written;
     records.push(record);
-    const { entry, problem, copyBytesPerSecond } = outcome;
-    model = deviceModelOf(measuredDevice(one.device, outcome), copyBytesPerSecond ?? 1);
+    const { entry, problem } = outcome;
+    model = deviceModelOf(measuredDevice(one.device, outcome));
     if (entry !== undefined) measured.push({ problem, samples: samplesOf(entry, problem, model) });
   }
   const unseen = requested.length > 1 && model !== undefined ? leaveOneOut(measured, model) : [];

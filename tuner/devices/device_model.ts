@@ -2,11 +2,14 @@ import { isRecorded, LLVMPIPE, measuredRecord } from "../../models/gpu_record.ts
 import type { DeviceModel } from "../../models/roofline.ts";
 import type { CpuDescription, GpuDescription } from "./device.ts";
 
+/** Copy bandwidth assumed where it is unknown; it hardly changes the order of predictions. */
+export const USUAL_BANDWIDTH = 200e9;
+
 /**
  * What the models should know of a device. A driver that computes in software runs workgroups on the CPU's cores, of which
  * each is as fast as a part of the whole.
  *
- * @param copyBytesPerSecond measured copy bandwidth
+ * @param copyBytesPerSecond of a plain copy @default {as measured; else the usual}
  */
 export function deviceModelOf(
   { gpu, cpu: { cores }, measured = {} }: {
@@ -15,7 +18,7 @@ export function deviceModelOf(
     /** The constants of a GPU without a record. @default {not measured: all scales with the copy} */
     readonly measured?: Readonly<Record<string, number | null>>;
   },
-  copyBytesPerSecond: number,
+  copyBytesPerSecond: number = measured.copyBytesPerSecond ?? USUAL_BANDWIDTH,
 ): DeviceModel {
   const constants = isRecorded(gpu?.description ?? "") ? {} : measured;
   if (constants !== measured || measured.barrierNs) {

@@ -1,6 +1,6 @@
 import type { Start } from "../../kernels/initial_field.ts";
 import type { Problem } from "../../kernels/stencils/stencil.ts";
-import { combine } from "../../kernels/traversals/combine.ts";
+import { feasible } from "../../kernels/traversals/combine.ts";
 import { stepwise } from "../../kernels/traversals/stepwise.ts";
 import type { Parameters } from "../../kernels/traversals/traversal.ts";
 import { partOfRank, type Place, planAlongX } from "../../models/rank_part.ts";
@@ -124,9 +124,7 @@ function stepwiseShape({ limits }: Pick<GpuDevice, "limits">, problem: Problem):
   const usual = referenceShape(problem), refusal = stepwise.infeasible(problem, usual, limits);
   if (refusal === undefined) return usual;
   const sizeOf = (shape: Parameters): number => Object.values(shape).reduce((product, n) => product * n);
-  const [largest] = [...combine(stepwise.parameterLists(problem, limits))]
-    .filter((shape) => stepwise.infeasible(problem, shape, limits) === undefined)
-    .sort((a, b) => sizeOf(b) - sizeOf(a));
+  const [largest] = [...feasible(stepwise, problem, limits)].sort((a, b) => sizeOf(b) - sizeOf(a));
   if (largest === undefined) throw new RunFailure("limits", refusal.message);
   return largest;
 }

@@ -1,17 +1,14 @@
 import { refusalOf } from "../../kernels/capability.ts";
 import type { Problem } from "../../kernels/stencils/stencil.ts";
 import { traversalNamed } from "../../kernels/traversals/all.ts";
-import { combine } from "../../kernels/traversals/combine.ts";
+import { combine, feasible } from "../../kernels/traversals/combine.ts";
 import type { DeviceLimits, Traversal } from "../../kernels/traversals/traversal.ts";
 import type { Space } from "../search/space.ts";
 
 /** Whether any of the traversals has a configuration for a problem. */
 export function canRun(problem: Problem, traversals: readonly Traversal[], limits: DeviceLimits): boolean {
   return traversals.some((traversal) =>
-    refusalOf(traversal, problem, limits) === undefined &&
-    combine(traversal.parameterLists(problem, limits)).some((parameters) =>
-      traversal.infeasible(problem, parameters, limits) === undefined
-    )
+    refusalOf(traversal, problem, limits) === undefined && !feasible(traversal, problem, limits).next().done
   );
 }
 

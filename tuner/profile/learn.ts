@@ -17,9 +17,6 @@ import type { ProfileDevice, ProfileEntry } from "./profile_types.ts";
 import { samplesOf } from "./samples.ts";
 import { shippedEntries } from "./shipped.ts";
 
-/** Copy bandwidth assumed where it is unknown; it hardly changes the order of predictions. */
-export const USUAL_BANDWIDTH = 200e9;
-
 /** Most measurements of one device to learn from, the nearest problems first: time grows with the cube of a traversal's. */
 export const MOST_SAMPLES = 200;
 
@@ -54,7 +51,7 @@ export function learn(
     if (left <= 0) break;
     const measured = problemOf(entry.problem);
     if (measured === undefined) continue;
-    const model = deviceModelOf(device, device.measured.copyBytesPerSecond ?? USUAL_BANDWIDTH);
+    const model = deviceModelOf(device);
     const fits = ({ cpuWorkers = 0 }: Sample): boolean => cpuWorkers > 0 ? isAlike : !isCpu;
     const its = isAlike ? plannedProblem({ ...usersProblem(measured), stencil }) : measured;
     const known = sampled(its.stencil);

@@ -1,7 +1,6 @@
 import type { Problem } from "../../kernels/stencils/stencil.ts";
 import { TRAVERSALS } from "../../kernels/traversals/all.ts";
 import type { DeviceLimits, Parameters } from "../../kernels/traversals/traversal.ts";
-import type { DeviceModel } from "../../models/roofline.ts";
 import { traversalKey } from "../configuration.ts";
 import { formatPlural } from "../format.ts";
 import { describeProfileProblem, describeStencil } from "../profile/describe.ts";
@@ -11,6 +10,7 @@ import { ProfileError } from "../profile/profile_error.ts";
 import { problemOf } from "../profile/profile_problem.ts";
 import type { ProfileDevice, ProfileProblem } from "../profile/schema.ts";
 import { deviceModelOf } from "../devices/device_model.ts";
+import { listsOf } from "../search/enumeration.ts";
 import { rankCandidates } from "../search/space.ts";
 import type { Point } from "../search/strategy.ts";
 
@@ -91,7 +91,7 @@ export function replayCandidates(space: ReplaySpace, prior?: ReplaySpace): Repla
     throw new ProfileError(`Cannot replay ${title}: there is no stencil ${facet.problem.stencil}`);
   }
   const { gpu } = facet.device;
-  const device = modelOf(facet.device);
+  const device = deviceModelOf(facet.device);
   const candidates = configurations.map((recorded) => {
     const { traversal, parameters: { cpuWorkers = gpu === null ? 1 : undefined, ...parameters } } = recorded;
     const prediction = predictionOf({ traversal, parameters, cpuWorkers }, problem, device);
@@ -106,28 +106,22 @@ function keyOf({ parameters }: RecordedConfiguration): string {
   return traversalKey({ traversal: "", parameters });
 }
 
-function modelOf(device: ProfileDevice): DeviceModel {
-  return deviceModelOf(device, device.measured.copyBytesPerSecond ?? 1e12);
-}
-
 /** By traversal, then by their places among the combinations of its lists: that orders what is predicted alike. */
 function inOrderOfLists<C extends ReplayCandidate>(
   candidates: readonly C[],
   problem: Problem,
   limits: DeviceLimits,
 ): C[] {
-  return TRAVERSALS.flatMap((traversal) => {
-    const found = candidates.filter(({ recorded }) => recorded.traversal === traversal.name);
-    if (found.length === 0) return [];
-    const lists = Object.entries(traversal.parameterLists(problem, limits));
-    const placeOf = ({ parameters }: C): number =>
-      lists.reduce((place, [name, list]) => {
-        const index = list.indexOf(parameters[name] ?? NaN);
-        return place * (list.length + 1) + (index < 0 ? list.length : index);
-      }, 0);
-    const places = new Map(found.map((one) => [one, placeOf(one)]));
-    return found.sort((a, b) => places.get(a)! - places.get(b)!);
-  });
+  const places = new Map(candidates.map((one) => {
+    const { traversal: { name: traversal }, parameters } = one;
+    const place = Object.entries(listsOf(problem, traversal, limits)).reduce((place, [name, list]) => {
+      const index = list.indexOf(parameters[name] ?? NaN);
+      return place * (list.length + 1) + (index < 0 ? list.length : index);
+    }, 0);
+    return [one, [TRAVERSALS.findIndex(({ name }) => name === traversal), place]];
+  }));
+  const difference = (a: C, b: C, i: 0 | 1): number => places.get(a)![i]! - places.get(b)![i]!;
+  return candidates.toSorted((a, b) => difference(a, b, 0) || difference(a, b, 1));
 }
 
 /**
@@ -149,6 +143,6 @@ export function chooseUnseen(spaces: readonly ReplaySpace[]): ReadonlyMap<string
       });
       return { problem, samples };
     });
-    return [name, leaveOneOut(measured, modelOf(some[0]!.device))];
+    return [name, leaveOneOut(measured, deviceModelOf(some[0]!.device))];
   }));
 }

@@ -198,7 +198,7 @@ function overview(parts: readonly DevicePart[]): Html | "" {
 
 /** What choices for other sizes lose: each size of an equation chosen from its others. */
 function lossOf({ entries, device }: Profile): UnseenProblem[] {
-  const model = deviceModelOf(device, device.measured.copyBytesPerSecond ?? 1);
+  const model = deviceModelOf(device);
   const measured = entries.flatMap((entry): MeasuredProblem[] => {
     const problem = entry.calibration && problemOf(entry.problem);
     return problem === undefined ? [] : [{ problem, samples: samplesOf(entry, problem, model) }];
