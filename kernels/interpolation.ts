@@ -17,12 +17,6 @@ export const INTERPOLATIONS: readonly Interpolation[] = ["linear", "sinc"];
 
 const RADIUS = 4, KAISER_B = 6.31;
 
-/** A cell and what it counts. */
-export interface WeightedCell {
-  readonly cell: Offset;
-  readonly weight: number;
-}
-
 /** Cells of an axis, and what each counts. */
 interface WeightedAxis {
   readonly cells: readonly number[];
@@ -65,13 +59,6 @@ export interface Surroundings {
   readonly image?: { readonly sum: 0 | -1; readonly sign: 1 | -1 } | undefined;
   /** What all of a place counts. @default {1} */
   readonly factor?: number;
-}
-
-/** The cells that stand for a place, each once. */
-export function cellsAround(...of: Parameters<typeof weightsAround>): WeightedCell[] {
-  const found: WeightedCell[] = [];
-  visitCells(weightsAround(...of), (x, y, z, weight) => found.push({ cell: [x, y, z], weight }));
-  return found;
 }
 
 /**

@@ -51,13 +51,6 @@ export async function readFile(path: string): Promise<Uint8Array<ArrayBuffer>> {
   });
 }
 
-/** The files that a shot writes. */
-export interface ShotFiles {
-  readonly waves: readonly string[];
-  readonly picture: string;
-  readonly traces: readonly string[];
-}
-
 /**
  * The files of all shots, with their numbers if there may be several; traces of several fields have their names.
  *
@@ -72,7 +65,7 @@ export function shotFiles(
     readonly snapshots: number;
   },
   fields: readonly string[] = stencil === "elastic" ? ["vx", "vy", "vz"] : ["p"],
-): ShotFiles[] {
+): { waves: string[]; picture: string; traces: string[] }[] {
   const ends = fields.length === 1 ? [""] : fields.map((name) => `-${name}`);
   return (shots ?? [undefined]).map((_, i) => {
     const named = (path: string, end = ""): string =>

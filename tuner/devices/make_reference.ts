@@ -42,16 +42,22 @@ export async function makeReference(
   const start = given ?? { kind: problem.stencil.initialField ?? "noise", seed: 1 };
   const survey = problem.survey && Survey.synthetic(problem, problem.steps);
   const run = { problem, start, survey, operations: isChecked ? 0 : oracleOperations };
-  if (gpu === undefined) return await cpuReference(run);
-  return windowBytes === undefined
-    ? await gpuReference(gpu, run)
-    : await windowReference(gpu, run, windowBytes);
+  const made =
+    await (gpu === undefined
+      ? cpuReference(run)
+      : windowBytes === undefined
+      ? gpuReference(gpu, run)
+      : windowReference(gpu, run, windowBytes));
+  return { problem, start, traces: survey?.traces(), ...made };
 }
+
+/** What is made in one of three ways. */
+type Made = Omit<Reference, "problem" | "start" | "traces">;
 
 type Run = Omit<ProbedRun, "name" | "isExact">;
 
-async function gpuReference(gpu: GpuDevice, run: Run): Promise<Reference> {
-  const { problem, start, survey } = run, parameters = stepwiseShape(gpu, problem);
+async function gpuReference(gpu: GpuDevice, run: Run): Promise<Made> {
+  const { problem } = run, parameters = stepwiseShape(gpu, problem);
   const field = await GpuField.create(gpu, problem, stepwise.plan(problem, parameters, gpu.limits));
   const part = new GpuPartField(field, wholeOf(problem)), against = `gpu ${field.plan.label}`;
   const dispose = (): void => part[Symbol.dispose]();
@@ -62,12 +68,12 @@ async function gpuReference(gpu: GpuDevice, run: Run): Promise<Reference> {
     throw error;
   }
   const slices: Reference["slices"] = (...which) => field.readSlices(...which);
-  return { problem, start, against, traces: survey?.traces(), onGpu: field, slices, dispose };
+  return { against, onGpu: field, slices, dispose };
 }
 
 /** Stepwise as well, its levels on the host. */
-async function windowReference(gpu: GpuDevice, run: Run, windowBytes: number): Promise<Reference> {
-  const { problem, start, survey } = run;
+async function windowReference(gpu: GpuDevice, run: Run, windowBytes: number): Promise<Made> {
+  const { problem } = run;
   const parameters = stepwiseShape({ limits: { ...gpu.limits, windowBytes } }, problem);
   const window = await WindowedField.open(gpu, problem, { traversal: "stepwise", parameters, windowBytes });
   const against = `gpu ${window.plan.label} through a window`;
@@ -79,18 +85,15 @@ async function windowReference(gpu: GpuDevice, run: Run, windowBytes: number): P
   }
   const sliceOf = window.slices();
   return {
-    problem,
-    start,
     against,
-    traces: survey?.traces(),
     slices: (ago, first, slices) =>
       Array.from({ length: slices }, (_, i) => ({ ...sliceOf(ago, first + i), x: first + i, slices: 1 })),
     dispose: () => {},
   };
 }
 
-async function cpuReference(run: Run): Promise<Reference> {
-  const { problem, problem: { stencil: { update }, boundary }, start, survey } = run;
+async function cpuReference(run: Run): Promise<Made> {
+  const { problem, problem: { stencil: { update }, boundary } } = run;
   const pool = await CpuPool.create({ workers: 1 }), name = "one CPU worker";
   try {
     const field = await pool.load({ update, layout: cpuLayoutOf(problem), boundary });
@@ -101,9 +104,6 @@ async function cpuReference(run: Run): Promise<Reference> {
     // what the workers that compute results share with these: the memory outlives its pool
     const levels = stateLevels(problem).map((ago) => sliceOf(ago, 0));
     return {
-      problem,
-      start,
-      traces: survey?.traces(),
       against: extent === undefined ? "oracle f32" : `${name}, checked by oracle f32: ${extent}`,
       slices: (ago, first, slices) => [{ ...levels[ago]!, slice: first, x: first, slices }],
       dispose: () => levels.splice(0),

@@ -50,12 +50,8 @@ async function write(solver: RankSolver, path: string, start: Start | undefined)
   const unfinished = `${target}.unfinished`, survey = (await solver.survey()).saved();
   if (world.rank === 0) {
     using file = await Deno.open(unfinished, { write: true, create: true, truncate: true });
-    const [header, json] = writeHeader(problem, {
-      step,
-      start,
-      hasPoints: problem.survey !== undefined,
-      survey,
-    });
+    const hasPoints = problem.survey !== undefined;
+    const [header, json] = writeHeader(problem, { step, start, hasPoints, survey });
     await writeAll(file, header);
     await file.seek(startOfSurvey(problem), Deno.SeekMode.Start);
     for (const part of [json, ...survey.values.map(bytesIn)]) await writeAll(file, part);
@@ -64,10 +60,9 @@ async function write(solver: RankSolver, path: string, start: Start | undefined)
   {
     using file = await Deno.open(unfinished, { write: true });
     for (const { box, at, together, profile } of cellsIn(problem, own)) {
-      const { low, size } = box;
       const cells = profile === undefined
         ? await solver.readBox(box)
-        : solver.profile(profile.index).slice(low[profile.axis], low[profile.axis] + size[profile.axis]);
+        : await solver.read({ name: profile.name });
       for (let i = 0; i < at.length; i++) {
         await file.seek(at[i]!, Deno.SeekMode.Start);
         await writeAll(file, new Uint8Array(cells.buffer, 4 * i * together, 4 * together));
@@ -172,7 +167,7 @@ async function restore(solver: RankSolver, path: string, from: SavedState): Prom
     const whole = new Float32Array(box.size[profile.axis]);
     await file.seek(at!, Deno.SeekMode.Start);
     await readInto(bytesIn(whole));
-    solver.setProfile(profile.index, whole);
+    await solver.write({ name: profile.name }, (i) => whole[i]!);
   }
   await solver.restored();
   if (json === 0) return;

@@ -314,15 +314,6 @@ export class RankSolver implements Disposable {
   }
 
   /**
-   * An axis profile's values in the whole grid, as far as this rank has them.
-   *
-   * @internal
-   */
-  profile(index: number): Float32Array<ArrayBuffer> {
-    return this.#points.profiles.values[index]!;
-  }
-
-  /**
    * The sources and receivers, with what all ranks have recorded on rank 0. Every rank calls it.
    *
    * @internal
@@ -330,11 +321,6 @@ export class RankSolver implements Disposable {
   async survey(): Promise<Survey> {
     await this.#points.collect();
     return this.#survey;
-  }
-
-  /** @internal */
-  setProfile(index: number, values: Float32Array): void {
-    this.#field.profiles.set(index, (i) => values[i]!);
   }
 
   /** Brings the ghost zones up to date after `restore`, materials too. */

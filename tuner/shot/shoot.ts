@@ -55,19 +55,8 @@ export async function shoot(
   source: Grid,
   { onSteps, onWave }: ShotEvents,
 ): Promise<{ traces: Float32Array<ArrayBuffer>[][]; timeNs: number }> {
-  const {
-    model,
-    model: { grid },
-    before,
-    spacing,
-    frequency,
-    timeStep,
-    interval,
-    samples,
-    receivers,
-    waves,
-  } = plan;
-  const { sent, fields, late, early } = plan;
+  const { model, model: { grid }, before, spacing, frequency, timeStep, interval, samples } = plan;
+  const { receivers, waves, sent, fields, late, early } = plan;
   // rounded, so that a cell's centre stays one
   const cell = (metres: number, axis: number): number =>
     before[axis]! + Math.round(1e6 * (metres / spacing - 0.5)) / 1e6;

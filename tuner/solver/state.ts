@@ -176,37 +176,25 @@ function boxesOf({ stencil: { update }, grid }: Problem): SavedBox[] {
   return [...levels, ...before.map((box): SavedBox => ({ ...box, ago: 1 })), ...profiles];
 }
 
-/** Cells that are read or written at once, and the bytes at which each `together` of them begin. */
-export interface SavedCells {
-  readonly box: Box;
-  readonly at: readonly number[];
-  readonly together: number;
-  /** Which axis profile's they are; undefined of fields and materials. */
-  readonly profile: { readonly index: number; readonly axis: Axis } | undefined;
-  /** The levels that they belong to: those of materials to both. */
-  readonly levels: readonly (0 | 1)[];
-}
-
-/** What lies in a state of some of the grid's cells. */
-export function* cellsIn(
-  problem: Problem,
-  own: Extent = { low: [0, 0, 0], size: problem.grid },
-): Generator<SavedCells> {
+/**
+ * What lies in a state of some of the grid's cells: boxes that are read or written at once, the bytes `at` which each
+ * `together` of their cells begin, and the levels that they belong to, those of materials to both. Of an axis profile,
+ * which has no other axes, it is named.
+ */
+export function* cellsIn(problem: Problem, own: Extent = { low: [0, 0, 0], size: problem.grid }) {
   const { update } = problem.stencil, planes = planesOf(update);
   let end = HEADER_BYTES;
   for (const { ago, plane, low: from, size: [, by, bz], size: all } of boxesOf(problem)) {
     const begin = end;
     end += 4 * cellsOf(all);
-    const axis = profilesOf(update)[plane - planes]?.axis;
-    const profile = axis === undefined ? undefined : { index: plane - planes, axis };
-    // a profile has no other axes
-    const within = (one: Axis): boolean => axis === undefined || axis === one;
+    const its = profilesOf(update)[plane - planes], profile = its && { ...its, index: plane - planes };
+    const within = (one: Axis): boolean => its === undefined || its.axis === one;
     const low = gridOf((one) => within(one) ? Math.max(from[one], own.low[one]) : 0);
     const size = gridOf((one) =>
       within(one) ? Math.min(from[one] + all[one], own.low[one] + own.size[one]) - low[one] : 1
     );
     if (AXES.some((one) => size[one] <= 0)) continue;
-    const [nx, ny, nz] = size, atOnce = Math.max(1, Math.floor(CELLS_AT_ONCE / (ny * nz)));
+    const [nx, ny, nz] = size, atOnce = its ? nx : Math.max(1, Math.floor(CELLS_AT_ONCE / (ny * nz)));
     for (let x = 0; x < nx; x += atOnce) {
       const slices = Math.min(atOnce, nx - x);
       // whole slices lie together, and so do whole rows of a slice
@@ -217,7 +205,7 @@ export function* cellsIn(
         return begin + 4 * ((slice * by + y) * bz + low[2] - from[2]);
       });
       const box: Box = { ago, plane, planes: 1, low: [low[0] + x, low[1], low[2]], size: [slices, ny, nz] };
-      const levels = plane < update.fields.length ? [ago] : [0, 1] as const;
+      const levels: readonly (0 | 1)[] = plane < update.fields.length ? [ago] : [0, 1];
       yield { box, at, together, profile, levels };
     }
   }
