@@ -31,7 +31,7 @@ import type { Failure } from "../../tuner/configuration.ts";
 import type { GpuDevice } from "../../tuner/devices/gpu/gpu_device.ts";
 import { GpuField } from "../../tuner/devices/gpu/gpu_field.ts";
 import { makeReference } from "../../tuner/devices/make_reference.ts";
-import { refute, stateLevels, verificationOf } from "../../tuner/devices/reference.ts";
+import { type Reference, refute, stateLevels, verificationOf } from "../../tuner/devices/reference.ts";
 import { Survey } from "../../tuner/devices/survey.ts";
 import { testOnGpu } from "../test_on_gpu.ts";
 import { THOROUGH } from "../thorough.ts";
@@ -43,20 +43,22 @@ const PROBLEM: Problem = { stencil: wave(2), grid: GRID, boundary: "zero", steps
 /** Rows longer than a warp. */
 const LONG: Problem = { ...PROBLEM, grid: [19, 11, 37] };
 
+/** What all mutants of a problem are compared with. */
+const references = new Map<Problem, Promise<Reference>>();
+
+Deno.test.afterAll(async () => (await Promise.all(references.values())).forEach((one) => one.dispose()));
+
 /** What the tuner's verification says of a plan: undefined if it accepts. */
 async function refutePlan(gpu: GpuDevice, problem: Problem, plan: GpuPlan): Promise<Failure | undefined> {
-  const reference = await makeReference({ gpu, problem });
-  try {
-    using field = await GpuField.create(gpu, problem, plan);
-    await field.initialise(reference.start);
-    const survey = problem.survey && Survey.synthetic(problem, problem.steps);
-    await survey?.watch(field);
-    await field.run(problem.steps);
-    const comparison = await field.compare(reference.onGpu!, { levels: stateLevels(problem) });
-    return refute(verificationOf(comparison, reference, survey?.traces()));
-  } finally {
-    reference.dispose();
-  }
+  if (!references.has(problem)) references.set(problem, makeReference({ gpu, problem }));
+  const reference = await references.get(problem)!;
+  using field = await GpuField.create(gpu, problem, plan);
+  await field.initialise(reference.start);
+  const survey = problem.survey && Survey.synthetic(problem, problem.steps);
+  await survey?.watch(field);
+  await field.run(problem.steps);
+  const comparison = await field.compare(reference.onGpu!, { levels: stateLevels(problem) });
+  return refute(verificationOf(comparison, reference, survey?.traces()));
 }
 
 /** A change of a shader's text: what is replaced, everywhere, and by what; or another list of points. */
