@@ -1,13 +1,12 @@
 import { assertEquals } from "@std/assert";
 import { equation, type FieldTap } from "../../kernels/equation.ts";
 import { fold, TREE } from "../../kernels/expression.ts";
-import { add, maximum, minimum, multiply, subtract } from "../../kernels/operations.ts";
+import { add, multiply, subtract } from "../../kernels/operations.ts";
 import { carried } from "../../kernels/traversals/march_carried.ts";
 import { queuesOf } from "../../kernels/traversals/march_queues.ts";
-import { marching } from "../../kernels/traversals/marching.ts";
 import { onlyExpression } from "../../kernels/update.ts";
-import { testOnGpu } from "../test_on_gpu.ts";
-import { assertExact } from "./oracle_case.ts";
+import { inMarches, testRows } from "./oracle_case.ts";
+import { clamped } from "./whole_numbers.ts";
 
 const SPAN = [-1, 0, 1];
 const around = (u: FieldTap) =>
@@ -21,30 +20,14 @@ const BOX = equation({
   fields: { u: [-4, 3] },
   step({ u }) {
     const taps = around(u);
-    return { u: maximum(-99, minimum(99, add(taps[0]!, ...taps.slice(1)))) };
+    return { u: clamped(99, taps[0]!, ...taps.slice(1)) };
   },
 });
 
-for (
-  const [threadsY, tile, depth, boundary] of [
-    [4, 1, 1, "insulated"],
-    [8, 0, 2, "zero"],
-  ] as const
-) {
-  const parameters = { zPerThread: 2, threadsZ: 8, threadsY, pieces: 2, tile, ahead: 1, depth };
-  testOnGpu(
-    `a box of 27 weights, ${depth} steps a pass, ${boundary}, equals the oracle`,
-    (gpu) =>
-      assertExact(gpu, {
-        traversal: marching,
-        stencil: BOX,
-        grid: [11, 9, 17],
-        parameters,
-        runs: [4, 3],
-        boundary,
-      }),
-  );
-}
+testRows([
+  [BOX, [11, 9, 17], inMarches([2, 8, 4, 2, 1, 1, 1]), [4, 3], { boundary: "insulated" }],
+  [BOX, [11, 9, 17], inMarches([2, 8, 8, 2, 0, 1, 2]), [4, 3]],
+]);
 
 Deno.test("what is carried is the same expression, of one sum a slice", () => {
   const update = carried(BOX.update), whole = (of: typeof update) => fold(onlyExpression(of)!, TREE);

@@ -21,11 +21,9 @@ import { layOut } from "../../kernels/layout.ts";
 import { runReference } from "../../kernels/reference.ts";
 import type { Grid, Stencil } from "../../kernels/stencils/stencil.ts";
 import { wave } from "../../kernels/stencils/wave.ts";
-import { traversalNamed } from "../../kernels/traversals/all.ts";
 import { type Update, updateOf } from "../../kernels/update.ts";
 import { CpuPool } from "../../tuner/devices/cpu/wasm_workers.ts";
-import { testOnGpu } from "../test_on_gpu.ts";
-import { assertExact, assertWithinBound, initialCells } from "./oracle_case.ts";
+import { initialCells, inMarches, inSteps, inTorres, testRows } from "./oracle_case.ts";
 
 /** An update of real numbers with every operation: quotients, roots and choices of neighbours on both sides. */
 const REAL: Update = updateOf((() => {
@@ -144,36 +142,25 @@ Deno.test({
   },
 });
 
-testOnGpu(
-  "the smallest numbers and the largest divisors that equations may have are none to a GPU",
-  async (gpu) => {
-    const [least, most] = [constant(2 ** -126), constant(2 ** 126)];
-    const small = multiply(least, add(absolute(tap(0, 0, 0)), constant(1)));
-    const update = updateOf(
-      add(divide(small, least), multiply(divide(constant(1.5), most), constant(2 ** 125))),
-    );
-    const stencil = { ...wave(2), title: "numbers at the ends of f32", update };
-    const parameters = { threadsZ: 4, threadsY: 2, threadsX: 1 };
-    const traversal = traversalNamed("stepwise");
-    await assertExact(gpu, { traversal, stencil, grid: [3, 7, 11], parameters, runs: [3] });
-  },
-);
+/** Of the smallest numbers and the largest divisors that equations may have, which are none to a GPU. */
+const [LEAST, MOST] = [constant(2 ** -126), constant(2 ** 126)];
+const AT_THE_ENDS: Stencil = {
+  ...wave(2),
+  title: "numbers at the ends of f32",
+  update: updateOf(add(
+    divide(multiply(LEAST, add(absolute(tap(0, 0, 0)), constant(1))), LEAST),
+    multiply(divide(constant(1.5), MOST), constant(2 ** 125)),
+  )),
+};
 
-const ON_GPU = [
-  ["stepwise", { threadsZ: 4, threadsY: 2, threadsX: 1 }],
-  ["marching", { zPerThread: 2, threadsZ: 4, threadsY: 2, pieces: 1, tile: 0, ahead: 0 }],
-  ["marching", { zPerThread: 4, threadsZ: 4, threadsY: 4, pieces: 1, tile: 1, ahead: 0 }],
-  [
-    "diamond-torre",
-    { dts: 1, nt: 2, bands: 1, zPerThread: 2, threads: 6, chunk: 2, unroll: 1, lookahead: 99 },
-  ],
-] as const;
+const REAL_NUMBERS = { ...wave(2), title: "real numbers, every operation", update: REAL };
+const WAYS = [
+  inSteps([4, 2, 1]),
+  inMarches([2, 4, 2, 1, 0, 0]),
+  inMarches([4, 4, 4, 1, 1, 0]),
+  inTorres([1, 2, 1, 2, 6, 2, 1, 99]),
+];
 
-for (const [name, parameters] of ON_GPU) {
-  testOnGpu(`every operation equals the oracle: ${name} ${JSON.stringify(parameters)}`, async (gpu) => {
-    const traversal = traversalNamed(name);
-    await assertExact(gpu, { traversal, stencil: WHOLE, grid: [3, 7, 11], parameters, runs: [3, 4] });
-    const stencil = { ...wave(2), title: "real numbers, every operation", update: REAL };
-    await assertWithinBound(gpu, { traversal, stencil, grid: [3, 7, 11], parameters, runs: [2, 3] });
-  });
-}
+testRows([[AT_THE_ENDS, [3, 7, 11], inSteps([4, 2, 1]), [3]]]);
+testRows(WAYS.map((way) => [WHOLE, [3, 7, 11], way, [3, 4]]));
+testRows(WAYS.map((way) => [REAL_NUMBERS, [3, 7, 11], way, [2, 3]]), { isReal: true });

@@ -185,7 +185,8 @@ export function caseOf([stencil, grid, way, runs, { boundary = "zero", ...specia
 /** Whole numbers below this are exact in f32. */
 const EXACT = 2 ** 24;
 
-const SEED = 20_261_121;
+/** Of what fields begin with. */
+export const SEED = 20_261_121;
 
 /** The case in short, for the test's name. */
 export function describeCase(
@@ -207,7 +208,7 @@ export function describeCase(
 export async function assertExact(gpu: GpuDevice, oracleCase: OracleCase): Promise<void> {
   const { stencil } = oracleCase;
   const kind = stencil.initialField ?? "integers";
-  const { expected, largest, result } = await runBoth(gpu, oracleCase, kind);
+  const { expected, largest, result } = await runBoth(gpu, oracleCase, kind, assertEquals);
   const scale = largest / amplitudeOf({ ...stencil, initialField: kind });
   assertLess(
     Math.max(...responsesOf({ ...stencil, initialField: kind }, scale).map(({ size }) => size)),
@@ -270,8 +271,17 @@ async function assertPointsExact(gpu: GpuDevice, oracleCase: OracleCase): Promis
   });
 }
 
-/** Runs the case and the oracle; asserts that pads of zeros stay zero. */
-async function runBoth(gpu: GpuDevice, oracleCase: OracleCase, kind: InitialField): Promise<Outcome> {
+/**
+ * Runs the case and the oracle; asserts that pads of zeros stay zero.
+ *
+ * @param compare what is said of F(t) after each run but the last
+ */
+async function runBoth(
+  gpu: GpuDevice,
+  oracleCase: OracleCase,
+  kind: InitialField,
+  compare?: (found: Float32Array, expected: Float32Array, when: string) => void,
+): Promise<Outcome> {
   const { stencil, grid, runs, boundary = "zero" } = oracleCase;
   const problem: Problem = { stencil, grid, boundary, steps: Math.max(...runs) };
   using field = await makeField(gpu, oracleCase, problem);
@@ -279,12 +289,14 @@ async function runBoth(gpu: GpuDevice, oracleCase: OracleCase, kind: InitialFiel
   const start = initialCells(grid, kind, SEED, stencil);
   let expected: FieldLevels<Float32Array> = { current: start, previous: start };
   let largest = maxAbs(start), done = 0;
-  for (const steps of runs) {
+  for (const [i, steps] of runs.entries()) {
     await field.run(steps);
     for (let step = 0; step < steps; step++) {
       expected = runReference(expected, { update: stencil.update, grid, boundary, steps: 1, start: done++ });
       largest = Math.max(largest, maxAbs(expected.current));
     }
+    if (i === runs.length - 1) break;
+    compare?.(await readCells(field, 0), readable(expected.current, problem), `after ${done} steps`);
   }
   const result = { current: await readCells(field, 0), previous: await readCells(field, 1) };
   expected = { current: readable(expected.current, problem), previous: readable(expected.previous, problem) };
