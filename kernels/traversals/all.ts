@@ -11,6 +11,7 @@ import { stepwise } from "./stepwise.ts";
 import { swept } from "./swept.ts";
 import { sweptRegister } from "./swept_register.ts";
 import type { Traversal } from "./traversal.ts";
+import { volumeTorre } from "./volume_torre/volume_torre.ts";
 
 /** The baseline first. */
 export const TRAVERSALS: readonly Traversal[] = [
@@ -18,6 +19,7 @@ export const TRAVERSALS: readonly Traversal[] = [
   marching,
   diamondTorre,
   planeTorre,
+  volumeTorre,
   classic,
   swept,
   sweptRegister,

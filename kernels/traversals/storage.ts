@@ -39,9 +39,11 @@ export interface Scratch {
    * as `../layers.ts` says. `list`: as long as one list of dispatches, which begins with anything. `field`: until
    * cells are set anew; then it begins with zeros, before they enter. `points`: until there are other points, which say
    * how long it is (../wgsl/points.ts). `profiles`: it holds the update's axis profiles, packed as `axis_profiles.ts` says,
-   * and whoever owns the field sets it.
+   * and whoever owns the field sets it. `plan`: it always `holds` the same.
    */
-  readonly lives: "list" | "field" | "points" | "profiles" | "layers";
+  readonly lives: "list" | "field" | "points" | "profiles" | "layers" | "plan";
+  /** What it holds once it is made. @default {anything} */
+  readonly holds?: Int32Array<ArrayBuffer>;
 }
 
 /** Points of a field in a section: places in the table from `first` to before `end`. */
@@ -72,9 +74,15 @@ export interface Crossing {
 }
 
 /** An order of cells that is a plan's own: of both levels, each in one array. */
-export interface Order {
+export interface Order extends Crossings {
   /** Values of a level, with whatever pads it has in this order. */
   readonly length: number;
+  /** What carries F(t − 1), where its cells lie otherwise than those of F(t). @default {the same} */
+  readonly before?: Crossings;
+}
+
+/** What carries a level from and to its canonical cells. */
+export interface Crossings {
   /** Sets all that the plan reads of a level from its canonical cells: also pads, and scratch buffers. */
   readonly enter: Crossing;
   /** Sets the canonical cells of a level; canonical pads hold nothing. */
@@ -93,9 +101,11 @@ export interface Storage {
   readonly order?: Order;
 }
 
-/** All shaders of a plan; those that enter and leave an order of its own come last. */
+/** All shaders of a plan; those that enter and leave an order of its own come last, F(t − 1) after F(t). */
 export function shadersOf(
   { shaders, storage: { order } }: { readonly shaders: readonly Shader[]; readonly storage: Storage },
 ): readonly Shader[] {
-  return order === undefined ? shaders : [...shaders, order.enter.shader, order.leave.shader];
+  if (order === undefined) return shaders;
+  const crossings = [order, ...(order.before === undefined ? [] : [order.before])];
+  return [...shaders, ...crossings.flatMap(({ enter, leave }) => [enter.shader, leave.shader])];
 }

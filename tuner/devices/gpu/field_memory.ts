@@ -8,8 +8,9 @@ import type { GpuDevice } from "./gpu_device.ts";
 /** Takes the memory of a plan's scratch buffers, one after another, into a list. */
 export async function makeScratch(gpu: GpuDevice, { label: of, storage }: GpuPlan, made: GPUBuffer[]) {
   const usage = GPUBufferUsage.UNIFORM | LEVEL_USAGE;
-  for (const { label, length } of storage.scratch ?? []) {
+  for (const { label, length, holds } of storage.scratch ?? []) {
     made.push(await gpu.buffer(4 * length, usage, `${of}: ${label}`));
+    if (holds !== undefined) gpu.write(made.at(-1)!, 0, holds);
   }
 }
 

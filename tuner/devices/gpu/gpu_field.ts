@@ -82,7 +82,7 @@ export class GpuField implements Disposable {
     this.#dispatcher = this.#dispatcherOn(all);
     this.profiles = profilesOn(gpu, problem, plan, all);
     if (plan.storage.order !== undefined) {
-      const pipelines = made.pipelines.slice(-2);
+      const pipelines = made.pipelines.slice(plan.shaders.length);
       const copies = made.copies.map((buffer) => ({ buffer, offset: 0, size: buffer.size }));
       this.#order = new OwnOrder({
         gpu,
@@ -201,7 +201,7 @@ export class GpuField implements Disposable {
   }
 
   #canonical(): readonly (readonly ArrayRange[])[] {
-    return this.#order === undefined ? this.#made.arrays : [this.#order.copies()];
+    return this.#order === undefined ? this.#made.arrays : [this.#order.copies(this.#step % 2)];
   }
 
   get #sections(): readonly Omit<LevelPart, "array">[] {
@@ -400,7 +400,7 @@ export class GpuField implements Disposable {
         for (const each of begin) each(encoder);
         for (const piece of record) piece(encoder, timestamps);
         left?.copy(encoder);
-        this.#order?.leave(encoder);
+        this.#order?.leave(encoder, this.#step % 2);
         pack(encoder);
         encoder.beginComputePass(timestamps()).end();
       },
@@ -427,7 +427,8 @@ export class GpuField implements Disposable {
     const { storage: { scratch = [] }, pads = [] } = this.plan, order = this.#order;
     const kept = this.#made.scratch.filter((_, i) => scratch[i]!.lives === "field");
     const renewed: Recorded[] = kept.map((buffer) => (encoder) => encoder.clearBuffer(buffer));
-    if (order !== undefined) return [...renewed, (encoder) => order.enter(encoder)];
+    const now = this.#step % 2;
+    if (order !== undefined) return [...renewed, (encoder) => order.enter(encoder, now)];
     if (pads.length === 0) return renewed;
     const { record } = await this.#dispatcher.record(pads);
     return [...renewed, (encoder) => record.forEach((piece) => piece(encoder, () => ({})))];

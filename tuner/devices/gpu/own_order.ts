@@ -1,5 +1,4 @@
 import type { GpuPlan } from "../../../kernels/traversals/traversal.ts";
-import type { Crossing } from "../../../kernels/traversals/storage.ts";
 import type { ArrayRange } from "./field_memory.ts";
 import type { GpuDevice } from "./gpu_device.ts";
 import type { Pipeline } from "./gpu_pipelines.ts";
@@ -13,13 +12,13 @@ interface OrderResources {
   readonly copies: readonly ArrayRange[];
   readonly scratch: readonly GPUBuffer[];
   readonly uniforms: Uniforms;
-  /** Of the shaders that enter and leave. */
+  /** Of the shaders that enter and leave, of F(t) and of F(t − 1) if that lies otherwise. */
   readonly pipelines: readonly Pipeline[];
 }
 
 /**
  * The canonical copies of levels that a plan keeps in an order of its own. They are made anew when they are asked for and
- * the levels have advanced since; who writes into them lets the values enter.
+ * the levels have advanced since; who writes into them lets the values enter. `now`: which level F(t) is, 0 or 1.
  */
 export class OwnOrder {
   readonly #resources: OrderResources;
@@ -30,10 +29,10 @@ export class OwnOrder {
   }
 
   /** The copies, as the levels are once all that was submitted is done: it does not wait. */
-  copies(): readonly ArrayRange[] {
+  copies(now: number): readonly ArrayRange[] {
     const { gpu, copies } = this.#resources;
     // where it cannot be submitted, nothing can be that follows
-    if (!this.#isCurrent) gpu.enqueue((encoder) => this.leave(encoder)).catch(() => {});
+    if (!this.#isCurrent) gpu.enqueue((encoder) => this.leave(encoder, now)).catch(() => {});
     return copies;
   }
 
@@ -43,24 +42,24 @@ export class OwnOrder {
   }
 
   /** Records what sets the levels from their copies. */
-  enter(encoder: GPUCommandEncoder): void {
-    this.#cross(encoder, this.#resources.plan.storage.order!.enter, 0);
+  enter(encoder: GPUCommandEncoder, now: number): void {
+    this.#cross(encoder, now, 0);
   }
 
   /** Records what sets the copies from the levels. */
-  leave(encoder: GPUCommandEncoder): void {
-    this.#cross(encoder, this.#resources.plan.storage.order!.leave, 1);
+  leave(encoder: GPUCommandEncoder, now: number): void {
+    this.#cross(encoder, now, 1);
     this.#isCurrent = true;
   }
 
-  #cross(
-    encoder: GPUCommandEncoder,
-    { shader: { scratch = [] }, workgroups }: Crossing,
-    direction: 0 | 1,
-  ): void {
-    const { levels, copies, uniforms, pipelines } = this.#resources, pipeline = pipelines[direction]!;
-    const others = scratch.map((i) => this.#resources.scratch[i]!);
-    const on = levels.map((level, i) => [level, copies[i]!, ...others]);
-    uniforms.dispatch(encoder, pipeline, { on, workgroups });
+  #cross(encoder: GPUCommandEncoder, now: number, direction: 0 | 1): void {
+    const { plan, levels, copies, uniforms, pipelines, scratch: all } = this.#resources;
+    const order = plan.storage.order!;
+    for (const [i, level] of levels.entries()) {
+      const its = i === now ? order : order.before ?? order;
+      const { shader: { scratch = [] }, workgroups } = direction === 0 ? its.enter : its.leave;
+      const on = [[level, copies[i]!, ...scratch.map((one) => all[one]!)]];
+      uniforms.dispatch(encoder, pipelines[its === order ? direction : 2 + direction]!, { on, workgroups });
+    }
   }
 }

@@ -1,0 +1,63 @@
+/**
+ * An update in two parts: what can be computed before the rest of its taps are there, and what is made of that later.
+ *
+ * @module
+ */
+import { type Expression, fold, type Tap, tapsIn, TREE } from "../../expression.ts";
+
+/** The plane of a tap that stands for an early value; x of its offset is the value's number. */
+export const EARLY = -1;
+
+interface Split {
+  readonly early: readonly Expression[];
+  readonly late: Expression;
+}
+
+/** A term of a sum, and whether it is subtracted. */
+interface Term {
+  readonly of: Expression;
+  readonly isMinus: boolean;
+}
+
+/**
+ * Splits an expression. Terms of a sum are added up in another order: first all that are early. So the fewest values wait.
+ *
+ * @param isLate whether a tap's value comes later
+ */
+export function splitExpression(expression: Expression, isLate: (tap: Tap) => boolean): Split {
+  const early: Expression[] = [];
+  const isReady = (one: Expression): boolean => !tapsIn([one]).some(isLate);
+  const keep = (one: Expression): Expression => {
+    if (tapsIn([one]).length === 0) return one;
+    return { kind: "tap", plane: EARLY, ago: 0, offset: [early.push(one) - 1, 0, 0] };
+  };
+  const split = (one: Expression): Expression => {
+    if (isReady(one)) return keep(one);
+    if (one.kind !== "add" && one.kind !== "subtract") {
+      return "operands" in one ? { ...one, operands: one.operands.map(split) } : one;
+    }
+    const terms = termsOf(one), ready = terms.filter(({ of }) => isReady(of));
+    const rest = terms.filter(({ of }) => !isReady(of)).map(({ of, isMinus }) => ({ of: split(of), isMinus }));
+    if (ready.length === 0) return added(rest).of;
+    const { of, isMinus } = added(ready);
+    return added([{ of: keep(of), isMinus }, ...rest]).of;
+  };
+  const { formula: _, ...operations } = TREE;
+  return { late: split(fold<Expression>(expression, operations)), early };
+}
+
+function termsOf(one: Expression, isMinus = false): Term[] {
+  if (one.kind !== "add" && one.kind !== "subtract") return [{ of: one, isMinus }];
+  const [left, right] = one.operands as [Expression, Expression];
+  return [...termsOf(left, isMinus), ...termsOf(right, isMinus !== (one.kind === "subtract"))];
+}
+
+/** The sum of terms, itself subtracted where all of them are. */
+function added(terms: readonly Term[]): Term {
+  const [first, ...others] = terms.toSorted((p, q) => Number(p.isMinus) - Number(q.isMinus)) as [Term, ...Term[]];
+  const of = others.reduce<Expression>((left, { of, isMinus }) => ({
+    kind: isMinus === first.isMinus ? "add" : "subtract",
+    operands: [left, of],
+  }), first.of);
+  return { of, isMinus: first.isMinus };
+}

@@ -1,0 +1,269 @@
+/**
+ * The lattice of diamond tiles in three dimensions, and what a torre has of it: see `volume_torre.ts` for the geometry.
+ *
+ * @module
+ */
+import type { Offset } from "../../expression.ts";
+import { remembered } from "../../remembered.ts";
+import type { Grid } from "../../stencils/stencil.ts";
+import { readsPrevious, tapsOf, type Update } from "../../update.ts";
+
+/** Values along the forms a = x − y − z, b = x + y − z, c = x − y + z. */
+export type Triple = readonly [a: number, b: number, c: number];
+
+/** Bytes of workgroup memory that places are padded to fit into: what desktop GPUs offer at most. */
+const USUAL_BYTES = 49_152;
+
+/** Elements that FArSh lanes of a torre are padded to: two of a cell each, so that a lane begins with a line of the cache. */
+const LANE_ELEMENTS = 16;
+
+/** An element of the front that a thread takes over in a round, and its lane among those of its direction. */
+export interface FrontItem {
+  /** In elements from the tile's corner. */
+  readonly element: Triple;
+  /** The first form along which it lies beyond the tile: from the torre there it comes. */
+  readonly direction: number;
+  readonly lane: number;
+}
+
+export function formsOf([x, y, z]: Offset): Triple {
+  return [x - y - z, x + y - z, x - y + z];
+}
+
+/** How many cells a tile must move along x each tier so that no tap reads what lies before it. */
+export function slopeOf(update: Update): number {
+  return Math.max(0, ...tapsOf(update).flatMap(({ offset }) => formsOf(offset).map(Math.abs)));
+}
+
+/** The numbers from 0 to before n. */
+export function upTo(n: number): number[] {
+  return Array.from({ length: n }, (_, i) => i);
+}
+
+const sum = (values: readonly number[]): number => values.reduce((a, b) => a + b, 0);
+
+/** All triples below the bounds, the last form fastest. */
+function triplesBelow([na, nb, nc]: Triple): Triple[] {
+  return upTo(na).flatMap((a) => upTo(nb).flatMap((b) => upTo(nc).map((c): Triple => [a, b, c])));
+}
+
+export type VolumePiece = ReturnType<typeof pieceOf>;
+
+/** What a workgroup's threads hold of a tile of `tile`³ elements, and where others find it in workgroup memory. */
+export const pieceOf = remembered((
+  update: Update,
+  tile: number,
+  patchA: number,
+  patchB: number,
+  patchC: number,
+  phases: number,
+) => {
+  const patch: Triple = [patchA, patchB, patchC], slope = slopeOf(update), width = 2 * tile;
+  const blocks = patch.map((own) => tile / own) as unknown as Triple;
+  const threads = blocks[0] * blocks[1] * blocks[2], elements = triplesBelow(patch);
+  // only the first elements along any form are read by others
+  const shared = elements.filter((element) => element.some((value) => value < slope));
+  const places = placesOf(blocks, shared, slope, phases);
+  const slots = new Map(shared.map((element, i) => [`${element}`, places.slots[i]!]));
+  const within = (element: Triple): Triple => element.map((value, i) => value % patch[i]!) as unknown as Triple;
+  return {
+    slope,
+    width,
+    tile,
+    phases,
+    patch,
+    blocks,
+    threads,
+    elements,
+    shared,
+    /** Two cells an element. */
+    cells: 2 * elements.length,
+    hasPrevious: readsPrevious(update),
+    front: frontOf(tile, slope),
+    strides: places.strides,
+    /** Words of workgroup memory, of one cell or two: cells of one parity take turns where there are two phases. */
+    words: places.words,
+    wordBytes: phases === 2 ? 4 : 8,
+    /** Where an element lies from the place of the thread whose patch begins at the tile's corner. */
+    placeOf: (element: Triple): number =>
+      slots.get(`${within(element)}`)! +
+      sum(element.map((value, i) => Math.floor(value / patch[i]!) * places.strides[i]!)),
+    /** Blocks of the tile in the order of threads, so that neighbouring threads' places lie in different banks. */
+    blocksOfThreads: (): Triple[] => spreadOverBanks(blocks, places.strides, phases === 2 ? 32 : 16),
+  };
+});
+
+/** Elements of the front, [0, tile + slope)³ without the tile, by direction. */
+const frontOf = (tile: number, slope: number): Triple[][] => {
+  const lists: Triple[][] = [[], [], []], far = tile + slope;
+  for (const element of triplesBelow([far, far, far])) {
+    lists[element.findIndex((value) => value >= tile)]?.push(element);
+  }
+  return lists;
+};
+
+/**
+ * Places of a thread's elements in workgroup memory: a slot for each shared element, in it one place for each thread and
+ * for those of the front. Of the strides those are taken with the fewest bank conflicts that fit.
+ */
+function placesOf(blocks: Triple, shared: readonly Triple[], slope: number, phases: number) {
+  const banks = phases === 2 ? 32 : 16, wordBytes = phases === 2 ? 4 : 8, all = triplesBelow(blocks);
+  let best: { cost: number; strides: Triple; words: number; slots: number[] } | undefined;
+  for (const [fast, middle, slow] of ORDERS) {
+    for (const [padded, more] of triplesBelow([3, 10, 1])) {
+      const strides = [0, 0, 0];
+      strides[fast] = 1;
+      strides[middle] = blocks[fast]! + 1 + padded;
+      strides[slow] = strides[middle]! * blocks[middle]! + blocks[fast]! + 1 + more;
+      const count = 1 + sum(blocks.map((n, i) => n * strides[i]!)), slots: number[] = [];
+      let words = 0;
+      // the front has only the first elements of a patch beyond the last one
+      for (const element of shared) {
+        slots.push(words);
+        words += element[slow]! < slope ? count : count - strides[slow]!;
+      }
+      const inBank = new Array<number>(banks).fill(0);
+      for (const block of all) inBank[sum(block.map((at, i) => at * strides[i]!)) % banks]!++;
+      const turns = Math.max(Math.ceil(all.length / banks), ...inBank) / Math.ceil(all.length / banks);
+      const bytes = words * wordBytes, cost = (bytes > USUAL_BYTES ? bytes : turns) + 1e-7 * bytes;
+      if (best === undefined || cost < best.cost) {
+        best = { cost, strides: strides as unknown as Triple, words, slots };
+      }
+    }
+  }
+  return best!;
+}
+
+/** Orders of the forms, the one along which places follow each other first. */
+const ORDERS = [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]] as const;
+
+function spreadOverBanks(blocks: Triple, strides: Triple, banks: number): Triple[] {
+  const inBank = upTo(banks).map((): Triple[] => []), order: Triple[] = [];
+  for (const block of triplesBelow(blocks)) {
+    inBank[sum(block.map((at, i) => at * strides[i]!)) % banks]!.push(block);
+  }
+  for (const threads = blocks[0] * blocks[1] * blocks[2]; order.length < threads;) {
+    // threads that run together take one of each of the fullest banks
+    const taken = new Array<number>(banks).fill(0);
+    for (let size = Math.min(banks, threads - order.length); size > 0; size--) {
+      let pick = -1;
+      for (const bank of inBank.keys()) {
+        const left = inBank[bank]!.length;
+        if (left === 0) continue;
+        const isBetter = pick < 0 || taken[bank]! < taken[pick]! ||
+          (taken[bank] === taken[pick] && left > inBank[pick]!.length);
+        if (isBetter) pick = bank;
+      }
+      order.push(inBank[pick]!.shift()!);
+      taken[pick]!++;
+    }
+  }
+  return order;
+}
+
+/** A part of a round: threads from `from` to before `to` take over elements of one direction, the first at `lane`. */
+export interface RoundPart {
+  readonly direction: number;
+  readonly from: number;
+  readonly to: number;
+  readonly lane: number;
+}
+
+/**
+ * The rounds in which threads take over the front, an element each: whole rounds of a direction, then what is left of each,
+ * in rounds of its own unless fewer rounds do.
+ */
+export function roundsOf({ front, threads }: Pick<VolumePiece, "front" | "threads">): RoundPart[][] {
+  const apart = pack(front, threads, false), dense = pack(front, threads, true);
+  return dense.length < apart.length ? dense : apart;
+}
+
+function pack(front: readonly (readonly Triple[])[], threads: number, isDense: boolean): RoundPart[][] {
+  const rounds: RoundPart[][] = [];
+  const left = front.map(({ length }, direction) => {
+    const lane = Math.floor(length / threads) * threads;
+    for (let first = 0; first < lane; first += threads) {
+      rounds.push([{ direction, from: 0, to: threads, lane: first }]);
+    }
+    return { direction, lane, length: length - lane };
+  });
+  let room = threads;
+  for (let { direction, lane, length } of left.sort((p, q) => q.length - p.length)) {
+    while (length > 0) {
+      // threads that run together take the same way
+      let from = Math.ceil(room / 32) * 32;
+      if (from >= threads || !(isDense || from + length <= threads)) {
+        rounds.push([]);
+        from = 0;
+      }
+      const to = Math.min(threads, from + length);
+      rounds.at(-1)!.push({ direction, from, to, lane });
+      [lane, length, room] = [lane + to - from, length - (to - from), to];
+    }
+  }
+  return rounds;
+}
+
+/** Elements of a torre's lane in each direction, with room up to the next line of the cache. */
+export function laneElements({ front }: Pick<VolumePiece, "front">): number[] {
+  return front.map(({ length }) => Math.ceil(length / LANE_ELEMENTS) * LANE_ELEMENTS);
+}
+
+/**
+ * Where a thread's elements of the front go to in workgroup memory, and where the tile's own elements lie that follow them
+ * in their lanes; then the thread's block. Words by round, then by thread: to | of · 2^16; then lane | direction · 2^28.
+ */
+export function tableOf(piece: VolumePiece): Int32Array<ArrayBuffer> {
+  const { threads, front, tile, blocks, strides, placeOf } = piece, rounds = roundsOf(piece);
+  const table = new Int32Array((2 * rounds.length + 1) * threads);
+  // elements that lie beyond the tile along one form first, by their places
+  const isEdge = (element: Triple): number => Number(element.filter((value) => value >= tile).length > 1);
+  const sorted = front.map((list) =>
+    list.toSorted((p, q) => isEdge(p) - isEdge(q) || placeOf(p) - placeOf(q))
+  );
+  for (const [n, parts] of rounds.entries()) {
+    for (const { direction, from, to, lane } of parts) {
+      for (let thread = from; thread < to; thread++) {
+        const place = placeOf(sorted[direction]![lane + thread - from]!);
+        const own = place - blocks[direction]! * strides[direction]!;
+        table[2 * n * threads + thread] = place | own << 16;
+        table[(2 * n + 1) * threads + thread] = lane + thread - from | direction << 28;
+      }
+    }
+  }
+  for (const [thread, [a, b, c]] of piece.blocksOfThreads().entries()) {
+    table[2 * rounds.length * threads + thread] = a | b << 8 | c << 16;
+  }
+  return table;
+}
+
+export type VolumeExtent = ReturnType<typeof extentOf>;
+
+/**
+ * Tiles that meet a grid. A tile's corner is at x = tile · X + o, y = tile · Y − slope, z = tile · Z − slope, where X has the
+ * parity of Y + Z, and o, from 0 to before the width, is how far the level's tiles have moved.
+ */
+export function extentOf(
+  { slope, width, tile, elements, threads, front }: VolumePiece,
+  [nx, ny, nz]: Grid,
+) {
+  const across = [ny, nz].map((n) => Math.floor((n - 2 + tile + 2 * slope) / tile) + 1) as [number, number];
+  const first = Math.ceil(-(2 * width + slope - 2) / tile), last = Math.floor((nx - 1) / tile);
+  const along = (last - first >> 1) + 1, thirds = Math.ceil(across[1] / 3);
+  const turn = 3 * Math.ceil(Math.max(...across) / 3), lanes = laneElements({ front });
+  return {
+    across,
+    first,
+    last,
+    along,
+    /** Tiles of a row along z that run at the same time: every third. */
+    thirds,
+    /** After as many tiles along y or z a lane's place comes again. */
+    turn,
+    lanes,
+    /** Elements of all lanes at a tier. */
+    tierElements: sum(lanes) * turn * turn / 3,
+    /** Values of a level. */
+    length: 2 * along * across[0] * across[1] * elements.length * threads,
+  };
+}

@@ -1,0 +1,65 @@
+/**
+ * Which torres of tiles in three dimensions run together: those of one stage a + b + c, and stages of several bands.
+ *
+ * @module
+ */
+import { MAX_BANDS } from "../torre_schedule.ts";
+import type { VolumeExtent, VolumePiece } from "./volume_lattice.ts";
+
+/** A stage of a band. */
+export interface VolumeRow {
+  /** The sum of the torres' places along the three forms. */
+  readonly stage: number;
+  /** The band's place in FArSh. */
+  readonly place: number;
+  /** How many cells tiles move before the band. */
+  readonly moved: number;
+  readonly height: number;
+}
+
+interface Bands {
+  readonly nt: number;
+  readonly bands: number;
+  readonly steps: number;
+}
+
+/** The stages of a band of `height` tiers, first and last: whatever its tiles' offset is, they begin at the first. */
+function stagesOf({ slope, width, tile }: VolumePiece, extent: VolumeExtent, height: number) {
+  const { last, across: [ny, nz] } = extent;
+  const lowest = Math.ceil(-(slope * (height - 1) + 2 * width + 2 * slope - 2) / tile);
+  return { from: Math.floor(1.5 * last), to: Math.floor(1.5 * lowest - (ny + nz - 2) / 2) };
+}
+
+/** Stages of a band, and by how many the next follows. */
+export function pace(piece: VolumePiece, extent: VolumeExtent, { nt, bands, steps }: Bands) {
+  const height = Math.min(nt, Math.max(1, steps)), { from, to } = stagesOf(piece, extent, height);
+  const stages = from - to + 1, count = Math.ceil(steps / height);
+  // a torre begins on the tile that the band before has left three stages later for each width that tiles move
+  const least = 3 * Math.ceil(piece.slope * height / piece.width) + 1;
+  const lag = Math.max(least, Math.ceil(stages / (count > bands ? bands : MAX_BANDS)));
+  return { height, stages, count, lag, usable: Math.min(count, Math.ceil(stages / least), MAX_BANDS) };
+}
+
+/** The rows of each dispatch of a run. */
+export function scheduleVolume(piece: VolumePiece, extent: VolumeExtent, run: Bands): VolumeRow[][] {
+  const waves: VolumeRow[][] = [], { lag } = pace(piece, extent, run), { nt, bands, steps } = run;
+  for (let step = 0, band = 0; step < steps; step += nt, band++) {
+    const height = Math.min(nt, steps - step), { from, to } = stagesOf(piece, extent, height);
+    const row = { place: band % bands, moved: piece.slope * step % piece.width, height };
+    for (let stage = from; stage >= to; stage--) (waves[lag * band + from - stage] ??= []).push({ stage, ...row });
+  }
+  return [...waves].map((rows) => rows ?? []).filter((rows) => rows.length > 0);
+}
+
+/** Tiers of all torres of a band together, and the torres, where tiles have not moved. */
+export function workOf({ slope, width, tile }: VolumePiece, extent: VolumeExtent, nx: number, height: number) {
+  const { across: [ny, nz], last } = extent, even = Math.ceil(ny * nz / 2);
+  let tiers = 0, torres = 0;
+  for (let at = Math.ceil(-(slope * (height - 1) + width + 2 * slope - 1) / tile); at <= last; at++) {
+    const x = tile * at, begin = Math.max(0, Math.ceil((-x - width - 2 * slope + 1) / slope));
+    const end = Math.min(height, Math.ceil((nx - x) / slope)), columns = at % 2 === 0 ? even : ny * nz - even;
+    tiers += Math.max(0, end - begin) * columns;
+    torres += end > begin ? columns : 0;
+  }
+  return { tiers, torres };
+}

@@ -1,0 +1,283 @@
+/**
+ * The shader of a torre of tiles in three dimensions: see `volume_torre.ts` for the geometry.
+ *
+ * @module
+ */
+import type { Tap } from "../../expression.ts";
+import type { Problem } from "../../stencils/stencil.ts";
+import { expressionsOf } from "../../update.ts";
+import { plus } from "../../wgsl/declare.ts";
+import { wgsl } from "../../wgsl/template.ts";
+import { updateWriter } from "../../wgsl/write_update.ts";
+import { SCRATCH_BINDING, type Shader } from "../storage.ts";
+import { MAX_BANDS } from "../torre_schedule.ts";
+import { EARLY, splitExpression } from "./split_expression.ts";
+import { formsOf, type RoundPart, roundsOf, type Triple, upTo } from "./volume_lattice.ts";
+import type { VolumeExtent, VolumePiece } from "./volume_lattice.ts";
+import { declarePlaces, LANES, MOVED, TABLE } from "./volume_order.ts";
+
+interface Writing {
+  readonly problem: Problem;
+  readonly piece: VolumePiece;
+  readonly extent: VolumeExtent;
+  readonly nt: number;
+  readonly ahead: number;
+}
+
+/** The shader that computes one torre per workgroup; its dispatches' uniforms are the rows. */
+export function volumeTorreShader(writing: Writing): Shader {
+  const { problem: { stencil, grid: [nx, ny, nz] }, piece, extent, nt, ahead } = writing;
+  const { threads, elements, patch: [pa, pb, pc], strides: [sa, sb, sc], hasPrevious, width, phases } = piece;
+  const { across: [tilesY, tilesZ], thirds, turn, tierElements } = extent, rounds = roundsOf(piece);
+  const each = (write: (name: string, element: Triple, parity: 0 | 1, i: number) => string): string =>
+    elements.flatMap((one, i) => ([0, 1] as const).map((parity) => write(`${i}_${parity}`, one, parity, i)))
+      .join("\n");
+  /** Text that moves a thread's elements between registers and a level. */
+  const load = (level: string, to: string): string =>
+    elements.map((_, i) =>
+      `{ let pair = ${level}[at + ${i} * THREADS]; ${to}${i}_0 = pair.x; ${to}${i}_1 = pair.y; }`
+    ).join("\n");
+  const store = (level: string, from: string): string =>
+    elements.map((_, i) => `${level}[at + ${i} * THREADS] = vec2f(${from}${i}_0, ${from}${i}_1);`).join("\n");
+  const storeBoth = (f: string, g: string): string =>
+    wgsl`
+      ${store(f, "h")}
+      ${hasPrevious ? store(g, "g") : ""}
+    `;
+  const tiers = upTo(ahead).map((set) =>
+    wgsl`
+      {
+        ${writeTier(writing, set)}
+      }
+      t++;
+      ${set < ahead - 1 ? "if (t >= end) { break; }" : ""}
+    `
+  );
+  const binding = (i: number): string => `@group(0) @binding(${SCRATCH_BINDING + i})`;
+  const code = wgsl`
+    // ${stencil.title}: a workgroup computes a torre, a thread ${piece.cells} cells of its tile.
+    const NX = ${nx}; const NY = ${ny}; const NZ = ${nz};
+    const TIER = ${tierElements}; const TURN = ${turn};
+    ${updateWriter(expressionsOf(stencil.update)).constants}
+    struct Row { stage: i32, place: i32, moved: i32, height: i32 }
+    @group(0) @binding(0) var<storage, read_write> now: array<vec2f>;
+    @group(0) @binding(1) var<storage, read_write> before: array<vec2f>;
+    @group(0) @binding(2) var<uniform> rows: array<Row, ${MAX_BANDS}>;
+    ${binding(0)} var<storage, read_write> farsh: array<vec2f>;
+    ${binding(1)} var<storage, read> table: array<i32>;
+    ${binding(2)} var<storage, read> moved: array<i32>;
+    var<workgroup> exchange: array<${phases === 2 ? "f32" : "vec2f"}, ${piece.words}>;
+    ${declarePlaces(piece, extent)}
+
+    @compute @workgroup_size(${threads})
+    fn main(@builtin(local_invocation_id) l: vec3u, @builtin(workgroup_id) w: vec3u) {
+      let thread = i32(l.x);
+      let row = rows[w.y];
+      // a stage's tiles have places X, Y, Z with 3 X = 2 stage + Y + Z
+      let Y = i32(w.x) / ${thirds};
+      let Z = 3 * (i32(w.x) % ${thirds}) + (row.stage + 30000 - Y) % 3;
+      if (Z >= TILES_Z) { return; }
+      let X = 2 * ((row.stage + 30000 - Y - Z) / 3 - 10000) + Y + Z;
+      let offset = (moved[0] + row.moved) % W;
+      var x = M * X + offset; let y = M * Y - S; let z = M * Z - S;
+      // tiers in which the tile or its front meets the grid
+      let begin = max(0, (S - x - W - 2 * S) / S);
+      let end = min(row.height, (NX - x + S - 1) / S);
+      if (begin >= end) { return; }
+      let block = blockOf(thread);
+      let j = block * vec3i(${pa}, ${pb}, ${pc});
+      let own = block.x * ${sa} + block.y * ${sb} + block.z * ${sc};
+      let cellX = j.y + j.z; let cellY = y + j.y - j.x; let cellZ = z + j.z - j.x;
+      let atEdge = y < M - 1 || y + M > NY || z < M - 1 || z + M > NZ;
+      ${upTo(Math.ceil(elements.length / 32)).map((word) => `var inside${word} = 0u;`).join(" ")}
+      ${
+    elements.map(([a, b, c], i) =>
+      `if (u32(${plus("cellY", b - a)}) < u32(NY) && u32(${plus("cellZ", c - a)}) < u32(NZ)) { inside${
+        i >> 5
+      } |= ${(1 << (i & 31)) >>> 0}u; }`
+    ).join("\n")
+  }
+      ${each((name) => `var h${name} = 0.0f;${hasPrevious ? ` var g${name} = 0.0f;` : ""}`)}
+      if (x + W + S > 0) {
+        let at = levelAt(X, Y, Z) + thread;
+        ${load("now", "h")}
+        ${hasPrevious ? load("before", "g") : ""}
+      }
+      ${declareLanes(extent)}
+      // tiers of which a neighbour hands on values
+      let ends = (NX - x - M + S - 1) / S;
+      let limit0 = select(0, row.height, Y > 0 && Z > 0);
+      let limit1 = select(0, ends, Y + 1 < TILES_Y && x + M < NX);
+      let limit2 = select(0, ends, Z + 1 < TILES_Z && x + M < NX);
+      x += S * begin;
+      let last = (row.place * ${nt} + row.height - 1) * TIER;
+      var tier = (row.place * ${nt} + begin) * TIER;
+      ${upTo(ahead).map((a) => `let first${a} = min(tier + ${a} * TIER, last);`).join(" ")}
+      ${rounds.map((parts, n) => declareRound(piece, parts, n, ahead)).join("\n")}
+      var t = begin;
+      loop {
+        if (t >= end) { break; }
+        ${tiers.join("\n")}
+      }
+      // x is now that of the tile after the band's last tier
+      if (end == row.height && x < NX) {
+        let at = levelAt(X + 2 * ((offset + S * row.height) / W), Y, Z) + thread;
+        if ((row.height & 1) == 0) {
+          ${storeBoth("now", "before")}
+        } else { // F(t) now lies in the array of the other parity
+          ${storeBoth("before", "now")}
+        }
+      }
+    }
+  `;
+  return { label: `torres of ${width} along each form`, code, scratch: [LANES, TABLE, MOVED] };
+}
+
+/** Where a torre's lanes of each direction lie at a tier: those of torres that follow each other are the same. */
+function declareLanes({ turn, lanes }: VolumeExtent): string {
+  const count = turn * turn / 3;
+  const bases = [0, lanes[0]! * count, (lanes[0]! + lanes[1]!) * count];
+  return wgsl`
+    let forth = row.stage + ${turn} * 1000; let back = ${turn} * 1000 - row.stage;
+    let lane0 = ((Y + forth) % TURN * ${turn / 3} + (Z + forth) % TURN / 3) * ${lanes[0]!} + thread;
+    let lane1 = ${bases[1]!} + ((Y + back) % TURN * ${turn / 3} + Z / 3) * ${lanes[1]!} + thread;
+    let lane2 = ${bases[2]!} + (Y * ${turn / 3} + (Z + back) % TURN / 3) * ${lanes[2]!} + thread;
+  `;
+}
+
+const isWhole = ({ threads }: VolumePiece, parts: readonly RoundPart[]): boolean =>
+  parts.length === 1 && parts[0]!.to === threads;
+
+/** Text of a round's lane, without the tier. */
+function laneOf(piece: VolumePiece, parts: readonly RoundPart[], n: number): string {
+  return isWhole(piece, parts) ? plus(`lane${parts[0]!.direction}`, parts[0]!.lane) : `laneOf${n}`;
+}
+
+/** A round's places and lane, and the values of its first tiers. */
+function declareRound(piece: VolumePiece, parts: readonly RoundPart[], n: number, ahead: number): string {
+  const whole = isWhole(piece, parts);
+  return wgsl`
+    let places${n} = table[${2 * n} * THREADS + thread];
+    let to${n} = places${n} & 65535; let of${n} = places${n} >> 16u;
+    ${
+    whole ? `let limitOf${n} = limit${parts[0]!.direction};` : wgsl`
+    let from${n} = table[${2 * n + 1} * THREADS + thread]; let way${n} = from${n} >> 28u;
+    let limitOf${n} = select(select(limit2, limit1, way${n} == 1), limit0, way${n} == 0);
+    let laneOf${n} = select(select(lane2, lane1, way${n} == 1), lane0, way${n} == 0) - thread + (from${n} & 0xfffffff);
+    `
+  }
+    ${
+    upTo(ahead).map((set) => `var front${n}_${set} = farsh[first${set} + ${laneOf(piece, parts, n)}];`).join(
+      "\n",
+    )
+  }
+  `;
+}
+
+/** The lines that make a tier of the tile from the one before; `set`: which of the fronts that were loaded it takes. */
+function writeTier({ problem: { stencil: { update } }, piece, ahead }: Writing, set: number): string {
+  const { slope, elements, shared, phases, placeOf, hasPrevious, threads } = piece, rounds = roundsOf(piece);
+  const [expression] = expressionsOf(update), { write } = updateWriter([expression!]);
+  const indices = new Map(elements.map((element, i) => [`${element}`, i]));
+  const lines: string[] = [], isTwice = phases === 2;
+  const inRound = (parts: readonly RoundPart[], line: string): string => {
+    if (isWhole(piece, parts)) return line;
+    const its = parts.map(({ from, to }) =>
+      from === 0 ? `thread < ${to}` : to === threads ? `thread >= ${from}` : `(thread >= ${from} && thread < ${to})`
+    );
+    return `if (${its.join(" || ")}) { ${line} }`;
+  };
+  const known = new Set<string>();
+  /** Text of the cell at these forms from the thread's corner, in the tier before; it is read where it is asked for first. */
+  const valueAt = (forms: Triple): string => {
+    const parity = forms[0] & 1, element = forms.map((form) => form >> 1) as unknown as Triple;
+    const index = indices.get(`${element}`);
+    if (index !== undefined) return `h${index}_${parity}`;
+    const name = `r${element.join("_")}${isTwice ? `_${parity}` : ""}`;
+    if (!known.has(name)) lines.push(`let ${name} = exchange[${plus("own", placeOf(element))}];`);
+    known.add(name);
+    return isTwice ? name : `${name}.${"xy"[parity]}`;
+  };
+  const cells = elements.flatMap((element, i) =>
+    [0, 1].map((parity) => {
+      const at = (offset: Triple): Triple =>
+        element.map((value, form) => 2 * value + parity + slope + offset[form]!) as unknown as Triple;
+      // with two phases the cells of other threads that are even come first
+      const isLate = ({ ago, offset }: Tap): boolean => {
+        const forms = at(formsOf(offset)), isOwn = indices.has(`${forms.map((form) => form >> 1)}`);
+        return ago === 0 && !isOwn && (forms[0] & 1) === 1;
+      };
+      const parts = isTwice ? splitExpression(expression!, isLate) : { early: [], late: expression! };
+      return { name: `${i}_${parity}`, at, ...parts };
+    })
+  );
+  const values = (phase: number): void => {
+    for (const { name, at, early, late } of cells) {
+      const tap = ({ ago, plane, offset }: Tap): string =>
+        plane === EARLY ? `a${name}_${offset[0]}` : ago === 1 ? `g${name}` : valueAt(at(formsOf(offset)));
+      const isFirst = isTwice && phase === 0;
+      const found = write({ prefix: `e${name}_${phase}_`, tap }, isFirst ? early : [late]);
+      lines.push(
+        ...found.lines,
+        ...found.values.map((value, k) => `let ${isFirst ? `a${name}_${k}` : `n${name}`} = ${value};`),
+      );
+    }
+  };
+  const older = new Map<string, string>();
+  for (const phase of upTo(phases)) {
+    const isLast = phase === phases - 1, part = isTwice ? `.${"xy"[phase]}` : "";
+    for (const element of shared) {
+      const i = indices.get(`${element}`)!;
+      const value = isTwice ? `h${i}_${phase}` : `vec2f(h${i}_0, h${i}_1)`;
+      lines.push(`exchange[${plus("own", placeOf(element))}] = ${value};`);
+    }
+    for (const [n, parts] of rounds.entries()) {
+      const zero = isTwice ? "0.0f" : "vec2f()";
+      lines.push(
+        inRound(parts, `exchange[to${n}] = select(${zero}, front${n}_${set}${part}, t < limitOf${n});`),
+      );
+    }
+    if (isLast) {
+      lines.push(`let next = min(tier + ${ahead} * TIER, last);`);
+      // never within a branch: the loop would wait for it
+      for (const [n, parts] of rounds.entries()) {
+        lines.push(`front${n}_${set} = farsh[next + ${laneOf(piece, parts, n)}];`);
+      }
+    }
+    lines.push("workgroupBarrier();");
+    for (const [n, parts] of rounds.entries()) {
+      lines.push(`let back${n}_${phase} = exchange[of${n}];`);
+      if (!isLast) continue;
+      const pair = isTwice ? `vec2f(back${n}_0, back${n}_1)` : `back${n}_0`;
+      lines.push(inRound(parts, `farsh[tier + ${laneOf(piece, parts, n)}] = ${pair};`));
+    }
+    values(phase);
+    if (hasPrevious) {
+      for (const { name, at } of cells) {
+        const forms = at([slope, slope, slope]);
+        if (!isTwice || (forms[0] & 1) === phase) older.set(name, valueAt(forms));
+      }
+    }
+    if (!isLast) lines.push("workgroupBarrier();");
+  }
+  for (const { name } of cells) if (hasPrevious) lines.push(`g${name} = ${older.get(name)!};`);
+  for (const { name } of cells) lines.push(`h${name} = n${name};`);
+  lines.push("tier += TIER; x += S;", ...maskLines(piece), "workgroupBarrier();");
+  return lines.join("\n");
+}
+
+/** The lines that set cells beyond the grid to zero. */
+function maskLines({ elements }: VolumePiece): string[] {
+  const along = [...new Set(elements.flatMap(([, b, c]) => [b + c, b + c + 1]))];
+  return [
+    "if (atEdge || x < 0 || x + W > NX) {",
+    ...along.map((by) => `let x${by} = u32(${plus("x + cellX", by)}) < u32(NX);`),
+    ...elements.flatMap(([, b, c], i) => [
+      `let in${i} = (inside${i >> 5} & ${(1 << (i & 31)) >>> 0}u) != 0u;`,
+      ...[0, 1].map((parity) =>
+        `h${i}_${parity} = select(0.0f, h${i}_${parity}, in${i} && x${b + c + parity});`
+      ),
+    ]),
+    "}",
+  ];
+}

@@ -1,0 +1,205 @@
+/**
+ * DiamondTorre in three dimensions and time with a tile in all of them: a workgroup holds a diamond tile of x, y and z and
+ * moves it along x, S cells a time step, so that it needs no rows and few registers.
+ *
+ * Geometry. Forms a = x − y − z, b = x + y − z, c = x − y + z, all of one parity: the lattice of an abstract by DiamondTorre's
+ * authors for d = 3, two cells an element. A tile is M³ elements, [0, W) along each form with W = 2M. A tier begins with
+ * F(t) of the tile and makes F(t+1) of the one at S further along x, and so along each form: in local coordinates a cell is
+ * made of what lies at [0, 2S] beyond it. Torres whose places along the forms have one sum, a **stage**, depend on none of
+ * each other, only on those of the stage before.
+ *
+ * A thread holds a patch of elements in registers, F(t) and F(t − 1); others read F(t) in workgroup memory, all cells at once
+ * or, in two **phases**, even and odd ones by turns, which halves the memory. F(t − 1) of a cell is what F(t) at 2S further
+ * along the forms was a tier before. The **front**, [0, M+S)³ without the tile, comes through FArSh: a lane for each torre and
+ * direction, from which the torre takes what its neighbour further along that form left, and puts its own first elements in
+ * the same places, tier by tier. It is loaded several tiers ahead.
+ *
+ * Levels. A tile is one piece of memory, an element a thread after the other. Tiles of a level begin o cells further along
+ * x than the first ones, where o is S times the steps that are done, modulo W: a buffer holds o. So a band may have any
+ * number of tiers. A level of F(t − 1) has its cells S further along x, as the tile's registers do.
+ *
+ * @module
+ */
+import { AMONG_ZEROS, capabilities, wrongParameters } from "../../capability.ts";
+import { operationsOf } from "../../update.ts";
+import type { Problem } from "../../stencils/stencil.ts";
+import { SCRATCH_BINDING, type Shader } from "../storage.ts";
+import { stepwiseLayout } from "../stepwise.ts";
+import type { Dispatch, ParametersOf, Traversal } from "../traversal.ts";
+import { exceededLimit } from "../workgroup_limits.ts";
+import { extentOf, pieceOf, roundsOf, slopeOf, tableOf } from "./volume_lattice.ts";
+import { MOVED, volumeOrder } from "./volume_order.ts";
+import { pace, scheduleVolume, workOf } from "./volume_schedule.ts";
+import { volumeTorreShader } from "./volume_shader.ts";
+
+type VolumeParameters = ParametersOf<
+  "tile" | "patchA" | "patchB" | "patchC" | "phases" | "ahead" | "nt" | "bands"
+>;
+
+/** Registers of a multiprocessor. */
+const REGISTERS = 65_536;
+
+/** Values of a thread beside cells and fronts: places, lanes and the grid's edge. */
+const OTHER_REGISTERS = 32;
+
+function shapeOf({ stencil: { update }, grid }: Problem, values: VolumeParameters) {
+  const piece = pieceOf(update, values.tile, values.patchA, values.patchB, values.patchC, values.phases);
+  return { piece, extent: extentOf(piece, grid) };
+}
+
+/** The tile and what a thread holds of it, the torre's height, and how far fronts are loaded ahead are to choose. */
+export const volumeTorre: Traversal = {
+  name: "volume-torre",
+  title: "torres of diamond tiles in three dimensions: many time steps in one pass over memory",
+  dimensions: 3,
+  capabilities: capabilities(
+    [
+      "dimensions",
+      "volume",
+      "grid",
+      "previous",
+      "diagonal-taps",
+      "slanted-taps",
+      "sideways-taps",
+    ],
+    {
+      boundary: "a tile holds no images",
+      window: "a level must lie in one buffer",
+      fields: "a tile holds one field",
+      "sub-steps": "a tile holds one field",
+      "shared-sub-steps": "a tile holds one field",
+      "early-fields": "a tile holds one field",
+      materials: "a tile holds no materials",
+      profiles: "a tile holds no profiles",
+      signal: "a tier knows no time",
+      "previous-neighbours": "a torre keeps that level of the cell itself only",
+      reach: "there is nothing to tile",
+      points: "a tile has neither sources nor receivers",
+      "early-sources": "a tile has no sources",
+    },
+    { boundaries: AMONG_ZEROS },
+  ),
+  parameterLists({ stencil: { update }, steps }) {
+    const slope = slopeOf(update);
+    return {
+      tile: [20, 16, 12, 24, 8],
+      patchA: slope > 2 ? [4] : [2, 4],
+      patchB: [4, 2],
+      patchC: [4, 2],
+      phases: [2, 1],
+      ahead: [4, 2, 1],
+      nt: [80, 48, 64, 32, 16].filter((nt) => nt === 16 || nt <= steps),
+      bands: [12, 8, 6, 4, 3, 2, 1],
+    };
+  },
+  infeasible(problem, parameters, limits) {
+    const { tile, patchA, patchB, patchC, ahead, nt, bands } = parameters, { steps, grid: [nx] } = problem;
+    const slope = slopeOf(problem.stencil.update), patch = [patchA, patchB, patchC];
+    if (patch.some((own) => tile % own !== 0)) {
+      return wrongParameters(`tiles of ${tile} elements do not divide into patches of ${patch.join(" x ")}`);
+    }
+    if (patch.some((own) => own < slope)) {
+      return wrongParameters(`patches of ${patch.join(" x ")} elements are fewer than the ${slope} that taps reach`);
+    }
+    if (nt % 2 !== 0) return wrongParameters(`Nt ${nt} is odd: the two arrays would not swap back`);
+    if (ahead > nt) return wrongParameters(`fronts of ${ahead} tiers ahead: a band has ${nt}`);
+    const { piece, extent } = shapeOf(problem, parameters), { usable } = pace(piece, extent, { nt, bands, steps });
+    if (bands > 1 && bands > usable) {
+      return wrongParameters(`${bands} bands are too many: at most ${usable} can run at once`);
+    }
+    const needed = registersOf(problem, parameters) * piece.threads;
+    if (needed > REGISTERS) {
+      return wrongParameters(`${needed} registers in a workgroup: a multiprocessor has ${REGISTERS}`);
+    }
+    return exceededLimit(limits, {
+      layout: stepwiseLayout(problem),
+      scratch: Math.max(extent.length, 2 * nt * bands * extent.tierElements),
+      workgroup: [piece.threads, 1, 1],
+      workgroupBytes: piece.words * piece.wordBytes,
+      workgroups: [extent.across[0] * extent.thirds, nx],
+    });
+  },
+  demand(problem, parameters) {
+    const { grid, steps, stencil: { update } } = problem, { nt, bands, phases } = parameters;
+    const { piece, extent } = shapeOf(problem, parameters), { threads, cells, front, slope, width } = piece;
+    const { height, stages, count, lag } = pace(piece, extent, { nt, bands, steps: Math.max(1, steps) });
+    const { tiers, torres } = workOf(piece, extent, grid[0], height);
+    const updates = grid[0] * grid[1] * grid[2] * height, inTile = 2 * piece.tile ** 3;
+    const rounds = roundsOf(piece).length, levels = piece.hasPrevious ? 2 : 1;
+    const handed = 4 * front.reduce((sum, { length }) => sum + length, 0);
+    const bytes = 4 * (handed * tiers + 2 * levels * inTile * torres * width / (width + slope * height)) / updates;
+    // elements of others that a thread reads
+    const [a, b, c] = piece.patch, read = (a + slope) * (b + slope) * (c + slope) - a * b * c;
+    const exchanges = phases * (piece.shared.length + read + 2 * rounds);
+    const waves = stages + lag * (count - 1);
+    return {
+      bytesPerUpdate: bytes,
+      registers: { plain: registersOf(problem, parameters) },
+      threadsPerWorkgroup: threads,
+      workgroupBytes: piece.words * piece.wordBytes,
+      workgroupsPerDispatch: torres * count / waves,
+      rounds: {
+        instructions: cells * (operationsOf(update) + levels) + exchanges + 8 * phases * rounds,
+        barriers: 2 * phases,
+        rows: 4 * rounds,
+        exchanges,
+        waits: {},
+        nearWaits: 0,
+        nearBytes: bytes,
+        cells: inTile * updates / (inTile * tiers),
+        busyThreads: threads,
+        dispatches: [{ count: waves / steps, workgroups: torres * count / waves, rounds: tiers / torres }],
+      },
+    };
+  },
+  plan(problem, parameters) {
+    const { nt, bands, ahead } = parameters, { piece, extent } = shapeOf(problem, parameters);
+    const layout = stepwiseLayout(problem), { slope, width } = piece, table = tableOf(piece);
+    return {
+      label: `volume-torre ${Object.entries(parameters).map(([name, value]) => `${name}=${value}`).join(" ")}`,
+      storage: {
+        layout,
+        scratch: [
+          { label: "FArSh", length: 2 * nt * bands * extent.tierElements, lives: "list" },
+          { label: "places", length: table.length, lives: "plan", holds: table },
+          { label: "offset of tiles", length: 1, lives: "field" },
+        ],
+        order: volumeOrder(piece, extent, layout),
+      },
+      shaders: [volumeTorreShader({ problem, piece, extent, nt, ahead }), moveShader(width)],
+      dispatches(steps, start) {
+        const flipped = start % 2 === 1;
+        const list = scheduleVolume(piece, extent, { nt, bands, steps }).map((rows): Dispatch => ({
+          shader: 0,
+          workgroups: [extent.across[0] * extent.thirds, rows.length, 1],
+          flipped,
+          uniforms: rows.flatMap(({ stage, place, moved, height }) => [stage, place, moved, height]),
+        }));
+        const moved = slope * steps % width;
+        return moved === 0 ? list : [...list, { shader: 1, workgroups: [1, 1, 1], flipped, uniforms: [moved] }];
+      },
+    };
+  },
+} satisfies Traversal<VolumeParameters>;
+
+/** Registers of a thread: its cells, the fronts that it has loaded ahead, and of two phases what the first has made. */
+function registersOf(problem: Problem, parameters: VolumeParameters): number {
+  const { piece } = shapeOf(problem, parameters), { cells, hasPrevious, phases } = piece;
+  const levels = hasPrevious ? 2 : 1;
+  return OTHER_REGISTERS + cells * (levels + (phases - 1) / 2) + roundsOf(piece).length * (2 * parameters.ahead + 1);
+}
+
+/** The shader that remembers how far tiles have moved once a list of dispatches is done. */
+function moveShader(width: number): Shader {
+  return {
+    label: "move tiles",
+    scratch: [MOVED],
+    code: `
+struct By { cells: i32 }
+@group(0) @binding(2) var<uniform> by: By;
+@group(0) @binding(${SCRATCH_BINDING}) var<storage, read_write> moved: array<i32>;
+@compute @workgroup_size(1)
+fn main() { moved[0] = (moved[0] + by.cells) % ${width}; }
+`,
+  };
+}
