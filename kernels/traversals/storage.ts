@@ -39,10 +39,10 @@ export interface Scratch {
    * as `../layers.ts` says. `list`: as long as one list of dispatches, which begins with anything. `field`: until
    * cells are set anew; then it begins with zeros, before they enter. `points`: until there are other points, which say
    * how long it is (../wgsl/points.ts). `profiles`: it holds the update's axis profiles, packed as `axis_profiles.ts` says,
-   * and whoever owns the field sets it. `plan`: it always `holds` the same.
+   * and whoever owns the field sets it. `plan`: as long as the plan's; it begins with what it `holds`.
    */
   readonly lives: "list" | "field" | "points" | "profiles" | "layers" | "plan";
-  /** What it holds once it is made. @default {anything} */
+  /** @default {zeros} */
   readonly holds?: Int32Array<ArrayBuffer>;
 }
 

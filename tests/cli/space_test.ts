@@ -96,6 +96,7 @@ Deno.test("--why says of each traversal of both devices whether it can run the p
     "gpu marching: yes",
     "gpu diamond-torre: yes",
     "gpu plane-torre: volume",
+    "gpu volume-torre: fields",
     "gpu classic: dimensions",
     "gpu swept: dimensions",
     "gpu swept-register: dimensions",

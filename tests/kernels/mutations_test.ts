@@ -26,6 +26,7 @@ import { diamondTorre } from "../../kernels/traversals/diamond_torre.ts";
 import { marching } from "../../kernels/traversals/marching.ts";
 import { planeTorre } from "../../kernels/traversals/plane_torre.ts";
 import { stepwise } from "../../kernels/traversals/stepwise.ts";
+import { volumeTorre } from "../../kernels/traversals/volume_torre/volume_torre.ts";
 import type { GpuPlan, Parameters, Traversal } from "../../kernels/traversals/traversal.ts";
 import type { Failure } from "../../tuner/configuration.ts";
 import type { GpuDevice } from "../../tuner/devices/gpu/gpu_device.ts";
@@ -593,7 +594,7 @@ const SUBJECTS: readonly Subject[] = [
       "another torre's lane along v": ["row.stage / 2 * ", "(row.stage + 1) / 2 * "],
       "the front of the tier before": [/farsh\[lane0 \+ \d+\]/g, "farsh[lane0]"],
       "nothing handed on over the corner": [/isU0 = n0 < (\d+)/g, "isU0 = n0 < $1 - 1"],
-      "a neighbour's value one place off": [/\[own \+ 1\]/g, "[own]"],
+      "a neighbour's value one place off": ["exchange[own + 26]", "exchange[own + 25]"],
       "cells beyond the grid that are not zero": ["if (acrossY || x < 0 || x + W > NX)", "if (false)"],
       "tiles of odd stages that are not shifted": ["(row.stage & 1) * (W / 2)", "0"],
       "another order of bits along the Z curve": [
@@ -623,6 +624,31 @@ const SUBJECTS: readonly Subject[] = [
       "a line's own cell where it has left the tile": [/if \(wrap2 != wrap1\) [^\n]+/g, ""],
       "a front from the other array": ["load(tier % 2 == 1, ", "load(tier % 2 == 0, "],
       "cells handed on one row off": ["let ofY0 = y +", "let ofY0 = 1 + y +"],
+    },
+  },
+  {
+    problem: { ...PROBLEM, steps: 11 },
+    traversal: volumeTorre,
+    parameters: { side: 4, patchA: 1, patchB: 1, patchC: 1, phases: 2, ahead: 2, nt: 6, bands: 2 },
+    mutations: {
+      "no barrier": ["workgroupBarrier();", ""],
+      "another torre's lane along a": ["(Y + forth) % TURN", "(Y + back) % TURN"],
+      "another torre's lane along b": ["(Y + back) % TURN", "(Y + forth) % TURN"],
+      "another torre's lane along c": ["(Z + back) % TURN", "(Z + forth) % TURN"],
+      "the front of the tier before": [/tier \+ 2 \* TIER/g, "tier + 1 * TIER"],
+      "a direction's lanes in another's": [/let lane1 = \d+ \+/g, "let lane1 ="],
+      "a neighbour's value one place off": ["exchange[own + 26]", "exchange[own + 25]"],
+      "cells beyond the grid that are not zero": ["if (atEdge || x < 0", "if (x < 0"],
+      "cells beyond the ends of x that are not zero": ["x < 0 || x + W > NX) {", "x < 0) {"],
+      "tiles of another column": ["(row.stage + 30000 - Y) % 3", "(row.stage + 30001 - Y) % 3"],
+      "a tile that is stored one place off": ["X + 2 * ((offset", "X + 2 + 2 * ((offset"],
+      "tiles of the last band that have not moved": ["(moved[0] + row.moved) % W", "moved[0] % W"],
+      "an odd number of steps in the arrays of an even one": ["(row.height & 1) == 0", "true"],
+      "tiers before the grid left out too long": [
+        "max(0, (S - x - W - 2 * S) / S)",
+        "max(0, (S - x - W) / S)",
+      ],
+      "a tile that is not loaded where it meets the grid": ["if (x + W + S > 0) {", "if (x > 0) {"],
     },
   },
 ];

@@ -131,6 +131,23 @@ export function inPlaneTorres(
   return wayOf("plane-torre", ["dts", "nt", "bands", "line", "across", "tiles", "farsh"], values);
 }
 
+/** A torre of tiles in three dimensions. */
+export function inVolumeTorres(
+  values: readonly [
+    side: number,
+    patchA: number,
+    patchB: number,
+    patchC: number,
+    phases: number,
+    ahead: number,
+    nt: number,
+    bands: number,
+  ],
+): Way {
+  const names = ["side", "patchA", "patchB", "patchC", "phases", "ahead", "nt", "bands"];
+  return wayOf("volume-torre", names, values);
+}
+
 /** A traversal of a line. */
 export function onLine(
   name: "classic" | "swept" | "swept-register",

@@ -30,7 +30,7 @@ Deno.test("a sweep that cannot cut the line is left out with the nearest lengths
   assertEquals(found[0]?.reason, "cannot cut 2047 points into nodes: the nearest that work: 2032 and 2048");
   assertEquals(
     leftOutOf(lineOf(heat1d(), 2048)).map(({ traversal }) => traversal),
-    ["diamond-torre", "plane-torre"],
+    ["diamond-torre", "plane-torre", "volume-torre"],
   );
 });
 
@@ -60,6 +60,7 @@ Deno.test("in three dimensions what is left out says why, and what has a candida
   assertEquals(found.map(({ traversal }) => traversal), [
     "diamond-torre",
     "plane-torre",
+    "volume-torre",
     "classic",
     "swept",
     "swept-register",

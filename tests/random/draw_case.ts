@@ -35,6 +35,7 @@ const WISHES: readonly (readonly [number, string | undefined])[] = [
   [3, "marching"],
   [3, "diamond-torre"],
   [2, "plane-torre"],
+  [2, "volume-torre"],
   [0.4, "classic"],
   [0.4, "swept"],
   [0.4, "swept-register"],
@@ -43,6 +44,7 @@ const WISHES: readonly (readonly [number, string | undefined])[] = [
 /** Equations that traversals with few abilities may have. */
 const SUITED: Readonly<Record<string, typeof STYLES>> = {
   "plane-torre": [[4, "cross"], [3, "box"], [1, "built-in"]],
+  "volume-torre": [[4, "cross"], [2, "box"], [1, "built-in"]],
   "diamond-torre": [[3, "cross"], [2, "box"], [2, "chain"], [2, "free"], [1.5, "built-in"]],
   classic: [[2, "line"], [1, "sweep"]],
   swept: [[1, "sweep"]],

@@ -89,6 +89,7 @@ const ANY_COUNT = new Set([
   "depth",
   "line",
   "across",
+  "side",
   "steps",
   "threadsX",
 ]);

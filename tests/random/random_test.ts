@@ -194,7 +194,7 @@ for (const devices of ["cpu", "gpu"] as const) {
 
 /** What a definition cannot have, or a line alone; windows are those of ranks, which are not counted. */
 const MET_ELSEWHERE =
-  /: (window|previous-neighbours)$|^\w+ (classic|swept|swept-register|plane-torre): (diagonal|slanted)-taps$/;
+  /: (window|previous-neighbours)$|^\w+ (classic|swept|swept-register|plane-torre|volume-torre): (diagonal|slanted)-taps$/;
 
 /** What traversals say that they can do, and no script asked of them. */
 function unmetClaims({ drawn }: Tally, device: "CPU" | "GPU"): string[] {
@@ -245,7 +245,7 @@ Deno.test({
     if (scripts < 216) return;
     if (scripts > 20_000) assertEquals(unmetClaims(tally, "GPU"), []);
     const traversals = drawn.get("traversals")!, devices = [...drawn.get("devices")!.keys()].join();
-    for (const name of ["stepwise", "marching", "diamond-torre", "plane-torre"]) {
+    for (const name of ["stepwise", "marching", "diamond-torre", "plane-torre", "volume-torre"]) {
       assert(traversals.has(`GPU ${name}`), name);
     }
     for (const word of ["GPU", "both", "sections", "own buffers", "window", "GPU ranks"]) {

@@ -28,6 +28,7 @@ const LOOKS: Readonly<Record<string, readonly [hue: number, mark: Look["mark"]]>
   "marching": [1, "triangle"],
   "diamond-torre": [2, "diamond"],
   "plane-torre": [3, "diamond"],
+  "volume-torre": [4, "triangle"],
   "CPU stepwise": [3, "square"],
   "CPU diamond-wavefront": [4, "star"],
   [TOGETHER]: [6, "cross"],

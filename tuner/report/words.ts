@@ -46,6 +46,19 @@ const PARAMETERS: Readonly<Record<string, Words>> = {
     0: "in rows",
     1: "in diamond tiles along the Z curve",
   }],
+  side: ["Side of a tile", "elements of two cells along each of the tile's three forms", "element"],
+  patchA: ["Elements along a", "elements that a thread keeps side by side along x − y − z", "element"],
+  patchB: ["Elements along b", "elements that a thread keeps side by side along x + y − z", "element"],
+  patchC: ["Elements along c", "elements that a thread keeps side by side along x − y + z", "element"],
+  phases: ["Phases", "turns in which threads exchange values in a time step", undefined, {
+    1: "all cells at once",
+    2: "even and odd cells by turns, in half the workgroup memory",
+  }],
+  "volume-torre ahead": [
+    "Loaded ahead",
+    "time steps by which what other torres left is loaded early",
+    "step",
+  ],
   farsh: ["From torre to torre", "how a torre gets what others have left for it", undefined, {
     0: "through the level",
     1: "through FArSh, a buffer of its own",

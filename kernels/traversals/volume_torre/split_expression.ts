@@ -37,7 +37,10 @@ export function splitExpression(expression: Expression, isLate: (tap: Tap) => bo
       return "operands" in one ? { ...one, operands: one.operands.map(split) } : one;
     }
     const terms = termsOf(one), ready = terms.filter(({ of }) => isReady(of));
-    const rest = terms.filter(({ of }) => !isReady(of)).map(({ of, isMinus }) => ({ of: split(of), isMinus }));
+    const rest = terms.filter(({ of }) => !isReady(of)).map(({ of, isMinus }) => ({
+      of: split(of),
+      isMinus,
+    }));
     if (ready.length === 0) return added(rest).of;
     const { of, isMinus } = added(ready);
     return added([{ of: keep(of), isMinus }, ...rest]).of;
@@ -54,7 +57,10 @@ function termsOf(one: Expression, isMinus = false): Term[] {
 
 /** The sum of terms, itself subtracted where all of them are. */
 function added(terms: readonly Term[]): Term {
-  const [first, ...others] = terms.toSorted((p, q) => Number(p.isMinus) - Number(q.isMinus)) as [Term, ...Term[]];
+  const [first, ...others] = terms.toSorted((p, q) => Number(p.isMinus) - Number(q.isMinus)) as [
+    Term,
+    ...Term[],
+  ];
   const of = others.reduce<Expression>((left, { of, isMinus }) => ({
     kind: isMinus === first.isMinus ? "add" : "subtract",
     operands: [left, of],

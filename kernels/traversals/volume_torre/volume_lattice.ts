@@ -65,7 +65,8 @@ export const pieceOf = remembered((
   const shared = elements.filter((element) => element.some((value) => value < slope));
   const places = placesOf(blocks, shared, slope, phases);
   const slots = new Map(shared.map((element, i) => [`${element}`, places.slots[i]!]));
-  const within = (element: Triple): Triple => element.map((value, i) => value % patch[i]!) as unknown as Triple;
+  const within = (element: Triple): Triple =>
+    element.map((value, i) => value % patch[i]!) as unknown as Triple;
   return {
     slope,
     width,

@@ -10,7 +10,8 @@ import type { VolumeExtent, VolumePiece } from "./volume_lattice.ts";
 export interface VolumeRow {
   /** The sum of the torres' places along the three forms. */
   readonly stage: number;
-  /** The band's place in FArSh. */
+  /** The band, and its place in FArSh. */
+  readonly band: number;
   readonly place: number;
   /** How many cells tiles move before the band. */
   readonly moved: number;
@@ -45,14 +46,21 @@ export function scheduleVolume(piece: VolumePiece, extent: VolumeExtent, run: Ba
   const waves: VolumeRow[][] = [], { lag } = pace(piece, extent, run), { nt, bands, steps } = run;
   for (let step = 0, band = 0; step < steps; step += nt, band++) {
     const height = Math.min(nt, steps - step), { from, to } = stagesOf(piece, extent, height);
-    const row = { place: band % bands, moved: piece.slope * step % piece.width, height };
-    for (let stage = from; stage >= to; stage--) (waves[lag * band + from - stage] ??= []).push({ stage, ...row });
+    const row = { band, place: band % bands, moved: piece.slope * step % piece.width, height };
+    for (let stage = from; stage >= to; stage--) {
+      (waves[lag * band + from - stage] ??= []).push({ stage, ...row });
+    }
   }
   return [...waves].map((rows) => rows ?? []).filter((rows) => rows.length > 0);
 }
 
 /** Tiers of all torres of a band together, and the torres, where tiles have not moved. */
-export function workOf({ slope, width, tile }: VolumePiece, extent: VolumeExtent, nx: number, height: number) {
+export function workOf(
+  { slope, width, tile }: VolumePiece,
+  extent: VolumeExtent,
+  nx: number,
+  height: number,
+) {
   const { across: [ny, nz], last } = extent, even = Math.ceil(ny * nz / 2);
   let tiers = 0, torres = 0;
   for (let at = Math.ceil(-(slope * (height - 1) + width + 2 * slope - 1) / tile); at <= last; at++) {

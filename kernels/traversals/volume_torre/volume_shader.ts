@@ -104,11 +104,6 @@ export function volumeTorreShader(writing: Writing): Shader {
         ${hasPrevious ? load("before", "g") : ""}
       }
       ${declareLanes(extent)}
-      // tiers of which a neighbour hands on values
-      let ends = (NX - x - M + S - 1) / S;
-      let limit0 = select(0, row.height, Y > 0 && Z > 0);
-      let limit1 = select(0, ends, Y + 1 < TILES_Y && x + M < NX);
-      let limit2 = select(0, ends, Z + 1 < TILES_Z && x + M < NX);
       x += S * begin;
       let last = (row.place * ${nt} + row.height - 1) * TIER;
       var tier = (row.place * ${nt} + begin) * TIER;
@@ -133,7 +128,10 @@ export function volumeTorreShader(writing: Writing): Shader {
   return { label: `torres of ${width} along each form`, code, scratch: [LANES, TABLE, MOVED] };
 }
 
-/** Where a torre's lanes of each direction lie at a tier: those of torres that follow each other are the same. */
+/**
+ * Where a torre's lanes of each direction lie at a tier: those of torres that follow each other are the same. The last that
+ * has a lane leaves zeros there, as what it hands on lies outside of the grid, and so the next begins with zeros.
+ */
 function declareLanes({ turn, lanes }: VolumeExtent): string {
   const count = turn * turn / 3;
   const bases = [0, lanes[0]! * count, (lanes[0]! + lanes[1]!) * count];
@@ -155,14 +153,12 @@ function laneOf(piece: VolumePiece, parts: readonly RoundPart[], n: number): str
 
 /** A round's places and lane, and the values of its first tiers. */
 function declareRound(piece: VolumePiece, parts: readonly RoundPart[], n: number, ahead: number): string {
-  const whole = isWhole(piece, parts);
   return wgsl`
     let places${n} = table[${2 * n} * THREADS + thread];
     let to${n} = places${n} & 65535; let of${n} = places${n} >> 16u;
     ${
-    whole ? `let limitOf${n} = limit${parts[0]!.direction};` : wgsl`
+    isWhole(piece, parts) ? "" : wgsl`
     let from${n} = table[${2 * n + 1} * THREADS + thread]; let way${n} = from${n} >> 28u;
-    let limitOf${n} = select(select(limit2, limit1, way${n} == 1), limit0, way${n} == 0);
     let laneOf${n} = select(select(lane2, lane1, way${n} == 1), lane0, way${n} == 0) - thread + (from${n} & 0xfffffff);
     `
   }
@@ -183,7 +179,11 @@ function writeTier({ problem: { stencil: { update } }, piece, ahead }: Writing, 
   const inRound = (parts: readonly RoundPart[], line: string): string => {
     if (isWhole(piece, parts)) return line;
     const its = parts.map(({ from, to }) =>
-      from === 0 ? `thread < ${to}` : to === threads ? `thread >= ${from}` : `(thread >= ${from} && thread < ${to})`
+      from === 0
+        ? `thread < ${to}`
+        : to === threads
+        ? `thread >= ${from}`
+        : `(thread >= ${from} && thread < ${to})`
     );
     return `if (${its.join(" || ")}) { ${line} }`;
   };
@@ -232,10 +232,7 @@ function writeTier({ problem: { stencil: { update } }, piece, ahead }: Writing, 
       lines.push(`exchange[${plus("own", placeOf(element))}] = ${value};`);
     }
     for (const [n, parts] of rounds.entries()) {
-      const zero = isTwice ? "0.0f" : "vec2f()";
-      lines.push(
-        inRound(parts, `exchange[to${n}] = select(${zero}, front${n}_${set}${part}, t < limitOf${n});`),
-      );
+      lines.push(inRound(parts, `exchange[to${n}] = front${n}_${set}${part};`));
     }
     if (isLast) {
       lines.push(`let next = min(tier + ${ahead} * TIER, last);`);

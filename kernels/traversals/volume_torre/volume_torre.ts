@@ -12,7 +12,7 @@
  * or, in two **phases**, even and odd ones by turns, which halves the memory. F(t − 1) of a cell is what F(t) at 2S further
  * along the forms was a tier before. The **front**, [0, M+S)³ without the tile, comes through FArSh: a lane for each torre and
  * direction, from which the torre takes what its neighbour further along that form left, and puts its own first elements in
- * the same places, tier by tier. It is loaded several tiers ahead.
+ * the same places, tier by tier. It is loaded several tiers ahead. Where no torre came before there are zeros.
  *
  * Levels. A tile is one piece of memory, an element a thread after the other. Tiles of a level begin o cells further along
  * x than the first ones, where o is S times the steps that are done, modulo W: a buffer holds o. So a band may have any
@@ -33,7 +33,7 @@ import { pace, scheduleVolume, workOf } from "./volume_schedule.ts";
 import { volumeTorreShader } from "./volume_shader.ts";
 
 type VolumeParameters = ParametersOf<
-  "tile" | "patchA" | "patchB" | "patchC" | "phases" | "ahead" | "nt" | "bands"
+  "side" | "patchA" | "patchB" | "patchC" | "phases" | "ahead" | "nt" | "bands"
 >;
 
 /** Registers of a multiprocessor. */
@@ -43,7 +43,7 @@ const REGISTERS = 65_536;
 const OTHER_REGISTERS = 32;
 
 function shapeOf({ stencil: { update }, grid }: Problem, values: VolumeParameters) {
-  const piece = pieceOf(update, values.tile, values.patchA, values.patchB, values.patchC, values.phases);
+  const piece = pieceOf(update, values.side, values.patchA, values.patchB, values.patchC, values.phases);
   return { piece, extent: extentOf(piece, grid) };
 }
 
@@ -82,7 +82,7 @@ export const volumeTorre: Traversal = {
   parameterLists({ stencil: { update }, steps }) {
     const slope = slopeOf(update);
     return {
-      tile: [20, 16, 12, 24, 8],
+      side: [20, 16, 12, 24, 8],
       patchA: slope > 2 ? [4] : [2, 4],
       patchB: [4, 2],
       patchC: [4, 2],
@@ -93,17 +93,20 @@ export const volumeTorre: Traversal = {
     };
   },
   infeasible(problem, parameters, limits) {
-    const { tile, patchA, patchB, patchC, ahead, nt, bands } = parameters, { steps, grid: [nx] } = problem;
+    const { side, patchA, patchB, patchC, ahead, nt, bands } = parameters, { steps, grid: [nx] } = problem;
     const slope = slopeOf(problem.stencil.update), patch = [patchA, patchB, patchC];
-    if (patch.some((own) => tile % own !== 0)) {
-      return wrongParameters(`tiles of ${tile} elements do not divide into patches of ${patch.join(" x ")}`);
+    if (patch.some((own) => side % own !== 0)) {
+      return wrongParameters(`sides of ${side} elements do not divide into patches of ${patch.join(" x ")}`);
     }
     if (patch.some((own) => own < slope)) {
-      return wrongParameters(`patches of ${patch.join(" x ")} elements are fewer than the ${slope} that taps reach`);
+      return wrongParameters(
+        `patches of ${patch.join(" x ")} elements are fewer than the ${slope} that taps reach`,
+      );
     }
     if (nt % 2 !== 0) return wrongParameters(`Nt ${nt} is odd: the two arrays would not swap back`);
     if (ahead > nt) return wrongParameters(`fronts of ${ahead} tiers ahead: a band has ${nt}`);
-    const { piece, extent } = shapeOf(problem, parameters), { usable } = pace(piece, extent, { nt, bands, steps });
+    const { piece, extent } = shapeOf(problem, parameters),
+      { usable } = pace(piece, extent, { nt, bands, steps });
     if (bands > 1 && bands > usable) {
       return wrongParameters(`${bands} bands are too many: at most ${usable} can run at once`);
     }
@@ -127,10 +130,12 @@ export const volumeTorre: Traversal = {
     const updates = grid[0] * grid[1] * grid[2] * height, inTile = 2 * piece.tile ** 3;
     const rounds = roundsOf(piece).length, levels = piece.hasPrevious ? 2 : 1;
     const handed = 4 * front.reduce((sum, { length }) => sum + length, 0);
-    const bytes = 4 * (handed * tiers + 2 * levels * inTile * torres * width / (width + slope * height)) / updates;
+    const bytes = 4 * (handed * tiers + 2 * levels * inTile * torres * width / (width + slope * height)) /
+      updates;
     // elements of others that a thread reads
     const [a, b, c] = piece.patch, read = (a + slope) * (b + slope) * (c + slope) - a * b * c;
     const exchanges = phases * (piece.shared.length + read + 2 * rounds);
+    const instructions = cells * (operationsOf(update) + levels) + exchanges + 8 * phases * rounds;
     const waves = stages + lag * (count - 1);
     return {
       bytesPerUpdate: bytes,
@@ -138,8 +143,9 @@ export const volumeTorre: Traversal = {
       threadsPerWorkgroup: threads,
       workgroupBytes: piece.words * piece.wordBytes,
       workgroupsPerDispatch: torres * count / waves,
+      loopInstructions: parameters.ahead * instructions,
       rounds: {
-        instructions: cells * (operationsOf(update) + levels) + exchanges + 8 * phases * rounds,
+        instructions,
         barriers: 2 * phases,
         rows: 4 * rounds,
         exchanges,
@@ -156,11 +162,13 @@ export const volumeTorre: Traversal = {
     const { nt, bands, ahead } = parameters, { piece, extent } = shapeOf(problem, parameters);
     const layout = stepwiseLayout(problem), { slope, width } = piece, table = tableOf(piece);
     return {
-      label: `volume-torre ${Object.entries(parameters).map(([name, value]) => `${name}=${value}`).join(" ")}`,
+      label: `volume-torre ${
+        Object.entries(parameters).map(([name, value]) => `${name}=${value}`).join(" ")
+      }`,
       storage: {
         layout,
         scratch: [
-          { label: "FArSh", length: 2 * nt * bands * extent.tierElements, lives: "list" },
+          { label: "FArSh", length: 2 * nt * bands * extent.tierElements, lives: "plan" },
           { label: "places", length: table.length, lives: "plan", holds: table },
           { label: "offset of tiles", length: 1, lives: "field" },
         ],
@@ -176,7 +184,9 @@ export const volumeTorre: Traversal = {
           uniforms: rows.flatMap(({ stage, place, moved, height }) => [stage, place, moved, height]),
         }));
         const moved = slope * steps % width;
-        return moved === 0 ? list : [...list, { shader: 1, workgroups: [1, 1, 1], flipped, uniforms: [moved] }];
+        return moved === 0
+          ? list
+          : [...list, { shader: 1, workgroups: [1, 1, 1], flipped, uniforms: [moved] }];
       },
     };
   },
@@ -186,7 +196,8 @@ export const volumeTorre: Traversal = {
 function registersOf(problem: Problem, parameters: VolumeParameters): number {
   const { piece } = shapeOf(problem, parameters), { cells, hasPrevious, phases } = piece;
   const levels = hasPrevious ? 2 : 1;
-  return OTHER_REGISTERS + cells * (levels + (phases - 1) / 2) + roundsOf(piece).length * (2 * parameters.ahead + 1);
+  return OTHER_REGISTERS + cells * (levels + (phases - 1) / 2) +
+    roundsOf(piece).length * (2 * parameters.ahead + 1);
 }
 
 /** The shader that remembers how far tiles have moved once a list of dispatches is done. */
