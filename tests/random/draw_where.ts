@@ -90,6 +90,9 @@ const ANY_COUNT = new Set([
   "line",
   "across",
   "side",
+  "patchA",
+  "patchB",
+  "patchC",
   "steps",
   "threadsX",
 ]);

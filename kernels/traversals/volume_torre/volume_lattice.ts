@@ -17,15 +17,6 @@ const USUAL_BYTES = 49_152;
 /** Elements that FArSh lanes of a torre are padded to: two of a cell each, so that a lane begins with a line of the cache. */
 const LANE_ELEMENTS = 16;
 
-/** An element of the front that a thread takes over in a round, and its lane among those of its direction. */
-export interface FrontItem {
-  /** In elements from the tile's corner. */
-  readonly element: Triple;
-  /** The first form along which it lies beyond the tile: from the torre there it comes. */
-  readonly direction: number;
-  readonly lane: number;
-}
-
 export function formsOf([x, y, z]: Offset): Triple {
   return [x - y - z, x + y - z, x - y + z];
 }
@@ -59,6 +50,7 @@ export const pieceOf = remembered((
   phases: number,
 ) => {
   const patch: Triple = [patchA, patchB, patchC], slope = slopeOf(update), width = 2 * tile;
+  const far = tile + slope;
   const blocks = patch.map((own) => tile / own) as unknown as Triple;
   const threads = blocks[0] * blocks[1] * blocks[2], elements = triplesBelow(patch);
   // only the first elements along any form are read by others
@@ -80,7 +72,8 @@ export const pieceOf = remembered((
     /** Two cells an element. */
     cells: 2 * elements.length,
     hasPrevious: readsPrevious(update),
-    front: frontOf(tile, slope),
+    /** Elements of the front, [0, tile + slope)³ without the tile, by the first form along which they lie beyond it. */
+    front: [slope * far * far, tile * slope * far, tile * tile * slope],
     strides: places.strides,
     /** Words of workgroup memory, of one cell or two: cells of one parity take turns where there are two phases. */
     words: places.words,
@@ -94,21 +87,21 @@ export const pieceOf = remembered((
   };
 });
 
-/** Elements of the front, [0, tile + slope)³ without the tile, by direction. */
-const frontOf = (tile: number, slope: number): Triple[][] => {
+function frontOf({ tile, slope }: VolumePiece): Triple[][] {
   const lists: Triple[][] = [[], [], []], far = tile + slope;
   for (const element of triplesBelow([far, far, far])) {
     lists[element.findIndex((value) => value >= tile)]?.push(element);
   }
   return lists;
-};
+}
 
 /**
  * Places of a thread's elements in workgroup memory: a slot for each shared element, in it one place for each thread and
  * for those of the front. Of the strides those are taken with the fewest bank conflicts that fit.
  */
 function placesOf(blocks: Triple, shared: readonly Triple[], slope: number, phases: number) {
-  const banks = phases === 2 ? 32 : 16, wordBytes = phases === 2 ? 4 : 8, all = triplesBelow(blocks);
+  const banks = phases === 2 ? 32 : 16, wordBytes = phases === 2 ? 4 : 8;
+  const groups = Math.ceil(blocks[0] * blocks[1] * blocks[2] / banks);
   let best: { cost: number; strides: Triple; words: number; slots: number[] } | undefined;
   for (const [fast, middle, slow] of ORDERS) {
     for (const [padded, more] of triplesBelow([3, 10, 1])) {
@@ -123,9 +116,13 @@ function placesOf(blocks: Triple, shared: readonly Triple[], slope: number, phas
         slots.push(words);
         words += element[slow]! < slope ? count : count - strides[slow]!;
       }
-      const inBank = new Array<number>(banks).fill(0);
-      for (const block of all) inBank[sum(block.map((at, i) => at * strides[i]!)) % banks]!++;
-      const turns = Math.max(Math.ceil(all.length / banks), ...inBank) / Math.ceil(all.length / banks);
+      const inBank = new Uint32Array(banks), [sa, sb, sc] = strides as [number, number, number];
+      for (let a = 0; a < blocks[0] * sa; a += sa) {
+        for (let b = a; b < a + blocks[1] * sb; b += sb) {
+          for (let c = b; c < b + blocks[2] * sc; c += sc) inBank[c % banks]!++;
+        }
+      }
+      const turns = Math.max(groups, ...inBank) / groups;
       const bytes = words * wordBytes, cost = (bytes > USUAL_BYTES ? bytes : turns) + 1e-7 * bytes;
       if (best === undefined || cost < best.cost) {
         best = { cost, strides: strides as unknown as Triple, words, slots };
@@ -179,9 +176,9 @@ export function roundsOf({ front, threads }: Pick<VolumePiece, "front" | "thread
   return dense.length < apart.length ? dense : apart;
 }
 
-function pack(front: readonly (readonly Triple[])[], threads: number, isDense: boolean): RoundPart[][] {
+function pack(front: readonly number[], threads: number, isDense: boolean): RoundPart[][] {
   const rounds: RoundPart[][] = [];
-  const left = front.map(({ length }, direction) => {
+  const left = front.map((length, direction) => {
     const lane = Math.floor(length / threads) * threads;
     for (let first = 0; first < lane; first += threads) {
       rounds.push([{ direction, from: 0, to: threads, lane: first }]);
@@ -207,7 +204,7 @@ function pack(front: readonly (readonly Triple[])[], threads: number, isDense: b
 
 /** Elements of a torre's lane in each direction, with room up to the next line of the cache. */
 export function laneElements({ front }: Pick<VolumePiece, "front">): number[] {
-  return front.map(({ length }) => Math.ceil(length / LANE_ELEMENTS) * LANE_ELEMENTS);
+  return front.map((length) => Math.ceil(length / LANE_ELEMENTS) * LANE_ELEMENTS);
 }
 
 /**
@@ -215,11 +212,11 @@ export function laneElements({ front }: Pick<VolumePiece, "front">): number[] {
  * in their lanes; then the thread's block. Words by round, then by thread: to | of · 2^16; then lane | direction · 2^28.
  */
 export function tableOf(piece: VolumePiece): Int32Array<ArrayBuffer> {
-  const { threads, front, tile, blocks, strides, placeOf } = piece, rounds = roundsOf(piece);
+  const { threads, tile, blocks, strides, placeOf } = piece, rounds = roundsOf(piece);
   const table = new Int32Array((2 * rounds.length + 1) * threads);
   // elements that lie beyond the tile along one form first, by their places
   const isEdge = (element: Triple): number => Number(element.filter((value) => value >= tile).length > 1);
-  const sorted = front.map((list) =>
+  const sorted = frontOf(piece).map((list) =>
     list.toSorted((p, q) => isEdge(p) - isEdge(q) || placeOf(p) - placeOf(q))
   );
   for (const [n, parts] of rounds.entries()) {

@@ -28,7 +28,7 @@ interface Writing {
 export function volumeTorreShader(writing: Writing): Shader {
   const { problem: { stencil, grid: [nx, ny, nz] }, piece, extent, nt, ahead } = writing;
   const { threads, elements, patch: [pa, pb, pc], strides: [sa, sb, sc], hasPrevious, width, phases } = piece;
-  const { across: [tilesY, tilesZ], thirds, turn, tierElements } = extent, rounds = roundsOf(piece);
+  const { thirds, turn, tierElements } = extent, rounds = roundsOf(piece);
   const each = (write: (name: string, element: Triple, parity: 0 | 1, i: number) => string): string =>
     elements.flatMap((one, i) => ([0, 1] as const).map((parity) => write(`${i}_${parity}`, one, parity, i)))
       .join("\n");

@@ -129,13 +129,13 @@ export const volumeTorre: Traversal = {
     const { tiers, torres } = workOf(piece, extent, grid[0], height);
     const updates = grid[0] * grid[1] * grid[2] * height, inTile = 2 * piece.tile ** 3;
     const rounds = roundsOf(piece).length, levels = piece.hasPrevious ? 2 : 1;
-    const handed = 4 * front.reduce((sum, { length }) => sum + length, 0);
+    const handed = 4 * front.reduce((sum, length) => sum + length);
     const bytes = 4 * (handed * tiers + 2 * levels * inTile * torres * width / (width + slope * height)) /
       updates;
     // elements of others that a thread reads
     const [a, b, c] = piece.patch, read = (a + slope) * (b + slope) * (c + slope) - a * b * c;
     const exchanges = phases * (piece.shared.length + read + 2 * rounds);
-    const instructions = cells * (operationsOf(update) + levels) + exchanges + 8 * phases * rounds;
+    const instructions = cells * (operationsOf(update) + levels) + exchanges + 4 * phases * rounds;
     const waves = stages + lag * (count - 1);
     return {
       bytesPerUpdate: bytes,
