@@ -28,7 +28,7 @@ Deno.test("what is left open is filled in for the device", () => {
     DEVICE,
   );
   assertEquals([problem.boundary, problem.steps, isDefaultGrid, cpuWorkers], ["zero", 96, true, 7]);
-  assertEquals(traversals.map(({ name }) => name), ["stepwise", "marching", "diamond-torre"]);
+  assertEquals(traversals.map(({ name }) => name), ["stepwise", "marching", "diamond-torre", "volume-torre"]);
   assertEquals(device, DEVICE);
   const line = resolveProblem("tune", { stencil: heat1d(), gpu: false }, DEVICE);
   assertEquals([line.problem.boundary, line.problem.grid, line.problem.steps], [

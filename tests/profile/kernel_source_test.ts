@@ -9,7 +9,7 @@ import { hashKernels } from "../../tuner/profile/kernel_source.ts";
 import { enumerateSpace } from "../../tuner/search/space.ts";
 import { H100_LIMITS } from "../h100_limits.ts";
 
-const PROBLEM: Problem = { stencil: wave(2), grid: [12, 8, 8], boundary: "zero", steps: 8 };
+const PROBLEM: Problem = { stencil: wave(2), grid: [12, 8, 8], boundary: "zero", steps: 32 };
 
 /** Traversals with two values of each parameter: a small space. */
 const TRAVERSALS = ALL.filter((one) => refusalOf(one, PROBLEM) === undefined).map((traversal): Traversal => ({

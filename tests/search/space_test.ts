@@ -66,11 +66,11 @@ Deno.test("every candidate is feasible, and none comes twice", () => {
 });
 
 Deno.test("the best predicted of every traversal come first, then all by prediction", () => {
-  for (const order of THOROUGH ? [2, 8] : [8]) {
+  for (const order of THOROUGH ? [2, 6] : [6]) {
     const { candidates } = spaceOf(problemOf(order));
-    const first = candidates.slice(0, 12);
+    const first = candidates.slice(0, 4 * IN_SPACE.length);
     const names = first.map(({ traversal }) => traversal.name);
-    assertEquals(names.slice(0, 3), IN_SPACE.map(({ name }) => name));
+    assertEquals(names.slice(0, IN_SPACE.length), IN_SPACE.map(({ name }) => name));
     for (const { name } of IN_SPACE) {
       const best = (from: readonly Candidate[]): number =>
         Math.max(...from.filter((one) => one.traversal.name === name).map(({ predicted }) => predicted));
@@ -79,7 +79,7 @@ Deno.test("the best predicted of every traversal come first, then all by predict
       assertEquals(best(first), first.find(({ traversal }) => traversal.name === name)!.predicted);
     }
     // ways to write one shape take turns, so that the order is not strict: compare tenths
-    const rest = candidates.slice(12), tenth = Math.floor(rest.length / 10);
+    const rest = candidates.slice(first.length), tenth = Math.floor(rest.length / 10);
     const means = Array.from(
       { length: 10 },
       (_, i) =>
@@ -91,7 +91,7 @@ Deno.test("the best predicted of every traversal come first, then all by predict
 
 Deno.test("a traversal that refuses is told with its reason, and has no candidates", () => {
   const { candidates, refused } = spaceOf(problemOf(2, { boundary: "periodic", grid: [64, 64, 64] }));
-  assertEquals(refused.map(({ traversal }) => traversal), ["diamond-torre"]);
+  assertEquals(refused.map(({ traversal }) => traversal), ["diamond-torre", "volume-torre"]);
   assertStringIncludes(refused[0]!.reason, "periodic");
   assertEquals(new Set(candidates.map(({ traversal }) => traversal.name)), new Set(["stepwise", "marching"]));
 });

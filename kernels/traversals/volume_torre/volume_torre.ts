@@ -40,7 +40,10 @@ type VolumeParameters = ParametersOf<
 const REGISTERS = 65_536;
 
 /** Values of a thread beside cells and fronts: places, lanes and the grid's edge. */
-const OTHER_REGISTERS = 32;
+const OTHER_REGISTERS = 24;
+
+/** Instructions of an operation: some products are added in the same one. */
+const FUSED = 0.8;
 
 function shapeOf({ stencil: { update }, grid }: Problem, values: VolumeParameters) {
   const piece = pieceOf(update, values.side, values.patchA, values.patchB, values.patchC, values.phases);
@@ -80,16 +83,16 @@ export const volumeTorre: Traversal = {
     { boundaries: AMONG_ZEROS },
   ),
   parameterLists({ stencil: { update }, steps }) {
-    const slope = slopeOf(update);
+    const isFar = slopeOf(update) > 2;
     return {
-      side: [20, 16, 12, 24, 8],
-      patchA: slope > 2 ? [4] : [2, 4],
-      patchB: [4, 2],
-      patchC: [4, 2],
+      side: isFar ? [18, 15, 12] : [20, 16, 12, 24, 8],
+      patchA: isFar ? [3] : [2, 4],
+      patchB: isFar ? [3] : [4, 2],
+      patchC: isFar ? [3] : [4, 2],
       phases: [2, 1],
       ahead: [4, 2, 1],
       nt: [80, 48, 64, 32, 16].filter((nt) => nt === 16 || nt <= steps),
-      bands: [12, 8, 6, 4, 3, 2, 1],
+      bands: [12, 8, 6, 4, 3, 2, 1].filter((bands) => bands <= Math.max(1, Math.floor(steps / 16))),
     };
   },
   infeasible(problem, parameters, limits) {
@@ -134,8 +137,8 @@ export const volumeTorre: Traversal = {
       updates;
     // elements of others that a thread reads
     const [a, b, c] = piece.patch, read = (a + slope) * (b + slope) * (c + slope) - a * b * c;
-    const exchanges = phases * (piece.shared.length + read + 2 * rounds);
-    const instructions = cells * (operationsOf(update) + levels) + exchanges + 4 * phases * rounds;
+    const exchanges = 2 * (piece.shared.length + read + 2 * rounds);
+    const instructions = FUSED * cells * (operationsOf(update) + 1) + 4 * rounds;
     const waves = stages + lag * (count - 1);
     return {
       bytesPerUpdate: bytes,
