@@ -199,22 +199,9 @@ export class GpuPartField implements PartField {
     const { onGpu: field, onGpu: { device } } = this;
     const uniforms = this.#uniforms ??= await Uniforms.create(device);
     const runs = pieces.flatMap((piece, i) =>
-      piece.runs.flatMap((run) => {
-        const layers = field.layersAt(run.box, steps);
-        if (layers !== undefined) {
-          return [{
-            ...run,
-            box: layers.box,
-            i,
-            part: { ...layers.part, first: 0, end: layers.part.layout.grid[0] },
-          }];
-        }
-        return partsOf(field, (run.box.ago + steps) % 2 as 0 | 1, direction).map((part) => ({
-          ...run,
-          part,
-          i,
-        }));
-      })
+      piece.runs.flatMap((run) =>
+        partsOf(field, run.box, direction, steps).map((its) => ({ ...run, ...its, i }))
+      )
     );
     const slots = await uniforms.place(
       runs.map(({ box: { low: [x, y, z], size, plane }, part, first, count, at }) => {
@@ -246,11 +233,19 @@ export class GpuPartField implements PartField {
 /** Which slices of a part of a level count, counted from the part's first: to be read, each slice in one part only. */
 type CountedPart = LevelPart & { readonly first: number; readonly end: number };
 
-function partsOf(field: GpuField, ago: 0 | 1, direction: "pack" | "unpack"): CountedPart[] {
+/** Where a box lies in the parts of its level after `steps` steps; of a field in layers in those. */
+function partsOf(
+  field: GpuField,
+  box: Box,
+  direction: "pack" | "unpack",
+  steps: number,
+): { readonly box: Box; readonly part: CountedPart }[] {
+  const layers = field.layersAt(box, steps);
+  if (layers) return [{ ...layers, part: { ...layers.part, first: 0, end: layers.part.layout.grid[0] } }];
   let read = 0;
-  return field.level(ago).map((part) => {
+  return field.level((box.ago + steps) % 2 as 0 | 1).map((part) => {
     const { x, layout: { grid: [end] } } = part, first = direction === "pack" ? Math.max(0, read - x) : 0;
     read = x + end;
-    return { ...part, first, end };
+    return { box, part: { ...part, first, end } };
   });
 }
