@@ -181,26 +181,20 @@ export function numbers(header: readonly string[], rows: readonly (readonly stri
 /** A balance for people: the iterations as B2R's Fig. 5a shows them, then the outcome. */
 export function renderBalance(result: Balance, context: BalanceContext): Line[] {
   const { best, iterations, settled, message, costModel, evaluations } = result;
-  const header = [
-    "iteration",
-    "R",
-    "CPU slices",
-    "GPU slices",
-    "CPU time",
-    "GPU time",
-    "difference",
-    "a step",
-  ];
-  const rows = iterations.map((one, i) => [
-    `${i + 1}`,
-    `${one.exchangeEvery}`,
-    `${one.cpuSlices}`,
-    `${one.gpuSlices}`,
-    formatDuration(one.cpuTimeNs),
-    formatDuration(one.gpuTimeNs),
-    formatChange(differenceOf(one)),
-    formatDuration(one.roundNs / one.exchangeEvery),
-  ]);
+  const columns:
+    readonly (readonly [name: string, of: (one: Balance["iterations"][number], i: number) => string])[] = [
+      ["iteration", (_, i) => `${i + 1}`],
+      ["R", (one) => `${one.exchangeEvery}`],
+      ["CPU slices", (one) => `${one.cpuSlices}`],
+      ["GPU slices", (one) => `${one.gpuSlices}`],
+      ["CPU time", (one) => formatDuration(one.cpuTimeNs)],
+      ["GPU time", (one) => formatDuration(one.gpuTimeNs)],
+      ["difference", (one) => formatChange(differenceOf(one))],
+      ["a step", (one) => formatDuration(one.roundNs / one.exchangeEvery)],
+    ];
+  const rows = iterations.map((one, i) => columns.map(([, of]) => of(one, i)));
+  const stepTime = ({ cellsPerSecond }: Measurement): string =>
+    formatDuration(cellsOf(context.problem.grid) / cellsPerSecond * 1e9);
   const part = partOfSum(context, best);
   const failures = evaluations.flatMap((evaluation) => "failure" in evaluation ? [evaluation.failure] : []);
   return [
@@ -208,13 +202,14 @@ export function renderBalance(result: Balance, context: BalanceContext): Line[] 
     "",
     ...(rows.length === 0 ? [] : [
       "What each device computed in R steps, and a step with the exchange and the waits:",
-      numbers(header, rows),
+      numbers(columns.map(([name]) => name), rows),
       "",
     ]),
     ...(best === undefined ? [] : [
       `Result: ${formatRate(best.cellsPerSecond)}, ${
-        formatDuration(cellsOf(context.problem.grid) / best.cellsPerSecond * 1e9)
-      } a step with the exchange and the waits, verified against ${best.verification.against}` +
+        stepTime(best)
+      } a step with the exchange and the waits, ` +
+      `verified against ${best.verification.against}` +
       (part === null ? "" : `; ${formatPercent(part)} of the sum of both alone`),
       `  ${describeConfiguration(best.configuration)}`,
       ...lossOf(result, context),

@@ -63,9 +63,8 @@ export const run = command({
   };
   const text = [
     `Wrote ${out} and its journal: ${formatPlural(record.records, "record")} of ${problem.stencil}`,
-    `${tieSet.length > 1 ? `Chosen among ${tieSet.length} that tie` : "Fastest"}: ${
-      describeConfiguration(configuration)
-    }, ${formatRate(result.cellsPerSecond)}`,
+    `${tieSet.length > 1 ? `Chosen among ${tieSet.length} that tie` : "Fastest"}: ` +
+    `${describeConfiguration(configuration)}, ${formatRate(result.cellsPerSecond)}`,
     ...renderLosses(record.notCarried),
   ];
   print(json ? record : text);

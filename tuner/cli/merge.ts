@@ -50,11 +50,10 @@ Of two entries for the same problem and device, the newer profile's counts; rate
   }
   await writeProfile(out, merged);
   const devices = devicesOf(merged);
-  const words = conflicts.map(({ kept, replaced }) =>
-    `${describeProfileProblem(kept.problem)}: ${formatMeasured(kept.result)} replaces ${
-      formatMeasured(replaced.result)
-    }`
-  );
+  const words = conflicts.map(({ kept, replaced }) => {
+    const [by, before] = [kept, replaced].map(({ result }) => formatMeasured(result));
+    return `${describeProfileProblem(kept.problem)}: ${by} replaces ${before}`;
+  });
   print(
     json
       ? { out, devices: devices.length, entries: devices.flatMap(({ entries }) => entries).length, conflicts }

@@ -145,10 +145,8 @@ export function judge(all: readonly Asked[]): ReturnType<typeof reportError> | u
   for (const [rank, { request }] of all.entries()) {
     for (const [name, wanted] of Object.entries(first!.request)) {
       if (request[name] === wanted) continue;
-      const text = `rank ${rank}: all ranks must have the same ${name}: found ${
-        request[name]
-      }, rank 0 has ${wanted}`;
-      return { text, exitCode: EXIT.deviceFailed };
+      const text = `all ranks must have the same ${name}: found ${request[name]}, rank 0 has ${wanted}`;
+      return { text: `rank ${rank}: ${text}`, exitCode: EXIT.deviceFailed };
     }
   }
   return undefined;

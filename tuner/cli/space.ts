@@ -145,8 +145,9 @@ function describeWindow(
 ): string {
   const { compute, transfer } = passageTimes(passage, resident);
   const longer = compute > transfer ? "computing" : "moving slices between host and device";
-  return `A window of ${formatBytes(bytes)}: passages of ${
-    formatPlural(passage.steps, "step")
-  }, limited by ${longer}: the best prediction is ` +
+  const steps = formatPlural(passage.steps, "step");
+  return `A window of ${
+    formatBytes(bytes)
+  }: passages of ${steps}, limited by ${longer}: the best prediction is ` +
     `${formatPercent(best / resident)} of the rate with all on the device`;
 }

@@ -133,7 +133,9 @@ function describeWinner(outcome: TuneOutcome, entry: ProfileEntry, highest: numb
   const choice = outcome.earlierMessage === undefined
     ? needsLeast
     : `the profile's stays, else ${needsLeast}`;
-  const warning = describeWarning(result);
+  const shown = highest && formatRate(highest, like), warning = describeWarning(result);
+  const hostRate = byHost &&
+    `${formatRate(byHost.cellsPerSecond)} in a run of ${formatPlural(byHost.steps, "step")}`;
   const word = describeChoice(entry, ratesOf(outcome)[0]!.cellsPerSecond);
   return [
     `${word[0]!.toUpperCase()}${word.slice(1)}: ${describeConfiguration(configuration)}`,
@@ -146,16 +148,10 @@ function describeWinner(outcome: TuneOutcome, entry: ProfileEntry, highest: numb
       : `, ${formatFactor(speedupOverStepwise)} the best stepwise`),
     ...(warning === undefined ? [] : [`  Warning: ${warning}`]),
     ...(lowClock === undefined ? [] : [`  ${lowClock}: under this work it does not rise further`]),
-    ...(byHost === undefined ? [] : [
-      `  by the host's clock ${formatRate(byHost.cellsPerSecond)} in a run of ${
-        formatPlural(byHost.steps, "step")
-      }`,
-    ]),
-    ...(highest === undefined || formatRate(highest, like) === rate ? [] : [
-      `  during the search the best was ${
-        formatRate(highest, like)
-      }; measured again, the chosen one runs at ${rate}`,
-    ]),
+    ...(hostRate === undefined ? [] : [`  by the host's clock ${hostRate}`]),
+    ...(shown === undefined || shown === rate
+      ? []
+      : [`  during the search the best was ${shown}; measured again, the chosen one runs at ${rate}`]),
     `  verified against ${verification.against}: ${formatError(verification)}`,
     ...(tieSet.length > 1 ? [`  ${tieSet.length} configurations tie${upTo}: ${choice}`] : []),
   ];
@@ -237,9 +233,8 @@ export function nextSteps(written: string | undefined, task: string): Line[] {
 /** What is computed, in one line. */
 export function describeWork(problem: Problem, cells = ""): string {
   const { stencil, steps, survey } = problem;
-  return `${stencil.title}, grid ${describeGrid(problem)}${cells}, ${ownBoundary(problem)} boundary, f32${
-    describeSurvey(survey)
-  }, ${formatPlural(steps, "step")}`;
+  return `${stencil.title}, grid ${describeGrid(problem)}${cells}, ${ownBoundary(problem)} boundary, ` +
+    `f32${describeSurvey(survey)}, ${formatPlural(steps, "step")}`;
 }
 
 /** That one device is faster alone than several together, and by how much; nothing where it is not. */
@@ -257,9 +252,8 @@ export function describeModel({ curve, residuals }: Pick<SharedCostModel, "curve
   const slices = formatPlural(best.cpuSlices, "slice");
   const later = errors.length > 0 && `, later measurements are within ${formatPercent(medianError(errors))}`;
   const took = best.measuredNs === null ? "not measured" : `measured: ${formatDuration(best.measuredNs)}`;
-  return `Cost model: expects ${time} a step exchanging every ${
-    formatPeriod(best.exchangeEvery)
-  }, ${slices} on the CPU (${took}); the fit is within ${fit}${later || ""}`;
+  return `Cost model: expects ${time} a step exchanging every ${formatPeriod(best.exchangeEvery)}, ` +
+    `${slices} on the CPU (${took}); the fit is within ${fit}${later || ""}`;
 }
 
 function describeDevice({ gpu, cpu }: DeviceDescription, copyBytesPerSecond: number | null): string {

@@ -14,13 +14,11 @@ export class RunFailure extends Error implements Failure {
 /** What a problem computes does not stay finite: no device is to blame. */
 export class UnstableProblem extends RunFailure {
   constructor(problem: Problem) {
-    const { stencil: { title }, steps } = problem;
+    const { stencil: { title }, steps } = problem, after = formatPlural(steps, "step");
     const where = `on ${describeGrid(problem)}, ${ownBoundary(problem)} boundary`;
     super(
       "incorrect",
-      `Cannot compute ${title}: after ${
-        formatPlural(steps, "step")
-      } ${where}, values are infinite or no numbers: ` +
+      `Cannot compute ${title}: after ${after} ${where}, values are infinite or no numbers: ` +
         "another boundary, other coefficients or ranges of initial values may help",
     );
   }

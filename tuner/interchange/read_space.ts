@@ -62,9 +62,8 @@ export function readSpace(
       for (let i = 0; i < list.length; i++) if (!superseded.has(i)) yield reader.read(i);
     },
   };
-  const repeated = `${
-    formatPlural(superseded.size, "record")
-  } with the key of another: the last of each counts`;
+  const count = formatPlural(superseded.size, "record");
+  const repeated = `${count} with the key of another: the last of each counts`;
   return {
     space: { ...space, records },
     notes: [...notes, ...(superseded.size === 0 ? [] : [repeated])],

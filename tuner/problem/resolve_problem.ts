@@ -270,9 +270,8 @@ function windowOf(problem: Problem, deviceMemory: number | undefined): number | 
 function whyTooLarge(problem: Problem): string | undefined {
   const bytes = 4 * 4 * stepwiseLayout(problem).length, most = freeMemory() ?? Infinity;
   if (bytes <= most) return undefined;
-  return `a result and its reference on ${describeGrid(problem)} take ${formatBytes(bytes)}, ${
-    formatBytes(most)
-  } are available`;
+  const [needs, free] = [bytes, most].map(formatBytes);
+  return `a result and its reference on ${describeGrid(problem)} take ${needs}, ${free} are available`;
 }
 
 /**

@@ -105,9 +105,8 @@ function partFor(profile: Profile, here: DeviceDescription): Profile {
   if (own !== undefined || parts.length === 1) return own ?? profile;
   const wanted = parts.map(({ device }) => describeDevice(device)).join("; ");
   throw new ProfileError(
-    `Cannot qualify: wanted one of the profile's ${parts.length} devices (${wanted}): found ${
-      describeDevice(here)
-    }`,
+    `Cannot qualify: wanted one of the profile's ${parts.length} devices (${wanted}): found ` +
+      describeDevice(here),
   );
 }
 

@@ -61,7 +61,6 @@ function failureTable(failures: readonly DatedFailure[]): Html {
   );
   const columns = ["what", ...numbers("how many"), "configuration", "message"];
   const list = table("Configurations without a rate, the first 20 of each kind", columns, rows);
-  return markup`<details class="all"><summary>${
-    formatPlural(failures.length, "failure")
-  }</summary>${list}</details>`;
+  const summary = formatPlural(failures.length, "failure");
+  return markup`<details class="all"><summary>${summary}</summary>${list}</details>`;
 }

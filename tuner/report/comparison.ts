@@ -9,11 +9,10 @@ export function comparison(all: readonly (ProfileEntry & { readonly title: strin
   const most = Math.max(...all.map(({ result }) => result.cellsPerSecond));
   const names = all.map(({ problem }) => describeProfileProblem(problem));
   const bars = all.map(({ title, configuration, result: { cellsPerSecond } }, i) => {
-    const part = (100 * cellsPerSecond / most).toFixed(1), { color } = lookOf(seriesOf(configuration));
+    const rate = formatRate(cellsPerSecond), part = (100 * cellsPerSecond / most).toFixed(1);
+    const { color } = lookOf(seriesOf(configuration));
     return markup`${names[i] === names[i - 1] ? "" : markup`<dt>${names[i]}</dt>`}
-      <dd>${title}<b>${
-      formatRate(cellsPerSecond)
-    }</b><span style="--part: ${part}%; --bar: ${color}"></span></dd>\n`;
+      <dd>${title}<b>${rate}</b><span style="--part: ${part}%; --bar: ${color}"></span></dd>\n`;
   });
   return figure(
     "The rates compared.",

@@ -135,9 +135,8 @@ function againstRoof({ winner, bandwidths }: EntryView): Html | undefined {
   const allowed = `Copies run at ${formatBandwidth(bandwidth)} here, which allows ${
     formatRate(winner.roof!)
   }`;
-  return markup`<strong>It reaches ${
-    formatPercent(fraction)
-  } of its roof.</strong> ${allowed} for its traffic. ${verdict}`;
+  const part = formatPercent(fraction);
+  return markup`<strong>It reaches ${part} of its roof.</strong> ${allowed} for its traffic. ${verdict}`;
 }
 
 function againstOthers({ points, winner, entry }: EntryView): Html | undefined {
@@ -145,9 +144,8 @@ function againstOthers({ points, winner, entry }: EntryView): Html | undefined {
   if (ties > 0) {
     const others = points.filter(({ isTied }) => isTied).map((point) => another(winner, point));
     const count = formatPlural(ties, "other configuration ties", "other configurations tie");
-    return markup`<strong>${count} with it</strong>, not significantly slower, or too little slower to matter: ${
-      others.join("; ")
-    }.`;
+    const little = `not significantly slower, or too little slower to matter: ${others.join("; ")}.`;
+    return markup`<strong>${count} with it</strong>, ${little}`;
   }
   const second = points.find(({ isWinner, series }) => !isWinner && series !== TOGETHER);
   if (second === undefined) return undefined;
@@ -155,9 +153,8 @@ function againstOthers({ points, winner, entry }: EntryView): Html | undefined {
   const verdict = difference >= 0
     ? `is ${formatPercent(difference)} slower`
     : "was faster once, but not when the best were measured again in turns";
-  return markup`<strong>Nothing ties with it.</strong> The next best (${
-    another(winner, second)
-  }) ${verdict}.`;
+  const next = another(winner, second);
+  return markup`<strong>Nothing ties with it.</strong> The next best (${next}) ${verdict}.`;
 }
 
 /** Another configuration: its traversal, and in what it differs from the chosen one; in all where that is another. */
@@ -172,9 +169,8 @@ function againstCpu({ entry: { configuration, balance }, best }: EntryView): Htm
   if (!uses(share, "gpu")) {
     const gpu = best.find(({ configuration: { share } }) => !uses(share, "cpu"));
     const other = gpu && ` The best of the GPU is ${formatRate(gpu.cellsPerSecond)} (${gpu.series}).`;
-    return markup`<strong>The CPU computes alone</strong>, with ${
-      formatPlural(cpuWorkers, "worker")
-    }.${other}`;
+    const workers = formatPlural(cpuWorkers, "worker");
+    return markup`<strong>The CPU computes alone</strong>, with ${workers}.${other}`;
   }
   if (isShared(share)) return undefined;
   const cpu = best.find(({ configuration: { share } }) => !uses(share, "gpu"));

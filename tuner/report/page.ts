@@ -185,9 +185,8 @@ function overview(parts: readonly DevicePart[]): Html | "" {
     ...numbers("rate", "over stepwise", "of its roof"),
   ];
   const isAbove = listed.some(({ entry: { result } }) => (result.roofFraction ?? 0) > 1);
-  const undrawn = `${
-    formatPlural(others, "problem is", "problems are")
-  } listed only: --entry N draws another.`;
+  const problems = formatPlural(others, "problem is", "problems are");
+  const undrawn = `${problems} listed only: --entry N draws another.`;
   return markup`<nav aria-labelledby="problems"><h2 id="problems">${isOne ? "Problems" : "Comparison"}</h2>
     ${table("The chosen configuration of every problem", columns, rows)}
     ${isAbove ? markup`<p>Above 100%: ${ABOVE_ROOF}.</p>` : ""}
