@@ -25,7 +25,7 @@ import { life } from "../kernels/stencils/life.ts";
 import { maxwell } from "../kernels/stencils/maxwell.ts";
 import type { Problem, Stencil } from "../kernels/stencils/stencil.ts";
 import { wave } from "../kernels/stencils/wave.ts";
-import { TRAVERSALS, traversalNamed } from "../kernels/traversals/all.ts";
+import { traversalNamed, TRAVERSALS } from "../kernels/traversals/all.ts";
 import type { Storage } from "../kernels/traversals/storage.ts";
 import { shadersOf } from "../kernels/traversals/storage.ts";
 import type { GpuPlan, Parameters } from "../kernels/traversals/traversal.ts";
@@ -63,7 +63,10 @@ const scattering = equation({
       subtract(multiply(2, u), u.before()),
       multiply(
         speed,
-        subtract(add(u.at(-1), u.at(1), u.at(0, -1), u.at(0, 1), u.at(0, 0, -1), u.at(0, 0, 1)), multiply(6, u)),
+        subtract(
+          add(u.at(-1), u.at(1), u.at(0, -1), u.at(0, 1), u.at(0, 0, -1), u.at(0, 0, 1)),
+          multiply(6, u),
+        ),
       ),
     ),
   }),
@@ -94,11 +97,15 @@ const EQUATIONS: readonly (readonly [string, Stencil, readonly number[]])[] = [
   ["elastic in a plane", elastic({ ...solid, edges: 8, dimensions: 2 }), [200, 150]],
   ["maxwell", maxwell({ edges: 0 }), [60, 50, 48]],
   ["maxwell, pml", maxwell({ edges: 6, absorber: "pml" }), [60, 50, 48]],
-  ["maxwell, pml, materials", maxwell({ edges: 4, absorber: "pml", permittivity: [1, 9], conductivity: [0, 1] }), [
-    48,
-    40,
-    32,
-  ]],
+  [
+    "maxwell, pml, materials",
+    maxwell({ edges: 4, absorber: "pml", permittivity: [1, 9], conductivity: [0, 1] }),
+    [
+      48,
+      40,
+      32,
+    ],
+  ],
   ["maxwell, matched", maxwell({ edges: 6, absorber: "matched", permittivity: [1, 4] }), [48, 40, 32]],
   ["maxwell tm, pml", maxwell({ mode: "tm", edges: 8, absorber: "pml" }), [200, 150]],
   ["maxwell te", maxwell({ mode: "te", edges: 0 }), [200, 150]],
@@ -109,8 +116,6 @@ const EQUATIONS: readonly (readonly [string, Stencil, readonly number[]])[] = [
   ["ks 5", ks(5), [4096]],
   ["ks 3", ks(3), [4096]],
 ];
-
-
 
 /** Traversals, those more often that are seldom able or have more to write. */
 const NAMES = [
@@ -139,7 +144,9 @@ function chance(): number {
 }
 const oneOf = <T>(list: readonly T[]): T => list[Math.floor(chance() * list.length)]!;
 
-function problemOf({ equation, boundary, hasPoints }: Omit<Drawn, "traversal" | "parameters" | "lower">): Problem {
+function problemOf(
+  { equation, boundary, hasPoints }: Omit<Drawn, "traversal" | "parameters" | "lower">,
+): Problem {
   const [, stencil, grid] = EQUATIONS.find(([name]) => name === equation)!;
   const own = grid.length === 1 ? [1, 1, ...grid] : grid;
   const planned = plannedProblem({ stencil, grid: own as never, boundary: boundary as never, steps: 64 });
@@ -155,7 +162,9 @@ function draw(): Drawn | undefined {
   do {
     if (tries++ > 100) return undefined;
     const [equation, { surface }, grid] = oneOf(EQUATIONS);
-    const around = grid.length === 1 ? ["periodic", "insulated"] as const : ["zero", "periodic", "insulated"] as const;
+    const around = grid.length === 1
+      ? ["periodic", "insulated"] as const
+      : ["zero", "periodic", "insulated"] as const;
     const boundary = surface !== undefined || (grid.length > 1 && chance() < 0.4) ? "zero" : oneOf(around);
     base = { equation, boundary, hasPoints: chance() < 0.35 };
     problem = problemOf(base);
@@ -174,7 +183,9 @@ function draw(): Drawn | undefined {
     if (!windowed && chance() < 0.2) {
       const bytes = 256 * Math.ceil(4 * layout.length * (0.3 + 0.5 * chance()) / 256);
       const cut = { maxStorageBufferBindingSize: bytes, ...(chance() < 0.5 && { maxBufferSize: bytes }) };
-      if (traversal.infeasible(problem, parameters, { ...LIMITS, ...cut }) === undefined) Object.assign(lower, cut);
+      if (traversal.infeasible(problem, parameters, { ...LIMITS, ...cut }) === undefined) {
+        Object.assign(lower, cut);
+      }
     }
     return { ...base, traversal: traversal.name, parameters: { ...parameters }, lower };
   }

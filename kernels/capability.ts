@@ -18,8 +18,8 @@ import {
   type Stencil,
 } from "./stencils/stencil.ts";
 import { remembered } from "./remembered.ts";
-import { isKept } from "./traversals/march_queues.ts";
-import { strayTaps } from "./traversals/torre_sums.ts";
+import { isKept } from "./partial_sums.ts";
+import { strayTaps } from "./partial_sums.ts";
 import { expressionsOf, reachOf, readsPrevious, readsSignal, tapsOf, type Update } from "./update.ts";
 
 /** What a problem may need beyond one field that each step makes of the step before; in the order of refusals. */

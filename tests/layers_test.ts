@@ -142,6 +142,46 @@ Deno.test("no files import each other in a circle, not even for types", () => {
   assertEquals(circleOf(SOURCES), undefined);
 });
 
+/** The traversal in whose folder a file lies; undefined for one that serves several. */
+function traversalOf(path: string): string | undefined {
+  return /^kernels\/traversals\/([a-z_]+)\//.exec(path)?.[1];
+}
+
+/** Imports from another traversal's folder; of what serves several none but `all.ts`, which names their doors. */
+export function strangeImports(source: Pick<SourceFile, "path" | "code">): string[] {
+  if (!source.path.startsWith("kernels/") || source.path === "kernels/traversals/all.ts") return [];
+  return importsOf(source)
+    .filter((target) => (traversalOf(target) ?? traversalOf(source.path)) !== traversalOf(source.path))
+    .map((target) => `${source.path} -> ${target}`);
+}
+
+Deno.test("no traversal imports another, and nothing that serves several imports one", () => {
+  assertEquals(SOURCES.flatMap(strangeImports), []);
+  const found = strangeImports({
+    path: "kernels/traversals/torre/a.ts",
+    code: `import "../tiles.ts";\nimport "./b.ts";\nimport "../marching/c.ts";`,
+  });
+  assertEquals(found, ["kernels/traversals/torre/a.ts -> kernels/traversals/marching/c.ts"]);
+  const shared = { path: "kernels/capability.ts", code: `import "./traversals/marching/c.ts";` };
+  assertEquals(strangeImports(shared), ["kernels/capability.ts -> kernels/traversals/marching/c.ts"]);
+});
+
+/** Parameters whose names mean nothing else. */
+const PARAMETERS = /\b(?:lookahead|farsh|zPerThread|unroll|chunk)\b/g;
+
+/** Who names them outside their traversal's folder: the order of torres, rows of points, and what says or reads them. */
+const NAMING = new Set([
+  "kernels/traversals/point_lists.ts",
+  "kernels/traversals/waves.ts",
+]);
+
+Deno.test("in kernels and models, parameters are named in their traversal's folder alone", () => {
+  const others = SOURCES.filter(({ path, layer }) =>
+    (layer === "kernels" || layer === "models") && traversalOf(path) === undefined && !NAMING.has(path)
+  );
+  assertEquals(others.flatMap((source) => matches(source, PARAMETERS)), []);
+});
+
 Deno.test("kernels and models are pure", () => {
   const pure = SOURCES.filter(({ layer }) => layer === "kernels" || layer === "models");
   assertEquals(pure.flatMap((source) => matches(source, IMPURE)), []);

@@ -1,15 +1,15 @@
 /**
- * Every traversal there is. A new one is a file of its own and a line here.
+ * Every traversal there is. A new one is a folder of its own and a line here.
  *
  * @module
  */
-import { classic } from "./classic.ts";
-import { diamondTorre } from "./diamond_torre.ts";
-import { marching } from "./marching.ts";
-import { planeTorre } from "./plane_torre.ts";
-import { stepwise } from "./stepwise.ts";
-import { swept } from "./swept.ts";
-import { sweptRegister } from "./swept_register.ts";
+import { classic } from "./classic/classic.ts";
+import { diamondTorre } from "./torre/diamond_torre.ts";
+import { marching } from "./marching/marching.ts";
+import { planeTorre } from "./plane_torre/plane_torre.ts";
+import { stepwise } from "./stepwise/stepwise.ts";
+import { swept } from "./swept/swept.ts";
+import { sweptRegister } from "./swept/register.ts";
 import type { Traversal } from "./traversal.ts";
 import { volumeTorre } from "./volume_torre/volume_torre.ts";
 

@@ -23,6 +23,8 @@ import {
 import { alongAxes, type Problem } from "../stencils/stencil.ts";
 import { remembered } from "../remembered.ts";
 import { type Assignment, tapsOf, type Update } from "../update.ts";
+import { type Layout, layOut } from "../layout.ts";
+import { planesOf, reachOf } from "../update.ts";
 
 /** A tap as seen from the row that is made: points along z, and how many rows earlier the value was made. */
 type RowTap = Readonly<Record<"offset" | "back", number>>;
@@ -138,4 +140,18 @@ export function refusePoints(points: number, pitch: number): Refusal | undefined
   const below = Math.floor(points / pitch) * pitch;
   const nearest = below === 0 ? `length is ${pitch}` : `lengths are ${below} and ${below + pitch}`;
   return wrongParameters(`${points} points do not divide into nodes of ${pitch}: the nearest ${nearest}`);
+}
+
+/** A line with pads, which these traversals do not read. */
+export function lineLayout({ grid, stencil: { update } }: NeedyProblem): Layout {
+  return layOut(grid, {
+    pad: [0, 0, reachOf(update).z],
+    planes: planesOf(update),
+    fields: update.fields.length,
+  });
+}
+
+/** A name for the neighbour at an offset: `left1`, `right2`. */
+export function sideOf(offset: number): string {
+  return offset < 0 ? `left${-offset}` : `right${offset}`;
 }

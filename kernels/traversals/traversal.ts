@@ -1,5 +1,5 @@
 /**
- * What a traversal's file provides: its parameters, what makes them feasible, its traffic and its plan.
+ * What a traversal provides: its parameters, what makes them feasible, its traffic and its plan.
  * A traversal knows no equation: it sees an update only as taps, through the problem's stencil.
  *
  * @module

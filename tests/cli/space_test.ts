@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import { wave } from "../../kernels/stencils/wave.ts";
-import { stepwise } from "../../kernels/traversals/stepwise.ts";
+import { stepwise } from "../../kernels/traversals/stepwise/stepwise.ts";
 import { renderAnswers, renderSpace, spaceRecord, whichCan } from "../../tuner/cli/space.ts";
 import { layOut } from "../../tuner/cli/terminal.ts";
 import { type Candidate, onGpuAlone } from "../../tuner/search/enumeration.ts";

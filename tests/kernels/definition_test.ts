@@ -6,7 +6,7 @@ import { add, choose, greater, multiply, operate, sine, subtract } from "../../k
 import { EQUATIONS } from "../../kernels/stencils/all.ts";
 import type { Stencil } from "../../kernels/stencils/stencil.ts";
 import { wave } from "../../kernels/stencils/wave.ts";
-import { stepwise } from "../../kernels/traversals/stepwise.ts";
+import { stepwise } from "../../kernels/traversals/stepwise/stepwise.ts";
 
 /** Everything that a definition can hold. */
 const sound = (weight = 0.25, name = "p"): Stencil =>

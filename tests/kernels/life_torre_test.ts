@@ -10,7 +10,7 @@ import { constant, type Expression, tap } from "../../kernels/expression.ts";
 import { add, atLeast, multiply, shifted, subtract } from "../../kernels/operations.ts";
 import { life, readRule } from "../../kernels/stencils/life.ts";
 import type { Grid, Problem, Stencil } from "../../kernels/stencils/stencil.ts";
-import { diamondTorre } from "../../kernels/traversals/diamond_torre.ts";
+import { diamondTorre } from "../../kernels/traversals/torre/diamond_torre.ts";
 import type { DeviceLimits } from "../../kernels/traversals/traversal.ts";
 import { updateOf } from "../../kernels/update.ts";
 import { initialCells } from "../../tuner/devices/oracle.ts";

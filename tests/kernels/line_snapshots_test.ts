@@ -8,7 +8,7 @@ import { ks } from "../../kernels/stencils/ks.ts";
 import type { Problem, Stencil } from "../../kernels/stencils/stencil.ts";
 import { traversalNamed } from "../../kernels/traversals/all.ts";
 import type { Parameters } from "../../kernels/traversals/traversal.ts";
-import { PHASE_KINDS } from "../../kernels/traversals/swept_plan.ts";
+import { PHASE_KINDS } from "../../kernels/traversals/swept/plan.ts";
 import { checkSnapshots, checkTidy } from "./check_snapshots.ts";
 
 const problem = (stencil: Stencil): Problem => {

@@ -16,7 +16,7 @@ import { imageOf, type Problem, type Stencil } from "../../kernels/stencils/sten
 import { wave } from "../../kernels/stencils/wave.ts";
 import { traversalNamed } from "../../kernels/traversals/all.ts";
 import { lineShape, refusePoints, SWEEP } from "../../kernels/traversals/line.ts";
-import { nodesOf } from "../../kernels/traversals/swept_plan.ts";
+import { nodesOf } from "../../kernels/traversals/swept/plan.ts";
 import { linearWorkgroups } from "../../kernels/wgsl/declare.ts";
 import type { Parameters } from "../../kernels/traversals/traversal.ts";
 import { errorBound } from "../../models/error_bound.ts";

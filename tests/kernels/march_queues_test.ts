@@ -15,18 +15,12 @@ import { life } from "../../kernels/stencils/life.ts";
 import { maxwell } from "../../kernels/stencils/maxwell.ts";
 import type { Stencil } from "../../kernels/stencils/stencil.ts";
 import { wave } from "../../kernels/stencils/wave.ts";
-import { carried } from "../../kernels/traversals/march_carried.ts";
-import { deepOf, repeated } from "../../kernels/traversals/march_depth.ts";
-import { marching } from "../../kernels/traversals/marching.ts";
-import { tilesOf } from "../../kernels/traversals/march_shader.ts";
-import {
-  columnIndex,
-  isCarried,
-  isKept,
-  queuesOf,
-  staggered,
-  sumIndex,
-} from "../../kernels/traversals/march_queues.ts";
+import { carried } from "../../kernels/traversals/marching/carried.ts";
+import { deepOf, repeated } from "../../kernels/traversals/marching/depth.ts";
+import { marching } from "../../kernels/traversals/marching/marching.ts";
+import { tilesOf } from "../../kernels/traversals/marching/shader.ts";
+import { columnIndex, queuesOf, staggered, sumIndex } from "../../kernels/traversals/marching/queues.ts";
+import { isCarried, isKept } from "../../kernels/partial_sums.ts";
 import type { Update } from "../../kernels/update.ts";
 import { inMarches, testRows } from "./oracle_case.ts";
 import { clamped } from "./whole_numbers.ts";

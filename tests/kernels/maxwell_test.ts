@@ -9,8 +9,8 @@ import {
 import { definitionOf, hashOf, stencilOf } from "../../kernels/definition.ts";
 import type { EdgeWidths } from "../../kernels/stencils/edges.ts";
 import { maxwell, maxwellLimit } from "../../kernels/stencils/maxwell.ts";
-import { diamondTorre } from "../../kernels/traversals/diamond_torre.ts";
-import { stepwise } from "../../kernels/traversals/stepwise.ts";
+import { diamondTorre } from "../../kernels/traversals/torre/diamond_torre.ts";
+import { stepwise } from "../../kernels/traversals/stepwise/stepwise.ts";
 import { stepReach } from "../../kernels/update.ts";
 import {
   inMarches,

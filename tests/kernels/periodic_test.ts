@@ -8,7 +8,7 @@ import { assert, assertEquals, assertLess } from "@std/assert";
 import { refusalOf } from "../../kernels/capability.ts";
 import { type Boundaries, cellsOf, type Grid, type Problem } from "../../kernels/stencils/stencil.ts";
 import { wave, WAVE_ORDERS } from "../../kernels/stencils/wave.ts";
-import { diamondTorre } from "../../kernels/traversals/diamond_torre.ts";
+import { diamondTorre } from "../../kernels/traversals/torre/diamond_torre.ts";
 import { errorBound } from "../../models/error_bound.ts";
 import { GpuField } from "../../tuner/devices/gpu/gpu_field.ts";
 import { testOnGpu } from "../test_on_gpu.ts";

@@ -12,7 +12,7 @@ import { layOut } from "../../kernels/layout.ts";
 import { add, multiply, sine, type Value } from "../../kernels/operations.ts";
 import type { Problem, Stencil } from "../../kernels/stencils/stencil.ts";
 import { TRAVERSALS } from "../../kernels/traversals/all.ts";
-import { deepOf } from "../../kernels/traversals/march_depth.ts";
+import { deepOf } from "../../kernels/traversals/marching/depth.ts";
 import type { GpuPlan, Parameters } from "../../kernels/traversals/traversal.ts";
 import { CpuPool } from "../../tuner/devices/cpu/wasm_workers.ts";
 import type { GpuDevice } from "../../tuner/devices/gpu/gpu_device.ts";

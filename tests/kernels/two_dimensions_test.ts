@@ -15,8 +15,8 @@ import {
 } from "../../kernels/stencils/stencil.ts";
 import { plannedProblem } from "../../kernels/planned_problem.ts";
 import { stabilityLimit, wave, WAVE_ORDERS } from "../../kernels/stencils/wave.ts";
-import { marching } from "../../kernels/traversals/marching.ts";
-import { stepwise } from "../../kernels/traversals/stepwise.ts";
+import { marching } from "../../kernels/traversals/marching/marching.ts";
+import { stepwise } from "../../kernels/traversals/stepwise/stepwise.ts";
 import { offsetOf, profileTapsOf, tapsOf } from "../../kernels/update.ts";
 import type { Parameters as Values } from "../../kernels/traversals/traversal.ts";
 import { referenceShape } from "../../tuner/devices/reference.ts";

@@ -1,8 +1,8 @@
 import { assert, assertEquals } from "@std/assert";
 import { cellsOf, type Stencil } from "../../kernels/stencils/stencil.ts";
 import { wave, WAVE_ORDERS } from "../../kernels/stencils/wave.ts";
-import { diamondTorre } from "../../kernels/traversals/diamond_torre.ts";
-import { stepwise } from "../../kernels/traversals/stepwise.ts";
+import { diamondTorre } from "../../kernels/traversals/torre/diamond_torre.ts";
+import { stepwise } from "../../kernels/traversals/stepwise/stepwise.ts";
 import type { DeviceLimits } from "../../kernels/traversals/traversal.ts";
 import { misfitOf } from "../../tuner/problem/resolve_problem.ts";
 import {

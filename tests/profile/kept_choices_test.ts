@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertNotEquals } from "@std/assert";
 import { wave } from "../../kernels/stencils/wave.ts";
 import type { Problem } from "../../kernels/stencils/stencil.ts";
-import { stepwise } from "../../kernels/traversals/stepwise.ts";
+import { stepwise } from "../../kernels/traversals/stepwise/stepwise.ts";
 import { type Choice, chooseConfiguration, type ChooseOptions } from "../../tuner/profile/choose.ts";
 import type { TargetDevice } from "../../tuner/profile/match_device.ts";
 import type { Profile } from "../../tuner/profile/profile_types.ts";

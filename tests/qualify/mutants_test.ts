@@ -7,9 +7,9 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import type { Problem } from "../../kernels/stencils/stencil.ts";
 import { wave } from "../../kernels/stencils/wave.ts";
-import { diamondTorre } from "../../kernels/traversals/diamond_torre.ts";
-import { marching } from "../../kernels/traversals/marching.ts";
-import { stepwise } from "../../kernels/traversals/stepwise.ts";
+import { diamondTorre } from "../../kernels/traversals/torre/diamond_torre.ts";
+import { marching } from "../../kernels/traversals/marching/marching.ts";
+import { stepwise } from "../../kernels/traversals/stepwise/stepwise.ts";
 import type { Parameters, Traversal } from "../../kernels/traversals/traversal.ts";
 import { detectDevice } from "../../tuner/devices/device.ts";
 import { DeviceSession } from "../../tuner/devices/session.ts";

@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertNotEquals } from "@std/assert";
 import fc from "fast-check";
 import { wave } from "../../kernels/stencils/wave.ts";
-import { stepwise } from "../../kernels/traversals/stepwise.ts";
+import { stepwise } from "../../kernels/traversals/stepwise/stepwise.ts";
 import { surrogate } from "../../bench/surrogate.ts";
 import { STRATEGIES as FACETS } from "../../tuner/search/all.ts";
 import { exhaustive, random } from "../../tuner/search/baselines.ts";

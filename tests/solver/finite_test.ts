@@ -5,7 +5,7 @@
  */
 import { assert, assertEquals, assertMatch, assertRejects } from "@std/assert";
 import { combine } from "../../kernels/traversals/combine.ts";
-import { planeTorre } from "../../kernels/traversals/plane_torre.ts";
+import { planeTorre } from "../../kernels/traversals/plane_torre/plane_torre.ts";
 import {
   add,
   type Configuration,

@@ -5,7 +5,7 @@
  */
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { wave } from "../../kernels/stencils/wave.ts";
-import { stepwise } from "../../kernels/traversals/stepwise.ts";
+import { stepwise } from "../../kernels/traversals/stepwise/stepwise.ts";
 import { type Configuration, configurationKey } from "../../tuner/configuration.ts";
 import { RunFailure } from "../../tuner/devices/run_failure.ts";
 import type { ProfileEntry } from "../../tuner/profile/schema.ts";

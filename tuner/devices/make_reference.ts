@@ -1,7 +1,7 @@
 import type { Start } from "../../kernels/initial_field.ts";
 import type { Problem } from "../../kernels/stencils/stencil.ts";
 import { feasible } from "../../kernels/traversals/combine.ts";
-import { stepwise } from "../../kernels/traversals/stepwise.ts";
+import { stepwise } from "../../kernels/traversals/stepwise/stepwise.ts";
 import type { Parameters } from "../../kernels/traversals/traversal.ts";
 import { partOfRank, type Place, planAlongX } from "../../models/rank_part.ts";
 import { cpuLayoutOf } from "./cpu/cpu_field.ts";

@@ -1,6 +1,6 @@
 import { cellsOf, type Grid, type Problem, type Stencil } from "../../kernels/stencils/stencil.ts";
 import { planesOf, reachOf } from "../../kernels/update.ts";
-import { stepwise } from "../../kernels/traversals/stepwise.ts";
+import { stepwise } from "../../kernels/traversals/stepwise/stepwise.ts";
 import type { DeviceLimits } from "../../kernels/traversals/traversal.ts";
 import { predict } from "../../models/cost_model.ts";
 import { H100 } from "../../models/gpu_record.ts";

@@ -1,6 +1,6 @@
 import type { Problem } from "../../kernels/stencils/stencil.ts";
 import { TRAVERSALS } from "../../kernels/traversals/all.ts";
-import { stepwise } from "../../kernels/traversals/stepwise.ts";
+import { stepwise } from "../../kernels/traversals/stepwise/stepwise.ts";
 import type { Parameters, Traversal } from "../../kernels/traversals/traversal.ts";
 import { type CostModel, kindOf, type Prediction } from "../../models/cost_model.ts";
 import type { Configuration, Share } from "../configuration.ts";

@@ -1,7 +1,7 @@
 import { checkOptions } from "../../kernels/check_options.ts";
 import { describeGrid, fieldBytes, type OpenProblem, type Problem } from "../../kernels/stencils/stencil.ts";
 import { usersProblem } from "../../kernels/planned_problem.ts";
-import { stepwise } from "../../kernels/traversals/stepwise.ts";
+import { stepwise } from "../../kernels/traversals/stepwise/stepwise.ts";
 import { hashOf } from "../../kernels/definition.ts";
 import type { Constants } from "../../models/gpu_record.ts";
 import { CostModel, kindOf, type Sample } from "../../models/cost_model.ts";

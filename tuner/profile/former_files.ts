@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { stepwise } from "../../kernels/traversals/stepwise.ts";
+import { stepwise } from "../../kernels/traversals/stepwise/stepwise.ts";
 import type { SharedCosts } from "../../models/shared_step.ts";
 import type { ProfileCosts, ProfileEntry, ProfilePoint } from "./profile_types.ts";
 import { uses } from "../shares.ts";

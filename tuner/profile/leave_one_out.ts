@@ -1,5 +1,5 @@
 import { type OwnGrid, ownOf, type Problem } from "../../kernels/stencils/stencil.ts";
-import { stepwise } from "../../kernels/traversals/stepwise.ts";
+import { stepwise } from "../../kernels/traversals/stepwise/stepwise.ts";
 import { CostModel, type Sample } from "../../models/cost_model.ts";
 import type { DeviceModel } from "../../models/roofline.ts";
 import { formatPercent } from "../format.ts";

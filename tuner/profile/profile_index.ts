@@ -1,6 +1,6 @@
 import { remembered } from "../../kernels/remembered.ts";
 import { type Boundaries, shortBoundary, type Stencil } from "../../kernels/stencils/stencil.ts";
-import { stepwise } from "../../kernels/traversals/stepwise.ts";
+import { stepwise } from "../../kernels/traversals/stepwise/stepwise.ts";
 import { referenceShape } from "../devices/reference.ts";
 import { familyKey, problemOf, stencilKey } from "./profile_problem.ts";
 import type { DeviceEntries, ProfileEntry, ProfileProblem } from "./profile_types.ts";

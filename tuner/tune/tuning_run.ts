@@ -5,7 +5,7 @@ import { shortestBatchNs } from "../devices/gpu/gpu_clock.ts";
 import { referenceShape } from "../devices/reference.ts";
 import { isFailure } from "../devices/run_failure.ts";
 import { formatDuration } from "../format.ts";
-import { stepwise } from "../../kernels/traversals/stepwise.ts";
+import { stepwise } from "../../kernels/traversals/stepwise/stepwise.ts";
 import type { Session } from "../devices/session.ts";
 import { chooseFinalists, LEAST_FINALISTS } from "../measuring/choose_finalists.ts";
 import { evaluateOn, type EvaluateOptions } from "../measuring/evaluate.ts";

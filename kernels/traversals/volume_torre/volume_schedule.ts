@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { MAX_BANDS } from "../torre_schedule.ts";
+import { MAX_BANDS } from "../waves.ts";
 import type { VolumeExtent, VolumePiece } from "./volume_lattice.ts";
 
 /** A stage of a band. */

@@ -10,7 +10,7 @@ import { plus } from "../../wgsl/declare.ts";
 import { wgsl } from "../../wgsl/template.ts";
 import { updateWriter } from "../../wgsl/write_update.ts";
 import { SCRATCH_BINDING, type Shader } from "../storage.ts";
-import { MAX_BANDS } from "../torre_schedule.ts";
+import { MAX_BANDS } from "../waves.ts";
 import { EARLY, splitExpression } from "./split_expression.ts";
 import { formsOf, type RoundPart, roundsOf, type Triple, upTo } from "./volume_lattice.ts";
 import type { VolumeExtent, VolumePiece } from "./volume_lattice.ts";

@@ -24,7 +24,7 @@ import { AMONG_ZEROS, capabilities, wrongParameters } from "../../capability.ts"
 import { operationsOf } from "../../update.ts";
 import type { Problem } from "../../stencils/stencil.ts";
 import { SCRATCH_BINDING, type Shader } from "../storage.ts";
-import { stepwiseLayout } from "../stepwise.ts";
+import { stepwiseLayout } from "../step_shader.ts";
 import type { Dispatch, ParametersOf, Traversal } from "../traversal.ts";
 import { exceededLimit } from "../workgroup_limits.ts";
 import { extentOf, pieceOf, roundsOf, slopeOf, tableOf } from "./volume_lattice.ts";

@@ -6,7 +6,7 @@
 import { assert, assertEquals, assertGreater, assertRejects } from "@std/assert";
 import type { Grid, Problem } from "../../../kernels/stencils/stencil.ts";
 import { TRAVERSALS } from "../../../kernels/traversals/all.ts";
-import { stepwise } from "../../../kernels/traversals/stepwise.ts";
+import { stepwise } from "../../../kernels/traversals/stepwise/stepwise.ts";
 import type { GpuPlan, Traversal } from "../../../kernels/traversals/traversal.ts";
 import type { Box } from "../../../models/rank_part.ts";
 import type { Configuration } from "../../../tuner/configuration.ts";

@@ -6,7 +6,7 @@
  */
 import { layOut } from "../../../kernels/layout.ts";
 import { alongAxes, type Problem } from "../../../kernels/stencils/stencil.ts";
-import { stepwise } from "../../../kernels/traversals/stepwise.ts";
+import { stepwise } from "../../../kernels/traversals/stepwise/stepwise.ts";
 import { SCRATCH_BINDING, type Shader } from "../../../kernels/traversals/storage.ts";
 import type { GpuPlan, Traversal } from "../../../kernels/traversals/traversal.ts";
 import { expressionsOf, planesOf } from "../../../kernels/update.ts";

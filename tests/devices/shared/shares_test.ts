@@ -2,8 +2,8 @@ import { assert, assertEquals, assertGreater, assertRejects } from "@std/assert"
 import { heat1d } from "../../../kernels/stencils/heat_1d.ts";
 import { wave } from "../../../kernels/stencils/wave.ts";
 import type { Problem } from "../../../kernels/stencils/stencil.ts";
-import { diamondTorre } from "../../../kernels/traversals/diamond_torre.ts";
-import { stepwise } from "../../../kernels/traversals/stepwise.ts";
+import { diamondTorre } from "../../../kernels/traversals/torre/diamond_torre.ts";
+import { stepwise } from "../../../kernels/traversals/stepwise/stepwise.ts";
 import { predictRate } from "../../../models/roofline.ts";
 import { ANY_DEVICE } from "../../../tuner/profile/prediction.ts";
 import type { Configuration } from "../../../tuner/configuration.ts";

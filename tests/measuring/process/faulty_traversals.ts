@@ -1,4 +1,4 @@
-import { stepwise } from "../../../kernels/traversals/stepwise.ts";
+import { stepwise } from "../../../kernels/traversals/stepwise/stepwise.ts";
 import type { GpuPlan, Traversal } from "../../../kernels/traversals/traversal.ts";
 
 /**

@@ -5,7 +5,7 @@
  */
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { wave } from "../../../kernels/stencils/wave.ts";
-import { stepwise } from "../../../kernels/traversals/stepwise.ts";
+import { stepwise } from "../../../kernels/traversals/stepwise/stepwise.ts";
 import { DeviceSession } from "../../../tuner/devices/session.ts";
 import { ProcessEvaluator } from "../../../tuner/measuring/process/process_evaluator.ts";
 import { detectDevice } from "../../../tuner/devices/device.ts";

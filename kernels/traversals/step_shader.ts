@@ -1,0 +1,135 @@
+/**
+ * A step on any layout whose pads hold what its taps reach: one thread a cell, a shader a sub-step.
+ *
+ * @module
+ */
+import type { Tap } from "../expression.ts";
+import { layered, storedUpdate } from "../layers.ts";
+import { type Layout, layOut } from "../layout.ts";
+import { remembered } from "../remembered.ts";
+import { alongAxes, type Problem } from "../stencils/stencil.ts";
+import { expressionsOf, planesOf, profileTapsOf, stepReach, type Substep } from "../update.ts";
+import {
+  declareLayout,
+  declareLevels,
+  declareTime,
+  elementOf,
+  LINEAR_THREADS,
+  plus,
+} from "../wgsl/declare.ts";
+import { declareTable, HEAD_VECTORS } from "../wgsl/points.ts";
+import { wgsl } from "../wgsl/template.ts";
+import { updateWriter } from "../wgsl/write_update.ts";
+import { type LayerAccess, layerAccess } from "./layer_storage.ts";
+import { declareProfiles, pointBuffers, stepProfile, withProfiles } from "./profile_storage.ts";
+import type { Shader } from "./storage.ts";
+/** Pads as wide as a whole step reaches: enough for sub-steps one by one, and for all in one pass. */
+export const stepwiseLayout = remembered((problem: Problem): Layout => {
+  const { grid, boundary } = problem, update = storedUpdate(problem), { x, y, z } = stepReach(update);
+  return layOut(grid, {
+    pad: [x, y, z],
+    sharedPads: alongAxes(boundary)[2] === "zero",
+    planes: planesOf(update),
+    fields: update.fields.length,
+    layered: layered(problem),
+  });
+});
+
+/** The slices that a dispatch of a passage computes, how many lie before its section's, and the signal. */
+const WINDOW_SLICES = wgsl`
+  struct Slices { first: i32, end: i32, before: i32, signal: f32 }
+  @group(0) @binding(2) var<uniform> slices: Slices;
+`;
+
+/**
+ * The shaders of a step, one a sub-step, on any layout whose pads hold what the taps reach.
+ *
+ * @param profile reads profiles at the shader's x, y, z; `stored`: the grid whose layers it stores, and its first slice there
+ */
+export function stepShaders(
+  problem: Problem,
+  layout: Layout,
+  [threadsZ, threadsY, threadsX]: readonly [number, number, number],
+  isInWindow = false,
+  profile = stepProfile(problem),
+  stored?: { readonly problem: Problem; readonly first: number },
+): Shader[] {
+  const { stencil: { title, update: whole } } = problem,
+    update = stored ? storedUpdate(stored.problem) : whole;
+  return update.substeps.map((substep, index) => {
+    const { constants, write } = updateWriter(expressionsOf(substep));
+    const signal = isInWindow ? "slices.signal" : "time.signal";
+    const layers = stored && layerAccess(stored.problem, profileTapsOf(substep).length > 0 ? 1 : 0);
+    const tap = (one: Tap) => layers?.tap(one.plane) ?? elementOf(one);
+    const { lines, values } = write({ tap, profile, signal });
+    const part = update.substeps.length === 1 ? "one step" : `sub-step ${index}`;
+    const code = wgsl`
+      // ${title}: ${part}, one thread a cell; the pads around the grid make branches unnecessary.
+      ${declareLayout(layout)}
+      ${constants}
+      ${declareLevels()}
+      ${isInWindow ? WINDOW_SLICES : declareTime(substep)}
+      ${declareProfiles(substep)}
+      ${layers?.declarations ?? ""}
+
+      @compute @workgroup_size(${threadsZ}, ${threadsY}, ${threadsX})
+      fn main(@builtin(global_invocation_id) id: vec3u) {
+        let z = i32(id.x); let y = i32(id.y); let x = i32(id.z)${isInWindow ? " + slices.first" : ""};
+        if (z >= NZ || y >= NY || x >= ${isInWindow ? "slices.end" : "NX"}) { return; }
+        let cell = ORIGIN + ${isInWindow ? "(x - slices.before)" : "x"} * SLICE + y * PITCH + z;
+        ${layers?.read(substep, [plus("x", stored!.first), "y", "z"]).join("\n") ?? ""}
+        ${lines.join("\n")}
+        ${storeValues(substep, values, layers)}
+      }
+    `;
+    return withProfiles(substep, { label: `step ${threadsZ}x${threadsY}x${threadsX}`, code });
+  });
+}
+
+/** The shader that computes a sub-step again in listed cells: where a pass of all sub-steps did not know a source. */
+export function againShader(problem: Problem, layout: Layout, substep: Substep, first: number): Shader {
+  const { constants, write } = updateWriter(expressionsOf(substep));
+  const { lines, values } = write({
+    tap: elementOf,
+    profile: stepProfile(problem, first),
+    signal: "group.signal",
+  });
+  const profiles = declareProfiles(substep), [table] = pointBuffers(problem);
+  const code = wgsl`
+    // ${problem.stencil.title}: a sub-step again, one thread a cell of a list.
+    struct Group { first: i32, end: i32, signal: f32 }
+    ${declareLayout(layout)}
+    ${constants}
+    ${declareLevels()}
+    @group(0) @binding(2) var<uniform> group: Group;
+    ${profiles}
+    ${declareTable(profiles === "" ? 0 : 1)}
+
+    @compute @workgroup_size(${LINEAR_THREADS})
+    fn main(@builtin(global_invocation_id) id: vec3u, @builtin(num_workgroups) groups: vec3u) {
+      let i = group.first + i32(id.x + id.y * groups.x * ${LINEAR_THREADS}u);
+      if (i >= group.end) { return; }
+      let its = points[${HEAD_VECTORS} + i];
+      let x = its.x; let y = its.y; let z = its.z;
+      let cell = ORIGIN + x * SLICE + y * PITCH + z;
+      ${lines.join("\n")}
+      ${storeValues(substep, values)}
+    }
+  `;
+  return withProfiles(substep, { label: "a sub-step again", code, scratch: [table!] });
+}
+
+/** Lines that store a sub-step's values; all are computed before the first is stored. */
+export function storeValues(
+  substep: Substep,
+  values: readonly string[],
+  layers?: Pick<LayerAccess, "store">,
+): string {
+  const target = (field: number): string => `before[${plus("cell", field, "PLANE")}]`;
+  const [only, ...others] = substep;
+  if (only !== undefined && others.length === 0) return `${target(only.field)} = ${values[0]};`;
+  return [
+    ...values.map((value, i) => `let new${i} = ${value};`),
+    ...substep.flatMap(({ field }, i) => layers?.store(field, `new${i}`) ?? `${target(field)} = new${i};`),
+  ].join("\n");
+}

@@ -1,0 +1,126 @@
+/**
+ * Stepwise: one dispatch a time step (or a sub-step, where a step has several), one thread a cell, every tap read
+ * from memory through the caches. The baseline, and what every other traversal is verified against.
+ *
+ * @module
+ */
+import { AMONG_ZEROS, EVERYTHING } from "../../capability.ts";
+import { profileReads } from "../../axis_profiles.ts";
+import { blocksOf, blockValues, layersShare, storedUpdate } from "../../layers.ts";
+import { cellsOf, isAllZero, type Problem } from "../../stencils/stencil.ts";
+import { reachOf, tapsOf, valuesMoved } from "../../update.ts";
+import { passageNeeds, planPassage, stepNeeds } from "../window_passage.ts";
+import { stepProfile } from "../profile_storage.ts";
+import type { Dispatch, ParametersOf, Traversal } from "../traversal.ts";
+import { exceededLimit, workgroupShapes } from "../workgroup_limits.ts";
+import { stepShaders, stepwiseLayout } from "../step_shader.ts";
+import { rowsAcross } from "../rows_across.ts";
+import { planSteps } from "../plan_steps.ts";
+
+type StepwiseParameters = ParametersOf<"threadsZ" | "threadsY" | "threadsX">;
+
+/** One dispatch a sub-step; the shape of its workgroups is all there is to choose. */
+export const stepwise: Traversal = {
+  name: "stepwise",
+  title: "one dispatch a time step, one thread a cell",
+  capabilities: {
+    ...EVERYTHING,
+    where: {
+      window: {
+        boundaries: AMONG_ZEROS,
+        cannot: {
+          boundary: "only a grid among zeros passes through a window",
+          "sub-steps": "only steps of one sub-step pass through a window",
+        },
+      },
+    },
+  },
+  parameterLists: ({ grid }, limits) => workgroupShapes(grid, limits),
+  infeasible(problem, { threadsZ, threadsY, threadsX }, limits) {
+    const shape = [threadsZ, threadsY, threadsX] as const, layout = stepwiseLayout(problem);
+    return exceededLimit(limits, {
+      layout,
+      scratch: blockValues(blocksOf(problem)),
+      ...(limits.windowBytes === undefined ? stepNeeds(problem) : passageNeeds(problem, layout, limits)),
+      workgroup: shape,
+      workgroupBytes: 0,
+      workgroups: workgroupsOf(problem, shape),
+    });
+  },
+  demand(problem, { threadsZ, threadsY, threadsX }) {
+    const update = storedUpdate(problem);
+    const substeps = update.substeps.length, cells = cellsOf(problem.grid), [, , nz] = problem.grid;
+    const shape = workgroupsOf(problem, [threadsZ, threadsY, threadsX]);
+    const threads = threadsZ * threadsY * threadsX, workgroups = shape.reduce((a, b) => a * b);
+    const inLayers = layersShare(problem), moved = valuesMoved(update) + 2 * inLayers;
+    const taps = update.substeps.flatMap(tapsOf).length;
+    const profiles = profileReads(update).length;
+    const { x, y, z } = reachOf(update);
+    const { pieces, part } = rowsAcross(threadsZ, Math.min(threadsZ, nz), z);
+    const stored = update.fields.length + inLayers;
+    return {
+      bytesPerUpdate: 4 * moved,
+      registers: { plain: 32 },
+      threadsPerWorkgroup: threads,
+      workgroupBytes: 0,
+      workgroupsPerDispatch: workgroups,
+      rounds: {
+        instructions: (3 * (taps + profiles) + 2 * stored) / substeps,
+        barriers: 0,
+        rows: moved * pieces / substeps,
+        hits: (taps + profiles + stored - moved) * pieces / substeps,
+        exchanges: 0,
+        // many small workgroups wait, so that others compute meanwhile
+        waits: {},
+        nearWaits: 1,
+        nearBytes: 4 * moved * (1 + part),
+        cells: cells / (workgroups * substeps),
+        busyThreads: cells / workgroups,
+        strays: {
+          sliceBytes: x,
+          rowBytes: y * y / threadsY,
+          endBytes: z > 0 ? 1 / threadsZ : 0,
+          layerBytes: threadsX - 1,
+          threadBytes: threads,
+        },
+        dispatches: [
+          { count: substeps, workgroups, rounds: 1 },
+          ...(isAllZero(problem.boundary) ? [] : [{ count: substeps, workgroups: 0, rounds: 0 }]),
+        ],
+      },
+    };
+  },
+  passageSteps: (problem, _, limits) => passageNeeds(problem, stepwiseLayout(problem), limits).steps,
+  plan(problem, { threadsZ, threadsY, threadsX }, limits) {
+    const shape = [threadsZ, threadsY, threadsX] as const;
+    const label = `stepwise ${shape.join("x")}`, layout = stepwiseLayout(problem);
+    if (limits?.windowBytes !== undefined) {
+      const shaders = stepShaders(problem, layout, shape, true);
+      return planPassage({
+        label,
+        problem,
+        layout,
+        limits,
+        shaders,
+        workgroupsOf: (part) => workgroupsOf(part, shape),
+      });
+    }
+    return planSteps({
+      label,
+      problem,
+      layout,
+      limits,
+      shadersOf: (part, its, first) =>
+        stepShaders(part, its, shape, false, stepProfile(problem, first), { problem, first }),
+      workgroupsOf: (part) => workgroupsOf(part, shape),
+    });
+  },
+} satisfies Traversal<StepwiseParameters>;
+
+/** Workgroups of a dispatch of {@linkcode stepShaders}. */
+function workgroupsOf(
+  { grid: [nx, ny, nz] }: Problem,
+  [threadsZ, threadsY, threadsX]: Dispatch["workgroups"],
+): Dispatch["workgroups"] {
+  return [Math.ceil(nz / threadsZ), Math.ceil(ny / threadsY), Math.ceil(nx / threadsX)];
+}

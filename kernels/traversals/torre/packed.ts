@@ -1,0 +1,97 @@
+/**
+ * Packed materials of torres, in a scratch buffer: two neighbours along z a word, rows as in a level. A shader makes them
+ * of a level's cells at the start of each list of dispatches, since cells may be written between two of them.
+ *
+ * @module
+ */
+import { BEYOND, packingOf } from "../../packing.ts";
+import type { Problem } from "../../stencils/stencil.ts";
+import { readsSignal, tapsOf, type Update } from "../../update.ts";
+import { LINEAR_THREADS, linearWorkgroups } from "../../wgsl/declare.ts";
+import { wgsl } from "../../wgsl/template.ts";
+import { writeFloat } from "../../wgsl/write_update.ts";
+import { scratchOf } from "../profile_storage.ts";
+import { type Scratch, SCRATCH_BINDING, type Shader } from "../storage.ts";
+import { AGAIN, PACKED } from "./materials.ts";
+import type { TorreParameters, TorreShape } from "./shape.ts";
+import type { Dispatch } from "../traversal.ts";
+
+/** The planes that a torre reads packed, in the order of the buffer. */
+export function packedPlanes({ fields, materials }: Update, form = AGAIN) {
+  const all = materials.map(({ packed }, i) => packed && { plane: fields.length + i, ...packingOf(packed) });
+  return form < PACKED ? [] : all.filter((one) => one !== undefined);
+}
+
+/** The buffer's place among the plan's, behind all others. */
+export function packedBuffer(problem: Problem): number {
+  const hasSeries = problem.survey !== undefined || readsSignal(problem.stencil.update);
+  return scratchOf(problem, hasSeries).scratch?.length ?? 0;
+}
+
+/** In a torre's shader: the buffer, and what makes values of a thread's words, `unpack0(words)`. */
+export function declarePacked(update: Update, of: TorreParameters, { layout }: TorreShape, binding: number) {
+  const { zPerThread, materials } = of, all = packedPlanes(update, materials);
+  if (all.length === 0) return "";
+  const { plane: planeSize, pad: [padX], origin, slice } = layout, ownSlice = all.length * planeSize;
+  const words = zPerThread === 2 ? "u32" : "vec2u", numbers = `vec${zPerThread}u`, type = `vec${zPerThread}f`;
+  const halves = (zPerThread === 2 ? ["words"] : ["words.x", "words.y"])
+    .flatMap((word) => [`${word} & 0xffffu`, `${word} >> 16u`]).join(", ");
+  const functions = all.map(({ plane, unit, least, most }, i) => {
+    // a number in place of the last bits of 2²³ is as much more, without a conversion
+    const offset = writeFloat((least - 2 ** 23) * unit);
+    const value = `bitcast<${type}>(numbers | ${numbers}(0x4b000000u)) * ${writeFloat(unit)} + ${offset}`;
+    const isAside = tapsOf(update).some((tap) => tap.plane === plane && tap.offset.some((by) => by !== 0));
+    const hasZeros = isAside && (least > 0 || most < 0);
+    return wgsl`
+      fn unpack${i}(words: ${words}) -> ${type} {
+        let numbers = ${numbers}(${halves});
+        return ${hasZeros ? `select(${value}, ${type}(), numbers == ${numbers}(${BEYOND}u))` : value};
+      }
+    `;
+  });
+  return wgsl`
+    const SLICE_P = ${ownSlice / zPerThread};
+    const ORIGIN_P = ${(padX * ownSlice + origin - padX * slice) / zPerThread};
+    @group(0) @binding(${SCRATCH_BINDING + binding}) var<storage, read> packed: array<${words}>;
+    ${functions.join("\n")}
+  `;
+}
+
+/** The buffer, and the plan's second shader, which fills it, two cells a thread; undefined where a torre reads nothing packed. */
+export function packMaterials(problem: Problem, { materials }: TorreParameters, { layout }: TorreShape) {
+  const all = packedPlanes(problem.stencil.update, materials);
+  if (all.length === 0) return undefined;
+  const { grid: [nx], pad: [padX], slice, pitch, plane: planeSize } = layout;
+  const perSlice = all.length * planeSize / 2, words = perSlice * (nx + 2 * padX);
+  const packings = all.map(({ plane, unit, least, most }) =>
+    `vec4f(${[plane, least * unit, 1 / unit, most - least].map(writeFloat).join(", ")})`
+  );
+  const code = wgsl`
+    // Packs materials: see kernels/packing.ts.
+    @group(0) @binding(0) var<storage, read_write> now: array<f32>;
+    @group(0) @binding(${SCRATCH_BINDING}) var<storage, read_write> packed: array<u32>;
+
+    fn numberOf(value: f32, packing: vec4f) -> u32 {
+      let number = (value - packing.y) * packing.z + 0.5f;
+      return select(${BEYOND}u, u32(number), number >= 0.0f && number < packing.w + 1.0f);
+    }
+
+    @compute @workgroup_size(${LINEAR_THREADS})
+    fn main(@builtin(global_invocation_id) id: vec3u, @builtin(num_workgroups) groups: vec3u) {
+      let word = i32(id.x + id.y * groups.x * ${LINEAR_THREADS}u);
+      if (word >= ${words}) { return; }
+      var packings = array<vec4f, ${all.length}>(${packings.join(", ")});
+      let inSlice = word % ${perSlice};
+      let packing = packings[inSlice / ${planeSize / 2}];
+      let slice = word / ${perSlice} * ${slice} + i32(packing.x) * ${planeSize};
+      let cell = slice + 2 * (inSlice % ${planeSize / 2});
+      packed[word] = numberOf(now[cell], packing) | (numberOf(now[cell + 1], packing) << 16u);
+    }
+  `;
+  // behind the last row there are zeros, as behind any
+  const scratch: Scratch = { label: "packed materials", length: words + pitch, lives: "list" };
+  const shader: Shader = { label: "pack materials", code, scratch: [packedBuffer(problem)] };
+  // both arrays of a level hold the materials
+  const dispatch: Dispatch = { shader: 1, workgroups: linearWorkgroups(words), flipped: false, uniforms: [] };
+  return { scratch, shader, dispatch };
+}

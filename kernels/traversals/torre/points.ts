@@ -1,0 +1,103 @@
+/**
+ * Points in torres. For each place that a tile can have, by y and x so that those of a torre's tiers lie side by side, the
+ * table lists the columns of cells with points that it covers (`point_lists.ts`); a tier whose list is empty pays one branch.
+ * An entry begins with the column's place in the tile, with MORE added unless it is the last.
+ *
+ * @module
+ */
+import { placePoints, type Point, type Points } from "../../points.ts";
+import type { Problem } from "../../stencils/stencil.ts";
+import { cellType, plus, times } from "../../wgsl/declare.ts";
+import { HEAD_VECTORS } from "../../wgsl/points.ts";
+import { wgsl } from "../../wgsl/template.ts";
+import { beginOf, enterRows, packLists, VECTOR, visitRows } from "../point_lists.ts";
+import { type Place, tileOf } from "../tiles.ts";
+import type { TorreShape } from "./shape.ts";
+
+/** More than any place. */
+const MORE = 2 ** 16;
+
+/** Places of a tile along y, half a tile apart, that meet the grid. */
+function rowsOfTiles({ grid: [, ny] }: Pick<Problem, "grid">, { width, spread }: TorreShape): number {
+  return Math.floor((ny + width / 2 - 2 + spread[1]) / (width / 2)) + 1;
+}
+
+/** The table of a problem's points. */
+export function tabulateTorres(
+  { grid, grid: [nx] }: Pick<Problem, "grid">,
+  shape: TorreShape,
+  points: Points,
+): Int32Array<ArrayBuffer> {
+  const { width, cells } = shape,
+    tileRows = rowsOfTiles({ grid }, shape),
+    firstX = 1 - width - shape.spread[0];
+  const perRow = nx - firstX, lists = Array.from({ length: tileRows * perRow }, (): number[] => []);
+  const entered: number[] = [];
+  const columnOf = ({ field, cell: [x, y] }: Point): string => `${field} ${x} ${y}`;
+  // those of materials are only read, by no torre
+  const placed = placePoints(points).filter(({ field }) => field < shape.corners.length);
+  for (const column of Map.groupBy(placed, columnOf).values()) {
+    const { field, cell: [x, y] } = column[0]!;
+    const rows = enterRows(entered, column.map((point) => ({ ...point, z: point.cell[2] })));
+    tileOf(shape, field).forEach(([a, b], place) => {
+      const tileX = x - (a + b) / 2 - firstX, tileY = (y - (a - b) / 2) / (width / 2);
+      if (!Number.isInteger(tileY) || tileY < 0 || tileY >= tileRows) return;
+      lists[tileY * perRow + tileX]!.push(MORE + field * cells + place, ...rows);
+    });
+  }
+  for (const list of lists) if (list.length > 0) list[list.length - VECTOR]! -= MORE;
+  return packLists(lists, entered);
+}
+
+/** Adds to the points of the fields that a tier has just made, and records them; `nameOf`: of their new values. */
+export function visitPoints(
+  fields: readonly number[],
+  shape: TorreShape,
+  { zPerThread, tier, nameOf }: {
+    readonly zPerThread: number;
+    readonly tier: number;
+    nameOf(place: Place, field: number): string;
+  },
+): string {
+  const names = fields.flatMap((field) =>
+    tileOf(shape, field).map((place, i) => [field * shape.cells + i, nameOf(place, field)] as const)
+  );
+  const eachPlace = (lineOf: (name: string) => string): string =>
+    names.map(([place, name]) => `case ${place}: { ${lineOf(name)} }`).join("\n");
+  const { width, corners, spread: [further] } = shape, areAll = fields.length === corners.length;
+  // of other fields it holds nothing yet; to continue from within the switch llvmpipe compiles wrongly (elastic waves)
+  const visit = areAll ? `${tier}` : `${tier}_${fields[0]}`;
+  const lanes = visitRows(zPerThread, {
+    value: "value",
+    step: `row.y / W + ${plus("tier", tier)}`,
+    after: ["isAddedTo = isAddedTo || its.x >= 0;"],
+  });
+  return wgsl`
+    let tile${visit} = y / ${width / 2} * (${plus("NX + W", further - 1)}) + clamp(x, ${
+    plus("1 - W", -further)
+  }, NX - 1) + ${plus("W", further - 1)};
+    let first${visit} = ${beginOf(`tile${visit}`)};
+    for (var i = select(0, first${visit}, x > ${plus("-W", -further)} && x < NX); i > 0;) {
+      let entry = points[${HEAD_VECTORS} + i];
+      let place = entry.x % ${MORE};
+      i = select(0, i + 1, entry.x >= ${MORE});
+      let above = ${times(zPerThread, "thread")} - entry.y;
+      if (above > ${-zPerThread} && above < entry.z) {
+        var isAddedTo = false;
+        ${areAll ? "" : "var isMade = true;"}
+        var value = ${cellType(zPerThread)}();
+        switch place {
+          ${eachPlace((name) => `value = ${name};`)}
+          default: ${areAll ? "{}" : "{ isMade = false; }"}
+        }
+        ${areAll ? lanes : `if (isMade) {\n${lanes}\n}`}
+        if (isAddedTo) {
+          switch place {
+            ${eachPlace((name) => `${name} = value;`)}
+            default: {}
+          }
+        }
+      }
+    }
+  `.trimEnd();
+}

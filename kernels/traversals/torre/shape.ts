@@ -1,0 +1,108 @@
+/**
+ * The sizes of a torre, and the places of its tiles: see `diamond_torre.ts` for the geometry.
+ *
+ * @module
+ */
+import { type Layout, layOut } from "../../layout.ts";
+import { remembered } from "../../remembered.ts";
+import type { Problem } from "../../stencils/stencil.ts";
+import { planesOf, reachOf, readsPrevious, tapsOf, type Update } from "../../update.ts";
+import { sumsOf } from "./sums.ts";
+import type { ParametersOf } from "../traversal.ts";
+import { type Place, placesIn, shifted, square, tilesOf, type TorreTiles } from "../tiles.ts";
+
+export type TorreParameters = ParametersOf<
+  "dts" | "nt" | "bands" | "zPerThread" | "threads" | "chunk" | "unroll" | "lookahead" | "materials"
+>;
+
+/** The lookahead with which all values are loaded while the tier before is computed. */
+export const TIER_AHEAD = 100;
+
+/**
+ * The lookahead with which all loads are at the start of a tier, and values rest in workgroup memory: of F(t) some that it
+ * needs late or, with one tier in the loop's body, of F(t − 1).
+ */
+export const RESTING = 101;
+
+/**
+ * Values that rest at most, each for all threads: with chunks of 4 they fill the 48 KiB of workgroup memory that most
+ * GPUs have where a row has 512 cells, the longest that fits one workgroup's registers at 128 for each cell.
+ */
+const MOST_RESTING = 15;
+
+/** Everything about a torre that follows from the problem and the parameters. */
+export interface TorreShape extends TorreTiles {
+  /** Of a field in a tile. */
+  readonly cells: number;
+  /** Places whose values are put into workgroup memory between two barriers. */
+  readonly perChunk: number;
+  /** Threads of a slot and, at each end, those of the rim that stay zero. */
+  readonly slotLength: number;
+  readonly rim: number;
+  /** Places of values that rest in workgroup memory, not in registers, until the tier needs them. */
+  readonly resting: readonly Place[];
+  readonly layout: Layout;
+}
+
+export function shapeOf(
+  { stencil, grid }: Problem,
+  { dts, zPerThread, threads, chunk, unroll, lookahead }: Omit<TorreParameters, "materials">,
+  inLayers?: { readonly owners: ReadonlyMap<number, number> },
+): TorreShape {
+  const { update } = stencil, reach = reachOf(update), tiles = tilesOf(update, dts);
+  const { slope, width, spread, margin } = tiles;
+  const rim = Math.ceil(reach.z / zPerThread);
+  const alongX = width + spread[0] + slope * unroll + margin; // tiers widened to whole rounds, and what they load ahead
+  const lanes = threads * zPerThread;
+  const perChunk = update.fields.length > 1
+    ? Math.max(chunk, mostColumns(update))
+    : Math.min(chunk, placesIn(width + (sumsOf(update) === undefined ? 0 : 2 * slope)));
+  return {
+    ...tiles,
+    cells: placesIn(width),
+    perChunk,
+    slotLength: threads + 2 * rim,
+    rim,
+    resting: lookahead === RESTING && (unroll > 1 || readsPrevious(update)) ? restingIn(tiles, perChunk) : [],
+    layout: layOut(grid, {
+      pad: [alongX, width + spread[1] + margin, Math.max(reach.z, lanes - grid[2])],
+      align: 32,
+      sharedPads: true,
+      planes: planesOf(update),
+      fields: update.fields.length,
+      layered: inLayers?.owners.size ?? 0,
+    }),
+  };
+}
+
+/** Columns that a place's fields read along z in one sub-step, at most: a chunk holds as many. */
+const mostColumns = remembered(({ fields, substeps }: Update) =>
+  Math.max(
+    ...substeps.map((substep) => {
+      const columns = tapsOf(substep).filter(({ plane, offset }) => plane < fields.length && offset[2] !== 0);
+      return new Set(columns.map(({ plane, ago, offset: [x, y] }) => `${plane} ${ago} ${x} ${y}`)).size;
+    }),
+  )
+);
+
+/** Bytes of workgroup memory: a chunk in each of two halves, and what rests. */
+export function exchangeBytes(
+  { perChunk, slotLength, resting }: TorreShape,
+  { zPerThread }: TorreParameters,
+): number {
+  return 4 * zPerThread * (2 * perChunk + resting.length) * slotLength;
+}
+
+/**
+ * Which values rest: those whose column is exchanged, so that neighbours read them where they lie, in a chunk before the
+ * one that puts the next tier's value there. The first of these rest longest. With one tier in the loop's body the row is
+ * that of the column S cells further along x: the next tier reads F(t − 1) of the place there before it puts F(t).
+ */
+const restingIn = remembered(({ slope, width }: TorreTiles, perChunk: number): Place[] => {
+  const visited = square(0, width);
+  const chunkOf = new Map(visited.map((place, i) => [`${place}`, Math.floor(i / perChunk)]));
+  return visited.filter((place) => {
+    const next = chunkOf.get(`${shifted(place, slope, 0)}`);
+    return next !== undefined && chunkOf.get(`${place}`)! < next;
+  }).slice(0, MOST_RESTING);
+});
