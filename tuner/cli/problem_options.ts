@@ -54,13 +54,16 @@ type Setting = readonly [name: string, text: string];
 /** Settings with an option of their own. */
 const SHORT = ["order", "delta"] as const;
 
+const namesOf = (equations: readonly Equation[]): string => equations.map(({ name }) => name).join(", ");
+
+const PLANAR = EQUATIONS.filter(({ dimensions }) => dimensions?.includes(2));
+const SETTINGS = EQUATIONS.map((one) => `${one.name}: ${settingsOf(one).join(", ")}`);
+
 /** Which problem to compute, and what may compute it. */
 export const PROBLEM = {
   stencil: {
     value: "NAME|FILE",
-    help: `equation: ${
-      EQUATIONS.map(({ name }) => name).join(", ")
-    }, or a module that exports yours by default, such as ./mine.ts`,
+    help: `equation: ${namesOf(EQUATIONS)}, or a module that exports yours by default, such as ./mine.ts`,
     read: readEquation,
     reads: (text: string) => isModule(text) ? [text.startsWith("file:") ? fileURLToPath(text) : text] : [],
     default: `${EQUATIONS[0]!.name} (3D)`, // a grid of two numbers wants a name
@@ -69,17 +72,14 @@ export const PROBLEM = {
   delta: shortSetting("delta"),
   set: {
     value: "NAME=VALUE",
-    help: `an option of the equation, such as courant=0.3 (${
-      EQUATIONS.map((one) => `${one.name}: ${settingsOf(one).join(", ")}`).join("; ")
-    })`,
+    help: `an option of the equation, such as courant=0.3 (${SETTINGS.join("; ")})`,
     read: readSetting,
     repeatable: true,
   },
   grid: {
     value: "XxYxZ|XxY|N",
-    help: `cells along x, y, z; of --stencil ${
-      EQUATIONS.filter(({ dimensions }) => dimensions?.includes(2)).map(({ name }) => name).join(", ")
-    } or yours x, y; N alone: a cube, a square or a line's points (default: a grid that suits the device)`,
+    help: `cells along x, y, z; of --stencil ${namesOf(PLANAR)} or yours x, y; ` +
+      "N alone: a cube, a square or a line's points (default: a grid that suits the device)",
     read(text: string, refuse: Refuse, earlier: EarlierValues): OwnGrid {
       const { name, dimensions = [3] } = earlier.stencil as Equation;
       // without a name the default one has three
@@ -145,18 +145,9 @@ export async function resolveOptions(
   const { sources = 0, receivers = 0 } = values;
   if (!noGpu && machine === undefined) await takeWantedGpu(values.gpu);
   const stencil = chosenStencil(values);
-  const request = {
-    stencil,
-    grid,
-    boundary,
-    steps,
-    traversals,
-    cpuWorkers,
-    deviceMemory,
-    gpu: !noGpu,
-    ...(sources + receivers > 0 && { survey: { sources, receivers } }),
-  };
-  return resolveProblem(action, request, machine ?? await detectDevice());
+  const asked = { stencil, grid, boundary, steps, traversals, cpuWorkers, deviceMemory, gpu: !noGpu };
+  const survey = sources + receivers > 0 && { survey: { sources, receivers } };
+  return resolveProblem(action, { ...asked, ...survey }, machine ?? await detectDevice());
 }
 
 /** The stencil of the equation with all that is set of it. */

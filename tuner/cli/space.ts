@@ -2,7 +2,7 @@ import { type Refusal, refusalOf } from "../../kernels/capability.ts";
 import { CPU_TRAVERSALS } from "../../kernels/cpu/cpu_traversals.ts";
 import type { Problem } from "../../kernels/stencils/stencil.ts";
 import { TRAVERSALS } from "../../kernels/traversals/all.ts";
-import type { DeviceLimits } from "../../kernels/traversals/traversal.ts";
+import type { DeviceLimits, Traversal } from "../../kernels/traversals/traversal.ts";
 import { leftOut } from "../problem/left_out.ts";
 import { suitedSpace } from "../profile/learn.ts";
 import { describeProblem } from "../profile/profile_problem.ts";
@@ -56,23 +56,13 @@ interface Answer {
   readonly refusal: Refusal | null;
 }
 
+type Asked = Pick<Traversal, "name" | "capabilities">;
+
 /** The answers of all traversals; a window is the GPU's alone. */
 export function whichCan(problem: Problem, limits?: DeviceLimits): Answer[] {
-  const gpu = TRAVERSALS.map((one) => ({
-    one,
-    device: "gpu" as const,
-    refusal: refusalOf(one, problem, limits),
-  }));
-  const cpu = CPU_TRAVERSALS.map((one) => ({
-    one,
-    device: "cpu" as const,
-    refusal: refusalOf(one, problem),
-  }));
-  return [...gpu, ...cpu].map(({ one: { name }, device, refusal = null }) => ({
-    device,
-    traversal: name,
-    refusal,
-  }));
+  const ask = (device: Answer["device"], all: readonly Asked[], limits?: DeviceLimits): Answer[] =>
+    all.map((one) => ({ device, traversal: one.name, refusal: refusalOf(one, problem, limits) ?? null }));
+  return [...ask("gpu", TRAVERSALS, limits), ...ask("cpu", CPU_TRAVERSALS)];
 }
 
 export function renderAnswers(problem: Problem, answers: readonly Answer[]): Line[] {
@@ -146,8 +136,6 @@ function describeWindow(
   const { compute, transfer } = passageTimes(passage, resident);
   const longer = compute > transfer ? "computing" : "moving slices between host and device";
   const steps = formatPlural(passage.steps, "step");
-  return `A window of ${
-    formatBytes(bytes)
-  }: passages of ${steps}, limited by ${longer}: the best prediction is ` +
-    `${formatPercent(best / resident)} of the rate with all on the device`;
+  return `A window of ${formatBytes(bytes)}: passages of ${steps}, limited by ${longer}: the best ` +
+    `prediction is ${formatPercent(best / resident)} of the rate with all on the device`;
 }

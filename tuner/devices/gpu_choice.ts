@@ -88,10 +88,9 @@ export async function takeGpu(wanted: string): Promise<PciGpu> {
     }
     opened.push(files.join(" and ") || "no GPU");
   }
+  const found = [...new Set(opened)].join(", ");
   throw new GpuChoiceError(
-    `Cannot take GPU "${wanted}" (${gpu.pci}): with DRI_PRIME Vulkan opens ${
-      [...new Set(opened)].join(", ")
-    }; ` +
+    `Cannot take GPU "${wanted}" (${gpu.pci}): with DRI_PRIME Vulkan opens ${found}; ` +
       "Mesa's device-select layer (apt-get install mesa-vulkan-drivers) can choose",
   );
 }
