@@ -194,16 +194,13 @@ const NAMES = {
   PMI_SIZE: ["libmpich.so.12", "libmpi.so.12", "libmpi.so", "libmpi.12.dylib", "libmpi.dylib"],
 } as const;
 
-/** What `mpirun` says of a process: its rank, and how many there are. */
-export interface StartedRanks {
-  /** Under which variable it says so. */
-  readonly variable: keyof typeof NAMES;
-  readonly size: number;
-  readonly rank: number;
-}
-
-/** Ranks that `mpirun` has started; undefined where it started none. @throws {RequestError} if it says what cannot be */
-export function startedRanks(): StartedRanks | undefined {
+/**
+ * What `mpirun` says of a process: its rank, how many there are, and under which variable it says so; undefined where it
+ * started none.
+ *
+ * @throws {RequestError} if it says what cannot be
+ */
+export function startedRanks(): { variable: keyof typeof NAMES; size: number; rank: number } | undefined {
   const numberIn = (name: string, least: number, below: number): number => {
     const text = Deno.env.get(name) ?? "0", number = /^\d{1,9}$/.test(text) ? Number(text) : NaN;
     if (number >= least && number < below) return number;

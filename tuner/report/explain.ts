@@ -132,11 +132,9 @@ function againstRoof({ winner, bandwidths }: EntryView): Html | undefined {
     : fraction >= 0.5
     ? "Memory bandwidth is close to the limit; waiting, exchanging values and registers cost the rest."
     : "Memory bandwidth does not limit it: arithmetic, waiting, registers or too few workgroups do.";
-  const allowed = `Copies run at ${formatBandwidth(bandwidth)} here, which allows ${
-    formatRate(winner.roof!)
-  }`;
-  const part = formatPercent(fraction);
-  return markup`<strong>It reaches ${part} of its roof.</strong> ${allowed} for its traffic. ${verdict}`;
+  const part = formatPercent(fraction), roof = formatRate(winner.roof!);
+  const allowed = `Copies run at ${formatBandwidth(bandwidth)} here, which allows ${roof} for its traffic.`;
+  return markup`<strong>It reaches ${part} of its roof.</strong> ${allowed} ${verdict}`;
 }
 
 function againstOthers({ points, winner, entry }: EntryView): Html | undefined {

@@ -24,15 +24,11 @@ import type { Box } from "../../models/rank_part.ts";
 import { crc32 } from "../platform.ts";
 import type { SavedSurvey } from "../devices/survey.ts";
 
-/** Where a state stands. */
-export interface SavedStep {
+/** What a header says. */
+export interface SavedState {
   readonly step: number;
   /** What its run began with, if that is known. */
   readonly start?: Start | undefined;
-}
-
-/** What a header says. */
-export interface SavedState extends SavedStep {
   /** Whether it was computed by kernels that have points. */
   readonly hasPoints: boolean;
   /** Bytes of the JSON, and values, of sources and receivers. */
@@ -65,7 +61,7 @@ function identityOf(problem: Problem) {
 /** The header of a state, and the JSON of its points. */
 export function writeHeader(
   problem: Problem,
-  { hasPoints = false, survey, ...its }: SavedStep & {
+  { hasPoints = false, survey, ...its }: Pick<SavedState, "step" | "start"> & {
     hasPoints?: boolean;
     survey?: SavedSurvey | undefined;
   },
