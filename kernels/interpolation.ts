@@ -73,16 +73,17 @@ export function weightsAround(
 ): WeightedPlace {
   const ends = alongAxes(boundary);
   const [x, y, z] = place.map((at, axis): WeightedAxis => {
-    const weights = new Map<number, number>();
+    const cells: number[] = [], weights: number[] = [];
     for (const { cell, weight } of weightsAt(at, interpolation)) {
       const mirror = axis === 2 && cell < 0 ? beyond : undefined;
       // few layers end before the mirror image of a cell
       const image = imageOf(mirror ? mirror.sum - cell : cell, grid[axis]!, ends[axis]!);
       if (image === undefined) continue;
-      weights.set(image, (weights.get(image) ?? 0) + (mirror?.sign ?? 1) * weight);
+      const known = cells.indexOf(image), i = known < 0 ? cells.push(image) - 1 : known;
+      weights[i] = (weights[i] ?? 0) + (mirror?.sign ?? 1) * weight;
     }
-    const counted = [...weights].filter(([, weight]) => weight !== 0);
-    return { cells: counted.map(([cell]) => cell), weights: counted.map(([, weight]) => weight) };
+    const counted = [...weights.keys()].filter((i) => weights[i] !== 0);
+    return { cells: counted.map((i) => cells[i]!), weights: counted.map((i) => weights[i]!) };
   });
   return { along: [x!, y!, z!], factor };
 }
