@@ -38,7 +38,7 @@ export interface SectionNeeds {
 }
 
 /** Values that the beginning of a range is a multiple of: the largest minStorageBufferOffsetAlignment, 256 bytes. */
-const RANGE_ALIGNMENT = 64;
+export const RANGE_ALIGNMENT = 64;
 
 /** Buffers of each level that a window consists of: one section is computed while others are moved. */
 export const WINDOW_SECTIONS = 2;

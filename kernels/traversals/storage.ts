@@ -69,14 +69,19 @@ export interface PointTable {
 
 /** A dispatch that copies a level; it has no uniforms. Binding 0: it in the plan's own order; 1: its canonical cells. */
 export interface Crossing {
+  /** The part of the order, and the section of the canonical cells, that it copies between. @default {0} */
+  readonly part?: number;
+  readonly section?: number;
   readonly shader: Shader;
   readonly workgroups: readonly [number, number, number];
 }
 
-/** An order of cells that is a plan's own: of both levels, each in one array. */
+/** An order of cells that is a plan's own: of both levels, each in one buffer. */
 export interface Order extends Crossings {
   /** Values of a level, with whatever pads it has in this order. */
   readonly length: number;
+  /** Values of each part where shaders bind a level in several, all of them but the last of the same length. @default {one part} */
+  readonly parts?: readonly number[];
   /** What carries F(t − 1), where its cells lie otherwise than those of F(t). @default {the same} */
   readonly before?: Crossings;
 }
@@ -84,9 +89,9 @@ export interface Order extends Crossings {
 /** What carries a level from and to its canonical cells. */
 export interface Crossings {
   /** Sets all that the plan reads of a level from its canonical cells: also pads, and scratch buffers. */
-  readonly enter: Crossing;
+  readonly enter: readonly Crossing[];
   /** Sets the canonical cells of a level; canonical pads hold nothing. */
-  readonly leave: Crossing;
+  readonly leave: readonly Crossing[];
 }
 
 /** The buffers of a plan. */
@@ -107,5 +112,8 @@ export function shadersOf(
 ): readonly Shader[] {
   if (order === undefined) return shaders;
   const crossings = [order, ...(order.before === undefined ? [] : [order.before])];
-  return [...shaders, ...crossings.flatMap(({ enter, leave }) => [enter.shader, leave.shader])];
+  return [
+    ...shaders,
+    ...crossings.flatMap(({ enter, leave }) => [...enter, ...leave]).map(({ shader }) => shader),
+  ];
 }

@@ -107,6 +107,8 @@ export interface Dispatch {
   readonly copiesTo?: number;
   /** Sections whose array of the level that binding 1 has follows the scratch buffers. @default {[]} */
   readonly twins?: readonly number[];
+  /** Sections whose arrays follow these: of each first that of the level that binding 0 has, then the other's. @default {[]} */
+  readonly others?: readonly number[];
 }
 
 /** What a GPU runs for a configuration. */

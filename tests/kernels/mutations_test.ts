@@ -642,7 +642,7 @@ const SUBJECTS: readonly Subject[] = [
       "cells beyond the ends of x that are not zero": ["x < 0 || x + W > NX) {", "x < 0) {"],
       "tiles of another column": ["(row.stage + 30000 - Y) % 3", "(row.stage + 30001 - Y) % 3"],
       "a tile that is stored one place off": ["X + 2 * ((offset", "X + 2 + 2 * ((offset"],
-      "tiles of the last band that have not moved": ["(moved[0] + row.moved) % W", "moved[0] % W"],
+      "tiles of the last band that have not moved": ["(table[0] + row.moved) % W", "table[0] % W"],
       "an odd number of steps in the arrays of an even one": ["(row.height & 1) == 0", "true"],
       "tiers before the grid left out too long": [
         "max(0, (S - x - W - 2 * S) / S)",

@@ -55,6 +55,8 @@ testRows(rowsIn(inVolumeTorres, [
   [FOURTH, [19, 7, 11], [4, 2, 2, 2, 2, 1, 4, 1], [9]],
   [HEAT, [11, 29, 5], [4, 2, 2, 2, 2, 2, 6, 2], [7, 9]],
   [ASKEW, [13, 11, 7], [2, 2, 2, 2, 2, 1, 4, 2], [9]],
+  // levels in several bindings, cut elsewhere than the canonical cells
+  [WAVE, [61, 23, 29], [4, 2, 2, 2, 2, 1, 8, 2], [11, 8], { sections: 2, areRanges: true }],
   // smaller than a tile
   [WAVE, [1, 1, 1], [4, 2, 2, 2, 2, 1, 8, 2], [9]],
   // more bands than places, each later than its own dependences would let it run
@@ -78,8 +80,8 @@ Deno.test("all of a front is taken over once, by lanes that no two threads share
     for (const [n, parts] of roundsOf(piece).entries()) {
       for (const { from, to: end } of parts) {
         for (let thread = from; thread < end; thread++) {
-          lanes.add(table[(2 * n + 1) * threads + thread]!);
-          to.add(table[2 * n * threads + thread]! & 65535);
+          lanes.add(table[1 + (2 * n + 1) * threads + thread]!);
+          to.add(table[1 + 2 * n * threads + thread]! & 65535);
         }
       }
     }

@@ -86,8 +86,8 @@ export function inTiles(
     code,
     order: {
       length: rows * columns * side * side / 2,
-      enter: crossing("enter", `level[${place}] = canonical[ORIGIN + x * SLICE + y];`),
-      leave: crossing("leave", `canonical[ORIGIN + x * SLICE + y] = level[${place}];`),
+      enter: [crossing("enter", `level[${place}] = canonical[ORIGIN + x * SLICE + y];`)],
+      leave: [crossing("leave", `canonical[ORIGIN + x * SLICE + y] = level[${place}];`)],
     },
   };
 }

@@ -209,11 +209,12 @@ export function laneElements({ front }: Pick<VolumePiece, "front">): number[] {
 
 /**
  * Where a thread's elements of the front go to in workgroup memory, and where the tile's own elements lie that follow them
- * in their lanes; then the thread's block. Words by round, then by thread: to | of · 2^16; then lane | direction · 2^28.
+ * in their lanes; then the thread's block. Word 0 is how far tiles have moved; the others by
+ * round, then by thread: to | of · 2^16; then lane | direction · 2^28.
  */
 export function tableOf(piece: VolumePiece): Int32Array<ArrayBuffer> {
   const { threads, tile, blocks, strides, placeOf } = piece, rounds = roundsOf(piece);
-  const table = new Int32Array((2 * rounds.length + 1) * threads);
+  const table = new Int32Array(1 + (2 * rounds.length + 1) * threads);
   // elements that lie beyond the tile along one form first, by their places
   const isEdge = (element: Triple): number => Number(element.filter((value) => value >= tile).length > 1);
   const sorted = frontOf(piece).map((list) =>
@@ -224,13 +225,13 @@ export function tableOf(piece: VolumePiece): Int32Array<ArrayBuffer> {
       for (let thread = from; thread < to; thread++) {
         const place = placeOf(sorted[direction]![lane + thread - from]!);
         const own = place - blocks[direction]! * strides[direction]!;
-        table[2 * n * threads + thread] = place | own << 16;
-        table[(2 * n + 1) * threads + thread] = lane + thread - from | direction << 28;
+        table[1 + 2 * n * threads + thread] = place | own << 16;
+        table[1 + (2 * n + 1) * threads + thread] = lane + thread - from | direction << 28;
       }
     }
   }
   for (const [thread, [a, b, c]] of piece.blocksOfThreads().entries()) {
-    table[2 * rounds.length * threads + thread] = a | b << 8 | c << 16;
+    table[1 + 2 * rounds.length * threads + thread] = a | b << 8 | c << 16;
   }
   return table;
 }

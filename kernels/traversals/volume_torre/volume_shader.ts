@@ -14,7 +14,7 @@ import { MAX_BANDS } from "../waves.ts";
 import { EARLY, splitExpression } from "./split_expression.ts";
 import { formsOf, type RoundPart, roundsOf, type Triple, upTo } from "./volume_lattice.ts";
 import type { VolumeExtent, VolumePiece } from "./volume_lattice.ts";
-import { declarePlaces, LANES, MOVED, TABLE } from "./volume_order.ts";
+import { declarePlaces, LANES, TABLE } from "./volume_order.ts";
 
 interface Writing {
   readonly problem: Problem;
@@ -22,28 +22,50 @@ interface Writing {
   readonly extent: VolumeExtent;
   readonly nt: number;
   readonly ahead: number;
+  /** Values of each part of a level. */
+  readonly parts: readonly number[];
 }
 
 /** The shader that computes one torre per workgroup; its dispatches' uniforms are the rows. */
 export function volumeTorreShader(writing: Writing): Shader {
-  const { problem: { stencil, grid: [nx, ny, nz] }, piece, extent, nt, ahead } = writing;
+  const { problem: { stencil, grid: [nx, ny, nz] }, piece, extent, nt, ahead, parts } = writing;
   const { threads, elements, patch: [pa, pb, pc], strides: [sa, sb, sc], hasPrevious, width, phases } = piece;
   const { thirds, turn, tierElements } = extent, rounds = roundsOf(piece);
   const each = (write: (name: string, element: Triple, parity: 0 | 1, i: number) => string): string =>
     elements.flatMap((one, i) => ([0, 1] as const).map((parity) => write(`${i}_${parity}`, one, parity, i)))
       .join("\n");
-  /** Text that moves a thread's elements between registers and a level. */
   const load = (level: string, to: string): string =>
     elements.map((_, i) =>
       `{ let pair = ${level}[at + ${i} * THREADS]; ${to}${i}_0 = pair.x; ${to}${i}_1 = pair.y; }`
     ).join("\n");
   const store = (level: string, from: string): string =>
     elements.map((_, i) => `${level}[at + ${i} * THREADS] = vec2f(${from}${i}_0, ${from}${i}_1);`).join("\n");
-  const storeBoth = (f: string, g: string): string =>
-    wgsl`
-      ${store(f, "h")}
-      ${hasPrevious ? store(g, "g") : ""}
+  const storeBoth = (f: string, g: string): string => `${store(f, "h")}\n${hasPrevious ? store(g, "g") : ""}`;
+  const binding = (i: number): string => `@group(0) @binding(${SCRATCH_BINDING + i})`;
+  const inPart = parts[0]! / 2;
+  /** Moves a thread's elements from or to a tile; which part it lies in is asked once, not at each of them. */
+  const ofTile = (place: string, move: (part: number) => string): string => {
+    if (parts.length === 1) return `let at = ${place} + thread;\n${move(0)}`;
+    const cases = parts.map((_, i) =>
+      wgsl`
+        ${i === 0 ? "default" : `case ${i}`}: {
+          ${move(i)}
+        }
+      `
+    );
+    return wgsl`
+      let place = ${place}; let at = place % ${inPart} + thread;
+      switch place / ${inPart} {
+        ${cases.join("\n")}
+      }
     `;
+  };
+  const others = parts.slice(1).map((_, i) =>
+    wgsl`
+      ${binding(2 + 2 * i)} var<storage, read_write> now${i + 1}: array<vec2f>;
+      ${binding(3 + 2 * i)} var<storage, read_write> before${i + 1}: array<vec2f>;
+    `
+  );
   const tiers = upTo(ahead).map((set) =>
     wgsl`
       {
@@ -53,19 +75,18 @@ export function volumeTorreShader(writing: Writing): Shader {
       ${set < ahead - 1 ? "if (t >= end) { break; }" : ""}
     `
   );
-  const binding = (i: number): string => `@group(0) @binding(${SCRATCH_BINDING + i})`;
   const code = wgsl`
     // ${stencil.title}: a workgroup computes a torre, a thread ${piece.cells} cells of its tile.
     const NX = ${nx}; const NY = ${ny}; const NZ = ${nz};
     const TIER = ${tierElements}; const TURN = ${turn};
     ${updateWriter(expressionsOf(stencil.update)).constants}
     struct Row { stage: i32, place: i32, moved: i32, height: i32 }
-    @group(0) @binding(0) var<storage, read_write> now: array<vec2f>;
-    @group(0) @binding(1) var<storage, read_write> before: array<vec2f>;
+    @group(0) @binding(0) var<storage, read_write> now0: array<vec2f>;
+    @group(0) @binding(1) var<storage, read_write> before0: array<vec2f>;
     @group(0) @binding(2) var<uniform> rows: array<Row, ${MAX_BANDS}>;
     ${binding(0)} var<storage, read_write> farsh: array<vec2f>;
     ${binding(1)} var<storage, read> table: array<i32>;
-    ${binding(2)} var<storage, read> moved: array<i32>;
+    ${others.join("\n")}
     var<workgroup> exchange: array<${phases === 2 ? "f32" : "vec2f"}, ${piece.words}>;
     ${declarePlaces(piece, extent)}
 
@@ -78,7 +99,7 @@ export function volumeTorreShader(writing: Writing): Shader {
       let Z = 3 * (i32(w.x) % ${thirds}) + (row.stage + 30000 - Y) % 3;
       if (Z >= TILES_Z) { return; }
       let X = 2 * ((row.stage + 30000 - Y - Z) / 3 - 10000) + Y + Z;
-      let offset = (moved[0] + row.moved) % W;
+      let offset = (table[0] + row.moved) % W;
       var x = M * X + offset; let y = M * Y - S; let z = M * Z - S;
       // tiers in which the tile or its front meets the grid
       let begin = max(0, (S - x - W - 2 * S) / S);
@@ -99,9 +120,12 @@ export function volumeTorreShader(writing: Writing): Shader {
   }
       ${each((name) => `var h${name} = 0.0f;${hasPrevious ? ` var g${name} = 0.0f;` : ""}`)}
       if (x + W + S > 0) {
-        let at = levelAt(X, Y, Z) + thread;
-        ${load("now", "h")}
-        ${hasPrevious ? load("before", "g") : ""}
+        ${
+    ofTile(
+      "levelAt(X, Y, Z)",
+      (i) => `${load(`now${i}`, "h")}\n${hasPrevious ? load(`before${i}`, "g") : ""}`,
+    )
+  }
       }
       ${declareLanes(extent)}
       x += S * begin;
@@ -116,16 +140,25 @@ export function volumeTorreShader(writing: Writing): Shader {
       }
       // x is now that of the tile after the band's last tier
       if (end == row.height && x < NX) {
-        let at = levelAt(X + 2 * ((offset + S * row.height) / W), Y, Z) + thread;
+        ${
+    ofTile("levelAt(X + 2 * ((offset + S * row.height) / W), Y, Z)", (i) =>
+      wgsl`
         if ((row.height & 1) == 0) {
-          ${storeBoth("now", "before")}
+          ${storeBoth(`now${i}`, `before${i}`)}
         } else { // F(t) now lies in the array of the other parity
-          ${storeBoth("before", "now")}
+          ${storeBoth(`before${i}`, `now${i}`)}
         }
+      `)
+  }
       }
     }
   `;
-  return { label: `torres of ${width} along each form`, code, scratch: [LANES, TABLE, MOVED] };
+  return {
+    label: `torres of ${width} along each form`,
+    code,
+    scratch: [LANES, TABLE],
+    twins: 2 * others.length,
+  };
 }
 
 /**
@@ -154,11 +187,11 @@ function laneOf(piece: VolumePiece, parts: readonly RoundPart[], n: number): str
 /** A round's places and lane, and the values of its first tiers. */
 function declareRound(piece: VolumePiece, parts: readonly RoundPart[], n: number, ahead: number): string {
   return wgsl`
-    let places${n} = table[${2 * n} * THREADS + thread];
+    let places${n} = table[1 + ${2 * n} * THREADS + thread];
     let to${n} = places${n} & 65535; let of${n} = places${n} >> 16u;
     ${
     isWhole(piece, parts) ? "" : wgsl`
-    let from${n} = table[${2 * n + 1} * THREADS + thread]; let way${n} = from${n} >> 28u;
+    let from${n} = table[1 + ${2 * n + 1} * THREADS + thread]; let way${n} = from${n} >> 28u;
     let laneOf${n} = select(select(lane2, lane1, way${n} == 1), lane0, way${n} == 0) - thread + (from${n} & 0xfffffff);
     `
   }

@@ -23,12 +23,23 @@
 import { AMONG_ZEROS, capabilities, wrongParameters } from "../../capability.ts";
 import { operationsOf } from "../../update.ts";
 import type { Problem } from "../../stencils/stencil.ts";
+import { RANGE_ALIGNMENT, type SectionLimits, sectionsOf } from "../../sections.ts";
+import { wgsl } from "../../wgsl/template.ts";
 import { SCRATCH_BINDING, type Shader } from "../storage.ts";
 import { stepwiseLayout } from "../step_shader.ts";
 import type { Dispatch, ParametersOf, Traversal } from "../traversal.ts";
 import { exceededLimit } from "../workgroup_limits.ts";
-import { extentOf, pieceOf, roundsOf, slopeOf, tableOf } from "./volume_lattice.ts";
-import { MOVED, volumeOrder } from "./volume_order.ts";
+import {
+  extentOf,
+  pieceOf,
+  roundsOf,
+  slopeOf,
+  tableOf,
+  upTo,
+  type VolumeExtent,
+  type VolumePiece,
+} from "./volume_lattice.ts";
+import { TABLE, volumeOrder } from "./volume_order.ts";
 import { pace, scheduleVolume, workOf } from "./volume_schedule.ts";
 import { volumeTorreShader } from "./volume_shader.ts";
 
@@ -44,6 +55,9 @@ const OTHER_REGISTERS = 24;
 
 /** Instructions of an operation: some products are added in the same one. */
 const FUSED = 0.8;
+
+/** Parts of a level that fit a shader's eight storage buffers, with FArSh and the table. */
+const MOST_PARTS = 3;
 
 function shapeOf({ stencil: { update }, grid }: Problem, values: VolumeParameters) {
   const piece = pieceOf(update, values.side, values.patchA, values.patchB, values.patchC, values.phases);
@@ -117,9 +131,19 @@ export const volumeTorre: Traversal = {
     if (needed > REGISTERS) {
       return wrongParameters(`${needed} registers in a workgroup: a multiprocessor has ${REGISTERS}`);
     }
+    const parts = partsOf(piece, extent, limits);
+    if (!(parts.length <= MOST_PARTS)) {
+      return { kind: "limits", message: `a level in more than ${MOST_PARTS} bindings: there are no others` };
+    }
+    const layout = stepwiseLayout(problem), bytes = 4 * Math.max(layout.length, extent.length);
+    if (bytes > limits.maxBufferSize) {
+      const message = `${bytes} bytes in one time level, maxBufferSize is ${limits.maxBufferSize}`;
+      return { kind: "limits", message };
+    }
     return exceededLimit(limits, {
-      layout: stepwiseLayout(problem),
-      scratch: Math.max(extent.length, 2 * nt * bands * extent.tierElements),
+      layout,
+      span: 1,
+      scratch: 2 * nt * bands * extent.tierElements,
       workgroup: [piece.threads, 1, 1],
       workgroupBytes: piece.words * piece.wordBytes,
       workgroups: [extent.across[0] * extent.thirds, nx],
@@ -161,9 +185,11 @@ export const volumeTorre: Traversal = {
       },
     };
   },
-  plan(problem, parameters) {
+  plan(problem, parameters, limits) {
     const { nt, bands, ahead } = parameters, { piece, extent } = shapeOf(problem, parameters);
     const layout = stepwiseLayout(problem), { slope, width } = piece, table = tableOf(piece);
+    const cut = sectionsOf(layout, { span: 1 }, limits), sections = cut.length === 1 ? undefined : cut;
+    const parts = partsOf(piece, extent, limits), others = parts.slice(1).map((_, i) => i + 1);
     return {
       label: `volume-torre ${
         Object.entries(parameters).map(([name, value]) => `${name}=${value}`).join(" ")
@@ -173,17 +199,18 @@ export const volumeTorre: Traversal = {
         scratch: [
           { label: "FArSh", length: 2 * nt * bands * extent.tierElements, lives: "plan" },
           { label: "places", length: table.length, lives: "plan", holds: table },
-          { label: "offset of tiles", length: 1, lives: "field" },
         ],
-        order: volumeOrder(piece, extent, layout),
+        order: volumeOrder(piece, extent, { layout, sections, parts }),
+        ...(sections && { sections }),
       },
-      shaders: [volumeTorreShader({ problem, piece, extent, nt, ahead }), moveShader(width)],
+      shaders: [volumeTorreShader({ problem, piece, extent, nt, ahead, parts }), moveShader(width)],
       dispatches(steps, start) {
         const flipped = start % 2 === 1;
         const list = scheduleVolume(piece, extent, { nt, bands, steps }).map((rows): Dispatch => ({
           shader: 0,
           workgroups: [extent.across[0] * extent.thirds, rows.length, 1],
           flipped,
+          others,
           uniforms: rows.flatMap(({ stage, place, moved, height }) => [stage, place, moved, height]),
         }));
         const moved = slope * steps % width;
@@ -203,17 +230,28 @@ function registersOf(problem: Problem, parameters: VolumeParameters): number {
     roundsOf(piece).length * (2 * parameters.ahead + 1);
 }
 
+/** Values of each part of a level: whole rows of tiles, as many as a binding holds, and begin where one may. */
+function partsOf({ cells, threads }: VolumePiece, extent: VolumeExtent, limits?: SectionLimits): number[] {
+  const { along, across: [ny, nz], length } = extent, row = ny * nz * cells * threads;
+  let unit = 1;
+  while (unit * row % RANGE_ALIGNMENT !== 0) unit *= 2;
+  const most = 4 * length <= (limits?.maxStorageBufferBindingSize ?? Infinity)
+    ? along
+    : Math.floor(limits!.maxStorageBufferBindingSize / (4 * row * unit)) * unit;
+  return upTo(Math.ceil(along / most)).map((i) => Math.min(most, along - i * most) * row);
+}
+
 /** The shader that remembers how far tiles have moved once a list of dispatches is done. */
 function moveShader(width: number): Shader {
   return {
     label: "move tiles",
-    scratch: [MOVED],
-    code: `
-struct By { cells: i32 }
-@group(0) @binding(2) var<uniform> by: By;
-@group(0) @binding(${SCRATCH_BINDING}) var<storage, read_write> moved: array<i32>;
-@compute @workgroup_size(1)
-fn main() { moved[0] = (moved[0] + by.cells) % ${width}; }
-`,
+    scratch: [TABLE],
+    code: wgsl`
+      struct By { cells: i32 }
+      @group(0) @binding(2) var<uniform> by: By;
+      @group(0) @binding(${SCRATCH_BINDING}) var<storage, read_write> table: array<i32>;
+      @compute @workgroup_size(1)
+      fn main() { table[0] = (table[0] + by.cells) % ${width}; }
+    `,
   };
 }

@@ -115,7 +115,7 @@ for (const [name, problem] of Object.entries(PROBLEMS)) {
   });
 
   testOnGpu(`${name}: a wrong index where cells leave is found`, async (gpu) => {
-    const right = planOf(problem), leaving = right.storage.order!.leave.shader.code;
+    const right = planOf(problem), leaving = right.storage.order!.leave[0]!.shader.code;
     const changes = [["at / NX % NY", "at / NY % NX"], [
       "value = level[at]",
       "value = level[at ^ 1]",

@@ -49,8 +49,8 @@ export function planOf(problem: Problem, change?: Change): GpuPlan {
       ],
       order: {
         length: fields.length * cells,
-        enter: { shader: enter, workgroups },
-        leave: { shader: leave, workgroups },
+        enter: [{ shader: enter, workgroups }],
+        leave: [{ shader: leave, workgroups }],
       },
     },
     shaders: substeps.flatMap((_, index) => stepShaders(problem, index)),

@@ -1,4 +1,5 @@
 import type { Layout } from "../../../kernels/layout.ts";
+import type { Section } from "../../../kernels/sections.ts";
 import type { Problem } from "../../../kernels/stencils/stencil.ts";
 import type { GpuPlan } from "../../../kernels/traversals/traversal.ts";
 import { HeldProfiles } from "../held_profiles.ts";
@@ -49,11 +50,23 @@ export type ArrayRange = Readonly<Required<GPUBufferBinding>>;
 export type Bindable = GPUBuffer | ArrayRange;
 
 /** Takes the memory of a plan's levels; `arrays`: what shaders bind of it, of each section its even and odd levels. */
-export async function takeLevels(memory: FieldMemory, { label, storage }: GpuPlan) {
-  const { layout, order, sections = [{ layout }] } = storage;
-  const lengths = order === undefined ? sections.map(({ layout }) => layout.length) : [order.length];
-  const begins = storage.sections?.flatMap(({ begin }) => begin ?? []) ?? [], areRanges = begins.length > 0;
-  const taken = await memory.take((areRanges ? [layout.length] : lengths).map((length) => 4 * length), label);
+export async function takeLevels(
+  memory: FieldMemory,
+  { label, storage }: Pick<GpuPlan, "label" | "storage">,
+) {
+  const { layout, order } = storage;
+  const sections: readonly Pick<Section, "layout" | "begin">[] = storage.sections ?? [{ layout }];
+  const lengths = order === undefined
+    ? sections.map(({ layout }) => layout.length)
+    : order.parts ?? [order.length];
+  const begins = order === undefined
+    ? sections.flatMap(({ begin }) => begin ?? [])
+    : lengths.map((_, i) => i * lengths[0]!);
+  const areRanges = begins.length > 0;
+  const taken = await memory.take(
+    (areRanges ? [(order ?? layout).length] : lengths).map((length) => 4 * length),
+    label,
+  );
   const arrays = lengths.map((length, i) =>
     taken[areRanges ? 0 : i]!.map((buffer): ArrayRange => {
       return { buffer, offset: 4 * (begins[i] ?? 0), size: 4 * length };

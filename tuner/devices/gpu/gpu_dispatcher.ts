@@ -139,7 +139,7 @@ export class Dispatcher {
   }
 
   #bind(
-    { shader, flipped, section = 0, copiesTo = -1, twins = [] }: Dispatch,
+    { shader, flipped, section = 0, copiesTo = -1, twins = [], others = [] }: Dispatch,
     groups: Map<number, GPUBindGroup>,
   ): GPUBindGroup {
     const { arrays, pipelines, uniforms, scratch = [] } = this.#resources;
@@ -148,7 +148,10 @@ export class Dispatcher {
     const known = groups.get(key);
     if (known !== undefined) return known;
     const other = copiesTo < 0 ? arrays[section]![1 - level]! : arrays[copiesTo]![level]!;
-    const filled = twins.map((twin) => arrays[twin]![1 - level]!);
+    const filled = [
+      ...twins.map((twin) => arrays[twin]![1 - level]!),
+      ...others.flatMap((one) => [arrays[one]![level]!, arrays[one]![1 - level]!]),
+    ];
     const buffers = [arrays[section]![level]!, other, ...scratch[shader] ?? [], ...filled];
     const group = uniforms.bind(pipelines[shader]!, buffers);
     groups.set(key, group);

@@ -60,7 +60,7 @@ interface Made extends Omit<DispatchResources, "scratch"> {
   /** Those of the plan. */
   readonly scratch: readonly GPUBuffer[];
   /** The canonical copies of levels in an order of the plan's own. */
-  readonly copies: readonly GPUBuffer[];
+  readonly copies: Awaited<ReturnType<typeof takeLevels>> | undefined;
   readonly compileNs: number;
   /** In which order to run fewer steps than the problem's: see the plan's dispatches. */
   readonly orderOf?: ((steps: number) => Parameters | undefined) | undefined;
@@ -83,12 +83,11 @@ export class GpuField implements Disposable {
     this.profiles = profilesOn(gpu, problem, plan, all);
     if (plan.storage.order !== undefined) {
       const pipelines = made.pipelines.slice(plan.shaders.length);
-      const copies = made.copies.map((buffer) => ({ buffer, offset: 0, size: buffer.size }));
       this.#order = new OwnOrder({
         gpu,
         plan,
-        levels: arrays[0]!,
-        copies,
+        levels: arrays,
+        copies: made.copies!.arrays,
         scratch: all,
         uniforms,
         pipelines,
@@ -156,13 +155,13 @@ export class GpuField implements Disposable {
   ): Promise<GpuField> {
     const { pipelines, compileNs } = await compilePlan(gpu, plan);
     await onCompiled?.();
-    const { storage: { layout, order } } = plan, { taken, arrays } = await takeLevels(memory, plan);
-    const scratch: GPUBuffer[] = [], copies: GPUBuffer[] = [];
+    const { storage: { order } } = plan, { taken, arrays } = await takeLevels(memory, plan);
+    const scratch: GPUBuffer[] = [], { order: _, ...canonical } = plan.storage;
+    let copies: Awaited<ReturnType<typeof takeLevels>> | undefined;
     try {
       await makeScratch(gpu, plan, scratch);
-      for (const levels of order === undefined ? [] : ["even", "odd"]) {
-        const label = `${plan.label}: ${levels} levels, canonical`;
-        copies.push(await gpu.buffer(4 * layout.length, LEVEL_USAGE, label));
+      if (order !== undefined) {
+        copies = await takeLevels(ownMemory(gpu), { label: `${plan.label}, canonical`, storage: canonical });
       }
       const uniforms = await Uniforms.create(gpu);
       return new GpuField(problem, plan, {
@@ -179,7 +178,7 @@ export class GpuField implements Disposable {
       });
     } catch (error) {
       memory.giveBack(taken);
-      for (const buffer of [...scratch, ...copies]) buffer.destroy();
+      for (const buffer of [...scratch, ...copies?.taken.flat() ?? []]) buffer.destroy();
       throw error;
     }
   }
@@ -201,7 +200,7 @@ export class GpuField implements Disposable {
   }
 
   #canonical(): readonly (readonly ArrayRange[])[] {
-    return this.#order === undefined ? this.#made.arrays : [this.#order.copies(this.#step % 2)];
+    return this.#order === undefined ? this.#made.arrays : this.#order.copies(this.#step % 2);
   }
 
   get #sections(): readonly Omit<LevelPart, "array">[] {
@@ -537,7 +536,7 @@ export class GpuField implements Disposable {
     const { memory, taken, scratch, copies, uniforms } = this.#made;
     this.#points?.[Symbol.dispose]();
     memory.giveBack(taken);
-    for (const buffer of [...scratch, ...copies]) buffer.destroy();
+    for (const buffer of [...scratch, ...copies?.taken.flat() ?? []]) buffer.destroy();
     uniforms.destroy();
   }
 }

@@ -1,3 +1,4 @@
+import { shadersOf } from "../../../kernels/traversals/storage.ts";
 import type { GpuPlan } from "../../../kernels/traversals/traversal.ts";
 import type { ArrayRange } from "./field_memory.ts";
 import type { GpuDevice } from "./gpu_device.ts";
@@ -7,9 +8,9 @@ import type { Uniforms } from "./gpu_uniforms.ts";
 interface OrderResources {
   readonly gpu: GpuDevice;
   readonly plan: GpuPlan;
-  /** The levels in the plan's own order, and their canonical copies. */
-  readonly levels: readonly ArrayRange[];
-  readonly copies: readonly ArrayRange[];
+  /** The levels in the plan's own order, by parts, and their canonical copies, by sections: even and odd ones. */
+  readonly levels: readonly (readonly ArrayRange[])[];
+  readonly copies: readonly (readonly ArrayRange[])[];
   readonly scratch: readonly GPUBuffer[];
   readonly uniforms: Uniforms;
   /** Of the shaders that enter and leave, of F(t) and of F(t − 1) if that lies otherwise. */
@@ -29,7 +30,7 @@ export class OwnOrder {
   }
 
   /** The copies, as the levels are once all that was submitted is done: it does not wait. */
-  copies(now: number): readonly ArrayRange[] {
+  copies(now: number): readonly (readonly ArrayRange[])[] {
     const { gpu, copies } = this.#resources;
     // where it cannot be submitted, nothing can be that follows
     if (!this.#isCurrent) gpu.enqueue((encoder) => this.leave(encoder, now)).catch(() => {});
@@ -43,23 +44,25 @@ export class OwnOrder {
 
   /** Records what sets the levels from their copies. */
   enter(encoder: GPUCommandEncoder, now: number): void {
-    this.#cross(encoder, now, 0);
+    this.#cross(encoder, now, "enter");
   }
 
   /** Records what sets the copies from the levels. */
   leave(encoder: GPUCommandEncoder, now: number): void {
-    this.#cross(encoder, now, 1);
+    this.#cross(encoder, now, "leave");
     this.#isCurrent = true;
   }
 
-  #cross(encoder: GPUCommandEncoder, now: number, direction: 0 | 1): void {
+  #cross(encoder: GPUCommandEncoder, now: number, direction: "enter" | "leave"): void {
     const { plan, levels, copies, uniforms, pipelines, scratch: all } = this.#resources;
-    const order = plan.storage.order!;
-    for (const [i, level] of levels.entries()) {
-      const its = i === now ? order : order.before ?? order;
-      const { shader: { scratch = [] }, workgroups } = direction === 0 ? its.enter : its.leave;
-      const on = [[level, copies[i]!, ...scratch.map((one) => all[one]!)]];
-      uniforms.dispatch(encoder, pipelines[its === order ? direction : 2 + direction]!, { on, workgroups });
+    const order = plan.storage.order!, shaders = shadersOf(plan).slice(plan.shaders.length);
+    for (const level of [0, 1] as const) {
+      const crossings = (level === now ? order : order.before ?? order)[direction];
+      for (const { part = 0, section = 0, shader, workgroups } of crossings) {
+        const scratch = (shader.scratch ?? []).map((one) => all[one]!);
+        const on = [[levels[part]![level]!, copies[section]![level]!, ...scratch]];
+        uniforms.dispatch(encoder, pipelines[shaders.indexOf(shader)]!, { on, workgroups });
+      }
     }
   }
 }
