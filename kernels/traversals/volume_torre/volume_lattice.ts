@@ -249,7 +249,8 @@ export function extentOf(
   const across = [ny, nz].map((n) => Math.floor((n - 2 + tile + 2 * slope) / tile) + 1) as [number, number];
   const first = Math.ceil(-(2 * width + slope - 2) / tile), last = Math.floor((nx - 1) / tile);
   const along = (last - first >> 1) + 1, thirds = Math.ceil(across[1] / 3);
-  const turn = 3 * Math.ceil(Math.max(...across) / 3), lanes = laneElements({ front });
+  const turns = across.map((tiles) => 3 * Math.ceil(tiles / 3)) as [number, number];
+  const lanes = laneElements({ front }), torres = turns[0] * turns[1] / 3;
   return {
     across,
     first,
@@ -257,11 +258,12 @@ export function extentOf(
     along,
     /** Tiles of a row along z that run at the same time: every third. */
     thirds,
-    /** After as many tiles along y or z a lane's place comes again. */
-    turn,
+    /** After as many tiles along y and z a lane's place comes again. */
+    turns,
     lanes,
-    /** Elements of all lanes at a tier. */
-    tierElements: sum(lanes) * turn * turn / 3,
+    /** Torres that have lanes, and elements of all lanes at a tier. */
+    torres,
+    tierElements: sum(lanes) * torres,
     /** Values of a level. */
     length: 2 * along * across[0] * across[1] * elements.length * threads,
   };

@@ -30,7 +30,7 @@ interface Writing {
 export function volumeTorreShader(writing: Writing): Shader {
   const { problem: { stencil, grid: [nx, ny, nz] }, piece, extent, nt, ahead, parts } = writing;
   const { threads, elements, patch: [pa, pb, pc], strides: [sa, sb, sc], hasPrevious, width, phases } = piece;
-  const { thirds, turn, tierElements } = extent, rounds = roundsOf(piece);
+  const { thirds, tierElements } = extent, rounds = roundsOf(piece);
   const each = (write: (name: string, element: Triple, parity: 0 | 1, i: number) => string): string =>
     elements.flatMap((one, i) => ([0, 1] as const).map((parity) => write(`${i}_${parity}`, one, parity, i)))
       .join("\n");
@@ -78,7 +78,7 @@ export function volumeTorreShader(writing: Writing): Shader {
   const code = wgsl`
     // ${stencil.title}: a workgroup computes a torre, a thread ${piece.cells} cells of its tile.
     const NX = ${nx}; const NY = ${ny}; const NZ = ${nz};
-    const TIER = ${tierElements}; const TURN = ${turn};
+    const TIER = ${tierElements};
     ${updateWriter(expressionsOf(stencil.update)).constants}
     struct Row { stage: i32, place: i32, moved: i32, height: i32 }
     @group(0) @binding(0) var<storage, read_write> now0: array<vec2f>;
@@ -96,9 +96,9 @@ export function volumeTorreShader(writing: Writing): Shader {
       let row = rows[w.y];
       // a stage's tiles have places X, Y, Z with 3 X = 2 stage + Y + Z
       let Y = i32(w.x) / ${thirds};
-      let Z = 3 * (i32(w.x) % ${thirds}) + (row.stage + 30000 - Y) % 3;
+      let Z = 3 * (i32(w.x) % ${thirds}) + (row.stage + 300000 - Y) % 3;
       if (Z >= TILES_Z) { return; }
-      let X = 2 * ((row.stage + 30000 - Y - Z) / 3 - 10000) + Y + Z;
+      let X = 2 * ((row.stage + 300000 - Y - Z) / 3 - 100000) + Y + Z;
       let offset = (table[0] + row.moved) % W;
       var x = M * X + offset; let y = M * Y - S; let z = M * Z - S;
       // tiers in which the tile or its front meets the grid
@@ -165,14 +165,18 @@ export function volumeTorreShader(writing: Writing): Shader {
  * Where a torre's lanes of each direction lie at a tier: those of torres that follow each other are the same. The last that
  * has a lane leaves zeros there, as what it hands on lies outside of the grid, and so the next begins with zeros.
  */
-function declareLanes({ turn, lanes }: VolumeExtent): string {
-  const count = turn * turn / 3;
-  const bases = [0, lanes[0]! * count, (lanes[0]! + lanes[1]!) * count];
+function declareLanes({ turns: [y, z], lanes, torres }: VolumeExtent): string {
+  const lane = (direction: number, ofY: string, ofZ: string): string => {
+    const first = torres * lanes.slice(0, direction).reduce((sum, length) => sum + length, 0);
+    return `let lane${direction} = ${first} + (${ofY} * ${
+      z / 3
+    } + ${ofZ} / 3) * ${lanes[direction]!} + thread;`;
+  };
   return wgsl`
-    let forth = row.stage + ${turn} * 1000; let back = ${turn} * 1000 - row.stage;
-    let lane0 = ((Y + forth) % TURN * ${turn / 3} + (Z + forth) % TURN / 3) * ${lanes[0]!} + thread;
-    let lane1 = ${bases[1]!} + ((Y + back) % TURN * ${turn / 3} + Z / 3) * ${lanes[1]!} + thread;
-    let lane2 = ${bases[2]!} + (Y * ${turn / 3} + (Z + back) % TURN / 3) * ${lanes[2]!} + thread;
+    let forth = row.stage + ${y * z} * 1000; let back = ${y * z} * 1000 - row.stage;
+    ${lane(0, `(Y + forth) % ${y}`, `(Z + forth) % ${z}`)}
+    ${lane(1, `(Y + back) % ${y}`, "Z")}
+    ${lane(2, "Y", `(Z + back) % ${z}`)}
   `;
 }
 
