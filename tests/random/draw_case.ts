@@ -35,7 +35,7 @@ const WISHES: readonly (readonly [number, string | undefined])[] = [
   [3, "marching"],
   [3, "diamond-torre"],
   [2, "plane-torre"],
-  [2, "volume-torre"],
+  [3, "volume-torre"],
   [0.4, "classic"],
   [0.4, "swept"],
   [0.4, "swept-register"],

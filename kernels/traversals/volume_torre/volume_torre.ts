@@ -131,9 +131,11 @@ export const volumeTorre: Traversal = {
     if (needed > REGISTERS) {
       return wrongParameters(`${needed} registers in a workgroup: a multiprocessor has ${REGISTERS}`);
     }
-    const parts = partsOf(piece, extent, limits);
-    if (!(parts.length <= MOST_PARTS)) {
-      return { kind: "limits", message: `a level in more than ${MOST_PARTS} bindings: there are no others` };
+    if (partsOf(piece, extent, limits) === undefined) {
+      const message = `${
+        4 * extent.length
+      } bytes in one time level are more than ${MOST_PARTS} bindings hold`;
+      return { kind: "limits", message };
     }
     const layout = stepwiseLayout(problem), bytes = 4 * Math.max(layout.length, extent.length);
     if (bytes > limits.maxBufferSize) {
@@ -189,7 +191,8 @@ export const volumeTorre: Traversal = {
     const { nt, bands, ahead } = parameters, { piece, extent } = shapeOf(problem, parameters);
     const layout = stepwiseLayout(problem), { slope, width } = piece, table = tableOf(piece);
     const cut = sectionsOf(layout, { span: 1 }, limits), sections = cut.length === 1 ? undefined : cut;
-    const parts = partsOf(piece, extent, limits), others = parts.slice(1).map((_, i) => i + 1);
+    const parts = partsOf(piece, extent, limits) ?? [extent.length],
+      others = parts.slice(1).map((_, i) => i + 1);
     return {
       label: `volume-torre ${
         Object.entries(parameters).map(([name, value]) => `${name}=${value}`).join(" ")
@@ -226,19 +229,23 @@ export const volumeTorre: Traversal = {
 function registersOf(problem: Problem, parameters: VolumeParameters): number {
   const { piece } = shapeOf(problem, parameters), { cells, hasPrevious, phases } = piece;
   const levels = hasPrevious ? 2 : 1;
-  return OTHER_REGISTERS + cells * (levels + (phases - 1) / 2) +
-    roundsOf(piece).length * (2 * parameters.ahead + 1);
+  const fronts = 2 * parameters.ahead * roundsOf(piece).length;
+  return OTHER_REGISTERS + cells * (levels + (phases - 1) / 4) + fronts;
 }
 
-/** Values of each part of a level: whole rows of tiles, as many as a binding holds, and begin where one may. */
-function partsOf({ cells, threads }: VolumePiece, extent: VolumeExtent, limits?: SectionLimits): number[] {
+/**
+ * Values of each part of a level: whole rows of tiles, as many as a binding holds, which begin where one may; undefined where
+ * there would be too many.
+ */
+function partsOf({ cells, threads }: VolumePiece, extent: VolumeExtent, limits?: SectionLimits) {
   const { along, across: [ny, nz], length } = extent, row = ny * nz * cells * threads;
   let unit = 1;
   while (unit * row % RANGE_ALIGNMENT !== 0) unit *= 2;
   const most = 4 * length <= (limits?.maxStorageBufferBindingSize ?? Infinity)
     ? along
     : Math.floor(limits!.maxStorageBufferBindingSize / (4 * row * unit)) * unit;
-  return upTo(Math.ceil(along / most)).map((i) => Math.min(most, along - i * most) * row);
+  const count = Math.ceil(along / most);
+  return count > MOST_PARTS ? undefined : upTo(count).map((i) => Math.min(most, along - i * most) * row);
 }
 
 /** The shader that remembers how far tiles have moved once a list of dispatches is done. */
