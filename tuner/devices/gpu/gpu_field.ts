@@ -10,7 +10,6 @@ import {
   type ArrayRange,
   boundScratch,
   type FieldMemory,
-  LEVEL_USAGE,
   type LevelPart,
   makeScratch,
   ownMemory,
