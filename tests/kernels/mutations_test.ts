@@ -594,7 +594,7 @@ const SUBJECTS: readonly Subject[] = [
       "another torre's lane along v": ["row.stage / 2 * ", "(row.stage + 1) / 2 * "],
       "the front of the tier before": [/farsh\[lane0 \+ \d+\]/g, "farsh[lane0]"],
       "nothing handed on over the corner": [/isU0 = n0 < (\d+)/g, "isU0 = n0 < $1 - 1"],
-      "a neighbour's value one place off": ["exchange[own + 26]", "exchange[own + 25]"],
+      "a neighbour's value one place off": [/\[own \+ 1\]/g, "[own]"],
       "cells beyond the grid that are not zero": ["if (acrossY || x < 0 || x + W > NX)", "if (false)"],
       "tiles of odd stages that are not shifted": ["(row.stage & 1) * (W / 2)", "0"],
       "another order of bits along the Z curve": [

@@ -12,13 +12,8 @@ import { life } from "../../kernels/stencils/life.ts";
 import type { Stencil } from "../../kernels/stencils/stencil.ts";
 import { wave } from "../../kernels/stencils/wave.ts";
 import { EARLY, splitExpression } from "../../kernels/traversals/volume_torre/split_expression.ts";
-import {
-  extentOf,
-  pieceOf,
-  roundsOf,
-  tableOf,
-} from "../../kernels/traversals/volume_torre/volume_lattice.ts";
-import { scheduleVolume } from "../../kernels/traversals/volume_torre/volume_schedule.ts";
+import { extentOf, pieceOf, roundsOf, tableOf } from "../../kernels/traversals/volume_torre/lattice.ts";
+import { scheduleVolume } from "../../kernels/traversals/volume_torre/schedule.ts";
 import { inVolumeTorres, rowsIn, testRows } from "./oracle_case.ts";
 import { reweighted } from "./reweighted.ts";
 import { clamped } from "./whole_numbers.ts";

@@ -22,7 +22,7 @@
  *
  * @module
  */
-import { capabilities, wrongParameters } from "../../capability.ts";
+import { A_FIELD_IN_A_TILE, capabilities, wrongParameters } from "../../capability.ts";
 import { alongAxes, isAllZero, ownBoundary } from "../../stencils/stencil.ts";
 import { operationsOf } from "../../update.ts";
 import { isMirrored } from "../mirrored.ts";
@@ -54,21 +54,7 @@ export const planeTorre: Traversal = {
       "slanted-taps",
       "sideways-taps",
     ],
-    {
-      window: "a level must lie in one buffer",
-      volume: "a tile covers x and y, and there is no third axis",
-      fields: "a tile holds one field",
-      "sub-steps": "a tile holds one field",
-      "shared-sub-steps": "a tile holds one field",
-      "early-fields": "a tile holds one field",
-      materials: "a tile holds no materials",
-      profiles: "a tile holds no profiles",
-      signal: "a tier knows no time",
-      "previous-neighbours": "a torre keeps that level of the cell itself only",
-      reach: "there is nothing to tile",
-      points: "a tile has neither sources nor receivers",
-      "early-sources": "a tile has no sources",
-    },
+    { ...A_FIELD_IN_A_TILE, volume: "a tile covers x and y, and there is no third axis" },
   ),
   parameterLists({ stencil, boundary, steps }) {
     const { slope } = leanOf(asPlane({ stencil, grid: [1, 1, 1], boundary, steps }).stencil.update);

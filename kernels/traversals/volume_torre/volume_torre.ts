@@ -20,7 +20,7 @@
  *
  * @module
  */
-import { AMONG_ZEROS, capabilities, wrongParameters } from "../../capability.ts";
+import { A_FIELD_IN_A_TILE, AMONG_ZEROS, capabilities, wrongParameters } from "../../capability.ts";
 import { operationsOf } from "../../update.ts";
 import type { Problem } from "../../stencils/stencil.ts";
 import { RANGE_ALIGNMENT, type SectionLimits, sectionsOf } from "../../sections.ts";
@@ -38,10 +38,10 @@ import {
   upTo,
   type VolumeExtent,
   type VolumePiece,
-} from "./volume_lattice.ts";
-import { TABLE, volumeOrder } from "./volume_order.ts";
-import { pace, scheduleVolume, workOf } from "./volume_schedule.ts";
-import { volumeTorreShader } from "./volume_shader.ts";
+} from "./lattice.ts";
+import { TABLE, volumeOrder } from "./order.ts";
+import { pace, scheduleVolume, workOf } from "./schedule.ts";
+import { volumeTorreShader } from "./shader.ts";
 
 type VolumeParameters = ParametersOf<
   "side" | "patchA" | "patchB" | "patchC" | "phases" | "ahead" | "nt" | "bands"
@@ -79,21 +79,7 @@ export const volumeTorre: Traversal = {
       "slanted-taps",
       "sideways-taps",
     ],
-    {
-      boundary: "a tile holds no images",
-      window: "a level must lie in one buffer",
-      fields: "a tile holds one field",
-      "sub-steps": "a tile holds one field",
-      "shared-sub-steps": "a tile holds one field",
-      "early-fields": "a tile holds one field",
-      materials: "a tile holds no materials",
-      profiles: "a tile holds no profiles",
-      signal: "a tier knows no time",
-      "previous-neighbours": "a torre keeps that level of the cell itself only",
-      reach: "there is nothing to tile",
-      points: "a tile has neither sources nor receivers",
-      "early-sources": "a tile has no sources",
-    },
+    { ...A_FIELD_IN_A_TILE, boundary: "a tile holds no images" },
     { boundaries: AMONG_ZEROS },
   ),
   parameterLists({ stencil: { update }, steps }) {
@@ -110,7 +96,7 @@ export const volumeTorre: Traversal = {
     };
   },
   infeasible(problem, parameters, limits) {
-    const { side, patchA, patchB, patchC, ahead, nt, bands } = parameters, { steps, grid: [nx] } = problem;
+    const { side, patchA, patchB, patchC, nt, bands } = parameters, { steps, grid: [nx] } = problem;
     const slope = slopeOf(problem.stencil.update), patch = [patchA, patchB, patchC];
     if (patch.some((own) => side % own !== 0)) {
       return wrongParameters(`sides of ${side} elements do not divide into patches of ${patch.join(" x ")}`);
@@ -121,7 +107,6 @@ export const volumeTorre: Traversal = {
       );
     }
     if (nt % 2 !== 0) return wrongParameters(`Nt ${nt} is odd: the two arrays would not swap back`);
-    if (ahead > nt) return wrongParameters(`fronts of ${ahead} tiers ahead: a band has ${nt}`);
     const { piece, extent } = shapeOf(problem, parameters),
       { usable } = pace(piece, extent, { nt, bands, steps });
     if (bands > 1 && bands > usable) {

@@ -82,8 +82,6 @@ export const pieceOf = remembered((
     placeOf: (element: Triple): number =>
       slots.get(`${within(element)}`)! +
       sum(element.map((value, i) => Math.floor(value / patch[i]!) * places.strides[i]!)),
-    /** Blocks of the tile in the order of threads, so that neighbouring threads' places lie in different banks. */
-    blocksOfThreads: (): Triple[] => spreadOverBanks(blocks, places.strides, phases === 2 ? 32 : 16),
   };
 });
 
@@ -100,7 +98,7 @@ function frontOf({ tile, slope }: VolumePiece): Triple[][] {
  * for those of the front. Of the strides those are taken with the fewest bank conflicts that fit.
  */
 function placesOf(blocks: Triple, shared: readonly Triple[], slope: number, phases: number) {
-  const banks = phases === 2 ? 32 : 16, wordBytes = phases === 2 ? 4 : 8;
+  const wordBytes = phases === 2 ? 4 : 8, banks = 128 / wordBytes;
   const groups = Math.ceil(blocks[0] * blocks[1] * blocks[2] / banks);
   let best: { cost: number; strides: Triple; words: number; slots: number[] } | undefined;
   for (const [fast, middle, slow] of ORDERS) {
@@ -135,28 +133,14 @@ function placesOf(blocks: Triple, shared: readonly Triple[], slope: number, phas
 /** Orders of the forms, the one along which places follow each other first. */
 const ORDERS = [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]] as const;
 
-function spreadOverBanks(blocks: Triple, strides: Triple, banks: number): Triple[] {
-  const inBank = upTo(banks).map((): Triple[] => []), order: Triple[] = [];
-  for (const block of triplesBelow(blocks)) {
-    inBank[sum(block.map((at, i) => at * strides[i]!)) % banks]!.push(block);
-  }
-  for (const threads = blocks[0] * blocks[1] * blocks[2]; order.length < threads;) {
-    // threads that run together take one of each of the fullest banks
-    const taken = new Array<number>(banks).fill(0);
-    for (let size = Math.min(banks, threads - order.length); size > 0; size--) {
-      let pick = -1;
-      for (const bank of inBank.keys()) {
-        const left = inBank[bank]!.length;
-        if (left === 0) continue;
-        const isBetter = pick < 0 || taken[bank]! < taken[pick]! ||
-          (taken[bank] === taken[pick] && left > inBank[pick]!.length);
-        if (isBetter) pick = bank;
-      }
-      order.push(inBank[pick]!.shift()!);
-      taken[pick]!++;
-    }
-  }
-  return order;
+/** Blocks in the order of threads: the first of each bank, then the second, so that neighbours seldom share one. */
+function spreadOverBanks({ blocks, strides, wordBytes }: VolumePiece): Triple[] {
+  const banks = 128 / wordBytes, inBank = new Uint32Array(banks);
+  const ranked = triplesBelow(blocks).map((block) => {
+    const bank = sum(block.map((at, i) => at * strides[i]!)) % banks;
+    return { block, rank: inBank[bank]!++ * banks + bank };
+  });
+  return ranked.sort((p, q) => p.rank - q.rank).map(({ block }) => block);
 }
 
 /** A part of a round: threads from `from` to before `to` take over elements of one direction, the first at `lane`. */
@@ -202,11 +186,6 @@ function pack(front: readonly number[], threads: number, isDense: boolean): Roun
   return rounds;
 }
 
-/** Elements of a torre's lane in each direction, with room up to the next line of the cache. */
-export function laneElements({ front }: Pick<VolumePiece, "front">): number[] {
-  return front.map((length) => Math.ceil(length / LANE_ELEMENTS) * LANE_ELEMENTS);
-}
-
 /**
  * Where a thread's elements of the front go to in workgroup memory, and where the tile's own elements lie that follow them
  * in their lanes; then the thread's block. Word 0 is how far tiles have moved; the others by
@@ -230,7 +209,7 @@ export function tableOf(piece: VolumePiece): Int32Array<ArrayBuffer> {
       }
     }
   }
-  for (const [thread, [a, b, c]] of piece.blocksOfThreads().entries()) {
+  for (const [thread, [a, b, c]] of spreadOverBanks(piece).entries()) {
     table[1 + 2 * rounds.length * threads + thread] = a | b << 8 | c << 16;
   }
   return table;
@@ -250,7 +229,8 @@ export function extentOf(
   const first = Math.ceil(-(2 * width + slope - 2) / tile), last = Math.floor((nx - 1) / tile);
   const along = (last - first >> 1) + 1, thirds = Math.ceil(across[1] / 3);
   const turns = across.map((tiles) => 3 * Math.ceil(tiles / 3)) as [number, number];
-  const lanes = laneElements({ front }), torres = turns[0] * turns[1] / 3;
+  const lanes = front.map((length) => Math.ceil(length / LANE_ELEMENTS) * LANE_ELEMENTS);
+  const torres = turns[0] * turns[1] / 3;
   return {
     across,
     first,

@@ -4,25 +4,12 @@
  * @module
  */
 import { MAX_BANDS } from "../waves.ts";
-import type { VolumeExtent, VolumePiece } from "./volume_lattice.ts";
+import type { VolumeExtent, VolumePiece } from "./lattice.ts";
 
-/** A stage of a band. */
-export interface VolumeRow {
-  /** The sum of the torres' places along the three forms. */
-  readonly stage: number;
-  /** The band, and its place in FArSh. */
-  readonly band: number;
-  readonly place: number;
-  /** How many cells tiles move before the band. */
-  readonly moved: number;
-  readonly height: number;
-}
+/** A stage of a band: its torres' places along the forms have this sum, before the band tiles have moved by so many cells. */
+type VolumeRow = Readonly<Record<"stage" | "band" | "place" | "moved" | "height", number>>;
 
-interface Bands {
-  readonly nt: number;
-  readonly bands: number;
-  readonly steps: number;
-}
+type Bands = Readonly<Record<"nt" | "bands" | "steps", number>>;
 
 /** The stages of a band of `height` tiers, first and last: whatever its tiles' offset is, they begin at the first. */
 function stagesOf({ slope, width, tile }: VolumePiece, extent: VolumeExtent, height: number) {

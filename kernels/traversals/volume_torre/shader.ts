@@ -12,9 +12,9 @@ import { updateWriter } from "../../wgsl/write_update.ts";
 import { SCRATCH_BINDING, type Shader } from "../storage.ts";
 import { MAX_BANDS } from "../waves.ts";
 import { EARLY, splitExpression } from "./split_expression.ts";
-import { formsOf, type RoundPart, roundsOf, type Triple, upTo } from "./volume_lattice.ts";
-import type { VolumeExtent, VolumePiece } from "./volume_lattice.ts";
-import { declarePlaces, LANES, TABLE } from "./volume_order.ts";
+import { formsOf, type RoundPart, roundsOf, type Triple, upTo } from "./lattice.ts";
+import type { VolumeExtent, VolumePiece } from "./lattice.ts";
+import { declarePlaces, LANES, TABLE } from "./order.ts";
 
 interface Writing {
   readonly problem: Problem;
@@ -31,9 +31,7 @@ export function volumeTorreShader(writing: Writing): Shader {
   const { problem: { stencil, grid: [nx, ny, nz] }, piece, extent, nt, ahead, parts } = writing;
   const { threads, elements, patch: [pa, pb, pc], strides: [sa, sb, sc], hasPrevious, width, phases } = piece;
   const { thirds, tierElements } = extent, rounds = roundsOf(piece);
-  const each = (write: (name: string, element: Triple, parity: 0 | 1, i: number) => string): string =>
-    elements.flatMap((one, i) => ([0, 1] as const).map((parity) => write(`${i}_${parity}`, one, parity, i)))
-      .join("\n");
+  const names = elements.flatMap((_, i) => [`${i}_0`, `${i}_1`]);
   const load = (level: string, to: string): string =>
     elements.map((_, i) =>
       `{ let pair = ${level}[at + ${i} * THREADS]; ${to}${i}_0 = pair.x; ${to}${i}_1 = pair.y; }`
@@ -118,7 +116,7 @@ export function volumeTorreShader(writing: Writing): Shader {
       } |= ${(1 << (i & 31)) >>> 0}u; }`
     ).join("\n")
   }
-      ${each((name) => `var h${name} = 0.0f;${hasPrevious ? ` var g${name} = 0.0f;` : ""}`)}
+      ${names.map((name) => `var h${name} = 0.0f;${hasPrevious ? ` var g${name} = 0.0f;` : ""}`).join("\n")}
       if (x + W + S > 0) {
         ${
     ofTile(

@@ -8,7 +8,7 @@ import { declareLayout, LINEAR_THREADS, linearWorkgroups, strides } from "../../
 import { wgsl } from "../../wgsl/template.ts";
 import { type Crossing, type Order, SCRATCH_BINDING } from "../storage.ts";
 import type { Section } from "../../sections.ts";
-import { roundsOf, type VolumeExtent, type VolumePiece } from "./volume_lattice.ts";
+import { roundsOf, type VolumeExtent, type VolumePiece } from "./lattice.ts";
 
 /** The plan's scratch buffers. */
 export const LANES = 0, TABLE = 1;
