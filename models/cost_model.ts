@@ -240,7 +240,7 @@ function decay(x: number): number {
 
 const DECAY = Float64Array.from({ length: 1024 }, (_, i) => Math.exp(-i / 64));
 
-/** The squared distance of two points in the numbers from one to before another. */
+/** The squared distance of two points in their numbers from `from` to before `to`. */
 function squaresOf(a: Float64Array, b: Float64Array, from: number, to: number): number {
   let squares = 0;
   for (let i = from; i < to; i++) {
@@ -250,7 +250,7 @@ function squaresOf(a: Float64Array, b: Float64Array, from: number, to: number): 
   return squares;
 }
 
-/** A number of an equation. */
+/** A number that distinguishes an equation. */
 const equationOf = remembered((update: Update) => parseInt(hashOf(update).slice(0, 12), 16));
 
 /** How kinds of the CPU's configurations begin. */

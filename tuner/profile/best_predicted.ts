@@ -176,10 +176,10 @@ function traversalOf({ candidate }: Way): Traversal | undefined {
 /** A text that ways share exactly if they are one kernel, whose dispatches may come in another order. */
 function kernelOf(way: Way, without: readonly string[] = []): string {
   const { candidate, part } = way, { ordering = [] } = traversalOf(way) ?? {};
-  const its = Object.entries(candidate.parameters).filter(([name]) =>
+  const compiled = Object.entries(candidate.parameters).filter(([name]) =>
     !ordering.includes(name) && !without.includes(name)
   );
-  return JSON.stringify([kindOf(candidate), part, ...its]);
+  return JSON.stringify([kindOf(candidate), part, ...compiled]);
 }
 
 /** Ways with their corrected rates, the fastest first. */
@@ -211,9 +211,9 @@ function gpuWays(
     reasons.push("GPU: there is no GPU");
     return [];
   }
-  const enumerations = traversals.map((one) => new Enumeration(one, way.on, { limits, device }));
-  const ways = enumerations.flatMap((one) =>
-    one.best(MOST_CORRECTED).map((candidate) => ({ ...way, candidate }))
+  const enumerations = traversals.map((traversal) => new Enumeration(traversal, way.on, { limits, device }));
+  const ways = enumerations.flatMap((enumeration) =>
+    enumeration.best(MOST_CORRECTED).map((candidate) => ({ ...way, candidate }))
   );
   if (ways.length === 0) {
     const [first] = enumerations.toSorted((a, b) =>

@@ -53,12 +53,12 @@ export function learn(
     if (measured === undefined) continue;
     const model = deviceModelOf(device);
     const fits = ({ cpuWorkers = 0 }: Sample): boolean => cpuWorkers > 0 ? isAlike : !isCpu;
-    const its = isAlike ? plannedProblem({ ...usersProblem(measured), stencil }) : measured;
-    const known = sampled(its.stencil);
-    if (!known.has(entry)) known.set(entry, samplesOf(entry, its, model));
-    const some = known.get(entry)!.filter(fits).slice(0, left), of = isHere ? 0 : 1 + numberOf(device);
-    samples.set(entry, some.map((one) => ({ ...one, device: of, isForeign: !isAlike })));
-    left -= some.length;
+    const problem = isAlike ? plannedProblem({ ...usersProblem(measured), stencil }) : measured;
+    const known = sampled(problem.stencil);
+    if (!known.has(entry)) known.set(entry, samplesOf(entry, problem, model));
+    const fitting = known.get(entry)!.filter(fits).slice(0, left), number = isHere ? 0 : 1 + numberOf(device);
+    samples.set(entry, fitting.map((sample) => ({ ...sample, device: number, isForeign: !isAlike })));
+    left -= fitting.length;
   }
   return samples;
 }

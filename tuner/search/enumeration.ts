@@ -58,7 +58,7 @@ export const listsOf: (problem: Problem, traversal: string, limits: DeviceLimits
       TRAVERSALS.find(({ name }) => name === traversal)!.parameterLists(problem, limits),
   );
 
-/** Values of long lists are left out at first; neighbours of the best of what is found are looked at then, and of these again. */
+/** Candidates, the best by then, whose neighbours are looked at; then again, with what that found. */
 const MOST_REFINED = [16, 4];
 
 /** What a GPU can run of a traversal for a problem, of the combinations of parameters that were looked at. */
@@ -109,30 +109,18 @@ export class Enumeration {
     return this;
   }
 
-  /**
-   * The best predicted, kernels written as usual: among every second value of long lists and the neighbours of the best, where
-   * they are not too many to look at all.
-   */
+  /** The best predicted, kernels written as usual: of every second value of long lists, and of what lies near the best. */
   best(most: number): Candidate[] {
     if (this.refusal !== undefined) return [];
-    const { writing = [] } = this.#traversal, candidates = this.candidates;
-    const all = withLists(
-      this.#traversal.parameterLists(this.#problem, this.#limits),
-      writing,
-      ([first]) => [first!],
-    );
-    const isLeft = (name: string, at: number): boolean => at % 2 === 1 && at < orderedIn(all[name]!);
-    let long = Object.keys(all).filter((name) => orderedIn(all[name]!) > 0);
-    this.look(withLists(all, long, (list, name) => list.filter((_, i) => !isLeft(name, i))));
-    if (candidates.length === 0 && long.length > 0) {
-      this.look(all);
-      long = [];
-    }
-    const seen = new Set<string>(), centres = new Set<Candidate>();
+    const { candidates } = this, seen = new Set<string>(), centres = new Set<Candidate>();
+    const lists = this.#traversal.parameterLists(this.#problem, this.#limits), names = Object.keys(lists);
+    const all = withLists(lists, this.#traversal.writing ?? [], ([first]) => [first!]);
+    let coarse = withLists(all, names, everySecond);
+    this.look(coarse);
+    if (candidates.length === 0) this.look(coarse = all);
     const isNew = (parameters: Parameters): boolean => {
       const key = Object.values(parameters).join(), { size } = seen;
-      return long.some((name) => isLeft(name, all[name]!.indexOf(parameters[name]!))) &&
-        seen.add(key).size > size;
+      return names.some((name) => !coarse[name]!.includes(parameters[name]!)) && seen.add(key).size > size;
     };
     const fastest = (count: number): Candidate[] =>
       candidates.sort((a, b) => b.predicted - a.predicted).slice(0, count);
@@ -140,8 +128,9 @@ export class Enumeration {
       for (const centre of fastest(count)) {
         if (centres.has(centre)) continue;
         centres.add(centre);
-        const near = withLists(all, Object.keys(all), (list, name) => {
-          const at = list.indexOf(centre.parameters[name]!), reach = long.includes(name) ? 1 : 0;
+        const near = withLists(all, names, (list, name) => {
+          const at = list.indexOf(centre.parameters[name]!),
+            reach = coarse[name]!.length < list.length ? 1 : 0;
           return list.filter((_, i) => Math.abs(i - at) <= reach);
         });
         this.look(near, isNew);
@@ -183,11 +172,11 @@ export class Enumeration {
   }
 }
 
-/** How many of a list's first values are in order, of which every second is looked at first; 0 where they are few. */
-function orderedIn(list: readonly number[]): number {
+/** Every second of a list's first values that are in order, where they are more than four, and all others. */
+function everySecond(list: readonly number[]): readonly number[] {
   const end = list.findIndex((value, i) => i > 0 && value <= list[i - 1]!);
   const count = end < 0 ? list.length : end;
-  return count > 4 ? count : 0;
+  return count > 4 ? list.filter((_, i) => i % 2 === 0 || i >= count) : list;
 }
 
 /** A passage through the window that the limits give; undefined where all lies on the device. */
