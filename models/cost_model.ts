@@ -53,10 +53,12 @@ interface Posterior {
   readonly covariances?: Float64Array | undefined;
 }
 
+/** Parameters, in what they are measured; of those that say how a kernel is written, and measure nothing, the values. */
+type Axes = ReadonlyMap<string, { readonly length: number; readonly values?: number[] | undefined }>;
+
 /** What is known of one kind of configurations. */
 interface Kind {
-  /** Its parameters: in what they are measured; of those that say how a kernel is written, and measure nothing, the values. */
-  readonly axes: ReadonlyMap<string, { readonly length: number; readonly values?: number[] | undefined }>;
+  readonly axes: Axes;
   /** Median of the predictions' errors. */
   readonly level: number;
   /** The most of its registers that a fast one needs. */
@@ -81,22 +83,11 @@ export class CostModel {
   constructor(readonly device: DeviceModel, samples: readonly Sample[] = []) {
     const corrections = this.#corrections = (device.record ?? H100).corrections;
     for (const [kind, measured] of Map.groupBy(samples, kindOf)) {
-      const names = [...new Set(measured.flatMap(({ parameters }) => Object.keys(parameters)))].sort();
-      const { writing = [] } = TRAVERSALS.find(({ name }) => name === kind) ?? {};
-      const { ordering = [] } = TRAVERSALS.find(({ name }) => name === measured[0]!.traversal.name) ?? {};
-      const written = names.filter((name) => writing.includes(name));
-      const axes = new Map([...new Set([...written, ...names])].map((name) => {
-        const values = new Set(measured.map(({ parameters }) => parameters[name] ?? 0));
-        const length = corrections.lengths[ordering.includes(name) ? "ordering" : "parameter"];
-        return [name, {
-          length,
-          values: writing.includes(name) ? [...values].sort((a, b) => a - b) : undefined,
-        }];
-      }));
+      const { axes, written } = axesOf(measured, corrections);
       const ratios = measured.map(({ cellsPerSecond, predicted }) => cellsPerSecond / predicted);
       const level = Math.log(median(ratios)), errors = ratios.map(Math.log);
       const points = measured.map((one) => this.#pointOf(one, one.problem, axes, one.device));
-      const between = covarianceOf(corrections, written.length);
+      const between = covarianceOf(corrections, written);
       const covariances = (point: Float64Array, first = 0) => {
         const row = new Float64Array(points.length);
         for (let i = first; i < row.length; i++) row[i] = between(point, points[i]!);
@@ -109,7 +100,7 @@ export class CostModel {
       });
       const asFast = measured.filter((_, i) => errors[i]! > level + Math.log(corrections.asFast));
       const pressures = asFast.map((sample) =>
-        Math.min(sample.isForeign ? corrections.foreignPressure : Infinity, this.#pressureOf(sample))
+        Math.min(sample.isForeign ? corrections.foreignPressure : Infinity, pressureOf(sample, device))
       );
       const pressure = Math.max(corrections.safePressure, ...pressures);
       this.#kinds.set(kind, { axes, level, pressure, process, covariances });
@@ -146,7 +137,8 @@ export class CostModel {
     if (before?.problem === problem) return before;
     const known = this.#knownOf(candidate), predicted = Math.log(candidate.predicted);
     const { risk: perPressure, safePressure, unknown, newParameter } = this.#corrections;
-    const risk = perPressure * Math.max(0, this.#pressureOf(candidate) - (known?.pressure ?? safePressure));
+    const risk = perPressure *
+      Math.max(0, pressureOf(candidate, this.device) - (known?.pressure ?? safePressure));
     // of what was never measured nothing good is expected
     let mean = predicted + this.#level - unknown - risk, covariances: Posterior["covariances"];
     if (known !== undefined) {
@@ -169,38 +161,82 @@ export class CostModel {
     return known;
   }
 
-  /** A thread's values over its registers; 0 on the CPU. */
-  #pressureOf({ demand }: Pick<Prediction, "demand">): number {
-    return demand === undefined ? 0 : Math.min(MOST_PRESSURE, registerPressure(demand, this.device));
+  #pointOf(prediction: Prediction, { grid, stencil }: Problem, axes: Axes, device = 0): Float64Array {
+    const { lengths } = this.#corrections;
+    return pointOf(prediction, axes, this.device, [
+      Math.log2(grid[2]) / lengths.row,
+      Math.log2(cellsOf(grid)) / lengths.cells,
+      device,
+      equationOf(stencil.update),
+    ]);
   }
+}
 
-  #pointOf(
-    { parameters, demand }: Prediction,
-    { grid, stencil }: Problem,
-    axes: Kind["axes"],
-    device = 0,
-  ): Float64Array {
-    const { lengths } = this.#corrections, point: number[] = [];
-    for (const [name, { values, length }] of axes) {
-      const value = parameters[name] ?? 0;
-      const place = values?.findIndex((other) => other >= value) ?? Math.log2(1 + value);
-      point.push((place < 0 ? values!.length : place) / length);
-    }
-    point.push(Math.log2(grid[2]) / lengths.row, Math.log2(cellsOf(grid)) / lengths.cells);
-    if (demand !== undefined) {
-      const { workgroupsPerDispatch, loopInstructions = 0, bytesPerUpdate, rounds } = demand;
-      point.push(
-        Math.log2(workgroupsPerDispatch) / lengths.workgroups,
-        Math.log2(1 + loopInstructions) / lengths.instructions,
-        Math.log2(rounds.instructions * rounds.busyThreads / rounds.cells) / lengths.work,
-        Math.log2(bytesPerUpdate) / lengths.bytes,
-        Math.log2(rounds.cells) / lengths.round,
-        this.#pressureOf({ demand }) / lengths.registers,
-      );
-    }
-    point.push(device, equationOf(stencil.update));
-    return new Float64Array(point);
+/**
+ * How alike the errors of two of these predictions are, of one traversal and for one problem: 1 where they are the same, 0
+ * where they have nothing in common. On no GPU they are known to be otherwise than on an H100.
+ */
+export function likenessOf(predictions: readonly Prediction[]): (one: number, other: number) => number {
+  const device = { copyBytesPerSecond: H100.copyBytesPerSecond };
+  const corrections = { ...H100.corrections, variation: 1, apart: 0 };
+  const kinds = new Map([...Map.groupBy(predictions, kindOf)].map(([kind, some]) => {
+    const { axes, written } = axesOf(some, corrections);
+    return [kind, { axes, covariance: covarianceOf(corrections, written) }];
+  }));
+  const known = predictions.map((prediction) => kinds.get(kindOf(prediction))!);
+  const points = predictions.map((prediction, i) => pointOf(prediction, known[i]!.axes, device, [0, 0]));
+  return (one, other) => known[one]!.covariance(points[one]!, points[other]!);
+}
+
+/** The axes of one kind's parameters; those that say how a kernel is written, and how many these are, first. */
+function axesOf(
+  predictions: readonly Prediction[],
+  { lengths }: Corrections,
+): { readonly axes: Axes; readonly written: number } {
+  const names = [...new Set(predictions.flatMap(({ parameters }) => Object.keys(parameters)))].sort();
+  const { writing = [] } = TRAVERSALS.find(({ name }) => name === kindOf(predictions[0]!)) ?? {};
+  const { ordering = [] } = TRAVERSALS.find(({ name }) => name === predictions[0]!.traversal.name) ?? {};
+  const written = names.filter((name) => writing.includes(name));
+  const axes = new Map([...new Set([...written, ...names])].map((name) => {
+    const values = new Set(predictions.map(({ parameters }) => parameters[name] ?? 0));
+    return [name, {
+      length: lengths[ordering.includes(name) ? "ordering" : "parameter"],
+      values: writing.includes(name) ? [...values].sort((a, b) => a - b) : undefined,
+    }];
+  }));
+  return { axes, written: written.length };
+}
+
+/** A prediction's point: its parameters, what it asks of the device, what tells problems apart, the device and the equation. */
+function pointOf(
+  { parameters, demand }: Prediction,
+  axes: Axes,
+  device: DeviceModel,
+  rest: readonly number[],
+): Float64Array {
+  const { lengths } = (device.record ?? H100).corrections, point: number[] = [];
+  for (const [name, { values, length }] of axes) {
+    const value = parameters[name] ?? 0;
+    const place = values?.findIndex((other) => other >= value) ?? Math.log2(1 + value);
+    point.push((place < 0 ? values!.length : place) / length);
   }
+  if (demand !== undefined) {
+    const { workgroupsPerDispatch, loopInstructions = 0, bytesPerUpdate, rounds } = demand;
+    point.push(
+      Math.log2(workgroupsPerDispatch) / lengths.workgroups,
+      Math.log2(1 + loopInstructions) / lengths.instructions,
+      Math.log2(rounds.instructions * rounds.busyThreads / rounds.cells) / lengths.work,
+      Math.log2(bytesPerUpdate) / lengths.bytes,
+      Math.log2(rounds.cells) / lengths.round,
+      pressureOf({ demand }, device) / lengths.registers,
+    );
+  }
+  return Float64Array.of(...point, ...rest);
+}
+
+/** A thread's values over its registers; 0 on the CPU. */
+function pressureOf({ demand }: Pick<Prediction, "demand">, device: DeviceModel): number {
+  return demand === undefined ? 0 : Math.min(MOST_PRESSURE, registerPressure(demand, device));
 }
 
 /** Whether it has a parameter that no measurement had, and that changes what it does. */

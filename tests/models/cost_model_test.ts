@@ -7,7 +7,7 @@ import { wave } from "../../kernels/stencils/wave.ts";
 import type { Grid, Problem, Stencil } from "../../kernels/stencils/stencil.ts";
 import { TRAVERSALS } from "../../kernels/traversals/all.ts";
 import { mostPromising } from "../../tuner/profile/best_predicted.ts";
-import { CostModel, kindOf, type Sample } from "../../models/cost_model.ts";
+import { CostModel, kindOf, likenessOf, type Sample } from "../../models/cost_model.ts";
 import { pointsOf } from "../../tuner/profile/samples.ts";
 import { readReplaySpaces } from "../../tuner/replay/read_replay_space.ts";
 import { replayCandidates } from "../../tuner/replay/replay_space.ts";
@@ -146,4 +146,21 @@ Deno.test("a candidate's mean is that of the problem at hand", () => {
   const mean = model.mean(one!, here);
   assertEquals(model.mean(one!, there), again.mean(one!, there));
   assertEquals(model.mean(one!, here), mean);
+});
+
+Deno.test("errors of predictions are the more alike the less configurations differ, whatever the grid, and fully of one", () => {
+  const { candidates } = spaceOn(problemOn(128, 512, 128));
+  const torres = candidates.filter(({ traversal: { name } }) => name === "diamond-torre").slice(0, 400);
+  const likeness = likenessOf(torres),
+    differences = (i: number, j: number): number =>
+      Object.entries(torres[i]!.parameters).filter(([name, value]) => torres[j]!.parameters[name] !== value)
+        .length;
+  const means = [1, 4].map((wanted) => {
+    const pairs = torres.flatMap((_, j) => differences(0, j) === wanted ? [likeness(0, j)] : []);
+    assert(pairs.length > 0 && pairs.every((one) => one > 0 && one < 1));
+    return pairs.reduce((sum, one) => sum + one, 0) / pairs.length;
+  });
+  assert(means[0]! > 1.2 * means[1]!, `${means}`);
+  assertAlmostEquals(likeness(3, 3), 1, 1e-12);
+  assertEquals(likeness(3, 7), likeness(7, 3));
 });

@@ -1,5 +1,4 @@
 import { assert, assertEquals, assertMatch, assertNotEquals } from "@std/assert";
-import type { Demand } from "../../kernels/traversals/traversal.ts";
 import { replayOnce } from "../../tuner/replay/replay.ts";
 import type { ReplayCandidate } from "../../tuner/replay/replay_space.ts";
 import { seededRandom } from "../../tuner/measuring/seeded_random.ts";
@@ -36,7 +35,7 @@ Deno.test("auto begins with the best predicted of each traversal", () => {
 Deno.test("where kernels compile slowly auto begins with what compiles soonest", () => {
   const space = syntheticSpace(200, { seed: 1 }).map((one) => ({
     ...one,
-    demand: { loopInstructions: one.traversal.name === "stepwise" ? 10 : 1000 } as Demand,
+    demand: { ...one.demand!, loopInstructions: one.traversal.name === "stepwise" ? 10 : 1000 },
   }));
   const firstOf = (compilesSlowly: boolean) => auto.begin(space, { seed: 1, compilesSlowly }).next()!;
   assertEquals(firstOf(true).traversal.name, "stepwise");

@@ -13,11 +13,16 @@ const KERNEL: Kernel = { lengths: [[2, 1], [3]], noise: 0.01, level: 1, trend: 0
 
 /** The covariance as the header of `lattice_kernel.ts` defines it. */
 function between(i: number, j: number): number {
-  const { groups, places, prior } = INPUTS, centre = prior.reduce((a, b) => a + b) / prior.length;
+  const { groups, prior } = INPUTS, centre = prior.reduce((a, b) => a + b) / prior.length;
   const shared = KERNEL.level + KERNEL.trend * (prior[i]! - centre) * (prior[j]! - centre);
-  if (groups[i] !== groups[j]) return shared;
+  return groups[i] === groups[j] ? shared + KERNEL.group + lattice(i, j) : shared;
+}
+
+/** What of it falls with the steps between two candidates of one traversal. */
+function lattice(i: number, j: number): number {
+  const { groups, places } = INPUTS;
   const steps = places[i]!.map((at, k) => Math.abs(at - places[j]![k]!) / KERNEL.lengths[groups[i]!]![k]!);
-  return shared + KERNEL.group + steps.reduce((product, step) => product * Math.exp(-step), 1);
+  return steps.reduce((product, step) => product * Math.exp(-step), 1);
 }
 
 Deno.test("the covariance of candidates is as defined, whatever kernels were tried before", () => {
@@ -31,6 +36,16 @@ Deno.test("the covariance of candidates is as defined, whatever kernels were tri
     assertAlmostEquals(noise(i), KERNEL.noise, 1e-12);
   }
 });
+Deno.test("where models predict, half of what candidates of one traversal have in common is how alike their errors are", () => {
+  const likeness = (i: number, j: number) => 1 / (1 + Math.abs(i - j));
+  const { row, variances } = new LatticeCovariance({ ...INPUTS, likeness }).of(KERNEL), all = row(1, 0);
+  for (let j = 0; j < 5; j++) {
+    assertAlmostEquals(all[j]!, between(1, j) + (likeness(1, j) - lattice(1, j)) / 2, 1e-12);
+  }
+  for (let j = 5; j < 7; j++) assertAlmostEquals(all[j]!, between(1, j), 1e-12);
+  assertAlmostEquals(variances[1]!, all[1]!, 1e-12);
+});
+
 Deno.test("the fitted kernel sees which parameter matters", () => {
   const draw = seededRandom(1);
   const places = Array.from({ length: 60 }, () => [Math.floor(8 * draw()), Math.floor(8 * draw())]);

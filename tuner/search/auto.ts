@@ -1,4 +1,5 @@
 import { linearRegression, mean } from "npm:simple-statistics@7.12.1";
+import { likenessOf, type Prediction } from "../../models/cost_model.ts";
 import { expectedImprovement, normalCdf } from "./expected_improvement.ts";
 import { Lattice } from "./lattice.ts";
 import { Learner } from "./learner.ts";
@@ -116,7 +117,8 @@ class AutoSearch<P extends Point> implements Search<P> {
       Math.log(isPredicted ? predicted : elsewhere)
     );
     const span = isPredicted ? Infinity : SPAN;
-    this.#rates = new Learner(lattice, { prior, level: "unknown", first: first.length, span });
+    const likeness = candidates.every(isDemanding) ? likenessOf(candidates) : undefined;
+    this.#rates = new Learner(lattice, { prior, level: "unknown", first: first.length, span, likeness });
     const ones = candidates.map(() => 1);
     this.#successes = new Learner(lattice, {
       prior: ones,
@@ -263,6 +265,11 @@ export function pricesOf(
   const centre = mean(times.map(([instructions]) => instructions)), meanNs = mean(times.map(([, ns]) => ns));
   const { m } = linearRegression(times.map((time) => [...time])), slope = m > 0 ? m / meanNs : 0;
   return (point) => 1 + slope * Math.max(0, instructionsOf(point) - centre);
+}
+
+/** Whether the models know what it asks of a GPU. */
+function isDemanding<P extends Point>(point: P): point is P & Prediction {
+  return point.predicted !== undefined && point.demand !== undefined;
 }
 
 /** Instructions to compile, roughly; 0 where unknown. */

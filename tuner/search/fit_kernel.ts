@@ -1,5 +1,5 @@
 import { GaussianProcess } from "../../models/gaussian_process.ts";
-import { type Kernel, LatticeCovariance, type ProcessInputs, RESIDUAL } from "./lattice_kernel.ts";
+import { type Kernel, LatticeCovariance, type ProcessInputs, residualOf } from "./lattice_kernel.ts";
 
 /** Lengths to try, in steps: from "says nothing of the next value" to "does not matter". */
 const LENGTHS = [0.5, 1, 2, 4, 8, 16, 64];
@@ -42,7 +42,12 @@ export function fitKernel(
     const lengths = kernel.lengths.flat().map((length, i) =>
       (Math.log(length / expectedLengths[i]!) / LENGTH_DEVIATION) ** 2
     );
-    const { logLikelihood } = GaussianProcess.of(values, inputs.prior, covariance.of(kernel), RESIDUAL);
+    const { logLikelihood } = GaussianProcess.of(
+      values,
+      inputs.prior,
+      covariance.of(kernel),
+      residualOf(inputs),
+    );
     return logLikelihood - LOG_ODDS_OF_TREND * Math.log10(kernel.trend / TRENDS[0]) -
       lengths.reduce((a, b) => a + b, 0) / 2;
   };

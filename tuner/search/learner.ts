@@ -2,7 +2,7 @@ import { median } from "npm:simple-statistics@7.12.1";
 import { GaussianProcess } from "../../models/gaussian_process.ts";
 import type { Lattice } from "./lattice.ts";
 import { expectedKernel, fitKernel } from "./fit_kernel.ts";
-import { type Kernel, LatticeCovariance, type ProcessInputs, RESIDUAL } from "./lattice_kernel.ts";
+import { type Kernel, LatticeCovariance, type ProcessInputs, residualOf } from "./lattice_kernel.ts";
 import type { Point } from "./strategy.ts";
 
 /** The kernel is fitted again when the number of values has grown by this factor since the last time. */
@@ -20,8 +20,7 @@ const LATEST_REFIT = 200;
 /** A level that is off by less is left for the process to learn from the values. */
 const LEVEL_TOLERANCE = 0.1;
 
-interface LearnerOptions {
-  readonly prior: readonly number[];
+interface LearnerOptions extends Pick<ProcessInputs, "prior" | "likeness"> {
   /**
    * Values, and those of the prior, are learnt as if none were further than this below the largest; what is near it
    * stays nearly as it is.
@@ -53,9 +52,9 @@ export class Learner {
   #hasRisen = false;
 
   constructor(lattice: Lattice<Point>, options: LearnerOptions) {
-    const { span } = options, top = options.prior.reduce((a, b) => Math.max(a, b), -Infinity);
+    const { span, likeness } = options, top = options.prior.reduce((a, b) => Math.max(a, b), -Infinity);
     const prior = options.prior.map((value) => bent(value, top, span));
-    this.#inputs = { groups: lattice.groups, places: lattice.coordinates, prior };
+    this.#inputs = { groups: lattice.groups, places: lattice.coordinates, prior, likeness };
     this.#covariance = new LatticeCovariance(this.#inputs);
     this.#options = options;
     this.#kernel = this.#expectedKernel = expectedKernel(lattice.expectedLengths);
@@ -99,7 +98,7 @@ export class Learner {
   /** A process that knows nothing yet. @param offset what is added to the prior */
   #processOf(offset: number): GaussianProcess {
     const prior = this.#inputs.prior.map((mean) => mean + offset);
-    return new GaussianProcess(prior, this.#covariance.of(this.#kernel), RESIDUAL);
+    return new GaussianProcess(prior, this.#covariance.of(this.#kernel), residualOf(this.#inputs));
   }
 
   #bent(value: number): number {
@@ -109,13 +108,14 @@ export class Learner {
   /** Fits the kernel again; if that changes it, makes a new process of all values, and returns true. */
   #refit(): boolean {
     const known = [...this.#values].slice(-FITTED).map(([i, value]) => [i, this.#bent(value)] as const);
-    const { groups, places, prior } = this.#inputs;
+    const { groups, places, prior, likeness } = this.#inputs;
     const offset = this.#options.level === "known" ? 0 : median(known.map(([i, value]) => value - prior[i]!));
     const kernel = fitKernel(
       {
         groups: known.map(([i]) => groups[i]!),
         places: known.map(([i]) => places[i]!),
         prior: known.map(([i]) => prior[i]! + offset),
+        likeness: likeness && ((one, other) => likeness(known[one]![0], known[other]![0])),
       },
       known.map(([, value]) => value),
       { start: this.#kernel, expected: this.#expectedKernel },
