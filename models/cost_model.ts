@@ -174,7 +174,7 @@ export class CostModel {
 
 /**
  * How alike the errors of two of these predictions are, of one traversal and for one problem: 1 where they are the same, 0
- * where they have nothing in common. On no GPU they are known to be otherwise than on an H100.
+ * where they have nothing in common. By the H100's corrections: no other record has its own.
  */
 export function likenessOf(predictions: readonly Prediction[]): (one: number, other: number) => number {
   const device = { copyBytesPerSecond: H100.copyBytesPerSecond };
