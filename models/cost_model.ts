@@ -3,6 +3,7 @@ import { hashOf } from "../kernels/definition.ts";
 import { remembered } from "../kernels/remembered.ts";
 import { cellsOf, type Problem } from "../kernels/stencils/stencil.ts";
 import { TRAVERSALS } from "../kernels/traversals/all.ts";
+import { namesOf } from "../kernels/traversals/parameter.ts";
 import type { Demand, Parameters, Traversal } from "../kernels/traversals/traversal.ts";
 import type { Update } from "../kernels/update.ts";
 import { GaussianProcess } from "./gaussian_process.ts";
@@ -194,8 +195,9 @@ function axesOf(
   { lengths }: Corrections,
 ): { readonly axes: Axes; readonly written: number } {
   const names = [...new Set(predictions.flatMap(({ parameters }) => Object.keys(parameters)))].sort();
-  const { writing = [] } = TRAVERSALS.find(({ name }) => name === kindOf(predictions[0]!)) ?? {};
-  const { ordering = [] } = TRAVERSALS.find(({ name }) => name === predictions[0]!.traversal.name) ?? {};
+  const kind = kindOf(predictions[0]!), { name: traversal } = predictions[0]!.traversal;
+  const writing = namesOf(TRAVERSALS.find(({ name }) => name === kind), "writing");
+  const ordering = namesOf(TRAVERSALS.find(({ name }) => name === traversal), "ordering");
   const written = names.filter((name) => writing.includes(name));
   const axes = new Map([...new Set([...written, ...names])].map((name) => {
     const values = new Set(predictions.map(({ parameters }) => parameters[name] ?? 0));

@@ -1,6 +1,7 @@
 import { alongAxes, type Problem } from "../stencils/stencil.ts";
 import { type Capabilities, NEEDS, type NeedyProblem, type Refusal, wrongParameters } from "../capability.ts";
 import { canSweep, SWEEP } from "../traversals/line.ts";
+import type { Parameter, ParameterWords } from "../traversals/parameter.ts";
 import { type Parameters, refuseOthers } from "../traversals/traversal.ts";
 import { planesOf, reachOf, valuesMoved } from "../update.ts";
 import {
@@ -24,6 +25,8 @@ export type CpuShape = { readonly strip: number } | DiamondShape | NodeShape;
  */
 export interface CpuTraversal {
   readonly name: string;
+  /** What its parameters mean. */
+  readonly parameters: ParameterWords;
   /** What it can do, compared with what problems need in `../capability.ts`. */
   readonly capabilities: Capabilities;
   /** The parameters to try, in no order; fused ones only where the engine has relaxed SIMD. */
@@ -50,9 +53,23 @@ const ALL_BUT_WINDOWS: Capabilities = {
 /** Rows of a strip that are tried; 0: one strip. */
 const STRIPS = [8, 16, 32, 0];
 
+/** Of all that compute whole rows. */
+const FUSED: Parameter = [
+  "Multiply-add",
+  "whether a product and a sum are one operation, which rounds once",
+  { values: { 0: "in two operations", 1: "in one operation" } },
+];
+
 /** One round per level, in strips along y. */
 const stepwise: CpuTraversal = {
   name: "stepwise",
+  parameters: {
+    strip: ["Strip", "rows that a core visits in a slice before it goes to the next slice", {
+      unit: "row",
+      values: { 0: "all rows" },
+    }],
+    fused: FUSED,
+  },
   capabilities: ALL_BUT_WINDOWS,
   candidates(problem, _, { fuses }) {
     // workers cannot share a line's only row
@@ -90,6 +107,14 @@ const TILE_ROWS = [8, 16, 24, 32, 64], BLOCKS = [4, 8];
 /** Many steps per pass: diamonds along y and time, a wavefront along x. */
 const diamondWavefront: CpuTraversal = {
   name: "diamond-wavefront",
+  parameters: {
+    tiles: ["Tiles along y", "diamonds side by side", { unit: "tile" }],
+    levels: ["Growth of a tile", "sub-steps by which a diamond grows; more need less memory traffic", {
+      unit: "level",
+    }],
+    block: ["Block", "slices that the wave along x moves at once", { unit: "slice" }],
+    fused: FUSED,
+  },
   capabilities: ALL_BUT_WINDOWS,
   candidates(problem, workers, { fuses }) {
     const { steps, stencil: { update } } = problem;
@@ -113,7 +138,7 @@ const diamondWavefront: CpuTraversal = {
       return wrongParameters(`tiles, levels and block must be whole numbers from 1 up, not ${found}`);
     }
     return refuseFused(parameters.fused) ??
-      refuseOthers(["tiles", "levels", "block", "fused"], parameters) ??
+      refuseOthers(Object.keys(diamondWavefront.parameters), parameters) ??
       refuseDiamonds(surroundingsOf(problem), shape);
   },
   demand(problem, parameters, workers) {
@@ -153,6 +178,7 @@ function diamondShape({ tiles, levels, block }: Parameters): DiamondShape | unde
 /** A line, one row after the other, of which each worker makes a piece. */
 const classic: CpuTraversal = {
   name: "classic",
+  parameters: {},
   // one step at a time takes any ends, those of a rank's part too
   capabilities: {
     can: ALL_BUT_WINDOWS.can.filter((need) =>
@@ -178,6 +204,9 @@ const NODE_POINTS = [1024, 2048, 4096];
 /** A line by the swept rule: many rows between two meetings, in nodes of several sizes up to one node per worker. */
 const swept: CpuTraversal = {
   name: "swept",
+  parameters: {
+    points: ["Node", "points of the line that a core advances many steps at once", { unit: "point" }],
+  },
   capabilities: SWEEP,
   candidates(problem, workers) {
     if (!canSweep(problem)) return [];

@@ -24,6 +24,7 @@ import { alongAxes, type Problem } from "../stencils/stencil.ts";
 import { remembered } from "../remembered.ts";
 import { type Assignment, tapsOf, type Update } from "../update.ts";
 import { type Layout, layOut } from "../layout.ts";
+import { COMMON, type ParameterWords } from "./parameter.ts";
 import { planesOf, reachOf } from "../update.ts";
 
 /** A tap as seen from the row that is made: points along z, and how many rows earlier the value was made. */
@@ -54,6 +55,12 @@ const OFF_LINES = {
   points: "lines have neither sources nor receivers",
   "early-sources": "lines have no sources",
 } as const;
+
+/** What a GPU's workgroup and thread have of a line, in words. */
+export const LINE_PARAMETERS = {
+  threads: COMMON.threads,
+  points: ["Points per thread", "points of the line that a thread computes", { unit: "point" }],
+} as const satisfies ParameterWords;
 
 /** What a line's traversals can do, one step at a time. */
 export const LINE: Capabilities = capabilities(

@@ -9,6 +9,7 @@ import type { DeviceLimits } from "../device_limits.ts";
 import type { Points } from "../points.ts";
 import type { SectionLimits } from "../sections.ts";
 import type { Problem } from "../stencils/stencil.ts";
+import type { Parameter } from "./parameter.ts";
 import type { PointTable, Shader, Storage } from "./storage.ts";
 
 export type { DeviceLimits };
@@ -128,7 +129,7 @@ export interface GpuPlan {
    * levels (0) if t is even, else in that of odd levels (1); F(t−1) in the other. The dispatches run one
    * after another, each seeing what those before it wrote.
    *
-   * @param order other values of the traversal's `ordering` @default {the plan's own}
+   * @param order other values of the parameters for `ordering` @default {the plan's own}
    * @param table where points are; they are added to and recorded @default {there are none}
    */
   dispatches(steps: number, start: number, table?: PointTable, order?: Parameters): Dispatch[];
@@ -152,10 +153,8 @@ export interface Traversal<Values extends Parameters = Parameters> {
   readonly title: string;
   /** The dimensions of the problems that it is for, and for no others offered. @default {any} */
   readonly dimensions?: 1 | 2 | 3;
-  /** Parameters that only say how the kernel is written: of their values the first mostly do best. @default {none} */
-  readonly writing?: readonly string[];
-  /** Parameters that only say in which order dispatches run: other values need no other shaders. @default {none} */
-  readonly ordering?: readonly string[];
+  /** What its parameters mean. */
+  readonly parameters: Readonly<Record<keyof Values, Parameter>>;
   /** What it can do, compared with what problems need in `../capability.ts`. */
   readonly capabilities: Capabilities;
   /** The values to try of each parameter, for this problem, on a device with these limits. */

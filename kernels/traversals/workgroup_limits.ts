@@ -7,6 +7,7 @@ import { type Refusal, wrongParameters } from "../capability.ts";
 import type { Layout } from "../layout.ts";
 import { type SectionNeeds, whyUncut } from "../sections.ts";
 import type { Grid } from "../stencils/stencil.ts";
+import type { ParameterWords } from "./parameter.ts";
 import type { DeviceLimits } from "./traversal.ts";
 
 /** What a configuration would take; without a span all slices of a level lie together. */
@@ -61,11 +62,20 @@ export function powersOfTwo(from: number, to: number): number[] {
   return powers;
 }
 
+/** The shape of a workgroup, in words. */
+export const WORKGROUP_PARAMETERS = {
+  threadsZ: ["Workgroup along z", "threads along z, where neighbours lie side by side in memory", {
+    unit: "thread",
+  }],
+  threadsY: ["Workgroup along y", "threads side by side along y", { unit: "thread" }],
+  threadsX: ["Workgroup along x", "threads side by side along x", { unit: "thread" }],
+} as const satisfies ParameterWords;
+
 /** Workgroup shapes to try: threads along z, y and x, powers of two, not half of them beyond the grid. */
 export function workgroupShapes(
   [nx, ny, nz]: Grid,
   limits: DeviceLimits,
-): Record<"threadsZ" | "threadsY" | "threadsX", number[]> {
+): Record<keyof typeof WORKGROUP_PARAMETERS, number[]> {
   const upTo = (most: number, limit: number, cells: number): number[] =>
     powersOfTwo(1, Math.min(most, limit)).filter((threads) => threads === 1 || threads < 2 * cells);
   const threadsZ = upTo(1024, limits.maxComputeWorkgroupSizeX, nz);

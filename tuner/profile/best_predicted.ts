@@ -1,5 +1,6 @@
 import type { Problem } from "../../kernels/stencils/stencil.ts";
 import { TRAVERSALS } from "../../kernels/traversals/all.ts";
+import { namesOf } from "../../kernels/traversals/parameter.ts";
 import { stepwise } from "../../kernels/traversals/stepwise/stepwise.ts";
 import type { Parameters, Traversal } from "../../kernels/traversals/traversal.ts";
 import { type CostModel, kindOf, type Prediction } from "../../models/cost_model.ts";
@@ -139,7 +140,7 @@ export function mostPromising<W extends Timed>(
  */
 function runnersUp(first: Way, ways: readonly Way[], model: CostModel): Configuration[] {
   const parametersOf = ({ candidate: { parameters } }: Way): string => JSON.stringify(parameters);
-  const { ordering = [] } = traversalOf(first) ?? {}, own = kernelOf(first);
+  const ordering = namesOf(traversalOf(first), "ordering"), own = kernelOf(first);
   const seen = new Set([parametersOf(first)]), orders: Way[] = [], kernels: Way[] = [];
   const mostOrders = ordering.length > 0 ? MOST_OTHER_ORDERS : 0;
   for (const { way } of corrected(ways, model)) {
@@ -153,7 +154,8 @@ function runnersUp(first: Way, ways: readonly Way[], model: CostModel): Configur
 
 /** The best kernels of a kind, written in every way, and what is best of these with dispatches in other orders. */
 function inEveryWay(kind: readonly Ranked<Way>[], target: PredictionTarget, model: CostModel): Way[] {
-  const { writing = [], ordering = [] } = traversalOf(kind[0]!.way) ?? {};
+  const traversal = traversalOf(kind[0]!.way), writing = namesOf(traversal, "writing");
+  const ordering = namesOf(traversal, "ordering");
   const shapes = Map.groupBy(kind, ({ way }) => kernelOf(way, writing));
   const ways = [...shapes.values()].slice(0, MOST_WRITTEN).flatMap(([one]) =>
     writing.length > 0 ? variants(one!.way, target, model, { free: writing }) : [one!.way]
@@ -175,7 +177,7 @@ function traversalOf({ candidate }: Way): Traversal | undefined {
 
 /** A text that ways share exactly if they are one kernel, whose dispatches may come in another order. */
 function kernelOf(way: Way, without: readonly string[] = []): string {
-  const { candidate, part } = way, { ordering = [] } = traversalOf(way) ?? {};
+  const { candidate, part } = way, ordering = namesOf(traversalOf(way), "ordering");
   const compiled = Object.entries(candidate.parameters).filter(([name]) =>
     !ordering.includes(name) && !without.includes(name)
   );

@@ -1,98 +1,22 @@
+import { CPU_TRAVERSALS } from "../../kernels/cpu/cpu_traversals.ts";
+import { TRAVERSALS } from "../../kernels/traversals/all.ts";
+import type { Parameter, ParameterWords } from "../../kernels/traversals/parameter.ts";
 import { formatCount, formatPlural, formatRate } from "../format.ts";
 
-/** A parameter in words: what a value counts, in the singular, and the values that are no counts. */
-type Words = readonly [
-  title: string,
-  meaning: string,
-  unit?: string | undefined,
-  values?: Readonly<Record<number, string>>,
-];
-
-/** Every parameter of every traversal; `CPU swept points` is that of one series. */
-const PARAMETERS: Readonly<Record<string, Words>> = {
-  dts: [
-    "Tile size (DTS)",
-    "width of a diamond tile; a larger one moves fewer bytes and needs more registers",
-  ],
-  nt: ["Steps per pass (Nt)", "time steps in one pass over memory", "step"],
-  bands: ["Bands", "passes over memory that advance together", "band"],
-  zPerThread: ["Cells per thread", "neighbours along z that a thread computes at once", "cell"],
-  threads: ["Workgroup", "threads that work together", "thread"],
-  threadsX: ["Workgroup along x", "threads side by side along x", "thread"],
-  threadsY: ["Workgroup along y", "threads side by side along y", "thread"],
-  threadsZ: ["Workgroup along z", "threads along z, where neighbours lie side by side in memory", "thread"],
-  chunk: ["Chunk", "cells that a thread exchanges between two barriers", "cell"],
-  unroll: ["Unrolled", "time steps written out in the loop's body", "step"],
-  lookahead: [
-    "Load ahead",
-    "how early values are loaded; earlier hides the wait and takes registers",
-    "chunk",
-    {
-      0: "when needed",
-      99: "at the start of a step",
-      100: "a step ahead",
-      101: "at the start of a step, some at rest",
-    },
-  ],
-  line: [
-    "Elements of a thread",
-    "pairs of cells side by side along x, which a thread keeps in registers, in a line or along one side of a square",
-    "element",
-  ],
-  across: ["Elements across", "rows of elements that a thread keeps side by side", "row", {
-    0: "a line alone, along x",
+/** What is not a traversal's but says how a grid is shared. */
+const OF_SHARES: ParameterWords = {
+  cpuSlices: ["Slices of the CPU", "y–z planes that the CPU computes; the GPU has the others", {
+    unit: "slice",
   }],
-  "plane-torre tiles": ["Cells lie", "the order of cells in the device's memory", undefined, {
-    0: "in rows",
-    1: "in diamond tiles along the Z curve",
-  }],
-  side: ["Side of a tile", "elements of two cells along each of the tile's three forms", "element"],
-  patchA: ["Elements along a", "elements that a thread keeps side by side along x − y − z", "element"],
-  patchB: ["Elements along b", "elements that a thread keeps side by side along x + y − z", "element"],
-  patchC: ["Elements along c", "elements that a thread keeps side by side along x − y + z", "element"],
-  phases: ["Phases", "turns in which threads exchange values in a time step", undefined, {
-    1: "all cells at once",
-    2: "even and odd cells by turns, in half the workgroup memory",
-  }],
-  "volume-torre ahead": [
-    "Loaded ahead",
-    "time steps by which what other torres left is loaded early",
-    "step",
-  ],
-  farsh: ["From torre to torre", "how a torre gets what others have left for it", undefined, {
-    0: "through the level",
-    1: "through FArSh, a buffer of its own",
-  }],
-  materials: ["Materials", "how a torre gets the values of materials", undefined, {
-    0: "read again at every step",
-    1: "held in registers",
-    2: "packed, read again at every step",
-    3: "packed, held in registers",
-  }],
-  pieces: ["Pieces", "parts of x that workgroups march through side by side", "piece"],
-  tile: ["Neighbours from", "where a thread reads its neighbours in a slice", undefined, {
-    0: "the caches",
-    1: "workgroup memory",
-  }],
-  ahead: ["Loaded ahead", "slices loaded before they are used", "slice"],
-  depth: ["Steps per march", "time steps in one pass over memory; each costs threads at the rim", "step"],
-  points: ["Points per thread", "points of the line that a thread computes", "point"],
-  "CPU swept points": ["Node", "points of the line that a core advances many steps at once", "point"],
-  steps: ["Steps per dispatch", "time steps that one dispatch computes", "step"],
-  strip: ["Strip", "rows that a core visits in a slice before it goes to the next slice", "row", {
-    0: "all rows",
-  }],
-  tiles: ["Tiles along y", "diamonds side by side", "tile"],
-  levels: ["Growth of a tile", "sub-steps by which a diamond grows; more need less memory traffic", "level"],
-  cpuSlices: ["Slices of the CPU", "y–z planes that the CPU computes; the GPU has the others", "slice"],
-  exchangeEvery: ["Exchange (R)", "steps between two exchanges of ghost zones", "step"],
-  cpuWorkers: ["CPU workers", "threads that compute side by side", "worker"],
-  fused: ["Multiply-add", "whether a product and a sum are one operation, which rounds once", undefined, {
-    0: "in two operations",
-    1: "in one operation",
-  }],
-  block: ["Block", "slices that the wave along x moves at once", "slice"],
+  exchangeEvery: ["Exchange (R)", "steps between two exchanges of ghost zones", { unit: "step" }],
+  cpuWorkers: ["CPU workers", "threads that compute side by side", { unit: "worker" }],
 };
+
+/** The parameters of each series; what both devices compute has those of the GPU's traversals. */
+const PARAMETERS = new Map<string, ParameterWords>([
+  ...TRAVERSALS.map(({ name, parameters }) => [name, parameters] as const),
+  ...CPU_TRAVERSALS.map(({ name, parameters }) => [`CPU ${name}`, parameters] as const),
+]);
 
 const FAILURES: Readonly<Record<string, string>> = {
   compile: "did not compile",
@@ -109,8 +33,9 @@ const FAILURES: Readonly<Record<string, string>> = {
 
 /** A parameter of a series for people; by its own name and without a meaning where it is another tool's. */
 export function parameterWords(name: string, series: string) {
-  const key = [`${series} ${name}`, name].find((key) => Object.hasOwn(PARAMETERS, key));
-  const [title, meaning, unit, values]: Words | [string] = key === undefined ? [name] : PARAMETERS[key]!;
+  const known = [PARAMETERS.get(series), OF_SHARES, ...PARAMETERS.values()]
+    .find((all) => all !== undefined && Object.hasOwn(all, name));
+  const [title, meaning, { unit, values } = {}]: Parameter | readonly [string] = known?.[name] ?? [name];
   return {
     title,
     meaning,

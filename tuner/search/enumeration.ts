@@ -1,5 +1,6 @@
 import { refusalOf } from "../../kernels/capability.ts";
 import { combine } from "../../kernels/traversals/combine.ts";
+import { namesOf } from "../../kernels/traversals/parameter.ts";
 import { remembered } from "../../kernels/remembered.ts";
 import { WINDOW_SECTIONS } from "../../kernels/sections.ts";
 import { cellsOf, fieldBytes, type Problem } from "../../kernels/stencils/stencil.ts";
@@ -114,7 +115,7 @@ export class Enumeration {
     if (this.refusal !== undefined) return [];
     const { candidates } = this, seen = new Set<string>(), centres = new Set<Candidate>();
     const lists = this.#traversal.parameterLists(this.#problem, this.#limits), names = Object.keys(lists);
-    const all = withLists(lists, this.#traversal.writing ?? [], ([first]) => [first!]);
+    const all = withLists(lists, namesOf(this.#traversal, "writing"), ([first]) => [first!]);
     let coarse = withLists(all, names, everySecond);
     this.look(coarse);
     if (candidates.length === 0) this.look(coarse = all);

@@ -1,6 +1,8 @@
 import { amplitudeOf } from "../../kernels/initial_field.ts";
 import { layOut } from "../../kernels/layout.ts";
 import { cellsOf, type Problem } from "../../kernels/stencils/stencil.ts";
+import { TRAVERSALS } from "../../kernels/traversals/all.ts";
+import { namesOf } from "../../kernels/traversals/parameter.ts";
 import { errorBound } from "../../models/error_bound.ts";
 import { type Configuration, configurationKey, type Failure, type Verification } from "../configuration.ts";
 import { compareSlices, type Comparison, joinComparisons, type SliceCells } from "../devices/comparison.ts";
@@ -27,9 +29,6 @@ const PIECE_NS = 20e6, DECIDE_NS = 100e6;
 
 /** Steps that show whether a configuration is worth comparing in long runs. */
 const SHORT = 96;
-
-/** Parameters that say in which order cells are visited: what runs of any length gain or lose is the same where these are. */
-const ORDER = ["dts", "nt", "bands", "depth"];
 
 /** Timed pieces that say the same after which a candidate is decided, and pieces of any kind after which it is at the latest. */
 const LEAST_TIMED = 2, MOST_PIECES = 100;
@@ -268,10 +267,10 @@ export class Refinement implements Disposable {
   #wanted(current: Contender): readonly [steps: number, ns: number] {
     if (this.#longRunGain === undefined) return [this.#problem.steps, PIECE_NS];
     const { verification, challenger = current } = this.#duel ?? {};
-    const { parameters: its } = current.configuration, { parameters: others } = challenger.configuration;
-    const passage = Math.max(...[its, others].map(({ nt = 1, bands = 1, depth = 1 }) => nt * bands * depth));
+    const both = [current.configuration, challenger.configuration] as const;
+    const passage = Math.max(...both.map(stepsOfPass));
     if (!this.#isOnGpu(current)) return [Math.max(SHORT, verification === undefined ? 0 : passage), PIECE_NS];
-    const isFair = verification === undefined || ORDER.every((name) => its[name] === others[name]);
+    const isFair = verification === undefined || isSameOrder(...both);
     return isFair ? [Math.min(SHORT, passage), PIECE_NS] : [passage, DECIDE_NS];
   }
 
@@ -343,6 +342,19 @@ export class Refinement implements Disposable {
       clocks: [...known.clocks, ...clocks],
     });
   }
+}
+
+/** Time steps of a pass over memory. */
+function stepsOfPass({ traversal, parameters }: Configuration): number {
+  const names = namesOf(TRAVERSALS.find(({ name }) => name === traversal), "pass", "ordering");
+  return names.reduce((steps, name) => steps * (parameters[name] ?? 1), 1);
+}
+
+/** Whether both visit cells in one order, so that what runs of any length gain or lose is the same. */
+function isSameOrder(...both: readonly [Configuration, Configuration]): boolean {
+  const names = TRAVERSALS.filter(({ name }) => both.some(({ traversal }) => name === traversal))
+    .flatMap((traversal) => namesOf(traversal, "tile", "pass", "ordering"));
+  return names.every((name) => both[0].parameters[name] === both[1].parameters[name]);
 }
 
 function failureOf(error: unknown): Failure {

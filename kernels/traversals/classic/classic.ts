@@ -18,7 +18,7 @@ import {
 } from "../../wgsl/declare.ts";
 import { wgsl } from "../../wgsl/template.ts";
 import { updateWriter } from "../../wgsl/write_update.ts";
-import { hasInsulatedEnds, LINE } from "../line.ts";
+import { hasInsulatedEnds, LINE, LINE_PARAMETERS } from "../line.ts";
 import { planSteps } from "../plan_steps.ts";
 import { storeValues } from "../step_shader.ts";
 import { declareProfiles, profileElement, withProfiles } from "../profile_storage.ts";
@@ -27,13 +27,14 @@ import type { ParametersOf, Traversal } from "../traversal.ts";
 import { exceededLimit, powersOfTwo } from "../workgroup_limits.ts";
 import { lineLayout, sideOf } from "../line.ts";
 
-type ClassicParameters = ParametersOf<"threads" | "points">;
+type ClassicParameters = ParametersOf<keyof typeof LINE_PARAMETERS>;
 
 /** One dispatch a sub-step on a line; its parameters are threads a workgroup and points a thread. */
 export const classic: Traversal = {
   name: "classic",
   title: "a line of points, one dispatch a sub-step",
   dimensions: 1,
+  parameters: LINE_PARAMETERS,
   capabilities: LINE,
   parameterLists({ grid: [, , nz] }, limits) {
     const most = Math.min(1024, limits.maxComputeWorkgroupSizeX, Math.max(32, 2 * nz - 1));

@@ -42,20 +42,34 @@ import { stepwiseLayout } from "../step_shader.ts";
 import type { Dispatch, GpuPlan, ParametersOf, Traversal } from "../traversal.ts";
 import { declareWrap, wrapWorkgroups } from "../../wgsl/wrap_pads.ts";
 import { stepNeeds } from "../window_passage.ts";
-import { exceededLimit, powersOfTwo, refuseVector } from "../workgroup_limits.ts";
+import { COMMON, type ParameterWords } from "../parameter.ts";
+import { exceededLimit, powersOfTwo, refuseVector, WORKGROUP_PARAMETERS } from "../workgroup_limits.ts";
 
 /** Sectors that memory moves together: what lies beyond a row's end takes as many. */
 const SECTORS_AT_ONCE = 2;
 
-/** The workgroup's shape, the pieces of the march, whether it has a tile, slices loaded ahead, and steps of a pass. */
-type MarchParameters = ParametersOf<
-  "zPerThread" | "threadsZ" | "threadsY" | "pieces" | "tile" | "ahead" | "depth"
->;
+const PARAMETERS = {
+  zPerThread: COMMON.cells,
+  threadsZ: WORKGROUP_PARAMETERS.threadsZ,
+  threadsY: WORKGROUP_PARAMETERS.threadsY,
+  pieces: ["Pieces", "parts of x that workgroups march through side by side", { unit: "piece" }],
+  tile: ["Neighbours from", "where a thread reads its neighbours in a slice", {
+    values: { 0: "the caches", 1: "workgroup memory" },
+  }],
+  ahead: ["Loaded ahead", "slices loaded before they are used", { unit: "slice" }],
+  depth: ["Steps per march", "time steps in one pass over memory; each costs threads at the rim", {
+    unit: "step",
+    role: "pass",
+  }],
+} as const satisfies ParameterWords;
+
+type MarchParameters = ParametersOf<keyof typeof PARAMETERS>;
 
 /** One dispatch a step; the workgroup's shape, the pieces of the march, and the tile are to choose. */
 export const marching: Traversal = {
   name: "marching",
   title: "workgroups march along x, the axis in registers, all sub-steps or several steps in one pass",
+  parameters: PARAMETERS,
   capabilities: capabilities(
     [
       "dimensions",

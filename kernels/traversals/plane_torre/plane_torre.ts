@@ -26,7 +26,7 @@ import { A_FIELD_IN_A_TILE, capabilities, wrongParameters } from "../../capabili
 import { alongAxes, isAllZero, ownBoundary } from "../../stencils/stencil.ts";
 import { operationsOf } from "../../update.ts";
 import { isMirrored } from "../mirrored.ts";
-import { asPlane, type PlaneParameters, type PlaneShape, planeShape } from "./shape.ts";
+import { asPlane, PLANE_PARAMETERS, type PlaneParameters, type PlaneShape, planeShape } from "./shape.ts";
 import { imagesShader, planeTorreShader } from "./shader.ts";
 import { rowsOfWaves, scheduleTorres, stageCount, usableBands } from "../waves.ts";
 import { leanOf } from "../lean.ts";
@@ -45,6 +45,7 @@ export const planeTorre: Traversal = {
   name: "plane-torre",
   title: "torres of diamond tiles in two dimensions: many time steps in one pass over memory",
   dimensions: 2,
+  parameters: PLANE_PARAMETERS,
   capabilities: capabilities(
     [
       "dimensions",

@@ -13,10 +13,33 @@ import { stepwiseLayout } from "../step_shader.ts";
 import { IN_ROWS, inTiles } from "./cell_places.ts";
 import { torresInRow } from "../waves.ts";
 import { type Place, tilesOf, type TorreTiles } from "../tiles.ts";
+import { COMMON, type ParameterWords } from "../parameter.ts";
 import type { ParametersOf } from "../traversal.ts";
 
 /** Elements of a thread are two cells: a `line` of them along (1, 1), or `line` × `across` where `across` is not 0. */
-export type PlaneParameters = ParametersOf<"dts" | "nt" | "bands" | "line" | "across" | "tiles" | "farsh">;
+/** What the parameters mean. */
+export const PLANE_PARAMETERS = {
+  dts: [...COMMON.tile, { role: "tile" }],
+  nt: [...COMMON.steps, { unit: "step", role: "pass" }],
+  bands: [...COMMON.bands, { unit: "band", role: "pass" }],
+  line: [
+    "Elements of a thread",
+    "pairs of cells side by side along x, which a thread keeps in registers, in a line or along one side of a square",
+    { unit: "element" },
+  ],
+  across: ["Elements across", "rows of elements that a thread keeps side by side", {
+    unit: "row",
+    values: { 0: "a line alone, along x" },
+  }],
+  tiles: ["Cells lie", "the order of cells in the device's memory", {
+    values: { 0: "in rows", 1: "in diamond tiles along the Z curve" },
+  }],
+  farsh: ["From torre to torre", "how a torre gets what others have left for it", {
+    values: { 0: "through the level", 1: "through FArSh, a buffer of its own" },
+  }],
+} as const satisfies ParameterWords;
+
+export type PlaneParameters = ParametersOf<keyof typeof PLANE_PARAMETERS>;
 
 /** The problem as torres have it, x × y × 1; rows of torres go on as far as a neighbour needs what one hands on. */
 export function asPlane({ stencil, grid: [nx, , ny], ...problem }: Problem): Problem {

@@ -12,17 +12,18 @@ import { reachOf, tapsOf, valuesMoved } from "../../update.ts";
 import { passageNeeds, planPassage, stepNeeds } from "../window_passage.ts";
 import { stepProfile } from "../profile_storage.ts";
 import type { Dispatch, ParametersOf, Traversal } from "../traversal.ts";
-import { exceededLimit, workgroupShapes } from "../workgroup_limits.ts";
+import { exceededLimit, WORKGROUP_PARAMETERS, workgroupShapes } from "../workgroup_limits.ts";
 import { stepShaders, stepwiseLayout } from "../step_shader.ts";
 import { rowsAcross } from "../rows_across.ts";
 import { planSteps } from "../plan_steps.ts";
 
-type StepwiseParameters = ParametersOf<"threadsZ" | "threadsY" | "threadsX">;
+type StepwiseParameters = ParametersOf<keyof typeof WORKGROUP_PARAMETERS>;
 
 /** One dispatch a sub-step; the shape of its workgroups is all there is to choose. */
 export const stepwise: Traversal = {
   name: "stepwise",
   title: "one dispatch a time step, one thread a cell",
+  parameters: WORKGROUP_PARAMETERS,
   capabilities: {
     ...EVERYTHING,
     where: {

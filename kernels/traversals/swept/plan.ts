@@ -26,13 +26,19 @@ import { linearWorkgroups, strides } from "../../wgsl/declare.ts";
 import { wgsl } from "../../wgsl/template.ts";
 import { lineLayout } from "../line.ts";
 import { type Refusal, wrongParameters } from "../../capability.ts";
-import { lineShape, refusePoints, SWEEP } from "../line.ts";
+import { LINE_PARAMETERS, lineShape, refusePoints, SWEEP } from "../line.ts";
+import type { ParameterWords } from "../parameter.ts";
 import { SCRATCH_BINDING, type Shader } from "../storage.ts";
 import type { Demand, DeviceLimits, Dispatch, ParametersOf, Rounds, Traversal } from "../traversal.ts";
 import { exceededLimit, powersOfTwo } from "../workgroup_limits.ts";
 
-/** The parameters of all ways to sweep: threads a workgroup, points a thread, steps a dispatch. */
-type SweptParameters = ParametersOf<"threads" | "points" | "steps">;
+/** The parameters of all ways to sweep. */
+const PARAMETERS = {
+  ...LINE_PARAMETERS,
+  steps: ["Steps per dispatch", "time steps that one dispatch computes", { unit: "step" }],
+} as const satisfies ParameterWords;
+
+type SweptParameters = ParametersOf<keyof typeof PARAMETERS>;
 
 /** A line cut into nodes. */
 export interface Nodes {
@@ -89,6 +95,7 @@ export function sweeping(way: SweepingWay): Traversal<SweptParameters> {
     name: way.name,
     title: way.title,
     dimensions: 1,
+    parameters: PARAMETERS,
     capabilities: SWEEP,
     parameterLists: ({ stencil: { update } }, limits) => ({
       threads: sweptThreads(limits),

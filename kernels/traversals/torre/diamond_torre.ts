@@ -43,6 +43,7 @@ import {
   RESTING,
   shapeOf,
   TIER_AHEAD,
+  TORRE_PARAMETERS,
   type TorreParameters,
   type TorreShape,
 } from "./shape.ts";
@@ -76,8 +77,7 @@ export const diamondTorre: Traversal = {
   name: "diamond-torre",
   title: "torres of diamond tiles: many time steps in one pass over memory",
   dimensions: 3,
-  writing: ["chunk", "unroll", "lookahead"],
-  ordering: ["nt", "bands"],
+  parameters: TORRE_PARAMETERS,
   capabilities: capabilities(
     [
       "window",

@@ -9,11 +9,39 @@ import type { Problem } from "../../stencils/stencil.ts";
 import { planesOf, reachOf, readsPrevious, tapsOf, type Update } from "../../update.ts";
 import { sumsOf } from "./sums.ts";
 import type { ParametersOf } from "../traversal.ts";
+import { COMMON, type ParameterWords } from "../parameter.ts";
 import { type Place, placesIn, shifted, square, tilesOf, type TorreTiles } from "../tiles.ts";
 
-export type TorreParameters = ParametersOf<
-  "dts" | "nt" | "bands" | "zPerThread" | "threads" | "chunk" | "unroll" | "lookahead" | "materials"
->;
+/** What the parameters mean. */
+export const TORRE_PARAMETERS = {
+  dts: [...COMMON.tile, { role: "tile" }],
+  nt: [...COMMON.steps, { unit: "step", role: "ordering", isMost: true }],
+  bands: [...COMMON.bands, { unit: "band", role: "ordering" }],
+  zPerThread: COMMON.cells,
+  threads: COMMON.threads,
+  chunk: ["Chunk", "cells that a thread exchanges between two barriers", { unit: "cell", role: "writing" }],
+  unroll: ["Unrolled", "time steps written out in the loop's body", { unit: "step", role: "writing" }],
+  lookahead: ["Load ahead", "how early values are loaded; earlier hides the wait and takes registers", {
+    unit: "chunk",
+    values: {
+      0: "when needed",
+      99: "at the start of a step",
+      100: "a step ahead",
+      101: "at the start of a step, some at rest",
+    },
+    role: "writing",
+  }],
+  materials: ["Materials", "how a torre gets the values of materials", {
+    values: {
+      0: "read again at every step",
+      1: "held in registers",
+      2: "packed, read again at every step",
+      3: "packed, held in registers",
+    },
+  }],
+} as const satisfies ParameterWords;
+
+export type TorreParameters = ParametersOf<keyof typeof TORRE_PARAMETERS>;
 
 /** The lookahead with which all values are loaded while the tier before is computed. */
 export const TIER_AHEAD = 100;

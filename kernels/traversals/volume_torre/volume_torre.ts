@@ -40,12 +40,33 @@ import {
   type VolumePiece,
 } from "./lattice.ts";
 import { TABLE, volumeOrder } from "./order.ts";
+import { COMMON, type ParameterWords } from "../parameter.ts";
 import { pace, scheduleVolume, workOf } from "./schedule.ts";
 import { volumeTorreShader } from "./shader.ts";
 
-type VolumeParameters = ParametersOf<
-  "side" | "patchA" | "patchB" | "patchC" | "phases" | "ahead" | "nt" | "bands"
->;
+const PARAMETERS = {
+  side: ["Side of a tile", "elements of two cells along each of the tile's three forms", {
+    unit: "element",
+    role: "tile",
+  }],
+  patchA: ["Elements along a", "elements that a thread keeps side by side along x − y − z", {
+    unit: "element",
+  }],
+  patchB: ["Elements along b", "elements that a thread keeps side by side along x + y − z", {
+    unit: "element",
+  }],
+  patchC: ["Elements along c", "elements that a thread keeps side by side along x − y + z", {
+    unit: "element",
+  }],
+  phases: ["Phases", "turns in which threads exchange values in a time step", {
+    values: { 1: "all cells at once", 2: "even and odd cells by turns, in half the workgroup memory" },
+  }],
+  ahead: ["Loaded ahead", "time steps by which what other torres left is loaded early", { unit: "step" }],
+  nt: [...COMMON.steps, { unit: "step", role: "pass" }],
+  bands: [...COMMON.bands, { unit: "band", role: "pass" }],
+} as const satisfies ParameterWords;
+
+type VolumeParameters = ParametersOf<keyof typeof PARAMETERS>;
 
 /** Registers of a multiprocessor. */
 const REGISTERS = 65_536;
@@ -69,6 +90,7 @@ export const volumeTorre: Traversal = {
   name: "volume-torre",
   title: "torres of diamond tiles in three dimensions: many time steps in one pass over memory",
   dimensions: 3,
+  parameters: PARAMETERS,
   capabilities: capabilities(
     [
       "dimensions",

@@ -4,6 +4,7 @@ import { remembered } from "../../../kernels/remembered.ts";
 import type { Problem } from "../../../kernels/stencils/stencil.ts";
 import { ghostWidths } from "../../../kernels/update.ts";
 import { traversalNamed } from "../../../kernels/traversals/all.ts";
+import { namesOf } from "../../../kernels/traversals/parameter.ts";
 import { combine } from "../../../kernels/traversals/combine.ts";
 import type { GpuPlan, Parameters, Traversal } from "../../../kernels/traversals/traversal.ts";
 import {
@@ -138,20 +139,22 @@ interface RunOptions {
  * problem and another one is faster than that which was tuned.
  */
 export function expectedOf(
-  { ordering = [], ...traversal }: Traversal,
+  traversal: Traversal,
   problem: Problem,
   parameters: Parameters,
   { steps, gpu }: RunOptions,
 ): { readonly rate: number; readonly order?: Parameters } {
-  const on = { ...problem, steps };
+  const on = { ...problem, steps }, ordering = namesOf(traversal, "ordering");
   const rateOf = (order: Parameters): number =>
     predict(traversal, { ...parameters, ...order }, on, gpu.model).predicted;
   let best: { rate: number; order?: Parameters } = { rate: rateOf({}) };
   if (ordering.length === 0 || steps >= problem.steps) return best;
   const lists = traversal.parameterLists(on, gpu.limits), least = WORTH_ANOTHER_ORDER * best.rate;
   for (const order of combine(Object.fromEntries(ordering.map((name) => [name, lists[name]!])))) {
-    // sections are cut for torres of the configured height
-    if (order.nt! > parameters.nt! || traversal.infeasible(on, { ...parameters, ...order }, gpu.limits)) {
+    const isBeyond = ordering.some((name) =>
+      traversal.parameters[name]![2]?.isMost && order[name]! > parameters[name]!
+    );
+    if (isBeyond || traversal.infeasible(on, { ...parameters, ...order }, gpu.limits)) {
       continue;
     }
     const rate = rateOf(order);

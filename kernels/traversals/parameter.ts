@@ -1,0 +1,52 @@
+/**
+ * What a traversal's parameters mean, said once, by the traversal itself: reports, the search, corrections of predictions
+ * and refinement read it here.
+ *
+ * @module
+ */
+
+/** What a parameter decides beside the shape of workgroups and threads. */
+export type ParameterRole =
+  /** Only how the kernel is written: of its values the first mostly do best. */
+  | "writing"
+  /** The tile that a pass over memory carries through time. */
+  | "tile"
+  /** The time steps of a pass over memory: those of all such parameters, multiplied. */
+  | "pass"
+  /** As `pass`, and only in which order dispatches run: other values need no other shaders. */
+  | "ordering";
+
+/** A parameter in words: its name for people, as `Steps per pass (Nt)`, what that means, and what else is known of it. */
+export type Parameter = readonly [title: string, meaning: string, facts?: {
+  /** What a value counts, in the singular. @default {nothing} */
+  readonly unit?: string;
+  /** The values that are no counts. @default {there are none} */
+  readonly values?: Readonly<Record<number, string>>;
+  readonly role?: ParameterRole;
+  /** Of `ordering`: a plan runs with smaller values than its own alone, for which its sections are cut. @default {false} */
+  readonly isMost?: boolean;
+}];
+
+/** Parameters by name. */
+export type ParameterWords = Readonly<Record<string, Parameter>>;
+
+/** The names of those parameters that decide this; none without a traversal. */
+export function namesOf(
+  traversal: { readonly parameters: ParameterWords } | undefined,
+  ...roles: readonly ParameterRole[]
+): string[] {
+  return Object.entries(traversal?.parameters ?? {})
+    .filter(([, [, , { role } = {}]]) => role !== undefined && roles.includes(role)).map(([name]) => name);
+}
+
+/** What parameters of several traversals mean; each says what it decides there. */
+export const COMMON = {
+  tile: [
+    "Tile size (DTS)",
+    "width of a diamond tile; a larger one moves fewer bytes and needs more registers",
+  ],
+  steps: ["Steps per pass (Nt)", "time steps in one pass over memory"],
+  bands: ["Bands", "passes over memory that advance together"],
+  threads: ["Workgroup", "threads that work together", { unit: "thread" }],
+  cells: ["Cells per thread", "neighbours along z that a thread computes at once", { unit: "cell" }],
+} as const satisfies ParameterWords;
