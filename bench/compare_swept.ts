@@ -12,6 +12,7 @@ import { combine } from "../kernels/traversals/combine.ts";
 import { swept } from "../kernels/traversals/swept/swept.ts";
 import { sweptRegister } from "../kernels/traversals/swept/register.ts";
 import type { DeviceLimits, GpuPlan, Parameters, Traversal } from "../kernels/traversals/traversal.ts";
+import { shaderOf } from "../kernels/wgsl/shader.ts";
 import type { Verification } from "../tuner/configuration.ts";
 import type { GpuDevice } from "../tuner/devices/gpu/gpu_device.ts";
 import { GpuField } from "../tuner/devices/gpu/gpu_field.ts";
@@ -226,7 +227,7 @@ function emptyPlan(problem: Problem): GpuPlan {
   return {
     label: "empty",
     storage: classic.plan(problem, { threads: 64, points: 1 }).storage,
-    shaders: [{ label: "empty", code: "@compute @workgroup_size(32) fn main() {}" }],
+    shaders: [shaderOf("empty", "@compute @workgroup_size(32) fn main() {}")],
     dispatches: (steps) =>
       Array.from({ length: steps }, (_, step) => ({
         shader: 0,

@@ -26,9 +26,9 @@ import { maxwell } from "../kernels/stencils/maxwell.ts";
 import type { Problem, Stencil } from "../kernels/stencils/stencil.ts";
 import { wave } from "../kernels/stencils/wave.ts";
 import { traversalNamed, TRAVERSALS } from "../kernels/traversals/all.ts";
-import type { Storage } from "../kernels/traversals/storage.ts";
-import { shadersOf } from "../kernels/traversals/storage.ts";
-import type { GpuPlan, Parameters } from "../kernels/traversals/traversal.ts";
+import { scratchNamed, shadersOf, type Storage } from "../kernels/traversals/storage.ts";
+import type { Dispatch, GpuPlan, Parameters } from "../kernels/traversals/traversal.ts";
+import type { Shader } from "../kernels/wgsl/shader.ts";
 import grayScott from "../examples/gray_scott.ts";
 import grayScott2d from "../examples/gray_scott_2d.ts";
 import shallowWater from "../examples/shallow_water.ts";
@@ -192,41 +192,53 @@ function draw(): Drawn | undefined {
   return undefined;
 }
 
+/** What a buffer of a plan is, whatever its name: how long its content lives, which of these it is, and its values. */
+function describe({ scratch = [] }: Storage, index: number): string {
+  const { lives, length } = scratch[index]!;
+  return `${lives} ${scratch.slice(0, index).filter((one) => one.lives === lives).length}, ${length}`;
+}
+
 /** What a binding of a shader binds, in words. */
-function boundAt({ scratch = [] }: Storage, own: readonly number[], binding: number): string {
+function boundAt(storage: Storage, own: Shader, binding: number, flipped: boolean): string {
   if (binding < 3) return ["now", "before", "uniform"][binding]!;
-  const index = own[binding - 3], bound = index === undefined ? undefined : scratch[index];
-  return bound === undefined ? `twin ${binding - 3 - own.length}` : `${bound.label}, ${bound.length}`;
+  const { buffers } = own, name = buffers[binding - 3];
+  return name === undefined
+    ? `twin ${binding - 3 - buffers.length}`
+    : describe(storage, scratchNamed(storage, name, flipped));
 }
 
 const BINDING = /^[ \t]*@group\(0\) @binding\((\d+)\) var<([^>]*)> (\w+): (.*);[ \t]*$/gm;
 
-/** A shader's text without what may change. */
-function normalised(code: string, storage: Storage, scratch: readonly number[]): string {
-  const bound = [...code.matchAll(BINDING)].map(([, binding, kind, name, type]) => ({
-    name: name!,
-    what: `${boundAt(storage, scratch, Number(binding))}: var<${kind}> ${type}`,
-  }));
-  let text = code.replace(BINDING, "");
-  bound.forEach(({ name, what }) => {
-    text = text.replace(new RegExp(`(?<![.\\w])${name}\\b`, "g"), `«${what.split(":")[0]}»`);
+/** A shader's text without what may change, where its dispatch swaps levels and where it does not. */
+function normalised(shader: Shader, storage: Storage, flipped: boolean): string {
+  const bound = [...shader.code.matchAll(BINDING)].map(([, binding, kind, name, type]) => {
+    const what = boundAt(storage, shader, Number(binding), flipped);
+    return { name: name!, what, declared: `${what}: var<${kind}> ${type}` };
   });
+  let text = shader.code.replace(BINDING, "");
+  for (const { name, what } of bound) {
+    text = text.replace(new RegExp(`(?<![.\\w])${name}\\b`, "g"), `«${what}»`);
+  }
   const lines = text.split("\n").map((line) => line.trim()).filter((line) => line !== "");
-  return [...bound.map(({ what }) => what).sort(), ...lines].join("\n");
+  return [`// ${shader.label}`, ...bound.map(({ declared }) => declared).sort(), ...lines].join("\n");
 }
 
-/** All that is compared of a plan. */
+/** All that is compared of a plan: its buffers, each text once, and which dispatches run them. */
 function textOf(plan: GpuPlan): string {
-  const shaders = shadersOf(plan).map(({ code, label, scratch = [] }) =>
-    `// ${label}\n${normalised(code, plan.storage, scratch)}`
-  );
-  const { scratch = [], sections = [], order } = plan.storage;
-  const buffers = scratch.map(({ label, length, lives }) => `${label}, ${length}, ${lives}`).sort();
-  const dispatches = [plan.pads ?? [], plan.dispatches(STEPS, 0), plan.dispatches(5, 1)];
+  const { shaders, storage, storage: { scratch = [], sections = [], order } } = plan;
+  const dispatched = (list: readonly Dispatch[]) =>
+    list.map(({ shader, ...one }) => ({
+      ...one,
+      text: hashOf(normalised(shaders[shader]!, storage, one.flipped)),
+    }));
+  const dispatches = [plan.pads ?? [], plan.dispatches(STEPS, 0), plan.dispatches(5, 1)].map(dispatched);
+  const texts = shadersOf(plan).map((shader) => normalised(shader, storage, false));
+  const run = [plan.pads ?? [], plan.dispatches(STEPS, 0), plan.dispatches(5, 1)].flat()
+    .map(({ shader, flipped }) => normalised(shaders[shader]!, storage, flipped));
   return [
     `// ${plan.label}; ${plan.passageSteps ?? ""}; ${sections.length} sections; order ${order?.length}`,
-    ...buffers.map((one) => `// ${one}`),
-    ...shaders,
+    ...scratch.map((_, i) => `// ${describe(storage, i)}`).sort(),
+    ...[...new Set([...texts, ...run])].sort(),
     `// dispatches ${hashOf(JSON.stringify(dispatches))}`,
   ].join("\n");
 }

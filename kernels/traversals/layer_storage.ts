@@ -1,5 +1,5 @@
 /**
- * Fields in layers on a GPU: of each level a scratch buffer, the plan's last two, holds the blocks of `../layers.ts`.
+ * Fields in layers on a GPU: of each level a scratch buffer holds the blocks of `../layers.ts`.
  *
  * @module
  */
@@ -9,35 +9,20 @@ import { isLayered, type Substep, tapsOf } from "../update.ts";
 import { cellType, plus } from "../wgsl/declare.ts";
 import { wgsl } from "../wgsl/template.ts";
 import { scratchOf } from "./profile_storage.ts";
-import { type Scratch, SCRATCH_BINDING, type Shader, type Storage } from "./storage.ts";
+import { declareBuffer } from "../wgsl/shader.ts";
+import { LAYERS, type Scratch, type Storage } from "./storage.ts";
 
 /** The scratch buffers of a plan that stores layers, and of its profiles and points. */
 export function scratchWithLayers(problem: Problem, others = scratchOf(problem)): Pick<Storage, "scratch"> {
   const length = blockValues(blocksOf(problem));
   if (length === 0) return others;
-  const layers = ["even", "odd"].map((level): Scratch => {
-    return { label: `layers of ${level} levels`, length, lives: "layers" };
-  });
+  const layers = LAYERS.map((name): Scratch => ({ name, length, lives: "layers" }));
   return { scratch: [...others.scratch ?? [], ...layers] };
 }
 
-/** A step's shader with the layers of F(t) and F(t + 1) bound behind its others, t even or odd. */
-export function bindLayers(
-  problem: Problem,
-  shader: Shader,
-  isOdd: boolean,
-  { scratch = [] } = scratchOf(problem),
-): Shader {
-  if (blocksOf(problem).length === 0) return shader;
-  const even = scratch.length, pair = isOdd ? [even + 1, even] : [even, even + 1];
-  return { ...shader, scratch: [...shader.scratch ?? [], ...pair] };
-}
-
-/** The layers of F(t) and F(t + 1) in a shader, behind its first `bound` scratch buffers. */
-export function declareLayers(bound: number, type: string): string {
-  return ["layersNow", "layersBefore"].map((name, i) =>
-    `@group(0) @binding(${SCRATCH_BINDING + bound + i}) var<storage, read_write> ${name}: array<${type}>;`
-  ).join("\n");
+/** The layers of F(t) and F(t + 1) in a shader. */
+export function declareLayers(type: string): string {
+  return LAYERS.map((name) => declareBuffer(name, `array<${type}>`)).join("\n");
 }
 
 /** How a shader finds layers. */
@@ -49,9 +34,9 @@ const BEFORE = 256;
 /**
  * What of layers a shader of a problem's steps declares, and lines that read and write them.
  *
- * @param problem the whole grid; `bound`: scratch buffers that the shader binds before them; `width`: cells of a thread along z
+ * @param problem the whole grid; `width`: cells of a thread along z
  */
-export function layerAccess(problem: Problem, bound: number, width = 1) {
+export function layerAccess(problem: Problem, width = 1) {
   const update = storedUpdate(problem), blocks = blocksOf(problem), { grid } = problem;
   const along = alongAxes(problem.boundary), first = update.fields.length + update.materials.length;
   // threads whose cells are all in the same layer or in none move them at once
@@ -90,7 +75,7 @@ export function layerAccess(problem: Problem, bound: number, width = 1) {
   const type = cellType(lanes);
   return {
     declarations: blocks.length === 0 ? "" : wgsl`
-      ${declareLayers(bound, type)}
+      ${declareLayers(type)}
       ${find.join("\n")}
     `,
     /** Lines that read what a sub-step needs of layers, in the cells from these indices of the whole grid on. */

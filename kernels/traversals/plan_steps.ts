@@ -19,9 +19,8 @@ import { timeUniforms } from "../wgsl/declare.ts";
 import { declareWrap, wrapWorkgroups } from "../wgsl/wrap_pads.ts";
 import { stepNeeds } from "./window_passage.ts";
 import { copyShaders, type Level, SectionWork } from "./section_work.ts";
-import { bindLayers, scratchWithLayers } from "./layer_storage.ts";
-import { pointBuffers } from "./profile_storage.ts";
-import type { Shader } from "./storage.ts";
+import { scratchWithLayers } from "./layer_storage.ts";
+import type { Shader } from "../wgsl/shader.ts";
 import type { Dispatch, GpuPlan } from "./traversal.ts";
 import { againShader } from "./step_shader.ts";
 /** What {@linkcode planSteps} makes a plan of. */
@@ -68,8 +67,7 @@ export function planSteps(
   const stored: Problem = layout.layered ? problem : { ...problem, isPart: true }, shaders: Shader[] = [];
   /** The place of a shader, which sections may share. */
   const place = (shader: Shader): number => {
-    const bound = `${shader.scratch}`;
-    const known = shaders.findIndex(({ code, scratch }) => code === shader.code && `${scratch}` === bound);
+    const known = shaders.findIndex(({ code }) => code === shader.code);
     return known >= 0 ? known : shaders.push(shader) - 1;
   };
   const parts = sections.map((section, i) => {
@@ -80,9 +78,7 @@ export function planSteps(
     const again = problem.survey === undefined || !isFused || layout.layered
       ? []
       : update.substeps.map((substep, i) => i === 0 ? 0 : place(againShader(problem, its, substep, first)));
-    const steps = [false, true].map((isOdd) =>
-      made.map((shader) => place(bindLayers(stored, shader, isOdd)))
-    );
+    const steps = made.map(place);
     return { section, part, its, steps, again, twins: twins.map(({ section }) => section) };
   });
   // along x the pads' images may lie in another section
@@ -94,7 +90,7 @@ export function planSteps(
       : undefined
   );
   const copies = shaders.push(...copyShaders(sections)) - copyShaders(sections).length;
-  const atPoints = problem.survey === undefined ? undefined : place(pointShader(pointBuffers(problem)));
+  const atPoints = problem.survey === undefined ? undefined : place(pointShader());
   const [padX] = layout.pad;
   const renewPads = (work: SectionWork, level: Level): void => {
     parts.forEach(({ section: { own }, part }, section) => {
@@ -113,7 +109,7 @@ export function planSteps(
   const bothPads = work();
   if (renewsPads) { for (const level of [0, 1] as const) renewPads(bothPads, level); }
   const owned = parts.map(({ section: { own }, its }) => ({ own, layout: its }));
-  const passes = parts[0]!.steps[0]!.length, isFused = passes < update.substeps.length;
+  const passes = parts[0]!.steps.length, isFused = passes < update.substeps.length;
   return {
     label,
     storage: { layout, ...(isCut && { sections }), ...scratchWithLayers(stored) },
@@ -127,7 +123,7 @@ export function planSteps(
         const uniforms = timeUniforms(update, step);
         for (let substep = 0; substep < passes; substep++) {
           parts.forEach(({ section: { own }, part, steps, twins }, section) => {
-            const shader = steps[flipped ? 1 : 0]![substep]!, workgroups = workgroupsOf(part);
+            const shader = steps[substep]!, workgroups = workgroupsOf(part);
             const its = uniformsOf?.(section, step - start) ?? uniforms;
             const dispatch = {
               shader,

@@ -14,7 +14,8 @@ import { declareLevels, LINEAR_THREADS, linearWorkgroups } from "../wgsl/declare
 import { declarePoints, HEAD_VECTORS } from "../wgsl/points.ts";
 import { wgsl } from "../wgsl/template.ts";
 import type { Level } from "./section_work.ts";
-import type { PointGroup, PointTable, Shader } from "./storage.ts";
+import { type Shader, shaderOf } from "../wgsl/shader.ts";
+import type { PointGroup, PointTable } from "./storage.ts";
 import type { Dispatch, GpuPlan } from "./traversal.ts";
 
 /** Words of a point: its index in the section's array, its rows in what is added and recorded, and one that is not used. */
@@ -137,7 +138,7 @@ export function groupsOf(table: PointTable | undefined, made: Substep): readonly
 }
 
 /** Adds to a group's points and records them. */
-export function pointShader(scratch: readonly number[]): Shader {
+export function pointShader(): Shader {
   const code = wgsl`
     // Adds to points and records them, a thread a point.
     struct Group { first: i32, end: i32, step: i32 }
@@ -153,5 +154,5 @@ export function pointShader(scratch: readonly number[]): Shader {
       before[its.x] = atPoint(before[its.x], its.y, its.z, group.step);
     }
   `;
-  return { label: "points", code, scratch };
+  return shaderOf("points", code);
 }

@@ -1,5 +1,5 @@
 /**
- * Axis profiles on a GPU: the plan's first scratch buffer holds them packed, and shaders read them by indices of the cell.
+ * Axis profiles on a GPU: a scratch buffer holds them packed, and shaders read them by indices of the cell.
  *
  * @module
  */
@@ -9,12 +9,13 @@ import type { Grid, Problem } from "../stencils/stencil.ts";
 import { profileTapsOf, type Substep, type Update } from "../update.ts";
 import { lanesOf, plus } from "../wgsl/declare.ts";
 import { POINT_BUFFERS } from "../wgsl/points.ts";
-import { type Scratch, SCRATCH_BINDING, type Shader, type Storage } from "./storage.ts";
+import { declareBuffer } from "../wgsl/shader.ts";
+import type { Scratch, Storage } from "./storage.ts";
 
 /** The scratch buffer of an update's axis profiles; none for an update without. */
 function profileScratch({ stencil: { update }, grid }: Pick<Problem, "stencil" | "grid">): Scratch[] {
   const { length } = layProfiles(update, grid);
-  return length === 0 ? [] : [{ label: "profiles", length, lives: "profiles" }];
+  return length === 0 ? [] : [{ name: "profiles", length, lives: "profiles" }];
 }
 
 /** The scratch buffers of a plan without others: of profiles, and of points or the signal where shaders read those. */
@@ -26,33 +27,23 @@ export function scratchOf(
   return scratch.length > 0 ? { scratch } : {};
 }
 
-/** Of those the ones of points. */
-export function pointBuffers(problem: Pick<Problem, "stencil" | "grid">): readonly number[] {
-  return POINT_BUFFERS.map((_, i) => profileScratch(problem).length + i);
-}
-
-/** A shader, with the buffer before its others if it reads profiles. */
-export function withProfiles(of: Update | Substep, shader: Shader): Shader {
-  return profileTapsOf(of).length === 0 ? shader : { ...shader, scratch: [0, ...shader.scratch ?? []] };
-}
-
-/** The buffer in such a shader; nothing in others. */
+/** The buffer in a shader that reads profiles; nothing in others. */
 export function declareProfiles(of: Update | Substep): string {
   if (profileTapsOf(of).length === 0) return "";
-  return `@group(0) @binding(${SCRATCH_BINDING}) var<storage, read> profiles: array<f32>;`;
+  return declareBuffer("profiles", "array<f32>", { space: "storage, read" });
 }
 
 /** Values of a uniform that every device binds: 64 KiB. */
 const UNIFORM_VALUES = 2 ** 14;
 
 /**
- * The same buffer once more, as a uniform at this scratch binding: values that are alike for all threads come from there
+ * The same buffer once more, as a uniform: values that are alike for all threads come from there
  * without taking registers. Nothing where there are none, or where a uniform does not hold the buffer.
  */
-export function declareAlike(update: Update, grid: Grid, binding: number): string {
+export function declareAlike(update: Update, grid: Grid): string {
   const { length } = layProfiles(update, grid), isAny = profileReads(update).some(({ axis }) => axis < 2);
   if (!isAny || length > UNIFORM_VALUES) return "";
-  return `@group(0) @binding(${SCRATCH_BINDING + binding}) var<uniform> alike: array<vec4f, ${length / 4}>;`;
+  return declareBuffer("profiles", `array<vec4f, ${length / 4}>`, { space: "uniform", as: "alike" });
 }
 
 /** Texts that read profiles in a step's shader on slices of a grid, from the `first` on. */

@@ -9,7 +9,7 @@ import type { Layout } from "../layout.ts";
 import { areApart, type Section, type SliceRange } from "../sections.ts";
 import { LINEAR_THREADS, linearWorkgroups } from "../wgsl/declare.ts";
 import { wgsl } from "../wgsl/template.ts";
-import type { Shader } from "./storage.ts";
+import { type Shader, shaderOf } from "../wgsl/shader.ts";
 import type { Dispatch } from "./traversal.ts";
 
 /** Even levels or odd ones. */
@@ -27,9 +27,10 @@ interface Touches {
 
 /** The shaders that copy slices, between two sections and within one; where none has an array of its own, none. */
 export function copyShaders(sections: readonly Section[]): Shader[] {
-  return !areApart(sections) ? [] : (["before", "now"] as const).map((target) => ({
-    label: "copy slices",
-    code: wgsl`
+  return !areApart(sections) ? [] : (["before", "now"] as const).map((target) =>
+    shaderOf(
+      "copy slices",
+      wgsl`
       // Copies slices of a level, 16 bytes a thread.
       struct Copy { source: i32, goal: i32, count: i32 }
       @group(0) @binding(0) var<storage, read_write> now: array<vec4f>;
@@ -42,7 +43,8 @@ export function copyShaders(sections: readonly Section[]): Shader[] {
         if (i < copy.count) { ${target}[copy.goal + i] = now[copy.source + i]; }
       }
     `,
-  }));
+    )
+  );
 }
 
 /** A list of dispatches that grows by work in sections and the copies in between. */

@@ -8,7 +8,7 @@ import { layered, storedUpdate } from "../layers.ts";
 import { type Layout, layOut } from "../layout.ts";
 import { remembered } from "../remembered.ts";
 import { alongAxes, type Problem } from "../stencils/stencil.ts";
-import { expressionsOf, planesOf, profileTapsOf, stepReach, type Substep } from "../update.ts";
+import { expressionsOf, planesOf, stepReach, type Substep } from "../update.ts";
 import {
   declareLayout,
   declareLevels,
@@ -21,8 +21,8 @@ import { declareTable, HEAD_VECTORS } from "../wgsl/points.ts";
 import { wgsl } from "../wgsl/template.ts";
 import { updateWriter } from "../wgsl/write_update.ts";
 import { type LayerAccess, layerAccess } from "./layer_storage.ts";
-import { declareProfiles, pointBuffers, stepProfile, withProfiles } from "./profile_storage.ts";
-import type { Shader } from "./storage.ts";
+import { declareProfiles, stepProfile } from "./profile_storage.ts";
+import { type Shader, shaderOf } from "../wgsl/shader.ts";
 /** Pads as wide as a whole step reaches: enough for sub-steps one by one, and for all in one pass. */
 export const stepwiseLayout = remembered((problem: Problem): Layout => {
   const { grid, boundary } = problem, update = storedUpdate(problem), { x, y, z } = stepReach(update);
@@ -59,7 +59,7 @@ export function stepShaders(
   return update.substeps.map((substep, index) => {
     const { constants, write } = updateWriter(expressionsOf(substep));
     const signal = isInWindow ? "slices.signal" : "time.signal";
-    const layers = stored && layerAccess(stored.problem, profileTapsOf(substep).length > 0 ? 1 : 0);
+    const layers = stored && layerAccess(stored.problem);
     const tap = (one: Tap) => layers?.tap(one.plane) ?? elementOf(one);
     const { lines, values } = write({ tap, profile, signal });
     const part = update.substeps.length === 1 ? "one step" : `sub-step ${index}`;
@@ -82,7 +82,7 @@ export function stepShaders(
         ${storeValues(substep, values, layers)}
       }
     `;
-    return withProfiles(substep, { label: `step ${threadsZ}x${threadsY}x${threadsX}`, code });
+    return shaderOf(`step ${threadsZ}x${threadsY}x${threadsX}`, code);
   });
 }
 
@@ -94,7 +94,6 @@ export function againShader(problem: Problem, layout: Layout, substep: Substep, 
     profile: stepProfile(problem, first),
     signal: "group.signal",
   });
-  const profiles = declareProfiles(substep), [table] = pointBuffers(problem);
   const code = wgsl`
     // ${problem.stencil.title}: a sub-step again, one thread a cell of a list.
     struct Group { first: i32, end: i32, signal: f32 }
@@ -102,8 +101,8 @@ export function againShader(problem: Problem, layout: Layout, substep: Substep, 
     ${constants}
     ${declareLevels()}
     @group(0) @binding(2) var<uniform> group: Group;
-    ${profiles}
-    ${declareTable(profiles === "" ? 0 : 1)}
+    ${declareProfiles(substep)}
+    ${declareTable()}
 
     @compute @workgroup_size(${LINEAR_THREADS})
     fn main(@builtin(global_invocation_id) id: vec3u, @builtin(num_workgroups) groups: vec3u) {
@@ -116,7 +115,7 @@ export function againShader(problem: Problem, layout: Layout, substep: Substep, 
       ${storeValues(substep, values)}
     }
   `;
-  return withProfiles(substep, { label: "a sub-step again", code, scratch: [table!] });
+  return shaderOf("a sub-step again", code);
 }
 
 /** Lines that store a sub-step's values; all are computed before the first is stored. */

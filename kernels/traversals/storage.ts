@@ -5,33 +5,13 @@
  * @module
  */
 import type { Layout } from "../layout.ts";
+import type { Shader } from "../wgsl/shader.ts";
 import type { Section, SliceRange } from "../sections.ts";
-
-/**
- * One compute pipeline. Bindings: 0 and 1, the arrays of even and odd time levels; 2, the uniforms; from 3 on, scratch
- * buffers.
- */
-export interface Shader {
-  /** The configuration in short, shown by GPU debuggers. */
-  readonly label: string;
-  readonly code: string;
-  /** The scratch buffers that it binds: indices into the plan's. @default {[]} */
-  readonly scratch?: readonly number[];
-  /** Other sections whose arrays it writes into, after the scratch buffers: as many as its dispatches name. @default {0} */
-  readonly twins?: number;
-}
-
-/** The first binding of scratch buffers. */
-export const SCRATCH_BINDING = 3;
-
-/** The bindings of a shader's buffers. */
-export function bindingsOf({ scratch = [], twins = 0 }: Pick<Shader, "scratch" | "twins">): number[] {
-  return [0, 1, ...Array.from({ length: scratch.length + twins }, (_, i) => SCRATCH_BINDING + i)];
-}
 
 /** A buffer beside the levels: what dispatches hand each other, or values that no step changes. */
 export interface Scratch {
-  readonly label: string;
+  /** What shaders call it; of two that swap places with the levels, where these are not swapped. */
+  readonly name: string;
   /** Values of 4 bytes. */
   readonly length: number;
   /**
@@ -116,4 +96,14 @@ export function shadersOf(
     ...shaders,
     ...crossings.flatMap(({ enter, leave }) => [...enter, ...leave]).map(({ shader }) => shader),
   ];
+}
+
+/** Layers of F(t) and of what F(t + 1) replaces: as their levels they lie in one buffer where t is even, else in the other. */
+export const LAYERS = ["layersNow", "layersBefore"] as const;
+
+/** The place among a plan's scratch buffers of what a shader calls by a name; `flipped`: where its dispatch swaps levels. */
+export function scratchNamed({ scratch = [] }: Storage, called: string, flipped: boolean): number {
+  const layers: readonly string[] = LAYERS, level = layers.indexOf(called);
+  const name = flipped && level >= 0 ? layers[1 - level] : called;
+  return scratch.findIndex((one) => one.name === name);
 }

@@ -10,7 +10,8 @@ import type { Points } from "../points.ts";
 import type { SectionLimits } from "../sections.ts";
 import type { Problem } from "../stencils/stencil.ts";
 import type { Parameter } from "./parameter.ts";
-import type { PointTable, Shader, Storage } from "./storage.ts";
+import type { Shader } from "../wgsl/shader.ts";
+import type { PointTable, Storage } from "./storage.ts";
 
 export type { DeviceLimits };
 

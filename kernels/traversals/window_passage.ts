@@ -14,8 +14,8 @@ import { alongAxes, type Problem } from "../stencils/stencil.ts";
 import { stepReach } from "../update.ts";
 import { timeUniforms } from "../wgsl/declare.ts";
 import { atGroup, pointPlan, pointShader } from "./point_work.ts";
-import { pointBuffers, scratchOf } from "./profile_storage.ts";
-import type { Shader } from "./storage.ts";
+import { scratchOf } from "./profile_storage.ts";
+import type { Shader } from "../wgsl/shader.ts";
 import type { Dispatch, GpuPlan } from "./traversal.ts";
 
 /** Slices that a dispatch touches at least: one with what its taps reach. Images along x are copied between sections. */
@@ -49,7 +49,7 @@ export function planPassage(
 ): GpuPlan {
   const { grid: [nx, ny, nz], stencil: { update } } = problem, reach = stepReach(update).x;
   const needs = passageNeeds(problem, layout, limits), sections = sectionsOf(layout, needs, limits);
-  const atPoints = problem.survey && shaders.push(pointShader(pointBuffers(problem))) - 1;
+  const atPoints = problem.survey && shaders.push(pointShader()) - 1;
   // all that a section holds of the grid: in a passage it computes some slices in the first steps, others in the last
   const held = sections.map(({ layout, x }) => ({ layout, own: [x, x + layout.grid[0]] as const }));
   return {

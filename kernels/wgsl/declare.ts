@@ -6,7 +6,6 @@
 import type { Tap } from "../expression.ts";
 import type { Layout } from "../layout.ts";
 import { readsSignal, signalAt, type Substep, type Update } from "../update.ts";
-import { SCRATCH_BINDING } from "../traversals/storage.ts";
 import { wgsl } from "./template.ts";
 
 /** Threads a workgroup of shaders that treat one item a thread. */
@@ -43,11 +42,6 @@ export function declareLevels(width = 1): string {
     @group(0) @binding(0) var<storage, read_write> now: array<${cellType(width)}>;
     @group(0) @binding(1) var<storage, read_write> before: array<${cellType(width)}>;
   `;
-}
-
-/** The plan's scratch buffers that a shader binds, the first of them as 0. */
-export function declareScratch(name: string, index: number, type = "f32"): string {
-  return `@group(0) @binding(${SCRATCH_BINDING + index}) var<storage, read_write> ${name}: array<${type}>;`;
 }
 
 /** A cell of a thread: the element `by` further along z, and which of its cells. */

@@ -4,12 +4,13 @@
  *
  * @module
  */
-import { type Scratch, SCRATCH_BINDING } from "../traversals/storage.ts";
+import type { Scratch } from "../traversals/storage.ts";
+import { declareBuffer } from "./shader.ts";
 import { wgsl } from "./template.ts";
 
-/** The buffers, in the order of their bindings; they are as long as the points ask for. */
-export const POINT_BUFFERS: readonly Scratch[] = ["table of points", "what is added", "what is recorded"]
-  .map((label) => ({ label, length: 1, lives: "points" }));
+/** The buffers; they are as long as the points ask for. */
+export const POINT_BUFFERS: readonly Scratch[] = ["points", "added", "recorded"]
+  .map((name) => ({ name, length: 1, lives: "points" }));
 
 /** The text of the signal in a step, counted from the list's first: what is added ends with it, where there is one. */
 export function signalOf(step: string): string {
@@ -23,15 +24,14 @@ export function signalOf(step: string): string {
 export const HEAD_VECTORS = 1;
 
 /**
- * The buffers, bound from the `first` scratch binding on, and what is done at a point in a step, counted from the list's
+ * The buffers, and what is done at a point in a step, counted from the list's
  * first: `atPoint(value, added, recorded, step)` returns the new value.
  */
-export function declarePoints(first = 0): string {
-  const binding = (i: number): string => `@group(0) @binding(${SCRATCH_BINDING + first + i})`;
+export function declarePoints(): string {
   return wgsl`
-    ${declareTable(first)}
-    ${binding(1)} var<storage, read> added: array<f32>;
-    ${binding(2)} var<storage, read_write> recorded: array<f32>;
+    ${declareTable()}
+    ${declareBuffer("added", "array<f32>", { space: "storage, read" })}
+    ${declareBuffer("recorded")}
 
     fn atPoint(value: f32, addedRow: i32, recordedRow: i32, step: i32) -> f32 {
       var sum = value;
@@ -45,7 +45,7 @@ export function declarePoints(first = 0): string {
   `;
 }
 
-/** The table alone, bound as this scratch binding. */
-export function declareTable(binding: number): string {
-  return `@group(0) @binding(${SCRATCH_BINDING + binding}) var<storage, read> points: array<vec4i>;`;
+/** The table alone. */
+export function declareTable(): string {
+  return declareBuffer("points", "array<vec4i>", { space: "storage, read" });
 }

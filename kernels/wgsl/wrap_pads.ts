@@ -7,15 +7,8 @@
 import type { Layout } from "../layout.ts";
 import { planesOf, stepReach } from "../update.ts";
 import { alongAxes, type Problem } from "../stencils/stencil.ts";
-import type { Shader } from "../traversals/storage.ts";
-import {
-  declareLayout,
-  declareLevels,
-  declareScratch,
-  LINEAR_THREADS,
-  linearWorkgroups,
-  times,
-} from "./declare.ts";
+import { declareBuffer, type Shader, shaderOf } from "./shader.ts";
+import { declareLayout, declareLevels, LINEAR_THREADS, linearWorkgroups, times } from "./declare.ts";
 import { wgsl } from "./template.ts";
 
 /** Widths of the pads to renew along x, y, z: the reach of a step where the pads are images of the grid. */
@@ -92,7 +85,7 @@ export function declareWrap(problem: Problem, layout: Layout, array = "now"): Sh
     ${declareLayout(layout)}
     const WX = ${wx}; const WY = ${wy}; const WZ = ${wz};
     ${declareLevels()}
-    ${array === "now" ? "" : declareScratch(array, 0)}
+    ${array === "now" ? "" : declareBuffer(array)}
 
     // The i-th cell of a pad pair of width w around n cells: -w … -1, n … n+w-1.
     fn padded(i: i32, w: i32, n: i32) -> i32 { return select(i - w, i - w + n, i >= w); }
@@ -112,5 +105,5 @@ export function declareWrap(problem: Problem, layout: Layout, array = "now"): Sh
       ${array}[${origin} + cell.x * SLICE + cell.y * PITCH + cell.z] = ${array}[source];
     }
   `;
-  return { label: "wrap pads", code };
+  return shaderOf("wrap pads", code);
 }

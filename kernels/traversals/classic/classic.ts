@@ -21,8 +21,8 @@ import { updateWriter } from "../../wgsl/write_update.ts";
 import { hasInsulatedEnds, LINE, LINE_PARAMETERS } from "../line.ts";
 import { planSteps } from "../plan_steps.ts";
 import { storeValues } from "../step_shader.ts";
-import { declareProfiles, profileElement, withProfiles } from "../profile_storage.ts";
-import type { Shader } from "../storage.ts";
+import { declareProfiles, profileElement } from "../profile_storage.ts";
+import { type Shader, shaderOf } from "../../wgsl/shader.ts";
 import type { ParametersOf, Traversal } from "../traversal.ts";
 import { exceededLimit, powersOfTwo } from "../workgroup_limits.ts";
 import { lineLayout, sideOf } from "../line.ts";
@@ -128,7 +128,7 @@ function classicShader(problem: Problem, index: number, { threads, points }: Cla
       }
     }
   `;
-  return withProfiles(substep, { label: `classic ${threads}x${points}`, code });
+  return shaderOf(`classic ${threads}x${points}`, code);
 }
 
 /** The point that lies where z would, for a z up to one length beyond the ends. */

@@ -344,9 +344,7 @@ function pairedPlan(
   const passes = (["to pair", "from pair"] as const).map((pass) =>
     planeShader(problem, layout, { ...shape, workgroups }, undefined, pass)
   );
-  const wraps = pads.length === 0 ? [] : PAIR.map((array, i) => {
-    return { ...declareWrap(problem, layout, array), scratch: [scratch.length + i] };
-  });
+  const wraps = pads.length === 0 ? [] : PAIR.map((array) => declareWrap(problem, layout, array));
   return {
     ...single,
     label,
@@ -355,7 +353,7 @@ function pairedPlan(
       layout,
       scratch: [
         ...scratch,
-        ...PAIR.map((label) => ({ label, length: layout.length, lives: "field" as const })),
+        ...PAIR.map((name) => ({ name, length: layout.length, lives: "field" as const })),
       ],
     },
     shaders: [...single.shaders, ...passes, ...wraps],

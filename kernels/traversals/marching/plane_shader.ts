@@ -10,12 +10,11 @@
  */
 import type { Layout } from "../../layout.ts";
 import { alongAxes, type Problem } from "../../stencils/stencil.ts";
-import { expressionsOf, profileTapsOf, reachOf, type Update } from "../../update.ts";
+import { expressionsOf, reachOf, type Update } from "../../update.ts";
 import {
   cellType,
   declareLayout,
   declareLevels,
-  declareScratch,
   elementOf,
   lanesAt,
   lanesOf,
@@ -29,8 +28,8 @@ import { findList, SERIES, visitList } from "./points.ts";
 import { slicesOf, slot, withinSum } from "./shader.ts";
 import { type MarchShape, ownThreads } from "./shape.ts";
 import { declarePoints } from "../../wgsl/points.ts";
-import { declareProfiles, pointBuffers, profileElement, withProfiles } from "../profile_storage.ts";
-import type { Shader } from "../storage.ts";
+import { declareProfiles, profileElement } from "../profile_storage.ts";
+import { declareBuffer, type Shader, shaderOf } from "../../wgsl/shader.ts";
 
 /** The ends of its cells that a thread shows the thread before it and the one after it. */
 const ENDS = ["low", "high"] as const;
@@ -200,9 +199,6 @@ export function planeShader(
     ? `if (${inner}) {\n${writeLoop(false, false)}} else {\n${writeLoop(isCut, hasPoints)}}`
     : writeLoop(isCut, hasPoints);
   const inZ = lanesOf("bool", zPerThread, (lane) => `u32(${plus("z", lane)}) < u32(NZ)`);
-  const profiles = profileTapsOf(update).length === 0 ? 0 : 1, pair = pass ? PAIR : [];
-  const atPoints = pointBuffers({ stencil, grid: [nx, ny, nz] }), points = hasPoints ? atPoints : [];
-  const scratch = [...points, ...pair.map((_, i) => atPoints[0]! + points.length + i)];
   const code = wgsl`
     // ${stencil.title}: ${leads.length} steps; each workgroup marches along x over ${slices} slices.
     ${declareLayout(layout, zPerThread)}
@@ -210,8 +206,8 @@ export function planeShader(
     ${writer.constants}
     ${declareLevels(zPerThread)}
     ${declareProfiles(update)}
-    ${hasPoints ? `${SERIES}\n${declarePoints(profiles)}` : ""}
-    ${pair.map((name, i) => declareScratch(name, profiles + points.length + i, type)).join("\n")}
+    ${hasPoints ? `${SERIES}\n${declarePoints()}` : ""}
+    ${pass ? PAIR.map((name) => declareBuffer(name, `array<${type}>`)).join("\n") : ""}
     ${
     ENDS.flatMap((end) =>
       ends.map((size, i) => `var<workgroup> ${end}${i}: array<${cellType(size)}, ${2 * threadsZ}>;`)
@@ -239,8 +235,7 @@ export function planeShader(
       ${loops}
     }
   `;
-  const label = `march ${type} ${threadsZ}x${leads.length}`;
-  return withProfiles(update, { label, code, scratch });
+  return shaderOf(`march ${type} ${threadsZ}x${leads.length}`, code);
 }
 
 /** A lane of a value that holds `cells` cells. */

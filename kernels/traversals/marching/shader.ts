@@ -14,13 +14,12 @@ import {
 import type { Layout } from "../../layout.ts";
 import type { Twin } from "../../sections.ts";
 import { alongAxes, type Problem } from "../../stencils/stencil.ts";
-import { expressionsOf, isLayered, profileTapsOf, type Substep, tapsOf, type Update } from "../../update.ts";
+import { expressionsOf, isLayered, type Substep, tapsOf, type Update } from "../../update.ts";
 import {
   alongZ,
   cellType,
   declareLayout,
   declareLevels,
-  declareScratch,
   declareTime,
   elementOf,
   lanesOf,
@@ -36,8 +35,8 @@ import { type Ends, type MarchShape, ownThreads, type Tile } from "./shape.ts";
 import { findList, SERIES, visitList } from "./points.ts";
 import { besideLayers, blocksOf } from "../../layers.ts";
 import { type LayerAccess, layerAccess } from "../layer_storage.ts";
-import { declareProfiles, pointBuffers, profileElement, withProfiles } from "../profile_storage.ts";
-import type { Shader } from "../storage.ts";
+import { declareProfiles, profileElement } from "../profile_storage.ts";
+import { declareTwin, type Shader, shaderOf } from "../../wgsl/shader.ts";
 
 /** The neighbours in the slice that a sub-step reads, and at which slice. */
 export function tilesOf(substep: Substep, stage: number, queues: MarchQueues, isTiled: boolean): Tile[] {
@@ -134,10 +133,8 @@ export function marchShader(
   const inside = [...(alongZ === "zero" ? [inZ] : []), ...(alongY === "zero" ? [inY] : [])];
   const cutsZ = alongZ === "zero" && layout.grid[2] % zPerThread !== 0;
   const starts: string[] = [];
-  const profiles = profileTapsOf(update).length === 0 ? 0 : 1;
   const wholeGrid: Problem = { ...others, stencil, boundary, grid: [whole.slices, ny, nz] };
-  const layers = layerAccess(wholeGrid, profiles, zPerThread),
-    scratch = hasPoints ? pointBuffers(wholeGrid) : [];
+  const layers = layerAccess(wholeGrid, zPerThread);
   /** Lines that read, once for all slices, what a thread needs of profiles along y and z. */
   const held = new Map<string, string>();
   const profileAt = (slice: number) => (tap: ProfileTap): string => {
@@ -218,10 +215,10 @@ export function marchShader(
     const SLICES = ${slices};
     ${writer.constants}
     ${declareLevels(zPerThread)}
-    ${twins.map((_, i) => declareScratch(`twin${i}`, profiles + scratch.length + i, type)).join("\n")}
+    ${twins.map((_, i) => declareTwin(`twin${i}`, type)).join("\n")}
     ${declareTime(update)}
     ${declareProfiles(update)}
-    ${hasPoints ? `${SERIES}\n${declarePoints(profiles)}` : ""}
+    ${hasPoints ? `${SERIES}\n${declarePoints()}` : ""}
     ${layers.declarations}
     ${isTiled ? `const ROWS = ${threadsY + 2 * rimY}; const COLUMNS = ${threadsZ + 2 * rimZ};` : ""}
     ${isTiled ? `var<workgroup> tiles: array<${tileType}, ${tileCount}>;` : ""}
@@ -247,12 +244,7 @@ export function marchShader(
       ${"}".repeat(loops.length)}
     }
   `;
-  return withProfiles(update, {
-    label: `march ${type} ${threadsZ}x${threadsY}`,
-    code,
-    scratch,
-    ...(twins.length > 0 && { twins: twins.length }),
-  });
+  return shaderOf(`march ${type} ${threadsZ}x${threadsY}`, code);
 }
 
 /** " && row >= 2 && row < 14": threads that are nobody's helpers. */

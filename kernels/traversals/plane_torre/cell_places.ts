@@ -11,6 +11,7 @@
  */
 import type { Layout } from "../../layout.ts";
 import { declareLayout, LINEAR_THREADS, linearWorkgroups, plus } from "../../wgsl/declare.ts";
+import { shaderOf } from "../../wgsl/shader.ts";
 import { wgsl } from "../../wgsl/template.ts";
 import type { Crossing, Order } from "../storage.ts";
 
@@ -65,9 +66,9 @@ export function inTiles(
   const place = `at(${plus("x", beyondX)}, ${plus("y", beyondY)})`;
   const crossing = (label: string, copy: string): Crossing => ({
     workgroups: cells,
-    shader: {
+    shader: shaderOf(
       label,
-      code: wgsl`
+      wgsl`
         // Cells ${label} diamond tiles, one a thread.
         ${declareLayout(canonical)}
         @group(0) @binding(0) var<storage, read_write> level: array<f32>;
@@ -80,7 +81,7 @@ export function inTiles(
           if (x < NX) { ${copy} }
         }
       `,
-    },
+    ),
   });
   return {
     code,

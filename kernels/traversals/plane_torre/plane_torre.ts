@@ -161,7 +161,7 @@ export const planeTorre: Traversal = {
       storage: {
         layout: canonical,
         ...(farsh === 1 && {
-          scratch: [{ label: "FArSh", length: lanesLength(shape, parameters), lives: "list" }],
+          scratch: [{ name: "farsh", length: lanesLength(shape, parameters), lives: "list" }],
         }),
         ...(order && { order }),
       },

@@ -11,7 +11,7 @@ import { updateWriter } from "../../wgsl/write_update.ts";
 import { MAX_BANDS } from "../waves.ts";
 import type { PlaneParameters, PlaneShape } from "./shape.ts";
 import type { Place } from "../tiles.ts";
-import { SCRATCH_BINDING, type Shader } from "../storage.ts";
+import { declareBuffer, type Shader, shaderOf } from "../../wgsl/shader.ts";
 
 /** The shader that computes one torre per workgroup; its dispatches' uniforms are the rows. */
 export function planeTorreShader(problem: Problem, parameters: PlaneParameters, shape: PlaneShape): Shader {
@@ -36,7 +36,7 @@ export function planeTorreShader(problem: Problem, parameters: PlaneParameters, 
     struct Row { stage: i32, begin: i32, end: i32, band: i32 }
     ${declareLevels()}
     @group(0) @binding(2) var<uniform> rows: array<Row, ${MAX_BANDS}>;
-    ${farsh === 0 ? "" : `@group(0) @binding(${SCRATCH_BINDING}) var<storage, read_write> farsh: array<f32>;`}
+    ${farsh === 0 ? "" : declareBuffer("farsh")}
     var<workgroup> exchange: array<array<f32, ${2 * places}>, ${slots}>;
 
     ${piece.functions}
@@ -128,7 +128,7 @@ export function planeTorreShader(problem: Problem, parameters: PlaneParameters, 
       ${shape.hasPrevious ? each((i) => `store(!isEven, ${cellAt(i, slope)}, g${i});`).join("\n") : ""}
     }
   `;
-  return { label: `plane torre W=${width}`, code, ...(farsh === 1 && { scratch: [0] }) };
+  return shaderOf(`plane torre W=${width}`, code);
 }
 
 /** The shader that sets the cells beyond the grid in both levels, a thread a cell, and its workgroups. */
@@ -158,7 +158,7 @@ export function imagesShader(
       before[at(x, y)] = before[image];
     }
   `;
-  return { shader: { label: "images", code }, workgroups: linearWorkgroups(inX + inY) };
+  return { shader: shaderOf("images", code), workgroups: linearWorkgroups(inX + inY) };
 }
 
 /** Text of the cell that one of an axis of n cells, `beyond` more on either side, is an image of. */

@@ -28,7 +28,7 @@ import { lineLayout } from "../line.ts";
 import { type Refusal, wrongParameters } from "../../capability.ts";
 import { LINE_PARAMETERS, lineShape, refusePoints, SWEEP } from "../line.ts";
 import type { ParameterWords } from "../parameter.ts";
-import { SCRATCH_BINDING, type Shader } from "../storage.ts";
+import { declareBuffer, type Shader } from "../../wgsl/shader.ts";
 import type { Demand, DeviceLimits, Dispatch, ParametersOf, Rounds, Traversal } from "../traversal.ts";
 import { exceededLimit, powersOfTwo } from "../workgroup_limits.ts";
 
@@ -160,8 +160,8 @@ export function sweeping(way: SweepingWay): Traversal<SweptParameters> {
       const makesFlats = way.makesFlats && flat > 0;
       return {
         label: `${way.name} ${threads}x${perThread}, ${parameters.steps} steps, on ${problem.grid[2]}`,
-        storage: { layout, scratch: [{ label: "edges", length: 2 * regionValues, lives: "list" }] },
-        shaders: PHASE_KINDS.map((kind) => ({ ...way.shader(problem, kind, nodes), scratch: [0] })),
+        storage: { layout, scratch: [{ name: "edges", length: 2 * regionValues, lives: "list" }] },
+        shaders: PHASE_KINDS.map((kind) => way.shader(problem, kind, nodes)),
         dispatches(steps, start) {
           const end = start + steps;
           return phasesOf(problem, nodes, {
@@ -264,7 +264,7 @@ export function declarePhase({ origin }: Layout): string {
     const ORIGIN = ${origin};
     struct Phase { ${PHASE_UNIFORMS.map((name) => `${name}: i32`).join(", ")} }
     @group(0) @binding(2) var<uniform> phase: Phase;
-    @group(0) @binding(${SCRATCH_BINDING}) var<storage, read_write> stored: array<f32>;
+    ${declareBuffer("edges", "array<f32>", { as: "stored" })}
 
     fn onLine(z: i32) -> i32 { return select(z, z + phase.points, z < 0); }
   `;

@@ -32,7 +32,7 @@ import { type Refusal, wrongParameters } from "../../capability.ts";
 import { lineLayout } from "../line.ts";
 import { hasInsulatedEnds, lineShape, madeBy, rowTap } from "../line.ts";
 import { beginNode, declarePhase, type Nodes, type PhaseKind, sweeping } from "./plan.ts";
-import type { Shader } from "../storage.ts";
+import { type Shader, shaderOf } from "../../wgsl/shader.ts";
 import type { Traversal } from "../traversal.ts";
 
 /** Most updates of a lozenge: larger ones take long to compile, and their rows no longer fit the registers. */
@@ -276,5 +276,5 @@ function registerShader(problem: Problem, kind: PhaseKind, nodes: Nodes): Shader
       ${each((slot) => `stored[right${column(slot)}] = pool[${slot}][2 * THREADS + t];`)}
     }
   `;
-  return { label: `${kind} ${threads}x${points}`, code };
+  return shaderOf(`${kind} ${threads}x${points}`, code);
 }

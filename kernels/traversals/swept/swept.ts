@@ -20,7 +20,7 @@ import { updateWriter } from "../../wgsl/write_update.ts";
 import { lineLayout, sideOf } from "../line.ts";
 import { hasInsulatedEnds, lineShape, madeBy, rowTap } from "../line.ts";
 import { beginNode, declarePhase, fieldOnLine, type Nodes, type PhaseKind, sweeping } from "./plan.ts";
-import type { Shader } from "../storage.ts";
+import { type Shader, shaderOf } from "../../wgsl/shader.ts";
 import type { Traversal } from "../traversal.ts";
 
 /** Its parameters are threads a workgroup, points a thread and steps a dispatch. */
@@ -174,7 +174,7 @@ function sweptShader(problem: Problem, kind: PhaseKind, nodes: Nodes): Shader {
       ${hasFlats ? storeFlat : ""}
     }
   `;
-  return { label: `${kind} ${threads}x${points}`, code };
+  return shaderOf(`${kind} ${threads}x${points}`, code);
 }
 
 /**

@@ -114,14 +114,14 @@ export type LayerWriter = ReturnType<typeof layerWriter>;
  * Writes what a tier makes where there are layers. A tile touches them at one end of an axis: there the places of all its
  * cells in a block are as far from each other as in the grid.
  *
- * @param problem the whole grid; `bound`: scratch buffers that the shader binds before the layers; `isRow`: text that is true
+ * @param problem the whole grid; `isRow`: text that is true
  *   for threads in the grid, where some are not
  */
 export function layerWriter(
   problem: Problem,
   { whole, usual, owners }: TorreLayers,
   { width, spread }: Pick<TorreShape, "width" | "spread">,
-  { zPerThread, bound, isRow }: Record<"zPerThread" | "bound", number> & { readonly isRow: string },
+  { zPerThread, isRow }: { readonly zPerThread: number; readonly isRow: string },
 ) {
   const { grid } = problem, blocks = blocksOf(problem), type = cellType(zPerThread);
   const z = times(zPerThread, "thread"), first = planesOf(whole);
@@ -199,7 +199,7 @@ export function layerWriter(
     };
   };
   return {
-    declarations: declareLayers(bound, type),
+    declarations: declareLayers(type),
     /** Lines before all tiers, and before each. */
     start: blocks.flatMap(({ axis }, block) => axis === 0 ? [] : [ends[block]!, near[block]!]),
     tier: [

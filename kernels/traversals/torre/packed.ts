@@ -6,12 +6,12 @@
  */
 import { BEYOND, packingOf } from "../../packing.ts";
 import type { Problem } from "../../stencils/stencil.ts";
-import { readsSignal, tapsOf, type Update } from "../../update.ts";
+import { tapsOf, type Update } from "../../update.ts";
 import { LINEAR_THREADS, linearWorkgroups } from "../../wgsl/declare.ts";
 import { wgsl } from "../../wgsl/template.ts";
 import { writeFloat } from "../../wgsl/write_update.ts";
-import { scratchOf } from "../profile_storage.ts";
-import { type Scratch, SCRATCH_BINDING, type Shader } from "../storage.ts";
+import { declareBuffer, shaderOf } from "../../wgsl/shader.ts";
+import type { Scratch } from "../storage.ts";
 import { AGAIN, PACKED } from "./materials.ts";
 import type { TorreParameters, TorreShape } from "./shape.ts";
 import type { Dispatch } from "../traversal.ts";
@@ -22,14 +22,8 @@ export function packedPlanes({ fields, materials }: Update, form = AGAIN) {
   return form < PACKED ? [] : all.filter((one) => one !== undefined);
 }
 
-/** The buffer's place among the plan's, behind all others. */
-export function packedBuffer(problem: Problem): number {
-  const hasSeries = problem.survey !== undefined || readsSignal(problem.stencil.update);
-  return scratchOf(problem, hasSeries).scratch?.length ?? 0;
-}
-
 /** In a torre's shader: the buffer, and what makes values of a thread's words, `unpack0(words)`. */
-export function declarePacked(update: Update, of: TorreParameters, { layout }: TorreShape, binding: number) {
+export function declarePacked(update: Update, of: TorreParameters, { layout }: TorreShape) {
   const { zPerThread, materials } = of, all = packedPlanes(update, materials);
   if (all.length === 0) return "";
   const { plane: planeSize, pad: [padX], origin, slice } = layout, ownSlice = all.length * planeSize;
@@ -52,7 +46,7 @@ export function declarePacked(update: Update, of: TorreParameters, { layout }: T
   return wgsl`
     const SLICE_P = ${ownSlice / zPerThread};
     const ORIGIN_P = ${(padX * ownSlice + origin - padX * slice) / zPerThread};
-    @group(0) @binding(${SCRATCH_BINDING + binding}) var<storage, read> packed: array<${words}>;
+    ${declareBuffer("packed", `array<${words}>`, { space: "storage, read" })}
     ${functions.join("\n")}
   `;
 }
@@ -69,7 +63,7 @@ export function packMaterials(problem: Problem, { materials }: TorreParameters, 
   const code = wgsl`
     // Packs materials: see kernels/packing.ts.
     @group(0) @binding(0) var<storage, read_write> now: array<f32>;
-    @group(0) @binding(${SCRATCH_BINDING}) var<storage, read_write> packed: array<u32>;
+    ${declareBuffer("packed", "array<u32>")}
 
     fn numberOf(value: f32, packing: vec4f) -> u32 {
       let number = (value - packing.y) * packing.z + 0.5f;
@@ -89,8 +83,8 @@ export function packMaterials(problem: Problem, { materials }: TorreParameters, 
     }
   `;
   // behind the last row there are zeros, as behind any
-  const scratch: Scratch = { label: "packed materials", length: words + pitch, lives: "list" };
-  const shader: Shader = { label: "pack materials", code, scratch: [packedBuffer(problem)] };
+  const scratch: Scratch = { name: "packed", length: words + pitch, lives: "list" };
+  const shader = shaderOf("pack materials", code);
   // both arrays of a level hold the materials
   const dispatch: Dispatch = { shader: 1, workgroups: linearWorkgroups(words), flipped: false, uniforms: [] };
   return { scratch, shader, dispatch };

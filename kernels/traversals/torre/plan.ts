@@ -7,8 +7,8 @@ import { holdsAll, layoutWithin, type Section, type SectionLimits, sectionsOf } 
 import type { Problem } from "../../stencils/stencil.ts";
 import { readsSignal } from "../../update.ts";
 import { appendTable, pointPlan, pointShader } from "../point_work.ts";
-import { pointBuffers, scratchOf, stepProfile } from "../profile_storage.ts";
-import { bindLayers, scratchWithLayers } from "../layer_storage.ts";
+import { scratchOf, stepProfile } from "../profile_storage.ts";
+import { scratchWithLayers } from "../layer_storage.ts";
 import { copyShaders, SectionWork } from "../section_work.ts";
 import { planSteps } from "../plan_steps.ts";
 import { stepShaders } from "../step_shader.ts";
@@ -37,19 +37,15 @@ export function planTorres(given: Problem, parameters: TorreParameters, limits?:
     isCut,
     ...(layers && { layers: { ...layers, given } }),
   });
-  const [ofEven, ofOdd] = [false, true].map((isOdd) =>
-    layers ? bindLayers(given, torre, isOdd, others) : torre
-  );
   const shaders = [
-    ofEven!,
+    torre,
     ...packing ? [packing.shader] : copyShaders(sections),
   ];
   const inSections = sections.map((section) => {
     return { own: section.own, layout: isCut ? layoutWithin(layout, section, section.own) : layout };
   });
-  if (hasPoints) shaders.push(pointShader(pointBuffers(problem)));
+  if (hasPoints) shaders.push(pointShader());
   const singly = pointPlan(hasPoints ? inSections : [], shaders.length - 1);
-  const odd = layers ? shaders.push(ofOdd!) - 1 : 0;
   const remainder = unroll === 1 ? undefined : planSteps({
     label,
     problem,
@@ -90,7 +86,7 @@ export function planTorres(given: Problem, parameters: TorreParameters, limits?:
           const before = sections[section]!.slices[0] + layout.pad[0];
           const torres = Math.max(...rows.map(({ torres }) => torres));
           const dispatch: Dispatch = {
-            shader: start % 2 === 1 ? odd : 0,
+            shader: 0,
             workgroups: layers ? [rows.length, torres, 1] : [torres, rows.length, 1],
             flipped: start % 2 === 1,
             uniforms: rows.flatMap(({ x, y, tiers, step }) => [

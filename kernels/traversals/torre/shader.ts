@@ -6,7 +6,7 @@
 import { profileReads } from "../../axis_profiles.ts";
 import type { ProfileTap } from "../../expression.ts";
 import type { Problem } from "../../stencils/stencil.ts";
-import { expressionsOf, profileTapsOf, readsPrevious, readsSignal, type Update } from "../../update.ts";
+import { expressionsOf, readsPrevious, readsSignal, type Update } from "../../update.ts";
 import { alongZ, cellType, declareLayout, declareLevels, lanesOf, plus, times } from "../../wgsl/declare.ts";
 import { declarePoints, signalOf } from "../../wgsl/points.ts";
 import { wgsl } from "../../wgsl/template.ts";
@@ -25,7 +25,7 @@ import { type Place, shifted, square, tileOf } from "../tiles.ts";
 import { TIER_AHEAD, type TorreParameters, type TorreShape } from "./shape.ts";
 import { type LayerWriter, layerWriter, type TorreLayers } from "./layers.ts";
 import { visitPoints } from "./points.ts";
-import { declarePacked, packedBuffer, packedPlanes } from "./packed.ts";
+import { declarePacked, packedPlanes } from "./packed.ts";
 import { columnTap, keptIndex, sumsOf } from "./sums.ts";
 import {
   type Cell,
@@ -39,14 +39,8 @@ import {
   valueKey,
   visitTier,
 } from "./visit.ts";
-import {
-  declareAlike,
-  declareProfiles,
-  pointBuffers,
-  profileElement,
-  withProfiles,
-} from "../profile_storage.ts";
-import type { Shader } from "../storage.ts";
+import { declareAlike, declareProfiles, profileElement } from "../profile_storage.ts";
+import { type Shader, shaderOf } from "../../wgsl/shader.ts";
 
 /**
  * The shader that computes one torre per workgroup; its dispatches' uniforms are the rows. Where the level is cut into
@@ -65,8 +59,6 @@ export function torreShader(
   const needs = needsOf(update, dts), { nameOf, aheadName } = namesIn(update);
   const older = olderIn(update, width);
   const type = cellType(zPerThread), packed = packedPlanes(update, materials).map(({ plane }) => plane);
-  const scratch = hasSeries ? [...pointBuffers(problem)] : [];
-  if (packed.length > 0) scratch.push(packedBuffer(problem));
   const whole = layers?.whole ?? update;
   const writer = updateWriter((layers ? [layers.whole, layers.usual] : [update]).flatMap(expressionsOf));
   const rests = rowsAtRest(shape.resting, unroll);
@@ -110,8 +102,7 @@ export function torreShader(
   const beyond = threads * zPerThread > problem.grid[2];
   const z = times(zPerThread, "thread");
   const inside = lanesOf("bool", zPerThread, (lane) => `${plus(z, lane)} < NZ`);
-  const readsProfiles = profileTapsOf(whole).length === 0 ? 0 : 1;
-  const alike = declareAlike(whole, problem.grid, scratch.length + readsProfiles), hasAlike = alike !== "";
+  const alike = declareAlike(whole, problem.grid), hasAlike = alike !== "";
   const profilesAt = ([a, b]: Place): ReturnType<typeof profileElement> => {
     const indices = [plus("x", (a + b) / 2), plus("y", (a - b) / 2), z] as const;
     const element = profileElement(update, problem.grid, indices, zPerThread, hasAlike);
@@ -121,7 +112,6 @@ export function torreShader(
   const inLayers = layers && layerWriter(layers.given, layers, shape, {
     zPerThread,
     isRow: beyond ? `thread < ${problem.grid[2] / zPerThread}` : "",
-    bound: scratch.length + readsProfiles + Number(hasAlike),
   });
   const ofColumn = profileReads(whole).filter(({ axis }) => axis === 2)
     .map((tap) => `let ${profileName(tap)} = ${inColumn(tap)};`);
@@ -150,8 +140,8 @@ export function torreShader(
     isCut ? "before" : "unused"
   }: i32 } // base of the row's first torre at its first tier${hasSeries ? "; y: and W times the step" : ""}
     ${declareLevels(zPerThread)}
-    ${hasSeries ? declarePoints(readsProfiles) : ""}
-    ${declarePacked(update, parameters, shape, scratch.length - 1 + readsProfiles)}
+    ${hasSeries ? declarePoints() : ""}
+    ${declarePacked(update, parameters, shape)}
     @group(0) @binding(2) var<uniform> rows: array<Row, ${MAX_BANDS}>;
     ${declareProfiles(whole)}
     ${alike}
@@ -183,8 +173,7 @@ export function torreShader(
       ${finish}
     }
   `;
-  if (hasAlike) scratch.push(0);
-  return withProfiles(whole, { label: `torre ${type} DTS=${dts}`, code, scratch });
+  return shaderOf(`torre ${type} DTS=${dts}`, code);
 }
 
 /**

@@ -6,12 +6,10 @@
 import type { Layout } from "../../layout.ts";
 import { declareLayout, LINEAR_THREADS, linearWorkgroups, strides } from "../../wgsl/declare.ts";
 import { wgsl } from "../../wgsl/template.ts";
-import { type Crossing, type Order, SCRATCH_BINDING } from "../storage.ts";
+import { declareBuffer, shaderOf } from "../../wgsl/shader.ts";
+import type { Crossing, Order } from "../storage.ts";
 import type { Section } from "../../sections.ts";
 import { roundsOf, type VolumeExtent, type VolumePiece } from "./lattice.ts";
-
-/** The plan's scratch buffers. */
-export const LANES = 0, TABLE = 1;
 
 /** Functions that tell where a thread's block of a tile is, and where a tile's elements begin in a level. */
 export function declarePlaces(piece: VolumePiece, { first, across: [ny, nz] }: VolumeExtent): string {
@@ -49,15 +47,14 @@ export function volumeOrder(
           part,
           section,
           workgroups: linearWorkgroups(length / 2),
-          shader: {
-            label: `${label} ${part}, ${section}`,
-            scratch: [TABLE],
-            code: wgsl`
+          shader: shaderOf(
+            `${label} ${part}, ${section}`,
+            wgsl`
               // Cells ${label} tiles in three dimensions, two a thread.
               ${declareLayout(its)}
               @group(0) @binding(0) var<storage, read_write> level: array<vec2f>;
               @group(0) @binding(1) var<storage, read_write> canonical: array<f32>;
-              @group(0) @binding(${SCRATCH_BINDING}) var<storage, read_write> table: array<i32>;
+              ${declareBuffer("table", "array<i32>")}
               ${declarePlaces(piece, extent)}
               @compute @workgroup_size(${LINEAR_THREADS})
               fn main(@builtin(global_invocation_id) id: vec3u, @builtin(num_workgroups) groups: vec3u) {
@@ -82,7 +79,7 @@ export function volumeOrder(
                 }
               }
             `,
-          },
+          ),
         }))
       );
     return {

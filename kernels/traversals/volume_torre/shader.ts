@@ -9,12 +9,12 @@ import { expressionsOf } from "../../update.ts";
 import { plus } from "../../wgsl/declare.ts";
 import { wgsl } from "../../wgsl/template.ts";
 import { updateWriter } from "../../wgsl/write_update.ts";
-import { SCRATCH_BINDING, type Shader } from "../storage.ts";
+import { declareBuffer, declareTwin, type Shader, shaderOf } from "../../wgsl/shader.ts";
 import { MAX_BANDS } from "../waves.ts";
 import { EARLY, splitExpression } from "./split_expression.ts";
 import { formsOf, type RoundPart, roundsOf, type Triple, upTo } from "./lattice.ts";
 import type { VolumeExtent, VolumePiece } from "./lattice.ts";
-import { declarePlaces, LANES, TABLE } from "./order.ts";
+import { declarePlaces } from "./order.ts";
 
 interface Writing {
   readonly problem: Problem;
@@ -39,7 +39,6 @@ export function volumeTorreShader(writing: Writing): Shader {
   const store = (level: string, from: string): string =>
     elements.map((_, i) => `${level}[at + ${i} * THREADS] = vec2f(${from}${i}_0, ${from}${i}_1);`).join("\n");
   const storeBoth = (f: string, g: string): string => `${store(f, "h")}\n${hasPrevious ? store(g, "g") : ""}`;
-  const binding = (i: number): string => `@group(0) @binding(${SCRATCH_BINDING + i})`;
   const inPart = parts[0]! / 2;
   /** Moves a thread's elements from or to a tile; which part it lies in is asked once, not at each of them. */
   const ofTile = (place: string, move: (part: number) => string): string => {
@@ -60,8 +59,8 @@ export function volumeTorreShader(writing: Writing): Shader {
   };
   const others = parts.slice(1).map((_, i) =>
     wgsl`
-      ${binding(2 + 2 * i)} var<storage, read_write> now${i + 1}: array<vec2f>;
-      ${binding(3 + 2 * i)} var<storage, read_write> before${i + 1}: array<vec2f>;
+      ${declareTwin(`now${i + 1}`, "vec2f")}
+      ${declareTwin(`before${i + 1}`, "vec2f")}
     `
   );
   const tiers = upTo(ahead).map((set) =>
@@ -82,8 +81,8 @@ export function volumeTorreShader(writing: Writing): Shader {
     @group(0) @binding(0) var<storage, read_write> now0: array<vec2f>;
     @group(0) @binding(1) var<storage, read_write> before0: array<vec2f>;
     @group(0) @binding(2) var<uniform> rows: array<Row, ${MAX_BANDS}>;
-    ${binding(0)} var<storage, read_write> farsh: array<vec2f>;
-    ${binding(1)} var<storage, read> table: array<i32>;
+    ${declareBuffer("farsh", "array<vec2f>")}
+    ${declareBuffer("table", "array<i32>", { space: "storage, read" })}
     ${others.join("\n")}
     var<workgroup> exchange: array<${phases === 2 ? "f32" : "vec2f"}, ${piece.words}>;
     ${declarePlaces(piece, extent)}
@@ -151,12 +150,7 @@ export function volumeTorreShader(writing: Writing): Shader {
       }
     }
   `;
-  return {
-    label: `torres of ${width} along each form`,
-    code,
-    scratch: [LANES, TABLE],
-    twins: 2 * others.length,
-  };
+  return shaderOf(`torres of ${width} along each form`, code);
 }
 
 /**

@@ -25,7 +25,7 @@ import { operationsOf } from "../../update.ts";
 import type { Problem } from "../../stencils/stencil.ts";
 import { RANGE_ALIGNMENT, type SectionLimits, sectionsOf } from "../../sections.ts";
 import { wgsl } from "../../wgsl/template.ts";
-import { SCRATCH_BINDING, type Shader } from "../storage.ts";
+import { declareBuffer, type Shader, shaderOf } from "../../wgsl/shader.ts";
 import { stepwiseLayout } from "../step_shader.ts";
 import type { Dispatch, ParametersOf, Traversal } from "../traversal.ts";
 import { exceededLimit } from "../workgroup_limits.ts";
@@ -39,7 +39,7 @@ import {
   type VolumeExtent,
   type VolumePiece,
 } from "./lattice.ts";
-import { TABLE, volumeOrder } from "./order.ts";
+import { volumeOrder } from "./order.ts";
 import { COMMON, type ParameterWords } from "../parameter.ts";
 import { pace, scheduleVolume, workOf } from "./schedule.ts";
 import { volumeTorreShader } from "./shader.ts";
@@ -207,8 +207,8 @@ export const volumeTorre: Traversal = {
       storage: {
         layout,
         scratch: [
-          { label: "FArSh", length: 2 * nt * bands * extent.tierElements, lives: "plan" },
-          { label: "places", length: table.length, lives: "plan", holds: table },
+          { name: "farsh", length: 2 * nt * bands * extent.tierElements, lives: "plan" },
+          { name: "table", length: table.length, lives: "plan", holds: table },
         ],
         order: volumeOrder(piece, extent, { layout, sections, parts }),
         ...(sections && { sections }),
@@ -257,15 +257,14 @@ function partsOf({ cells, threads }: VolumePiece, extent: VolumeExtent, limits?:
 
 /** The shader that remembers how far tiles have moved once a list of dispatches is done. */
 function moveShader(width: number): Shader {
-  return {
-    label: "move tiles",
-    scratch: [TABLE],
-    code: wgsl`
+  return shaderOf(
+    "move tiles",
+    wgsl`
       struct By { cells: i32 }
       @group(0) @binding(2) var<uniform> by: By;
-      @group(0) @binding(${SCRATCH_BINDING}) var<storage, read_write> table: array<i32>;
+      ${declareBuffer("table", "array<i32>")}
       @compute @workgroup_size(1)
       fn main() { table[0] = (table[0] + by.cells) % ${width}; }
     `,
-  };
+  );
 }

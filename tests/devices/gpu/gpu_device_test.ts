@@ -21,6 +21,7 @@ import { diamondTorre } from "../../../kernels/traversals/torre/diamond_torre.ts
 import { marching } from "../../../kernels/traversals/marching/marching.ts";
 import { stepwise } from "../../../kernels/traversals/stepwise/stepwise.ts";
 import type { GpuPlan } from "../../../kernels/traversals/traversal.ts";
+import { shaderOf } from "../../../kernels/wgsl/shader.ts";
 import type { FailureReason } from "../../../tuner/configuration.ts";
 import { GpuDevice } from "../../../tuner/devices/gpu/gpu_device.ts";
 import { GpuField } from "../../../tuner/devices/gpu/gpu_field.ts";
@@ -37,7 +38,7 @@ function planOf(code: string, changes: Partial<GpuPlan> = {}): GpuPlan {
   return {
     label: "test",
     storage: PLAN.storage,
-    shaders: [{ label: "test", code }],
+    shaders: [shaderOf("test", code)],
     dispatches: () => [{ shader: 0, workgroups: [1, 1, 1], flipped: false, uniforms: [] }],
     ...changes,
   };

@@ -7,7 +7,7 @@
 import { layOut } from "../../../kernels/layout.ts";
 import { alongAxes, type Problem } from "../../../kernels/stencils/stencil.ts";
 import { stepwise } from "../../../kernels/traversals/stepwise/stepwise.ts";
-import { SCRATCH_BINDING, type Shader } from "../../../kernels/traversals/storage.ts";
+import { declareBuffer, type Shader, shaderOf } from "../../../kernels/wgsl/shader.ts";
 import type { GpuPlan, Traversal } from "../../../kernels/traversals/traversal.ts";
 import { expressionsOf, planesOf } from "../../../kernels/update.ts";
 import {
@@ -44,8 +44,8 @@ export function planOf(problem: Problem, change?: Change): GpuPlan {
     storage: {
       layout,
       scratch: [
-        { label: "made", length: fields.length * cells, lives: "list" },
-        { label: "materials", length: Math.max(1, materials.length) * cells, lives: "field" },
+        { name: "made", length: fields.length * cells, lives: "list" },
+        { name: "materials", length: Math.max(1, materials.length) * cells, lives: "field" },
       ],
       order: {
         length: fields.length * cells,
@@ -79,15 +79,14 @@ fn main(@builtin(global_invocation_id) id: vec3u, @builtin(num_workgroups) group
 function copyShader(problem: Problem, copy: string): Shader {
   const { stencil: { update }, grid } = problem, { fields } = update, planes = planesOf(update);
   const isLeaving = copy.includes("value = level");
-  return {
-    label: isLeaving ? "leave" : "enter",
-    scratch: [1],
-    code: `
+  return shaderOf(
+    isLeaving ? "leave" : "enter",
+    `
 ${declareLayout(layOut(grid, { pad: [1, 0, 0], planes }))}
 const CELLS = NX * NY * NZ; const FIELDS = ${fields.length};
 @group(0) @binding(0) var<storage, read_write> level: array<f32>;
 @group(0) @binding(1) var<storage, read_write> canonical: array<f32>;
-@group(0) @binding(${SCRATCH_BINDING}) var<storage, read_write> materials: array<f32>;
+${declareBuffer("materials")}
 ${MAIN}
   let plane = at / CELLS;
   if (plane >= ${planes}) { return; }
@@ -96,7 +95,7 @@ ${MAIN}
   if (plane < FIELDS) ${copy}
   ${isLeaving ? "canonical[place] = value;" : ""}
 }`,
-  };
+  );
 }
 
 /** A sub-step into the scratch buffer, and from there to the level. */
@@ -125,14 +124,14 @@ fn ${name}(plane: i32, beyond: vec3i) -> f32 {
   const head = `
 const NX = ${nx}; const NY = ${ny}; const NZ = ${nz}; const CELLS = NX * NY * NZ;
 ${declareLevels()}
-@group(0) @binding(${SCRATCH_BINDING}) var<storage, read_write> made: array<f32>;`;
+${declareBuffer("made")}`;
   const each = (line: (field: number, i: number) => string): string =>
     substep.map(({ field }, i) => line(field, i)).join("\n");
-  return [{
-    label: `sub-step ${index}`,
-    scratch: [0, 1],
-    code: `${head}
-@group(0) @binding(${SCRATCH_BINDING + 1}) var<storage, read_write> materials: array<f32>;
+  return [
+    shaderOf(
+      `sub-step ${index}`,
+      `${head}
+${declareBuffer("materials")}
 ${constants}
 ${declareTime(substep)}
 ${reader("nowAt", "now")}${reader("beforeAt", "before")}${reader("material", "materials")}
@@ -141,13 +140,14 @@ ${MAIN}
   ${lines.join("\n")}
   ${each((field, i) => `made[${field} * CELLS + at] = ${values[i]};`)}
 }`,
-  }, {
-    label: `store ${index}`,
-    scratch: [0],
-    code: `${head}
+    ),
+    shaderOf(
+      `store ${index}`,
+      `${head}
 ${MAIN}
   if (at >= CELLS) { return; }
   ${each((field) => `before[${field} * CELLS + at] = made[${field} * CELLS + at];`)}
 }`,
-  }];
+    ),
+  ];
 }

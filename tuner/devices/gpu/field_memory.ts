@@ -1,7 +1,9 @@
 import type { Layout } from "../../../kernels/layout.ts";
 import type { Section } from "../../../kernels/sections.ts";
 import type { Problem } from "../../../kernels/stencils/stencil.ts";
+import { scratchNamed } from "../../../kernels/traversals/storage.ts";
 import type { GpuPlan } from "../../../kernels/traversals/traversal.ts";
+import type { Shader } from "../../../kernels/wgsl/shader.ts";
 import { HeldProfiles } from "../held_profiles.ts";
 import { isFailure } from "../run_failure.ts";
 import type { GpuDevice } from "./gpu_device.ts";
@@ -9,15 +11,19 @@ import type { GpuDevice } from "./gpu_device.ts";
 /** Takes the memory of a plan's scratch buffers, one after another, into a list. */
 export async function makeScratch(gpu: GpuDevice, { label: of, storage }: GpuPlan, made: GPUBuffer[]) {
   const usage = GPUBufferUsage.UNIFORM | LEVEL_USAGE;
-  for (const { label, length, holds } of storage.scratch ?? []) {
-    made.push(await gpu.buffer(4 * length, usage, `${of}: ${label}`));
+  for (const { name, length, holds } of storage.scratch ?? []) {
+    made.push(await gpu.buffer(4 * length, usage, `${of}: ${name}`));
     if (holds !== undefined) gpu.write(made.at(-1)!, 0, holds);
   }
 }
 
-/** The scratch buffers that each shader of a plan binds. */
-export function boundScratch({ shaders }: GpuPlan, all: readonly GPUBuffer[]): GPUBuffer[][] {
-  return shaders.map(({ scratch = [] }) => scratch.map((i) => all[i]!));
+/** The scratch buffers that a plan's shader binds, found by their names. */
+export function boundScratch(
+  { storage }: GpuPlan,
+  { buffers }: Shader,
+  { all, flipped = false }: { readonly all: readonly GPUBuffer[]; readonly flipped?: boolean },
+): GPUBuffer[] {
+  return buffers.map((name) => all[scratchNamed(storage, name, flipped)]!);
 }
 
 /** Axis profiles that are carried to the scratch buffer which a plan has for them. */
@@ -27,8 +33,10 @@ export function profilesOn(
   { storage }: GpuPlan,
   all: readonly GPUBuffer[],
 ) {
-  const index = (storage.scratch ?? []).findIndex(({ lives }) => lives === "profiles");
-  return new HeldProfiles(problem, (packed) => gpu.write(all[index]!, 0, packed));
+  return new HeldProfiles(
+    problem,
+    (packed) => gpu.write(all[scratchNamed(storage, "profiles", false)]!, 0, packed),
+  );
 }
 
 /** STORAGE, COPY_SRC and COPY_DST: what levels are used for. Without WebGPU these names do not exist. */

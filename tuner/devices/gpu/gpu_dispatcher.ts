@@ -22,8 +22,8 @@ export interface DispatchResources {
   /** The plan's, in the order of its shaders. */
   readonly pipelines: readonly Pipeline[];
   readonly uniforms: Uniforms;
-  /** The scratch buffers that each shader binds. @default {none} */
-  readonly scratch?: readonly (readonly GPUBuffer[])[];
+  /** The scratch buffers that a shader binds, where its dispatch swaps levels and where it does not. @default {none} */
+  scratch?(shader: number, flipped: boolean): readonly GPUBuffer[];
 }
 
 /**
@@ -142,7 +142,7 @@ export class Dispatcher {
     { shader, flipped, section = 0, copiesTo = -1, twins = [], others = [] }: Dispatch,
     groups: Map<number, GPUBindGroup>,
   ): GPUBindGroup {
-    const { arrays, pipelines, uniforms, scratch = [] } = this.#resources;
+    const { arrays, pipelines, uniforms } = this.#resources;
     const level = flipped ? 1 : 0;
     const key = ((shader * arrays.length + section) * (arrays.length + 1) + copiesTo + 1) * 2 + level;
     const known = groups.get(key);
@@ -152,7 +152,12 @@ export class Dispatcher {
       ...twins.map((twin) => arrays[twin]![1 - level]!),
       ...others.flatMap((one) => [arrays[one]![level]!, arrays[one]![1 - level]!]),
     ];
-    const buffers = [arrays[section]![level]!, other, ...scratch[shader] ?? [], ...filled];
+    const buffers = [
+      arrays[section]![level]!,
+      other,
+      ...this.#resources.scratch?.(shader, flipped) ?? [],
+      ...filled,
+    ];
     const group = uniforms.bind(pipelines[shader]!, buffers);
     groups.set(key, group);
     return group;

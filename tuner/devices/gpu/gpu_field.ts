@@ -109,7 +109,10 @@ export class GpuField implements Disposable {
   }
 
   #dispatcherOn(all: readonly GPUBuffer[]): Dispatcher {
-    return new Dispatcher(this.#made.gpu, { ...this.#made, scratch: boundScratch(this.plan, all) });
+    const { plan } = this;
+    const scratch = (shader: number, flipped: boolean) =>
+      boundScratch(plan, plan.shaders[shader]!, { all, flipped });
+    return new Dispatcher(this.#made.gpu, { ...this.#made, scratch });
   }
 
   get device(): GpuDevice {

@@ -1,7 +1,8 @@
 import type { Pattern } from "../../../kernels/initial_field.ts";
 import type { Layout } from "../../../kernels/layout.ts";
 import type { Problem } from "../../../kernels/stencils/stencil.ts";
-import { bindingsOf, shadersOf } from "../../../kernels/traversals/storage.ts";
+import { shadersOf } from "../../../kernels/traversals/storage.ts";
+import { bindingsOf } from "../../../kernels/wgsl/shader.ts";
 import type { GpuPlan } from "../../../kernels/traversals/traversal.ts";
 import { compareShader, copyShader, fillShader } from "../../../kernels/wgsl/fields.ts";
 import { remembered } from "../../../kernels/remembered.ts";

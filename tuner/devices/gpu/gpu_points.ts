@@ -35,7 +35,7 @@ export class GpuPoints implements Disposable {
   readonly table: PointTable;
   /** Steps of a list at most. */
   readonly mostSteps: number;
-  /** In the order of their bindings. */
+  /** In the order of {@linkcode POINT_BUFFERS}. */
   readonly buffers: readonly GPUBuffer[];
   readonly #gpu: GpuDevice;
   readonly #watched: WatchedPoints;
@@ -58,8 +58,8 @@ export class GpuPoints implements Disposable {
 
   /** A plan's scratch buffers with these. */
   among(scratch: readonly GPUBuffer[], { storage }: GpuPlan): GPUBuffer[] {
-    const first = storage.scratch!.findIndex(({ lives }) => lives === "points");
-    return scratch.toSpliced(first, this.buffers.length, ...this.buffers);
+    const named = new Map(POINT_BUFFERS.map(({ name }, i) => [name, this.buffers[i]!]));
+    return scratch.map((one, i) => named.get(storage.scratch![i]!.name) ?? one);
   }
 
   /**
@@ -84,8 +84,8 @@ export class GpuPoints implements Disposable {
     const usage = GPUBufferUsage.STORAGE | GPUBufferUsage.COPY_SRC | GPUBufferUsage.COPY_DST;
     const buffers: GPUBuffer[] = [];
     try {
-      for (const [i, { label }] of POINT_BUFFERS.entries()) {
-        buffers.push(await gpu.buffer(4 * Math.max(1, lengths[i]!), usage, `${plan.label}: ${label}`));
+      for (const [i, { name }] of POINT_BUFFERS.entries()) {
+        buffers.push(await gpu.buffer(4 * Math.max(1, lengths[i]!), usage, `${plan.label}: ${name}`));
       }
     } catch (error) {
       for (const buffer of buffers) buffer.destroy();

@@ -1,6 +1,6 @@
 import { shadersOf } from "../../../kernels/traversals/storage.ts";
 import type { GpuPlan } from "../../../kernels/traversals/traversal.ts";
-import type { ArrayRange } from "./field_memory.ts";
+import { type ArrayRange, boundScratch } from "./field_memory.ts";
 import type { GpuDevice } from "./gpu_device.ts";
 import type { Pipeline } from "./gpu_pipelines.ts";
 import type { Uniforms } from "./gpu_uniforms.ts";
@@ -59,7 +59,7 @@ export class OwnOrder {
     for (const level of [0, 1] as const) {
       const crossings = (level === now ? order : order.before ?? order)[direction];
       for (const { part = 0, section = 0, shader, workgroups } of crossings) {
-        const scratch = (shader.scratch ?? []).map((one) => all[one]!);
+        const scratch = boundScratch(plan, shader, { all });
         const on = [[levels[part]![level]!, copies[section]![level]!, ...scratch]];
         uniforms.dispatch(encoder, pipelines[shaders.indexOf(shader)]!, { on, workgroups });
       }

@@ -1,0 +1,60 @@
+/**
+ * Shaders and what they bind. While a text is written, its buffers have names alone; {@linkcode shaderOf} numbers them once,
+ * at its end, and whoever runs it finds the plan's buffers by these names.
+ *
+ * @module
+ */
+
+/**
+ * One compute pipeline. Bindings: 0 and 1, the arrays of even and odd time levels; 2, the uniforms; from 3 on, buffers by
+ * name.
+ */
+export interface Shader {
+  /** The configuration in short, shown by GPU debuggers. */
+  readonly label: string;
+  readonly code: string;
+  /** The names of the plan's buffers that it binds, in the order of their bindings; twice where it has two views of one. */
+  readonly buffers: readonly string[];
+  /** Arrays of other sections, after these buffers: as many as its dispatches name. */
+  readonly twins: number;
+}
+
+/** Its first binding of a buffer with a name. */
+const FIRST = 3;
+
+const TWIN = "twin";
+
+/**
+ * The declaration of a buffer that the plan calls by a name.
+ *
+ * @param options the address space; `as`: what the text calls it @default {as the plan does}
+ */
+export function declareBuffer(
+  name: string,
+  type = "array<f32>",
+  { space = "storage, read_write", as = name }: { space?: string; as?: string } = {},
+): string {
+  return `@buffer(${name}) var<${space}> ${as}: ${type};`;
+}
+
+/** That of another section's array. */
+export function declareTwin(as: string, type: string): string {
+  return declareBuffer(TWIN, `array<${type}>`, { as });
+}
+
+/** A shader of a text whose buffers have no numbers yet. */
+export function shaderOf(label: string, text: string): Shader {
+  const declared = [...text.matchAll(/@buffer\((\w+)\)/g)].map(([, name]) => name!);
+  const buffers = declared.filter((name) => name !== TWIN), twins = declared.length - buffers.length;
+  let buffer = FIRST, twin = FIRST + buffers.length;
+  const code = text.replace(
+    /@buffer\((\w+)\)/g,
+    (_, name) => `@group(0) @binding(${name === TWIN ? twin++ : buffer++})`,
+  );
+  return { label, code, buffers, twins };
+}
+
+/** The bindings of a shader's buffers. */
+export function bindingsOf({ buffers, twins }: Pick<Shader, "buffers" | "twins">): number[] {
+  return [0, 1, ...Array.from({ length: buffers.length + twins }, (_, i) => FIRST + i)];
+}
