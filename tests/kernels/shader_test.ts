@@ -6,7 +6,7 @@ Deno.test("a shader numbers its buffers where its text ends: those of other sect
   const shader = shaderOf(
     "test",
     [
-      declareTwin(0, "f32"),
+      declareTwin("twin0", "f32"),
       declareBuffer("profiles", "array<f32>", { space: "storage, read" }),
       declareBuffer("profiles", "array<vec4f, 2>", { space: "uniform", as: "alike" }),
       declareBuffer("edges"),
