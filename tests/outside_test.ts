@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { assert, assertEquals, assertLess } from "@std/assert";
+import { assert, assertEquals, assertLess, assertMatch } from "@std/assert";
 import { join } from "node:path";
 import type { Profile, ProfileEntry } from "../mod.ts";
 
@@ -111,7 +111,8 @@ Deno.test("a program outside the repository chooses, solves, and matches the pla
       assertLess(error, 1e-4, `${what}: ${message}`);
     }
     if (adapter === null) return;
-    assertEquals(reports["stranger.json zero 4"]!.match, "same-vendor");
+    // a device that Facet ships rates of is known better by these
+    assertMatch(reports["stranger.json zero 4"]!.match, /^same-(vendor|device)$/);
     assertEquals(reports["stranger.json torre 4"]!.traversal, "diamond-torre");
   } finally {
     await Deno.remove(folder, { recursive: true });

@@ -6,8 +6,12 @@
  */
 import { GpuDevice } from "../tuner/devices/gpu/gpu_device.ts";
 
+const adapter = await navigator.gpu?.requestAdapter() ?? null;
 /** Whether there is any GPU, in software too. */
-export const HAS_ADAPTER = (await navigator.gpu?.requestAdapter() ?? null) !== null;
+export const HAS_ADAPTER = adapter !== null;
+
+/** Whether that GPU is hardware, where threads without a barrier may happen to meet. */
+export const IS_HARDWARE = adapter !== null && !adapter.info.isFallbackAdapter;
 
 /**
  * Time that one submission may take. A software device compiles at the first dispatch, for seconds where the

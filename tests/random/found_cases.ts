@@ -80,5 +80,36 @@ const WINDOW: RandomCase = {
   ],
 };
 
+/** On CPU workers, which sweep lines: a grid of one cell with a receiver, in a configuration that says no strips. */
+const ONE_CELL: RandomCase = {
+  seed: 630191,
+  definition: {
+    ...{ name: "drawn", title: "drawn", variant: {}, dimensions: 2, boundaries: [...BOUNDARIES] },
+    fields: [{ name: "u", range: [0, 3] }],
+    materials: [],
+    substeps: [{ u: ["add", ["at", "u", 0, 0, 0], 1] }],
+  },
+  grid: [1, 1],
+  boundary: ["zero", "insulated"],
+  steps: 2,
+  survey: { sources: 0, receivers: 1 },
+  where: {
+    on: "solver",
+    configuration: {
+      traversal: "stepwise",
+      parameters: {},
+      share: { cpuSlices: 1, gpuSlices: 0, exchangeEvery: 1, cpuWorkers: 1 },
+    },
+  },
+  calls: [
+    { call: "receivers", name: "u", positions: [[0, 0]], every: 1 },
+    { call: "run", steps: 2 },
+    { call: "traces" },
+  ],
+};
+
 /** Those that need no GPU, and those that do. */
-export const FOUND: Readonly<Record<"cpu" | "gpu", readonly RandomCase[]>> = { cpu: [SWEPT], gpu: [WINDOW] };
+export const FOUND: Readonly<Record<"cpu" | "gpu", readonly RandomCase[]>> = {
+  cpu: [SWEPT, ONE_CELL],
+  gpu: [WINDOW],
+};

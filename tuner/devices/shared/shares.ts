@@ -1,5 +1,5 @@
 import { refusalOf } from "../../../kernels/capability.ts";
-import { cpuTraversalNamed } from "../../../kernels/cpu/cpu_traversals.ts";
+import { cpuTraversalNamed, usualShape } from "../../../kernels/cpu/cpu_traversals.ts";
 import { remembered } from "../../../kernels/remembered.ts";
 import type { Problem } from "../../../kernels/stencils/stencil.ts";
 import { ghostWidths } from "../../../kernels/update.ts";
@@ -184,13 +184,14 @@ const OPENERS: Readonly<Record<DeviceKind, Opener>> = {
       ? refuseCpuPart(problem, configuration)
       : `${workers} CPU workers wanted, there are ${most}`;
     if (reason !== undefined) throw new RunFailure("limits", reason);
-    const part = partOf(problem, configuration.share, "cpu");
+    const part = partOf(problem, configuration.share, "cpu"), layout = cpuLayoutOf(part);
     const started = performance.now();
     const field = await cpuPool!.load({
       update: part.stencil.update,
-      layout: cpuLayoutOf(part),
+      layout,
       boundary: part.boundary,
-      shape: cpuTraversalNamed(traversal)!.shape(parameters),
+      // a line with points is none that can be swept
+      shape: cpuTraversalNamed(traversal)!.shape(parameters) ?? usualShape(part, 4 * layout.slice),
       fused: parameters.fused === 1,
       workers,
     }).catch((error) => {
