@@ -19,21 +19,11 @@ import { GpuField } from "../../tuner/devices/gpu/gpu_field.ts";
 import { readCells } from "../devices/cells.ts";
 import { testOnGpu } from "../test_on_gpu.ts";
 import { inPlaneTorres, type Row, rowsIn, testRows } from "./oracle_case.ts";
-import { clamped, PLANE } from "./whole_numbers.ts";
-import { reweighted } from "./reweighted.ts";
-
-/** Weights that are whole numbers, another for every distance, of values that stay between −99 and 99. */
-function whole(of: Stencil): Stencil {
-  const update = reweighted(of.update, [-1, 1, -1]);
-  const within = update.substeps.map((substep) =>
-    substep.map((one) => ({ ...one, value: clamped(99, one.value) }))
-  );
-  return { ...of, update: { ...update, substeps: within } };
-}
+import { bounded, clamped, PLANE } from "./whole_numbers.ts";
 
 const LIFE = life(undefined, PLANE);
-const HEAT = whole(heat(1, PLANE)), FAR = whole(heat(2, PLANE));
-const WAVE = whole(wave(2, PLANE)), FOURTH = whole(wave(4, PLANE));
+const HEAT = bounded(heat(1, PLANE)), FAR = bounded(heat(2, PLANE));
+const WAVE = bounded(wave(2, PLANE)), FOURTH = bounded(wave(4, PLANE));
 /** Of three dimensions, whose taps reach beyond a grid of one layer. */
 const LAYERED = [
   equation({
@@ -44,7 +34,7 @@ const LAYERED = [
       return { u: clamped(8, sides, multiply(-1, u.before())) };
     },
   }),
-  whole(wave(4)),
+  bounded(wave(4)),
   life(),
 ] as const;
 

@@ -9,25 +9,14 @@ import { fold, NUMBERS, tap } from "../../kernels/expression.ts";
 import { add, maximum, multiply, subtract } from "../../kernels/operations.ts";
 import { heat } from "../../kernels/stencils/heat.ts";
 import { life } from "../../kernels/stencils/life.ts";
-import type { Stencil } from "../../kernels/stencils/stencil.ts";
 import { wave } from "../../kernels/stencils/wave.ts";
 import { EARLY, splitExpression } from "../../kernels/traversals/volume_torre/split_expression.ts";
 import { extentOf, pieceOf, roundsOf, tableOf } from "../../kernels/traversals/volume_torre/lattice.ts";
 import { scheduleVolume } from "../../kernels/traversals/volume_torre/schedule.ts";
 import { inVolumeTorres, rowsIn, testRows } from "./oracle_case.ts";
-import { reweighted } from "./reweighted.ts";
-import { clamped } from "./whole_numbers.ts";
+import { bounded, clamped } from "./whole_numbers.ts";
 
-/** Weights that are whole numbers, another for every distance, of values that stay between −99 and 99. */
-function whole(of: Stencil): Stencil {
-  const update = reweighted(of.update, [-1, 1, -1]);
-  const within = update.substeps.map((substep) =>
-    substep.map((one) => ({ ...one, value: clamped(99, one.value) }))
-  );
-  return { ...of, update: { ...update, substeps: within } };
-}
-
-const WAVE = whole(wave(2)), FOURTH = whole(wave(4)), HEAT = whole(heat(1)), FAR = whole(heat(2));
+const WAVE = bounded(wave(2)), FOURTH = bounded(wave(4)), HEAT = bounded(heat(1)), FAR = bounded(heat(2));
 /** Taps that differ in every direction, off the axes as well. */
 const ASKEW = equation({
   name: "askew",

@@ -59,6 +59,15 @@ export function weighted(...terms: [weight: number, term: Expression][]): Expres
   );
 }
 
+/** Weights that are whole numbers, another for every distance, of values that stay between −99 and 99. */
+export function bounded(of: Stencil): Stencil {
+  const update = reweighted(of.update, [-1, 1, -1]);
+  const within = update.substeps.map((substep) =>
+    substep.map((one) => ({ ...one, value: clamped(99, one.value) }))
+  );
+  return { ...of, update: { ...update, substeps: within } };
+}
+
 /** An equation of one field in three dimensions. */
 export function stencilOf(title: string, update: Expression): Stencil {
   return { ...wave(2), title, update: updateOf(update) };
