@@ -22,12 +22,8 @@ import { elastic } from "../../kernels/stencils/elastic.ts";
 import { maxwell } from "../../kernels/stencils/maxwell.ts";
 import type { Grid, Problem } from "../../kernels/stencils/stencil.ts";
 import { wave } from "../../kernels/stencils/wave.ts";
-import { diamondTorre } from "../../kernels/traversals/torre/diamond_torre.ts";
-import { marching } from "../../kernels/traversals/marching/marching.ts";
-import { planeTorre } from "../../kernels/traversals/plane_torre/plane_torre.ts";
-import { stepwise } from "../../kernels/traversals/stepwise/stepwise.ts";
 import { volumeTorre } from "../../kernels/traversals/volume_torre/volume_torre.ts";
-import type { GpuPlan, Parameters, Traversal } from "../../kernels/traversals/traversal.ts";
+import type { GpuPlan } from "../../kernels/traversals/traversal.ts";
 import type { Failure } from "../../tuner/configuration.ts";
 import type { GpuDevice } from "../../tuner/devices/gpu/gpu_device.ts";
 import { GpuField } from "../../tuner/devices/gpu/gpu_field.ts";
@@ -37,6 +33,7 @@ import { Survey } from "../../tuner/devices/survey.ts";
 import { IS_HARDWARE, testOnGpu } from "../test_on_gpu.ts";
 import { THOROUGH } from "../thorough.ts";
 import { DRIVEN } from "./driven.ts";
+import { inMarches, inPlaneTorres, inSteps, inTorres, type Way } from "./oracle_case.ts";
 import { wholeNumberMedium, wholeNumberYee } from "./whole_numbers.ts";
 
 const GRID: Grid = [19, 11, 13];
@@ -166,17 +163,6 @@ const POINTS: Readonly<Record<string, Mutation>> = {
   "records of odd steps": ["points[0].w + step + 1", "points[0].w + step"],
 };
 
-const TORRE: Parameters = {
-  dts: 1,
-  nt: 4,
-  bands: 2,
-  zPerThread: 1,
-  threads: 13,
-  chunk: 2,
-  unroll: 2,
-  lookahead: 99,
-};
-
 /** Axis profiles in an equation that carries errors on, but does not let them grow. */
 const PROFILED = equation({
   name: "profiled",
@@ -230,27 +216,23 @@ const CURVED_MUTATIONS: Readonly<Record<string, Mutation>> = {
 interface Subject {
   /** @default {PROBLEM} */
   readonly problem?: Problem;
-  readonly traversal: Traversal;
-  readonly parameters: Parameters;
+  readonly way: Way;
   readonly mutations: Readonly<Record<string, Mutation>>;
 }
 
 const SUBJECTS: readonly Subject[] = [
   {
     problem: { ...PROBLEM, stencil: CURVED, boundary: "periodic", grid: [9, 8, 13], steps: 3 },
-    traversal: stepwise,
-    parameters: { threadsZ: 8, threadsY: 2, threadsX: 1 },
+    way: inSteps([8, 2, 1]),
     mutations: CURVED_MUTATIONS,
   },
   {
     problem: { ...PROBLEM, stencil: CURVED, boundary: "periodic", grid: [9, 8, 13], steps: 3 },
-    traversal: marching,
-    parameters: { zPerThread: 2, threadsZ: 8, threadsY: 4, pieces: 2, tile: 0, ahead: 1 },
+    way: inMarches([2, 8, 4, 2, 0, 1]),
     mutations: BIT_MUTATIONS,
   },
   {
-    traversal: diamondTorre,
-    parameters: TORRE,
+    way: inTorres([1, 4, 2, 1, 13, 2, 2, 99]),
     mutations: {
       "the gnomon's foremost cell loaded one further": [
         "l0_2_2 = now[base + 2 * ",
@@ -267,8 +249,7 @@ const SUBJECTS: readonly Subject[] = [
     },
   },
   {
-    traversal: diamondTorre,
-    parameters: { ...TORRE, dts: 2, zPerThread: 2, threads: 7, unroll: 1 },
+    way: inTorres([2, 4, 2, 2, 7, 2, 1, 99]),
     mutations: {
       "the halves of a vector exchanged": ["f_0_0.y, ", "f_0_0.x, "],
       "no mask at one end of y": ["y - W / 2 + 1 < 0 || ", ""],
@@ -278,8 +259,7 @@ const SUBJECTS: readonly Subject[] = [
     },
   },
   {
-    traversal: diamondTorre,
-    parameters: { ...TORRE, unroll: 1, lookahead: 100 },
+    way: inTorres([1, 4, 2, 1, 13, 2, 1, 100]),
     mutations: {
       "a cell loaded ahead one further": ["p_2_2 = before[base + 3 * ", "p_2_2 = before[base + 4 * "],
       "a cell loaded ahead from this tier's array": ["p_2_0 = before[", "p_2_0 = now["],
@@ -287,8 +267,7 @@ const SUBJECTS: readonly Subject[] = [
     },
   },
   {
-    traversal: diamondTorre,
-    parameters: { ...TORRE, dts: 2, lookahead: 101 },
+    way: inTorres([2, 4, 2, 1, 13, 2, 2, 101]),
     mutations: {
       "a value at rest taken from another's place": [
         "let r1_1_1 = rest[0][slot];",
@@ -304,8 +283,7 @@ const SUBJECTS: readonly Subject[] = [
     },
   },
   {
-    traversal: diamondTorre,
-    parameters: { ...TORRE, dts: 2, unroll: 1, lookahead: 101 },
+    way: inTorres([2, 4, 2, 1, 13, 2, 1, 101]),
     mutations: {
       "an older value at rest taken from another's place": ["- rest[0][slot] ", "- rest[1][slot] "],
       "an older value at rest not put there": ["rest[1][slot] = l0_1_3;", ""],
@@ -317,8 +295,7 @@ const SUBJECTS: readonly Subject[] = [
   },
   {
     problem: { ...PROBLEM, stencil: maxwell({ edges: [4, 3, 2], absorber: "pml" }), steps: 20 },
-    traversal: stepwise,
-    parameters: { threadsZ: 8, threadsY: 2, threadsX: 1 },
+    way: inSteps([8, 2, 1]),
     mutations: {
       "the high layer along x one cell further": ["select(x, x - 11, x >= 15)", "select(x, x - 10, x >= 15)"],
       "a layer one cell too narrow": ["(y >= 3 &&", "(y >= 2 &&"],
@@ -332,8 +309,7 @@ const SUBJECTS: readonly Subject[] = [
   },
   {
     problem: { ...PROBLEM, stencil: maxwell({ edges: [4, 3, 2], absorber: "pml" }), steps: 20 },
-    traversal: diamondTorre,
-    parameters: { ...TORRE, bands: 1, chunk: 4, unroll: 1, materials: 0 },
+    way: inTorres([1, 4, 1, 1, 13, 4, 1, 99, 0]),
     mutations: {
       "memory of another step": [/= layersBefore\[/g, "= layersNow["],
       "a tile in layers taken for one between them": ["let isNear = near0 || near1", "let isNear = near0"],
@@ -346,8 +322,7 @@ const SUBJECTS: readonly Subject[] = [
   {
     // a single chunk a tier: its half of the workgroup memory is filled again in the next
     problem: LONG,
-    traversal: diamondTorre,
-    parameters: { ...TORRE, threads: 37, unroll: 1 },
+    way: inTorres([1, 4, 2, 1, 37, 2, 1, 99]),
     mutations: {
       "no barriers": ["workgroupBarrier();", ""],
       "no barrier at the end of a round": [/(SLICE_T;\n +)workgroupBarrier\(\);/g, "$1"],
@@ -355,8 +330,7 @@ const SUBJECTS: readonly Subject[] = [
   },
   {
     problem: { ...PROBLEM, stencil: wholeNumberMedium(1) },
-    traversal: diamondTorre,
-    parameters: { ...TORRE, dts: 2, unroll: 1, materials: 0 },
+    way: inTorres([2, 4, 2, 1, 13, 2, 1, 99, 0]),
     mutations: {
       "a material loaded one further": [
         "= now[base + 2 * SLICE_T + PLANE_T]",
@@ -369,8 +343,7 @@ const SUBJECTS: readonly Subject[] = [
   },
   {
     problem: { ...PROBLEM, stencil: wholeNumberMedium(1) },
-    traversal: diamondTorre,
-    parameters: { ...TORRE, dts: 2, materials: 1 },
+    way: inTorres([2, 4, 2, 1, 13, 2, 2, 99, 1]),
     mutations: {
       "a material that enters one further": [
         "= now[base + 3 * SLICE_T + PLANE_T]",
@@ -383,8 +356,7 @@ const SUBJECTS: readonly Subject[] = [
   {
     // neighbours beyond the grid are 0, which is no packed value
     problem: { ...PROBLEM, stencil: SPREADING, grid: [9, 8, 13] },
-    traversal: diamondTorre,
-    parameters: { ...TORRE, dts: 2, zPerThread: 2, threads: 7, unroll: 1, materials: 2 },
+    way: inTorres([2, 4, 2, 2, 7, 2, 1, 99, 2]),
     mutations: {
       "words one slice further": ["packed[word + SLICE_P", "packed[word + 2 * SLICE_P"],
       "words one row aside": ["SLICE_P - PITCH_T]", "SLICE_P]"],
@@ -403,8 +375,7 @@ const SUBJECTS: readonly Subject[] = [
   },
   {
     problem: { ...PROBLEM, stencil: wholeNumberYee() },
-    traversal: diamondTorre,
-    parameters: { ...TORRE, chunk: 4, unroll: 1, materials: 0 },
+    way: inTorres([1, 4, 2, 1, 13, 4, 1, 99, 0]),
     mutations: {
       "another field loaded": [
         "l0_2_2_0 = before[base + SLICE_T + PITCH_T + 2 ",
@@ -434,20 +405,17 @@ const SUBJECTS: readonly Subject[] = [
   {
     // a chunk a sub-step
     problem: { ...LONG, stencil: wholeNumberYee() },
-    traversal: diamondTorre,
-    parameters: { ...TORRE, threads: 37, chunk: 4, unroll: 1, materials: 1 },
+    way: inTorres([1, 4, 2, 1, 37, 4, 1, 99, 1]),
     mutations: { "no barriers between sub-steps": ["workgroupBarrier();", ""] },
   },
   {
     problem: DRIVEN,
-    traversal: stepwise,
-    parameters: { threadsZ: 8, threadsY: 4, threadsX: 1 },
+    way: inSteps([8, 4, 1]),
     mutations: { ...POINTS, "the last point left out": ["i >= group.end", "i + 1 >= group.end"] },
   },
   {
     problem: DRIVEN,
-    traversal: diamondTorre,
-    parameters: { ...TORRE, zPerThread: 2, threads: 7, lookahead: 99 },
+    way: inTorres([1, 4, 2, 2, 7, 2, 2, 99]),
     mutations: {
       ...POINTS,
       "all columns of a list but the last left out": [
@@ -464,16 +432,14 @@ const SUBJECTS: readonly Subject[] = [
   },
   {
     problem: LONG,
-    traversal: marching,
-    parameters: { zPerThread: 1, threadsZ: 8, threadsY: 8, pieces: 2, tile: 1, ahead: 1 },
+    way: inMarches([1, 8, 8, 2, 1, 1]),
     mutations: {
       "no barrier": ["workgroupBarrier();", ""],
       "one tile for every slice": ["half = ROWS - half;", ""],
     },
   },
   {
-    traversal: marching,
-    parameters: { zPerThread: 2, threadsZ: 5, threadsY: 4, pieces: 2, tile: 1, ahead: 1 },
+    way: inMarches([2, 5, 4, 2, 1, 1]),
     mutations: {
       "a neighbour row one off": ["r0_2 = tiles[0][half + row]", "r0_2 = tiles[0][half + row + 1]"],
       "a neighbour thread one off": ["[column + 1]", "[column]"],
@@ -487,8 +453,7 @@ const SUBJECTS: readonly Subject[] = [
   },
   {
     problem: { ...PROBLEM, stencil: life("5/2-7"), grid: [9, 7, 13], steps: 5 },
-    traversal: marching,
-    parameters: { zPerThread: 4, threadsZ: 5, threadsY: 6, pieces: 2, tile: 0, ahead: 1, depth: 2 },
+    way: inMarches([4, 5, 6, 2, 0, 1, 2]),
     mutations: {
       "cells that the first step finds beyond the end of x": ["u32(x + 1) < u32(NX)", "true"],
       "cells that the first step finds beyond the ends of y and z": [
@@ -502,8 +467,7 @@ const SUBJECTS: readonly Subject[] = [
   },
   {
     problem: { ...PROBLEM, stencil: wave(2, { dimensions: 2 }), grid: [61, 1, 131], steps: 9 },
-    traversal: marching,
-    parameters: { zPerThread: 2, threadsZ: 16, threadsY: 1, pieces: 4, tile: 0, ahead: 1, depth: 3 },
+    way: inMarches([2, 16, 1, 4, 0, 1, 3]),
     mutations: {
       "cells that earlier steps find beyond the end of x": [/u32\(x \+ 2\) < u32\(NX\)/g, "true"],
       "cells that earlier steps find beyond the ends of z": [", inside)", ", vec2<bool>(true))"],
@@ -519,8 +483,7 @@ const SUBJECTS: readonly Subject[] = [
   },
   {
     problem: { ...PROBLEM, stencil: STAGGERED, grid: [61, 1, 131], steps: 9 },
-    traversal: marching,
-    parameters: { zPerThread: 2, threadsZ: 16, threadsY: 1, pieces: 4, tile: 0, ahead: 1, depth: 2 },
+    way: inMarches([2, 16, 1, 4, 0, 1, 2]),
     mutations: {
       "what the last step makes first stored before its slice": [/= c7_0;\n(?=\s*before)/g, "= c7_1;\n"],
       "a field of the step before stored": [/\+ 2 \* PLANE\] = c6_0;/g, "+ 2 * PLANE] = c3_1;"],
@@ -532,8 +495,7 @@ const SUBJECTS: readonly Subject[] = [
   },
   {
     problem: { ...PROBLEM, stencil: BOX, grid: [61, 1, 131], steps: 9 },
-    traversal: marching,
-    parameters: { zPerThread: 2, threadsZ: 16, threadsY: 1, pieces: 4, tile: 0, ahead: 1, depth: 2 },
+    way: inMarches([2, 16, 1, 4, 0, 1, 2]),
     mutations: {
       "a sum that is not carried on": [/s4_2 = s4_4;/g, ""],
       "a sum of another row carried on": [/s2_3 \+ W6/g, "s4_3 + W6"],
@@ -546,8 +508,7 @@ const SUBJECTS: readonly Subject[] = [
   },
   {
     problem: { ...PROBLEM, stencil: PROFILED, grid: [9, 8, 13] },
-    traversal: diamondTorre,
-    parameters: TORRE,
+    way: inTorres([1, 4, 2, 1, 13, 2, 2, 99]),
     mutations: {
       "a profile one slice off": [/\(x([ +\d]*)\) (>>|&)/g, "(x + 1$1) $2"],
       "a profile one row off": [/\(y([ +\-\d]*)\) (>>|&)/g, "(y + 1$1) $2"],
@@ -560,8 +521,7 @@ const SUBJECTS: readonly Subject[] = [
   },
   {
     problem: { ...PROBLEM, stencil: PROFILED, boundary: "periodic", grid: [9, 8, 13] },
-    traversal: marching,
-    parameters: { zPerThread: 2, threadsZ: 8, threadsY: 4, pieces: 2, tile: 0, ahead: 1 },
+    way: inMarches([2, 8, 4, 2, 0, 1]),
     mutations: {
       "a profile one slice off": [/profiles\[x \+ (\d+)\]/g, "profiles[x + $1 + 1]"],
       "a profile one row off": [/profiles\[y \+/g, "profiles[1 + y +"],
@@ -571,8 +531,7 @@ const SUBJECTS: readonly Subject[] = [
   },
   {
     problem: { ...PROBLEM, stencil: elastic({ edges: 0 }), grid: [9, 5, 13] },
-    traversal: marching,
-    parameters: { zPerThread: 1, threadsZ: 6, threadsY: 6, pieces: 2, tile: 0, ahead: 0 },
+    way: inMarches([1, 6, 6, 2, 0, 0]),
     mutations: {
       "no barrier between the sub-steps": ["workgroupBarrier();", ""],
       "velocities beyond the end of x": ["u32(x + 2) < u32(NX)", "u32(x) < u32(NX)"],
@@ -585,8 +544,7 @@ const SUBJECTS: readonly Subject[] = [
   },
   {
     problem: PLANE,
-    traversal: planeTorre,
-    parameters: { dts: 8, nt: 4, bands: 1, line: 1, across: 1, tiles: 1, farsh: 1 },
+    way: inPlaneTorres([8, 4, 1, 1, 1, 1, 1]),
     mutations: {
       "no barrier": ["workgroupBarrier();", ""],
       "halves that are not swapped": [/\+= half;/g, "+= 0;"],
@@ -606,8 +564,7 @@ const SUBJECTS: readonly Subject[] = [
   },
   {
     problem: { ...PLANE, boundary: ["periodic", "zero", "insulated"] },
-    traversal: planeTorre,
-    parameters: { dts: 4, nt: 4, bands: 1, line: 2, across: 2, tiles: 1, farsh: 1 },
+    way: inPlaneTorres([4, 4, 1, 2, 2, 1, 1]),
     mutations: {
       "ends that hold no images": ["now[at(x, y)] = now[image];", ""],
       "images one cell off": ["(x + 33) % 37", "(x + 34) % 37"],
@@ -617,8 +574,7 @@ const SUBJECTS: readonly Subject[] = [
   },
   {
     problem: PLANE,
-    traversal: planeTorre,
-    parameters: { dts: 6, nt: 4, bands: 1, line: 2, across: 0, tiles: 0, farsh: 0 },
+    way: inPlaneTorres([6, 4, 1, 2, 0, 0, 0]),
     mutations: {
       "a line that does not go on at the tile's other end": [/wrap2 = [^;]+;/g, "wrap2 = 0;"],
       "a line's own cell where it has left the tile": [/if \(wrap2 != wrap1\) [^\n]+/g, ""],
@@ -628,8 +584,10 @@ const SUBJECTS: readonly Subject[] = [
   },
   {
     problem: { ...PROBLEM, steps: 11 },
-    traversal: volumeTorre,
-    parameters: { side: 4, patchA: 1, patchB: 1, patchC: 1, phases: 2, ahead: 2, nt: 6, bands: 2 },
+    way: {
+      traversal: volumeTorre,
+      parameters: { side: 4, patchA: 1, patchB: 1, patchC: 1, phases: 2, ahead: 2, nt: 6, bands: 2 },
+    },
     mutations: {
       "no barrier": ["workgroupBarrier();", ""],
       "another torre's lane along a": ["(Y + forth)", "(Y + back)"],
@@ -656,8 +614,7 @@ const SUBJECTS: readonly Subject[] = [
 const MARCHES: readonly Subject[] = [
   {
     problem: { ...DIFFUSED, steps: 9 },
-    traversal: marching,
-    parameters: { zPerThread: 2, threadsZ: 8, threadsY: 8, pieces: 2, tile: 0, ahead: 1, depth: 2 },
+    way: inMarches([2, 8, 8, 2, 0, 1, 2]),
     mutations: {
       "workgroups with points taken for those without": ["if (begin != 0)", "if (false)"],
       "another row's points": ["row + 8 *", "row + 1 + 8 *"],
@@ -669,8 +626,7 @@ const MARCHES: readonly Subject[] = [
   },
   {
     problem: DRIVEN_PLANE,
-    traversal: marching,
-    parameters: { zPerThread: 2, threadsZ: 16, threadsY: 1, pieces: 4, tile: 0, ahead: 1, depth: 2 },
+    way: inMarches([2, 16, 1, 4, 0, 1, 2]),
     mutations: {
       ...POINTS,
       "another piece's list": ["i32(w.z) * ", "(i32(w.z) + 1) * "],
@@ -691,8 +647,7 @@ const MARCHES: readonly Subject[] = [
       boundary: "periodic",
       steps: 20,
     },
-    traversal: marching,
-    parameters: { zPerThread: 2, threadsZ: 8, threadsY: 4, pieces: 2, tile: 0, ahead: 1 },
+    way: inMarches([2, 8, 4, 2, 0, 1]),
     mutations: {
       "no memory of images": ["((y + 264) % 11)", "clamp(y, 0, 10)"],
       "the memory of a thread's other cell": ["m15.y = layersNow[l1_at2_1", "m15.y = layersNow[l1_at2_0"],
@@ -703,7 +658,7 @@ const MARCHES: readonly Subject[] = [
 
 /** Those of every run, and of thorough ones. */
 const ALL = [...SUBJECTS, ...THOROUGH ? MARCHES : []];
-for (const { problem = PROBLEM, traversal, parameters, mutations } of ALL) {
+for (const { problem = PROBLEM, way: { traversal, parameters }, mutations } of ALL) {
   const plan = traversal.plan(problem, parameters);
   testOnGpu(`verification accepts ${plan.label}`, async (gpu) => {
     assertEquals(traversal.infeasible(problem, parameters, gpu.limits), undefined);
@@ -711,7 +666,7 @@ for (const { problem = PROBLEM, traversal, parameters, mutations } of ALL) {
   });
   for (const [i, [name, mutation]] of Object.entries(mutations).entries()) {
     // other lists of points need no other shader
-    const isSoon = i % 2 === 0 || traversal === stepwise || typeof mutation === "function";
+    const isSoon = i % 2 === 0 || traversal.name === "stepwise" || typeof mutation === "function";
     testOnGpu(`verification refutes ${traversal.name} with ${name}`, async (gpu) => {
       const failure = await refutePlan(gpu, problem, mutate(plan, mutation));
       assert(failure !== undefined, "the mutant was accepted");
