@@ -25,6 +25,8 @@ export type Parameter = readonly [title: string, meaning: string, facts?: {
   readonly role?: ParameterRole;
   /** Of `ordering`: a plan runs with smaller values than its own alone, for which its sections are cut. @default {false} */
   readonly isMost?: boolean;
+  /** Files of earlier versions lack it: without it the traversal does what it did before. @default {false} */
+  readonly isLater?: boolean;
 }];
 
 /** Parameters by name. */
@@ -48,5 +50,5 @@ export const COMMON = {
   steps: ["Steps per pass (Nt)", "time steps in one pass over memory"],
   bands: ["Bands", "passes over memory that advance together"],
   threads: ["Workgroup", "threads that work together", { unit: "thread" }],
-  cells: ["Cells per thread", "neighbours along z that a thread computes at once", { unit: "cell" }],
+  cells: ["Cells per thread", "neighbours along z that a thread computes at once"],
 } as const satisfies ParameterWords;

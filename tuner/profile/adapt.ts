@@ -1,22 +1,16 @@
-import { type Refusal, refusalOf, wrongParameters } from "../../kernels/capability.ts";
+import { refusalOf } from "../../kernels/capability.ts";
 import { formatPlural } from "../format.ts";
 import type { Problem } from "../../kernels/stencils/stencil.ts";
 import { stepReach } from "../../kernels/update.ts";
 import { TRAVERSALS } from "../../kernels/traversals/all.ts";
-import {
-  type DeviceLimits,
-  type Parameters,
-  refuseOthers,
-  type Traversal,
-} from "../../kernels/traversals/traversal.ts";
+import type { DeviceLimits, Parameters } from "../../kernels/traversals/traversal.ts";
 import { detectWasmFeatures } from "../devices/cpu/wasm_features.ts";
 import { cpuLayoutOf } from "../devices/cpu/cpu_field.ts";
+import { whyNot } from "../devices/refuse_parameters.ts";
 import { partOf, refuseCpuPart } from "../devices/shared/shares.ts";
 import type { Configuration, Share } from "../configuration.ts";
 import { cpuCandidates } from "../search/cpu_space.ts";
 import { describeTraversal } from "./describe.ts";
-import { mayLack } from "./former_files.ts";
-import { oddIn } from "./prediction.ts";
 import { uses } from "../shares.ts";
 
 export interface AdaptTarget {
@@ -34,9 +28,6 @@ export type Adapted =
 
 /** Bytes that a WebAssembly memory can hold. */
 const WASM_BYTES = 2 ** 32;
-
-/** No parameter of any traversal is larger. */
-const LARGEST_VALUE = 65_536;
 
 /**
  * Fits a configuration to a target that may have another grid and device: its share follows the slices and the workers,
@@ -135,27 +126,6 @@ function adaptSlices(share: Share, { problem, cpuWorkers, limits }: AdaptTarget)
     `exchange every ${share.exchangeEvery} → ${formatPlural(exchangeEvery, "step")}`,
   ].filter((change) => change !== false);
   return { share: { ...share, cpuSlices, gpuSlices, exchangeEvery }, changes };
-}
-
-/** Why a traversal cannot run the problem with these parameters on a device with these limits; undefined where it can. */
-export function whyNot(
-  traversal: Traversal,
-  problem: Problem,
-  parameters: Parameters,
-  limits: DeviceLimits,
-): Refusal | undefined {
-  const refused = refusalOf(traversal, problem);
-  if (refused !== undefined) return refused;
-  const lists = traversal.parameterLists(problem, limits), known = Object.keys(lists);
-  const odd = oddIn(lists, parameters, (list) => [Math.min(1, ...list), LARGEST_VALUE]);
-  const reason = refuseOthers(known, parameters) ?? (odd === undefined ? odd : wrongParameters(odd)) ??
-    traversal.infeasible(problem, parameters, limits);
-  if (reason !== undefined) return reason;
-  const missing = known.filter((name) => parameters[name] === undefined && !mayLack(traversal.name, name));
-  if (missing.length === 0) return undefined;
-  return wrongParameters(
-    `the profile has no value of ${missing.join(", ")}, and ${traversal.name} has no default`,
-  );
 }
 
 /** What differs, in words. */

@@ -12,17 +12,6 @@ import { uses } from "../shares.ts";
 /** Traversals that are gone; profiles may list them beside their best. */
 export const FORMER_TRAVERSALS: readonly string[] = ["hybrid"];
 
-/** Parameters that a traversal got after files were written; without them it does what it did before. */
-const LATER_PARAMETERS: Readonly<Record<string, readonly string[]>> = {
-  "diamond-torre": ["bands", "materials"],
-  marching: ["zPerThread", "tile", "ahead", "depth"],
-};
-
-/** Whether a file may leave out a traversal's parameter. */
-export function mayLack(traversal: string, parameter: string): boolean {
-  return LATER_PARAMETERS[traversal]?.includes(parameter) ?? false;
-}
-
 /** What an entry that does not list the best of each traversal says about stepwise. */
 export function formerPoints(
   { bestOfEach, configuration, problem: { grid }, result }: ProfileEntry,

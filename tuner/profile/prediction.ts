@@ -7,6 +7,7 @@ import type { DeviceLimits, Parameters, Traversal } from "../../kernels/traversa
 import { predict, type Prediction } from "../../models/cost_model.ts";
 import type { DeviceModel } from "../../models/roofline.ts";
 import { everyLimit } from "../devices/device.ts";
+import { oddIn } from "../devices/refuse_parameters.ts";
 import { cpuCandidate } from "../search/cpu_space.ts";
 import { listsOf } from "../search/enumeration.ts";
 import type { ProfilePoint } from "./profile_types.ts";
@@ -58,22 +59,6 @@ export function oddValue(traversal: Traversal, problem: Problem, parameters: Par
   const boundsOf = (list: readonly number[]) =>
     [Math.min(1, ...list), FAR_BEYOND * Math.max(1, ...list)] as const;
   return oddIn(listsOf(problem, traversal.name, ANY_DEVICE), parameters, boundsOf);
-}
-
-/** Which value is neither in its parameter's list nor a whole number within bounds, in words; undefined if none is. */
-export function oddIn(
-  lists: Readonly<Record<string, readonly number[]>>,
-  parameters: Parameters,
-  boundsOf: (list: readonly number[]) => readonly [least: number, most: number],
-): string | undefined {
-  for (const [name, list] of Object.entries(lists)) {
-    const value = parameters[name], [least, most] = boundsOf(list);
-    if (value === undefined || list.includes(value)) continue;
-    if (Number.isInteger(value) && value >= least && value <= most) continue;
-    const others = list.filter((other) => !Number.isInteger(other)).map((other) => `, ${other}`).join("");
-    const wanted = `a whole number from ${least} to ${most}${others.replace(/, ([^,]*)$/, " or $1")}`;
-    return `${name} must be ${wanted}: found ${value}`;
-  }
 }
 
 /** Why a traversal refuses a problem, found once for each. */

@@ -7,7 +7,7 @@ import type { DeviceDescription } from "../devices/device.ts";
 import { partOf, refuseCpuPart, whyNoShare } from "../devices/shared/shares.ts";
 import { type Configuration, MAX_WORKERS, type Share } from "../configuration.ts";
 import { misfitOf } from "../problem/resolve_problem.ts";
-import { whyNot } from "../profile/adapt.ts";
+import { whyNot } from "../devices/refuse_parameters.ts";
 import { ANY_DEVICE, oddValue } from "../profile/prediction.ts";
 import { reasonOf } from "../profile/profile_error.ts";
 import type { ProfileDevice } from "../profile/schema.ts";

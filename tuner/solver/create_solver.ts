@@ -15,13 +15,12 @@ import { borrowedMemory } from "../devices/gpu/field_memory.ts";
 import { GpuDevice } from "../devices/gpu/gpu_device.ts";
 import { compilePlan } from "../devices/gpu/gpu_pipelines.ts";
 import { SharedField } from "../devices/shared/shared_field.ts";
-import { longRunGain, partOf } from "../devices/shared/shares.ts";
+import { longRunGain, partOf, planGpuPart } from "../devices/shared/shares.ts";
 import { CpuPool } from "../devices/cpu/wasm_workers.ts";
 import { checkProblem } from "../problem/resolve_problem.ts";
 import { refuserOf } from "../problem/request_error.ts";
 import { type Configuration, configurationKey } from "../configuration.ts";
 import { describeValue } from "../format.ts";
-import { whyNot } from "../profile/adapt.ts";
 import { chooseConfiguration } from "../profile/choose.ts";
 import { FieldSolver } from "./field_solver.ts";
 import { type Contender, Refinement } from "./refinement.ts";
@@ -60,12 +59,9 @@ export function solverLayout(problem: OpenProblem, configuration: Configuration)
     throw new RangeError("Cannot lay out the GPU's arrays: the GPU must have a share: it has 0 slices");
   }
   const planned = checkProblem("lay out the GPU's arrays", problem);
-  return usersLayout(planned, planOf(planned, configuration).storage.layout);
-}
-
-/** How the GPU computes its part. */
-function planOf(problem: Problem, { traversal, parameters, share }: Configuration): GpuPlan {
-  return traversalNamed(traversal).plan(partOf(problem, share, "gpu"), parameters);
+  const { traversal, parameters, share } = configuration;
+  const plan = traversalNamed(traversal).plan(partOf(planned, share, "gpu"), parameters);
+  return usersLayout(planned, plan.storage.layout);
 }
 
 /**
@@ -144,8 +140,7 @@ export async function createSolver(
       ? await GpuDevice.borrow(device!, { timeoutMs })
       : undefined;
     if (buffers && gpu) {
-      checkParameters(problem, configuration, gpu);
-      checkBuffers(problem, configuration, buffers, device);
+      checkBuffers(planGpuPart(problem, configuration, gpu), configuration, buffers, device);
     }
     let ahead: CompileAhead<Configuration> | undefined;
     let contender: Contender | undefined, solver: FieldSolver | undefined;
@@ -163,8 +158,7 @@ export async function createSolver(
         ahead,
         prepare: async (other) => {
           if (gpu === undefined || !uses(other.share, "gpu")) return;
-          checkParameters(problem, other, gpu);
-          await compilePlan(gpu, planOf(problem, other));
+          await compilePlan(gpu, planGpuPart(problem, other, gpu));
         },
         ...(asked.steps === undefined && {
           longRunGain: remembered((one: Configuration, steps: number) =>
@@ -219,10 +213,9 @@ function compilesAhead(
     shadersOf(candidate) {
       if (!uses(candidate.share, "gpu")) return [];
       try {
-        checkParameters(problem, candidate, gpu);
-        const plan = planOf(problem, candidate), { storage: { sections, layout } } = plan;
+        const plan = planGpuPart(problem, candidate, gpu), { storage: { sections, layout } } = plan;
         const kernels = shadersOf(plan).map((shader) => ({ code: shader.code, storage: bindingsOf(shader) }));
-        if (uses(first.share, "gpu")) current ??= planOf(problem, first);
+        if (uses(first.share, "gpu")) current ??= planGpuPart(problem, first, gpu);
         const own = new Set(current && shadersOf(current).map(({ code }) => code));
         // the same kernels in another order
         if (kernels.every(({ code }) => own.has(code))) return [];
@@ -268,10 +261,6 @@ async function openContender(
 ): Promise<Contender> {
   const configuration = withinCores(given), { share, share: { cpuWorkers, deviceMemory } } = configuration;
   if (deviceMemory !== undefined) throw new SolverError("limits", "the grid passes through a window");
-  if (uses(share, "gpu")) {
-    if (gpu === undefined) throw new SolverError("limits", "there is no GPU");
-    checkParameters(problem, configuration, gpu);
-  }
   const cpuPool = uses(share, "cpu")
     ? await CpuPool.create({ workers: cpuWorkers, ...(workerUrl && { workerUrl }) })
     : undefined;
@@ -292,21 +281,8 @@ async function openContender(
   }
 }
 
-/** Refuses what the device cannot run, and says what might help. */
-function checkParameters(
-  problem: Problem,
-  { traversal: name, parameters, share }: Configuration,
-  { limits }: GpuDevice,
-): void {
-  const traversal = traversalNamed(name), part = partOf(problem, share, "gpu");
-  const refusal = whyNot(traversal, part, parameters, limits);
-  if (refusal === undefined) return;
-  const advice = refusal.kind === "limits" ? "; requestDevice's requiredLimits may have more" : "";
-  throw new SolverError("limits", `Cannot create the solver: ${name}: ${refusal.message}${advice}`);
-}
-
 function checkBuffers(
-  problem: Problem,
+  { storage: { layout, order } }: GpuPlan,
   configuration: Configuration,
   [even, odd]: readonly [GPUBuffer, GPUBuffer],
   device: GPUDevice | null,
@@ -319,7 +295,6 @@ function checkBuffers(
     refuse("with your own buffers the GPU must compute all slices", `${cpuSlices} are the CPU's`);
   }
   if (even === odd) refuse("the two buffers must be different", "both are the same");
-  const { layout, order } = planOf(problem, configuration).storage;
   if (order !== undefined) {
     const why = `${configuration.traversal} keeps cells in an order of its own`;
     refuse("with your own buffers the cells must lie in them in the canonical order", why);

@@ -49,17 +49,19 @@ import { exceededLimit, powersOfTwo, refuseVector, WORKGROUP_PARAMETERS } from "
 const SECTORS_AT_ONCE = 2;
 
 const PARAMETERS = {
-  zPerThread: COMMON.cells,
+  zPerThread: [...COMMON.cells, { unit: "cell", isLater: true }],
   threadsZ: WORKGROUP_PARAMETERS.threadsZ,
   threadsY: WORKGROUP_PARAMETERS.threadsY,
   pieces: ["Pieces", "parts of x that workgroups march through side by side", { unit: "piece" }],
   tile: ["Neighbours from", "where a thread reads its neighbours in a slice", {
     values: { 0: "the caches", 1: "workgroup memory" },
+    isLater: true,
   }],
-  ahead: ["Loaded ahead", "slices loaded before they are used", { unit: "slice" }],
+  ahead: ["Loaded ahead", "slices loaded before they are used", { unit: "slice", isLater: true }],
   depth: ["Steps per march", "time steps in one pass over memory; each costs threads at the rim", {
     unit: "step",
     role: "pass",
+    isLater: true,
   }],
 } as const satisfies ParameterWords;
 

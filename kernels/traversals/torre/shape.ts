@@ -16,8 +16,8 @@ import { type Place, placesIn, shifted, square, tilesOf, type TorreTiles } from 
 export const TORRE_PARAMETERS = {
   dts: [...COMMON.tile, { role: "tile" }],
   nt: [...COMMON.steps, { unit: "step", role: "ordering", isMost: true }],
-  bands: [...COMMON.bands, { unit: "band", role: "ordering" }],
-  zPerThread: COMMON.cells,
+  bands: [...COMMON.bands, { unit: "band", role: "ordering", isLater: true }],
+  zPerThread: [...COMMON.cells, { unit: "cell" }],
   threads: COMMON.threads,
   chunk: ["Chunk", "cells that a thread exchanges between two barriers", { unit: "cell", role: "writing" }],
   unroll: ["Unrolled", "time steps written out in the loop's body", { unit: "step", role: "writing" }],
@@ -38,6 +38,7 @@ export const TORRE_PARAMETERS = {
       2: "packed, read again at every step",
       3: "packed, held in registers",
     },
+    isLater: true,
   }],
 } as const satisfies ParameterWords;
 

@@ -53,7 +53,8 @@ export class GpuDevice implements Disposable {
   readonly device: GPUDevice;
   /** Work that takes longer than this is given up, and the device with it. */
   readonly timeoutMs: number;
-  readonly #isBorrowed: boolean;
+  /** Whether it is a caller's own device, whose limits the caller chose. */
+  readonly isBorrowed: boolean;
   #lost: string | undefined;
   #closed = false;
   /** Ends the waits under way. */
@@ -71,7 +72,7 @@ export class GpuDevice implements Disposable {
   ) {
     this.device = device;
     this.timeoutMs = timeoutMs;
-    this.#isBorrowed = isBorrowed;
+    this.isBorrowed = isBorrowed;
     this.hasTimestamps = device.features.has("timestamp-query");
     const { isFallbackAdapter: isFallback = false, description = "" } = device.adapterInfo ?? {};
     this.isSoftware = isFallback;
@@ -309,7 +310,7 @@ export class GpuDevice implements Disposable {
     this.#closed = true;
     LISTENERS.get(this.device)?.delete(this.#onLost);
     this.#endWaits("the device is closed");
-    if (!this.#isBorrowed) return this.device.destroy();
+    if (!this.isBorrowed) return this.device.destroy();
     if (this.#lost !== undefined) return;
     // what was written into a destroyed buffer, and not yet submitted, holds its memory until the next submission ends
     this.device.queue.submit([]);

@@ -23,6 +23,7 @@ import type { FieldMemory } from "../gpu/field_memory.ts";
 import type { GpuDevice } from "../gpu/gpu_device.ts";
 import { GpuField } from "../gpu/gpu_field.ts";
 import { WindowedField } from "../gpu/windowed_field.ts";
+import { whyNot } from "../refuse_parameters.ts";
 import { RunFailure } from "../run_failure.ts";
 import { GpuPartField } from "./gpu_part_field.ts";
 import { HostPartField } from "./host_part_field.ts";
@@ -64,6 +65,24 @@ export function refuseCpuPart(problem: Problem, configuration: Configuration): s
   if (order === undefined) return `the CPU has no traversal ${traversal}`;
   const part = partOf(problem, configuration.share, "cpu");
   return (refusalOf(order, part) ?? order.infeasible(part, parameters))?.message;
+}
+
+/**
+ * What the GPU runs for its part of a grid.
+ *
+ * @throws {RunFailure} "limits" where the traversal does not suit the part, or the parameters or the device do not
+ */
+export function planGpuPart(
+  problem: Problem,
+  { traversal: name, parameters, share }: Configuration,
+  { limits, isBorrowed }: Pick<GpuDevice, "limits" | "isBorrowed">,
+): GpuPlan {
+  const traversal = traversalNamed(name), part = partOf(problem, share, "gpu");
+  const refusal = whyNot(traversal, part, parameters, limits);
+  if (refusal === undefined) return traversal.plan(part, parameters, limits);
+  const isShort = isBorrowed && refusal.kind === "limits";
+  const advice = isShort ? "; requestDevice's requiredLimits may have more" : "";
+  throw new RunFailure("limits", `${name}: ${refusal.message}${advice}`);
 }
 
 /**
@@ -221,10 +240,7 @@ const OPENERS: Readonly<Record<DeviceKind, Opener>> = {
       const facts = { device: "gpu", compileNs, clock: "host", isWarm } as const;
       return new HostPartField(field, place, facts);
     }
-    const traversal = traversalNamed(name);
-    const refusal = refusalOf(traversal, part) ?? traversal.infeasible(part, parameters, gpu.limits);
-    if (refusal !== undefined) throw new RunFailure("limits", refusal.message);
-    const plan = traversal.plan(part, parameters, gpu.limits);
+    const traversal = traversalNamed(name), plan = planGpuPart(problem, options.configuration, gpu);
     const order = remembered((_: GpuPlan, steps: number) =>
       expectedOf(traversal, part, parameters, { steps, gpu }).order
     );
