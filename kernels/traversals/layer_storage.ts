@@ -8,16 +8,13 @@ import { alongAxes, type Problem } from "../stencils/stencil.ts";
 import { isLayered, type Substep, tapsOf } from "../update.ts";
 import { cellType, plus } from "../wgsl/declare.ts";
 import { wgsl } from "../wgsl/template.ts";
-import { scratchOf } from "./profile_storage.ts";
 import { declareBuffer } from "../wgsl/shader.ts";
-import { LAYERS, type Scratch, type Storage } from "./storage.ts";
+import { LAYERS, type Scratch } from "./storage.ts";
 
-/** The scratch buffers of a plan that stores layers, and of its profiles and points. */
-export function scratchWithLayers(problem: Problem, others = scratchOf(problem)): Pick<Storage, "scratch"> {
+/** The scratch buffers of a problem's layers; none for one without. */
+export function layerBuffers(problem: Problem): Scratch[] {
   const length = blockValues(blocksOf(problem));
-  if (length === 0) return others;
-  const layers = LAYERS.map((name): Scratch => ({ name, length, lives: "layers" }));
-  return { scratch: [...others.scratch ?? [], ...layers] };
+  return length === 0 ? [] : LAYERS.map((name) => ({ name, length, lives: "layers" }));
 }
 
 /** The layers of F(t) and F(t + 1) in a shader. */

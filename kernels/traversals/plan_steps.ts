@@ -19,8 +19,10 @@ import { timeUniforms } from "../wgsl/declare.ts";
 import { declareWrap, wrapWorkgroups } from "../wgsl/wrap_pads.ts";
 import { stepNeeds } from "./window_passage.ts";
 import { copyShaders, type Level, SectionWork } from "./section_work.ts";
-import { scratchWithLayers } from "./layer_storage.ts";
+import { layerBuffers } from "./layer_storage.ts";
+import { pointBuffers } from "../wgsl/points.ts";
 import type { Shader } from "../wgsl/shader.ts";
+import { profileBuffers } from "./profile_storage.ts";
 import type { Dispatch, GpuPlan } from "./traversal.ts";
 import { againShader } from "./step_shader.ts";
 /** What {@linkcode planSteps} makes a plan of. */
@@ -64,7 +66,7 @@ export function planSteps(
   }: StepPlan,
 ): GpuPlan {
   const { grid: [nx, ny, nz], boundary } = problem, isCut = sections.length > 1;
-  const stored: Problem = layout.layered ? problem : { ...problem, isPart: true }, shaders: Shader[] = [];
+  const shaders: Shader[] = [];
   /** The place of a shader, which sections may share. */
   const place = (shader: Shader): number => {
     const known = shaders.findIndex(({ code }) => code === shader.code);
@@ -112,7 +114,15 @@ export function planSteps(
   const passes = parts[0]!.steps.length, isFused = passes < update.substeps.length;
   return {
     label,
-    storage: { layout, ...(isCut && { sections }), ...scratchWithLayers(stored) },
+    storage: {
+      layout,
+      ...(isCut && { sections }),
+      scratch: [
+        ...profileBuffers(problem),
+        ...pointBuffers(problem),
+        ...layout.layered ? layerBuffers(problem) : [],
+      ],
+    },
     shaders,
     pads: bothPads.finish(),
     ...(atPoints !== undefined && { points: pointPlan(owned, atPoints, isFused ? { again: problem } : {}) }),

@@ -8,23 +8,13 @@ import type { Algebra } from "../expression.ts";
 import type { Grid, Problem } from "../stencils/stencil.ts";
 import { profileTapsOf, type Substep, type Update } from "../update.ts";
 import { lanesOf, plus } from "../wgsl/declare.ts";
-import { POINT_BUFFERS } from "../wgsl/points.ts";
 import { declareBuffer } from "../wgsl/shader.ts";
-import type { Scratch, Storage } from "./storage.ts";
+import type { Scratch } from "./storage.ts";
 
 /** The scratch buffer of an update's axis profiles; none for an update without. */
-function profileScratch({ stencil: { update }, grid }: Pick<Problem, "stencil" | "grid">): Scratch[] {
+export function profileBuffers({ stencil: { update }, grid }: Pick<Problem, "stencil" | "grid">): Scratch[] {
   const { length } = layProfiles(update, grid);
   return length === 0 ? [] : [{ name: "profiles", length, lives: "profiles" }];
-}
-
-/** The scratch buffers of a plan without others: of profiles, and of points or the signal where shaders read those. */
-export function scratchOf(
-  problem: Problem,
-  hasSeries = problem.survey !== undefined,
-): Pick<Storage, "scratch"> {
-  const scratch = [...profileScratch(problem), ...(hasSeries ? POINT_BUFFERS : [])];
-  return scratch.length > 0 ? { scratch } : {};
 }
 
 /** The buffer in a shader that reads profiles; nothing in others. */

@@ -4,6 +4,7 @@
  *
  * @module
  */
+import type { Problem } from "../stencils/stencil.ts";
 import type { Scratch } from "../traversals/storage.ts";
 import { declareBuffer } from "./shader.ts";
 import { wgsl } from "./template.ts";
@@ -11,6 +12,11 @@ import { wgsl } from "./template.ts";
 /** The buffers; they are as long as the points ask for. */
 export const POINT_BUFFERS: readonly Scratch[] = ["points", "added", "recorded"]
   .map((name) => ({ name, length: 1, lives: "points" }));
+
+/** Those of a plan with points, or whose shaders read the signal. */
+export function pointBuffers({ survey }: Pick<Problem, "survey">, hasSignal = false): readonly Scratch[] {
+  return survey !== undefined || hasSignal ? POINT_BUFFERS : [];
+}
 
 /** The text of the signal in a step, counted from the list's first: what is added ends with it, where there is one. */
 export function signalOf(step: string): string {

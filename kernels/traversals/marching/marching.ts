@@ -35,7 +35,6 @@ import { marchShader, tilesOf } from "./shader.ts";
 import { type Ends, type MarchShape, ownThreads } from "./shape.ts";
 import { tabulateMarches } from "./points.ts";
 import { appendTable } from "../point_work.ts";
-import { scratchOf } from "../profile_storage.ts";
 import { planSteps, type StepPlan } from "../plan_steps.ts";
 import { rowsAcross } from "../rows_across.ts";
 import { stepwiseLayout } from "../step_shader.ts";
@@ -341,7 +340,7 @@ function pairedPlan(
   layout: Layout,
   { shape, single, label }: { shape: Shape; single: GpuPlan; label: string },
 ): GpuPlan {
-  const { scratch = [] } = scratchOf(problem), before = single.shaders.length, { pads = [] } = single;
+  const before = single.shaders.length, { pads = [] } = single;
   const workgroups = workgroupsOf(problem, shape);
   const passes = (["to pair", "from pair"] as const).map((pass) =>
     planeShader(problem, layout, { ...shape, workgroups }, undefined, pass)
@@ -354,7 +353,7 @@ function pairedPlan(
     storage: {
       layout,
       scratch: [
-        ...scratch,
+        ...single.storage.scratch!,
         ...PAIR.map((name) => ({ name, length: layout.length, lives: "field" as const })),
       ],
     },

@@ -7,8 +7,9 @@ import { holdsAll, layoutWithin, type Section, type SectionLimits, sectionsOf } 
 import type { Problem } from "../../stencils/stencil.ts";
 import { readsSignal } from "../../update.ts";
 import { appendTable, pointPlan, pointShader } from "../point_work.ts";
-import { scratchOf, stepProfile } from "../profile_storage.ts";
-import { scratchWithLayers } from "../layer_storage.ts";
+import { profileBuffers, stepProfile } from "../profile_storage.ts";
+import { pointBuffers } from "../../wgsl/points.ts";
+import { layerBuffers } from "../layer_storage.ts";
 import { copyShaders, SectionWork } from "../section_work.ts";
 import { planSteps } from "../plan_steps.ts";
 import { stepShaders } from "../step_shader.ts";
@@ -31,8 +32,7 @@ export function planTorres(given: Problem, parameters: TorreParameters, limits?:
   const label = `diamond-torre ${values}`;
   const packing = packMaterials(problem, parameters, shape); // of whole levels alone
   const hasSignal = readsSignal(problem.stencil.update), hasPoints = problem.survey !== undefined;
-  const hasSeries = hasSignal || hasPoints, { scratch = [] } = scratchOf(problem, hasSeries);
-  const others = { scratch: [...scratch, ...packing ? [packing.scratch] : []] };
+  const hasSeries = hasSignal || hasPoints;
   const torre = torreShader(problem, parameters, shape, {
     isCut,
     ...(layers && { layers: { ...layers, given } }),
@@ -61,7 +61,12 @@ export function planTorres(given: Problem, parameters: TorreParameters, limits?:
     storage: {
       layout,
       ...((isCut || isWindow) && { sections }),
-      ...(layers ? scratchWithLayers(given, others) : others),
+      scratch: [
+        ...profileBuffers(problem),
+        ...pointBuffers(problem, hasSignal),
+        ...packing ? [packing.scratch] : [],
+        ...layers ? layerBuffers(given) : [],
+      ],
     },
     shaders: [...shaders, ...remainder?.shaders ?? []],
     ...(hasSeries && {
