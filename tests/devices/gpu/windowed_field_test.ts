@@ -1,12 +1,10 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import type { Problem } from "../../../kernels/stencils/stencil.ts";
+import type { Grid, Problem, Stencil } from "../../../kernels/stencils/stencil.ts";
 import { equation } from "../../../kernels/equation.ts";
 import { SIGNAL } from "../../../kernels/expression.ts";
 import { add, formula, multiply } from "../../../kernels/operations.ts";
 import { heat } from "../../../kernels/stencils/heat.ts";
 import { wave } from "../../../kernels/stencils/wave.ts";
-import { traversalNamed } from "../../../kernels/traversals/all.ts";
-import type { Parameters } from "../../../kernels/traversals/traversal.ts";
 import type { GpuDevice } from "../../../tuner/devices/gpu/gpu_device.ts";
 import { GpuField } from "../../../tuner/devices/gpu/gpu_field.ts";
 import { WindowedField } from "../../../tuner/devices/gpu/windowed_field.ts";
@@ -15,6 +13,7 @@ import { stateLevels } from "../../../tuner/devices/reference.ts";
 import { prepare } from "../../../tuner/devices/runners.ts";
 import { RunFailure } from "../../../tuner/devices/run_failure.ts";
 import { wholeNumberCross, wholeNumberMedium, wholeNumberProfiles } from "../../kernels/whole_numbers.ts";
+import { inSteps, inTorres, type Way } from "../../kernels/oracle_case.ts";
 import { testOnGpu } from "../../test_on_gpu.ts";
 import { wholeNumberWave, wholeNumberYee } from "../../kernels/whole_numbers.ts";
 import { assertPoints, awkwardPoints, SURVEY } from "../../kernels/point_case.ts";
@@ -22,96 +21,53 @@ import { SharedField } from "../../../tuner/devices/shared/shared_field.ts";
 import { gatherCells, readCells, readSharedCells } from "../cells.ts";
 
 const start = { kind: "noise", seed: 4 } as const;
-const stepwise = { threadsZ: 8, threadsY: 4, threadsX: 2 };
-const torre = { dts: 1, nt: 4, bands: 1, zPerThread: 1, threads: 9, chunk: 2, unroll: 1, lookahead: 99 };
+const STEPS = inSteps([8, 4, 2]), TORRE = inTorres([1, 4, 1, 1, 9, 2, 1, 99]);
+const GRID = [43, 7, 9] as const, FEW = [17, 7, 9] as const, WAVE = wave(2);
 
-interface Case {
-  readonly problem: Omit<Problem, "boundary" | "steps">;
-  readonly traversal: string;
-  readonly parameters: Parameters;
-  /** Slices of each buffer of the window. */
-  readonly slices: number;
-  /** Sections and steps of a passage that this makes. */
-  readonly expected: readonly [sections: number, passageSteps: number];
-}
-
-const waves = { stencil: wave(2), grid: [43, 7, 9] } as const;
-const few = { ...waves, grid: [17, 7, 9] } as const;
+/** The slices of each buffer of a window, and the sections and steps of a passage that this makes. */
+type Case = readonly [Stencil, Grid, Way, slices: number, sections: number, passageSteps: number];
 const CASES: readonly Case[] = [
-  { problem: waves, traversal: "stepwise", parameters: stepwise, slices: 60, expected: [1, 28] },
-  { problem: waves, traversal: "stepwise", parameters: stepwise, slices: 20, expected: [4, 8] },
-  { problem: few, traversal: "stepwise", parameters: stepwise, slices: 6, expected: [6, 1] },
-  {
-    problem: { ...waves, stencil: heat(2) },
-    traversal: "stepwise",
-    parameters: stepwise,
-    slices: 25,
-    expected: [3, 4],
-  },
-  { problem: waves, traversal: "diamond-torre", parameters: torre, slices: 20, expected: [4, 4] },
-  { problem: few, traversal: "diamond-torre", parameters: torre, slices: 8, expected: [10, 4] },
-  {
-    problem: waves,
-    traversal: "diamond-torre",
-    parameters: { ...torre, nt: 2, bands: 3 },
-    slices: 22,
-    expected: [6, 6],
-  },
-  {
-    problem: { ...waves, stencil: heat(1) },
-    traversal: "diamond-torre",
-    parameters: { ...torre, bands: 2 },
-    slices: 18,
-    expected: [10, 8],
-  },
-  {
-    problem: { ...waves, stencil: wholeNumberProfiles() },
-    traversal: "stepwise",
-    parameters: stepwise,
-    slices: 20,
-    expected: [4, 8],
-  },
-  {
-    problem: { ...waves, stencil: wholeNumberCross() },
-    traversal: "diamond-torre",
-    parameters: { ...torre, materials: 0 },
-    slices: 20,
-    expected: [4, 4],
-  },
-  {
-    problem: { ...waves, stencil: wholeNumberYee() },
-    traversal: "diamond-torre",
-    parameters: { ...torre, chunk: 4, nt: 2, bands: 3, materials: 1 },
-    slices: 30,
-    expected: [15, 6],
-  },
-  ...[0, 1].map((materials): Case => ({
-    problem: { ...waves, stencil: wholeNumberMedium(1) },
-    traversal: "diamond-torre",
-    parameters: { ...torre, nt: 2, bands: 3, materials },
-    slices: 22,
-    expected: [6, 6],
-  })),
+  [WAVE, GRID, STEPS, 60, 1, 28],
+  [WAVE, GRID, STEPS, 20, 4, 8],
+  [WAVE, FEW, STEPS, 6, 6, 1],
+  [heat(2), GRID, STEPS, 25, 3, 4],
+  [WAVE, GRID, TORRE, 20, 4, 4],
+  [WAVE, FEW, TORRE, 8, 10, 4],
+  [WAVE, GRID, inTorres([1, 2, 3, 1, 9, 2, 1, 99]), 22, 6, 6],
+  [heat(1), GRID, inTorres([1, 4, 2, 1, 9, 2, 1, 99]), 18, 10, 8],
+  [wholeNumberProfiles(), GRID, STEPS, 20, 4, 8],
+  [wholeNumberCross(), GRID, inTorres([1, 4, 1, 1, 9, 2, 1, 99, 0]), 20, 4, 4],
+  [wholeNumberYee(), GRID, inTorres([1, 2, 3, 1, 9, 4, 1, 99, 1]), 30, 15, 6],
+  [wholeNumberMedium(1), GRID, inTorres([1, 2, 3, 1, 9, 2, 1, 99, 0]), 22, 6, 6],
+  [wholeNumberMedium(1), GRID, inTorres([1, 2, 3, 1, 9, 2, 1, 99, 1]), 22, 6, 6],
 ];
 
-async function planOf(gpu: GpuDevice, { problem, traversal, parameters, slices }: Case) {
+/** The window of a problem, with buffers of so many slices. */
+async function windowOf(
+  gpu: GpuDevice,
+  { way: { traversal, parameters }, slices, ...problem }: Omit<Problem, "boundary" | "steps"> & {
+    readonly way: Way;
+    readonly slices: number;
+  },
+) {
   const whole: Problem = { ...problem, boundary: "zero", steps: 13 };
-  const { layout } = traversalNamed(traversal).plan(whole, parameters).storage;
+  const { layout } = traversal.plan(whole, parameters).storage;
   const windowBytes = 4 * 4 * (slices * layout.slice + layout.pad[2]);
-  return { whole, window: await WindowedField.open(gpu, whole, { traversal, parameters, windowBytes }) };
+  const way = { traversal: traversal.name, parameters, windowBytes };
+  return { whole, window: await WindowedField.open(gpu, whole, way) };
 }
 
-for (const one of CASES) {
-  const { problem: { stencil }, traversal, parameters, slices, expected } = one;
+for (const [stencil, grid, way, slices, ...expected] of CASES) {
+  const { traversal, parameters } = way;
   testOnGpu(
-    `a window of ${slices} slices: ${stencil.title}, ${traversal} ${
+    `a window of ${slices} slices: ${stencil.title}, ${traversal.name} ${
       JSON.stringify(parameters)
     }: the resident run's bits`,
     async (gpu) => {
-      const { whole, window } = await planOf(gpu, one);
+      const { whole, window } = await windowOf(gpu, { stencil, grid, way, slices });
       using field = window;
-      assertEquals([field.plan.storage.sections!.length, field.plan.passageSteps], [...expected]);
-      using resident = await GpuField.create(gpu, whole, traversalNamed(traversal).plan(whole, parameters));
+      assertEquals([field.plan.storage.sections!.length, field.plan.passageSteps], expected);
+      using resident = await GpuField.create(gpu, whole, traversal.plan(whole, parameters));
       // twice: what the first run leaves in the window's memory must not be seen
       for (const runs of [[1], [13, 4]]) {
         await field.initialise(start);
@@ -149,20 +105,14 @@ const driven = {
   },
 };
 
-for (const [i, { problem, traversal, parameters, slices, expected }] of CASES.slice(1, 7).entries()) {
-  const survey = SURVEY,
-    stencil = i % 2 === 0 ? quiet : driven,
-    one = { traversal, parameters, slices };
+for (const [i, [, grid, way, slices]] of CASES.slice(1, 7).entries()) {
+  const stencil = i % 2 === 0 ? quiet : driven, { traversal, parameters } = way;
   testOnGpu(
-    `a window of ${slices} slices with points${i % 2 === 0 ? "" : " and a signal"}: ${traversal} ${
+    `a window of ${slices} slices with points${i % 2 === 0 ? "" : " and a signal"}: ${traversal.name} ${
       JSON.stringify(parameters)
     }: the oracle's bits`,
     async (gpu) => {
-      const { whole, window } = await planOf(gpu, {
-        ...one,
-        problem: { ...problem, stencil, survey },
-        expected,
-      });
+      const { whole, window } = await windowOf(gpu, { stencil, grid, way, slices, survey: SURVEY });
       using field = window;
       const [nx, ny, nz] = whole.grid, most = field.plan.passageSteps!;
       // more than a passage, unless values would no longer be exact
@@ -183,7 +133,8 @@ for (const [i, { problem, traversal, parameters, slices, expected }] of CASES.sl
 }
 
 testOnGpu("what no window holds is refused, with what it would take", async (gpu) => {
-  const message = await assertRejects(() => planOf(gpu, { ...CASES[4]!, slices: 6 }), RunFailure);
+  const problem = { stencil: WAVE, grid: GRID, slices: 20 }, unrolled = inTorres([1, 4, 1, 1, 9, 2, 2, 99]);
+  const message = await assertRejects(() => windowOf(gpu, { ...problem, way: TORRE, slices: 6 }), RunFailure);
   assert(
     /^\d+ bytes in the 7 slices of a level that a passage touches at once, a window of \d+ bytes holds 6$/
       .test(
@@ -192,7 +143,7 @@ testOnGpu("what no window holds is refused, with what it would take", async (gpu
     message.message,
   );
   await assertRejects(
-    () => planOf(gpu, { ...CASES[4]!, parameters: { ...torre, unroll: 2 } }),
+    () => windowOf(gpu, { ...problem, way: unrolled }),
     RunFailure,
     "unroll 2: a passage through a window",
   );
@@ -215,7 +166,7 @@ testOnGpu(
     assertEquals(reference.traces!.length, 20);
     assertEquals(reference.traces, whole.traces);
     whole.dispose();
-    const configuration = { traversal: "diamond-torre", parameters: torre, share };
+    const configuration = { traversal: "diamond-torre", parameters: TORRE.parameters, share };
     const verify = async (wanted: Problem) => {
       const runner = await prepare({ gpu, reference }, wanted, configuration);
       await runner.initialise();
@@ -234,7 +185,7 @@ testOnGpu("a window's runner is verified with a reference that passed through on
   const problem: Problem = { stencil: wave(2), grid: [43, 7, 9], boundary: "zero", steps: 9 };
   const windowBytes = 150_000;
   const share = { cpuSlices: 0, gpuSlices: 43, exchangeEvery: 9, cpuWorkers: 0, deviceMemory: windowBytes };
-  const configuration = { traversal: "diamond-torre", parameters: torre, share };
+  const configuration = { traversal: "diamond-torre", parameters: TORRE.parameters, share };
   const reference = await makeReference({ gpu, problem, windowBytes, isChecked: true });
   const runner = await prepare({ gpu, reference }, problem, configuration);
   assertEquals(runner.isWarm, gpu.isSoftware, "what compiles at the first dispatch was dispatched");
@@ -275,7 +226,7 @@ testOnGpu("cells come and go through a window's part as through any other", asyn
   const alone = { cpuSlices: 0, gpuSlices: 43, exchangeEvery: 9, cpuWorkers: 0 };
   const levels: Float32Array[][] = [];
   for (const share of [alone, { ...alone, deviceMemory: 150_000 }]) {
-    const configuration = { traversal: "stepwise", parameters: stepwise, share };
+    const configuration = { traversal: "stepwise", parameters: STEPS.parameters, share };
     using field = await SharedField.create(problem, { gpu, configuration });
     await field.initialise(start);
     await field.run(4);
