@@ -188,7 +188,7 @@ export const volumeTorre: Traversal = {
         waits: {},
         nearWaits: 0,
         nearBytes: bytes,
-        cells: inTile * updates / (inTile * tiers),
+        cells: updates / tiers,
         busyThreads: threads,
         dispatches: [{ count: waves / steps, workgroups: torres * count / waves, rounds: tiers / torres }],
       },
