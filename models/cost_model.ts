@@ -115,6 +115,11 @@ export class CostModel {
     return this.#kinds.size > 0;
   }
 
+  /** Whether a kind of configurations was measured. */
+  knows(kind: string): boolean {
+    return this.#kinds.has(kind);
+  }
+
   /** Whether the CPU was measured. */
   get knowsCpu(): boolean {
     return [...this.#kinds.keys()].some((kind) => kind.startsWith(CPU));

@@ -4,6 +4,7 @@ import { wave } from "../../kernels/stencils/wave.ts";
 import type { Grid, Problem } from "../../kernels/stencils/stencil.ts";
 import { diamondTorre } from "../../kernels/traversals/torre/diamond_torre.ts";
 import { marching } from "../../kernels/traversals/marching/marching.ts";
+import { volumeTorre } from "../../kernels/traversals/volume_torre/volume_torre.ts";
 import { stepwise } from "../../kernels/traversals/stepwise/stepwise.ts";
 import type { Traversal } from "../../kernels/traversals/traversal.ts";
 import { bestPredicted, mostPromising } from "../../tuner/profile/best_predicted.ts";
@@ -97,4 +98,30 @@ Deno.test("of long lists every second value is looked at first, and what only th
   assertEquals(choose([odd]).best!.configuration.parameters.threadsZ, 32);
   const none = choose([{ ...odd, infeasible: () => wrongParameters("never") }]);
   assertEquals([none.best, none.runnersUp, none.reasons[0]], [undefined, [], "GPU: never"]);
+});
+
+Deno.test("of what was never measured few combinations are looked at, so that a choice takes no longer for it", () => {
+  const problem: Problem = { stencil: wave(2), grid: [100, 300, 500], boundary: "zero", steps: 96 };
+  const device = { copyBytesPerSecond: 3e12 }, limits = H100_LIMITS;
+  const { candidates } = enumerateSpace(problem, {
+    traversals: [marching],
+    limits,
+    model: new CostModel(device),
+  });
+  const samples = candidates.slice(0, 20).map((one) => ({ ...one, problem, cellsPerSecond: one.predicted }));
+  const looked = [[], samples].map((known) => {
+    let count = 0;
+    const counted: Traversal = {
+      ...volumeTorre,
+      infeasible: (...args) => {
+        count++;
+        return volumeTorre.infeasible(...args);
+      },
+    };
+    const target = { problem, limits, cpuWorkers: 0, traversals: [counted] };
+    const { best } = bestPredicted(target, new CostModel(device, known));
+    assert(best !== undefined);
+    return count;
+  });
+  assert(looked[1]! < 0.2 * looked[0]!, `${looked}`);
 });

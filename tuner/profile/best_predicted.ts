@@ -206,17 +206,19 @@ function isStepwise({ traversal: { name } }: Prediction): boolean {
 function gpuWays(
   way: Omit<Way, "candidate">,
   { limits, traversals = TRAVERSALS }: PredictionTarget,
-  { device }: CostModel,
+  model: CostModel,
   reasons: string[],
 ): Way[] {
+  const { device } = model;
   if (limits === undefined) {
     reasons.push("GPU: there is no GPU");
     return [];
   }
   const enumerations = traversals.map((traversal) => new Enumeration(traversal, way.on, { limits, device }));
-  const ways = enumerations.flatMap((enumeration) =>
-    enumeration.best(MOST_CORRECTED).map((candidate) => ({ ...way, candidate }))
-  );
+  const ways = enumerations.flatMap((enumeration) => {
+    const isMeasured = !model.isCorrected || model.knows(enumeration.traversal);
+    return enumeration.best(MOST_CORRECTED, isMeasured).map((candidate) => ({ ...way, candidate }));
+  });
   if (ways.length === 0) {
     const [first] = enumerations.toSorted((a, b) =>
       Number(a.refusal !== undefined) - Number(b.refusal !== undefined)

@@ -62,6 +62,9 @@ export const listsOf: (problem: Problem, traversal: string, limits: DeviceLimits
 /** Candidates, the best by then, whose neighbours are looked at; then again, with what that found. */
 const MOST_REFINED = [16, 4];
 
+/** Of what was never measured, and must promise much more to be chosen: combinations that are looked at first, and the same. */
+const MOST_UNMEASURED = 64, MOST_UNMEASURED_REFINED = [1];
+
 /** What a GPU can run of a traversal for a problem, of the combinations of parameters that were looked at. */
 export class Enumeration {
   /** Each with its predicted rate; nothing is compiled. */
@@ -111,12 +114,13 @@ export class Enumeration {
   }
 
   /** The best predicted, kernels written as usual: of every second value of long lists, and of what lies near the best. */
-  best(most: number): Candidate[] {
+  best(most: number, isMeasured = true): Candidate[] {
     if (this.refusal !== undefined) return [];
     const { candidates } = this, seen = new Set<string>(), centres = new Set<Candidate>();
     const lists = this.#traversal.parameterLists(this.#problem, this.#limits), names = Object.keys(lists);
     const all = withLists(lists, namesOf(this.#traversal, "writing"), ([first]) => [first!]);
     let coarse = withLists(all, names, everySecond);
+    if (!isMeasured) coarse = thinned(coarse);
     this.look(coarse);
     if (candidates.length === 0) this.look(coarse = all);
     const isNew = (parameters: Parameters): boolean => {
@@ -125,7 +129,7 @@ export class Enumeration {
     };
     const fastest = (count: number): Candidate[] =>
       candidates.sort((a, b) => b.predicted - a.predicted).slice(0, count);
-    for (const count of MOST_REFINED) {
+    for (const count of isMeasured ? MOST_REFINED : MOST_UNMEASURED_REFINED) {
       for (const centre of fastest(count)) {
         if (centres.has(centre)) continue;
         centres.add(centre);
@@ -178,6 +182,14 @@ function everySecond(list: readonly number[]): readonly number[] {
   const end = list.findIndex((value, i) => i > 0 && value <= list[i - 1]!);
   const count = end < 0 ? list.length : end;
   return count > 4 ? list.filter((_, i) => i % 2 === 0 || i >= count) : list;
+}
+
+/** Every second value of the longest list, again and again, until there are few combinations. */
+function thinned(lists: ParameterLists): ParameterLists {
+  const lengths = Object.entries(lists).map(([name, { length }]) => ({ name, length }));
+  if (lengths.reduce((product, { length }) => product * length, 1) <= MOST_UNMEASURED) return lists;
+  const longest = lengths.reduce((a, b) => b.length > a.length ? b : a).name;
+  return thinned(withLists(lists, [longest], (list) => list.filter((_, i) => i % 2 === 0)));
 }
 
 /** A passage through the window that the limits give; undefined where all lies on the device. */
