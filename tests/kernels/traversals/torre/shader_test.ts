@@ -1,16 +1,16 @@
 import { assertEquals, assertGreater } from "@std/assert";
-import { acoustic } from "../../kernels/stencils/acoustic.ts";
-import { heat } from "../../kernels/stencils/heat.ts";
-import { life } from "../../kernels/stencils/life.ts";
-import type { Problem } from "../../kernels/stencils/stencil.ts";
-import { wave } from "../../kernels/stencils/wave.ts";
-import { combine } from "../../kernels/traversals/combine.ts";
-import { diamondTorre } from "../../kernels/traversals/torre/diamond_torre.ts";
-import { torreShader } from "../../kernels/traversals/torre/shader.ts";
-import { shapeOf } from "../../kernels/traversals/torre/shape.ts";
-import { H100_LIMITS } from "../h100_limits.ts";
-import { THOROUGH } from "../thorough.ts";
-import { wholeNumberStaggered, wholeNumberYee } from "./whole_numbers.ts";
+import { acoustic } from "../../../../kernels/stencils/acoustic.ts";
+import { heat } from "../../../../kernels/stencils/heat.ts";
+import { life } from "../../../../kernels/stencils/life.ts";
+import type { Problem } from "../../../../kernels/stencils/stencil.ts";
+import { wave } from "../../../../kernels/stencils/wave.ts";
+import { combine } from "../../../../kernels/traversals/combine.ts";
+import { diamondTorre } from "../../../../kernels/traversals/torre/diamond_torre.ts";
+import { torreShader } from "../../../../kernels/traversals/torre/shader.ts";
+import { shapeOf } from "../../../../kernels/traversals/torre/shape.ts";
+import { H100_LIMITS } from "../../../h100_limits.ts";
+import { THOROUGH } from "../../../thorough.ts";
+import { wholeNumberStaggered, wholeNumberYee } from "../../whole_numbers.ts";
 
 /** Rows of workgroup memory that are written, and read by other threads, between the same two barriers. */
 function racesIn(code: string): string[] {

@@ -4,18 +4,18 @@
  * @module
  */
 import { assertAlmostEquals, assertEquals, assertGreater, assertLess } from "@std/assert";
-import { refusalOf } from "../../kernels/capability.ts";
-import { equation } from "../../kernels/equation.ts";
-import type { Expression } from "../../kernels/expression.ts";
-import { add, multiply, shifted, subtract } from "../../kernels/operations.ts";
-import type { Grid, Problem, Stencil } from "../../kernels/stencils/stencil.ts";
-import { wave } from "../../kernels/stencils/wave.ts";
-import { diamondTorre } from "../../kernels/traversals/torre/diamond_torre.ts";
-import { AGAIN, HELD, PACKED } from "../../kernels/traversals/torre/materials.ts";
-import { registersOf } from "../../models/roofline.ts";
-import { H100_LIMITS } from "../h100_limits.ts";
-import { inTorres, type Row, rowsIn, testRows } from "./oracle_case.ts";
-import { clamped, packed, SIGNS, wholeNumberMedium } from "./whole_numbers.ts";
+import { refusalOf } from "../../../../kernels/capability.ts";
+import { equation } from "../../../../kernels/equation.ts";
+import type { Expression } from "../../../../kernels/expression.ts";
+import { add, multiply, shifted, subtract } from "../../../../kernels/operations.ts";
+import type { Grid, Problem, Stencil } from "../../../../kernels/stencils/stencil.ts";
+import { wave } from "../../../../kernels/stencils/wave.ts";
+import { diamondTorre } from "../../../../kernels/traversals/torre/diamond_torre.ts";
+import { AGAIN, HELD, PACKED } from "../../../../kernels/traversals/torre/materials.ts";
+import { registersOf } from "../../../../models/roofline.ts";
+import { H100_LIMITS } from "../../../h100_limits.ts";
+import { inTorres, type Row, rowsIn, testRows } from "../../oracle_case.ts";
+import { clamped, packed, SIGNS, wholeNumberMedium } from "../../whole_numbers.ts";
 
 /** One material at the cell, the other between it and each neighbour. */
 const density = equation({

@@ -4,17 +4,17 @@
  * @module
  */
 import { assert, assertEquals } from "@std/assert";
-import { equation } from "../../kernels/equation.ts";
-import { fold, NUMBERS, tap } from "../../kernels/expression.ts";
-import { add, maximum, multiply, subtract } from "../../kernels/operations.ts";
-import { heat } from "../../kernels/stencils/heat.ts";
-import { life } from "../../kernels/stencils/life.ts";
-import { wave } from "../../kernels/stencils/wave.ts";
-import { EARLY, splitExpression } from "../../kernels/traversals/volume_torre/split_expression.ts";
-import { extentOf, pieceOf, roundsOf, tableOf } from "../../kernels/traversals/volume_torre/lattice.ts";
-import { scheduleVolume } from "../../kernels/traversals/volume_torre/schedule.ts";
-import { inVolumeTorres, rowsIn, testRows } from "./oracle_case.ts";
-import { bounded, clamped } from "./whole_numbers.ts";
+import { equation } from "../../../../kernels/equation.ts";
+import { fold, NUMBERS, tap } from "../../../../kernels/expression.ts";
+import { add, maximum, multiply, subtract } from "../../../../kernels/operations.ts";
+import { heat } from "../../../../kernels/stencils/heat.ts";
+import { life } from "../../../../kernels/stencils/life.ts";
+import { wave } from "../../../../kernels/stencils/wave.ts";
+import { EARLY, splitExpression } from "../../../../kernels/traversals/volume_torre/split_expression.ts";
+import { extentOf, pieceOf, roundsOf, tableOf } from "../../../../kernels/traversals/volume_torre/lattice.ts";
+import { scheduleVolume } from "../../../../kernels/traversals/volume_torre/schedule.ts";
+import { inVolumeTorres, rowsIn, testRows } from "../../oracle_case.ts";
+import { bounded, clamped } from "../../whole_numbers.ts";
 
 const WAVE = bounded(wave(2)), FOURTH = bounded(wave(4)), HEAT = bounded(heat(1)), FAR = bounded(heat(2));
 /** Taps that differ in every direction, off the axes as well. */

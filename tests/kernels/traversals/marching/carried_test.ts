@@ -1,12 +1,12 @@
 import { assertEquals } from "@std/assert";
-import { equation, type FieldTap } from "../../kernels/equation.ts";
-import { fold, TREE } from "../../kernels/expression.ts";
-import { add, multiply, subtract } from "../../kernels/operations.ts";
-import { carried } from "../../kernels/traversals/marching/carried.ts";
-import { queuesOf } from "../../kernels/traversals/marching/queues.ts";
-import { onlyExpression } from "../../kernels/update.ts";
-import { inMarches, testRows } from "./oracle_case.ts";
-import { clamped } from "./whole_numbers.ts";
+import { equation, type FieldTap } from "../../../../kernels/equation.ts";
+import { fold, TREE } from "../../../../kernels/expression.ts";
+import { add, multiply, subtract } from "../../../../kernels/operations.ts";
+import { carried } from "../../../../kernels/traversals/marching/carried.ts";
+import { queuesOf } from "../../../../kernels/traversals/marching/queues.ts";
+import { onlyExpression } from "../../../../kernels/update.ts";
+import { inMarches, testRows } from "../../oracle_case.ts";
+import { clamped } from "../../whole_numbers.ts";
 
 const SPAN = [-1, 0, 1];
 const around = (u: FieldTap) =>

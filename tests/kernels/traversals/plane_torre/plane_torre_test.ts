@@ -4,22 +4,22 @@
  * @module
  */
 import { assert, assertEquals } from "@std/assert";
-import { equation } from "../../kernels/equation.ts";
-import { add, multiply } from "../../kernels/operations.ts";
-import { plannedProblem } from "../../kernels/planned_problem.ts";
-import { heat } from "../../kernels/stencils/heat.ts";
-import { life } from "../../kernels/stencils/life.ts";
-import type { Boundaries, Stencil } from "../../kernels/stencils/stencil.ts";
-import { wave } from "../../kernels/stencils/wave.ts";
-import type { DeviceLimits } from "../../kernels/traversals/traversal.ts";
-import { planeTorre } from "../../kernels/traversals/plane_torre/plane_torre.ts";
-import { stepwiseLayout } from "../../kernels/traversals/step_shader.ts";
-import { inTiles } from "../../kernels/traversals/plane_torre/cell_places.ts";
-import { GpuField } from "../../tuner/devices/gpu/gpu_field.ts";
-import { readCells } from "../devices/cells.ts";
-import { testOnGpu } from "../test_on_gpu.ts";
-import { inPlaneTorres, type Row, rowsIn, testRows } from "./oracle_case.ts";
-import { bounded, clamped, PLANE } from "./whole_numbers.ts";
+import { equation } from "../../../../kernels/equation.ts";
+import { add, multiply } from "../../../../kernels/operations.ts";
+import { plannedProblem } from "../../../../kernels/planned_problem.ts";
+import { heat } from "../../../../kernels/stencils/heat.ts";
+import { life } from "../../../../kernels/stencils/life.ts";
+import type { Boundaries, Stencil } from "../../../../kernels/stencils/stencil.ts";
+import { wave } from "../../../../kernels/stencils/wave.ts";
+import type { DeviceLimits } from "../../../../kernels/traversals/traversal.ts";
+import { planeTorre } from "../../../../kernels/traversals/plane_torre/plane_torre.ts";
+import { stepwiseLayout } from "../../../../kernels/traversals/step_shader.ts";
+import { inTiles } from "../../../../kernels/traversals/plane_torre/cell_places.ts";
+import { GpuField } from "../../../../tuner/devices/gpu/gpu_field.ts";
+import { readCells } from "../../../devices/cells.ts";
+import { testOnGpu } from "../../../test_on_gpu.ts";
+import { inPlaneTorres, type Row, rowsIn, testRows } from "../../oracle_case.ts";
+import { bounded, clamped, PLANE } from "../../whole_numbers.ts";
 
 const LIFE = life(undefined, PLANE);
 const HEAT = bounded(heat(1, PLANE)), FAR = bounded(heat(2, PLANE));

@@ -5,25 +5,25 @@
  */
 import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
-import { refusalOf } from "../../kernels/capability.ts";
-import { equation, type FieldTap } from "../../kernels/equation.ts";
-import { type Ago, type Expression, tap } from "../../kernels/expression.ts";
-import { add, multiply, subtract, type Value } from "../../kernels/operations.ts";
-import { elastic } from "../../kernels/stencils/elastic.ts";
-import { maxwell } from "../../kernels/stencils/maxwell.ts";
-import type { Problem, Stencil } from "../../kernels/stencils/stencil.ts";
-import { wave } from "../../kernels/stencils/wave.ts";
-import { diamondTorre } from "../../kernels/traversals/torre/diamond_torre.ts";
-import { leanOf } from "../../kernels/traversals/lean.ts";
-import { scheduleTorres } from "../../kernels/traversals/waves.ts";
-import { shapeOf } from "../../kernels/traversals/torre/shape.ts";
-import { tileOf } from "../../kernels/traversals/tiles.ts";
-import { needsOf } from "../../kernels/traversals/torre/visit.ts";
-import { tapsOf, type Update } from "../../kernels/update.ts";
-import { registersOf } from "../../models/roofline.ts";
-import { H100_LIMITS } from "../h100_limits.ts";
-import { THOROUGH } from "../thorough.ts";
-import { inTorres, rowsIn, testRows } from "./oracle_case.ts";
+import { refusalOf } from "../../../../kernels/capability.ts";
+import { equation, type FieldTap } from "../../../../kernels/equation.ts";
+import { type Ago, type Expression, tap } from "../../../../kernels/expression.ts";
+import { add, multiply, subtract, type Value } from "../../../../kernels/operations.ts";
+import { elastic } from "../../../../kernels/stencils/elastic.ts";
+import { maxwell } from "../../../../kernels/stencils/maxwell.ts";
+import type { Problem, Stencil } from "../../../../kernels/stencils/stencil.ts";
+import { wave } from "../../../../kernels/stencils/wave.ts";
+import { diamondTorre } from "../../../../kernels/traversals/torre/diamond_torre.ts";
+import { leanOf } from "../../../../kernels/traversals/lean.ts";
+import { scheduleTorres } from "../../../../kernels/traversals/waves.ts";
+import { shapeOf } from "../../../../kernels/traversals/torre/shape.ts";
+import { tileOf } from "../../../../kernels/traversals/tiles.ts";
+import { needsOf } from "../../../../kernels/traversals/torre/visit.ts";
+import { tapsOf, type Update } from "../../../../kernels/update.ts";
+import { registersOf } from "../../../../models/roofline.ts";
+import { H100_LIMITS } from "../../../h100_limits.ts";
+import { THOROUGH } from "../../../thorough.ts";
+import { inTorres, rowsIn, testRows } from "../../oracle_case.ts";
 import {
   clamped,
   packed,
@@ -31,7 +31,7 @@ import {
   wholeNumberProfiledPair,
   wholeNumberStaggered,
   wholeNumberYee,
-} from "./whole_numbers.ts";
+} from "../../whole_numbers.ts";
 
 const YEE = wholeNumberYee();
 

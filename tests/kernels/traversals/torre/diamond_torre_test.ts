@@ -1,8 +1,8 @@
 import { assertEquals } from "@std/assert";
-import type { Problem } from "../../kernels/stencils/stencil.ts";
-import { wave } from "../../kernels/stencils/wave.ts";
-import { diamondTorre } from "../../kernels/traversals/torre/diamond_torre.ts";
-import { H100_LIMITS } from "../h100_limits.ts";
+import type { Problem } from "../../../../kernels/stencils/stencil.ts";
+import { wave } from "../../../../kernels/stencils/wave.ts";
+import { diamondTorre } from "../../../../kernels/traversals/torre/diamond_torre.ts";
+import { H100_LIMITS } from "../../../h100_limits.ts";
 
 Deno.test("torres over long rows exchange no more cells at once than workgroup memory holds", () => {
   const chunksOf = (nz: number): readonly number[] =>

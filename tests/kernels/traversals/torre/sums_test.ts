@@ -5,19 +5,19 @@
  */
 import { assert, assertEquals, assertLess } from "@std/assert";
 import fc from "fast-check";
-import { refusalOf } from "../../kernels/capability.ts";
-import { constant, type Expression, tap } from "../../kernels/expression.ts";
-import { add, atLeast, multiply, shifted, subtract } from "../../kernels/operations.ts";
-import { life, readRule } from "../../kernels/stencils/life.ts";
-import type { Grid, Problem, Stencil } from "../../kernels/stencils/stencil.ts";
-import { diamondTorre } from "../../kernels/traversals/torre/diamond_torre.ts";
-import type { DeviceLimits } from "../../kernels/traversals/traversal.ts";
-import { updateOf } from "../../kernels/update.ts";
-import { initialCells } from "../../tuner/devices/oracle.ts";
-import { runReference } from "../../kernels/reference.ts";
-import { H100_LIMITS } from "../h100_limits.ts";
-import { testOnGpu } from "../test_on_gpu.ts";
-import { THOROUGH } from "../thorough.ts";
+import { refusalOf } from "../../../../kernels/capability.ts";
+import { constant, type Expression, tap } from "../../../../kernels/expression.ts";
+import { add, atLeast, multiply, shifted, subtract } from "../../../../kernels/operations.ts";
+import { life, readRule } from "../../../../kernels/stencils/life.ts";
+import type { Grid, Problem, Stencil } from "../../../../kernels/stencils/stencil.ts";
+import { diamondTorre } from "../../../../kernels/traversals/torre/diamond_torre.ts";
+import type { DeviceLimits } from "../../../../kernels/traversals/traversal.ts";
+import { updateOf } from "../../../../kernels/update.ts";
+import { initialCells } from "../../../../tuner/devices/oracle.ts";
+import { runReference } from "../../../../kernels/reference.ts";
+import { H100_LIMITS } from "../../../h100_limits.ts";
+import { testOnGpu } from "../../../test_on_gpu.ts";
+import { THOROUGH } from "../../../thorough.ts";
 import {
   assertExact,
   caseOf,
@@ -26,8 +26,8 @@ import {
   rowsIn,
   testRows,
   type TorreValues,
-} from "./oracle_case.ts";
-import { stencilOf, weighted } from "./whole_numbers.ts";
+} from "../../oracle_case.ts";
+import { stencilOf, weighted } from "../../whole_numbers.ts";
 
 /** Busy for many steps: neither everything nor nothing lives. */
 const BUSY = "4-9/3-14";

@@ -5,25 +5,30 @@
  * @module
  */
 import { assert, assertEquals } from "@std/assert";
-import { refusalOf } from "../../kernels/capability.ts";
-import { equation, type FieldTap } from "../../kernels/equation.ts";
-import { type Expression, visitTaps } from "../../kernels/expression.ts";
-import { add, multiply, subtract, type Value } from "../../kernels/operations.ts";
-import { plannedProblem } from "../../kernels/planned_problem.ts";
-import { elastic } from "../../kernels/stencils/elastic.ts";
-import { life } from "../../kernels/stencils/life.ts";
-import { maxwell } from "../../kernels/stencils/maxwell.ts";
-import type { Stencil } from "../../kernels/stencils/stencil.ts";
-import { wave } from "../../kernels/stencils/wave.ts";
-import { carried } from "../../kernels/traversals/marching/carried.ts";
-import { deepOf, repeated } from "../../kernels/traversals/marching/depth.ts";
-import { marching } from "../../kernels/traversals/marching/marching.ts";
-import { tilesOf } from "../../kernels/traversals/marching/shader.ts";
-import { columnIndex, queuesOf, staggered, sumIndex } from "../../kernels/traversals/marching/queues.ts";
-import { isCarried, isKept } from "../../kernels/partial_sums.ts";
-import type { Update } from "../../kernels/update.ts";
-import { inMarches, testRows } from "./oracle_case.ts";
-import { clamped } from "./whole_numbers.ts";
+import { refusalOf } from "../../../../kernels/capability.ts";
+import { equation, type FieldTap } from "../../../../kernels/equation.ts";
+import { type Expression, visitTaps } from "../../../../kernels/expression.ts";
+import { add, multiply, subtract, type Value } from "../../../../kernels/operations.ts";
+import { plannedProblem } from "../../../../kernels/planned_problem.ts";
+import { elastic } from "../../../../kernels/stencils/elastic.ts";
+import { life } from "../../../../kernels/stencils/life.ts";
+import { maxwell } from "../../../../kernels/stencils/maxwell.ts";
+import type { Stencil } from "../../../../kernels/stencils/stencil.ts";
+import { wave } from "../../../../kernels/stencils/wave.ts";
+import { carried } from "../../../../kernels/traversals/marching/carried.ts";
+import { deepOf, repeated } from "../../../../kernels/traversals/marching/depth.ts";
+import { marching } from "../../../../kernels/traversals/marching/marching.ts";
+import { tilesOf } from "../../../../kernels/traversals/marching/shader.ts";
+import {
+  columnIndex,
+  queuesOf,
+  staggered,
+  sumIndex,
+} from "../../../../kernels/traversals/marching/queues.ts";
+import { isCarried, isKept } from "../../../../kernels/partial_sums.ts";
+import type { Update } from "../../../../kernels/update.ts";
+import { inMarches, testRows } from "../../oracle_case.ts";
+import { clamped } from "../../whole_numbers.ts";
 
 /** Whole-number taps of one to three fields in up to three sub-steps, slanted ones, ahead and behind, with and without t − 1. */
 function drawn(seed: number, dimensions: 2 | 3): Stencil {

@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
-import { type Scratch, scratchNamed } from "../../kernels/traversals/storage.ts";
-import { bindingsOf, declareBuffer, declareTwin, shaderOf } from "../../kernels/wgsl/shader.ts";
+import { type Scratch, scratchNamed } from "../../../kernels/traversals/storage.ts";
+import { bindingsOf, declareBuffer, declareTwin, shaderOf } from "../../../kernels/wgsl/shader.ts";
 
 Deno.test("a shader numbers its buffers where its text ends: those of other sections last, two views of one twice", () => {
   const shader = shaderOf(

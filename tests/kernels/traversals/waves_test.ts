@@ -1,9 +1,9 @@
 import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
-import type { Problem } from "../../kernels/stencils/stencil.ts";
-import { wave } from "../../kernels/stencils/wave.ts";
-import { rowsOfWaves, scheduleTorres } from "../../kernels/traversals/waves.ts";
-import { shapeOf } from "../../kernels/traversals/torre/shape.ts";
+import type { Problem } from "../../../kernels/stencils/stencil.ts";
+import { wave } from "../../../kernels/stencils/wave.ts";
+import { rowsOfWaves, scheduleTorres } from "../../../kernels/traversals/waves.ts";
+import { shapeOf } from "../../../kernels/traversals/torre/shape.ts";
 
 const anySchedule = fc.record({
   order: fc.constantFrom(2, 4, 14),

@@ -8,11 +8,11 @@
  * @module
  */
 import { assert } from "@std/assert";
-import { runReference } from "../../kernels/reference.ts";
-import type { Boundary, Stencil } from "../../kernels/stencils/stencil.ts";
-import { initialCells } from "../../tuner/devices/oracle.ts";
-import { bitFar, bitHeat, bitKs, bitKs3 } from "./line_stencils.ts";
-import { inSteps, onLine, type Row, SEED, type Special, testRows, type Way } from "./oracle_case.ts";
+import { runReference } from "../../../../kernels/reference.ts";
+import type { Boundary, Stencil } from "../../../../kernels/stencils/stencil.ts";
+import { initialCells } from "../../../../tuner/devices/oracle.ts";
+import { bitFar, bitHeat, bitKs, bitKs3 } from "../../line_stencils.ts";
+import { inSteps, onLine, type Row, SEED, type Special, testRows, type Way } from "../../oracle_case.ts";
 
 /** A way to sweep, and on each of some lengths the runs that follow one another on the same field. */
 type LineWay = readonly [Way, runs: Readonly<Record<number, readonly number[]>>];
