@@ -103,3 +103,28 @@ Deno.test("every failure has words", () => {
   for (const reason of Object.keys(reasons)) assertNotEquals(failureWords(reason), reason);
   assertEquals(failureWords("valueOf"), "valueOf");
 });
+
+/** The table of docs/traversals.md, without its padding: every parameter, with the traversals that have it so. */
+function parameterTable(): string[] {
+  const all = [
+    ...TRAVERSALS.map(({ name, parameters }) => ({ series: `\`${name}\``, parameters })),
+    ...CPU_TRAVERSALS.map(({ name, parameters }) => ({ series: `CPU \`${name}\``, parameters })),
+  ].flatMap(({ series, parameters }) =>
+    Object.entries(parameters).map(([name, [title, meaning, { values = {} } = {}]]) => {
+      const said = Object.entries(values).map(([value, words]) => `${value}: ${words}`).join("; ");
+      return { series, row: `\`${name}\` | ${title} | ${meaning} | ${said}` };
+    })
+  );
+  const rows = [...Map.groupBy(all, ({ row }) => row)];
+  return rows.map(([row, them]) => `| ${row} | ${them.map(({ series }) => series).join(", ")} |`);
+}
+
+Deno.test("docs/traversals.md says of every parameter what its traversal says", async () => {
+  const page = await Deno.readTextFile(new URL("../../docs/traversals.md", import.meta.url));
+  const lines = page.split("\n").map((line) => line.replace(/ +/g, " ")), wanted = parameterTable();
+  for (const row of wanted) {
+    assert(lines.includes(row.replace(/ +/g, " ")), `docs/traversals.md lacks: ${row}`);
+  }
+  const first = lines.indexOf(wanted[0]!.replace(/ +/g, " "));
+  assert(!lines[first + wanted.length]!.startsWith("|"), "docs/traversals.md has rows of no parameter");
+});
