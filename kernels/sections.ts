@@ -54,7 +54,7 @@ const MOST_SECTIONS = 1024;
 
 /** Whether a level exceeds one binding. */
 export function isCut(layout: Layout, limits: SectionLimits): boolean {
-  return slicesOf(layout) > mostSlices(layout, limits);
+  return totalOf(layout) > mostSlices(layout, limits);
 }
 
 /** The sections of a level: one where it fits a binding, or no limits are given; else as few as possible. */
@@ -63,7 +63,7 @@ export function sectionsOf(
   { span, wish = span, apart = false }: SectionNeeds,
   limits?: SectionLimits,
 ): readonly Section[] {
-  const total = slicesOf(layout), isWindow = limits?.windowBytes !== undefined;
+  const total = totalOf(layout), isWindow = limits?.windowBytes !== undefined;
   if (limits === undefined || !isCut(layout, limits)) {
     return [sectionOf(layout, [0, total], [0, layout.grid[0]])];
   }
@@ -97,7 +97,7 @@ function countSections(
   limits: SectionLimits,
 ): { readonly count: number; readonly most: number; readonly unit?: number } {
   // a range that may begin earlier holds as many slices less
-  const countOf = (held: number): number => Math.ceil((slicesOf(layout) - least) / Math.max(0, held - least));
+  const countOf = (held: number): number => Math.ceil((totalOf(layout) - least) / Math.max(0, held - least));
   let unit = 1;
   while (unit * layout.slice % RANGE_ALIGNMENT !== 0) unit *= 2;
   const most = mostSlices(layout, limits), count = countOf(most), shorter = most - unit + 1;
@@ -114,7 +114,7 @@ export function whyUncut(
 ): Refusal | undefined {
   if (!isCut(layout, limits)) return undefined;
   const { windowBytes } = limits, isWindow = windowBytes !== undefined;
-  const total = slicesOf(layout), most = mostSlices(layout, limits);
+  const total = totalOf(layout), most = mostSlices(layout, limits);
   const together = Math.min(isWindow ? wish : span, total);
   const limit = limits.maxBufferSize < limits.maxStorageBufferBindingSize
     ? "maxBufferSize"
@@ -152,7 +152,7 @@ export function layoutWithin(
   const { grid: [, ny, nz], pad: [padX, padY, padZ], slice } = layout;
   const grid: Grid = [last - first, ny, nz];
   const origin = layout.origin + (first - from - padX) * slice;
-  const length = layout.length - (slicesOf(layout) - (to - from)) * slice;
+  const length = layout.length - (totalOf(layout) - (to - from)) * slice;
   return { ...layout, grid, pad: [first - from, padY, padZ], origin, length };
 }
 
@@ -194,7 +194,7 @@ function sectionOf(layout: Layout, [start, end]: SliceRange, own: SliceRange): S
   return { slices, own, x, layout: layoutWithin(layout, { slices }, [x, inGrid(slices[1])]) };
 }
 
-function slicesOf({ grid: [nx], pad: [padX] }: Layout): number {
+function totalOf({ grid: [nx], pad: [padX] }: Layout): number {
   return nx + 2 * padX;
 }
 
@@ -206,7 +206,7 @@ export function mostSlices(
   layout: Layout,
   { maxStorageBufferBindingSize, maxBufferSize, windowBytes = Infinity }: SectionLimits,
 ): number {
-  const beyond = layout.length - slicesOf(layout) * layout.slice;
+  const beyond = layout.length - totalOf(layout) * layout.slice;
   const binding = Math.min(maxStorageBufferBindingSize, maxBufferSize, INDEXED_BYTES);
   const bytes = Math.min(binding, windowBytes / (2 * WINDOW_SECTIONS));
   return Math.floor((bytes / 4 - beyond) / layout.slice);

@@ -37,14 +37,14 @@ export interface RankPart {
 }
 
 /** Where a part lies. */
-export interface Place {
+export interface PartPlace {
   readonly part: RankPart;
   /** Cells of the whole grid. */
   readonly whole: Grid;
 }
 
 /** Where a part's cell (0, 0, 0) lies in the whole grid. */
-export function firstOf({ part: { own: { low }, before } }: Place): Grid {
+export function firstOf({ part: { own: { low }, before } }: PartPlace): Grid {
   return [low[0] - before[0], low[1] - before[1], low[2] - before[2]];
 }
 

@@ -99,7 +99,7 @@ interface Tile {
 }
 
 /** The tiles of one kind of band, from the cuts of its own and those of the band before. */
-function tilesOf(cuts: readonly number[], before: readonly number[], ny: number, wraps: boolean): Tile[] {
+function tilesIn(cuts: readonly number[], before: readonly number[], ny: number, wraps: boolean): Tile[] {
   const ends = wraps ? [...cuts, cuts[0]! + ny] : [0, ...cuts, ny];
   return ends.slice(1).map((hi, i) => {
     const lo = ends[i]!;
@@ -115,7 +115,7 @@ export function diamondOrder(given: CpuRun, shape: DiamondShape): CpuOrder {
   const wraps = wrapsOf(boundaries);
   const { tiles, band } = shape;
   const { even, odd } = cutsOf(ny, tiles, wraps[1]);
-  const kinds = [tilesOf(even, odd, ny, wraps[1]), tilesOf(odd, even, ny, wraps[1])] as const;
+  const kinds = [tilesIn(even, odd, ny, wraps[1]), tilesIn(odd, even, ny, wraps[1])] as const;
   const bands = Math.ceil(levels / band);
   return {
     rounds: bands + 1,

@@ -22,7 +22,7 @@ type Pointers = Arrays & { readonly profiles?: Local };
  * A vector's place: an array, a plane, and the offset of its first cell from the turn's first cell. Of profile p along z
  * the plane is −1 − p, and all rows have it alike.
  */
-type Place = Pick<Tap, "offset" | "ago" | "plane">;
+type TapPlace = Pick<Tap, "offset" | "ago" | "plane">;
 
 /**
  * How a turn reads and stores its cells. What several of its vectors need is loaded once, just before it is needed first,
@@ -49,7 +49,7 @@ export class TurnMemory {
   readonly #aligned = new Set<string>();
   /** Vectors that are kept in locals; what the next turn needs of them; and those that are loaded by now. */
   readonly #shared = new Map<string, Local>();
-  readonly #kept: readonly Place[];
+  readonly #kept: readonly TapPlace[];
   #loaded = new Set<string>();
 
   /** @param pointers locals that it may set */
@@ -91,7 +91,7 @@ export class TurnMemory {
     for (const [name, { length }] of uses) {
       if (length > 1 || keptNames.has(name)) this.#shared.set(name, declare("v128"));
     }
-    const stored = substep.map(({ field }): Place => ({ ago: 1, plane: field, offset: [0, 0, 0] }));
+    const stored = substep.map(({ field }): TapPlace => ({ ago: 1, plane: field, offset: [0, 0, 0] }));
     const lowestIn = (array: keyof Pointers): number =>
       Math.min(
         ...[...read, ...stored].filter((place) => arrayOf(place) === array).map((one) => this.#bytes(one)),
@@ -151,7 +151,7 @@ export class TurnMemory {
   }
 
   /** The four values of a tap for the vector that begins at an offset. */
-  read(tap: Place, at: Offset): Code {
+  read(tap: TapPlace, at: Offset): Code {
     const place = moved(tap, at), [low, high] = this.#vectorsOf(place).map((part) => this.#vector(part));
     if (high === undefined) return low!;
     const shift = (place.offset[2] & 3) * CELL;
@@ -191,13 +191,13 @@ export class TurnMemory {
   }
 
   /** The vector at a place, or the two aligned ones that have a part of it each. */
-  #vectorsOf(place: Place): Place[] {
+  #vectorsOf(place: TapPlace): TapPlace[] {
     const shift = place.offset[2] & 3;
     if (shift === 0 || !this.#aligned.has(rowName(place))) return [place];
     return [moved(place, [0, 0, -shift]), moved(place, [0, 0, 4 - shift])];
   }
 
-  #vector(place: Place): Code {
+  #vector(place: TapPlace): Code {
     const name = placeName(place), local = this.#shared.get(name);
     if (local === undefined) return this.#load(place);
     if (this.#loaded.has(name)) return local.get();
@@ -205,45 +205,45 @@ export class TurnMemory {
     return local.tee(this.#load(place));
   }
 
-  #load(place: Place): Code {
+  #load(place: TapPlace): Code {
     const array = arrayOf(place);
     return v128.load(this.#bytes(place) - this.#lowest[array], this.#pointers[array]!.get());
   }
 
-  #localOf(place: Place): Local {
+  #localOf(place: TapPlace): Local {
     return this.#shared.get(placeName(place))!;
   }
 
   /** Where it lies for the next turn. */
-  #ahead(place: Place): Place {
+  #ahead(place: TapPlace): TapPlace {
     return moved(place, [0, 0, 4 * this.#turn.vectors]);
   }
 
-  #bytes({ offset: [x, y, z], plane }: Place): number {
+  #bytes({ offset: [x, y, z], plane }: TapPlace): number {
     const { slice, pitch, plane: perPlane } = this.#source.layout;
     if (plane < 0) return (this.#starts[-1 - plane]! + z) * CELL;
     return (x * slice + plane * perPlane + y * pitch + z) * CELL;
   }
 }
 
-function arrayOf({ ago, plane }: Place): keyof Pointers {
+function arrayOf({ ago, plane }: TapPlace): keyof Pointers {
   if (plane < 0) return "profiles";
   return ago === 0 ? "current" : "next";
 }
 
-function moved({ offset: [x, y, z], ago, plane }: Place, by: Offset): Place {
+function moved({ offset: [x, y, z], ago, plane }: TapPlace, by: Offset): TapPlace {
   if (plane < 0) return { ago, plane, offset: [0, 0, z + by[2]] };
   return { ago, plane, offset: [x + by[0], y + by[1], z + by[2]] };
 }
 
-function alongZ({ profile, offset }: ProfileTap): Place {
+function alongZ({ profile, offset }: ProfileTap): TapPlace {
   return { ago: 0, plane: -1 - profile, offset: [0, 0, offset] };
 }
 
-function rowName({ offset: [x, y], ago, plane }: Place): string {
+function rowName({ offset: [x, y], ago, plane }: TapPlace): string {
   return `${ago} ${plane} ${x},${y}`;
 }
 
-function placeName(place: Place): string {
+function placeName(place: TapPlace): string {
   return `${rowName(place)},${place.offset[2]}`;
 }

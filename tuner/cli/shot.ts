@@ -180,7 +180,7 @@ export const OPTIONS = {
 type Values = ValuesOf<typeof OPTIONS>;
 
 /** A number by cell. */
-type Place = VelocityModel["at"];
+type ValueAt = VelocityModel["at"];
 
 export const run = (args: string[]): Promise<number> =>
   onRanks("shot", args, {
@@ -312,7 +312,7 @@ async function givenModel(
 
 /** What a shot needs of its equation. */
 interface Wave extends Pick<ShotPlan, "sent" | "fields" | "late" | "early"> {
-  readonly materials: Readonly<Record<string, Place>>;
+  readonly materials: Readonly<Record<string, ValueAt>>;
   /** The lowest velocity of waves in m/s. */
   readonly slowest: number;
   /** Cells of edges that are wide enough. */
@@ -353,9 +353,9 @@ function elasticIn(
   slow?: VelocityModel,
   rho?: VelocityModel,
 ): Wave {
-  const s: Place = slow?.at ?? ((x, y, z) => p(x, y, z) / Math.sqrt(3));
+  const s: ValueAt = slow?.at ?? ((x, y, z) => p(x, y, z) / Math.sqrt(3));
   const gardner = (v: number): number => 310 * v ** 0.25;
-  const density: Place = rho?.at ?? ((x, y, z) => gardner(p(x, y, z)));
+  const density: ValueAt = rho?.at ?? ((x, y, z) => gardner(p(x, y, z)));
   const dense = { density: [rho?.least ?? gardner(least), rho?.most ?? gardner(most)] } as const;
   let slowest = slow ? Infinity : least / Math.sqrt(3);
   for (let x = 0; slow && x < nx; x++) {
@@ -368,7 +368,7 @@ function elasticIn(
     }
   }
   if (slowest === Infinity) slowest = least; // no S waves
-  const lame = (name: "lambda" | "mu"): Place => (x, y, z) =>
+  const lame = (name: "lambda" | "mu"): ValueAt => (x, y, z) =>
     lameOf(p(x, y, z), s(x, y, z), density(x, y, z))[name];
   const axes = medium.dimensions === 2 ? ["x", "z"] : ["x", "y", "z"];
   return {
@@ -401,7 +401,7 @@ async function shootAll(world: World, device: OpenedDevice, options: Shooting): 
   const inside = (cell: number, axis: 0 | 1 | 2): number =>
     Math.min(model.grid[axis] - 1, Math.max(0, cell - before[axis]));
   const isPlane = model.dimensions === 2;
-  for (const [name, at] of Object.entries<Place>(materials)) {
+  for (const [name, at] of Object.entries<ValueAt>(materials)) {
     await solver.write(
       name,
       (x, y, z) => at(inside(x, 0), isPlane ? 0 : inside(y, 1), inside(isPlane ? y : z, 2)),

@@ -3,7 +3,7 @@ import type { Problem } from "../../kernels/stencils/stencil.ts";
 import { feasible } from "../../kernels/traversals/combine.ts";
 import { stepwise } from "../../kernels/traversals/stepwise/stepwise.ts";
 import type { Parameters } from "../../kernels/traversals/traversal.ts";
-import { partOfRank, type Place, planAlongX } from "../../models/rank_part.ts";
+import { partOfRank, type PartPlace, planAlongX } from "../../models/rank_part.ts";
 import { cpuLayoutOf } from "./cpu/cpu_field.ts";
 import { CpuPool } from "./cpu/wasm_workers.ts";
 import type { GpuDevice } from "./gpu/gpu_device.ts";
@@ -114,7 +114,7 @@ async function cpuReference(run: Run): Promise<Made> {
 }
 
 /** Where a field lies that has all of its grid. */
-function wholeOf(problem: Problem): Place {
+function wholeOf(problem: Problem): PartPlace {
   const { grid, grid: [slices] } = problem;
   return { part: partOfRank(problem, planAlongX(problem, [slices], 1), 0), whole: grid };
 }

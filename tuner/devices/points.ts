@@ -6,7 +6,7 @@
 import { indexOf } from "../../kernels/layout.ts";
 import type { Point, Points } from "../../kernels/points.ts";
 import { imageOf } from "../../kernels/stencils/stencil.ts";
-import { firstOf, type Place } from "../../models/rank_part.ts";
+import { firstOf, type PartPlace } from "../../models/rank_part.ts";
 import type { SliceOf } from "./comparison.ts";
 
 /** Points of a field on a device, with what is added to them and who takes what is recorded. */
@@ -26,7 +26,7 @@ export function sampleSlices(sliceOf: SliceOf, points: readonly Point[]): Float3
 }
 
 /** The points of a grid's parts: each adds in its ghost zones too, and records its own cells. */
-export function pointsOfParts(points: WatchedPoints, places: readonly Place[]): WatchedPoints[] {
+export function pointsOfParts(points: WatchedPoints, places: readonly PartPlace[]): WatchedPoints[] {
   /** Samples that some parts have recorded, by number, and how many parts have not. */
   const waiting = new Map<number, { readonly values: Float32Array; left: number }>();
   const { length } = points.recorded;
@@ -70,7 +70,7 @@ export function pointsOfParts(points: WatchedPoints, places: readonly Place[]): 
  *
  * @param isOwn whether points in ghost zones are left out
  */
-export function pointsIn(points: readonly Point[], place: Place, isOwn: boolean) {
+export function pointsIn(points: readonly Point[], place: PartPlace, isOwn: boolean) {
   const { part: { own: { size }, before, grid }, whole } = place, start = firstOf(place);
   const found: Point[] = [], rows: number[] = [];
   /** The cells of the part along an axis that have this index in the whole grid. */

@@ -22,7 +22,7 @@ import {
 import { operationsOf, planesOf, stepReach } from "../../kernels/update.ts";
 import { AXES, type Extent, gridOf } from "../../models/decomposition.ts";
 import { errorBound } from "../../models/error_bound.ts";
-import { type Box, firstOf, type Place, problemOfRank } from "../../models/rank_part.ts";
+import { type Box, firstOf, type PartPlace, problemOfRank } from "../../models/rank_part.ts";
 import { NOTHING } from "./gpu/gpu_points.ts";
 import { initialCells, runsOf } from "./oracle.ts";
 import { pointsIn } from "./points.ts";
@@ -149,7 +149,7 @@ function chooseProbes(
 }
 
 /** Where the cells lie that a box depends on for some steps. */
-function placeAround({ grid: whole, boundary, stencil }: Problem, own: Extent, steps: number): Place {
+function placeAround({ grid: whole, boundary, stencil }: Problem, own: Extent, steps: number): PartPlace {
   const { x, y, z } = stepReach(stencil.update), along = alongAxes(boundary);
   const sides = AXES.map((axis) => {
     const reach = steps * [x, y, z][axis]!, n = whole[axis], low = own.low[axis], size = own.size[axis];
@@ -180,7 +180,7 @@ class Probe {
   readonly #own: readonly Box[];
   readonly #first: Grid;
 
-  constructor(readonly place: Place, readonly run: ProbedRun, readonly record: PointRecord) {
+  constructor(readonly place: PartPlace, readonly run: ProbedRun, readonly record: PointRecord) {
     const { problem: { stencil }, start } = run, { part: { grid }, whole } = place;
     const first = this.#first = firstOf(place);
     const cells = initialCells({ grid, stencil }, { ...start, first, whole });

@@ -6,7 +6,7 @@ import { checkRecord, matchSchema, parseJson } from "../profile/check_record.ts"
 import { kernelNameOf } from "../profile/describe.ts";
 import type { EntryRecords } from "../profile/entry_records.ts";
 import {
-  configurationOf,
+  configurationIn,
   type FailureRecord,
   JOURNAL_VERSION,
   type JournalRecord,
@@ -73,7 +73,7 @@ export function spaceOfEntry(
     ...measured.map((one) => ({ kind: "measurement" as const, ...one })),
     ...failed.map((one) => ({ kind: "failure" as const, ...one })),
   ];
-  const values = evaluations.map((one) => valuesOf(configurationOf(one)));
+  const values = evaluations.map((one) => valuesOf(configurationIn(one)));
   const names = [...new Set(values.flatMap(Object.keys))];
   return {
     space: {
@@ -131,7 +131,7 @@ function sortedValues(values: readonly ParameterValue[]): ParameterValue[] {
 }
 
 function recordOf(evaluation: Evaluation, problem: ProfileProblem, names: readonly string[]): SpaceRecord {
-  const own = valuesOf(configurationOf(evaluation));
+  const own = valuesOf(configurationIn(evaluation));
   const values = names.map((name) => own[name] ?? null);
   const whole = { name: OWN, value: JSON.stringify(evaluation), unit: "" };
   const common = { values, timestamp: evaluation.at, timeMs: null, timesMs: [], overheadMs: {} };

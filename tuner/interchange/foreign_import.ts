@@ -76,7 +76,7 @@ export function importForeignSpace(space: RecordedSpace, options: ForeignOptions
     steps,
   };
   const device = deviceNamed(options.device ?? space.device, source);
-  const { configurationOf, notes } = carryParameters(space.parameters, {
+  const { readConfiguration, notes } = carryParameters(space.parameters, {
     kernel,
     slices: problem.grid[0],
     source,
@@ -86,7 +86,7 @@ export function importForeignSpace(space: RecordedSpace, options: ForeignOptions
     throw refused(source, `at most 1e18 cells in all steps, found ${cells}`);
   }
   const evaluationOf = (record: SpaceRecord): JournalRecord | undefined => {
-    const configuration = configurationOf(record), made = { run, at: timeOf(record, now) };
+    const configuration = readConfiguration(record), made = { run, at: timeOf(record, now) };
     if (record.failure === null) {
       if (record.timeMs === null) return undefined;
       return { kind: "measurement", ...made, measurement: rated(record, configuration, cells) };
@@ -240,7 +240,7 @@ function rated(record: SpaceRecord, configuration: Configuration, cells: number)
 function carryParameters(
   parameters: readonly SpaceParameter[],
   { kernel, slices, source }: Readonly<{ kernel: string; slices: number; source: string }>,
-): { configurationOf: (record: SpaceRecord) => Configuration; notes: readonly string[] } {
+): { readConfiguration: (record: SpaceRecord) => Configuration; notes: readonly string[] } {
   const renamed: string[] = [], numbered: string[] = [];
   const taken = new Map<string, string>();
   const columns = parameters.map(({ name, values }) => {
@@ -271,7 +271,7 @@ function carryParameters(
     return configurationOf([{ device: "gpu", slices, traversal: kernel, parameters }]);
   };
   return {
-    configurationOf: readConfiguration,
+    readConfiguration,
     notes: [
       ...(renamed.length > 0 ? [`names of parameters: ${renamed.join(", ")}`] : []),
       ...(numbered.length > 0 ? [`values that are no numbers: ${numbered.join("; ")}`] : []),

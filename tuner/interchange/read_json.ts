@@ -1,7 +1,7 @@
 import * as z from "npm:zod@4.6.7";
 import { describeValue, formatPlural } from "../format.ts";
 import { parseJson } from "../profile/check_record.ts";
-import type { Place } from "../profile/json_fault.ts";
+import type { TextPlace } from "../profile/json_fault.ts";
 import { ProfileError } from "../profile/profile_error.ts";
 import type { JsonObject, JsonValue, Overhead, ParameterValue } from "./recorded_space.ts";
 
@@ -57,7 +57,12 @@ const PYTHON = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\b(?:NaN|Infinity)\b/gs;
  * @param where what to call it in errors
  * @throws {ProfileError} in one line, if it is not JSON
  */
-export function parsePython(text: string, where: string, remarks: Remarks, startOf?: () => Place): unknown {
+export function parsePython(
+  text: string,
+  where: string,
+  remarks: Remarks,
+  startOf?: () => TextPlace,
+): unknown {
   if (!/NaN|Infinity/.test(text)) return parseJson(text, where, startOf);
   const plain = text.replace(PYTHON, (found) => {
     if (found.startsWith('"')) return found;

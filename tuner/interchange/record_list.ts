@@ -1,4 +1,4 @@
-import type { Place } from "../profile/json_fault.ts";
+import type { TextPlace } from "../profile/json_fault.ts";
 import { ProfileError } from "../profile/profile_error.ts";
 
 /** Most bytes of a record, and of all that is no record. */
@@ -88,7 +88,7 @@ export class RecordList {
     return this.#decode(this.#starts[index]!, this.#starts[index + 1]! - 1);
   }
 
-  placeOf(index: number): Place {
+  placeOf(index: number): TextPlace {
     const before = this.#bytes.subarray(0, this.#starts[index]);
     const line = before.lastIndexOf(LINE_END) + 1;
     return { line: countLines(before) + 1, column: this.#decode(line, before.length).length + 1 };

@@ -149,7 +149,7 @@ function runnersUp(first: Way, ways: readonly Way[], model: CostModel): Configur
     if (!seen.has(key)) (kernel === own ? orders : kernels).push(way);
     seen.add(key);
   }
-  return [...orders.slice(0, mostOrders), ...kernels].slice(0, MOST_RUNNERS_UP).map(configurationOf);
+  return [...orders.slice(0, mostOrders), ...kernels].slice(0, MOST_RUNNERS_UP).map(configurationOfWay);
 }
 
 /** The best kernels of a kind, written in every way, and what is best of these with dispatches in other orders. */
@@ -264,7 +264,7 @@ function cpuWays(target: PredictionTarget, reasons: string[]): Way[] {
   });
 }
 
-function configurationOf(
+function configurationOfWay(
   { candidate: { traversal: { name: traversal }, parameters }, share }: Way,
 ): Configuration {
   return { traversal, parameters, share };
@@ -273,7 +273,7 @@ function configurationOf(
 function describe({ way, mean, deviation }: Weighed<Way>, beside = 0): Expected {
   const half = WITHIN_95 * Math.hypot(deviation, beside);
   return {
-    configuration: configurationOf(way),
+    configuration: configurationOfWay(way),
     kind: kindOf(way.candidate),
     changes: way.changes,
     cellsPerSecond: Math.exp(mean),

@@ -1,7 +1,7 @@
 import type * as z from "npm:zod@4.6.7";
 import { MOST_DEEP } from "../../kernels/check_expression.ts";
 import { describeValue } from "../format.ts";
-import { jsonFault, type Place } from "./json_fault.ts";
+import { jsonFault, type TextPlace } from "./json_fault.ts";
 import { ProfileError } from "./profile_error.ts";
 
 /** Names that would reach an object's prototype, or whoever's terminal shows them; no file has a use for them. */
@@ -16,7 +16,7 @@ const MAX_DEPTH = 32 + MOST_DEEP;
  * @param startOf says where in its file the text begins
  * @throws {ProfileError} in one line that calls the text `source`
  */
-export function parseJson(text: string, source: string, startOf?: () => Place): unknown {
+export function parseJson(text: string, source: string, startOf?: () => TextPlace): unknown {
   let data: unknown;
   try {
     data = JSON.parse(text);

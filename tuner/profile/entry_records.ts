@@ -1,6 +1,6 @@
 import { configurationKey } from "../configuration.ts";
 import {
-  configurationOf,
+  configurationIn,
   type FailureRecord,
   type JournalRecord,
   type MeasurementRecord,
@@ -71,7 +71,7 @@ export function entryRecords(
     elapsedMs += Math.max(0, Date.parse(record.at) - times.get(record.run)!);
     times.set(record.run, Date.parse(record.at));
     // the final round measures again what the search has found
-    const before = seen.size, evaluation = seen.add(configurationKey(configurationOf(record))).size;
+    const before = seen.size, evaluation = seen.add(configurationKey(configurationIn(record))).size;
     if (record.kind === "failure") {
       const { configuration, failure, at } = record;
       failed.set(configurationKey(configuration), { configuration, failure, at });

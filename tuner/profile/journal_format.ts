@@ -99,7 +99,7 @@ export type FailureRecord = Readonly<z.infer<typeof failure>>;
 export type JournalRecord = RunRecord | MeasurementRecord | FailureRecord;
 
 /** What an evaluation was of, whether or not it has a rate. */
-export function configurationOf(
+export function configurationIn(
   record: Pick<MeasurementRecord, "kind" | "measurement"> | Pick<FailureRecord, "kind" | "configuration">,
 ): Configuration {
   return record.kind === "failure" ? record.configuration : record.measurement.configuration;

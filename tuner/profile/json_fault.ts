@@ -10,13 +10,13 @@ const TOKEN = new RegExp(
 );
 
 /** A place in a file, both from 1. */
-export interface Place {
+export interface TextPlace {
   readonly line: number;
   readonly column: number;
 }
 
 /** What is wrong with a text that is not JSON: the line, the column, what is wanted and what is found there. */
-export function jsonFault(text: string, start: Place = { line: 1, column: 1 }): string {
+export function jsonFault(text: string, start: TextPlace = { line: 1, column: 1 }): string {
   const { at, wanted, found } = findFault(text);
   const before = text.slice(0, at), lines = before.split("\n").length;
   const column = at - before.lastIndexOf("\n") + (lines === 1 ? start.column - 1 : 0);

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { Evaluation } from "../measuring/evaluate.ts";
 import { hasSameKernels } from "./kernel_source.ts";
 import { configurationKey } from "../configuration.ts";
-import { configurationOf, type JournalHeader, type JournalRecord, type RunRecord } from "./journal_format.ts";
+import { configurationIn, type JournalHeader, type JournalRecord, type RunRecord } from "./journal_format.ts";
 import { isSameProblem } from "./profile_problem.ts";
 
 /**
@@ -25,7 +25,7 @@ export function recallEvaluations(
       continue;
     }
     const run = runs.get(record.run);
-    const configuration = configurationOf(record);
+    const configuration = configurationIn(record);
     if (run === undefined || !hasSameKernels(configuration, run.kernelSource, header.kernelSource)) continue;
     const key = configurationKey(configuration), before = recalled.get(key);
     if (record.kind === "failure") {

@@ -3,7 +3,7 @@ import { readInput } from "../interchange/read_input.ts";
 import { readSpace } from "../interchange/read_space.ts";
 import { placesOf, type RecordedSpace } from "../interchange/recorded_space.ts";
 import {
-  configurationOf,
+  configurationIn,
   type FailureRecord,
   type JournalRecord,
   type MeasurementRecord,
@@ -73,7 +73,7 @@ function spacesOfJournal(records: readonly JournalRecord[]): ReplaySpace[] {
     const title = titleOf(run.problem, run.device);
     if (!spaces.has(title)) spaces.set(title, { run, found: new Map() });
     const { found } = spaces.get(title)!;
-    const { share } = configurationOf(record);
+    const { share } = configurationIn(record);
     // what the CPU computes is no part of the GPU's space
     if (uses(share, "cpu") && (isShared(share) || run.device.gpu !== null)) continue;
     const recorded = recordedOf(record);
@@ -88,7 +88,7 @@ function spacesOfJournal(records: readonly JournalRecord[]): ReplaySpace[] {
 }
 
 function recordedOf(record: MeasurementRecord | FailureRecord): RecordedConfiguration {
-  const { traversal, parameters: own, share: { cpuWorkers } } = configurationOf(record);
+  const { traversal, parameters: own, share: { cpuWorkers } } = configurationIn(record);
   // of the CPU alone, the number of workers is one of the parameters
   const parameters = cpuWorkers > 0 ? { ...own, cpuWorkers } : own;
   const about = { traversal, parameters, evaluationNs: record.evaluationNs };

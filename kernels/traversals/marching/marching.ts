@@ -31,7 +31,7 @@ import { carried } from "./carried.ts";
 import { isCarried, isKept } from "../../partial_sums.ts";
 import { isPaired, queuesOf, staggered } from "./queues.ts";
 import { endsOf, PAIR, planeShader, turnsOf } from "./plane_shader.ts";
-import { marchShader, tilesOf } from "./shader.ts";
+import { marchShader, tilesReadBy } from "./shader.ts";
 import { type Ends, type MarchShape, ownThreads } from "./shape.ts";
 import { tabulateMarches } from "./points.ts";
 import { appendTable } from "../point_work.ts";
@@ -452,7 +452,7 @@ const partsOf = remembered((
   isPlane: boolean,
 ) => {
   const queues = queuesOf(update, { isTiled, ahead, isPlane });
-  const tiles = update.substeps.map((substep, i) => tilesOf(substep, i, queues, isTiled));
+  const tiles = update.substeps.map((substep, i) => tilesReadBy(substep, i, queues, isTiled));
   const lengths = [...queues.columns, ...queues.sums].map(({ low, high }) => high - low);
   const fill = lengths.reduce((sum, length) => sum + length, 0);
   return {

@@ -25,7 +25,7 @@ import { wgsl } from "../../wgsl/template.ts";
 import { type Resolver, updateWriter } from "../../wgsl/write_update.ts";
 import { type Column, columnIndex, type MarchQueues, sumIndex } from "./queues.ts";
 import { findList, SERIES, visitList } from "./points.ts";
-import { slicesOf, slot, withinSum } from "./shader.ts";
+import { slicesIn, slot, withinSum } from "./shader.ts";
 import { type MarchShape, ownThreads } from "./shape.ts";
 import { declarePoints } from "../../wgsl/points.ts";
 import { declareProfiles, profileElement } from "../profile_storage.ts";
@@ -81,7 +81,7 @@ export function planeShader(
   /** Values that the loop's turns hand on, each with what it begins with and what takes its place. */
   const kept = [...columns, ...sums].flatMap((span, i) => {
     const prefix = i < columns.length ? `c${i}` : `s${i - columns.length}`;
-    return slicesOf(span).slice(0, -1).map((slice) => ({
+    return slicesIn(span).slice(0, -1).map((slice) => ({
       name: slot(prefix, slice),
       from: "ago" in span && span.ago >= 0 ? load(span, slice) : `${type}()`,
       next: slot(prefix, slice + turns),

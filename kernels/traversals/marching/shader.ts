@@ -39,7 +39,7 @@ import { declareProfiles, profileElement } from "../profile_storage.ts";
 import { declareTwin, type Shader, shaderOf } from "../../wgsl/shader.ts";
 
 /** The neighbours in the slice that a sub-step reads, and at which slice. */
-export function tilesOf(substep: Substep, stage: number, queues: MarchQueues, isTiled: boolean): Tile[] {
+export function tilesReadBy(substep: Substep, stage: number, queues: MarchQueues, isTiled: boolean): Tile[] {
   const sums = queues.sums.filter((sum) => sum.stage === stage);
   const found = new Map<string, Tile>();
   const visit = (taps: readonly Tap[], slice: number): void => {
@@ -115,14 +115,14 @@ export function marchShader(
   const load = ({ plane, ago }: Column, slice: number): string =>
     elementOf({ kind: "tap", plane, ago, offset: [slice, 0, 0] });
   const declared = named.flatMap(({ span, prefix }, i) =>
-    slicesOf(span).map((slice) =>
+    slicesIn(span).map((slice) =>
       `var ${slot(prefix, slice)} = ${
         warmUp === 0 && slice < span.high ? load(columns[i]!, slice) : `${type}()`
       };`
     )
   );
   const advanced = named.flatMap(({ span, prefix }) =>
-    slicesOf(span).slice(0, -1).map((slice) => `${slot(prefix, slice)} = ${slot(prefix, slice + 1)};`)
+    slicesIn(span).slice(0, -1).map((slice) => `${slot(prefix, slice)} = ${slot(prefix, slice + 1)};`)
   );
   const loads = columns.flatMap((column, i) =>
     column.ago >= 0 ? [`${slot(`c${i}`, column.high)} = ${load(column, column.high)};`] : []
@@ -447,6 +447,6 @@ export function slot(prefix: string, slice: number): string {
   return `${prefix}_${slice < 0 ? `m${-slice}` : slice}`;
 }
 
-export function slicesOf({ low, high }: Span): number[] {
+export function slicesIn({ low, high }: Span): number[] {
   return Array.from({ length: high - low + 1 }, (_, i) => low + i);
 }

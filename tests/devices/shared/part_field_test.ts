@@ -1,6 +1,6 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { layOut } from "../../../kernels/layout.ts";
-import type { Box, Place } from "../../../models/rank_part.ts";
+import type { Box, PartPlace } from "../../../models/rank_part.ts";
 import { type PartField, readBox, writeSlices } from "../../../tuner/devices/shared/part_field.ts";
 import type { GpuField } from "../../../tuner/devices/gpu/gpu_field.ts";
 import { RunFailure } from "../../../tuner/devices/run_failure.ts";
@@ -71,7 +71,7 @@ function gpuPart(device: object) {
     renewPads: () => Promise.resolve(),
     exchange: () => Promise.resolve({ finish: () => Promise.resolve(0) }),
   };
-  const part = new GpuPartField(field as unknown as GpuField, undefined as unknown as Place);
+  const part = new GpuPartField(field as unknown as GpuField, undefined as unknown as PartPlace);
   const boxOf = (slices: number): Box => {
     return { ago: 0, plane: 0, planes: 1, low: [0, 0, 0], size: [slices, 2, 2] };
   };

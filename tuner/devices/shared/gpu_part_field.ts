@@ -3,7 +3,7 @@ import { type Layout, planeIn } from "../../../kernels/layout.ts";
 import type { Point } from "../../../kernels/points.ts";
 import { linearWorkgroups } from "../../../kernels/wgsl/declare.ts";
 import { packShader } from "../../../kernels/wgsl/pack_box.ts";
-import { type Box, firstOf, type Place } from "../../../models/rank_part.ts";
+import { type Box, firstOf, type PartPlace } from "../../../models/rank_part.ts";
 import type { Comparison } from "../comparison.ts";
 import type { LevelPart } from "../gpu/field_memory.ts";
 import type { GpuField, Recorded } from "../gpu/gpu_field.ts";
@@ -34,7 +34,7 @@ export class GpuPartField implements PartField {
   /** Cells that the device may not have taken yet. */
   #onHost = 0;
 
-  constructor(readonly onGpu: GpuField, readonly place: Place) {
+  constructor(readonly onGpu: GpuField, readonly place: PartPlace) {
     const { device: { hasTimestamps, isSoftware: isWarm }, compileNs, longRun } = onGpu;
     this.facts = { device: "gpu", compileNs, clock: hasTimestamps ? "device" : "host", isWarm, longRun };
   }

@@ -1,6 +1,6 @@
 import type { FieldStart, PartStart } from "../../../kernels/initial_field.ts";
 import type { Point } from "../../../kernels/points.ts";
-import { type Box, firstOf, type Place } from "../../../models/rank_part.ts";
+import { type Box, firstOf, type PartPlace } from "../../../models/rank_part.ts";
 import {
   type Comparison,
   type FieldSlices,
@@ -35,7 +35,7 @@ interface HostField extends Disposable {
 export class HostPartField<Field extends HostField = HostField> implements PartField {
   #running: Promise<number> | undefined;
 
-  constructor(readonly field: Field, readonly place: Place, readonly facts: PartFacts) {}
+  constructor(readonly field: Field, readonly place: PartPlace, readonly facts: PartFacts) {}
 
   get step(): number {
     return this.field.step;

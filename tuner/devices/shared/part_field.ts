@@ -1,7 +1,7 @@
 import type { FieldStart } from "../../../kernels/initial_field.ts";
 import type { Point } from "../../../kernels/points.ts";
 import type { Grid } from "../../../kernels/stencils/stencil.ts";
-import type { Box, Place } from "../../../models/rank_part.ts";
+import type { Box, PartPlace } from "../../../models/rank_part.ts";
 import type { DeviceKind } from "../../shares.ts";
 import type { Comparison } from "../comparison.ts";
 import type { GpuField } from "../gpu/gpu_field.ts";
@@ -43,7 +43,7 @@ export interface PartFacts {
 
 /** A part of a grid on its device, ghost zones included, and how boxes of its cells come and go. */
 export interface PartField extends Disposable {
-  readonly place: Place;
+  readonly place: PartPlace;
   readonly facts: PartFacts;
   /** Time steps since the initial state. */
   readonly step: number;
@@ -76,7 +76,7 @@ export interface PartField extends Disposable {
 }
 
 /** A part's own slices, and where they lie in the whole grid. */
-export function ownSlices({ part: { own, before } }: Place) {
+export function ownSlices({ part: { own, before } }: PartPlace) {
   return { slice: before[0], slices: own.size[0], referenceSlice: own.low[0] };
 }
 

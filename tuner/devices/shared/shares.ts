@@ -9,7 +9,7 @@ import { combine } from "../../../kernels/traversals/combine.ts";
 import type { GpuPlan, Parameters, Traversal } from "../../../kernels/traversals/traversal.ts";
 import {
   partOfRank,
-  type Place,
+  type PartPlace,
   planAlongX,
   problemOfRank,
   type RankPlan,
@@ -46,7 +46,7 @@ export function planOfShare(problem: Problem, share: Share): RankPlan {
 }
 
 /** Where a device's share lies. */
-function placeOf(problem: Problem, share: Share, wanted: DeviceKind): Place {
+function placeOf(problem: Problem, share: Share, wanted: DeviceKind): PartPlace {
   const rank = slicesOf(share).findIndex(({ device }) => device === wanted);
   return { part: partOfRank(problem, planOfShare(problem, share), rank), whole: problem.grid };
 }
@@ -95,7 +95,7 @@ export function planGpuPart(
 export async function makeParts(
   problem: Problem,
   options: ShareOptions,
-  place?: Place,
+  place?: PartPlace,
 ): Promise<PartField[]> {
   const { configuration, configuration: { share } } = options, parts: PartField[] = [];
   const why = whyNoShare(problem, share) ?? whyNotTogether(share);
@@ -141,7 +141,7 @@ function whyNotTogether(share: Share): string | undefined {
 type Opener = (
   problem: Problem,
   share: DeviceShare,
-  options: ShareOptions & { readonly place: Place },
+  options: ShareOptions & { readonly place: PartPlace },
 ) => Promise<PartField>;
 
 /** How much faster a run of a few steps should be in another order than in the one that was tuned. */

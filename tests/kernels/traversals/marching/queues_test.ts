@@ -18,7 +18,7 @@ import { wave } from "../../../../kernels/stencils/wave.ts";
 import { carried } from "../../../../kernels/traversals/marching/carried.ts";
 import { deepOf, repeated } from "../../../../kernels/traversals/marching/depth.ts";
 import { marching } from "../../../../kernels/traversals/marching/marching.ts";
-import { tilesOf } from "../../../../kernels/traversals/marching/shader.ts";
+import { tilesReadBy } from "../../../../kernels/traversals/marching/shader.ts";
 import {
   columnIndex,
   queuesOf,
@@ -97,7 +97,7 @@ interface Way {
 /** The slice, from the march's first on, from which all that it makes is right, as its registers are filled and moved. */
 function firstRight(update: Update, way: Way): number {
   const queues = queuesOf(update, way), { columns, sums, leads } = queues, { substeps } = update;
-  const tiles = substeps.map((substep, i) => tilesOf(substep, i, queues, way.isTiled));
+  const tiles = substeps.map((substep, i) => tilesReadBy(substep, i, queues, way.isTiled));
   const spans = [
     ...columns.entries().map(([i, one]) => [`c${i}`, one] as const),
     ...sums.entries().map(([i, one]) => [`s${i}`, one] as const),
