@@ -53,6 +53,8 @@ export const pieceOf = remembered((
   const far = tile + slope;
   const blocks = patch.map((own) => tile / own) as unknown as Triple;
   const threads = blocks[0] * blocks[1] * blocks[2], elements = triplesBelow(patch);
+  const front = [slope * far * far, tile * slope * far, tile * tile * slope];
+  const rounds = Math.ceil(sum(front) / threads);
   // only the first elements along any form are read by others
   const shared = elements.filter((element) => element.some((value) => value < slope));
   const places = placesOf(blocks, shared, slope, phases);
@@ -73,7 +75,10 @@ export const pieceOf = remembered((
     cells: 2 * elements.length,
     hasPrevious: readsPrevious(update),
     /** Elements of the front, [0, tile + slope)³ without the tile, by the first form along which they lie beyond it. */
-    front: [slope * far * far, tile * slope * far, tile * tile * slope],
+    front,
+    /** Rounds in which threads take over the front, an element each, and the threads that the last of them has. */
+    rounds,
+    rest: sum(front) - (rounds - 1) * threads,
     strides: places.strides,
     /** Words of workgroup memory, of one cell or two: cells of one parity take turns where there are two phases. */
     words: places.words,
@@ -143,74 +148,32 @@ function spreadOverBanks({ blocks, strides, wordBytes }: VolumePiece): Triple[] 
   return ranked.sort((p, q) => p.rank - q.rank).map(({ block }) => block);
 }
 
-/** A part of a round: threads from `from` to before `to` take over elements of one direction, the first at `lane`. */
-export interface RoundPart {
-  readonly direction: number;
-  readonly from: number;
-  readonly to: number;
-  readonly lane: number;
-}
-
-/**
- * The rounds in which threads take over the front, an element each: whole rounds of a direction, then what is left of each,
- * in rounds of its own unless fewer rounds do.
- */
-export function roundsOf({ front, threads }: Pick<VolumePiece, "front" | "threads">): RoundPart[][] {
-  const apart = pack(front, threads, false), dense = pack(front, threads, true);
-  return dense.length < apart.length ? dense : apart;
-}
-
-function pack(front: readonly number[], threads: number, isDense: boolean): RoundPart[][] {
-  const rounds: RoundPart[][] = [];
-  const left = front.map((length, direction) => {
-    const lane = Math.floor(length / threads) * threads;
-    for (let first = 0; first < lane; first += threads) {
-      rounds.push([{ direction, from: 0, to: threads, lane: first }]);
-    }
-    return { direction, lane, length: length - lane };
-  });
-  let room = threads;
-  for (let { direction, lane, length } of left.sort((p, q) => q.length - p.length)) {
-    while (length > 0) {
-      // threads that run together take the same way
-      let from = Math.ceil(room / 32) * 32;
-      if (from >= threads || !(isDense || from + length <= threads)) {
-        rounds.push([]);
-        from = 0;
-      }
-      const to = Math.min(threads, from + length);
-      rounds.at(-1)!.push({ direction, from, to, lane });
-      [lane, length, room] = [lane + to - from, length - (to - from), to];
-    }
-  }
-  return rounds;
-}
-
 /**
  * Where a thread's elements of the front go to in workgroup memory, and where the tile's own elements lie that follow them
- * in their lanes; then the thread's block. Word 0 is how far tiles have moved; the others by
- * round, then by thread: to | of · 2^16; then lane | direction · 2^28.
+ * in their lanes; then the thread's block. Word 0 is how far tiles have moved; the others by round, then by thread:
+ * to | of · 2^16; then lane | direction · 2^28.
  */
 export function tableOf(piece: VolumePiece): Int32Array<ArrayBuffer> {
-  const { threads, tile, blocks, strides, placeOf } = piece, rounds = roundsOf(piece);
-  const table = new Int32Array(1 + (2 * rounds.length + 1) * threads);
+  const { threads, tile, blocks, strides, placeOf, rounds } = piece;
+  const table = new Int32Array(1 + (2 * rounds + 1) * threads);
   // elements that lie beyond the tile along one form first, by their places
   const isEdge = (element: Triple): number => Number(element.filter((value) => value >= tile).length > 1);
-  const sorted = frontOf(piece).map((list) =>
-    list.toSorted((p, q) => isEdge(p) - isEdge(q) || placeOf(p) - placeOf(q))
+  const items = frontOf(piece).flatMap((list, direction) =>
+    list.toSorted((p, q) => isEdge(p) - isEdge(q) || placeOf(p) - placeOf(q)).map((element, lane) => {
+      const place = placeOf(element), own = place - blocks[direction]! * strides[direction]!;
+      return [place | own << 16, lane | direction << 28] as const;
+    })
   );
-  for (const [n, parts] of rounds.entries()) {
-    for (const { direction, from, to, lane } of parts) {
-      for (let thread = from; thread < to; thread++) {
-        const place = placeOf(sorted[direction]![lane + thread - from]!);
-        const own = place - blocks[direction]! * strides[direction]!;
-        table[1 + 2 * n * threads + thread] = place | own << 16;
-        table[1 + (2 * n + 1) * threads + thread] = lane + thread - from | direction << 28;
-      }
+  for (let n = 0; n < rounds; n++) {
+    for (let thread = 0; thread < threads; thread++) {
+      // threads without an element load the last one
+      const [places, lane] = items[Math.min(n * threads + thread, items.length - 1)]!;
+      table[1 + 2 * n * threads + thread] = places;
+      table[1 + (2 * n + 1) * threads + thread] = lane;
     }
   }
   for (const [thread, [a, b, c]] of spreadOverBanks(piece).entries()) {
-    table[1 + 2 * rounds.length * threads + thread] = a | b << 8 | c << 16;
+    table[1 + 2 * rounds * threads + thread] = a | b << 8 | c << 16;
   }
   return table;
 }

@@ -9,7 +9,7 @@ import { wgsl } from "../../wgsl/template.ts";
 import { declareBuffer, shaderOf } from "../../wgsl/shader.ts";
 import type { Crossing, Order } from "../storage.ts";
 import type { Section } from "../../sections.ts";
-import { roundsOf, type VolumeExtent, type VolumePiece } from "./lattice.ts";
+import type { VolumeExtent, VolumePiece } from "./lattice.ts";
 
 /** Functions that tell where a thread's block of a tile is, and where a tile's elements begin in a level. */
 export function declarePlaces(piece: VolumePiece, { first, across: [ny, nz] }: VolumeExtent): string {
@@ -18,7 +18,7 @@ export function declarePlaces(piece: VolumePiece, { first, across: [ny, nz] }: V
     const S = ${slope}; const W = ${width}; const M = ${tile}; const TILES_Y = ${ny}; const TILES_Z = ${nz};
     const THREADS = ${threads};
     fn blockOf(thread: i32) -> vec3i {
-      let packed = table[1 + ${2 * roundsOf(piece).length} * THREADS + thread];
+      let packed = table[1 + ${2 * piece.rounds} * THREADS + thread];
       return vec3i(packed & 255, (packed >> 8u) & 255, packed >> 16u);
     }
     fn levelAt(X: i32, Y: i32, Z: i32) -> i32 {

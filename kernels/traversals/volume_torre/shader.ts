@@ -12,7 +12,7 @@ import { updateWriter } from "../../wgsl/write_update.ts";
 import { declareBuffer, declareTwin, type Shader, shaderOf } from "../../wgsl/shader.ts";
 import { MAX_BANDS } from "../waves.ts";
 import { EARLY, splitExpression } from "./split_expression.ts";
-import { formsOf, type RoundPart, roundsOf, type Triple, upTo } from "./lattice.ts";
+import { formsOf, type Triple, upTo } from "./lattice.ts";
 import type { VolumeExtent, VolumePiece } from "./lattice.ts";
 import { declarePlaces } from "./order.ts";
 
@@ -30,7 +30,7 @@ interface Writing {
 export function volumeTorreShader(writing: Writing): Shader {
   const { problem: { stencil, grid: [nx, ny, nz] }, piece, extent, nt, ahead, parts } = writing;
   const { threads, elements, patch: [pa, pb, pc], strides: [sa, sb, sc], hasPrevious, width, phases } = piece;
-  const { thirds, tierElements } = extent, rounds = roundsOf(piece);
+  const { thirds, tierElements } = extent, rounds = upTo(piece.rounds);
   const names = elements.flatMap((_, i) => [`${i}_0`, `${i}_1`]);
   const load = (level: string, to: string): string =>
     elements.map((_, i) =>
@@ -129,7 +129,7 @@ export function volumeTorreShader(writing: Writing): Shader {
       let last = (row.place * ${nt} + row.height - 1) * TIER;
       var tier = (row.place * ${nt} + begin) * TIER;
       ${upTo(ahead).map((a) => `let first${a} = min(tier + ${a} * TIER, last);`).join(" ")}
-      ${rounds.map((parts, n) => declareRound(piece, parts, n, ahead)).join("\n")}
+      ${rounds.map((n) => declareRound(n, ahead)).join("\n")}
       var t = begin;
       loop {
         if (t >= end) { break; }
@@ -160,9 +160,7 @@ export function volumeTorreShader(writing: Writing): Shader {
 function declareLanes({ turns: [y, z], lanes, torres }: VolumeExtent): string {
   const lane = (direction: number, ofY: string, ofZ: string): string => {
     const first = torres * lanes.slice(0, direction).reduce((sum, length) => sum + length, 0);
-    return `let lane${direction} = ${first} + (${ofY} * ${
-      z / 3
-    } + ${ofZ} / 3) * ${lanes[direction]!} + thread;`;
+    return `let lane${direction} = ${first} + (${ofY} * ${z / 3} + ${ofZ} / 3) * ${lanes[direction]!};`;
   };
   return wgsl`
     let forth = row.stage + ${y * z} * 1000; let back = ${y * z} * 1000 - row.stage;
@@ -172,50 +170,27 @@ function declareLanes({ turns: [y, z], lanes, torres }: VolumeExtent): string {
   `;
 }
 
-const isWhole = ({ threads }: VolumePiece, parts: readonly RoundPart[]): boolean =>
-  parts.length === 1 && parts[0]!.to === threads;
-
-/** Text of a round's lane, without the tier. */
-function laneOf(piece: VolumePiece, parts: readonly RoundPart[], n: number): string {
-  return isWhole(piece, parts) ? plus(`lane${parts[0]!.direction}`, parts[0]!.lane) : `laneOf${n}`;
-}
-
 /** A round's places and lane, and the values of its first tiers. */
-function declareRound(piece: VolumePiece, parts: readonly RoundPart[], n: number, ahead: number): string {
+function declareRound(n: number, ahead: number): string {
+  const fronts = upTo(ahead).map((set) => `var front${n}_${set} = farsh[first${set} + laneOf${n}];`);
   return wgsl`
     let places${n} = table[1 + ${2 * n} * THREADS + thread];
     let to${n} = places${n} & 65535; let of${n} = places${n} >> 16u;
-    ${
-    isWhole(piece, parts) ? "" : wgsl`
     let from${n} = table[1 + ${2 * n + 1} * THREADS + thread]; let way${n} = from${n} >> 28u;
-    let laneOf${n} = select(select(lane2, lane1, way${n} == 1), lane0, way${n} == 0) - thread + (from${n} & 0xfffffff);
-    `
-  }
-    ${
-    upTo(ahead).map((set) => `var front${n}_${set} = farsh[first${set} + ${laneOf(piece, parts, n)}];`).join(
-      "\n",
-    )
-  }
+    let laneOf${n} = select(select(lane2, lane1, way${n} == 1), lane0, way${n} == 0) + (from${n} & 0xfffffff);
+    ${fronts.join("\n")}
   `;
 }
 
 /** The lines that make a tier of the tile from the one before; `set`: which of the fronts that were loaded it takes. */
 function writeTier({ problem: { stencil: { update } }, piece, ahead }: Writing, set: number): string {
-  const { slope, elements, shared, phases, placeOf, hasPrevious, threads } = piece, rounds = roundsOf(piece);
+  const { slope, elements, shared, phases, placeOf, hasPrevious, threads } = piece,
+    rounds = upTo(piece.rounds);
   const [expression] = expressionsOf(update), { write } = updateWriter([expression!]);
   const indices = new Map(elements.map((element, i) => [`${element}`, i]));
   const lines: string[] = [], isTwice = phases === 2;
-  const inRound = (parts: readonly RoundPart[], line: string): string => {
-    if (isWhole(piece, parts)) return line;
-    const its = parts.map(({ from, to }) =>
-      from === 0
-        ? `thread < ${to}`
-        : to === threads
-        ? `thread >= ${from}`
-        : `(thread >= ${from} && thread < ${to})`
-    );
-    return `if (${its.join(" || ")}) { ${line} }`;
-  };
+  const inRound = (n: number, line: string): string =>
+    n === piece.rounds - 1 && piece.rest < threads ? `if (thread < ${piece.rest}) { ${line} }` : line;
   const known = new Set<string>();
   /** Text of the cell at these forms from the thread's corner, in the tier before; it is read where it is asked for first. */
   const valueAt = (forms: Triple): string => {
@@ -260,22 +235,22 @@ function writeTier({ problem: { stencil: { update } }, piece, ahead }: Writing, 
       const value = isTwice ? `h${i}_${phase}` : `vec2f(h${i}_0, h${i}_1)`;
       lines.push(`exchange[${plus("own", placeOf(element))}] = ${value};`);
     }
-    for (const [n, parts] of rounds.entries()) {
-      lines.push(inRound(parts, `exchange[to${n}] = front${n}_${set}${part};`));
+    for (const n of rounds) {
+      lines.push(inRound(n, `exchange[to${n}] = front${n}_${set}${part};`));
     }
     if (isLast) {
       lines.push(`let next = min(tier + ${ahead} * TIER, last);`);
       // never within a branch: the loop would wait for it
-      for (const [n, parts] of rounds.entries()) {
-        lines.push(`front${n}_${set} = farsh[next + ${laneOf(piece, parts, n)}];`);
+      for (const n of rounds) {
+        lines.push(`front${n}_${set} = farsh[next + laneOf${n}];`);
       }
     }
     lines.push("workgroupBarrier();");
-    for (const [n, parts] of rounds.entries()) {
+    for (const n of rounds) {
       lines.push(`let back${n}_${phase} = exchange[of${n}];`);
       if (!isLast) continue;
       const pair = isTwice ? `vec2f(back${n}_0, back${n}_1)` : `back${n}_0`;
-      lines.push(inRound(parts, `farsh[tier + ${laneOf(piece, parts, n)}] = ${pair};`));
+      lines.push(inRound(n, `farsh[tier + laneOf${n}] = ${pair};`));
     }
     values(phase);
     if (hasPrevious) {

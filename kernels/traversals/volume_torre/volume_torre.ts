@@ -29,16 +29,7 @@ import { declareBuffer, type Shader, shaderOf } from "../../wgsl/shader.ts";
 import { stepwiseLayout } from "../step_shader.ts";
 import type { Dispatch, ParametersOf, Traversal } from "../traversal.ts";
 import { exceededLimit } from "../workgroup_limits.ts";
-import {
-  extentOf,
-  pieceOf,
-  roundsOf,
-  slopeOf,
-  tableOf,
-  upTo,
-  type VolumeExtent,
-  type VolumePiece,
-} from "./lattice.ts";
+import { extentOf, pieceOf, slopeOf, tableOf, upTo, type VolumeExtent, type VolumePiece } from "./lattice.ts";
 import { volumeOrder } from "./order.ts";
 import { COMMON, type ParameterWords } from "../parameter.ts";
 import { pace, scheduleVolume, workOf } from "./schedule.ts";
@@ -164,7 +155,7 @@ export const volumeTorre: Traversal = {
     const { height, stages, count, lag } = pace(piece, extent, { nt, bands, steps: Math.max(1, steps) });
     const { tiers, torres } = workOf(piece, extent, grid[0], height);
     const updates = grid[0] * grid[1] * grid[2] * height, inTile = 2 * piece.tile ** 3;
-    const rounds = roundsOf(piece).length, levels = piece.hasPrevious ? 2 : 1;
+    const { rounds } = piece, levels = piece.hasPrevious ? 2 : 1;
     const handed = 4 * front.reduce((sum, length) => sum + length);
     const bytes = 4 * (handed * tiers + 2 * levels * inTile * torres * width / (width + slope * height)) /
       updates;
@@ -236,7 +227,7 @@ export const volumeTorre: Traversal = {
 function registersOf(problem: Problem, parameters: VolumeParameters): number {
   const { piece } = shapeOf(problem, parameters), { cells, hasPrevious, phases } = piece;
   const levels = hasPrevious ? 2 : 1;
-  const fronts = 2 * parameters.ahead * roundsOf(piece).length;
+  const fronts = 2 * parameters.ahead * piece.rounds;
   return OTHER_REGISTERS + cells * (levels + (phases - 1) / 4) + fronts;
 }
 

@@ -11,7 +11,7 @@ import { heat } from "../../../../kernels/stencils/heat.ts";
 import { life } from "../../../../kernels/stencils/life.ts";
 import { wave } from "../../../../kernels/stencils/wave.ts";
 import { EARLY, splitExpression } from "../../../../kernels/traversals/volume_torre/split_expression.ts";
-import { extentOf, pieceOf, roundsOf, tableOf } from "../../../../kernels/traversals/volume_torre/lattice.ts";
+import { extentOf, pieceOf, tableOf } from "../../../../kernels/traversals/volume_torre/lattice.ts";
 import { scheduleVolume } from "../../../../kernels/traversals/volume_torre/schedule.ts";
 import { inVolumeTorres, rowsIn, testRows } from "../../oracle_case.ts";
 import { bounded, clamped } from "../../whole_numbers.ts";
@@ -61,12 +61,10 @@ Deno.test("all of a front is taken over once, by lanes that no two threads share
   for (const [of, side, a, b, c, phases] of [[WAVE, 20, 2, 4, 4, 2], [FOURTH, 16, 2, 2, 4, 1]] as const) {
     const piece = pieceOf(of.update, side, a, b, c, phases), table = tableOf(piece), { threads } = piece;
     const lanes = new Set<number>(), to = new Set<number>();
-    for (const [n, parts] of roundsOf(piece).entries()) {
-      for (const { from, to: end } of parts) {
-        for (let thread = from; thread < end; thread++) {
-          lanes.add(table[1 + (2 * n + 1) * threads + thread]!);
-          to.add(table[1 + 2 * n * threads + thread]! & 65535);
-        }
+    for (let n = 0; n < piece.rounds; n++) {
+      for (let thread = 0; thread < (n < piece.rounds - 1 ? threads : piece.rest); thread++) {
+        lanes.add(table[1 + (2 * n + 1) * threads + thread]!);
+        to.add(table[1 + 2 * n * threads + thread]! & 65535);
       }
     }
     const wanted = (side + piece.slope) ** 3 - side ** 3;
