@@ -102,7 +102,7 @@ export function shadersOf(
 export const LAYERS = ["layersNow", "layersBefore"] as const;
 
 /** The place among a plan's scratch buffers of what a shader calls by a name; `flipped`: where its dispatch swaps levels. */
-export function scratchNamed({ scratch = [] }: Storage, called: string, flipped: boolean): number {
+export function scratchNamed({ scratch = [] }: Storage, called: string, flipped = false): number {
   const layers: readonly string[] = LAYERS, level = layers.indexOf(called);
   const name = flipped && level >= 0 ? layers[1 - level] : called;
   return scratch.findIndex((one) => one.name === name);

@@ -8,9 +8,8 @@ import { type Axis, type Expression, fold, TREE } from "../../expression.ts";
 import { AMONG_ZEROS, type Capabilities, capabilities, EXCEPT_INSULATED } from "../../capability.ts";
 import { remembered } from "../../remembered.ts";
 import { BOUNDARIES, type Problem } from "../../stencils/stencil.ts";
-import type { Update } from "../../update.ts";
+import { isMirrored, type Update } from "../../update.ts";
 import { powersOfTwo } from "../workgroup_limits.ts";
-import { isMirrored } from "../mirrored.ts";
 
 const REPLACED = "several steps go in one pass only where no neighbour needs what a march replaces";
 const ONE_FIELD = "in three dimensions several steps go in one pass only of one field in one sub-step";

@@ -24,8 +24,7 @@
  */
 import { A_FIELD_IN_A_TILE, capabilities, wrongParameters } from "../../capability.ts";
 import { alongAxes, isAllZero, ownBoundary } from "../../stencils/stencil.ts";
-import { operationsOf } from "../../update.ts";
-import { isMirrored } from "../mirrored.ts";
+import { isMirrored, operationsOf } from "../../update.ts";
 import { asPlane, PLANE_PARAMETERS, type PlaneParameters, type PlaneShape, planeShape } from "./shape.ts";
 import { imagesShader, planeTorreShader } from "./shader.ts";
 import { rowsOfWaves, scheduleTorres, stageCount, usableBands } from "../waves.ts";

@@ -1,9 +1,8 @@
 import type { Layout } from "../../../kernels/layout.ts";
 import type { Section } from "../../../kernels/sections.ts";
 import type { Problem } from "../../../kernels/stencils/stencil.ts";
-import { scratchNamed } from "../../../kernels/traversals/storage.ts";
+import { scratchNamed, shadersOf } from "../../../kernels/traversals/storage.ts";
 import type { GpuPlan } from "../../../kernels/traversals/traversal.ts";
-import type { Shader } from "../../../kernels/wgsl/shader.ts";
 import { HeldProfiles } from "../held_profiles.ts";
 import { isFailure } from "../run_failure.ts";
 import type { GpuDevice } from "./gpu_device.ts";
@@ -17,13 +16,11 @@ export async function makeScratch(gpu: GpuDevice, { label: of, storage }: GpuPla
   }
 }
 
-/** The scratch buffers that a plan's shader binds, found by their names. */
-export function boundScratch(
-  { storage }: GpuPlan,
-  { buffers }: Shader,
-  { all, flipped = false }: { readonly all: readonly GPUBuffer[]; readonly flipped?: boolean },
-): GPUBuffer[] {
-  return buffers.map((name) => all[scratchNamed(storage, name, flipped)]!);
+/** Finds the scratch buffers of a plan's shader by their names; `flipped`: where its dispatch swaps levels. */
+export function boundScratch(plan: GpuPlan, all: readonly GPUBuffer[]) {
+  const shaders = shadersOf(plan);
+  return (shader: number, flipped = false): GPUBuffer[] =>
+    shaders[shader]!.buffers.map((name) => all[scratchNamed(plan.storage, name, flipped)]!);
 }
 
 /** Axis profiles that are carried to the scratch buffer which a plan has for them. */
@@ -33,10 +30,8 @@ export function profilesOn(
   { storage }: GpuPlan,
   all: readonly GPUBuffer[],
 ) {
-  return new HeldProfiles(
-    problem,
-    (packed) => gpu.write(all[scratchNamed(storage, "profiles", false)]!, 0, packed),
-  );
+  const index = scratchNamed(storage, "profiles");
+  return new HeldProfiles(problem, (packed) => gpu.write(all[index]!, 0, packed));
 }
 
 /** STORAGE, COPY_SRC and COPY_DST: what levels are used for. Without WebGPU these names do not exist. */

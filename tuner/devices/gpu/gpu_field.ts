@@ -109,10 +109,7 @@ export class GpuField implements Disposable {
   }
 
   #dispatcherOn(all: readonly GPUBuffer[]): Dispatcher {
-    const { plan } = this;
-    const scratch = (shader: number, flipped: boolean) =>
-      boundScratch(plan, plan.shaders[shader]!, { all, flipped });
-    return new Dispatcher(this.#made.gpu, { ...this.#made, scratch });
+    return new Dispatcher(this.#made.gpu, { ...this.#made, scratch: boundScratch(this.plan, all) });
   }
 
   get device(): GpuDevice {

@@ -55,13 +55,14 @@ export class OwnOrder {
 
   #cross(encoder: GPUCommandEncoder, now: number, direction: "enter" | "leave"): void {
     const { plan, levels, copies, uniforms, pipelines, scratch: all } = this.#resources;
-    const order = plan.storage.order!, shaders = shadersOf(plan).slice(plan.shaders.length);
+    const order = plan.storage.order!, scratch = boundScratch(plan, all);
+    const shaders = shadersOf(plan).slice(plan.shaders.length);
     for (const level of [0, 1] as const) {
       const crossings = (level === now ? order : order.before ?? order)[direction];
       for (const { part = 0, section = 0, shader, workgroups } of crossings) {
-        const scratch = boundScratch(plan, shader, { all });
-        const on = [[levels[part]![level]!, copies[section]![level]!, ...scratch]];
-        uniforms.dispatch(encoder, pipelines[shaders.indexOf(shader)]!, { on, workgroups });
+        const its = shaders.indexOf(shader);
+        const on = [[levels[part]![level]!, copies[section]![level]!, ...scratch(plan.shaders.length + its)]];
+        uniforms.dispatch(encoder, pipelines[its]!, { on, workgroups });
       }
     }
   }

@@ -97,9 +97,7 @@ export class WindowedField implements Disposable {
 
   #dispatcherOn(all: readonly GPUBuffer[]): Dispatcher {
     const arrays = this.#sections.map((_, section) => this.#slotOf(section));
-    const { plan } = this;
-    const scratch = (shader: number, flipped: boolean) =>
-      boundScratch(plan, plan.shaders[shader]!, { all, flipped });
+    const scratch = boundScratch(this.plan, all);
     return new Dispatcher(this.#gpu, { ...this.#resources, arrays, scratch });
   }
 
