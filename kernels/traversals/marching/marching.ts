@@ -36,13 +36,18 @@ import { type Ends, type MarchShape, ownThreads } from "./shape.ts";
 import { tabulateMarches } from "./points.ts";
 import { appendTable } from "../point_work.ts";
 import { planSteps, type StepPlan } from "../plan_steps.ts";
-import { rowsAcross } from "../rows_across.ts";
 import { stepwiseLayout } from "../step_shader.ts";
 import type { Dispatch, GpuPlan, ParametersOf, Traversal } from "../traversal.ts";
 import { declareWrap, wrapWorkgroups } from "../../wgsl/wrap_pads.ts";
 import { stepNeeds } from "../window_passage.ts";
 import { COMMON, type ParameterWords } from "../parameter.ts";
-import { exceededLimit, powersOfTwo, refuseVector, WORKGROUP_PARAMETERS } from "../workgroup_limits.ts";
+import {
+  exceededLimit,
+  powersOfTwo,
+  refuseVector,
+  rowsAcross,
+  WORKGROUP_PARAMETERS,
+} from "../workgroup_limits.ts";
 
 /** Sectors that memory moves together: what lies beyond a row's end takes as many. */
 const SECTORS_AT_ONCE = 2;

@@ -12,9 +12,8 @@ import { reachOf, tapsOf, valuesMoved } from "../../update.ts";
 import { passageNeeds, planPassage, stepNeeds } from "../window_passage.ts";
 import { stepProfile } from "../profile_storage.ts";
 import type { Dispatch, ParametersOf, Traversal } from "../traversal.ts";
-import { exceededLimit, WORKGROUP_PARAMETERS, workgroupShapes } from "../workgroup_limits.ts";
+import { exceededLimit, rowsAcross, WORKGROUP_PARAMETERS, workgroupShapes } from "../workgroup_limits.ts";
 import { stepShaders, stepwiseLayout } from "../step_shader.ts";
-import { rowsAcross } from "../rows_across.ts";
 import { planSteps } from "../plan_steps.ts";
 
 type StepwiseParameters = ParametersOf<keyof typeof WORKGROUP_PARAMETERS>;
