@@ -49,7 +49,7 @@ Deno.test("the CPU traverses its share as the share says, and alone as the confi
     "periodic",
     "periodic",
   ]]);
-  assertEquals((await givenToWorkers({ ...onGpu, share: {} })).shape, undefined);
+  assertEquals((await givenToWorkers({ ...onGpu, share: {} })).shape, { strip: 0 });
   const alone = await givenToWorkers({ ...diamonds, share: { cpuSlices: 24, gpuSlices: 0 } });
   assertEquals([alone.shape, alone.layout.grid, alone.boundary], [shape, [24, 32, 9], "periodic"]);
 });
