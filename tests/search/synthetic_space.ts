@@ -32,7 +32,8 @@ export function syntheticSpace(
   { seed, failures = false }: { seed: number; failures?: boolean },
 ): ReplayCandidate[] {
   enumerated ??= enumerateSpace(PROBLEM, {
-    traversals: TRAVERSALS,
+    // the seeds' figures are of these; others have tests of their own
+    traversals: TRAVERSALS.filter(({ name }) => name !== "volume-torre"),
     limits: H100_LIMITS,
     model: new CostModel(DEVICE),
   });
