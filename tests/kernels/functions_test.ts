@@ -1,6 +1,6 @@
 /**
  * Functions in steps, compared with the host's in f64: on every device at most 4 units in the last place, in the ranges
- * that docs/equations.md states. The oracle in f32 computes what kernels compute; in f64 it has the host's functions.
+ * that docs/reference.md states. The oracle in f32 computes what kernels compute; in f64 it has the host's functions.
  *
  * @module
  */

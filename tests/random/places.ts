@@ -1,5 +1,5 @@
 /**
- * Places between cells, as docs/equations.md has them: the cells that stand for a place, with their weights.
+ * Places between cells, as docs/reference.md has them: the cells that stand for a place, with their weights.
  *
  * @module
  */

@@ -1,7 +1,7 @@
 /**
  * Expressions of a definition in f64, each value with a bound for what f32 may make of it: the rounding of every
  * operation, in any order of a sum, with or without fused products, and what WGSL allows a GPU beyond that. Where all is
- * whole, or a multiple of 2⁻⁸, the bound is 0: there every device must give the very value. Written from docs/equations.md.
+ * whole, or a multiple of 2⁻⁸, the bound is 0: there every device must give the very value. Written from docs/reference.md.
  *
  * @module
  */
