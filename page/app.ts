@@ -6,21 +6,25 @@
  */
 import { formatProfile, openDevice, type Profile, readProfile } from "../mod.ts";
 import { COLOURS, cpuPainter, drawTraces, gpuPainter, type Painter } from "./draw.ts";
+import { listen, type Tool } from "./gestures.ts";
 import { definitionOfText, EXAMPLE } from "./own_equation.ts";
 import { decode, encode, LONGEST, MOST_PLACES, type Picture, type Place, simplified } from "./picture.ts";
 import { keepProfile, keptProfiles, race } from "./race.ts";
 import { ownScene, type Scene, SCENES } from "./scenes.ts";
 import { type Machine, problemOf, Simulation } from "./simulation.ts";
 
-/** Cells down and across on a real GPU, and without one; in three dimensions a third of these. */
-const LARGE = [400, 640] as const, SMALL = [200, 320] as const, OWN = "own";
+/** Cells of a picture on a real GPU, and without one; in three dimensions a ninth of these. */
+const MANY = 256_000, FEW = 64_000, OWN = "own";
+
+/** The narrowest and the widest picture, across over down. */
+const NARROWEST = 0.7, WIDEST = 2.4;
 
 /** Milliseconds of a frame that computing may take; after a longer one the next has half the steps. */
 const FRAME_MS = 25;
 
 let picture: Picture, painter: Painter, own: Scene | undefined, simulation: Simulation | undefined;
 let machine: Machine = { device: null, cpuWorkers: 1 }, machineName = "", isSlow = true, losses = 0;
-let profiles: Profile[] = [], tuning: AbortController | undefined, cursor: Place = [500, 500];
+let profiles: Profile[] = [], tuning: AbortController | undefined, cursor: Place | undefined;
 let isPlaying = false, mostSteps = 1, frameMs = 0, hiding: ReturnType<typeof setTimeout> | undefined;
 /** Places of the stroke under way; undefined where the pointer is up. */
 let stroke: Place[] | undefined;
@@ -31,19 +35,28 @@ function element<T extends Element = HTMLElement>(id: string): T {
 const select = (id: string): HTMLSelectElement => element(id);
 const numberOf = (id: string): number => Number(element<HTMLInputElement>(id).value);
 const chosen = () => ({ brush: Number(select("brush").value), radius: numberOf("radius") });
-const tool = (name: string): HTMLInputElement => document.querySelector(`input[value=${name}]`)!;
-const frame = element("frame"), text = element<HTMLTextAreaElement>("text");
+const tool = (which: string): HTMLInputElement => document.querySelector(`[name=tool]${which}`)!;
+const frame = element("frame"), stage = element("stage"), text = element<HTMLTextAreaElement>("text");
+const ratioOf = ({ clientWidth, clientHeight }: HTMLElement): number => clientWidth / clientHeight;
 
-function say(message: string): void {
+/** Says something in the line below the picture, for some seconds unless it stays. */
+function say(message: string, stays = false): void {
   element("status").textContent = message;
   clearTimeout(hiding);
-  hiding = setTimeout(() => element("status").textContent = "", 8000);
+  if (!stays) hiding = setTimeout(() => element("status").textContent = "", 8000);
+}
+
+/** What went wrong; of a run that broke, in the words of the picture. */
+function sayError({ message }: Error): void {
+  const [, name, step, why] = /found \S+ in (\S+) at .* at or before step (\d+), [^:]*: (.*)/.exec(message) ??
+    [];
+  say(step ? `${name} grew beyond all numbers at step ${step}: ${why}.` : message, true);
 }
 
 /** One thing after another, whatever the visitor does meanwhile; what fails is said. */
 let queue: Promise<unknown> = Promise.resolve();
 function inTurn(work: () => Promise<unknown> | undefined): Promise<void> {
-  const done = queue.then(work).then(() => {}, (error: Error) => say(error.message));
+  const done = queue.then(work).then(() => {}, sayError);
   queue = done;
   return done;
 }
@@ -64,11 +77,12 @@ function fill(id: string, titles: readonly string[], values: readonly string[], 
 /** A scene's picture before anything is painted. */
 function blank(name: string): Picture {
   const { source, depth } = builtIn(name) ?? own!;
-  const [rows, columns] = (isSlow ? SMALL : LARGE).map((cells) => Math.floor(cells / (depth > 1 ? 3 : 1)));
+  const ratio = Math.min(WIDEST, Math.max(NARROWEST, ratioOf(stage)));
+  const rows = Math.round(Math.sqrt((isSlow ? FEW : MANY) / (depth > 1 ? 9 : 1) / ratio));
   const points = source
     ? { sources: [[150, 300]], receivers: [[150, 700]] } as const
     : { sources: [], receivers: [] };
-  return { scene: name, size: [rows!, columns!], preset: 0, strokes: [], ...points };
+  return { scene: name, size: [rows, Math.round(rows * ratio)], preset: 0, strokes: [], ...points };
 }
 
 /** Shows a picture from its first step on. */
@@ -79,6 +93,8 @@ function open(next: Picture): Promise<void> {
     simulation = undefined;
     picture = next;
     simulation = await Simulation.open(scene, next, machine, profiles);
+    const ratio = next.size[1] / next.size[0], wanted = ratioOf(stage);
+    frame.style.setProperty("--ratio", `${Math.abs(ratio / wanted - 1) < 0.02 ? wanted : ratio}`);
     mostSteps = 1;
     const known = Object.entries(SCENES).concat(own ? [[OWN, own]] : []);
     fill("scene", known.map(([, { title }]) => title), known.map(([name]) => name), next.scene);
@@ -86,8 +102,8 @@ function open(next: Picture): Promise<void> {
     fill("brush", brushes.map(([title]) => title), [...brushes.keys()].map(String), "0");
     select("colours").value = Object.keys(COLOURS)[range[0] < 0 ? 0 : 1]!;
     element("help").textContent = help;
-    tool("source").disabled = source === undefined;
-    if (tool("source").disabled && tool("source").checked) tool("paint").checked = true;
+    tool("[value=source]").disabled = source === undefined;
+    if (tool(":checked").disabled) tool("[value=touch]").checked = true;
     const { solver: { configuration }, size } = simulation, workers = configuration.share.cpuWorkers;
     const where = machine.device ? machineName : `the CPU, ${workers} worker${workers === 1 ? "" : "s"}`;
     const said = `${size[1]} × ${size[0]} cells on ${where}, kernel: ${configuration.traversal}.`;
@@ -100,7 +116,9 @@ function open(next: Picture): Promise<void> {
 async function redraw(): Promise<void> {
   if (simulation === undefined) return;
   await painter(simulation, { map: select("colours").value, gain: 2 ** numberOf("gain") });
-  frame.dataset.step = `${simulation.solver.step}`;
+  const { solver: { step } } = simulation;
+  frame.dataset.step = `${step}`;
+  element("clock").textContent = `Step ${step.toLocaleString()}`;
   element("heard").hidden = picture.receivers.length === 0;
   drawTraces(element<HTMLCanvasElement>("traces"), simulation.traces);
 }
@@ -114,7 +132,7 @@ function drawMarks(): void {
   element("marks").replaceChildren(
     ...picture.sources.map((place) => mark("✳", place)),
     ...picture.receivers.map((place, i) => mark(`▽ ${i + 1}`, place)),
-    ...(document.activeElement === frame ? [mark("┼", cursor)] : []),
+    ...(cursor && document.activeElement === frame ? [mark("┼", cursor)] : []),
   );
 }
 
@@ -150,29 +168,28 @@ function advance(wanted?: number): Promise<void> {
 async function setPlaying(wanted: boolean): Promise<void> {
   const wasPlaying = isPlaying;
   isPlaying = wanted;
+  if (wanted) say("");
   element("play").setAttribute("aria-pressed", `${wanted}`);
-  element("play").textContent = wanted ? "Pause" : "Play";
+  element("play").lastElementChild!.textContent = wanted ? "Pause" : "Play";
+  element("play").querySelector("use")!.setAttribute("href", wanted ? "#i-pause" : "#i-play");
   while (isPlaying && !wasPlaying) {
     await new Promise(requestAnimationFrame);
     if (isPlaying && !document.hidden) await advance();
   }
 }
 
-/** Uses the tool at a place; `from` is where a stroke comes from. */
-function use(place: Place, from: Place = place): void {
-  const { sources, receivers } = picture, points = tool("source").checked ? sources : receivers;
-  if (tool("paint").checked) {
+/** Uses a tool at a place; `from` is where a stroke comes from. */
+function use(which: Tool, place: Place, from: Place = place): void {
+  const key = which === "source" ? "sources" : "receivers", points = picture[key];
+  if (which === "paint") {
     const part = { ...chosen(), places: [from, place] };
     if (stroke === undefined) change({ strokes: [...picture.strokes, part] });
     else stroke.push(place);
     inTurn(() => simulation?.paint(part));
   } else if (points.length === MOST_PLACES) return say(`${MOST_PLACES} of these are the most.`);
-  else if (tool("source").checked) {
-    change({ sources: [...sources, place] });
-    inTurn(() => simulation?.addSource(place));
-  } else {
-    change({ receivers: [...receivers, place] });
-    inTurn(() => simulation?.addReceiver(place));
+  else {
+    change({ [key]: [...points, place] });
+    inTurn(() => which === "source" ? simulation?.addSource(place) : simulation?.addReceiver(place));
   }
   if (!isPlaying) inTurn(redraw);
 }
@@ -184,37 +201,14 @@ function endStroke(): void {
   stroke = undefined;
 }
 
-function listenToFrame(): void {
-  const placeOf = ({ clientX, clientY }: PointerEvent): Place => {
-    const { left, top, width, height } = frame.getBoundingClientRect();
-    const part = (at: number, size: number): number => Math.round(1000 * Math.min(1, Math.max(0, at / size)));
-    return [part(clientY - top, height), part(clientX - left, width)];
-  };
-  frame.onpointerdown = (event) => {
-    frame.setPointerCapture(event.pointerId);
-    stroke = [];
-    use(placeOf(event));
-  };
-  frame.onpointermove = (event) => {
-    if (stroke !== undefined && tool("paint").checked) use(placeOf(event), stroke.at(-1));
-  };
-  frame.onpointerup = frame.onpointercancel = endStroke;
-  frame.onkeydown = (event) => {
-    const by = event.shiftKey ? 50 : 10;
-    const moves: Record<string, Place> = {
-      ArrowUp: [-by, 0],
-      ArrowDown: [by, 0],
-      ArrowLeft: [0, -by],
-      ArrowRight: [0, by],
-    };
-    const move = moves[event.key], within = (at: number): number => Math.min(1000, Math.max(0, at));
-    if (move !== undefined) cursor = [within(cursor[0] + move[0]), within(cursor[1] + move[1])];
-    else if (event.key === "Enter" || event.key === " ") use(cursor);
-    else return;
-    drawMarks();
-    event.preventDefault();
-  };
-  frame.onfocus = frame.onblur = drawMarks;
+/** Opens a panel and closes the others, or closes it. */
+function showPanel(wanted: string, isOpen = true): void {
+  for (const button of document.querySelectorAll("nav button")) {
+    const id = button.getAttribute("aria-controls")!, isShown = isOpen && id === wanted;
+    button.setAttribute("aria-expanded", `${isShown}`);
+    element(id).hidden = !isShown;
+  }
+  if (isOpen) element(wanted).scrollIntoView({ block: "nearest" });
 }
 
 /** Tunes what is shown, and goes on with the fastest. */
@@ -305,6 +299,7 @@ async function linked(): Promise<Picture | undefined> {
 
 /** Opens what computes here, and says what is missing. */
 async function findMachine(): Promise<void> {
+  fitCanvas();
   const canvas = element<HTMLCanvasElement>("picture"), isWanted = location.search === "?on=gpu";
   const found = losses > 1 ? null : await openDevice().catch(() => null);
   const { vendor = "", architecture = "", description = "", isFallbackAdapter } = found?.adapterInfo ?? {};
@@ -316,8 +311,6 @@ async function findMachine(): Promise<void> {
   machine = { device, cpuWorkers: isIsolated ? Math.max(1, Math.min(8, cores - 1)) : 1 };
   machineName = description || [vendor, architecture].filter(Boolean).join(" ") || "a GPU";
   isSlow = device === null || isSoftware;
-  const { width, height } = frame.getBoundingClientRect(), scale = Math.min(2, devicePixelRatio);
-  Object.assign(canvas, { width: Math.round(width * scale), height: Math.round(height * scale) });
   // what composes pages in software shows no canvas of WebGPU
   painter = isSlow ? cpuPainter(canvas) : gpuPainter(canvas, device!);
   if (device === null) {
@@ -339,6 +332,13 @@ async function findMachine(): Promise<void> {
   });
 }
 
+/** Gives the canvas as many pixels as the frame has on this screen. */
+function fitCanvas(): void {
+  const { clientWidth, clientHeight } = frame, scale = Math.min(2, devicePixelRatio);
+  const size = { width: Math.round(clientWidth * scale), height: Math.round(clientHeight * scale) };
+  Object.assign(element("picture"), size);
+}
+
 async function start(): Promise<void> {
   fill("colours", Object.keys(COLOURS), Object.keys(COLOURS), "");
   text.value = EXAMPLE;
@@ -349,7 +349,19 @@ async function start(): Promise<void> {
   if (found !== undefined) await open(found);
   // also where a link cannot be opened: why is said by now
   if (simulation === undefined) await open(blank(Object.keys(SCENES)[0]!));
-  listenToFrame();
+  listen(frame, {
+    tool: () => tool(":checked").value as Tool | "touch",
+    tapped: () => tool("[value=source]").disabled ? "paint" : "source",
+    use,
+    begin: () => stroke = [],
+    end: endStroke,
+    point: (place) => (cursor = place, drawMarks()),
+  });
+  frame.onfocus = frame.onblur = drawMarks;
+  new ResizeObserver(() => {
+    fitCanvas();
+    inTurn(redraw);
+  }).observe(frame);
   const begin = () => inTurn(() => simulation?.restart(picture).then(redraw));
   select("scene").onchange = () => open(blank(select("scene").value));
   select("preset").onchange =
@@ -357,6 +369,16 @@ async function start(): Promise<void> {
   element("restart").onclick = begin;
   element("clear").onclick = () => open({ ...picture, strokes: [], sources: [], receivers: [] });
   element("play").onclick = () => setPlaying(!isPlaying);
+  document.onkeydown = (event) => {
+    if (event.key !== " " || !["frame", ""].includes((event.target as Element).id)) return;
+    setPlaying(!isPlaying);
+    event.preventDefault();
+  };
+  for (const button of document.querySelectorAll<HTMLElement>("nav button")) {
+    const id = button.getAttribute("aria-controls")!;
+    button.setAttribute("aria-expanded", "false");
+    button.onclick = () => showPanel(id, element(id).hidden === true);
+  }
   element("step").onclick = () => advance(1);
   element("colours").oninput = element("gain").oninput = () => inTurn(redraw);
   element("tune").onclick = tuneNow;

@@ -5,5 +5,5 @@ import { THOROUGH } from "../thorough.ts";
 testInBrowserProcess(
   "the page of waves in a real browser",
   new URL("in_browser.ts", import.meta.url),
-  THOROUGH ? 7 : 4,
+  THOROUGH ? 8 : 5,
 );

@@ -47,6 +47,7 @@ async function withPage(
     flags = ["--disable-gpu"],
     url = ADDRESS,
     width = 1280,
+    height = 900,
     theme = "light" as "light" | "dark",
     bypassCSP = true,
   },
@@ -55,7 +56,7 @@ async function withPage(
   const browser = await chromium.launch({ executablePath: findBrowser()!, args: ["--no-sandbox", ...flags] });
   try {
     const context = await browser.newContext({
-      viewport: { width, height: 900 },
+      viewport: { width, height },
       colorScheme: theme,
       bypassCSP, // for what the tests evaluate
     });
@@ -69,6 +70,11 @@ async function withPage(
   } finally {
     await browser.close();
   }
+}
+
+/** Opens a panel of the page, and closes the others. */
+async function openPanel(page: Page, id: string): Promise<void> {
+  if (!await page.isVisible(`#${id}`)) await page.click(`[aria-controls=${id}]`);
 }
 
 const value = (page: Page, code: string): Promise<unknown> => page.evaluate(code);
@@ -99,6 +105,7 @@ for (const where of ["the CPU", "WebGPU"]) {
       await withPage({ flags, url }, async (page) => {
         if (where === "WebGPU" && (await page.textContent("#device"))!.includes("the CPU")) return; // no adapter
         await page.click("#clear");
+        await openPanel(page, "scenes");
         await page.selectOption("#preset", { label: "water" });
         await page.selectOption("#brush", { label: "salt, 4500 m/s" });
         // the page may scroll to what is used
@@ -111,10 +118,8 @@ for (const where of ["the CPU", "WebGPU"]) {
         await page.mouse.down();
         await page.mouse.move(...await at(0.6, 0.7), { steps: 8 });
         await page.mouse.up();
-        await page.check("input[value=source]");
         await page.mouse.click(...await at(0.3, 0.4));
-        await page.check("input[value=receiver]");
-        await page.mouse.click(...await at(0.3, 0.42));
+        await page.mouse.click(...await at(0.3, 0.42), { button: "right" });
         await page.click("#restart");
         await step(page, 60);
         const heard = Object.values(await value(page, "({ ...facet.simulation.traces[0] })") as number[]);
@@ -197,6 +202,7 @@ Deno.test({
   ...OPTIONS,
   async fn() {
     await withPage({}, async (page) => {
+      await openPanel(page, "race");
       await page.click("#tune");
       await page.waitForFunction(`document.querySelector("#tune").textContent.startsWith("Tune")`, null, {
         timeout: 60_000,
@@ -223,13 +229,20 @@ Deno.test({
   async fn() {
     let url = "", picture: unknown;
     await withPage({}, async (page, requests) => {
+      await page.focus("[aria-controls=scenes]");
+      await page.keyboard.press("Enter");
       await page.selectOption("#scene", "life");
       await page.focus("#frame");
       for (const key of ["ArrowLeft", "Enter", "Shift+ArrowUp", "Enter"]) await page.keyboard.press(key);
       assertEquals((await value(page, "facet.picture.strokes.length")) as number, 2);
+      for (const pressed of [true, false]) {
+        await page.keyboard.press(" ");
+        await page.waitForSelector(`#play[aria-pressed=${pressed}]`);
+      }
       await page.click("#restart");
       await step(page, 12);
       picture = await shown(page);
+      await openPanel(page, "sharing");
       await page.click("#share");
       await page.waitForFunction("location.hash.length > 1");
       url = page.url();
@@ -252,6 +265,43 @@ Deno.test({
 });
 
 Deno.test({
+  name:
+    "a tap sets off a source, a drag paints, holding still places a receiver; on one screen with Play and Tune",
+  ...OPTIONS,
+  async fn() {
+    for (const [width, height] of [[1280, 800], [390, 844]] as const) {
+      await withPage({ width, height }, async (page) => {
+        const { x, y, width: across, height: down } = (await page.locator("#frame").boundingBox())!;
+        assert(across > 0.9 * width && down > 0.4 * height, `the picture has ${across} x ${down} pixels`);
+        for (const control of ["#play", "#tools", "#gain", "[aria-controls=race]"]) {
+          const box = (await page.locator(control).boundingBox())!;
+          assert(box.y >= 0 && box.y + box.height <= height, `${control} is below the first screen`);
+        }
+        const counts = () =>
+          value(page, "['sources', 'receivers', 'strokes'].map((key) => facet.picture[key].length)");
+        assertEquals(await counts(), [1, 1, 0]);
+        await page.mouse.move(x + across / 2, y + down / 2);
+        await page.mouse.down();
+        await page.mouse.up();
+        assertEquals(await counts(), [2, 1, 0]);
+        await page.mouse.down();
+        await page.mouse.move(x + across / 3, y + down / 3, { steps: 5 });
+        await page.mouse.up();
+        assertEquals(await counts(), [2, 1, 1]);
+        await page.mouse.down();
+        await page.waitForFunction("facet.picture.receivers.length === 2");
+        await page.mouse.up();
+        assertEquals(await counts(), [2, 2, 1]);
+        // a tool of one's own choice does the same at every touch
+        await page.check("input[value=receiver]", { force: true });
+        await page.mouse.click(x + across / 4, y + down / 4);
+        assertEquals(await counts(), [2, 3, 1]);
+      });
+    }
+  },
+});
+
+Deno.test({
   name: "a link to no scene opens the first one and says so; an own equation reaches no address",
   ...OPTIONS,
   async fn() {
@@ -260,6 +310,7 @@ Deno.test({
     await withPage({ url, bypassCSP: false }, async (page) => {
       assertEquals(await page.inputValue("#scene"), "sound");
       assertMatch((await page.textContent("[role=status]"))!, /The link names no scene of this page/);
+      await openPanel(page, "equation");
       await page.fill("#text", 'const all = await fetch("' + ADDRESS + '");\nexport default all;');
       await page.click("#run-own");
       await page.waitForSelector("#mistake:not(:empty)");
@@ -274,6 +325,7 @@ Deno.test({
   ...OPTIONS,
   async fn() {
     await withPage({ width: 390, theme: "dark" }, async (page) => {
+      await openPanel(page, "equation");
       const right = await page.inputValue("#text");
       const lineOf = (words: string): number => right.split(words)[0]!.split("\n").length;
       const mistakes = [
@@ -291,6 +343,7 @@ Deno.test({
       await page.waitForFunction(`document.querySelector("#scene").value === "own"`);
       assertEquals(await page.textContent("#mistake"), "");
       await step(page, 3);
+      await openPanel(page, "scenes");
       for (const scene of [...Object.keys(SCENES), "own"]) {
         await page.selectOption("#scene", scene);
         await page.waitForFunction(`document.querySelector("#frame").dataset.step === "0"`);
@@ -302,18 +355,24 @@ Deno.test({
         await page.setViewportSize({ width, height: 900 });
         await page.emulateMedia({ colorScheme });
         assertEquals(await value(page, "document.documentElement.scrollWidth <= innerWidth"), true);
-        const found = await value(
-          page,
-          `axe.run(document, { resultTypes: ["violations"] }).then(({ violations }) =>
-          violations.map(({ id, nodes }) => id + ": " + nodes.map(({ html }) => html.slice(0, 120)).join(" | ")))`,
-        );
-        assertEquals(found, [], `${width} ${colorScheme}`);
+        for (const panel of ["scenes", "equation", "race", "sharing"]) {
+          await openPanel(page, panel);
+          const found = await value(
+            page,
+            `axe.run(document, { resultTypes: ["violations"] }).then(({ violations }) =>
+            violations.map(({ id, nodes }) => id + ": " + nodes.map(({ html }) => html.slice(0, 120)).join(" | ")))`,
+          );
+          assertEquals(found, [], `${width} ${colorScheme} ${panel}`);
+        }
       }
       // neighbours that differ by more than f32 holds
       await value(page, `facet.simulation.solver.write("u", (x, y) => 3e38 * (-1) ** (x + y))`);
       await page.click("#play");
       await page.waitForSelector("#play[aria-pressed=false]");
-      assertMatch((await page.textContent("[role=status]"))!, /finite values wanted: found \S+ in u at/);
+      assertMatch(
+        (await page.textContent("[role=status]"))!,
+        /^u grew beyond all numbers at step \d+: .*stable/,
+      );
     });
   },
 });
