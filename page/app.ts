@@ -85,32 +85,34 @@ function blank(name: string): Picture {
   return { scene: name, size: [rows, Math.round(rows * ratio)], preset: 0, strokes: [], ...points };
 }
 
-/** Shows a picture from its first step on. */
+/** Shows a picture from its first step on. It is the page's at once: what a visitor does while it opens is done to it, after that. */
 function open(next: Picture): Promise<void> {
+  const scene = sceneOf(next), { brushes, presets, range, help, source } = scene;
+  const ratio = next.size[1] / next.size[0], wanted = ratioOf(stage);
+  picture = next;
+  stroke = undefined;
+  frame.style.setProperty("--ratio", `${Math.abs(ratio / wanted - 1) < 0.02 ? wanted : ratio}`);
+  const known = Object.entries(SCENES).concat(own ? [[OWN, own]] : []);
+  fill("scene", known.map(([, { title }]) => title), known.map(([name]) => name), next.scene);
+  fill("preset", presets.map(([title]) => title), [...presets.keys()].map(String), `${next.preset}`);
+  fill("brush", brushes.map(([title]) => title), [...brushes.keys()].map(String), "0");
+  select("colours").value = Object.keys(COLOURS)[range[0] < 0 ? 0 : 1]!;
+  element("help").textContent = help;
+  tool("[value=source]").disabled = source === undefined;
+  if (tool(":checked").disabled) tool("[value=touch]").checked = true;
+  drawMarks();
+  frame.ariaBusy = "true";
   return inTurn(async () => {
-    const scene = sceneOf(next), { brushes, presets, range, help, source } = scene;
     simulation?.solver.dispose();
     simulation = undefined;
-    picture = next;
     simulation = await Simulation.open(scene, next, machine, profiles);
-    const ratio = next.size[1] / next.size[0], wanted = ratioOf(stage);
-    frame.style.setProperty("--ratio", `${Math.abs(ratio / wanted - 1) < 0.02 ? wanted : ratio}`);
     mostSteps = 1;
-    const known = Object.entries(SCENES).concat(own ? [[OWN, own]] : []);
-    fill("scene", known.map(([, { title }]) => title), known.map(([name]) => name), next.scene);
-    fill("preset", presets.map(([title]) => title), [...presets.keys()].map(String), `${next.preset}`);
-    fill("brush", brushes.map(([title]) => title), [...brushes.keys()].map(String), "0");
-    select("colours").value = Object.keys(COLOURS)[range[0] < 0 ? 0 : 1]!;
-    element("help").textContent = help;
-    tool("[value=source]").disabled = source === undefined;
-    if (tool(":checked").disabled) tool("[value=touch]").checked = true;
     const { solver: { configuration }, size } = simulation, workers = configuration.share.cpuWorkers;
     const where = machine.device ? machineName : `the CPU, ${workers} worker${workers === 1 ? "" : "s"}`;
     const said = `${size[1]} × ${size[0]} cells on ${where}, kernel: ${configuration.traversal}.`;
     Object.assign(element("device"), { textContent: said, title: JSON.stringify(configuration) });
-    drawMarks();
     await redraw();
-  });
+  }).finally(() => frame.ariaBusy = "false");
 }
 
 async function redraw(): Promise<void> {
@@ -362,7 +364,10 @@ async function start(): Promise<void> {
     fitCanvas();
     inTurn(redraw);
   }).observe(frame);
-  const begin = () => inTurn(() => simulation?.restart(picture).then(redraw));
+  const begin = () => {
+    const begun = picture;
+    return inTurn(() => simulation?.restart(begun).then(redraw));
+  };
   select("scene").onchange = () => open(blank(select("scene").value));
   select("preset").onchange =
     () => (change({ preset: Number(select("preset").value), strokes: [] }), begin());
@@ -389,8 +394,10 @@ async function start(): Promise<void> {
   element("run-own").onclick = runOwn;
   element("share").onclick = share;
   document.body.dataset.ready = "yes";
-  // for the console: facet.simulation.traces, facet.picture
-  Object.defineProperty(globalThis, "facet", { get: () => ({ picture, simulation, ...machine }) });
+  // for the console: facet.simulation.traces, facet.picture; facet.done is a promise of what was asked for so far
+  Object.defineProperty(globalThis, "facet", {
+    get: () => ({ picture, simulation, done: queue, ...machine }),
+  });
   const isCalm = matchMedia("(prefers-reduced-motion: reduce)").matches || navigator.webdriver;
   if (!isCalm) setPlaying(true);
   // on the first visit by itself, once the page is idle; not where that would make it stutter
