@@ -102,7 +102,7 @@ const GPU_HEADER = [
 
 const CPU_HEADER = ["points", "classic", "swept", "over classic", "points a node"];
 
-/** The results as text; `isMarkdown`: with tables for BENCHMARKS.md. */
+/** The results as text; `isMarkdown`: with tables in Markdown. */
 export function renderLines({ device, gpu, cpu }: LineBench, isMarkdown = false): string {
   const table = (rows: string[][]): string =>
     isMarkdown ? markdownTable(rows) : formatTable(rows, { right: GPU_HEADER.map((_, i) => i) });

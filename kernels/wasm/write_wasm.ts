@@ -136,7 +136,7 @@ const LARGE_SLICE = 2 ** 16;
  * from further away: there it counts that many streams run on without a jump, so rows are made one after the other, of 4
  * slices at a time, or of 2 where more slices in reach are more than the registers hold. Several fields are too many for
  * them. In two dimensions a slice is a single row: there 4 slices at a time are 1.2 to 1.3 times as fast from memory, and alike
- * in a cache. Measured in turns on an AMD EPYC (Zen 4), 2026-11-22 and 24: BENCHMARKS.md.
+ * in a cache. Measured in turns on an AMD EPYC (Zen 4), 2026-11-22 and 24: `bench/notes/cpu.md`.
  */
 function turnFor(substep: Substep, { layout }: WasmSource): Turn {
   if (substep.length > 1) return { x: 1, y: 1, vectors: 1 };
