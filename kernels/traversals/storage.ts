@@ -56,11 +56,11 @@ export interface Crossing {
   readonly workgroups: readonly [number, number, number];
 }
 
-/** An order of cells that is a plan's own: of both levels, each in one buffer. */
+/** An order of cells that is a plan's own, of both levels. */
 export interface Order extends Crossings {
   /** Values of a level, with whatever pads it has in this order. */
   readonly length: number;
-  /** Values of each part where shaders bind a level in several, all of them but the last of the same length. @default {one part} */
+  /** Values of each part where a level lies in several buffers, all of them but the last of the same length. @default {one part} */
   readonly parts?: readonly number[];
   /** What carries F(t − 1), where its cells lie otherwise than those of F(t). @default {the same} */
   readonly before?: Crossings;

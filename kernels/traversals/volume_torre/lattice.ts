@@ -14,7 +14,7 @@ export type Triple = readonly [a: number, b: number, c: number];
 /** Bytes of workgroup memory that places are padded to fit into: what desktop GPUs offer at most. */
 const USUAL_BYTES = 49_152;
 
-/** Elements that FArSh lanes of a torre are padded to: two of a cell each, so that a lane begins with a line of the cache. */
+/** Elements, of two cells each, that lanes of FArSh are padded to, so that each begins with a line of the cache. */
 const LANE_ELEMENTS = 16;
 
 export function formsOf([x, y, z]: Offset): Triple {
@@ -79,6 +79,12 @@ export const pieceOf = remembered((
     /** Rounds in which threads take over the front, an element each, and the threads that the last of them has. */
     rounds,
     rest: sum(front) - (rounds - 1) * threads,
+    /** The directions that a round serves, each with its first thread. */
+    directionsOf: (round: number): { direction: number; thread: number }[] =>
+      front.flatMap((length, direction) => {
+        const first = sum(front.slice(0, direction)) - round * threads;
+        return first < threads && first + length > 0 ? { direction, thread: Math.max(0, first) } : [];
+      }),
     strides: places.strides,
     /** Words of workgroup memory, of one cell or two: cells of one parity take turns where there are two phases. */
     words: places.words,
@@ -151,29 +157,22 @@ function spreadOverBanks({ blocks, strides, wordBytes }: VolumePiece): Triple[] 
 /**
  * Where a thread's elements of the front go to in workgroup memory, and where the tile's own elements lie that follow them
  * in their lanes; then the thread's block. Word 0 is how far tiles have moved; the others by round, then by thread:
- * to | of · 2^16; then lane | direction · 2^28.
+ * to | of · 2^16.
  */
 export function tableOf(piece: VolumePiece): Int32Array<ArrayBuffer> {
   const { threads, tile, blocks, strides, placeOf, rounds } = piece;
-  const table = new Int32Array(1 + (2 * rounds + 1) * threads);
+  const table = new Int32Array(1 + (rounds + 1) * threads);
   // elements that lie beyond the tile along one form first, by their places
   const isEdge = (element: Triple): number => Number(element.filter((value) => value >= tile).length > 1);
   const items = frontOf(piece).flatMap((list, direction) =>
-    list.toSorted((p, q) => isEdge(p) - isEdge(q) || placeOf(p) - placeOf(q)).map((element, lane) => {
-      const place = placeOf(element), own = place - blocks[direction]! * strides[direction]!;
-      return [place | own << 16, lane | direction << 28] as const;
+    list.toSorted((p, q) => isEdge(p) - isEdge(q) || placeOf(p) - placeOf(q)).map((element) => {
+      const place = placeOf(element);
+      return place | (place - blocks[direction]! * strides[direction]!) << 16;
     })
   );
-  for (let n = 0; n < rounds; n++) {
-    for (let thread = 0; thread < threads; thread++) {
-      // threads without an element load the last one
-      const [places, lane] = items[Math.min(n * threads + thread, items.length - 1)]!;
-      table[1 + 2 * n * threads + thread] = places;
-      table[1 + (2 * n + 1) * threads + thread] = lane;
-    }
-  }
+  table.set(items, 1);
   for (const [thread, [a, b, c]] of spreadOverBanks(piece).entries()) {
-    table[1 + 2 * rounds * threads + thread] = a | b << 8 | c << 16;
+    table[1 + rounds * threads + thread] = a | b << 8 | c << 16;
   }
   return table;
 }
@@ -185,15 +184,13 @@ export type VolumeExtent = ReturnType<typeof extentOf>;
  * parity of Y + Z, and o, from 0 to before the width, is how far the level's tiles have moved.
  */
 export function extentOf(
-  { slope, width, tile, elements, threads, front }: VolumePiece,
+  { slope, width, tile, elements, threads }: VolumePiece,
   [nx, ny, nz]: Grid,
 ) {
   const across = [ny, nz].map((n) => Math.floor((n - 2 + tile + 2 * slope) / tile) + 1) as [number, number];
   const first = Math.ceil(-(2 * width + slope - 2) / tile), last = Math.floor((nx - 1) / tile);
   const along = (last - first >> 1) + 1, thirds = Math.ceil(across[1] / 3);
   const turns = across.map((tiles) => 3 * Math.ceil(tiles / 3)) as [number, number];
-  const lanes = front.map((length) => Math.ceil(length / LANE_ELEMENTS) * LANE_ELEMENTS);
-  const torres = turns[0] * turns[1] / 3;
   return {
     across,
     first,
@@ -203,11 +200,37 @@ export function extentOf(
     thirds,
     /** After as many tiles along y and z a lane's place comes again. */
     turns,
-    lanes,
-    /** Torres that have lanes, and elements of all lanes at a tier. */
-    torres,
-    tierElements: sum(lanes) * torres,
+    /** Torres that have lanes of their own. */
+    torres: turns[0] * turns[1] / 3,
     /** Values of a level. */
     length: 2 * along * across[0] * across[1] * elements.length * threads,
   };
+}
+
+export type Farsh = ReturnType<typeof farshOf>;
+
+/**
+ * FArSh for `tiers` of all bands together, in as few buffers as hold it and at most `most`. Each has the lanes of some rounds,
+ * one after the other for each tier and torre, an element of each thread side by side.
+ */
+export function farshOf(
+  { rounds, threads }: VolumePiece,
+  { torres }: VolumeExtent,
+  tiers: number,
+  { most, bytes }: { readonly most: number; readonly bytes: number },
+) {
+  const laneOf = (held: number): number => Math.ceil(held * threads / LANE_ELEMENTS) * LANE_ELEMENTS;
+  let held = rounds;
+  while (8 * tiers * torres * laneOf(held) > bytes && Math.ceil(rounds / (held - 1)) <= most) held--;
+  return upTo(Math.ceil(rounds / held)).map((buffer) => {
+    const own = Math.min(held, rounds - buffer * held), lane = laneOf(own);
+    /** Its first round, the rounds that it has, elements of a torre at a tier, and values of the whole. */
+    return {
+      name: `farsh${buffer}`,
+      first: buffer * held,
+      rounds: own,
+      lane,
+      length: 2 * tiers * torres * lane,
+    };
+  });
 }

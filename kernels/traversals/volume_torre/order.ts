@@ -18,7 +18,7 @@ export function declarePlaces(piece: VolumePiece, { first, across: [ny, nz] }: V
     const S = ${slope}; const W = ${width}; const M = ${tile}; const TILES_Y = ${ny}; const TILES_Z = ${nz};
     const THREADS = ${threads};
     fn blockOf(thread: i32) -> vec3i {
-      let packed = table[1 + ${2 * piece.rounds} * THREADS + thread];
+      let packed = table[1 + ${piece.rounds} * THREADS + thread];
       return vec3i(packed & 255, (packed >> 8u) & 255, packed >> 16u);
     }
     fn levelAt(X: i32, Y: i32, Z: i32) -> i32 {

@@ -25,7 +25,8 @@ export function pace(piece: VolumePiece, extent: VolumeExtent, { nt, bands, step
   // a torre begins on the tile that the band before has left three stages later for each width that tiles move
   const least = 3 * Math.ceil(piece.slope * height / piece.width) + 1;
   const lag = Math.max(least, Math.ceil(stages / (count > bands ? bands : MAX_BANDS)));
-  return { height, stages, count, lag, usable: Math.min(count, Math.ceil(stages / least), MAX_BANDS) };
+  const usable = Math.min(count, Math.ceil(stages / least), MAX_BANDS);
+  return { height, stages, count, lag, usable, places: Math.min(bands, usable) };
 }
 
 /** The rows of each dispatch of a run. */

@@ -13,13 +13,14 @@ import { declareBuffer, declareTwin, type Shader, shaderOf } from "../../wgsl/sh
 import { MAX_BANDS } from "../waves.ts";
 import { EARLY, splitExpression } from "./split_expression.ts";
 import { formsOf, type Triple, upTo } from "./lattice.ts";
-import type { VolumeExtent, VolumePiece } from "./lattice.ts";
+import type { Farsh, VolumeExtent, VolumePiece } from "./lattice.ts";
 import { declarePlaces } from "./order.ts";
 
 interface Writing {
   readonly problem: Problem;
   readonly piece: VolumePiece;
   readonly extent: VolumeExtent;
+  readonly farsh: Farsh;
   readonly nt: number;
   readonly ahead: number;
   /** Values of each part of a level. */
@@ -28,9 +29,9 @@ interface Writing {
 
 /** The shader that computes one torre per workgroup; its dispatches' uniforms are the rows. */
 export function volumeTorreShader(writing: Writing): Shader {
-  const { problem: { stencil, grid: [nx, ny, nz] }, piece, extent, nt, ahead, parts } = writing;
+  const { problem: { stencil, grid: [nx, ny, nz] }, piece, extent, farsh, nt, ahead, parts } = writing;
   const { threads, elements, patch: [pa, pb, pc], strides: [sa, sb, sc], hasPrevious, width, phases } = piece;
-  const { thirds, tierElements } = extent, rounds = upTo(piece.rounds);
+  const { thirds } = extent, rounds = upTo(piece.rounds);
   const names = elements.flatMap((_, i) => [`${i}_0`, `${i}_1`]);
   const load = (level: string, to: string): string =>
     elements.map((_, i) =>
@@ -75,13 +76,12 @@ export function volumeTorreShader(writing: Writing): Shader {
   const code = wgsl`
     // ${stencil.title}: a workgroup computes a torre, a thread ${piece.cells} cells of its tile.
     const NX = ${nx}; const NY = ${ny}; const NZ = ${nz};
-    const TIER = ${tierElements};
     ${updateWriter(expressionsOf(stencil.update)).constants}
     struct Row { stage: i32, place: i32, moved: i32, height: i32 }
     @group(0) @binding(0) var<storage, read_write> now0: array<vec2f>;
     @group(0) @binding(1) var<storage, read_write> before0: array<vec2f>;
     @group(0) @binding(2) var<uniform> rows: array<Row, ${MAX_BANDS}>;
-    ${declareBuffer("farsh", "array<vec2f>")}
+    ${farsh.map(({ name }) => declareBuffer(name, "array<vec2f>")).join("\n")}
     ${declareBuffer("table", "array<i32>", { space: "storage, read" })}
     ${others.join("\n")}
     var<workgroup> exchange: array<${phases === 2 ? "f32" : "vec2f"}, ${piece.words}>;
@@ -124,12 +124,12 @@ export function volumeTorreShader(writing: Writing): Shader {
     )
   }
       }
-      ${declareLanes(extent)}
+      ${declareColumns(extent)}
       x += S * begin;
-      let last = (row.place * ${nt} + row.height - 1) * TIER;
-      var tier = (row.place * ${nt} + begin) * TIER;
-      ${upTo(ahead).map((a) => `let first${a} = min(tier + ${a} * TIER, last);`).join(" ")}
-      ${rounds.map((n) => declareRound(n, ahead)).join("\n")}
+      let last = row.place * ${nt} + row.height - 1;
+      var tier = row.place * ${nt} + begin;
+      ${upTo(ahead).map((a) => `let first${a} = min(tier + ${a}, last);`).join(" ")}
+      ${rounds.map((n) => declareRound(writing, n)).join("\n")}
       var t = begin;
       loop {
         if (t >= end) { break; }
@@ -154,36 +154,58 @@ export function volumeTorreShader(writing: Writing): Shader {
 }
 
 /**
- * Where a torre's lanes of each direction lie at a tier: those of torres that follow each other are the same. The last that
- * has a lane leaves zeros there, as what it hands on lies outside of the grid, and so the next begins with zeros.
+ * Which column of lanes is a torre's in each direction: torres that follow each other there have the same. The last that
+ * has one leaves zeros there, as what it hands on lies outside of the grid, and so the next begins with zeros.
  */
-function declareLanes({ turns: [y, z], lanes, torres }: VolumeExtent): string {
-  const lane = (direction: number, ofY: string, ofZ: string): string => {
-    const first = torres * lanes.slice(0, direction).reduce((sum, length) => sum + length, 0);
-    return `let lane${direction} = ${first} + (${ofY} * ${z / 3} + ${ofZ} / 3) * ${lanes[direction]!};`;
-  };
+function declareColumns({ turns: [y, z] }: VolumeExtent): string {
+  const column = (direction: number, ofY: string, ofZ: string): string =>
+    `let column${direction} = ${ofY} * ${z / 3} + ${ofZ} / 3;`;
   return wgsl`
     let forth = row.stage + ${y * z} * 1000; let back = ${y * z} * 1000 - row.stage;
-    ${lane(0, `(Y + forth) % ${y}`, `(Z + forth) % ${z}`)}
-    ${lane(1, `(Y + back) % ${y}`, "Z")}
-    ${lane(2, "Y", `(Z + back) % ${z}`)}
+    ${column(0, `(Y + forth) % ${y}`, `(Z + forth) % ${z}`)}
+    ${column(1, `(Y + back) % ${y}`, "Z")}
+    ${column(2, "Y", `(Z + back) % ${z}`)}
   `;
 }
 
 /** A round's places and lane, and the values of its first tiers. */
-function declareRound(n: number, ahead: number): string {
-  const fronts = upTo(ahead).map((set) => `var front${n}_${set} = farsh[first${set} + laneOf${n}];`);
+function declareRound({ piece, farsh, extent, ahead }: Writing, n: number): string {
+  const { first, lane } = farsh.find((one) => n < one.first + one.rounds)!, isShort = n === piece.rounds - 1;
+  const column = piece.directionsOf(n).map(({ direction, thread }) => ({
+    text: `column${direction}`,
+    thread,
+  }))
+    .reduce((all, { text, thread }) => ({
+      text: `select(${all.text}, ${text}, thread >= ${thread})`,
+      thread,
+    }));
+  // threads without an element load that of the last one
+  const thread = isShort ? `min(thread, ${piece.rest - 1})` : "thread";
   return wgsl`
-    let places${n} = table[1 + ${2 * n} * THREADS + thread];
+    let places${n} = table[1 + ${n} * THREADS + thread];
     let to${n} = places${n} & 65535; let of${n} = places${n} >> 16u;
-    let from${n} = table[1 + ${2 * n + 1} * THREADS + thread]; let way${n} = from${n} >> 28u;
-    let laneOf${n} = select(select(lane2, lane1, way${n} == 1), lane0, way${n} == 0) + (from${n} & 0xfffffff);
-    ${fronts.join("\n")}
+    let lane${n} = ${column.text} * ${lane} + ${n - first} * THREADS + ${thread};
+    ${
+    upTo(ahead).map((set) => `var front${n}_${set} = ${farshAt({ farsh, extent }, n, `first${set}`)};`).join(
+      "\n",
+    )
+  }
   `;
 }
 
+/** Text of a round's values in FArSh at a tier. */
+function farshAt(
+  { farsh, extent: { torres } }: Pick<Writing, "farsh" | "extent">,
+  n: number,
+  tier: string,
+): string {
+  const { name, lane } = farsh.find(({ first, rounds }) => n < first + rounds)!;
+  return `${name}[${tier} * ${torres * lane} + lane${n}]`;
+}
+
 /** The lines that make a tier of the tile from the one before; `set`: which of the fronts that were loaded it takes. */
-function writeTier({ problem: { stencil: { update } }, piece, ahead }: Writing, set: number): string {
+function writeTier(writing: Writing, set: number): string {
+  const { problem: { stencil: { update } }, piece, ahead } = writing;
   const { slope, elements, shared, phases, placeOf, hasPrevious, threads } = piece,
     rounds = upTo(piece.rounds);
   const [expression] = expressionsOf(update), { write } = updateWriter([expression!]);
@@ -239,10 +261,10 @@ function writeTier({ problem: { stencil: { update } }, piece, ahead }: Writing, 
       lines.push(inRound(n, `exchange[to${n}] = front${n}_${set}${part};`));
     }
     if (isLast) {
-      lines.push(`let next = min(tier + ${ahead} * TIER, last);`);
+      lines.push(`let next = min(tier + ${ahead}, last);`);
       // never within a branch: the loop would wait for it
       for (const n of rounds) {
-        lines.push(`front${n}_${set} = farsh[next + laneOf${n}];`);
+        lines.push(`front${n}_${set} = ${farshAt(writing, n, "next")};`);
       }
     }
     lines.push("workgroupBarrier();");
@@ -250,7 +272,7 @@ function writeTier({ problem: { stencil: { update } }, piece, ahead }: Writing, 
       lines.push(`let back${n}_${phase} = exchange[of${n}];`);
       if (!isLast) continue;
       const pair = isTwice ? `vec2f(back${n}_0, back${n}_1)` : `back${n}_0`;
-      lines.push(inRound(n, `farsh[tier + laneOf${n}] = ${pair};`));
+      lines.push(inRound(n, `${farshAt(writing, n, "tier")} = ${pair};`));
     }
     values(phase);
     if (hasPrevious) {
@@ -263,7 +285,7 @@ function writeTier({ problem: { stencil: { update } }, piece, ahead }: Writing, 
   }
   for (const { name } of cells) if (hasPrevious) lines.push(`g${name} = ${older.get(name)!};`);
   for (const { name } of cells) lines.push(`h${name} = n${name};`);
-  lines.push("tier += TIER; x += S;", ...maskLines(piece), "workgroupBarrier();");
+  lines.push("tier++; x += S;", ...maskLines(piece), "workgroupBarrier();");
   return lines.join("\n");
 }
 

@@ -23,13 +23,22 @@
 import { A_FIELD_IN_A_TILE, AMONG_ZEROS, capabilities, wrongParameters } from "../../capability.ts";
 import { operationsOf } from "../../update.ts";
 import type { Problem } from "../../stencils/stencil.ts";
-import { RANGE_ALIGNMENT, type SectionLimits, sectionsOf } from "../../sections.ts";
+import { type SectionLimits, sectionsOf } from "../../sections.ts";
 import { wgsl } from "../../wgsl/template.ts";
 import { declareBuffer, type Shader, shaderOf } from "../../wgsl/shader.ts";
 import { stepwiseLayout } from "../step_shader.ts";
 import type { Dispatch, ParametersOf, Traversal } from "../traversal.ts";
 import { exceededLimit } from "../workgroup_limits.ts";
-import { extentOf, pieceOf, slopeOf, tableOf, upTo, type VolumeExtent, type VolumePiece } from "./lattice.ts";
+import {
+  extentOf,
+  farshOf,
+  pieceOf,
+  slopeOf,
+  tableOf,
+  upTo,
+  type VolumeExtent,
+  type VolumePiece,
+} from "./lattice.ts";
 import { volumeOrder } from "./order.ts";
 import { COMMON, type ParameterWords } from "../parameter.ts";
 import { pace, scheduleVolume, workOf } from "./schedule.ts";
@@ -68,7 +77,10 @@ const OTHER_REGISTERS = 24;
 /** Instructions of an operation: some products are added in the same one. */
 const FUSED = 0.8;
 
-/** Parts of a level that fit a shader's eight storage buffers, with FArSh and the table. */
+/** Storage buffers that every device lets a shader have; one is the table. */
+const MOST_BUFFERS = 8;
+
+/** Parts of a level at most: both levels' leave a buffer for FArSh. */
 const MOST_PARTS = 3;
 
 function shapeOf({ stencil: { update }, grid }: Problem, values: VolumeParameters) {
@@ -121,29 +133,26 @@ export const volumeTorre: Traversal = {
     }
     if (nt % 2 !== 0) return wrongParameters(`Nt ${nt} is odd: the two arrays would not swap back`);
     const { piece, extent } = shapeOf(problem, parameters),
-      { usable } = pace(piece, extent, { nt, bands, steps });
-    if (bands > 1 && bands > usable) {
+      { usable, places } = pace(piece, extent, { nt, bands, steps });
+    // more than can run at once have no places, so of two numbers that are as good the smaller is tried
+    if (bands > 1 && 3 * bands >= 4 * usable) {
       return wrongParameters(`${bands} bands are too many: at most ${usable} can run at once`);
     }
     const needed = registersOf(problem, parameters) * piece.threads;
     if (needed > REGISTERS) {
       return wrongParameters(`${needed} registers in a workgroup: a multiprocessor has ${REGISTERS}`);
     }
-    if (partsOf(piece, extent, limits) === undefined) {
+    const parts = partsOf(piece, extent, limits);
+    if (parts === undefined) {
       const message = `${
         4 * extent.length
       } bytes in one time level are more than ${MOST_PARTS} bindings hold`;
       return { kind: "limits", message };
     }
-    const layout = stepwiseLayout(problem), bytes = 4 * Math.max(layout.length, extent.length);
-    if (bytes > limits.maxBufferSize) {
-      const message = `${bytes} bytes in one time level, maxBufferSize is ${limits.maxBufferSize}`;
-      return { kind: "limits", message };
-    }
     return exceededLimit(limits, {
-      layout,
+      layout: stepwiseLayout(problem),
       span: 1,
-      scratch: 2 * nt * bands * extent.tierElements,
+      scratch: farshIn(piece, extent, { tiers: nt * places, parts, limits })[0]!.length,
       workgroup: [piece.threads, 1, 1],
       workgroupBytes: piece.words * piece.wordBytes,
       workgroups: [extent.across[0] * extent.thirds, nx],
@@ -186,11 +195,13 @@ export const volumeTorre: Traversal = {
     };
   },
   plan(problem, parameters, limits) {
-    const { nt, bands, ahead } = parameters, { piece, extent } = shapeOf(problem, parameters);
+    const { nt, ahead } = parameters, { piece, extent } = shapeOf(problem, parameters);
+    const { places: bands } = pace(piece, extent, { ...parameters, steps: problem.steps });
     const layout = stepwiseLayout(problem), { slope, width } = piece, table = tableOf(piece);
     const cut = sectionsOf(layout, { span: 1 }, limits), sections = cut.length === 1 ? undefined : cut;
     const parts = partsOf(piece, extent, limits) ?? [extent.length],
-      others = parts.slice(1).map((_, i) => i + 1);
+      others = parts.slice(1).map((_, i) => i + 1),
+      farsh = farshIn(piece, extent, { tiers: nt * bands, parts, limits });
     return {
       label: `volume-torre ${
         Object.entries(parameters).map(([name, value]) => `${name}=${value}`).join(" ")
@@ -198,13 +209,13 @@ export const volumeTorre: Traversal = {
       storage: {
         layout,
         scratch: [
-          { name: "farsh", length: 2 * nt * bands * extent.tierElements, lives: "plan" },
+          ...farsh.map(({ name, length }) => ({ name, length, lives: "plan" as const })),
           { name: "table", length: table.length, lives: "plan", holds: table },
         ],
         order: volumeOrder(piece, extent, { layout, sections, parts }),
         ...(sections && { sections }),
       },
-      shaders: [volumeTorreShader({ problem, piece, extent, nt, ahead, parts }), moveShader(width)],
+      shaders: [volumeTorreShader({ problem, piece, extent, farsh, nt, ahead, parts }), moveShader(width)],
       dispatches(steps, start) {
         const flipped = start % 2 === 1;
         const list = scheduleVolume(piece, extent, { nt, bands, steps }).map((rows): Dispatch => ({
@@ -231,19 +242,26 @@ function registersOf(problem: Problem, parameters: VolumeParameters): number {
   return OTHER_REGISTERS + cells * (levels + (phases - 1) / 4) + fronts;
 }
 
-/**
- * Values of each part of a level: whole rows of tiles, as many as a binding holds, which begin where one may; undefined where
- * there would be too many.
- */
+/** Values of each part of a level, as many whole rows of tiles as a binding holds; undefined where there would be too many. */
 function partsOf({ cells, threads }: VolumePiece, extent: VolumeExtent, limits?: SectionLimits) {
-  const { along, across: [ny, nz], length } = extent, row = ny * nz * cells * threads;
-  let unit = 1;
-  while (unit * row % RANGE_ALIGNMENT !== 0) unit *= 2;
-  const most = 4 * length <= (limits?.maxStorageBufferBindingSize ?? Infinity)
-    ? along
-    : Math.floor(limits!.maxStorageBufferBindingSize / (4 * row * unit)) * unit;
-  const count = Math.ceil(along / most);
+  const { along, across: [ny, nz] } = extent, row = ny * nz * cells * threads;
+  const most = Math.min(along, Math.floor(bindingOf(limits) / (4 * row))), count = Math.ceil(along / most);
   return count > MOST_PARTS ? undefined : upTo(count).map((i) => Math.min(most, along - i * most) * row);
+}
+
+/** Bytes of a buffer that a shader can bind as a whole. */
+function bindingOf(limits?: SectionLimits): number {
+  return Math.min(limits?.maxStorageBufferBindingSize ?? Infinity, limits?.maxBufferSize ?? Infinity);
+}
+
+/** FArSh in what bindings the parts of both levels leave. */
+function farshIn(
+  piece: VolumePiece,
+  extent: VolumeExtent,
+  { tiers, parts, limits }: { tiers: number; parts: readonly number[]; limits?: SectionLimits | undefined },
+) {
+  const most = MOST_BUFFERS - 1 - 2 * parts.length;
+  return farshOf(piece, extent, tiers, { most, bytes: bindingOf(limits) });
 }
 
 /** The shader that remembers how far tiles have moved once a list of dispatches is done. */

@@ -62,14 +62,9 @@ export async function takeLevels(
   const lengths = order === undefined
     ? sections.map(({ layout }) => layout.length)
     : order.parts ?? [order.length];
-  const begins = order === undefined
-    ? sections.flatMap(({ begin }) => begin ?? [])
-    : lengths.map((_, i) => i * lengths[0]!);
+  const begins = order === undefined ? sections.flatMap(({ begin }) => begin ?? []) : [];
   const areRanges = begins.length > 0;
-  const taken = await memory.take(
-    (areRanges ? [(order ?? layout).length] : lengths).map((length) => 4 * length),
-    label,
-  );
+  const taken = await memory.take((areRanges ? [layout.length] : lengths).map((length) => 4 * length), label);
   const arrays = lengths.map((length, i) =>
     taken[areRanges ? 0 : i]!.map((buffer): ArrayRange => {
       return { buffer, offset: 4 * (begins[i] ?? 0), size: 4 * length };

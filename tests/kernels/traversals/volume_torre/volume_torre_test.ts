@@ -11,7 +11,13 @@ import { heat } from "../../../../kernels/stencils/heat.ts";
 import { life } from "../../../../kernels/stencils/life.ts";
 import { wave } from "../../../../kernels/stencils/wave.ts";
 import { EARLY, splitExpression } from "../../../../kernels/traversals/volume_torre/split_expression.ts";
-import { extentOf, pieceOf, tableOf } from "../../../../kernels/traversals/volume_torre/lattice.ts";
+import {
+  extentOf,
+  farshOf,
+  pieceOf,
+  tableOf,
+  upTo,
+} from "../../../../kernels/traversals/volume_torre/lattice.ts";
 import { scheduleVolume } from "../../../../kernels/traversals/volume_torre/schedule.ts";
 import { inVolumeTorres, rowsIn, testRows } from "../../oracle_case.ts";
 import { bounded, clamped } from "../../whole_numbers.ts";
@@ -57,20 +63,36 @@ testRows(
   { isSlow: true },
 );
 
-Deno.test("all of a front is taken over once, by lanes that no two threads share, and its places are no others'", () => {
+Deno.test("all of a front is taken over once, from its own direction's lanes, and its places are no others'", () => {
   for (const [of, side, a, b, c, phases] of [[WAVE, 20, 2, 4, 4, 2], [FOURTH, 16, 2, 2, 4, 1]] as const) {
     const piece = pieceOf(of.update, side, a, b, c, phases), table = tableOf(piece), { threads } = piece;
-    const lanes = new Set<number>(), to = new Set<number>();
+    const to = new Set<number>();
     for (let n = 0; n < piece.rounds; n++) {
       for (let thread = 0; thread < (n < piece.rounds - 1 ? threads : piece.rest); thread++) {
-        lanes.add(table[1 + (2 * n + 1) * threads + thread]!);
-        to.add(table[1 + 2 * n * threads + thread]! & 65535);
+        const places = table[1 + n * threads + thread]!,
+          { direction } = piece.directionsOf(n)
+            .findLast((one) => one.thread <= thread)!;
+        to.add(places & 65535);
+        assertEquals((places & 65535) - (places >> 16), piece.blocks[direction]! * piece.strides[direction]!);
       }
     }
-    const wanted = (side + piece.slope) ** 3 - side ** 3;
-    assertEquals([lanes.size, to.size], [wanted, wanted]);
+    assertEquals(to.size, (side + piece.slope) ** 3 - side ** 3);
     assert(Math.max(...to) < piece.words && piece.words * piece.wordBytes <= 49_152);
   }
+});
+
+Deno.test("FArSh lies in as few buffers as hold it, each round in one", () => {
+  const piece = pieceOf(FOURTH.update, 16, 2, 2, 4, 1), extent = extentOf(piece, [512, 512, 512]);
+  const in2GiB = (tiers: number, most: number) => farshOf(piece, extent, tiers, { most, bytes: 2 ** 31 - 4 });
+  for (const [tiers, count] of [[48, 1], [10 * 48, 2], [20 * 48, 3]] as const) {
+    const farsh = in2GiB(tiers, 3);
+    assertEquals(
+      farsh.flatMap(({ first, rounds }) => upTo(rounds).map((i) => first + i)),
+      upTo(piece.rounds),
+    );
+    assertEquals(farsh.length, count);
+  }
+  assert(4 * in2GiB(480, 1)[0]!.length > 2 ** 31);
 });
 
 Deno.test("a place of FArSh serves one band at a time", () => {
