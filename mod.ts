@@ -4,21 +4,16 @@
  *
  * @example
  * ```ts
- * import { chooseConfiguration, createSolver, openDevice, readProfile, wave } from "./mod.ts";
+ * import { createSolver, readProfile, wave } from "./mod.ts";
  * import { assert } from "@std/assert";
  *
- * const profile = await readProfile("fixtures/h100/wave.json");
+ * const profile = await readProfile("fixtures/h100/wave.json"); // without it, what `tune` wrote on this machine
  * const problem = { stencil: wave(2), grid: [32, 32, 32], boundary: "zero" } as const;
- * const device = await openDevice(); // or a GPUDevice that you have
- * const { configuration, match } = chooseConfiguration(profile, problem, device);
- * {
- *   using solver = await createSolver(device, problem, configuration);
- *   for (const ago of [0, 1] as const) await solver.write("F", (x, y, z) => x + y + z === 48 ? 1 : 0, { ago });
- *   const { cellsPerSecond } = await solver.run(64);
- *   const field = await solver.read("F");
- *   assert(field.length === 32 ** 3 && cellsPerSecond > 0 && match !== undefined);
- * }
- * device?.destroy();
+ * await using solver = await createSolver(problem, { profile });
+ * for (const ago of [0, 1] as const) await solver.write("F", (x, y, z) => x + y + z === 48 ? 1 : 0, { ago });
+ * const { cellsPerSecond } = await solver.run(64);
+ * const field = await solver.read("F");
+ * assert(field.length === 32 ** 3 && cellsPerSecond > 0 && solver.choice!.message !== "");
  * ```
  *
  * @module

@@ -6,7 +6,9 @@
  */
 import { assert, assertEquals, assertLess, assertMatch } from "@std/assert";
 import { join } from "node:path";
-import type { Profile, ProfileEntry } from "../mod.ts";
+import { detectDevice, type Profile, type ProfileEntry } from "../mod.ts";
+import { ENTRY, PROBLEM, PROFILE } from "./profile/sample_profile.ts";
+import { defaultProfilePath } from "../tuner/profile/own_profile.ts";
 
 const ROOT = join(import.meta.dirname!, "..");
 
@@ -124,8 +126,7 @@ Deno.test("a program imports mod.ts by its path, without a deno.json and with an
   const program = `
     import { createSolver, wave } from "${new URL("../mod.ts", import.meta.url)}";
     const problem = { stencil: wave(2), grid: [6, 6, 6], boundary: "periodic", steps: 3 };
-    const share = { cpuSlices: 6, gpuSlices: 0, exchangeEvery: 1, cpuWorkers: 1 };
-    await using solver = await createSolver(null, problem, { traversal: "stepwise", parameters: {}, share });
+    await using solver = await createSolver(problem, { device: null });
     await solver.write("F", 1);
     await solver.run(1);
     const [first] = await solver.read();
@@ -157,3 +158,77 @@ Deno.test("a program imports mod.ts by its path, without a deno.json and with an
     await Deno.remove(folder, { recursive: true });
   }
 });
+
+/** Prints how each problem is solved that a program has nothing more to say of, or why it is not. */
+const ALONE = `
+import { createSolver, wave } from "${new URL("../mod.ts", import.meta.url)}";
+for (const options of [undefined, { device: null }, { device: null, profile: [] }]) {
+  try {
+    const problem = { stencil: wave(2), grid: [6, 5, 4], boundary: "periodic" };
+    await using solver = await createSolver(problem, options);
+    await solver.write("F", 1);
+    await solver.write("F", 1, { ago: 1 });
+    await solver.run(20);
+    const off = (await solver.read()).reduce((most, value) => Math.max(most, Math.abs(value - 1)), 0);
+    const { configuration: { share: { cpuSlices } }, choice: { match, message } } = solver;
+    console.log(off < 1e-4, cpuSlices, match, message);
+  } catch ({ name, message }) {
+    console.log(name, message);
+  }
+}`;
+
+Deno.test("a problem is enough: its solver finds the device, and the profile that tune wrote here", async () => {
+  const folder = await Deno.makeTempDir({ prefix: "facet-outside-" });
+  const run = async (flags: readonly string[], env = {}): Promise<string[]> => {
+    const { stdout, stderr } = await new Deno.Command(Deno.execPath(), {
+      args: ["run", "--no-prompt", "--no-config", "--cached-only", ...flags, join(folder, "main.js")],
+      cwd: folder,
+      env: { XDG_RUNTIME_DIR: Deno.env.get("XDG_RUNTIME_DIR") ?? "/tmp", ...env },
+    }).output();
+    const lines = new TextDecoder().decode(stdout).trim().split("\n");
+    assertEquals(lines.length, 3, new TextDecoder().decode(stderr));
+    return lines;
+  };
+  try {
+    await Deno.writeTextFile(join(folder, "main.js"), ALONE);
+    const [alone, onCpu, untold] = await run(["--allow-read", "--allow-sys"]);
+    assertMatch(alone!, /^true [06] (default|same-)/); // whatever device there is
+    assertMatch(onCpu!, /^true 6 default .*no measurement in the profile fits$/);
+    assertEquals(untold, onCpu);
+
+    // as tune names it, of this problem on this CPU
+    const { gpu: _, ...device } = await detectDevice(), sample = sampleOf([6, 5, 4]);
+    const own = { ...device, gpu: null, measured: { copyBytesPerSecond: null } };
+    const path = join(folder, defaultProfilePath(own));
+    await Deno.mkdir(join(folder, "profiles"));
+    await Deno.writeTextFile(path, JSON.stringify({ ...sample, device: own }));
+    const tuned = await run(["--allow-read", "--allow-sys"]);
+    assertMatch(tuned[1]!, /^true 6 same-architecture the CPU alone: measured for this problem/);
+    assertEquals(tuned[2], untold);
+    const elsewhere = join(folder, "elsewhere.json"), environment = "--allow-env=FACET_PROFILE";
+    await Deno.rename(path, elsewhere);
+    const named = await run(["--allow-read", "--allow-sys", environment], { FACET_PROFILE: elsewhere });
+    assertEquals(named.slice(1), tuned.slice(1));
+
+    const lost = await run(["--allow-read", "--allow-sys", environment], { FACET_PROFILE: "none.json" });
+    const missing = "ProfileError Cannot read none.json, which FACET_PROFILE names: there is no such file";
+    assertEquals(lost, [missing, missing, untold]);
+    const modules = `--allow-read=${join(ROOT, "tuner")},${join(ROOT, "kernels")},${join(ROOT, "models")}`;
+    const [, blind] = await run([modules, "--allow-sys"]);
+    assertMatch(blind!, /; no profile was found: Deno looks for it with --allow-read=profiles$/);
+    const [, bare] = await run([]);
+    assertMatch(bare!, /^SolverError Cannot create the solver: the CPU workers .* add --allow-read=.*worker/);
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+});
+
+/** A profile of one entry: this grid, stepwise on the CPU. */
+function sampleOf(grid: readonly [number, number, number]): Profile {
+  const share = { cpuSlices: grid[0], gpuSlices: 0, exchangeEvery: 1, cpuWorkers: 1 };
+  const configuration = { traversal: "stepwise", parameters: {}, share };
+  const problem = { ...PROBLEM, grid, boundary: "periodic", steps: 2000 } as const;
+  const { costModel: _, ...entry } = ENTRY, rated = { configuration, cellsPerSecond: 1e9 };
+  const tieSet = [{ ...rated, confidence95: null }];
+  return { ...PROFILE, entries: [{ ...entry, problem, configuration, tieSet, balance: [] }] };
+}

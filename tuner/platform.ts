@@ -8,6 +8,7 @@
 interface NodeModules {
   readonly "node:fs/promises": typeof import("node:fs/promises");
   readonly "node:os": typeof import("node:os");
+  readonly "node:process": typeof import("node:process");
   readonly "node:worker_threads": typeof import("node:worker_threads");
   readonly "node:zlib": typeof import("node:zlib");
 }
@@ -30,6 +31,33 @@ export function describeSystem(): { os: string; deno: string } {
   }
   const os = nodeModule("node:os");
   return { os: os === undefined ? "browser" : `${os.platform()} ${os.machine()}`, deno: "" };
+}
+
+/** An environment variable; undefined where there are none, or where Deno may not read it. */
+export function environmentOf(variable: string): string | undefined {
+  if (typeof Deno === "undefined") return nodeModule("node:process")?.env[variable];
+  const { state } = Deno.permissions.querySync({ name: "env", variable });
+  return state === "granted" ? Deno.env.get(variable) : undefined;
+}
+
+/** Whether a file may be read without asking anyone. */
+export function mayRead(path: string | URL): boolean {
+  if (typeof Deno === "undefined") return !isPage();
+  return Deno.permissions.querySync({ name: "read", path }).state === "granted";
+}
+
+/** What the system reported, in a few words: `No such file or directory`; of a missing permission the flag that gives it. */
+export function reasonOf(error: unknown): string {
+  const message = error instanceof Error ? error.message : String(error);
+  const [, kind, of] = /^Requires (\w+) access(?: to "(.*)")?, run again/.exec(message) ?? [];
+  if (kind === "all") return "Deno guards what the system keeps there";
+  if (kind !== undefined) {
+    const what = ["read", "write", "run"].includes(kind) ? `${kind} it` : `use ${kind}`;
+    const flag = `--allow-${kind}${of && `=${of}`}`;
+    return `Deno may not ${what}: run it as a task (deno task NAME), or add ${flag}`;
+  }
+  return message.replace(/\n.*/s, "").replace(/ \(os error \d+\).*$/, "")
+    .replace(/^E[A-Z]+: (.*), \w+(?: '.*')?$/, "$1");
 }
 
 /** Logical cores that this process may use. */

@@ -67,10 +67,14 @@ Deno.test({
     // the program of the README, without types and as it says for a Node.js that lacks `await using`
     const readme = await Deno.readTextFile(join(ROOT, "README.md"));
     const [, typed] = /## In your own program\n\n```ts\n(.*?)```/s.exec(readme)!;
-    const plain = typed!.replace("await using solver", "const solver").replaceAll(/ as const|: number\b/g, "")
-      .replace("fixtures", join(ROOT, "fixtures"));
-    await Deno.writeTextFile(program, `${plain}solver.dispose();\ndevice?.destroy();\n`);
-    const [rate, cells] = (await output("node", [program], folder)).trim().split(" ").map(Number);
+    const plain = typed!.replace("await using solver", "const solver").replaceAll(
+      / as const|: number\b/g,
+      "",
+    );
+    await Deno.writeTextFile(program, `${plain}solver.dispose();\n`);
+    const [chosen, numbers] = (await output("node", [program], folder)).trim().split("\n");
+    assertStringIncludes(chosen!, "the CPU alone");
+    const [rate, cells] = numbers!.split(" ").map(Number);
     assert(rate! > 0 && cells === 64 * 64, `${rate} ${cells}`);
   },
 });
@@ -123,6 +127,7 @@ Deno.test({
       "shared with the CPU": 0,
       "the CPU alone": 0,
     });
+    assertStringIncludes(report.chosen!, "the models alone");
     assertStringIncludes(report.refused!, "each buffer must have at least");
   },
 });

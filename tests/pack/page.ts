@@ -30,6 +30,8 @@ export interface PageReport {
   readonly wrongCells?: Record<string, number>;
   /** Message of a request that makes no sense. */
   readonly refused?: string;
+  /** Why a solver took what it did, of which nothing but its problem was said. */
+  readonly chosen?: string;
   /** Whether the page may share memory with workers. */
   readonly isolated?: boolean;
 }
@@ -149,8 +151,10 @@ async function run(): Promise<PageReport> {
   const other = least.createBuffer({ size: 4, usage: GPUBufferUsage.STORAGE });
   const refused = await createSolver(least, problem, stepwise, { buffers: [buffer, other] })
     .then(() => "", (error: Error) => error.message);
-  const { vendor } = least.adapterInfo;
-  return { vendor, planeWaves, wrongCells: wrong, refused, isolated: crossOriginIsolated };
+  await using alone = await createSolver(problem);
+  await alone.run(1);
+  const { vendor } = least.adapterInfo, chosen = alone.choice!.message;
+  return { vendor, planeWaves, wrongCells: wrong, refused, chosen, isolated: crossOriginIsolated };
 }
 
 const report = await run().catch((error: Error): PageReport => ({ error: `${error.stack ?? error}` }));

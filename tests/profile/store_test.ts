@@ -1,12 +1,11 @@
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
+import { defaultProfilePath, profileName } from "../../tuner/profile/own_profile.ts";
 import { ProfileError } from "../../tuner/profile/profile_error.ts";
 import type { Profile } from "../../tuner/profile/schema.ts";
 import {
   checkWritable,
-  defaultProfilePath,
   isSameDevice,
   mergeProfiles,
-  profileName,
   readProfile,
   writeProfile,
 } from "../../tuner/profile/store.ts";

@@ -598,7 +598,7 @@ Deno.test("the configuration as JSON is the profile's, and the button copies it"
   assertEquals(JSON.parse(source.textContent), WAVE.entries[0]!.configuration);
   assertStringIncludes(
     document.querySelector(".use").textContent,
-    "createSolver(device, problem, configuration)",
+    "createSolver(problem, { configuration })",
   );
 });
 

@@ -125,9 +125,13 @@ export function limitsOf(limits: DeviceLimits): DeviceLimits {
  */
 export async function detectDevice(): Promise<DeviceDescription> {
   const adapter = await requestAdapter();
-  const system = describeSystem();
-  const model = cpuName() || `${system.os.split(" ")[1] ?? "a"} CPU`;
-  return { gpu: adapter && describeGpu(adapter), cpu: { model, cores: countCores() }, ...system };
+  return { gpu: adapter && describeGpu(adapter), cpu: describeCpu(), ...describeSystem() };
+}
+
+/** The CPU; where the system does not tell its name, that of its architecture. */
+export function describeCpu(): CpuDescription {
+  const model = cpuName() || `${describeSystem().os.split(" ")[1] ?? "a"} CPU`;
+  return { model, cores: countCores() };
 }
 
 /** Reduces an adapter to a plain record. */

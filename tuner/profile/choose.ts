@@ -72,7 +72,7 @@ export interface PassedOver {
 export interface ChooseOptions {
   /**
    * Number of CPU workers available; with 0 the GPU computes alone.
-   * @default {one per core; 0 in a page, where workers may need a module of their own}
+   * @default {one per core; 0 in a page with a GPU, as workers may need a module of their own}
    */
   readonly cpuWorkers?: number;
   /** Bytes per second of a plain copy on the device, where you know it. @default {that of the most alike profile} */
@@ -137,7 +137,7 @@ export function chooseConfiguration(
     "constants",
     "shipped",
   ]);
-  const { cpuWorkers = usualWorkers() } = options;
+  const { cpuWorkers = usualWorkers(device !== null) } = options;
   const problem = withKnownStencil(checkProblem("choose a configuration", asks));
   const isOpen = asks.steps === undefined;
   const given = [profiles].flat() as readonly Profile[];
@@ -243,9 +243,10 @@ function chooseAnew(asked: Asked): Choice {
   return { ...choice, message: explain(choice) };
 }
 
-/** One worker per core, but in a page: not every bundle has their module. */
-function usualWorkers(): number {
-  return isPage() ? 0 : countCores();
+/** One worker per core, but in a page: not every bundle has their module, and threads may share no memory. */
+function usualWorkers(hasGpu: boolean): number {
+  if (!isPage()) return countCores();
+  return hasGpu ? 0 : typeof SharedArrayBuffer === "undefined" ? 1 : countCores();
 }
 
 /** What the models know of the device at hand; what it does not report is taken from a profile's device like it. */

@@ -1,3 +1,7 @@
+import { reasonOf } from "../platform.ts";
+
+export { reasonOf };
+
 /**
  * A profile or journal that cannot be used: it is unreadable, damaged, of another version or of another device, or
  * the file cannot be written. The message is one line that says where, what was wanted and what was found.
@@ -27,18 +31,4 @@ export function isMissing(error: unknown): boolean {
 export function isDiskFailure(error: unknown): boolean {
   const { code, cause } = Object(error) as { code?: unknown; cause?: unknown };
   return ["ENOSPC", "EDQUOT", "EIO", "EROFS"].includes(`${code}`) || (!!cause && isDiskFailure(cause));
-}
-
-/** What the system reported, in a few words: `No such file or directory`; of a missing permission the flag that gives it. */
-export function reasonOf(error: unknown): string {
-  const message = error instanceof Error ? error.message : String(error);
-  const [, kind, of] = /^Requires (\w+) access(?: to "(.*)")?, run again/.exec(message) ?? [];
-  if (kind === "all") return "Deno guards what the system keeps there";
-  if (kind !== undefined) {
-    const what = ["read", "write", "run"].includes(kind) ? `${kind} it` : `use ${kind}`;
-    const flag = `--allow-${kind}${of && `=${of}`}`;
-    return `Deno may not ${what}: run it as a task (deno task NAME), or add ${flag}`;
-  }
-  return message.replace(/\n.*/s, "").replace(/ \(os error \d+\).*$/, "")
-    .replace(/^E[A-Z]+: (.*), \w+(?: '.*')?$/, "$1");
 }

@@ -4,29 +4,14 @@ import { formatPlural } from "../format.ts";
 import { withDirectoryLock } from "./file_lock.ts";
 import { formatProfile } from "./format_profile.ts";
 import { type DeviceIdentity, devicesOf, isSameDevice, mergeProfiles } from "./merge.ts";
+import { PROFILES } from "./own_profile.ts";
 import { oneLine, ProfileError, reasonOf } from "./profile_error.ts";
 import { readFileIfThere } from "./read_profile.ts";
 import { checkProfile, parseProfile, type Profile, type ReadOptions } from "./schema.ts";
 
 export { isSameDevice, mergeProfiles } from "./merge.ts";
+export { defaultProfilePath } from "./own_profile.ts";
 export { readProfile } from "./read_profile.ts";
-
-/** A file name for a device's profile, of small letters, digits and dashes, without an ending. */
-export function profileName({ gpu, cpu }: DeviceIdentity): string {
-  const title = gpu === null ? cpu.model : gpu.description || `${gpu.vendor} ${gpu.device}`;
-  const safe = title.normalize("NFKD").toLowerCase().replace(/[^a-z0-9]+/g, "-").slice(0, 80);
-  const name = safe.replace(/^-+|-+$/g, "");
-  // Windows keeps a few names to itself
-  return name === "" ? "device" : /^(con|prn|aux|nul|com\d|lpt\d)$/.test(name) ? `${name}-device` : name;
-}
-
-/** The folder of profiles where nothing else is said. It alone is made where it is missing. */
-const PROFILES = "profiles";
-
-/** Where `tune` writes without `--out`: `profiles/<device>.json`. */
-export function defaultProfilePath(device: DeviceIdentity): string {
-  return `${PROFILES}/${profileName(device)}.json`;
-}
 
 /**
  * Writes a profile, merged with the one that is already there, and returns what the file then holds. Missing

@@ -6,7 +6,7 @@ import { parameterWords } from "./words.ts";
 
 /** How a program runs a configuration. */
 const USE =
-  markup`A program runs it with <code>createSolver(device, problem, configuration)</code>; <code>chooseConfiguration(profile, problem, device)</code> reads it from the profile.`;
+  markup`A program runs it with <code>createSolver(problem, { configuration })</code>; without one it reads it from the profile.`;
 
 /** The chosen configuration: its parameters in words, what changing one of them does, and its JSON to copy. */
 export function configurationCard(view: EntryView): Html {

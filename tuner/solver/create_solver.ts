@@ -10,6 +10,7 @@ import { bindingsOf } from "../../kernels/wgsl/shader.ts";
 import type { GpuPlan } from "../../kernels/traversals/traversal.ts";
 import { traversalNamed } from "../../kernels/traversals/all.ts";
 import { adapterInfoOf } from "../devices/device.ts";
+import { openDevice } from "../devices/open_device.ts";
 import { CompileAhead } from "../devices/gpu/compile_ahead.ts";
 import { borrowedMemory } from "../devices/gpu/field_memory.ts";
 import { GpuDevice } from "../devices/gpu/gpu_device.ts";
@@ -21,7 +22,8 @@ import { checkProblem } from "../problem/resolve_problem.ts";
 import { refuserOf } from "../problem/request_error.ts";
 import { type Configuration, configurationKey } from "../configuration.ts";
 import { describeValue } from "../format.ts";
-import { chooseConfiguration } from "../profile/choose.ts";
+import { type Choice, chooseConfiguration } from "../profile/choose.ts";
+import { ownProfile } from "../profile/own_profile.ts";
 import { FieldSolver } from "./field_solver.ts";
 import { type Contender, Refinement } from "./refinement.ts";
 import type { Solver, SolverOptions } from "./solver.ts";
@@ -65,69 +67,152 @@ export function solverLayout(problem: OpenProblem, configuration: Configuration)
 }
 
 /**
- * Creates a solver: compiles a configuration for a problem and allocates its memory. All fields start at zero,
+ * Creates a solver: opens the device, chooses how to compute, compiles that and takes its memory. All fields start at zero,
  * materials have the stencil's values, and the time step is 0.
  *
- * @param device your own device, with any limits; null where the CPU computes alone
- * @param asked what to compute; runs may be of any length, and those shorter than its `steps` are planned anew
- * @param configuration how to compute it, as {@linkcode chooseConfiguration} returns it; of CPU workers no more are started
- *   than there are cores, as the solver's `configuration` then says
- * @param options your own buffers, the time-out, the CPU workers' module, whether to try other configurations
- * @throws {RangeError} if the request is wrong
+ * @param problem what to compute; runs may be of any length, and those shorter than its `steps` are planned anew
+ * @param options your own device, profile, configuration or buffers, the time-out, what to go on from, whether to try other
+ *   configurations
+ * @throws {RangeError} if the request is wrong, or no configuration can run it
+ * @throws {ProfileError} if the profile that it finds on this machine is not valid
  * @throws {SolverError} if the device cannot run it; the message is one line
  *
  * @example
  * ```ts
  * import { createSolver } from "./create_solver.ts";
- * import { chooseConfiguration } from "../profile/choose.ts";
- * import { openDevice } from "../devices/open_device.ts";
  * import { wave } from "../../kernels/stencils/wave.ts";
  * import { assertAlmostEquals } from "@std/assert";
  *
- * const problem = { stencil: wave(4), grid: [16, 16, 16], boundary: "periodic", steps: 10 } as const;
+ * const problem = { stencil: wave(4), grid: [16, 16, 16], boundary: "periodic" } as const;
  * const exact = problem.stencil.planeWave!(problem.grid, [1, 0, 2]);
- * const device = await openDevice();
- * const { configuration } = chooseConfiguration([], problem, device);
- * {
- *   using solver = await createSolver(device, problem, configuration);
- *   await solver.write("F", (...cell) => exact.at(cell, 0));
- *   await solver.write("F", (...cell) => exact.at(cell, -1), { ago: 1 });
- *   await solver.run(25);
- *   const slice = await solver.read("F", { x: 3, slices: 1 });
- *   assertAlmostEquals(slice[5 * 16 + 7]!, exact.at([3, 5, 7], 25), 1e-4);
- * }
- * device?.destroy();
+ * await using solver = await createSolver(problem);
+ * await solver.write("F", (...cell) => exact.at(cell, 0));
+ * await solver.write("F", (...cell) => exact.at(cell, -1), { ago: 1 });
+ * await solver.run(25);
+ * const slice = await solver.read("F", { x: 3, slices: 1 });
+ * assertAlmostEquals(slice[5 * 16 + 7]!, exact.at([3, 5, 7], 25), 1e-4);
  * ```
+ */
+export async function createSolver(problem: OpenProblem, options?: SolverOptions): Promise<Solver>;
+/**
+ * The same with a device and a configuration, as it was called before.
+ *
+ * @ignore
  */
 export async function createSolver(
   device: GPUDevice | null,
-  asked: OpenProblem,
+  problem: OpenProblem,
   configuration: Configuration,
-  options: SolverOptions = {},
+  options?: Omit<SolverOptions, "device" | "profile" | "configuration">,
+): Promise<Solver>;
+export async function createSolver(
+  first: OpenProblem | GPUDevice | null,
+  second?: OpenProblem | SolverOptions,
+  ...[configuration, last = {}]: readonly [configuration?: Configuration, options?: SolverOptions]
 ): Promise<Solver> {
-  const problem = checkProblem("create the solver", asked);
+  const isFormer = configuration !== undefined, asked = (isFormer ? second : first) as OpenProblem;
+  const former = isRecord(last) ? { ...last, device: first ?? null, configuration } : last;
+  const problem = checkProblem("create the solver", asked), options = checked(isFormer ? former : second);
+  const { device = await openFor(options) } = options, isOpened = device !== options.device;
+  try {
+    const choice = options.configuration ? undefined : await choose(asked, device, options.profile);
+    const how = choice ?? { configuration: options.configuration!, runnersUp: true as const };
+    const refine = options.refine === true ? how.runnersUp : options.refine ?? false;
+    const { configuration } = how, isOpen = asked.steps === undefined;
+    return await openSolver(problem, { ...options, configuration, device, refine, choice, isOpened, isOpen });
+  } catch (error) {
+    if (isOpened) device?.destroy();
+    throw error;
+  }
+}
+
+/** Refuses options that make no sense. */
+function checked(given: unknown = {}): SolverOptions & { readonly timeoutMs: number } {
   const refuse = refuserOf("create the solver");
-  if (!isRecord(options)) refuse("options are wanted", describeValue(options));
-  checkOptions("create the solver", options, ["buffers", "timeoutMs", "workerUrl", "refine", "from"]);
-  const { buffers, timeoutMs = 20_000, refine = false } = options;
+  if (!isRecord(given)) return refuse("options are wanted", describeValue(given));
+  const options: SolverOptions = given;
+  checkOptions("create the solver", options, [
+    "device",
+    "profile",
+    "configuration",
+    "buffers",
+    "timeoutMs",
+    "workerUrl",
+    "refine",
+    "from",
+  ]);
+  const { device, profile, configuration, buffers, timeoutMs = 20_000, refine = false } = options;
   if (!(typeof timeoutMs === "number" && timeoutMs >= 1 && timeoutMs < 2 ** 31)) {
     refuse("timeoutMs must be from 1 to 2³¹ − 1, which timers can wait", `${timeoutMs}`);
   }
   if (typeof refine !== "boolean" && !Array.isArray(refine)) {
     refuse("refine must be a boolean or a list of configurations", describeValue(refine));
   }
-  for (const one of [configuration, ...Array.isArray(refine) ? refine : []]) {
+  const own = configuration === undefined ? [] : [configuration];
+  for (const one of [...own, ...Array.isArray(refine) ? refine : []]) {
     if (!isRecord(one?.share) || !isRecord(one.parameters)) {
       refuse("a configuration is wanted, as chooseConfiguration returns it", describeValue(one));
     }
   }
-  const { share, share: { deviceMemory } } = configuration, usesGpu = uses(share, "gpu");
+  const { deviceMemory } = configuration?.share ?? {};
   if (deviceMemory !== undefined) {
     refuse("a grid that lies on the GPU as a whole is wanted", describeValue({ deviceMemory }));
+  }
+  if (configuration !== undefined && profile !== undefined) {
+    refuse("a configuration or a profile to choose it from is wanted", "both");
   }
   if (buffers && refine !== false) {
     refuse("with your own buffers refine must be false", describeValue(refine));
   }
+  if (buffers && (device === undefined || configuration === undefined)) {
+    const missing = device === undefined ? "device" : "configuration";
+    refuse("with your own buffers your device and a configuration are wanted", `no ${missing}`);
+  }
+  return { ...options, timeoutMs };
+}
+
+/** The system's device; null where there is none, or nothing for it to do. */
+async function openFor({ configuration, refine = false }: SolverOptions): Promise<GPUDevice | null> {
+  const isForCpu = configuration !== undefined && refine === false && !uses(configuration.share, "gpu");
+  return isForCpu ? null : await openDevice();
+}
+
+/** Chooses from the profiles that are given, or from what `tune` wrote on this machine. */
+async function choose(
+  problem: OpenProblem,
+  device: GPUDevice | null,
+  given: SolverOptions["profile"],
+): Promise<Choice> {
+  const { profile, note }: Awaited<ReturnType<typeof ownProfile>> = given
+    ? {}
+    : await ownProfile(device && (adapterInfoOf(device) ?? UNKNOWN));
+  const choice = chooseConfiguration(given ?? profile ?? [], problem, device);
+  return note ? { ...choice, message: `${choice.message}; ${note}` } : choice;
+}
+
+/** A device that does not say what it is. */
+const UNKNOWN = { vendor: "", device: "", description: "" };
+
+/** What a solver is opened with, all of it decided. */
+interface Decided extends Omit<SolverOptions, "profile"> {
+  readonly device: GPUDevice | null;
+  readonly configuration: Configuration;
+  readonly refine: boolean | readonly Configuration[];
+  readonly timeoutMs: number;
+  readonly choice: Choice | undefined;
+  /** Whether the device is to end with the solver. */
+  readonly isOpened: boolean;
+  /** Whether the problem named no steps. */
+  readonly isOpen: boolean;
+}
+
+/** Compiles a configuration for a problem, and takes its memory. */
+async function openSolver(
+  problem: Problem,
+  { device, configuration, choice, isOpened, isOpen, ...options }: Decided,
+): Promise<Solver> {
+  const { buffers, timeoutMs, refine } = options, { share } = configuration, usesGpu = uses(share, "gpu");
+  const refuse = refuserOf("create the solver");
   const from = options.from && new Blob([options.from]), saved = from && await openState(from, problem);
   if (buffers && saved?.hasPoints && problem.survey === undefined) {
     refuse("with your own buffers a problem with a survey is wanted, as the one that was saved", "none");
@@ -137,8 +222,9 @@ export async function createSolver(
   }
   return await failingAs("create the solver", async () => {
     const gpu = usesGpu || (refine !== false && device !== null)
-      ? await GpuDevice.borrow(device!, { timeoutMs })
+      ? await GpuDevice.borrow(device!, { timeoutMs, isBorrowed: !isOpened })
       : undefined;
+    if (gpu === undefined && isOpened) device?.destroy(); // the CPU is faster
     if (buffers && gpu) {
       checkBuffers(planGpuPart(problem, configuration, gpu), configuration, buffers, device);
     }
@@ -160,7 +246,7 @@ export async function createSolver(
           if (gpu === undefined || !uses(other.share, "gpu")) return;
           await compilePlan(gpu, planGpuPart(problem, other, gpu));
         },
-        ...(asked.steps === undefined && {
+        ...(isOpen && {
           longRunGain: remembered((one: Configuration, steps: number) =>
             gpu === undefined ? 1 : longRunGain(problem, one, { steps, gpu })
           ),
@@ -169,6 +255,7 @@ export async function createSolver(
       solver = new FieldSolver({
         contender,
         gpu,
+        choice,
         refinement,
         isBorrowed: buffers !== undefined,
         withPoints: () => openContender(withPoints, configuration, gpu, options),

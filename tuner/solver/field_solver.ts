@@ -9,6 +9,7 @@ import type { GpuDevice } from "../devices/gpu/gpu_device.ts";
 import type { SharedField } from "../devices/shared/shared_field.ts";
 import type { Configuration } from "../configuration.ts";
 import { crc32 } from "../platform.ts";
+import type { Choice } from "../profile/choose.ts";
 import { RequestError } from "../problem/request_error.ts";
 import { checkSignals } from "../problem/resolve_problem.ts";
 import { type CellRange, checked, checkStart, checkSteps, profileOf, rangeOf, sliceSource } from "./cells.ts";
@@ -25,6 +26,8 @@ import { type PlaceOptions, type Position, type ReceiverOptions, Survey } from "
 interface SolverParts {
   readonly contender: Contender;
   readonly gpu: GpuDevice | undefined;
+  /** Why the configuration was chosen, if it was. */
+  readonly choice?: Choice | undefined;
   readonly refinement?: Refinement | undefined;
   /** Whether the GPU's arrays are the caller's. */
   readonly isBorrowed: boolean;
@@ -76,6 +79,10 @@ export class FieldSolver implements Solver {
 
   get configuration(): Configuration {
     return this.#current.configuration;
+  }
+
+  get choice(): Choice | undefined {
+    return this.#parts.choice;
   }
 
   get step(): number {

@@ -2,6 +2,8 @@ import type { InitialField } from "../../kernels/initial_field.ts";
 import type { Layout } from "../../kernels/layout.ts";
 import type { Problem } from "../../kernels/stencils/stencil.ts";
 import type { Configuration } from "../configuration.ts";
+import type { Choice } from "../profile/choose.ts";
+import type { Profile } from "../profile/profile_types.ts";
 import type { Refined } from "./refined.ts";
 import type { SnapshotOptions } from "./snapshots.ts";
 import type { PlaceOptions, Position, ReceiverOptions } from "../devices/survey.ts";
@@ -9,10 +11,26 @@ import type { PlaceOptions, Position, ReceiverOptions } from "../devices/survey.
 /** Options of {@linkcode createSolver}. */
 export interface SolverOptions {
   /**
+   * Your own device, with any limits; null: the CPU alone.
+   * @default {the system's fastest GPU with all its limits, where there is one; it ends with the solver}
+   */
+  readonly device?: GPUDevice | null;
+  /**
+   * One profile or several, of any devices, from which the configuration is chosen.
+   * @default {what `tune` wrote on this machine, where it may be read: the file that the environment variable FACET_PROFILE
+   * names, else `profiles/<device>.json` in the folder where the program runs, or in Facet's own}
+   */
+  readonly profile?: Profile | readonly Profile[];
+  /**
+   * How to compute it, as {@linkcode chooseConfiguration} returns it; of CPU workers no more are started than there are
+   * cores. @default {chosen; {@linkcode Solver.choice} says why}
+   */
+  readonly configuration?: Configuration;
+  /**
    * Your own arrays for even and odd time levels, used in place: F(t) lies in the first if t is even, else in the
    * second; F(t−1) in the other. They are where the solver starts, F(0) and F(−1), and are never destroyed. Each holds
    * {@linkcode solverLayout}'s `length` f32 values, with zeros in the pads, and has the usages STORAGE, COPY_SRC and
-   * COPY_DST. Only where the GPU computes alone, with a traversal that works in the canonical order of cells.
+   * COPY_DST. Only with your device and a configuration of which the GPU computes all, in the canonical order of cells.
    * @default {undefined} the solver creates its own, filled with zeros
    */
   readonly buffers?: readonly [even: GPUBuffer, odd: GPUBuffer];
@@ -30,7 +48,8 @@ export interface SolverOptions {
   readonly from?: Blob | Uint8Array<ArrayBuffer> | undefined;
   /**
    * Measures other configurations in the first runs, and goes on with the fastest; results stay the same but for
-   * rounding. Pass a {@linkcode Choice}'s `runnersUp`; with true it tries the models' best predictions. Until
+   * rounding. With true it tries the runners-up of the choice, or beside your own configuration the models' best
+   * predictions. Until
    * {@linkcode Solver.refined} is done it takes memory for a second field, `layout` and `level` may change with each
    * run, and runs take about twice as long. Runs of fewer steps than the problem's, if it names any, begin no measurement. In Deno up to
    * four threads, each with a device of its own on the same GPU, compile what is tried next. Not with `buffers`.
@@ -63,8 +82,8 @@ export interface SolverRun {
 }
 
 /**
- * A problem ready to run on your own device, any number of steps, with your initial values and materials, in your
- * buffers or in its own; {@linkcode createSolver} creates one. You may call its methods without waiting for the
+ * A problem ready to run, any number of steps, with your initial values and materials, on a device and in buffers of
+ * yours or of its own; {@linkcode createSolver} creates one. You may call its methods without waiting for the
  * previous call: each begins when the one before has ended.
  */
 export interface Solver extends Disposable, AsyncDisposable {
@@ -72,6 +91,8 @@ export interface Solver extends Disposable, AsyncDisposable {
   readonly problem: Problem;
   /** How it is computed now. */
   readonly configuration: Configuration;
+  /** Why it was chosen, and the rate that was expected; undefined where `configuration` was given. */
+  readonly choice: Choice | undefined;
   /** Time steps since the initial state. */
   readonly step: number;
   /** What `refine` has found so far; undefined without it. */
@@ -198,8 +219,8 @@ export interface Solver extends Disposable, AsyncDisposable {
   run(steps: number): Promise<SolverRun>;
 
   /**
-   * Releases everything that the solver created: buffers, pipelines, workers. The device and your own buffers stay as
-   * they are. A call under way has half a second to end, then it is refused as those are that wait. `using` calls this; `await using` also waits.
+   * Releases everything that the solver created: buffers, pipelines, workers, the device that it opened. Your own device
+   * and buffers stay as they are. A call under way has half a second to end, then it is refused as those are that wait. `using` calls this; `await using` also waits.
    */
   dispose(): void;
 }

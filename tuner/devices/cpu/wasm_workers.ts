@@ -5,7 +5,7 @@ import type { Layout } from "../../../kernels/layout.ts";
 import { alongAxes, type Boundaries } from "../../../kernels/stencils/stencil.ts";
 import type { Update } from "../../../kernels/update.ts";
 import { MAX_WORKERS } from "../../configuration.ts";
-import { shareable, startThread, type Thread } from "../../platform.ts";
+import { reasonOf, shareable, startThread, type Thread } from "../../platform.ts";
 import { RunFailure } from "../run_failure.ts";
 import { BARRIER_BYTES, endBarrier } from "./barrier.ts";
 import { compileOnce } from "./compiled_modules.ts";
@@ -114,7 +114,12 @@ export class CpuPool {
       throw new RangeError(`Cannot start the CPU workers: ${wanted}: current value is ${workers}`);
     }
     if (!mayShare() && workers > 1) throw new RunFailure("limits", NOT_ISOLATED);
-    const pool = new CpuPool(options);
+    let pool: CpuPool;
+    try {
+      pool = new CpuPool(options);
+    } catch (error) { // Deno reads a worker's module only where it may
+      throw new RunFailure("limits", `the CPU workers cannot be started: ${reasonOf(error)}`);
+    }
     await pool.#enqueue(options.workers, (part) => ({ kind: "start", memory: pool.#memory.shared, part }));
     return pool;
   }

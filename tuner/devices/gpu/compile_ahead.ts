@@ -1,4 +1,4 @@
-import { countCores, startThread, type Thread } from "../../platform.ts";
+import { countCores, mayRead, startThread, type Thread } from "../../platform.ts";
 import type { CompileCommand, ShaderSource } from "./compile_worker.ts";
 
 /** Threads at most: each has a device of its own, which takes memory. */
@@ -176,9 +176,8 @@ function moduleUrl(): URL {
 function mayLoad(url: URL): boolean {
   if (typeof Deno === "undefined") return false;
   if (url.protocol !== "file:") return true;
-  const { state } = Deno.permissions.querySync({ name: "read", path: url });
   try {
-    return state === "granted" && Deno.statSync(url).isFile;
+    return mayRead(url) && Deno.statSync(url).isFile;
   } catch {
     return false;
   }

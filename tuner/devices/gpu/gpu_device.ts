@@ -105,15 +105,15 @@ export class GpuDevice implements Disposable {
   }
 
   /**
-   * Works on a device that belongs to someone else, within the limits it was made with. Disposing leaves it open.
+   * Works on a device that may belong to someone else, within the limits it was made with. Disposing then leaves it open.
    *
    * @throws {RunFailure} "device-lost", if it is
    */
   static async borrow(
     device: GPUDevice,
-    { timeoutMs = 20_000 }: { timeoutMs?: number } = {},
+    { timeoutMs = 20_000, isBorrowed = true }: { timeoutMs?: number; isBorrowed?: boolean } = {},
   ): Promise<GpuDevice> {
-    const gpu = new GpuDevice(device, { timeoutMs, isBorrowed: true });
+    const gpu = new GpuDevice(device, { timeoutMs, isBorrowed });
     await gpu.checked("device-lost", () => gpu.#calibrate());
     return gpu;
   }

@@ -1,0 +1,83 @@
+import { describeCpu } from "../devices/device.ts";
+import { cpuName, environmentOf, isPage, mayRead } from "../platform.ts";
+import type { AdapterIdentity } from "./match_device.ts";
+import { ProfileError } from "./profile_error.ts";
+import type { Profile } from "./profile_types.ts";
+import { readFileIfThere } from "./read_profile.ts";
+import { parseProfile } from "./schema.ts";
+
+/** What a device is called in a profile. */
+interface Named {
+  readonly gpu:
+    | Pick<AdapterIdentity, "vendor" | "device" | "description">
+    | null;
+  readonly cpu: { readonly model: string };
+}
+
+/** A file name for a device's profile, of small letters, digits and dashes, without an ending. */
+export function profileName({ gpu, cpu }: Named): string {
+  const title = gpu === null ? cpu.model : gpu.description || `${gpu.vendor} ${gpu.device}`;
+  const safe = title.normalize("NFKD").toLowerCase().replace(/[^a-z0-9]+/g, "-")
+    .slice(0, 80);
+  const name = safe.replace(/^-+|-+$/g, "");
+  // Windows keeps a few names to itself
+  return name === "" ? "device" : /^(con|prn|aux|nul|com\d|lpt\d)$/.test(name) ? `${name}-device` : name;
+}
+
+/** The folder of profiles where nothing else is said. It alone is made where it is missing. */
+export const PROFILES = "profiles";
+
+/** Where `tune` writes without `--out`: `profiles/<device>.json`. */
+export function defaultProfilePath(device: Named): string {
+  return `${PROFILES}/${profileName(device)}.json`;
+}
+
+/** Facet's own folder, in which its tasks run; not in words that bundlers look for. */
+const ROOT = "../../", FACET = new URL(ROOT, import.meta.url);
+
+/** Profiles by the path of their file, as it was read last: the choices of a profile are kept with it. */
+const known = new Map<
+  string,
+  { readonly text: string; readonly profile: Profile }
+>();
+
+/**
+ * The profile that `tune` wrote of a GPU, or of the CPU, on this machine: the file that the environment variable
+ * FACET_PROFILE names, else `profiles/<device>.json` in the folder where the program runs, or in Facet's own. Undefined
+ * where there is none, in pages, and where Deno may not read it; `note` then says which flags permit it.
+ *
+ * @throws {ProfileError} if FACET_PROFILE names no file, or the file is no valid profile
+ */
+export async function ownProfile(
+  gpu: Named["gpu"],
+): Promise<{ readonly profile?: Profile; readonly note?: string }> {
+  if (isPage()) return {};
+  const named = environmentOf("FACET_PROFILE");
+  if (named) {
+    const profile = await readKnown(named);
+    if (profile !== undefined) return { profile };
+    throw new ProfileError(`Cannot read ${named}, which FACET_PROFILE names: there is no such file`);
+  }
+  const path = defaultProfilePath({ gpu, cpu: describeCpu() });
+  const places = [path, ...FACET.protocol === "file:" ? [new URL(path, FACET)] : []];
+  for (const place of places.filter(mayRead)) {
+    const profile = await readKnown(place);
+    if (profile !== undefined) return { profile };
+  }
+  const flags = [
+    ...(mayRead(path) ? [] : [`--allow-read=${PROFILES}`]),
+    // a CPU's profile has its name
+    ...(gpu === null && cpuName() === "" ? ["--allow-sys=cpus"] : []),
+  ];
+  return flags.length === 0 ? {} : {
+    note: `no profile was found: Deno looks for it with ${flags.join(" ")}`,
+  };
+}
+
+async function readKnown(path: string | URL): Promise<Profile | undefined> {
+  const text = await readFileIfThere(path), before = known.get(`${path}`);
+  if (text === undefined || text === before?.text) return before?.profile;
+  const profile = parseProfile(text, `${path}`);
+  known.set(`${path}`, { text, profile });
+  return profile;
+}
