@@ -76,6 +76,18 @@ export {
   tanh,
   type Value,
 } from "./kernels/operations.ts";
+export {
+  curl,
+  derivative,
+  type DerivativeOptions,
+  divergence,
+  gradient,
+  type GradientOptions,
+  laplacian,
+  type LaplacianOptions,
+  type OperatorOptions,
+  type Way,
+} from "./kernels/operators.ts";
 export type {
   Assignment,
   AxisProfile,

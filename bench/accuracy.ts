@@ -6,7 +6,7 @@
  * @module
  */
 import { indexOf, layOut } from "../kernels/layout.ts";
-import { secondDerivative, symbolAt } from "../kernels/stencils/cross.ts";
+import { secondDerivative, symbolAt } from "../kernels/weights.ts";
 import { fourierLimit, heat, HEAT_DELTAS } from "../kernels/stencils/heat.ts";
 import { FOURIER_LIMIT_1D, heat1d } from "../kernels/stencils/heat_1d.ts";
 import { ks, KS_POINTS } from "../kernels/stencils/ks.ts";

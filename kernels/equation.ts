@@ -11,8 +11,9 @@ import { type Ago, type Axis, type Expression, type Offset, SIGNAL, type Tap, ta
 import { evaluate, formula, nodeOf, type Value } from "./operations.ts";
 import { packingOf } from "./packing.ts";
 import { splitSources } from "./sources.ts";
-import { axisNames, BOUNDARIES, type Dimensions, type Stencil } from "./stencils/stencil.ts";
+import { axesOf, axisNames, BOUNDARIES, type Dimensions, type Stencil } from "./stencils/stencil.ts";
 import type { AxisProfile, Material, Update, ValueRange } from "./update.ts";
+import { writingAlong } from "./weighted_sums.ts";
 
 /** A material: what no step changes. It stands for its value in the cell that is computed. */
 export type MaterialTap = Expression & {
@@ -213,7 +214,10 @@ export function equation<
   const known = new Proxy(planes, {
     get: (_, key) => typeof key === "string" ? planes[names[indexOf(key, "step", names)]!] : undefined,
   });
-  const made: unknown = step(known as unknown as Parameters<typeof step>[0], SIGNAL);
+  const made: unknown = writingAlong(
+    axesOf({ dimensions }),
+    () => step(known as unknown as Parameters<typeof step>[0], SIGNAL),
+  );
   const written = (Array.isArray(made) ? made : [made]).map((values: unknown, i) => {
     const place = `sub-step ${i + 1}`;
     want(isRecord(values), place, "new values of fields by name are wanted", values);

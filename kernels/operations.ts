@@ -16,6 +16,7 @@ import {
   type Variable,
 } from "./expression.ts";
 import { FUNCTIONS } from "./functions.ts";
+import { collected } from "./weighted_sums.ts";
 
 /** What stands wherever an expression is wanted. */
 export type Value = Expression | number;
@@ -42,7 +43,7 @@ export function operate(kind: Operation, ...values: readonly Value[]): Expressio
     return operands.reduce((left, right) => operate(kind, left, right));
   }
   const numbers = operands.flatMap((node) => node?.kind === "constant" ? [node.value] : []);
-  if (numbers.length < operands.length) return { kind, operands };
+  if (numbers.length < operands.length) return collected(kind, operands) ?? { kind, operands };
   return constant((NUMBERS[kind] as (...values: number[]) => number)(...numbers));
 }
 

@@ -33,8 +33,9 @@ import {
 } from "../equation.ts";
 import type { Expression } from "../expression.ts";
 import { add, atLeast, divide, multiply, subtract } from "../operations.ts";
+import { laplacian } from "../operators.ts";
 import type { ValueRange } from "../update.ts";
-import { armsOf, conservingWeights, secondDerivative } from "./cross.ts";
+import { conservingWeights, secondDerivative } from "../weights.ts";
 import { type Accuracy, type Scheme, stepOf, warningOf } from "./dispersion.ts";
 import { edgesOf, type EdgeWidths, sumOf } from "./edges.ts";
 import {
@@ -163,7 +164,7 @@ export function acoustic(options: AcousticOptions = {}): Stencil {
   requireValue(isFree || surface === "absorbing", "acoustic", "surface must be absorbing or free", surface);
   const depth = dimensions - 1, last = ownAxes(dimensions)[depth]!;
   const scaled = secondDerivative(order).sides.map((c) => c * (timeStep / spacing) ** 2);
-  const { centre, sides } = conservingWeights(0, scaled, 2 * dimensions);
+  const { sides } = conservingWeights(0, scaled, 2 * dimensions);
   // dΔt/2
   const peakOf = (width: number) => 3 * Math.log(1 / LEFT) * most / (width * spacing) * timeStep / 2;
   const damping = edgesOf("acoustic", edges, { peakOf, isFree, dimensions });
@@ -194,9 +195,9 @@ export function acoustic(options: AcousticOptions = {}): Stencil {
       });
       const arms = rho
         ? flowsOf(p, rho, sides, dimensions)
-        : [multiply(centre, p), ...armsOf(p, sides, dimensions)];
-      const laplacian = sumOf([...arms, ...mirrored]), square = multiply(v, v);
-      const push = multiply(rho ? multiply(square, rho) : square, add(laplacian, multiply(timeStep ** 2, s)));
+        : [multiply((timeStep / spacing) ** 2, laplacian(p, { order }))];
+      const spread = sumOf([...arms, ...mirrored]), square = multiply(v, v);
+      const push = multiply(rho ? multiply(square, rho) : square, add(spread, multiply(timeStep ** 2, s)));
       const rates = Object.keys(damping).map((name) => planes[name]!);
       if (rates.length === 0) return { p: add(subtract(multiply(2, p), p.before()), push) };
       // the same with r = 1/(1 + dΔt/2), as (1 − dΔt/2)r = 2r − 1: p(t−1) + r (2 (p − p(t−1)) + push)

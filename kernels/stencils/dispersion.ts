@@ -6,7 +6,7 @@
  * @module
  */
 import { checkOptions } from "../check_options.ts";
-import { symbolAt } from "./cross.ts";
+import { symbolAt } from "../weights.ts";
 import { requireValue } from "./stencil.ts";
 
 /** How accurate a time step is to be. */

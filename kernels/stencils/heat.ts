@@ -10,7 +10,9 @@
 import { checkOptions } from "../check_options.ts";
 import { equation } from "../equation.ts";
 import { add, multiply } from "../operations.ts";
-import { armsOf, conservingWeights, planeWavesOf, secondDerivative, spreadOf } from "./cross.ts";
+import { laplacian } from "../operators.ts";
+import { conservingWeights, secondDerivative, spreadOf } from "../weights.ts";
+import { planeWavesOf } from "./plane_waves.ts";
 import { type Equation, type InSpace, oneOf, requireOneOf, requireStable, type Stencil } from "./stencil.ts";
 
 /** The reaches δ, in cells, for which the scheme is offered: 7, 13, 19 and 25 points. */
@@ -46,14 +48,14 @@ export function heat(delta: number, options: { fourier?: number | undefined } & 
     { fourier = 0.9 * limit } = options;
   requireStable("heat", "the Fourier number αΔt/h²", fourier, limit, ` of delta ${delta}`);
   const scaled = secondDerivative(2 * delta).sides.map((c) => fourier * c);
-  const weights = conservingWeights(1, scaled, 2 * dimensions), { centre, sides } = weights;
+  const weights = conservingWeights(1, scaled, 2 * dimensions);
   const stencil = equation({
     name: "heat",
     variant: { delta },
     title: `heat diffusion, delta ${delta}`,
     dimensions,
     fields: { F: [-1, 1] },
-    step: ({ F }) => ({ F: add(multiply(centre, F), ...armsOf(F, sides, dimensions)) }),
+    step: ({ F }) => ({ F: add(F, multiply(fourier, laplacian(F, { order: 2 * delta }))) }),
   });
   return { ...stencil, planeWave: planeWavesOf(weights, { readsPrevious: false }) };
 }

@@ -11,7 +11,7 @@
 import { checkOptions } from "../check_options.ts";
 import { equation } from "../equation.ts";
 import { add, multiply } from "../operations.ts";
-import { conservingWeights } from "./cross.ts";
+import { conservingWeights } from "../weights.ts";
 import { type Equation, requireStable, type Stencil } from "./stencil.ts";
 
 /** Largest stable Fourier number Fo = αΔt/Δx². */

@@ -16,7 +16,7 @@ import { checkOptions } from "../check_options.ts";
 import { equation } from "../equation.ts";
 import type { Expression } from "../expression.ts";
 import { add, multiply, subtract } from "../operations.ts";
-import { conservingWeights } from "./cross.ts";
+import { conservingWeights } from "../weights.ts";
 import { type Equation, oneOf, requireOneOf, requireStable, type Stencil } from "./stencil.ts";
 
 /** Points that a sub-step reads: the flattened form, and the one that takes four sub-steps. */

@@ -9,7 +9,9 @@
 import { checkOptions } from "../check_options.ts";
 import { equation } from "../equation.ts";
 import { add, multiply, subtract } from "../operations.ts";
-import { armsOf, conservingWeights, planeWavesOf, secondDerivative, spreadOf } from "./cross.ts";
+import { laplacian } from "../operators.ts";
+import { conservingWeights, secondDerivative, spreadOf } from "../weights.ts";
+import { planeWavesOf } from "./plane_waves.ts";
 import { type Equation, type InSpace, oneOf, requireOneOf, requireStable, type Stencil } from "./stencil.ts";
 
 /** The orders of approximation in space. */
@@ -44,14 +46,16 @@ export function wave(order: number, options: { courant?: number | undefined } & 
     { courant = 0.9 * limit } = options;
   requireStable("wave", "the Courant number cΔt/h", courant, limit, ` of order ${order}`);
   const scaled = secondDerivative(order).sides.map((c) => courant * courant * c);
-  const weights = conservingWeights(2, scaled, 2 * dimensions), { centre, sides } = weights;
+  const weights = conservingWeights(2, scaled, 2 * dimensions);
   const stencil = equation({
     name: "wave",
     variant: { order },
     title: `acoustic wave equation, order ${order}`,
     dimensions,
     fields: { F: [-1, 1] },
-    step: ({ F }) => ({ F: add(subtract(multiply(centre, F), F.before()), ...armsOf(F, sides, dimensions)) }),
+    step: ({ F }) => ({
+      F: add(subtract(multiply(2, F), F.before()), multiply(courant * courant, laplacian(F, { order }))),
+    }),
   });
   return { ...stencil, planeWave: planeWavesOf(weights, { readsPrevious: true }) };
 }

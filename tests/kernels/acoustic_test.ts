@@ -1,6 +1,6 @@
 import { assert, assertAlmostEquals, assertEquals, assertMatch, assertThrows } from "@std/assert";
 import { definitionOf, hashOf, stencilOf } from "../../kernels/definition.ts";
-import { secondDerivative, spreadOf } from "../../kernels/stencils/cross.ts";
+import { secondDerivative, spreadOf } from "../../kernels/weights.ts";
 import {
   acoustic,
   acousticEdges,

@@ -4,7 +4,7 @@
  */
 import { assertLess, assertLessOrEqual, assertThrows } from "@std/assert";
 import { acoustic } from "../../kernels/stencils/acoustic.ts";
-import { secondDerivative } from "../../kernels/stencils/cross.ts";
+import { secondDerivative } from "../../kernels/weights.ts";
 import { elastic, elasticTimeStep } from "../../kernels/stencils/elastic.ts";
 import { WAVE_ORDERS } from "../../kernels/stencils/wave.ts";
 import { randomNumbers } from "./random_equation.ts";

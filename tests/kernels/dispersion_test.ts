@@ -8,7 +8,7 @@ import {
 } from "@std/assert";
 import { hashOf } from "../../kernels/definition.ts";
 import { acoustic, acousticTimeStep, acousticWarning } from "../../kernels/stencils/acoustic.ts";
-import { secondDerivative } from "../../kernels/stencils/cross.ts";
+import { secondDerivative } from "../../kernels/weights.ts";
 import { changeOf } from "../../kernels/stencils/dispersion.ts";
 import { elastic, elasticScheme, elasticTimeStep, elasticWarning } from "../../kernels/stencils/elastic.ts";
 import { maxwell, maxwellWarning, SPEED_OF_LIGHT } from "../../kernels/stencils/maxwell.ts";

@@ -4,7 +4,7 @@ import { along, equation, type FieldTap } from "../../kernels/equation.ts";
 import { add, multiply, shifted, subtract } from "../../kernels/operations.ts";
 import { runReference } from "../../kernels/reference.ts";
 import { acoustic, acousticTimeStep } from "../../kernels/stencils/acoustic.ts";
-import { secondDerivative, spreadOf, symbolAt } from "../../kernels/stencils/cross.ts";
+import { secondDerivative, spreadOf, symbolAt } from "../../kernels/weights.ts";
 import { heat, HEAT_DELTAS } from "../../kernels/stencils/heat.ts";
 import { life } from "../../kernels/stencils/life.ts";
 import {

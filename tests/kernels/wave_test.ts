@@ -1,7 +1,7 @@
 import { assert, assertAlmostEquals, assertEquals, assertThrows } from "@std/assert";
 import fc from "fast-check";
 import { fold, NUMBERS } from "../../kernels/expression.ts";
-import { conservingWeights, secondDerivative, symbolAt } from "../../kernels/stencils/cross.ts";
+import { conservingWeights, secondDerivative, symbolAt } from "../../kernels/weights.ts";
 import { stabilityLimit, wave, WAVE_ORDERS } from "../../kernels/stencils/wave.ts";
 import { onlyExpression } from "../../kernels/update.ts";
 

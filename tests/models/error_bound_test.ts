@@ -11,7 +11,7 @@ import {
   type Problem,
   type Stencil,
 } from "../../kernels/stencils/stencil.ts";
-import { conservingWeights, secondDerivative } from "../../kernels/stencils/cross.ts";
+import { conservingWeights, secondDerivative } from "../../kernels/weights.ts";
 import { ks } from "../../kernels/stencils/ks.ts";
 import { life } from "../../kernels/stencils/life.ts";
 import { stabilityLimit, wave } from "../../kernels/stencils/wave.ts";

@@ -3,7 +3,7 @@ import { type Offset, tap } from "../../kernels/expression.ts";
 import { add, choose, divide, greater, multiply, squareRoot, subtract } from "../../kernels/operations.ts";
 import { initialValue } from "../kernels/initial_value.ts";
 import { runReference } from "../../kernels/reference.ts";
-import { type CrossWeights, secondDerivative, symbolAt } from "../../kernels/stencils/cross.ts";
+import { type CrossWeights, secondDerivative, symbolAt } from "../../kernels/weights.ts";
 import { elastic } from "../../kernels/stencils/elastic.ts";
 import { fourierLimit, heat, HEAT_DELTAS } from "../../kernels/stencils/heat.ts";
 import { FOURIER_LIMIT_1D, heat1d } from "../../kernels/stencils/heat_1d.ts";

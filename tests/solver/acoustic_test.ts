@@ -1,7 +1,7 @@
 import { assert, assertAlmostEquals } from "@std/assert";
 import { profilesOf } from "../../kernels/axis_profiles.ts";
 import type { Interpolation } from "../../kernels/interpolation.ts";
-import { secondDerivative } from "../../kernels/stencils/cross.ts";
+import { secondDerivative } from "../../kernels/weights.ts";
 import { acoustic, type AcousticOptions, acousticTimeStep } from "../../kernels/stencils/acoustic.ts";
 import type { Boundaries, Grid } from "../../kernels/stencils/stencil.ts";
 import { placed } from "../../kernels/update.ts";

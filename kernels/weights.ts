@@ -1,13 +1,9 @@
 /**
- * What cross-shaped stencils have in common: the coefficients of the central second derivative, its largest value,
- * what they make of a wave, and the sums of taps that they weigh.
+ * Coefficients of finite differences: those of the central second derivative in closed form, with its largest value and
+ * what it makes of a wave, all others by Fornberg's recursion; and how weights are rounded to f32.
  *
  * @module
  */
-import type { FieldTap } from "../equation.ts";
-import type { Expression } from "../expression.ts";
-import { add, multiply } from "../operations.ts";
-import type { Dimensions, Stencil } from "./stencil.ts";
 
 /**
  * Coefficients c_0, c_1, … c_p of the central second derivative of order 2p:
@@ -25,6 +21,28 @@ export function secondDerivative(order: number): CrossWeights {
     sides.push((k % 2 === 1 ? 2 : -2) * ratio / (k * k));
   }
   return { centre: -2 * sides.reduce((sum, c) => sum + c, 0), sides };
+}
+
+/**
+ * Weights of a derivative of any degree from values at any places: the derivative, at 0, of the polynomial through them
+ * (B. Fornberg, "Generation of Finite Difference Formulas on Arbitrarily Spaced Grids", Math. Comp. 51, 1988).
+ *
+ * @param places different from each other, in units of the spacing, more than `degree`
+ * @param degree 0 for the value itself, 1 for the slope, …
+ */
+export function differenceWeights(places: readonly number[], degree: number): number[] {
+  // weights[k][j]: of the k-th derivative, of place j, from the places up to the last one taken in
+  let weights = Array.from({ length: degree + 1 }, (_, k) => k === 0 ? [1] : [0]), product = 1;
+  for (let n = 1; n < places.length; n++) {
+    const place = places[n]!, last = places[n - 1]!, before = product;
+    product = places.slice(0, n).reduce((all, other) => all * (place - other), 1);
+    const of = (k: number, j: number): number => weights[k]?.[j] ?? 0;
+    weights = weights.map((row, k) => [
+      ...row.map((_, j) => (place * of(k, j) - k * of(k - 1, j)) / (place - places[j]!)),
+      before / product * (k * of(k - 1, n - 1) - last * of(k, n - 1)),
+    ]);
+  }
+  return weights[degree]!;
 }
 
 /** S = |c_0| + 2Σ|c_k|: what the second derivative multiplies the shortest wave by, at most. */
@@ -69,37 +87,6 @@ export function conservingWeights(total: number, sides: readonly number[], count
 }
 
 /** The distance between numbers of f32 that are as large, or a little larger. */
-function unitOf(value: number): number {
+export function unitOf(value: number): number {
   return 2 ** (Math.floor(Math.log2(Math.abs(value) * (1 + 2 ** -20))) - 23);
-}
-
-/**
- * The plane waves that a scheme carries without error: where F(t+1) = Σ, the weighted sum, λⁿ cos k·r with λ of
- * {@linkcode symbolAt}; where F(t+1) = Σ − F(t−1), cos(k·r − ωt) with cos ωΔt = λ/2.
- */
-export function planeWavesOf(
-  weights: CrossWeights,
-  { readsPrevious }: { readsPrevious: boolean },
-): NonNullable<Stencil["planeWave"]> {
-  return (grid, modes) => {
-    const phases = modes.map((periods, axis) => 2 * Math.PI * periods / grid[axis]!);
-    const lambda = symbolAt(weights, ...phases), omega = Math.acos(lambda / 2);
-    return {
-      at(cell, step) {
-        const phase = phases.reduce((sum, theta, axis) => sum + theta * cell[axis]!, 0);
-        return readsPrevious ? Math.cos(phase - omega * step) : lambda ** step * Math.cos(phase);
-      },
-    };
-  };
-}
-
-/** For every distance 1, 2, … its weight times the sum of the cells that far away along the axes. */
-export function armsOf(field: FieldTap, sides: readonly number[], dimensions: Dimensions): Expression[] {
-  return sides.map((weight, i) => multiply(weight, armAt(field, i + 1, dimensions)));
-}
-
-/** Pairs first: a short chain of additions is what a thread waits for. */
-function armAt({ at }: FieldTap, k: number, dimensions: Dimensions): Expression {
-  const pairs = [add(at(0, -k), at(0, k)), add(at(-k), at(k))] as const;
-  return dimensions === 2 ? add(...pairs) : add(add(at(0, 0, -k), at(0, 0, k)), ...pairs);
 }
