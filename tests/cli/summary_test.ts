@@ -206,15 +206,15 @@ Deno.test("the summary explains ties, also where the chosen configuration was no
     entry: { ...ENTRY, tieSet: [chosen!, tied] },
     bestOfEach: new Map([["diamond-torre", torre]]),
   };
-  const text = summaryOf(outcome), tie = "\n  2 configurations tie, at up to 775 Gcells/s: ";
-  assertStringIncludes(text, `${tie}Facet picks the one that needs least of the device\n`);
+  const text = summaryOf(outcome), tie = "\n  2 configurations are equally fast (up to 775 Gcells/s); ";
+  assertStringIncludes(text, `${tie}the simplest is taken\n`);
   assertStringIncludes(
     summaryOf({ ...outcome, earlierMessage: "another, which is replaced" }),
-    `${tie}the profile's stays, else Facet picks the one that needs least of the device\n`,
+    `${tie}the profile's is kept if it is one of them, else the simplest is taken\n`,
   );
-  assertMatch(text, /^Chosen among 2 that tie: diamond-torre /m);
+  assertMatch(text, /^Chosen: diamond-torre /m);
   assert(!/fastest/i.test(text), text);
-  assertMatch(text, /^ {2}GPU diamond-torre +775 +█+ +ties with it$/m);
+  assertMatch(text, /^ {2}GPU diamond-torre +775 +█+ +equally fast$/m);
   assertMatch(text, /^ {2}GPU and CPU +770 +█+[^ ]* +the chosen one$/m);
 });
 
@@ -224,7 +224,7 @@ Deno.test("where stepwise ties no factor over it is given, and disturbed samples
   const result = { ...ENTRY.result, samples, speedupOverStepwise: 0.84 };
   const disturbed = { ...OUTCOME, entry: { ...ENTRY, result, tieSet: [chosen!, stepwise] } };
   const text = summaryOf(disturbed);
-  assertStringIncludes(text, " of its roof, ties with the best stepwise\n");
+  assertStringIncludes(text, " of its roof, as fast as the best stepwise\n");
   assert(!text.includes("0.84"), text);
   assertStringIncludes(
     text,

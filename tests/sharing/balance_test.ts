@@ -150,10 +150,10 @@ Deno.test("in a limited time what is slower than one device alone is not verifie
   assertEquals([slower.best, slower.evaluations, slower.iterations.length > 0], [undefined, [], true]);
   assertMatch(
     slower.message,
-    /; sharing would take [\d,]+× as long: [\d.]+ ms a step, on the GPU alone 419 ns$/,
+    /^sharing with the CPU would take [\d,]+× as long \([\d.]+ ms a step; the GPU alone: 419 ns\)$/,
   );
   const late = await balance({ ...simulate({ costs: FAST }), alone: ALONE, deadlineNs: 0.1e9 });
-  assertMatch(late.message, /; too late to verify a step of [\d.]+ µs$/);
+  assertMatch(late.message, /^no time was left to verify a shared step of [\d.]+ µs$/);
 });
 
 Deno.test("the CPU traverses its share as it does alone, stepwise only in short rounds", async () => {

@@ -631,7 +631,7 @@ Deno.test("a CPU far behind the GPU is left out where there is no time for it, a
   assert(outcome.entry!.balance.length >= 1);
   assertMatch(
     outcome.balanceMessage,
-    /; sharing would take \d+× as long: 10.\d ms a step, on the GPU alone 33.6 µs$/,
+    /^sharing with the CPU would take \d+× as long \(10.\d ms a step; the GPU alone: 33.6 µs\)$/,
   );
   assertWon(outcome);
 });

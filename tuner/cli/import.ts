@@ -63,7 +63,7 @@ export const run = command({
   };
   const text = [
     `Wrote ${out} and its journal: ${formatPlural(record.records, "record")} of ${problem.stencil}`,
-    `${tieSet.length > 1 ? `Chosen among ${tieSet.length} that tie` : "Fastest"}: ` +
+    `${tieSet.length > 1 ? `Chosen of ${tieSet.length} that are equally fast` : "Fastest"}: ` +
     `${describeConfiguration(configuration)}, ${formatRate(result.cellsPerSecond)}`,
     ...renderLosses(record.notCarried),
   ];

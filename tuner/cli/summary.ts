@@ -128,11 +128,10 @@ function describeWinner(outcome: TuneOutcome, entry: ProfileEntry, highest: numb
   const lowClock = describeLowClock(clock);
   const like = { like: cellsPerSecond };
   const rate = formatRate(cellsPerSecond), most = Math.max(...tieSet.map((tie) => tie.cellsPerSecond));
-  const upTo = most > cellsPerSecond ? `, at up to ${formatRate(most, like)}` : "";
-  const needsLeast = "Facet picks the one that needs least of the device";
+  const upTo = most > cellsPerSecond ? ` (up to ${formatRate(most, like)})` : "";
   const choice = outcome.earlierMessage === undefined
-    ? needsLeast
-    : `the profile's stays, else ${needsLeast}`;
+    ? "the simplest is taken"
+    : "the profile's is kept if it is one of them, else the simplest is taken";
   const shown = highest && formatRate(highest, like), warning = describeWarning(result);
   const hostRate = byHost &&
     `${formatRate(byHost.cellsPerSecond)} in a run of ${formatPlural(byHost.steps, "step")}`;
@@ -142,7 +141,7 @@ function describeWinner(outcome: TuneOutcome, entry: ProfileEntry, highest: numb
     `  ${formatMeasured(result)}` +
     (roofFraction === null ? "" : `, ${formatPercent(roofFraction)} of its roof`) +
     (tiesWithStepwise(entry)
-      ? ", ties with the best stepwise"
+      ? ", as fast as the best stepwise"
       : speedupOverStepwise === null
       ? ""
       : `, ${formatFactor(speedupOverStepwise)} the best stepwise`),
@@ -153,7 +152,7 @@ function describeWinner(outcome: TuneOutcome, entry: ProfileEntry, highest: numb
       ? []
       : [`  during the search the best was ${shown}; measured again, the chosen one runs at ${rate}`]),
     `  verified against ${verification.against}: ${formatError(verification)}`,
-    ...(tieSet.length > 1 ? [`  ${tieSet.length} configurations tie${upTo}: ${choice}`] : []),
+    ...(tieSet.length > 1 ? [`  ${tieSet.length} configurations are equally fast${upTo}; ${choice}`] : []),
   ];
 }
 
@@ -189,7 +188,7 @@ function chart(outcome: TuneOutcome, { hasBars }: SummaryContext): Line[] {
   const standing = ({ configuration, cellsPerSecond }: Measurement): string => {
     const key = configurationKey(configuration);
     if (key === chosen) return `the ${word}`;
-    if (ties.has(key)) return "ties with it";
+    if (ties.has(key)) return "equally fast";
     // alone it may have had a better time
     const isFinalist = finalists.some(({ measurement }) =>
       configurationKey(measurement.configuration) === key

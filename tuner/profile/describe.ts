@@ -3,7 +3,7 @@ import { cellsOf } from "../../kernels/stencils/stencil.ts";
 import type { Configuration } from "../configuration.ts";
 import type { CpuDescription, GpuDescription } from "../devices/device.ts";
 import { gpuName } from "../devices/vendors.ts";
-import { formatBytes, formatCount, formatPeriod, formatPlural } from "../format.ts";
+import { formatBytes, formatPeriod, formatPlural } from "../format.ts";
 import type { ProfileEntry, ProfileProblem } from "./schema.ts";
 import { isShared, isStepwise, uses } from "../shares.ts";
 
@@ -85,10 +85,9 @@ export function describeConfiguration(configuration: Configuration): string {
   return `${order}, ${here}; ${onCpu}, ${there}; exchange every ${formatPeriod(exchangeEvery)}`;
 }
 
-/** What an entry's choice may be called: nothing is the fastest that ties, or reads lower than another rate. */
+/** What an entry's choice is called: "chosen" where others are equally fast or another rate reads higher. */
 export function describeChoice({ tieSet, result }: ProfileEntry, highest: number): string {
-  if (tieSet.length > 1) return `chosen among ${formatCount(tieSet.length)} that tie`;
-  return highest > result.cellsPerSecond ? "chosen" : "fastest";
+  return tieSet.length > 1 || highest > result.cellsPerSecond ? "chosen" : "fastest";
 }
 
 /** Whether the best stepwise ties with another choice: a factor between the two says nothing. */

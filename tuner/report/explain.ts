@@ -44,8 +44,10 @@ export function whySentence({ entry, winner, stepwise, best, speedup, points }: 
   }
   if (winner === stepwise) {
     const part = formatPercent((second?.cellsPerSecond ?? 0) / winner.cellsPerSecond);
-    const others = second ? `${nameOf(second)} reaches ${part} of its rate` : "nothing else was measured";
-    return `${name}, one pass over memory for each step, is ${choice}: ${others}.`;
+    const others = second ? `${ownerAndName(second)} reaches ${part} of that` : "Nothing else was measured";
+    const ties = entry.tieSet.length;
+    const also = ties > 1 ? `; ${formatCount(ties)} configurations are equally fast` : "";
+    return `${name} is ${choice}${also}. ${others}.`;
   }
   if (speedup === undefined) {
     const count = points.length;
@@ -53,7 +55,7 @@ export function whySentence({ entry, winner, stepwise, best, speedup, points }: 
     return `${name} computes ${rate}, ${which}.`;
   }
   if (tiesWithStepwise(entry)) {
-    return `${name} computes ${rate} and ties with ${stepwiseName(stepwise, winner)}.`;
+    return `${name} computes ${rate} and is as fast as ${stepwiseName(stepwise, winner)}.`;
   }
   const gain = Math.abs(speedup - 1) < NOTHING ? "" : `${times(speedup)} `;
   return `${name} is ${gain}as fast as ${stepwiseName(stepwise, winner)}${because(winner, stepwise)}.`;
@@ -70,7 +72,7 @@ export function stepwiseName(stepwise: Point | undefined, winner: Point): string
 export function overviewSentence(views: readonly EntryView[]): string {
   const speedups = views.flatMap(({ speedup }) => speedup ?? []);
   const start = `On ${formatPlural(views.length, "problem")} the chosen configurations are`;
-  if (speedups.length < views.length) return `${start} the fastest that were measured, or tie with these.`;
+  if (speedups.length < views.length) return `${start} the fastest that were measured, or as fast as these.`;
   if (Math.max(...speedups) < 1 + NOTHING) {
     return `On ${views.length} problems nothing is much faster than stepwise.`;
   }
@@ -99,6 +101,12 @@ function because(winner: Point, stepwise: Point | undefined): string {
 function nameOf({ series }: Point): string {
   if (series === TOGETHER) return "GPU and CPU together";
   return series.replace(/^CPU /, "the CPU's ");
+}
+
+/** A series at the start of a sentence, with its device: `The GPU's marching`. */
+function ownerAndName(point: Point): string {
+  const { series } = point, name = nameOf(point);
+  return series === TOGETHER ? name : name === series ? `The GPU's ${name}` : name.replace(/^the /, "The ");
 }
 
 /** `3.9 times`. */
@@ -141,9 +149,9 @@ function againstOthers({ points, winner, entry }: EntryView): Html | undefined {
   const ties = entry.tieSet.length - 1;
   if (ties > 0) {
     const others = points.filter(({ isTied }) => isTied).map((point) => another(winner, point));
-    const count = formatPlural(ties, "other configuration ties", "other configurations tie");
+    const count = formatPlural(ties, "other configuration is", "other configurations are");
     const little = `not significantly slower, or too little slower to matter: ${others.join("; ")}.`;
-    return markup`<strong>${count} with it</strong>, ${little}`;
+    return markup`<strong>${count} equally fast</strong>, ${little}`;
   }
   const second = points.find(({ isWinner, series }) => !isWinner && series !== TOGETHER);
   if (second === undefined) return undefined;
@@ -152,7 +160,7 @@ function againstOthers({ points, winner, entry }: EntryView): Html | undefined {
     ? `is ${formatPercent(difference)} slower`
     : "was faster once, but not when the best were measured again in turns";
   const next = another(winner, second);
-  return markup`<strong>Nothing ties with it.</strong> The next best (${next}) ${verdict}.`;
+  return markup`<strong>Nothing else is as fast.</strong> The next best (${next}) ${verdict}.`;
 }
 
 /** Another configuration: its traversal, and in what it differs from the chosen one; in all where that is another. */

@@ -91,7 +91,7 @@ export function ratesFigure({ points, best, winner, stepwise }: EntryView): Html
     `Every mark is a measured configuration${
       roofs.length > 0 ? ", the upright line the roof of the fastest" : ""
     }. ` +
-      `A ring marks the chosen one${isTied ? " and those that tie with it" : ""}. ` +
+      `A ring marks the chosen one${isTied ? " and those that are equally fast" : ""}. ` +
       `Within 5% of it: ${formatCount(near)} of ${formatCount(points.length)}.`,
     chart,
     tableBehind("Rates as a table", table("The fastest of each traversal", ["traversal", ...columns], rows)),

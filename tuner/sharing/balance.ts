@@ -103,9 +103,9 @@ export async function balance(options: BalanceOptions): Promise<Balance> {
     iterations: first === found ? found.iterations : [...first!.iterations, ...found.iterations],
     evaluations,
     settled: found.isSettled,
-    message: (tried.length === 1 ? "" : `exchanging every ${formatPeriod(found.exchangeEvery)}, `) +
-      found.message + (settled === undefined ? proposed : "") +
-      (whyNotMeasured === undefined ? "" : `; ${whyNotMeasured}`),
+    message: whyNotMeasured ??
+      (tried.length === 1 ? "" : `exchanging every ${formatPeriod(found.exchangeEvery)}, `) + found.message +
+        (settled === undefined ? proposed : ""),
     costModel: costModel && modelOf(options, tried, evaluations),
   };
 }
@@ -134,14 +134,14 @@ function whyNotMeasure(options: SharingOptions, { stepNs }: BalanceCandidate): s
   // infinite where no rate is known
   const aloneNs = cellsOf(problem.grid) / Math.max(cpu, gpu) * 1e9;
   if (stepNs > (1 + NEAR) * aloneNs) {
-    const device = cpu > gpu ? "CPU" : "GPU";
-    const times = `${formatDuration(stepNs)} a step, on the ${device} alone ${formatDuration(aloneNs)}`;
-    return `sharing would take ${formatFactor(stepNs / aloneNs)} as long: ${times}`;
+    const [device, other] = cpu > gpu ? ["CPU", "GPU"] : ["GPU", "CPU"];
+    const times = `${formatDuration(stepNs)} a step; the ${device} alone: ${formatDuration(aloneNs)}`;
+    return `sharing with the ${other} would take ${formatFactor(stepNs / aloneNs)} as long (${times})`;
   }
   // a run to verify, and a sample by the host's clock
   const runNs = problem.steps * stepNs;
   const isLate = session.now() + runNs + Math.max(runNs, HOST_BATCH_NS) > deadlineNs;
-  return isLate ? `too late to verify a step of ${formatDuration(stepNs)}` : undefined;
+  return isLate ? `no time was left to verify a shared step of ${formatDuration(stepNs)}` : undefined;
 }
 
 /** The costs and the curve by what the search measured; a verified measurement of an R replaces the search's. */

@@ -448,7 +448,7 @@ function isPower(count: number): boolean {
 /** Why a problem cannot have several steps a pass. */
 const deepRefusal = remembered((problem: Problem) => refusalOf(deepOf(problem), problem));
 
-/** What does not depend on the grid either. */
+/** Queues, tiles and register counts of a march: the same for every grid, so cached by update. */
 const partsOf = remembered((
   update: Update,
   zPerThread: number,
