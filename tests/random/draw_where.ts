@@ -111,8 +111,8 @@ function drawParameters(
   if (lists.some(([, list]) => list.length === 0)) return undefined;
   // some beyond the lists, which serve large grids
   const draw = ([name, list]: (typeof lists)[0], stray: number): number =>
-    !ANY_COUNT.has(name) || !dice.chance(stray) ? dice.oneOf(list) : name === "nt"
-      ? 2 * dice.from(1, 6)
+    !ANY_COUNT.has(name) || !dice.chance(stray)
+      ? dice.oneOf(list)
       // whether larger tiles fit takes seconds to find out
       : dice.from(1, dice.oneOf(name === "dts" ? [2, 3] : [2, 3, 12]));
   const parameters: Record<string, number> = {};

@@ -241,6 +241,11 @@ export class Interpreter {
         }
         [this.#receivers, this.#sources, this.#watches, this.step] = [[], [], [], 0];
         return;
+      case "continue":
+        // whoever takes snapshots and samples adds them again
+        this.#receivers = this.#receivers.filter(({ takes }) => takes !== "samples");
+        this.#watches = [];
+        return;
       case "initialise":
         return this.#initialise(one, outcome);
       case "read": {

@@ -90,6 +90,8 @@ export async function runCase(one: RandomCase, gpu: LimitedGpu | undefined): Pro
         return void await machine.snapshots(call, take);
       case "reset":
         return void await machine.reset();
+      case "continue":
+        return void await machine.continue();
       case "initialise": {
         await machine.initialise(call.kind, call.seed);
         return { start: await startOf(machine, one, true) };
@@ -105,8 +107,9 @@ export async function runCase(one: RandomCase, gpu: LimitedGpu | undefined): Pro
   const calls: Outcome[] = [], failing = (error: unknown): Outcome => ({ error: messageOf(error) });
   try {
     calls.push(await startOf(machine, one, false).then((start) => ({ start })).catch(failing));
-    // the reads after `initialise` come one after another
-    const isHasty = one.isHasty && one.calls.every(({ call }) => call !== "initialise");
+    // the reads after `initialise` come one after another, and another solver when the one before has saved
+    const isHasty = one.isHasty &&
+      one.calls.every(({ call }) => call !== "initialise" && call !== "continue");
     if (isHasty) calls.push(...await Promise.all(one.calls.map((call, by) => make(call, by).catch(failing))));
     for (const [by, call] of isHasty ? [] : one.calls.entries()) {
       const outcome = await make(call, by).catch(failing);

@@ -32,6 +32,7 @@ export interface Machine extends AsyncDisposable {
   receivers(call: Extract<Call, { call: "receivers" }>, take: Take): Promise<void>;
   snapshots(call: Extract<Call, { call: "snapshots" }>, take: Take): Promise<void>;
   reset(): Promise<void>;
+  continue(): Promise<void>;
   initialise(kind: "noise" | "integers" | "binary" | "zero", seed: number): Promise<void>;
   read(name: string, ago?: 1, x?: number, slices?: number): Promise<ArrayLike<number>>;
   traces(): Promise<readonly ArrayLike<number>[]>;
@@ -99,17 +100,19 @@ export async function makeMachine(one: RandomCase, gpu: LimitedGpu | undefined):
   const { configuration, sections, hasBuffers = false } = where, problem = problemOf(one);
   const usesGpu = configuration.share.gpuSlices > 0;
   const buffers = hasBuffers ? makeBuffers(problem, configuration, gpu!) : undefined;
-  if (sections !== undefined) {
-    const { bytes, isBuffer } = sections;
-    gpu!.lower({ maxStorageBufferBindingSize: bytes, ...(isBuffer && { maxBufferSize: bytes }) });
-  }
-  try {
-    const options = { timeoutMs: TIMEOUT_MS, ...(buffers && { buffers }) };
-    const solver = await createSolver(usesGpu ? gpu!.device : null, problem, configuration, options);
-    return new SolverMachine(solver, buffers ?? []);
-  } finally {
-    gpu?.lower({});
-  }
+  const make = async (from?: Blob): Promise<Solver> => {
+    if (sections !== undefined) {
+      const { bytes, isBuffer } = sections;
+      gpu!.lower({ maxStorageBufferBindingSize: bytes, ...(isBuffer && { maxBufferSize: bytes }) });
+    }
+    try {
+      const options = { timeoutMs: TIMEOUT_MS, ...(buffers && { buffers }), ...(from && { from }) };
+      return await createSolver(usesGpu ? gpu!.device : null, problem, configuration, options);
+    } finally {
+      gpu?.lower({});
+    }
+  };
+  return new SolverMachine(await make(), make, buffers ?? []);
 }
 
 function makeBuffers(problem: OpenProblem, configuration: Configuration, { device }: LimitedGpu) {
@@ -119,11 +122,12 @@ function makeBuffers(problem: OpenProblem, configuration: Configuration, { devic
 }
 
 class SolverMachine implements Machine {
-  readonly #solver: Solver;
+  #solver: Solver;
+  readonly #make: (from: Blob) => Promise<Solver>;
   readonly #buffers: readonly GPUBuffer[];
 
-  constructor(solver: Solver, buffers: readonly GPUBuffer[]) {
-    [this.#solver, this.#buffers] = [solver, buffers];
+  constructor(solver: Solver, make: (from: Blob) => Promise<Solver>, buffers: readonly GPUBuffer[]) {
+    [this.#solver, this.#make, this.#buffers] = [solver, make, buffers];
   }
 
   write({ name, values, ago, x, slices, isList }: Parameters<Machine["write"]>[0]): Promise<void> {
@@ -175,6 +179,12 @@ class SolverMachine implements Machine {
 
   reset(): Promise<void> {
     return this.#solver.reset();
+  }
+
+  async continue(): Promise<void> {
+    const from = await this.#solver.save();
+    await this.#solver[Symbol.asyncDispose]();
+    this.#solver = await this.#make(from);
   }
 
   initialise(...all: Parameters<Machine["initialise"]>): Promise<void> {
@@ -287,6 +297,10 @@ class RankMachine implements Machine {
 
   snapshots(): Promise<void> {
     throw new RangeError("Ranks have no snapshots");
+  }
+
+  continue(): Promise<void> {
+    throw new RangeError("Ranks save checkpoints");
   }
 
   reset(): Promise<void> {

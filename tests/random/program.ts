@@ -74,9 +74,10 @@ function solverLines(
       ? [
         `const { length } = F.solverLayout(problem, configuration), usage = GPUBufferUsage.STORAGE | GPUBufferUsage.COPY_SRC | GPUBufferUsage.COPY_DST;`,
         `const buffers: any = [0, 1].map(() => device.createBuffer({ size: 4 * length, usage }));`,
-        `const solver = await F.createSolver(device, problem, configuration, { buffers, timeoutMs: 600000 });`,
+        `const options = { buffers, timeoutMs: 600000 };`,
       ]
-      : [`const solver = await F.createSolver(device, problem, configuration, { timeoutMs: 600000 });`],
+      : [`const options = { timeoutMs: 600000 };`],
+    `let solver = await F.createSolver(device, problem, configuration, options);`,
   ];
 }
 
@@ -168,6 +169,8 @@ function callOf(
       ) + right;
     case "reset":
       return on(`reset()`) + right;
+    case "continue":
+      return `{ const from = await solver.save(); await solver[Symbol.asyncDispose](); solver = await F.createSolver(device, problem, configuration, { ...options, from }); }${right}`;
     case "initialise":
       return (isRanks
         ? on(`initialise(${json({ kind: call.kind, seed: call.seed })} as any)`)

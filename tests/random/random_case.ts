@@ -55,6 +55,8 @@ export type Call =
     readonly box?: { readonly low: readonly number[]; readonly size: readonly number[] };
   }
   | { readonly call: "reset" }
+  /** Saves, and goes on in a solver that is made of what was saved. */
+  | { readonly call: "continue" }
   | {
     readonly call: "initialise";
     readonly kind: "noise" | "integers" | "binary" | "zero";
