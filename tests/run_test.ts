@@ -30,6 +30,15 @@ Deno.test("testArguments passes flags on, and names the paths unless they are gi
   assertEquals([own.at(-1), own.includes("--no-check")], ["tests/std/", false]);
 });
 
+Deno.test("what draws is tested once, after all others", () => {
+  const drawing = "tests/page/draw_test.ts";
+  assertEquals([testArguments([]).includes(`--ignore=${drawing}`), testArguments([], true).at(-1)], [
+    true,
+    drawing,
+  ]);
+  assertEquals(testArguments([], true).includes("tests/"), false);
+});
+
 Deno.test("--thorough and the seconds of random scripts are not passed on", () => {
   assertEquals(ownArguments(["--filter", "a", "--thorough", "--seconds", "3600", "tests/x.ts"]), {
     args: ["--filter", "a", "tests/x.ts"],

@@ -25,8 +25,7 @@ async function rendered(device: GPUDevice, simulation: Simulation, map: string):
   return bytes;
 }
 
-/** Draws scenes, and compares their pictures with what their solvers hold. */
-async function compareDrawn(): Promise<void> {
+Deno.test("the render pass draws what the solver's memory holds, in the map's colours", async () => {
   const device = await openDevice();
   assert(device !== null, "no adapter");
   for (const name of ["sound", "volume", "life"]) {
@@ -58,14 +57,6 @@ async function compareDrawn(): Promise<void> {
     }
   }
   device.destroy();
-}
-
-// beside other devices of one process a render pass on an H100 may never end (NVIDIA 580.159.04)
-if (Deno.args[0] === "compare-drawn") await compareDrawn();
-Deno.test("the render pass draws what the solver's memory holds, in the map's colours", async () => {
-  const args = ["run", "--no-prompt", "--no-check", "--cached-only", "-A", import.meta.url, "compare-drawn"];
-  const { success, stderr } = await new Deno.Command(Deno.execPath(), { args }).output();
-  assert(success, new TextDecoder().decode(stderr));
 });
 
 Deno.test("every colour map is made of colours", () => {
