@@ -583,19 +583,19 @@ const SUBJECTS: readonly Subject[] = [
     },
   },
   {
-    problem: { ...PROBLEM, steps: 11 },
+    problem: { ...PROBLEM, steps: 9 },
     way: {
       traversal: volumeTorre,
-      parameters: { side: 4, patchA: 1, patchB: 1, patchC: 1, phases: 2, ahead: 2, nt: 6, bands: 2 },
+      parameters: { side: 4, patchA: 1, patchB: 1, patchC: 1, phases: 2, ahead: 3, nt: 6, bands: 2 },
     },
     mutations: {
       "no barrier": ["workgroupBarrier();", ""],
       "another torre's lane along a": ["(Y + forth)", "(Y + back)"],
       "another torre's lane along b": ["(Y + back)", "(Y + forth)"],
       "another torre's lane along c": ["(Z + back)", "(Z + forth)"],
-      "the front of the tier before": ["min(tier + 2, last)", "min(tier + 1, last)"],
+      "the front of the tier before": ["let next = min(tier + 3, last)", "let next = min(tier + 2, last)"],
       "a direction's lanes in another's": ["select(column0, column1,", "select(column0, column0,"],
-      "a neighbour's value one place off": ["exchange[own + 26]", "exchange[own + 25]"],
+      "a neighbour's value one place off": ["[own26]", "[own25]"],
       "cells beyond the grid that are not zero": ["if (atEdge || x < 0", "if (x < 0"],
       "cells beyond the ends of x that are not zero": ["x < 0 || x + W > NX) {", "x < 0) {"],
       "tiles of another column": ["(row.stage + 300000 - Y) % 3", "(row.stage + 300001 - Y) % 3"],
@@ -604,7 +604,7 @@ const SUBJECTS: readonly Subject[] = [
       "an odd number of steps in the arrays of an even one": ["(row.height & 1) == 0", "true"],
       "tiers before the grid left out too long": [
         "max(0, (S - x - W - 2 * S) / S)",
-        "max(0, (S - x - W) / S)",
+        "max(0, (S - x - W + 2) / S)",
       ],
       "a tile that is not loaded where it meets the grid": ["if (x + W + S > 0) {", "if (x > 0) {"],
     },

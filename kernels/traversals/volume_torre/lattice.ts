@@ -57,8 +57,8 @@ export const pieceOf = remembered((
   const rounds = Math.ceil(sum(front) / threads);
   // only the first elements along any form are read by others
   const shared = elements.filter((element) => element.some((value) => value < slope));
-  const places = placesOf(blocks, shared, slope, phases);
-  const slots = new Map(shared.map((element, i) => [`${element}`, places.slots[i]!]));
+  const places = placesOf(blocks, shared, slope, phases), { strides } = places;
+  const slots = new Map(places.slots.flat().map((element, slot) => [`${element}`, slot]));
   const within = (element: Triple): Triple =>
     element.map((value, i) => value % patch[i]!) as unknown as Triple;
   return {
@@ -85,14 +85,15 @@ export const pieceOf = remembered((
         const first = sum(front.slice(0, direction)) - round * threads;
         return first < threads && first + length > 0 ? { direction, thread: Math.max(0, first) } : [];
       }),
-    strides: places.strides,
-    /** Words of workgroup memory, of one cell or two: cells of one parity take turns where there are two phases. */
-    words: places.words,
-    wordBytes: phases === 2 ? 4 : 8,
-    /** Where an element lies from the place of the thread whose patch begins at the tile's corner. */
+    strides,
+    /** Slots and their places in each array of workgroup memory: the second's have none beyond the last thread along one form. */
+    arrays: places.slots.map((slots, i) => ({ slots: slots.length, places: places.counts[i]! })),
+    /** Bytes of workgroup memory; of two phases' a place has one cell, as cells of one parity take turns. */
+    bytes: places.bytes,
+    /** The slot of an element, and its place there from that of the thread whose patch begins at the tile's corner. */
+    slotOf: (element: Triple): number => slots.get(`${within(element)}`)!,
     placeOf: (element: Triple): number =>
-      slots.get(`${within(element)}`)! +
-      sum(element.map((value, i) => Math.floor(value / patch[i]!) * places.strides[i]!)),
+      sum(element.map((value, i) => Math.floor(value / patch[i]!) * strides[i]!)),
   };
 });
 
@@ -106,25 +107,25 @@ function frontOf({ tile, slope }: VolumePiece): Triple[][] {
 
 /**
  * Places of a thread's elements in workgroup memory: a slot for each shared element, in it one place for each thread and
- * for those of the front. Of the strides those are taken with the fewest bank conflicts that fit.
+ * for those of the front. Of the strides those are taken with the fewest bank conflicts that fit. A shader finds a slot by a
+ * constant: wgpu keeps every other index within its array by an operation of its own.
  */
 function placesOf(blocks: Triple, shared: readonly Triple[], slope: number, phases: number) {
   const wordBytes = phases === 2 ? 4 : 8, banks = 128 / wordBytes;
   const groups = Math.ceil(blocks[0] * blocks[1] * blocks[2] / banks);
-  let best: { cost: number; strides: Triple; words: number; slots: number[] } | undefined;
+  let best: { cost: number; strides: Triple; bytes: number; counts: number[]; slots: Triple[][] } | undefined;
   for (const [fast, middle, slow] of ORDERS) {
-    for (const [padded, more] of triplesBelow([3, 10, 1])) {
+    for (const [padded, more, isSplit] of triplesBelow([3, 10, 2])) {
       const strides = [0, 0, 0];
       strides[fast] = 1;
       strides[middle] = blocks[fast]! + 1 + padded;
       strides[slow] = strides[middle]! * blocks[middle]! + blocks[fast]! + 1 + more;
-      const count = 1 + sum(blocks.map((n, i) => n * strides[i]!)), slots: number[] = [];
-      let words = 0;
+      const count = 1 + sum(blocks.map((n, i) => n * strides[i]!)), counts = [count, count - strides[slow]!];
       // the front has only the first elements of a patch beyond the last one
-      for (const element of shared) {
-        slots.push(words);
-        words += element[slow]! < slope ? count : count - strides[slow]!;
-      }
+      const isLow = (element: Triple): boolean => isSplit === 0 || element[slow]! < slope;
+      const slots = [shared.filter(isLow), shared.filter((element) => !isLow(element))]
+        .filter(({ length }) => length > 0);
+      const bytes = wordBytes * sum(slots.map(({ length }, i) => length * counts[i]!));
       const inBank = new Uint32Array(banks), [sa, sb, sc] = strides as [number, number, number];
       for (let a = 0; a < blocks[0] * sa; a += sa) {
         for (let b = a; b < a + blocks[1] * sb; b += sb) {
@@ -132,9 +133,9 @@ function placesOf(blocks: Triple, shared: readonly Triple[], slope: number, phas
         }
       }
       const turns = Math.max(groups, ...inBank) / groups;
-      const bytes = words * wordBytes, cost = (bytes > USUAL_BYTES ? bytes : turns) + 1e-7 * bytes;
+      const cost = (bytes > USUAL_BYTES ? bytes : turns + 0.1 * isSplit) + 1e-7 * bytes;
       if (best === undefined || cost < best.cost) {
-        best = { cost, strides: strides as unknown as Triple, words, slots };
+        best = { cost, strides: strides as unknown as Triple, bytes, counts, slots };
       }
     }
   }
@@ -145,8 +146,8 @@ function placesOf(blocks: Triple, shared: readonly Triple[], slope: number, phas
 const ORDERS = [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]] as const;
 
 /** Blocks in the order of threads: the first of each bank, then the second, so that neighbours seldom share one. */
-function spreadOverBanks({ blocks, strides, wordBytes }: VolumePiece): Triple[] {
-  const banks = 128 / wordBytes, inBank = new Uint32Array(banks);
+function spreadOverBanks({ blocks, strides, phases }: VolumePiece): Triple[] {
+  const banks = 16 * phases, inBank = new Uint32Array(banks);
   const ranked = triplesBelow(blocks).map((block) => {
     const bank = sum(block.map((at, i) => at * strides[i]!)) % banks;
     return { block, rank: inBank[bank]!++ * banks + bank };
@@ -157,18 +158,20 @@ function spreadOverBanks({ blocks, strides, wordBytes }: VolumePiece): Triple[] 
 /**
  * Where a thread's elements of the front go to in workgroup memory, and where the tile's own elements lie that follow them
  * in their lanes; then the thread's block. Word 0 is how far tiles have moved; the others by round, then by thread:
- * to | of · 2^16.
+ * slot | place · 2^8 | place of the other · 2^20.
  */
 export function tableOf(piece: VolumePiece): Int32Array<ArrayBuffer> {
-  const { threads, tile, blocks, strides, placeOf, rounds } = piece;
+  const { threads, tile, blocks, strides, slotOf, placeOf, rounds } = piece;
   const table = new Int32Array(1 + (rounds + 1) * threads);
   // elements that lie beyond the tile along one form first, by their places
   const isEdge = (element: Triple): number => Number(element.filter((value) => value >= tile).length > 1);
   const items = frontOf(piece).flatMap((list, direction) =>
-    list.toSorted((p, q) => isEdge(p) - isEdge(q) || placeOf(p) - placeOf(q)).map((element) => {
-      const place = placeOf(element);
-      return place | (place - blocks[direction]! * strides[direction]!) << 16;
-    })
+    list.toSorted((p, q) => isEdge(p) - isEdge(q) || slotOf(p) - slotOf(q) || placeOf(p) - placeOf(q)).map(
+      (element) => {
+        const place = placeOf(element);
+        return slotOf(element) | place << 8 | (place - blocks[direction]! * strides[direction]!) << 20;
+      },
+    )
   );
   table.set(items, 1);
   for (const [thread, [a, b, c]] of spreadOverBanks(piece).entries()) {

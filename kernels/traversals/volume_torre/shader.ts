@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { Tap } from "../../expression.ts";
+import { type Tap, tapsIn } from "../../expression.ts";
 import type { Problem } from "../../stencils/stencil.ts";
 import { expressionsOf } from "../../update.ts";
 import { plus } from "../../wgsl/declare.ts";
@@ -69,13 +69,11 @@ export function volumeTorreShader(writing: Writing): Shader {
       {
         ${writeTier(writing, set)}
       }
-      t++;
-      ${set < ahead - 1 ? "if (t >= end) { break; }" : ""}
     `
   );
   const code = wgsl`
     // ${stencil.title}: a workgroup computes a torre, a thread ${piece.cells} cells of its tile.
-    const NX = ${nx}; const NY = ${ny}; const NZ = ${nz};
+    const NX = ${nx}; const NY = ${ny}; const NZ = ${nz}; const AHEAD = ${ahead};
     ${updateWriter(expressionsOf(stencil.update)).constants}
     struct Row { stage: i32, place: i32, moved: i32, height: i32 }
     @group(0) @binding(0) var<storage, read_write> now0: array<vec2f>;
@@ -84,7 +82,11 @@ export function volumeTorreShader(writing: Writing): Shader {
     ${farsh.map(({ name }) => declareBuffer(name, "array<vec2f>")).join("\n")}
     ${declareBuffer("table", "array<i32>", { space: "storage, read" })}
     ${others.join("\n")}
-    var<workgroup> exchange: array<${phases === 2 ? "f32" : "vec2f"}, ${piece.words}>;
+    ${
+    piece.arrays.map(({ slots, places }, i) =>
+      `var<workgroup> exchange${i}: array<array<${phases === 2 ? "f32" : "vec2f"}, ${places}>, ${slots}>;`
+    ).join("\n")
+  }
     ${declarePlaces(piece, extent)}
 
     @compute @workgroup_size(${threads})
@@ -98,13 +100,16 @@ export function volumeTorreShader(writing: Writing): Shader {
       let X = 2 * ((row.stage + 300000 - Y - Z) / 3 - 100000) + Y + Z;
       let offset = (table[0] + row.moved) % W;
       var x = M * X + offset; let y = M * Y - S; let z = M * Z - S;
-      // tiers in which the tile or its front meets the grid
-      let begin = max(0, (S - x - W - 2 * S) / S);
-      let end = min(row.height, (NX - x + S - 1) / S);
+      // tiers in which the tile or its front meets the grid, in whole rounds of the loop: a way out of it costs registers
+      let begin = max(0, (S - x - W - 2 * S) / S) / AHEAD * AHEAD;
+      let end = min(row.height, ((NX - x + S - 1) / S + AHEAD - 1) / AHEAD * AHEAD);
       if (begin >= end) { return; }
       let block = blockOf(thread);
       let j = block * vec3i(${pa}, ${pb}, ${pc});
-      let own = block.x * ${sa} + block.y * ${sb} + block.z * ${sc};
+      let own0 = block.x * ${sa} + block.y * ${sb} + block.z * ${sc};
+      ${
+    [sa, sb, sc, sa + sb, sa + sc, sb + sc, sa + sb + sc].map((n) => `let own${n} = own0 + ${n};`).join(" ")
+  }
       let cellX = j.y + j.z; let cellY = y + j.y - j.x; let cellZ = z + j.z - j.x;
       let atEdge = y < M - 1 || y + M > NY || z < M - 1 || z + M > NZ;
       ${upTo(Math.ceil(elements.length / 32)).map((word) => `var inside${word} = 0u;`).join(" ")}
@@ -133,6 +138,7 @@ export function volumeTorreShader(writing: Writing): Shader {
       var t = begin;
       loop {
         if (t >= end) { break; }
+        t += AHEAD;
         ${tiers.join("\n")}
       }
       // x is now that of the tile after the band's last tier
@@ -183,7 +189,7 @@ function declareRound({ piece, farsh, extent, ahead }: Writing, n: number): stri
   const thread = isShort ? `min(thread, ${piece.rest - 1})` : "thread";
   return wgsl`
     let places${n} = table[1 + ${n} * THREADS + thread];
-    let to${n} = places${n} & 65535; let of${n} = places${n} >> 16u;
+    let slot${n} = places${n} & 255; let to${n} = (places${n} >> 8u) & 4095; let of${n} = i32(u32(places${n}) >> 20u);
     let lane${n} = ${column.text} * ${lane} + ${n - first} * THREADS + ${thread};
     ${
     upTo(ahead).map((set) => `var front${n}_${set} = ${farshAt({ farsh, extent }, n, `first${set}`)};`).join(
@@ -206,21 +212,33 @@ function farshAt(
 /** The lines that make a tier of the tile from the one before; `set`: which of the fronts that were loaded it takes. */
 function writeTier(writing: Writing, set: number): string {
   const { problem: { stencil: { update } }, piece, ahead } = writing;
-  const { slope, elements, shared, phases, placeOf, hasPrevious, threads } = piece,
+  const { slope, elements, shared, phases, slotOf, placeOf, arrays, hasPrevious, threads } = piece,
     rounds = upTo(piece.rounds);
   const [expression] = expressionsOf(update), { write } = updateWriter([expression!]);
   const indices = new Map(elements.map((element, i) => [`${element}`, i]));
   const lines: string[] = [], isTwice = phases === 2;
   const inRound = (n: number, line: string): string =>
     n === piece.rounds - 1 && piece.rest < threads ? `if (thread < ${piece.rest}) { ${line} }` : line;
-  const known = new Set<string>();
+  const known = new Set<string>(), lows = arrays[0]!.slots;
+  const exchanged = (element: Triple): string => {
+    const slot = slotOf(element), place = `own${placeOf(element)}`;
+    return slot < lows ? `exchange0[${slot}][${place}]` : `exchange1[${slot - lows}][${place}]`;
+  };
+  /** Does something with a front's element, whichever array has its slot. */
+  const ofFront = (n: number, act: (element: string) => string, place: "to" | "of"): string => {
+    const low = act(`exchange0[slot${n}][${place}${n}]`);
+    if (arrays.length === 1) return low;
+    return `if (slot${n} < ${lows}) { ${low} } else { ${
+      act(`exchange1[slot${n} - ${lows}][${place}${n}]`)
+    } }`;
+  };
   /** Text of the cell at these forms from the thread's corner, in the tier before; it is read where it is asked for first. */
   const valueAt = (forms: Triple): string => {
     const parity = forms[0] & 1, element = forms.map((form) => form >> 1) as unknown as Triple;
     const index = indices.get(`${element}`);
     if (index !== undefined) return `h${index}_${parity}`;
     const name = `r${element.join("_")}${isTwice ? `_${parity}` : ""}`;
-    if (!known.has(name)) lines.push(`let ${name} = exchange[${plus("own", placeOf(element))}];`);
+    if (!known.has(name)) lines.push(`let ${name} = ${exchanged(element)};`);
     known.add(name);
     return isTwice ? name : `${name}.${"xy"[parity]}`;
   };
@@ -228,11 +246,12 @@ function writeTier(writing: Writing, set: number): string {
     [0, 1].map((parity) => {
       const at = (offset: Triple): Triple =>
         element.map((value, form) => 2 * value + parity + slope + offset[form]!) as unknown as Triple;
-      // with two phases the cells of other threads that are even come first
-      const isLate = ({ ago, offset }: Tap): boolean => {
-        const forms = at(formsOf(offset)), isOwn = indices.has(`${forms.map((form) => form >> 1)}`);
-        return ago === 0 && !isOwn && (forms[0] & 1) === 1;
-      };
+      // with two phases the even cells of other threads come first; own odd ones wait with theirs, as their sum would be kept
+      const isOdd = ({ ago, offset }: Tap): boolean => ago === 0 && (at(formsOf(offset))[0] & 1) === 1;
+      const isOthers = ({ offset }: Tap): boolean =>
+        !indices.has(`${at(formsOf(offset)).map((form) => form >> 1)}`);
+      const isSplit = tapsIn([expression!]).some((tap) => isOdd(tap) && isOthers(tap));
+      const isLate = (tap: Tap): boolean => isSplit && isOdd(tap);
       const parts = isTwice ? splitExpression(expression!, isLate) : { early: [], late: expression! };
       return { name: `${i}_${parity}`, at, ...parts };
     })
@@ -255,10 +274,10 @@ function writeTier(writing: Writing, set: number): string {
     for (const element of shared) {
       const i = indices.get(`${element}`)!;
       const value = isTwice ? `h${i}_${phase}` : `vec2f(h${i}_0, h${i}_1)`;
-      lines.push(`exchange[${plus("own", placeOf(element))}] = ${value};`);
+      lines.push(`${exchanged(element)} = ${value};`);
     }
     for (const n of rounds) {
-      lines.push(inRound(n, `exchange[to${n}] = front${n}_${set}${part};`));
+      lines.push(inRound(n, ofFront(n, (element) => `${element} = front${n}_${set}${part};`, "to")));
     }
     if (isLast) {
       lines.push(`let next = min(tier + ${ahead}, last);`);
@@ -269,7 +288,11 @@ function writeTier(writing: Writing, set: number): string {
     }
     lines.push("workgroupBarrier();");
     for (const n of rounds) {
-      lines.push(`let back${n}_${phase} = exchange[of${n}];`);
+      const back = `back${n}_${phase}`;
+      lines.push(
+        `var ${back}: ${isTwice ? "f32" : "vec2f"};`,
+        ofFront(n, (element) => `${back} = ${element};`, "of"),
+      );
       if (!isLast) continue;
       const pair = isTwice ? `vec2f(back${n}_0, back${n}_1)` : `back${n}_0`;
       lines.push(inRound(n, `${farshAt(writing, n, "tier")} = ${pair};`));

@@ -121,7 +121,7 @@ export const volumeTorre: Traversal = {
     };
   },
   infeasible(problem, parameters, limits) {
-    const { side, patchA, patchB, patchC, nt, bands } = parameters, { steps, grid: [nx] } = problem;
+    const { side, patchA, patchB, patchC, ahead, nt, bands } = parameters, { steps, grid: [nx] } = problem;
     const slope = slopeOf(problem.stencil.update), patch = [patchA, patchB, patchC];
     if (patch.some((own) => side % own !== 0)) {
       return wrongParameters(`sides of ${side} elements do not divide into patches of ${patch.join(" x ")}`);
@@ -132,6 +132,9 @@ export const volumeTorre: Traversal = {
       );
     }
     if (nt % 2 !== 0) return wrongParameters(`Nt ${nt} is odd: the two arrays would not swap back`);
+    if (nt % ahead !== 0) {
+      return wrongParameters(`Nt ${nt} is no multiple of the ${ahead} time steps loaded ahead`);
+    }
     const { piece, extent } = shapeOf(problem, parameters),
       { usable, places } = pace(piece, extent, { nt, bands, steps });
     // more than can run at once have no places, so of two numbers that are as good the smaller is tried
@@ -154,7 +157,7 @@ export const volumeTorre: Traversal = {
       span: 1,
       scratch: farshIn(piece, extent, { tiers: nt * places, parts, limits })[0]!.length,
       workgroup: [piece.threads, 1, 1],
-      workgroupBytes: piece.words * piece.wordBytes,
+      workgroupBytes: piece.bytes,
       workgroups: [extent.across[0] * extent.thirds, nx],
     });
   },
@@ -177,9 +180,9 @@ export const volumeTorre: Traversal = {
       bytesPerUpdate: bytes,
       registers: { plain: registersOf(problem, parameters) },
       threadsPerWorkgroup: threads,
-      workgroupBytes: piece.words * piece.wordBytes,
+      workgroupBytes: piece.bytes,
       workgroupsPerDispatch: torres * count / waves,
-      loopInstructions: parameters.ahead * instructions,
+      loopInstructions: (parameters.ahead === 1 ? 1 : parameters.ahead + 1) * instructions,
       rounds: {
         instructions,
         barriers: 2 * phases,
@@ -202,6 +205,8 @@ export const volumeTorre: Traversal = {
     const parts = partsOf(piece, extent, limits) ?? [extent.length],
       others = parts.slice(1).map((_, i) => i + 1),
       farsh = farshIn(piece, extent, { tiers: nt * bands, parts, limits });
+    // tiers of a round of each shader's loop: the last band's may be no multiple of those that are loaded ahead
+    const rounds = ahead === 1 ? [1] : [ahead, 1];
     return {
       label: `volume-torre ${
         Object.entries(parameters).map(([name, value]) => `${name}=${value}`).join(" ")
@@ -215,20 +220,26 @@ export const volumeTorre: Traversal = {
         order: volumeOrder(piece, extent, { layout, sections, parts }),
         ...(sections && { sections }),
       },
-      shaders: [volumeTorreShader({ problem, piece, extent, farsh, nt, ahead, parts }), moveShader(width)],
+      shaders: [
+        ...rounds.map((ahead) => volumeTorreShader({ problem, piece, extent, farsh, nt, ahead, parts })),
+        moveShader(width),
+      ],
       dispatches(steps, start) {
         const flipped = start % 2 === 1;
-        const list = scheduleVolume(piece, extent, { nt, bands, steps }).map((rows): Dispatch => ({
-          shader: 0,
-          workgroups: [extent.across[0] * extent.thirds, rows.length, 1],
-          flipped,
-          others,
-          uniforms: rows.flatMap(({ stage, place, moved, height }) => [stage, place, moved, height]),
-        }));
-        const moved = slope * steps % width;
-        return moved === 0
-          ? list
-          : [...list, { shader: 1, workgroups: [1, 1, 1], flipped, uniforms: [moved] }];
+        const list = scheduleVolume(piece, extent, { nt, bands, steps }).flatMap((rows): Dispatch[] =>
+          rounds.map((tiers, shader) => ({
+            shader,
+            rows: rows.filter(({ height }) => rounds.find((one) => height % one === 0) === tiers),
+          })).filter(({ rows }) => rows.length > 0).map(({ shader, rows }) => ({
+            shader,
+            workgroups: [extent.across[0] * extent.thirds, rows.length, 1],
+            flipped,
+            others,
+            uniforms: rows.flatMap(({ stage, place, moved, height }) => [stage, place, moved, height]),
+          }))
+        );
+        const moved = slope * steps % width, shader = rounds.length;
+        return moved === 0 ? list : [...list, { shader, workgroups: [1, 1, 1], flipped, uniforms: [moved] }];
       },
     };
   },
