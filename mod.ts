@@ -98,6 +98,7 @@ export type {
   ValueRange,
 } from "./kernels/update.ts";
 export { type FieldLevels, type ReferenceRun, runReference } from "./kernels/reference.ts";
+export { stableTimeStep } from "./kernels/stability.ts";
 export {
   type AxisBoundaries,
   BOUNDARIES,
