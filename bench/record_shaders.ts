@@ -29,6 +29,7 @@ import { traversalNamed, TRAVERSALS } from "../kernels/traversals/all.ts";
 import { scratchNamed, shadersOf, type Storage } from "../kernels/traversals/storage.ts";
 import type { Dispatch, GpuPlan, Parameters } from "../kernels/traversals/traversal.ts";
 import type { Shader } from "../kernels/wgsl/shader.ts";
+import { renamed } from "../tuner/profile/former_files.ts";
 import grayScott from "../examples/gray_scott.ts";
 import grayScott2d from "../examples/gray_scott_2d.ts";
 import shallowWater from "../examples/shallow_water.ts";
@@ -236,7 +237,7 @@ function textOf(plan: GpuPlan): string {
   const run = [plan.pads ?? [], plan.dispatches(STEPS, 0), plan.dispatches(5, 1)].flat()
     .map(({ shader, flipped }) => normalised(shaders[shader]!, storage, flipped));
   return [
-    `// ${plan.label}; ${plan.passageSteps ?? ""}; ${sections.length} sections; order ${order?.length}`,
+    `// ${plan.passageSteps ?? ""}; ${sections.length} sections; order ${order?.length}`,
     ...scratch.map((_, i) => `// ${describe(storage, i)}`).sort(),
     ...[...new Set([...texts, ...run])].sort(),
     `// dispatches ${hashOf(JSON.stringify(dispatches))}`,
@@ -256,7 +257,8 @@ function hashOf(text: string): string {
 const [folder, earlier] = Deno.args;
 if (folder === undefined) throw new Error("Cannot record: a folder is wanted");
 await Deno.mkdir(folder, { recursive: true });
-const drawn: Drawn[] = earlier ? JSON.parse(await Deno.readTextFile(`${earlier}/configurations.json`)) : [];
+const before: Drawn[] = earlier ? JSON.parse(await Deno.readTextFile(`${earlier}/configurations.json`)) : [];
+const drawn = before.map(renamed);
 const seen = new Set<string>();
 while (!earlier && drawn.length < COUNT) {
   const one = draw(), key = JSON.stringify(one);

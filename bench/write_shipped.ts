@@ -8,7 +8,7 @@
  *
  * @module
  */
-import { traversalNamed } from "../kernels/traversals/all.ts";
+import { coordinatesOf, traversalNamed } from "../kernels/traversals/all.ts";
 import { pointsOf } from "../tuner/profile/samples.ts";
 import { workIn } from "../tuner/profile/profile_index.ts";
 import { familyKey, problemOf, stencilKey } from "../tuner/profile/profile_problem.ts";
@@ -26,7 +26,9 @@ export function shippedOf(spaces: readonly ReplaySpace[]): ShippedDevice[] {
   return [...Map.groupBy(recorded, ({ device }) => device.gpu!.description).values()].map((some) => {
     const all = some.flatMap(({ configurations }) => configurations);
     const traversals = [...Map.groupBy(all, ({ traversal }) => traversal)].map(([traversal, its]) => {
-      const names = new Set(its.flatMap(({ parameters }) => Object.keys(parameters)));
+      const names = new Set(
+        its.flatMap(({ parameters }) => Object.keys(coordinatesOf(traversal, parameters))),
+      );
       return [traversal, [...names].filter((name) => name !== "cpuWorkers")] as const;
     });
     const { gpu, cpu, os, deno, measured } = some[0]!.device;
@@ -48,7 +50,8 @@ export function shippedOf(spaces: readonly ReplaySpace[]): ShippedDevice[] {
       const points = pointsOf(fastestFirst).slice(0, EACH);
       const rates = points.map(({ traversal, parameters, rate }) => {
         const which = traversals.findIndex(([name]) => name === traversal);
-        const values = traversals[which]![1].map((name) => parameters[name] ?? null);
+        const place = coordinatesOf(traversal, parameters);
+        const values = traversals[which]![1].map((name) => place[name] ?? null);
         return [which, Number((rate! / 1e9).toPrecision(4)), ...values] as const;
       });
       return [equation, grid, steps, rates] as const;

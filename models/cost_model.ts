@@ -2,7 +2,7 @@ import { median } from "npm:simple-statistics@7.12.1";
 import { hashOf } from "../kernels/definition.ts";
 import { remembered } from "../kernels/remembered.ts";
 import { cellsOf, type Problem } from "../kernels/stencils/stencil.ts";
-import { TRAVERSALS } from "../kernels/traversals/all.ts";
+import { coordinatesOf, TRAVERSALS } from "../kernels/traversals/all.ts";
 import { namesOf } from "../kernels/traversals/parameter.ts";
 import type { Demand, Parameters, Traversal } from "../kernels/traversals/traversal.ts";
 import type { Update } from "../kernels/update.ts";
@@ -54,7 +54,7 @@ interface Posterior {
   readonly covariances?: Float64Array | undefined;
 }
 
-/** Parameters, in what they are measured; of those that say how a kernel is written, and measure nothing, the values. */
+/** Axes, in what they are measured; of those that say how a kernel is written, and measure nothing, the values. */
 type Axes = ReadonlyMap<string, { readonly length: number; readonly values?: number[] | undefined }>;
 
 /** What is known of one kind of configurations. */
@@ -159,9 +159,9 @@ export class CostModel {
 
   /** What is known of its kind; nothing if it is written in a way that was never measured. */
   #knownOf(candidate: Prediction): Kind | undefined {
-    const known = this.#kinds.get(kindOf(candidate)), { parameters } = candidate;
-    for (const name in parameters) {
-      const value = parameters[name]!;
+    const known = this.#kinds.get(kindOf(candidate)), place = placeOf(candidate);
+    for (const name in place) {
+      const value = place[name]!;
       if (value > 1 && known?.axes.get(name)?.values?.includes(value) === false) return undefined;
     }
     return known;
@@ -194,18 +194,21 @@ export function likenessOf(predictions: readonly Prediction[]): (one: number, ot
   return (one, other) => known[one]!.covariance(points[one]!, points[other]!);
 }
 
-/** The axes of one kind's parameters; those that say how a kernel is written, and how many these are, first. */
+/** Where a prediction's parameters lie. */
+const placeOf = ({ traversal, parameters }: Prediction) => coordinatesOf(traversal.name, parameters);
+
+/** The axes of one kind; those that say how a kernel is written, and how many these are, first. */
 function axesOf(
   predictions: readonly Prediction[],
   { lengths }: Corrections,
 ): { readonly axes: Axes; readonly written: number } {
-  const names = [...new Set(predictions.flatMap(({ parameters }) => Object.keys(parameters)))].sort();
+  const places = predictions.map(placeOf), names = [...new Set(places.flatMap(Object.keys))].sort();
   const kind = kindOf(predictions[0]!), { name: traversal } = predictions[0]!.traversal;
   const writing = namesOf(TRAVERSALS.find(({ name }) => name === kind), "writing");
   const ordering = namesOf(TRAVERSALS.find(({ name }) => name === traversal), "ordering");
   const written = names.filter((name) => writing.includes(name));
   const axes = new Map([...new Set([...written, ...names])].map((name) => {
-    const values = new Set(predictions.map(({ parameters }) => parameters[name] ?? 0));
+    const values = new Set(places.map((place) => place[name] ?? 0));
     return [name, {
       length: lengths[ordering.includes(name) ? "ordering" : "parameter"],
       values: writing.includes(name) ? [...values].sort((a, b) => a - b) : undefined,
@@ -214,16 +217,17 @@ function axesOf(
   return { axes, written: written.length };
 }
 
-/** A prediction's point: its parameters, what it asks of the device, what tells problems apart, the device and the equation. */
+/** A prediction's point: its place, what it asks of the device, what tells problems apart, the device and the equation. */
 function pointOf(
-  { parameters, demand }: Prediction,
+  prediction: Prediction,
   axes: Axes,
   device: DeviceModel,
   rest: readonly number[],
 ): Float64Array {
   const { lengths } = (device.record ?? H100).corrections, point: number[] = [];
+  const { demand } = prediction, places = placeOf(prediction);
   for (const [name, { values, length }] of axes) {
-    const value = parameters[name] ?? 0;
+    const value = places[name] ?? 0;
     const place = values?.findIndex((other) => other >= value) ?? Math.log2(1 + value);
     point.push((place < 0 ? values!.length : place) / length);
   }
@@ -246,9 +250,10 @@ function pressureOf({ demand }: Pick<Prediction, "demand">, device: DeviceModel)
   return demand === undefined ? 0 : Math.min(MOST_PRESSURE, registerPressure(demand, device));
 }
 
-/** Whether it has a parameter that no measurement had, and that changes what it does. */
-function hasNew({ parameters }: Prediction, { axes }: Kind): boolean {
-  for (const name in parameters) if (parameters[name]! > 1 && !axes.has(name)) return true;
+/** Whether it lies along an axis that no measurement had, and that changes what it does. */
+function hasNew(prediction: Prediction, { axes }: Kind): boolean {
+  const place = placeOf(prediction);
+  for (const name in place) if (place[name]! > 1 && !axes.has(name)) return true;
   return false;
 }
 

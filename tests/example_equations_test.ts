@@ -237,7 +237,7 @@ for (const example of EXAMPLES) {
     if (accepted.length === 0) continue;
     // torres of equations with materials say where they have these from
     const isHeld = traversal === "diamond-torre" && example.stencil.update.materials.length > 0;
-    const all = { ...parameters, ...(isHeld && { materials: 1 }) };
+    const all = { ...parameters, ...(isHeld && { packed: 0, held: 1 }) };
     testOnGpu(`${name} is its formula, on the GPU: ${traversal}`, async (gpu) => {
       for (const boundary of accepted) {
         await assertSolves(gpu, example, { grid, boundary, traversal, parameters: all });

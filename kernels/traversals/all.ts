@@ -10,7 +10,7 @@ import { planeTorre } from "./plane_torre/plane_torre.ts";
 import { stepwise } from "./stepwise/stepwise.ts";
 import { swept } from "./swept/swept.ts";
 import { sweptRegister } from "./swept/register.ts";
-import type { Traversal } from "./traversal.ts";
+import type { Coordinates, Parameters, Traversal } from "./traversal.ts";
 import { volumeTorre } from "./volume_torre/volume_torre.ts";
 
 /** The baseline first. */
@@ -33,4 +33,9 @@ export function traversalNamed(name: string): Traversal {
     throw new RangeError(`Cannot find the traversal: name must be one of ${names}: current value is ${name}`);
   }
   return found;
+}
+
+/** Where a configuration lies along the axes of a search; what Facet does not know has one for each parameter. */
+export function coordinatesOf(traversal: string, parameters: Parameters): Coordinates {
+  return TRAVERSALS.find(({ name }) => name === traversal)?.axes?.coordinates(parameters) ?? parameters;
 }

@@ -28,6 +28,15 @@ export function refuseOthers(names: readonly string[], parameters: Parameters): 
 /** The same with a traversal's own names. */
 export type ParametersOf<Name extends string> = Readonly<Record<Name, number>>;
 
+/** Where a configuration lies along the axes of a search. */
+export type Coordinates = Readonly<Record<string, number>>;
+
+/** How coordinates follow from parameters, some of which may be missing, and parameters from coordinates. */
+export interface Axes {
+  coordinates(parameters: Parameters): Coordinates;
+  parameters(coordinates: Coordinates): Parameters;
+}
+
 /** How much of some kinds of work there is; a GPU's record has a price for each (models/gpu_record.ts). */
 type Counts<Kind extends string> = Readonly<Partial<Record<Kind, number>>>;
 
@@ -156,6 +165,8 @@ export interface Traversal<Values extends Parameters = Parameters> {
   readonly dimensions?: 1 | 2 | 3;
   /** What its parameters mean. */
   readonly parameters: Readonly<Record<keyof Values, Parameter>>;
+  /** The axes of a search; files of earlier versions name them in place of parameters. @default {one for each parameter} */
+  readonly axes?: Axes;
   /** What it can do, compared with what problems need in `../capability.ts`. */
   readonly capabilities: Capabilities;
   /** The values to try of each parameter, for this problem, on a device with these limits. */

@@ -97,7 +97,7 @@ export function inMarches(values: MarchValues): Way {
   return wayOf("marching", names, values);
 }
 
-/** A torre's parameters, in their order; the last for equations with materials. */
+/** A torre's place along the axes of searches, in their order; the last for equations with materials. */
 export type TorreValues = readonly [
   dts: number,
   nt: number,
@@ -110,10 +110,11 @@ export type TorreValues = readonly [
   materials?: number,
 ];
 
-/** With these parameters. */
+/** There. */
 export function inTorres(values: TorreValues): Way {
   const names = ["dts", "nt", "bands", "zPerThread", "threads", "chunk", "unroll", "lookahead", "materials"];
-  return wayOf("diamond-torre", names, values);
+  const { traversal, parameters } = wayOf("diamond-torre", names, values);
+  return { traversal, parameters: traversal.axes!.parameters(parameters) };
 }
 
 /** A torre of two dimensions: elements of a thread's line, and across, 0 for a line alone. */

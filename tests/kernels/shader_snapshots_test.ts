@@ -37,8 +37,10 @@ const marchShader = (problem: Problem, changes: Partial<typeof march>): string =
   shadersOf(marching, problem, { ...march, ...changes }).findLast((code) =>
     code.includes("marches along x")
   )!;
-const torreShader = (problem: Problem, changes: Partial<typeof torre> & { materials?: number }): string =>
-  shadersOf(diamondTorre, problem, { ...torre, ...changes })[0]!;
+const torreShader = (
+  problem: Problem,
+  changes: Partial<typeof torre> & { packed?: number; held?: number },
+): string => shadersOf(diamondTorre, problem, { ...torre, ...changes })[0]!;
 const wrapShader = (problem: Problem): string => shadersOf(stepwise, problem, shape).at(-1)!;
 const layout = stepwise.plan(zero, shape).storage.layout;
 
@@ -102,9 +104,16 @@ const SHADERS: Readonly<Record<string, string>> = {
     lookahead: 1,
   }),
   // a material that every tier reads again, some cells ahead
-  diamond_torre_again: torreShader(medium, { dts: 2, unroll: 1, materials: 0 }),
+  diamond_torre_again: torreShader(medium, { dts: 2, unroll: 1, packed: 0, held: 0 }),
   // a material that comes with the tile's leading edge, as vectors
-  diamond_torre_held: torreShader(medium, { dts: 2, zPerThread: 2, threads: 25, unroll: 1, materials: 1 }),
+  diamond_torre_held: torreShader(medium, {
+    dts: 2,
+    zPerThread: 2,
+    threads: 25,
+    unroll: 1,
+    packed: 0,
+    held: 1,
+  }),
   fill_noise: fillShader(layout, zero.stencil.update, "noise"),
   // the values of materials
   fill_elastic: fillShader(stepwise.plan(shakes, shape).storage.layout, shakes.stencil.update, "noise"),

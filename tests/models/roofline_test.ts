@@ -132,9 +132,9 @@ Deno.test("materials that a torre holds beyond its registers cost little: acoust
     boundary: "zero",
     steps: 384,
   };
-  const rate = (materials: number, lookahead: number): number => {
+  const rate = (held: number, lookahead: number): number => {
     const of = { dts: 1.5, nt: 16, bands: 16, zPerThread: 2, threads: 286, chunk: 4, unroll: 1 };
-    const demand = traversalNamed("diamond-torre").demand(problem, { ...of, lookahead, materials });
+    const demand = traversalNamed("diamond-torre").demand(problem, { ...of, lookahead, packed: 0, held });
     return predictRate(demand, H200, { cells: cellsOf(problem.grid) }) / 1e9;
   };
   const again = rate(0, 101), held = rate(1, 101);

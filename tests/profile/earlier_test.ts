@@ -4,10 +4,12 @@
  * @module
  */
 import { assert, assertEquals } from "@std/assert";
-import { TRAVERSALS } from "../../kernels/traversals/all.ts";
+import { traversalNamed, TRAVERSALS } from "../../kernels/traversals/all.ts";
 import { costsOf, FORMER_TRAVERSALS, recordedCosts } from "../../tuner/profile/former_files.ts";
 import { entryRecords } from "../../tuner/profile/entry_records.ts";
 import { readJournal } from "../../tuner/profile/journal.ts";
+import { configurationIn } from "../../tuner/profile/journal_format.ts";
+import type { ProfileRated } from "../../tuner/profile/profile_types.ts";
 import { problemOf } from "../../tuner/profile/profile_problem.ts";
 import { readProfile } from "../../tuner/profile/read_profile.ts";
 import { readReplaySpaces } from "../../tuner/replay/read_replay_space.ts";
@@ -27,6 +29,41 @@ Deno.test("a profile and a journal of an earlier version are read whole, and bel
   assertEquals(known.map(({ problem }) => problem.stencil), ["life", "heat", "heat"]);
   const { measured, failed } = entryRecords(profile, entry!, records);
   assert(measured.length + failed.length > 30, `${measured.length}, ${failed.length}`);
+});
+
+Deno.test("what was one parameter in earlier versions is read as today's, a word or number each", async () => {
+  const read = async (file: string) =>
+    (await readJournal(file)).records.flatMap((record) => {
+      if (record.kind === "run") return [];
+      const { traversal, parameters } = configurationIn(record);
+      return traversal === "diamond-torre" ? [parameters] : [];
+    });
+  const file = "fixtures/h100/maxwell_pml.json.journal.jsonl", text = await Deno.readTextFile(file);
+  const named = [...text.matchAll(/"materials":(\d)/g)].map(([, value]) => ({
+    packed: 0,
+    held: Number(value),
+  }));
+  assertEquals((await read(file)).map(({ packed, held }) => ({ packed, held })), named as never);
+  assertEquals(new Set(named.map(({ held }) => held)).size, 2);
+  const axes = traversalNamed("diamond-torre").axes!;
+  for (const [materials, packed, held] of [[0, 0, 0], [1, 0, 1], [2, 1, 0], [3, 1, 1]] as const) {
+    const today = { dts: 2, packed, held };
+    assertEquals(axes.parameters({ dts: 2, materials }), today);
+    assertEquals(axes.parameters(today), today);
+    assertEquals(axes.coordinates(today), { dts: 2, materials });
+  }
+  // a profile, wherever it names parameters
+  const profile = JSON.parse(await Deno.readTextFile(`${FOLDER}/profile.json`));
+  const [{ configuration, tieSet }] = profile.entries;
+  for (const one of [configuration, ...tieSet.map((tie: ProfileRated) => tie.configuration)]) {
+    one.parameters.materials = 3;
+  }
+  profile.entries[0].calibration = [{ ...configuration, share: undefined, cellsPerSecond: 1e9 }];
+  const [entry] = (await readProfile(JSON.stringify(profile))).entries;
+  const { calibration } = entry!;
+  for (const { parameters } of [entry!.configuration, entry!.tieSet[0]!.configuration, calibration![0]!]) {
+    assertEquals([parameters.materials, parameters.packed, parameters.held], [undefined, 1, 1]);
+  }
 });
 
 Deno.test("a journal of an earlier version is replayed", async () => {
@@ -66,5 +103,5 @@ Deno.test("no traversal of today is a former one, and files may lack what came l
     )
   );
   const ofMarches = ["zPerThread", "tile", "ahead", "depth"].map((name) => `marching ${name}`);
-  assertEquals(later, [...ofMarches, "diamond-torre bands", "diamond-torre materials"]);
+  assertEquals(later, [...ofMarches, "diamond-torre bands", "diamond-torre packed", "diamond-torre held"]);
 });

@@ -220,7 +220,7 @@ testOnGpu("ranks on a GPU agree with the oracle bit for bit, the torre too", asy
         exchangeEvery: 4,
         runs: [3, 4],
       },
-      { dts: 1, nt: 8, bands: 1, zPerThread: 1, chunk: 2, unroll: 1, lookahead: 99, materials: 1 },
+      { dts: 1, nt: 8, bands: 1, zPerThread: 1, chunk: 2, unroll: 1, lookahead: 99, packed: 0, held: 1 },
     ],
     [
       {
@@ -231,7 +231,7 @@ testOnGpu("ranks on a GPU agree with the oracle bit for bit, the torre too", asy
         exchangeEvery: 2,
         runs: [3],
       },
-      { dts: 1, nt: 8, bands: 1, zPerThread: 2, chunk: 2, unroll: 1, lookahead: 99, materials: 2 },
+      { dts: 1, nt: 8, bands: 1, zPerThread: 2, chunk: 2, unroll: 1, lookahead: 99, packed: 1, held: 0 },
     ],
   ];
   for (const [one, parameters] of cases) {

@@ -126,7 +126,7 @@ const CASES: [name: string, stencil: Stencil, boundary: Boundary, options: Optio
   ["torres", wholeNumberWave(2), "zero", { traversal: "diamond-torre", parameters: TORRE }],
   ["torres, own materials", wholeNumberMedium(1), "zero", {
     traversal: "diamond-torre",
-    parameters: { ...TORRE, materials: 1 },
+    parameters: { ...TORRE, packed: 0, held: 1 },
   }],
   ["several fields and own materials", wholeNumberElastic(), "periodic", {}],
   ["the CPU alone", wholeNumberWave(4), "periodic", { cpuSlices: 14 }],
@@ -146,7 +146,7 @@ const CASES: [name: string, stencil: Stencil, boundary: Boundary, options: Optio
   ["shared, torres, own packed materials", packed(wholeNumberMedium(1), -2, 2), "zero", {
     cpuSlices: 3,
     traversal: "diamond-torre",
-    parameters: { ...TORRE, zPerThread: 2, threads: 6, materials: 3 },
+    parameters: { ...TORRE, zPerThread: 2, threads: 6, packed: 1, held: 1 },
   }],
 ];
 

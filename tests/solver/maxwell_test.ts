@@ -242,7 +242,8 @@ const TORRE = {
   chunk: 4,
   unroll: 1,
   lookahead: 99,
-  materials: 1,
+  packed: 0,
+  held: 1,
 } as const;
 
 testOnGpu(
@@ -481,7 +482,8 @@ const torre = {
   chunk: 8,
   unroll: 1,
   lookahead: 99,
-  materials: 0,
+  packed: 0,
+  held: 0,
 };
 for (
   const [traversal, parameters] of [

@@ -119,7 +119,7 @@ const onGpu = (traversal: string, parameters: Configuration["parameters"]): Conf
   share: { cpuSlices: 0, gpuSlices: grid[0], exchangeEvery: 1, cpuWorkers: 0 },
 });
 const torre = (parameters: Configuration["parameters"]) => {
-  return { zPerThread: 2, threads: 10, chunk: 4, materials: 0, ...parameters };
+  return { zPerThread: 2, threads: 10, chunk: 4, packed: 0, held: 0, ...parameters };
 };
 const CONFIGURATIONS: Readonly<Record<string, Configuration>> = {
   stepwise: onGpu("stepwise", { threadsZ: 8, threadsY: 4, threadsX: 1 }),
@@ -134,11 +134,11 @@ const CONFIGURATIONS: Readonly<Record<string, Configuration>> = {
   ),
   "torres with values at rest": onGpu(
     "diamond-torre",
-    torre({ dts: 2, nt: 4, bands: 1, unroll: 2, lookahead: 101, materials: 1 }),
+    torre({ dts: 2, nt: 4, bands: 1, unroll: 2, lookahead: 101, packed: 0, held: 1 }),
   ),
   "torres with packed materials": onGpu(
     "diamond-torre",
-    torre({ dts: 1, nt: 4, bands: 2, unroll: 1, lookahead: 99, chunk: 2, materials: 3 }),
+    torre({ dts: 1, nt: 4, bands: 2, unroll: 1, lookahead: 99, chunk: 2, packed: 1, held: 1 }),
   ),
   "CPU in strips": {
     traversal: "stepwise",
@@ -163,7 +163,7 @@ for (const [name, configuration] of Object.entries(CONFIGURATIONS)) {
     if (configuration.traversal === "diamond-torre" && boundary !== "zero") continue;
     Deno.test(`traces of ${name} equal a loop in f64, ${boundary} ends, every ${every} steps`, async () => {
       const device = configuration.share.gpuSlices > 0 ? await openDevice() : null;
-      const stencil = configuration.parameters.materials! > 1 ? packedSound : sound;
+      const stencil = configuration.parameters.packed === 1 ? packedSound : sound;
       const problem: Problem = { stencil, grid, boundary, steps: 6 };
       {
         await using solver = await createSolver(device, problem, configuration);

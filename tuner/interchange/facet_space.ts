@@ -1,5 +1,6 @@
 import * as z from "npm:zod@4.6.7";
 import { cellsOf } from "../../kernels/stencils/stencil.ts";
+import { coordinatesOf } from "../../kernels/traversals/all.ts";
 import { type Configuration, configurationKey, type FailureReason } from "../configuration.ts";
 import { formatPlural } from "../format.ts";
 import { checkRecord, matchSchema, parseJson } from "../profile/check_record.ts";
@@ -131,7 +132,9 @@ function sortedValues(values: readonly ParameterValue[]): ParameterValue[] {
 }
 
 function recordOf(evaluation: Evaluation, problem: ProfileProblem, names: readonly string[]): SpaceRecord {
-  const own = valuesOf(configurationIn(evaluation));
+  const configuration = configurationIn(evaluation), { traversal, parameters } = configuration;
+  // files of earlier versions name the axes of searches
+  const own = { ...coordinatesOf(traversal, parameters), ...valuesOf(configuration) };
   const values = names.map((name) => own[name] ?? null);
   const whole = { name: OWN, value: JSON.stringify(evaluation), unit: "" };
   const common = { values, timestamp: evaluation.at, timeMs: null, timesMs: [], overheadMs: {} };

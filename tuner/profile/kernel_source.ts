@@ -1,5 +1,6 @@
 import { layOut } from "../../kernels/layout.ts";
 import { alongAxes, type Problem } from "../../kernels/stencils/stencil.ts";
+import { coordinatesOf } from "../../kernels/traversals/all.ts";
 import { planesOf, reachOf } from "../../kernels/update.ts";
 import { writeWasm } from "../../kernels/wasm/write_wasm.ts";
 import type { Configuration } from "../configuration.ts";
@@ -28,13 +29,14 @@ export async function hashKernels(
   return (await Promise.all([...hashes, hashCpuKernel(problem)])).sort().join(" ");
 }
 
-/** The first few in a fixed order in which every value of every parameter occurs: any of them may write the kernel. */
+/** The first few in a fixed order in which every value along every axis occurs: any of them may write the kernel. */
 function witnessesOf(candidates: readonly Candidate[]): Candidate[] {
-  const keys = new Map(candidates.map((one) => [one, JSON.stringify(Object.entries(one.parameters))]));
+  const placeOf = ({ traversal, parameters }: Candidate) => coordinatesOf(traversal.name, parameters);
+  const keys = new Map(candidates.map((one) => [one, JSON.stringify(Object.entries(placeOf(one)))]));
   const seen = new Set<string>();
-  return candidates.toSorted((a, b) => keys.get(a)! < keys.get(b)! ? -1 : 1).filter(({ parameters }) => {
+  return candidates.toSorted((a, b) => keys.get(a)! < keys.get(b)! ? -1 : 1).filter((one) => {
     const before = seen.size;
-    for (const [name, value] of Object.entries(parameters)) seen.add(`${name}=${value}`);
+    for (const [name, value] of Object.entries(placeOf(one))) seen.add(`${name}=${value}`);
     return seen.size > before;
   });
 }

@@ -1,4 +1,5 @@
 import type { Problem } from "../../kernels/stencils/stencil.ts";
+import { coordinatesOf } from "../../kernels/traversals/all.ts";
 import type { Sample } from "../../models/cost_model.ts";
 import type { DeviceModel } from "../../models/roofline.ts";
 import { partOf } from "../devices/shared/shares.ts";
@@ -12,8 +13,8 @@ import { recorded } from "./shipped.ts";
 const MOST_POINTS = 60;
 
 /**
- * Of what was measured, what says most of other grids: of each traversal the fastest with each value of each parameter,
- * and what else was fastest.
+ * Of what was measured, what says most of other grids: of each traversal the fastest with each value along each axis, and
+ * what else was fastest.
  *
  * @param measured the fastest first
  */
@@ -24,7 +25,9 @@ export function pointsOf<P extends Pick<ProfilePoint, "traversal" | "parameters"
   const each = [...Map.groupBy(measured, pointKey).values()].map(([fastest]) => fastest!);
   const first = each.filter(({ traversal, parameters, cpuWorkers = 0 }) => {
     const before = seen.size;
-    for (const value of [["cpuWorkers", cpuWorkers], ...Object.entries(parameters)]) {
+    for (
+      const value of [["cpuWorkers", cpuWorkers], ...Object.entries(coordinatesOf(traversal, parameters))]
+    ) {
       seen.add([traversal, cpuWorkers > 0, ...value].join());
     }
     return seen.size > before;

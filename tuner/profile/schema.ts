@@ -10,7 +10,7 @@ import { measurementOf } from "../measuring/evaluate.ts";
 import type { SharedCosts } from "../../models/shared_step.ts";
 import { checkRecord, parseJson } from "./check_record.ts";
 import { checksumOf, isLaidOut } from "./format_profile.ts";
-import { recordedCosts } from "./former_files.ts";
+import { recordedCosts, renamed } from "./former_files.ts";
 import { ProfileError, reasonOf } from "./profile_error.ts";
 import type {
   DeviceEntries,
@@ -160,7 +160,7 @@ export const configurationSchema: z.ZodType<Configuration> = record<Configuratio
     (share) => share.cpu === undefined || isShared(share),
     "slices on both devices where cpu says how the CPU traverses its own",
   ),
-});
+}).overwrite(renamed);
 
 /** {@linkcode Verification} as JSON; a profile holds no result that failed it. */
 export const verificationSchema: z.ZodType<Verification> = record<Verification>({
@@ -230,7 +230,8 @@ const entry = record<ProfileEntry>({
   tieSet: z.array(rated),
   bestOfEach: z.array(rated).optional(),
   calibration: z.array(
-    record<ProfilePoint>({ ...traversal, cpuWorkers: counting.optional(), cellsPerSecond: positive }),
+    record<ProfilePoint>({ ...traversal, cpuWorkers: counting.optional(), cellsPerSecond: positive })
+      .overwrite(renamed),
   ).optional(),
   balance: z.array(record<ProfileBalance>({
     cpuSlices: natural,

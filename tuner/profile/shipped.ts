@@ -1,3 +1,4 @@
+import { renamed } from "./former_files.ts";
 import type {
   DeviceEntries,
   ProfileDevice,
@@ -10,8 +11,8 @@ import { SHIPPED_RATES } from "./shipped_rates.ts";
 /** What was recorded on a device, in short: `bench/write_shipped.ts` writes it. */
 export interface ShippedDevice {
   readonly device: ProfileDevice;
-  /** Traversals, and their parameters in the order of the values. */
-  readonly traversals: readonly (readonly [name: string, parameters: readonly string[]])[];
+  /** Traversals, and the axes of a search in the order of the values. */
+  readonly traversals: readonly (readonly [name: string, axes: readonly string[]])[];
   /** What distinguishes each equation, and how it differs from others: it is made only where it is learnt from. */
   readonly equations: readonly (readonly [
     names: Pick<ProfileProblem, "stencil"> & Partial<ProfileProblem>,
@@ -66,7 +67,7 @@ export function entriesOf({ device, traversals, equations, problems }: ShippedDe
       const pointOf = ([which, cellsPerNs, ...values]: (typeof rates)[0]): ProfilePoint => {
         const [traversal, names] = traversals[which]!, parameters: Record<string, number> = {};
         names.forEach((name, i) => values[i] == null || (parameters[name] = values[i]));
-        return { traversal, parameters, cellsPerSecond: 1e9 * cellsPerNs };
+        return renamed({ traversal, parameters, cellsPerSecond: 1e9 * cellsPerNs });
       };
       const { cellsPerSecond, ...best } = pointOf(rates.reduce((a, b) => b[1] > a[1] ? b : a));
       let points: readonly ProfilePoint[] | undefined;

@@ -1,11 +1,12 @@
+import { coordinatesOf } from "../../kernels/traversals/all.ts";
 import type { Point } from "./strategy.ts";
 
 /** Steps over which correlation should fall to 1/e: along a parameter, and along how often its values can be halved. */
 const EXPECTED_LENGTH = 5, EXPECTED_HALVINGS = 20;
 
 /**
- * The space as a lattice: a candidate's place along each parameter of its traversal is the place of its value among the
- * values that occur. Not every place of the lattice holds a candidate.
+ * The space as a lattice: a candidate's place along each axis of its traversal is the place of its value among the values
+ * that occur. Not every place of the lattice holds a candidate.
  */
 export class Lattice<P extends Point> {
   /** Of each candidate its traversal, as a number, and its place among those of its traversal. */
@@ -24,9 +25,12 @@ export class Lattice<P extends Point> {
     this.#candidates = candidates;
     const byTraversal = Map.groupBy(candidates.keys(), (i) => candidates[i]!.traversal.name);
     for (const members of byTraversal.values()) {
-      const points = members.map((i) => candidates[i]!.parameters);
+      const points = members.map((i) => {
+        const { traversal, parameters } = candidates[i]!;
+        return coordinatesOf(traversal.name, parameters);
+      });
       const columns = [...new Set(points.flatMap(Object.keys))].map((name) => {
-        const values = points.map((parameters) => parameters[name] ?? -Infinity);
+        const values = points.map((place) => place[name] ?? -Infinity);
         const sorted = [...new Set(values)].sort((a, b) => a - b);
         const placeOf = new Map(sorted.map((value, index) => [value, index]));
         return { values, sorted, places: values.map((value) => placeOf.get(value)!) };

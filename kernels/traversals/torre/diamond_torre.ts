@@ -36,13 +36,14 @@ import { leanOf } from "../lean.ts";
 import { planTorres, remainderWorkgroups } from "./plan.ts";
 import { MAX_BANDS, rowsOfWaves, stageCount, torreNeeds, torresInRow, usableBands } from "../waves.ts";
 import { tiled, type TorreLayers, whyUnlayered } from "./layers.ts";
-import { AGAIN, type Element, HELD, materialNeeds, PACKED } from "./materials.ts";
+import { type Element, materialNeeds } from "./materials.ts";
 import { packedPlanes } from "./packed.ts";
 import {
   exchangeBytes,
   RESTING,
   shapeOf,
   TIER_AHEAD,
+  TORRE_AXES,
   TORRE_PARAMETERS,
   type TorreParameters,
   type TorreShape,
@@ -78,6 +79,7 @@ export const diamondTorre: Traversal = {
   title: "torres of diamond tiles: many time steps in one pass over memory",
   dimensions: 3,
   parameters: TORRE_PARAMETERS,
+  axes: TORRE_AXES,
   capabilities: capabilities(
     [
       "window",
@@ -138,17 +140,14 @@ export const diamondTorre: Traversal = {
         ? [EARLIEST, 1, 2, 0]
         : [EARLIEST, TIER_AHEAD, ...update.fields.length > 1 ? [] : [RESTING], 1, 0],
       ...(update.materials.length > 0 && {
-        materials: [
-          AGAIN,
-          HELD,
-          ...!layers && packedPlanes(update, PACKED).length > 0 ? [PACKED, PACKED + HELD] : [],
-        ],
+        packed: !layers && packedPlanes(update, 1).length > 0 ? [0, 1] : [0],
+        held: [0, 1],
       }),
     };
   },
   infeasible(given, parameters, limits) {
     const { problem, layers } = tiled(given, limits);
-    const { dts, nt, bands = 1, zPerThread, threads, chunk, unroll, lookahead, materials } = parameters;
+    const { dts, nt, bands = 1, zPerThread, threads, chunk, unroll, lookahead, packed } = parameters;
     const nz = problem.grid[2], lanes = threads * zPerThread, noVector = refuseVector(zPerThread);
     if (noVector !== undefined) return noVector;
     if (nt < 2) return wrongParameters(`Nt ${nt}: a torre of one tier keeps nothing for the next step`);
@@ -201,19 +200,16 @@ export const diamondTorre: Traversal = {
     const { shape, work: { exchanged, written: inTier } } = formOf(given, parameters);
     const unlayered = layers && whyUnlayered(given, shape, zPerThread);
     if (unlayered !== undefined) return wrongParameters(unlayered);
-    const isPacked = materials >= PACKED,
-      hasPacked = problem.stencil.update.materials.some((one) => one.packed);
+    const isPacked = packed === 1, hasPacked = problem.stencil.update.materials.some((one) => one.packed);
     if (isPacked && layers) {
-      return wrongParameters(
-        `materials ${materials}: beside layers a shader may not bind packed ones as well`,
-      );
+      return wrongParameters(`packed ${packed}: beside layers a shader may not bind packed ones as well`);
     }
     if (isPacked && (zPerThread === 1 || !hasPacked)) {
-      return wrongParameters(`materials ${materials}: a packed one and two z a thread or more are wanted`);
+      return wrongParameters(`packed ${packed}: a packed material and two z a thread or more are wanted`);
     }
     const mostBytes = Math.min(limits.maxStorageBufferBindingSize, limits.maxBufferSize);
     if (isPacked && (4 * shape.layout.length > mostBytes || limits.windowBytes !== undefined)) {
-      return wrongParameters(`materials ${materials}: a level in one buffer is wanted`);
+      return wrongParameters(`packed ${packed}: a level in one buffer is wanted`);
     }
     if (lookahead === RESTING && shape.resting.length === 0) {
       return wrongParameters(`lookahead ${lookahead} has no effect: no value of so small a tile has to wait`);
@@ -311,15 +307,15 @@ export const diamondTorre: Traversal = {
 
 /** A torre's sizes and the work of a tier, which are the same for each Nt and number of bands. */
 function formOf(given: Problem, parameters: TorreParameters) {
-  const { dts, zPerThread, threads, chunk, unroll, lookahead, materials } = parameters;
-  return findForm(given, dts, zPerThread, threads, chunk, unroll, lookahead, materials);
+  const { dts, zPerThread, threads, chunk, unroll, lookahead, packed, held } = parameters;
+  return findForm(given, dts, zPerThread, threads, chunk, unroll, lookahead, packed, held);
 }
 
 const findForm = remembered((
   given: Problem,
-  ...[dts, zPerThread, threads, chunk, unroll, lookahead, materials]: number[]
+  ...[dts, zPerThread, threads, chunk, unroll, lookahead, packed, held]: number[]
 ) => {
-  const parameters = { dts, zPerThread, threads, chunk, unroll, lookahead, materials } as TorreParameters;
+  const parameters = { dts, zPerThread, threads, chunk, unroll, lookahead, packed, held } as TorreParameters;
   const { problem, layers } = tiled(given), shape = shapeOf(problem, parameters);
   return { shape, work: workOf(problem, parameters, shape, layers) };
 });
@@ -412,14 +408,14 @@ const visitOf = remembered((
  */
 function workOfMaterials(
   update: Update,
-  { zPerThread, unroll, materials = AGAIN }: TorreParameters,
+  { zPerThread, unroll, packed: form, held }: TorreParameters,
   { dts }: TorreShape,
 ): Record<"loads" | "held" | "instructions" | "rows" | "enteringRows", number> {
   const { elements, entering, rows, enteringRows } = materialNeeds(update, dts, zPerThread);
-  const packed = packedPlanes(update, materials).map(({ plane }) => plane);
+  const packed = packedPlanes(update, form).map(({ plane }) => plane);
   const halved = (some: readonly Element[]) => some.filter(({ plane }) => packed.includes(plane)).length / 2;
   const sizeOf = (some: readonly Element[]): number => some.length - halved(some);
-  const isHeld = materials % PACKED === HELD, loaded = isHeld ? entering : elements, size = sizeOf(elements);
+  const isHeld = held === 1, loaded = isHeld ? entering : elements, size = sizeOf(elements);
   return {
     rows: sizeOf(rows),
     enteringRows: sizeOf(enteringRows),

@@ -2,11 +2,11 @@
  * What a torre reads of materials, and when. Both arrays of a level hold the same ones, and no step changes them, so
  * that they can be read from `now` at any time. Which of two forms is faster depends on the registers that F leaves:
  *
- * - `AGAIN`: every tier reads what its cells need from the caches, where a torre's materials stay, some cells ahead.
- * - `HELD`: values come with the tile's leading edge, at the start of a tier, and move from place to place in registers, as
+ * - read again: every tier reads what its cells need from the caches, where a torre's materials stay, some cells ahead.
+ * - held: values come with the tile's leading edge, at the start of a tier, and move from place to place in registers, as
  *   those of F do, until the tile has passed.
  *
- * Of packed materials (`PACKED` more) either loads and holds words, and makes values of them wherever cells read them.
+ * Of packed materials (`packed.ts`) either loads and holds words, and makes values of them wherever cells read them.
  *
  * @module
  */
@@ -15,10 +15,8 @@ import { remembered } from "../../remembered.ts";
 import type { Assignment, Update } from "../../update.ts";
 import { lanesAt } from "../../wgsl/declare.ts";
 import { alongX, keyAt, type Place, shifted, tilesOf } from "../tiles.ts";
+import type { TorreParameters } from "./shape.ts";
 import { type Cell, cellsOf } from "./visit.ts";
-
-/** Values of the parameter `materials`: one of the first two, packed or not. */
-export const AGAIN = 0, HELD = 1, PACKED = 2;
 
 /** Cells by which loads precede their use where values are read again: a cache answers while these are computed. */
 export const CELLS_AHEAD = 12;
@@ -103,7 +101,7 @@ export const materialNeeds: (
 /** When a tier loads what of materials, whose cells are visited in this order. */
 export function visitMaterials(
   update: Update,
-  { dts, zPerThread, materials }: Record<"dts" | "zPerThread" | "materials", number>,
+  { dts, zPerThread, held }: Pick<TorreParameters, "dts" | "zPerThread" | "held">,
   cells: readonly Cell[],
 ): MaterialVisit {
   const { elements, entering } = materialNeeds(update, dts, zPerThread);
@@ -116,7 +114,7 @@ export function visitMaterials(
     }
   }
   const carried = elements.filter((element) => {
-    if (materials % PACKED === HELD) {
+    if (held === 1) {
       if (entering.includes(element)) loads[0]!.now.push(element);
       return !entering.includes(element);
     }

@@ -12,19 +12,18 @@ import { wgsl } from "../../wgsl/template.ts";
 import { writeFloat } from "../../wgsl/write_update.ts";
 import { declareBuffer, shaderOf } from "../../wgsl/shader.ts";
 import type { Scratch } from "../storage.ts";
-import { AGAIN, PACKED } from "./materials.ts";
 import type { TorreParameters, TorreShape } from "./shape.ts";
 import type { Dispatch } from "../traversal.ts";
 
 /** The planes that a torre reads packed, in the order of the buffer. */
-export function packedPlanes({ fields, materials }: Update, form = AGAIN) {
+export function packedPlanes({ fields, materials }: Update, packed = 0) {
   const all = materials.map(({ packed }, i) => packed && { plane: fields.length + i, ...packingOf(packed) });
-  return form < PACKED ? [] : all.filter((one) => one !== undefined);
+  return packed === 1 ? all.filter((one) => one !== undefined) : [];
 }
 
 /** In a torre's shader: the buffer, and what makes values of a thread's words, `unpack0(words)`. */
 export function declarePacked(update: Update, of: TorreParameters, { layout }: TorreShape) {
-  const { zPerThread, materials } = of, all = packedPlanes(update, materials);
+  const { zPerThread, packed } = of, all = packedPlanes(update, packed);
   if (all.length === 0) return "";
   const { plane: planeSize, pad: [padX], origin, slice } = layout, ownSlice = all.length * planeSize;
   const words = zPerThread === 2 ? "u32" : "vec2u", numbers = `vec${zPerThread}u`, type = `vec${zPerThread}f`;
@@ -52,8 +51,8 @@ export function declarePacked(update: Update, of: TorreParameters, { layout }: T
 }
 
 /** The buffer, and the plan's second shader, which fills it, two cells a thread; undefined where a torre reads nothing packed. */
-export function packMaterials(problem: Problem, { materials }: TorreParameters, { layout }: TorreShape) {
-  const all = packedPlanes(problem.stencil.update, materials);
+export function packMaterials(problem: Problem, { packed }: TorreParameters, { layout }: TorreShape) {
+  const all = packedPlanes(problem.stencil.update, packed);
   if (all.length === 0) return undefined;
   const { grid: [nx], pad: [padX], slice, pitch, plane: planeSize } = layout;
   const perSlice = all.length * planeSize / 2, words = perSlice * (nx + 2 * padX);

@@ -13,7 +13,6 @@ import { wgsl } from "../../wgsl/template.ts";
 import { type Resolver, type UpdateWriter, updateWriter } from "../../wgsl/write_update.ts";
 import { MAX_BANDS } from "../waves.ts";
 import {
-  AGAIN,
   behind,
   type Element,
   elementKey,
@@ -52,13 +51,14 @@ export function torreShader(
   shape: TorreShape,
   { isCut = false, layers }: { isCut?: boolean; layers?: TorreLayers & { readonly given: Problem } } = {},
 ): Shader {
-  const { dts, zPerThread, threads, unroll, lookahead, materials = AGAIN } = parameters;
+  const { dts, zPerThread, threads, unroll, lookahead, held } = parameters;
   const { slope, width, spread, layout, rim, perChunk, slotLength } = shape;
   const { title, update } = problem.stencil, hasPoints = problem.survey !== undefined;
   const hasSeries = hasPoints || readsSignal(update);
   const needs = needsOf(update, dts), { nameOf, aheadName } = namesIn(update);
   const older = olderIn(update, width);
-  const type = cellType(zPerThread), packed = packedPlanes(update, materials).map(({ plane }) => plane);
+  const type = cellType(zPerThread),
+    packed = packedPlanes(update, parameters.packed).map(({ plane }) => plane);
   const whole = layers?.whole ?? update;
   const writer = updateWriter((layers ? [layers.whole, layers.usual] : [update]).flatMap(expressionsOf));
   const rests = rowsAtRest(shape.resting, unroll);
@@ -74,7 +74,7 @@ export function torreShader(
   });
   const ofMaterials = visitMaterials(
     update,
-    { dts, zPerThread, materials },
+    { dts, zPerThread, held },
     chunks.flatMap(({ cells }) => cells),
   );
   const start = [
@@ -182,7 +182,7 @@ export function torreShader(
  */
 function writeTiers(
   update: Update,
-  { unroll, lookahead, zPerThread, materials }: TorreParameters,
+  { unroll, lookahead, zPerThread, packed: form }: TorreParameters,
   shape: TorreShape,
   {
     needs,
@@ -208,7 +208,7 @@ function writeTiers(
   const older = olderIn(update, width), rests = rowsAtRest(resting, unroll);
   const restOf = (value: Value): string | undefined => own(rests.get(valueKey(value)));
   const isAhead = lookahead === TIER_AHEAD; // then all loads are in the first chunk
-  const type = cellType(zPerThread), packed = packedPlanes(update, materials).map(({ plane }) => plane);
+  const type = cellType(zPerThread), packed = packedPlanes(update, form).map(({ plane }) => plane);
   const lines: string[] = [];
   let known = new Map([
     ...needs.carried.map((value) => [valueKey(value), nameOf("f", value)] as const),

@@ -8,7 +8,7 @@ import { remembered } from "../../remembered.ts";
 import type { Problem } from "../../stencils/stencil.ts";
 import { planesOf, reachOf, readsPrevious, tapsOf, type Update } from "../../update.ts";
 import { sumsOf } from "./sums.ts";
-import type { ParametersOf } from "../traversal.ts";
+import type { Axes, ParametersOf } from "../traversal.ts";
 import { COMMON, type ParameterWords } from "../parameter.ts";
 import { type Place, placesIn, shifted, square, tilesOf, type TorreTiles } from "../tiles.ts";
 
@@ -31,16 +31,25 @@ export const TORRE_PARAMETERS = {
     },
     role: "writing",
   }],
-  materials: ["Materials", "how a torre gets the values of materials", {
-    values: {
-      0: "read again at every step",
-      1: "held in registers",
-      2: "packed, read again at every step",
-      3: "packed, held in registers",
-    },
+  packed: ["Packed materials", "how the values of packed materials lie in memory", {
+    values: { 0: "as all others", 1: "in 16 bits each" },
+    isLater: true,
+  }],
+  held: ["Materials", "how a torre gets the values of materials", {
+    values: { 0: "read again at every step", 1: "held in registers" },
     isLater: true,
   }],
 } as const satisfies ParameterWords;
+
+/** Held and packed are one axis, `materials`. */
+export const TORRE_AXES: Axes = {
+  coordinates: ({ packed, held, ...others }) =>
+    packed === undefined && held === undefined
+      ? others
+      : { ...others, materials: 2 * (packed ?? 0) + (held ?? 0) },
+  parameters: ({ materials, ...others }) =>
+    materials === undefined ? others : { ...others, packed: materials >> 1, held: materials & 1 },
+};
 
 export type TorreParameters = ParametersOf<keyof typeof TORRE_PARAMETERS>;
 
@@ -75,7 +84,7 @@ export interface TorreShape extends TorreTiles {
 
 export function shapeOf(
   { stencil, grid }: Problem,
-  { dts, zPerThread, threads, chunk, unroll, lookahead }: Omit<TorreParameters, "materials">,
+  { dts, zPerThread, threads, chunk, unroll, lookahead }: Omit<TorreParameters, "packed" | "held">,
   inLayers?: { readonly owners: ReadonlyMap<number, number> },
 ): TorreShape {
   const { update } = stencil, reach = reachOf(update), tiles = tilesOf(update, dts);

@@ -243,7 +243,7 @@ testOnGpu("compare finds the largest difference, wherever it lies, in other layo
 testOnGpu("compare takes the largest value of fields, not of materials", async (gpu) => {
   const torre = { dts: 1, nt: 2, bands: 1, zPerThread: 1, threads: 150, chunk: 2, unroll: 2, lookahead: 99 };
   const problem: Problem = { ...PROBLEM, stencil: acoustic({ velocity: [1500, 3000], edges: 0 }) };
-  const byTorre = diamondTorre.plan(problem, { ...torre, materials: 0 });
+  const byTorre = diamondTorre.plan(problem, { ...torre, packed: 0, held: 0 });
   for (const plan of [stepwise.plan(problem, { threadsZ: 8, threadsY: 2, threadsX: 1 }), byTorre]) {
     using field = await GpuField.create(gpu, problem, plan);
     await field.initialise({ kind: "noise", seed: 4 });

@@ -207,7 +207,17 @@ Deno.test("a thread holds fewer values where each chunk loads what it reads", ()
       boundary: "zero",
       steps: 16,
     };
-    const torre = { dts: 1, nt: 16, bands: 1, zPerThread: 1, threads: 64, chunk: 8, unroll: 1, materials: 0 };
+    const torre = {
+      dts: 1,
+      nt: 16,
+      bands: 1,
+      zPerThread: 1,
+      threads: 64,
+      chunk: 8,
+      unroll: 1,
+      packed: 0,
+      held: 0,
+    };
     assertEquals(diamondTorre.infeasible(problem, { ...torre, lookahead }, H100_LIMITS), undefined);
     return registersOf(diamondTorre.demand(problem, { ...torre, lookahead }));
   };

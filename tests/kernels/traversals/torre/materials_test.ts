@@ -11,7 +11,6 @@ import { add, multiply, shifted, subtract } from "../../../../kernels/operations
 import type { Grid, Problem, Stencil } from "../../../../kernels/stencils/stencil.ts";
 import { wave } from "../../../../kernels/stencils/wave.ts";
 import { diamondTorre } from "../../../../kernels/traversals/torre/diamond_torre.ts";
-import { AGAIN, HELD, PACKED } from "../../../../kernels/traversals/torre/materials.ts";
 import { registersOf } from "../../../../models/roofline.ts";
 import { H100_LIMITS } from "../../../h100_limits.ts";
 import { inTorres, type Row, rowsIn, testRows } from "../../oracle_case.ts";
@@ -64,12 +63,18 @@ const sums = equation({
   },
 });
 
+/** How a torre gets the values of materials. */
+type Form = Readonly<Record<"packed" | "held", number>>;
+
+const AGAIN: Form = { packed: 0, held: 0 }, HELD: Form = { packed: 0, held: 1 };
+const PACKED: Form = { packed: 1, held: 0 }, PACKED_AND_HELD: Form = { packed: 1, held: 1 };
+
 /** Each row with each form of its materials. */
-function forms(materials: readonly number[], rows: readonly Row[]): Row[] {
+function forms(materials: readonly Form[], rows: readonly Row[]): Row[] {
   return rows.flatMap(([stencil, grid, { traversal, parameters }, ...rest]) =>
     materials.map((
       form,
-    ): Row => [stencil, grid, { traversal, parameters: { ...parameters, materials: form } }, ...rest])
+    ): Row => [stencil, grid, { traversal, parameters: { ...parameters, ...form } }, ...rest])
   );
 }
 
@@ -104,7 +109,7 @@ const half = {
 };
 
 const PACKED_TOO = forms(
-  [PACKED, PACKED + HELD],
+  [PACKED, PACKED_AND_HELD],
   rowsIn(inTorres, [
     [packed(wholeNumberMedium(1), -2, 2), [7, 13, 9], [2, 4, 1, 2, 5, 2, 1, 99], [9, 4]],
     [packed(wholeNumberMedium(1), 1, 2), [13, 12, 9], [2, 8, 1, 4, 3, 2, 2, 101], [8, 1]], // a step has no torre
@@ -131,28 +136,28 @@ function problemOf(stencil: Stencil): Problem {
   return { stencil, grid: GRID, boundary: "zero", steps: 32 };
 }
 
-Deno.test("equations with materials have both forms to try, others have no such parameter", () => {
-  assertEquals(diamondTorre.parameterLists(problemOf(wholeNumberMedium(1)), H100_LIMITS).materials, [
-    AGAIN,
-    HELD,
-  ]);
-  assertEquals("materials" in diamondTorre.parameterLists(problemOf(wave(2)), H100_LIMITS), false);
-  const { materials } = diamondTorre.parameterLists(problemOf(half), H100_LIMITS);
-  assertEquals(materials, [AGAIN, HELD, PACKED, PACKED + HELD]);
+Deno.test("equations with materials have both forms to try, packed ones packed too, others have no such parameter", () => {
+  const formsOf = (stencil: Stencil) => {
+    const { packed, held } = diamondTorre.parameterLists(problemOf(stencil), H100_LIMITS);
+    return [packed, held];
+  };
+  assertEquals(formsOf(wholeNumberMedium(1)), [[0], [0, 1]]);
+  assertEquals(formsOf(half), [[0, 1], [0, 1]]);
+  assertEquals(formsOf(wave(2)), [undefined, undefined]);
 });
 
 Deno.test("materials are read packed where the equation's are, two z a thread share words, and a level is whole", () => {
   const medium = wholeNumberMedium(1), limits = H100_LIMITS;
   const whyNot = (stencil: Stencil, given: object = {}, within = limits): string | undefined =>
-    diamondTorre.infeasible(problemOf(stencil), { ...TORRE, materials: PACKED, ...given }, within)?.message;
-  const level = 4 * diamondTorre.plan(problemOf(half), { ...TORRE, materials: PACKED }).storage.layout.length;
+    diamondTorre.infeasible(problemOf(stencil), { ...TORRE, ...PACKED, ...given }, within)?.message;
+  const level = 4 * diamondTorre.plan(problemOf(half), { ...TORRE, ...PACKED }).storage.layout.length;
   assertEquals(whyNot(half), undefined);
-  assertEquals(whyNot(medium), "materials 2: a packed one and two z a thread or more are wanted");
+  assertEquals(whyNot(medium), "packed 1: a packed material and two z a thread or more are wanted");
   assertEquals(
-    whyNot(half, { zPerThread: 1, threads: 36, materials: 3 }),
-    "materials 3: a packed one and two z a thread or more are wanted",
+    whyNot(half, { zPerThread: 1, threads: 36, held: 1 }),
+    "packed 1: a packed material and two z a thread or more are wanted",
   );
-  const pieces = "materials 2: a level in one buffer is wanted";
+  const pieces = "packed 1: a level in one buffer is wanted";
   assertEquals(whyNot(half, {}, { ...limits, maxStorageBufferBindingSize: level }), undefined);
   assertEquals(whyNot(half, {}, { ...limits, maxStorageBufferBindingSize: level - 4 }), pieces);
   assertEquals(whyNot(half, {}, { ...limits, windowBytes: 4 * level }), pieces);
@@ -160,11 +165,11 @@ Deno.test("materials are read packed where the equation's are, two z a thread sh
 
 Deno.test("packed materials count half of the traffic and of the registers, and what it takes to unpack them", () => {
   const medium = packed(wholeNumberMedium(1), -2, 2);
-  const demandOf = (stencil: Stencil, materials: number) =>
-    diamondTorre.demand(problemOf(stencil), { ...TORRE, materials });
+  const demandOf = (stencil: Stencil, form: Form) =>
+    diamondTorre.demand(problemOf(stencil), { ...TORRE, ...form });
   const without = demandOf(wave(2), AGAIN);
   for (const form of [AGAIN, HELD]) {
-    const plain = demandOf(medium, form), halved = demandOf(medium, PACKED + form);
+    const plain = demandOf(medium, form), halved = demandOf(medium, { ...form, packed: 1 });
     const more = (one: typeof plain, of: (demand: typeof plain) => number) => of(one) - of(without);
     const sizes = [
       (demand: typeof plain) => demand.bytesPerUpdate,
@@ -184,14 +189,14 @@ Deno.test("packed materials count half of the traffic and of the registers, and 
 });
 
 /** Loads of materials in the loop of a torre's kernel. */
-function loadsIn(stencil: Stencil, materials: number): number {
-  const [{ code } = { code: "" }] = diamondTorre.plan(problemOf(stencil), { ...TORRE, materials }).shaders;
+function loadsIn(stencil: Stencil, form: Form): number {
+  const [{ code } = { code: "" }] = diamondTorre.plan(problemOf(stencil), { ...TORRE, ...form }).shaders;
   return code.slice(code.indexOf("for (var tier = 0;")).match(/= now\[.*PLANE_T/g)?.length ?? 0;
 }
 
 Deno.test("the demand counts what either form loads, and what of it the device's memory has", () => {
-  const demandOf = (stencil: Stencil, materials: number) =>
-    diamondTorre.demand(problemOf(stencil), { ...TORRE, materials });
+  const demandOf = (stencil: Stencil, form: Form) =>
+    diamondTorre.demand(problemOf(stencil), { ...TORRE, ...form });
   // a tile of order 2 and DTS 2 has 8 cells; with each tier 3.5 rows enter, 3 or 4 by where its corner lies
   const cells = 8, entering = 3;
   const medium = wholeNumberMedium(1), again = demandOf(medium, AGAIN), held = demandOf(medium, HELD);
