@@ -248,6 +248,11 @@ function decide(dice: Dice, one: Undecided, device: Device, bench: Bench): Where
       return { on: "solver", configuration: { ...way, share: { ...share, cpu } } };
     }
     case "window":
+      if (dice.chance(0.5)) {
+        const configuration = drawWindow(dice, one, problem, bench);
+        return configuration && { on: "solver", configuration };
+      }
+      // falls through: a window in a rank
     case "cpu-ranks":
     case "gpu-ranks": {
       const parts = device === "window"
@@ -268,14 +273,7 @@ function decide(dice: Dice, one: Undecided, device: Device, bench: Bench): Where
           const way = drawGpuWay(dice, local, limits!, bench);
           return way && alone(cells, way, { gpuSlices: cells });
         }
-        const slices = 4 * local.grid[1] * local.grid[2] *
-          (one.definition.fields.length + one.definition.materials.length);
-        for (let i = 0; i < 10; i++) {
-          const windowBytes = 256 * Math.ceil(slices * dice.from(8, 8 * cells) / 256);
-          const way = drawGpuWay(dice, local, { ...limits!, windowBytes }, bench);
-          if (way !== undefined) return alone(cells, way, { gpuSlices: cells, deviceMemory: windowBytes });
-        }
-        return undefined;
+        return drawWindow(dice, one, local, bench);
       });
       if (configurations.includes(undefined)) return undefined;
       return {
@@ -287,5 +285,20 @@ function decide(dice: Dice, one: Undecided, device: Device, bench: Bench): Where
         configurations: configurations as Configuration[],
       };
     }
+  }
+}
+
+/** A window of a GPU's memory through which a grid can pass; undefined where none was found. */
+function drawWindow(
+  dice: Dice,
+  { definition: { fields, materials } }: Pick<RandomCase, "definition">,
+  problem: Problem,
+  bench: Bench,
+): Configuration | undefined {
+  const { grid: [nx, ny, nz] } = problem, slice = 4 * ny * nz * (fields.length + materials.length);
+  for (let i = 0; i < 10; i++) {
+    const windowBytes = 256 * Math.ceil(slice * dice.from(8, 8 * nx) / 256);
+    const way = drawGpuWay(dice, problem, { ...limitsOf(bench.gpu!.device.limits), windowBytes }, bench);
+    if (way !== undefined) return alone(nx, way, { gpuSlices: nx, deviceMemory: windowBytes });
   }
 }

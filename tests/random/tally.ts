@@ -82,10 +82,10 @@ function featuresOf(one: RandomCase): Record<string, string[]> {
     text = JSON.stringify(definition.substeps);
   const configurations = where.on === "solver" ? [where.configuration] : where.configurations;
   const { share } = configurations[0]!, usesGpu = share.gpuSlices > 0;
-  const device = where.on === "ranks"
-    ? share.deviceMemory !== undefined
-      ? "window"
-      : `${usesGpu ? "GPU" : "CPU"} ranks ${where.parts.join("x")}`
+  const device = share.deviceMemory !== undefined
+    ? `window${where.on === "ranks" ? " in a rank" : ""}`
+    : where.on === "ranks"
+    ? `${usesGpu ? "GPU" : "CPU"} ranks ${where.parts.join("x")}`
     : where.sections
     ? `sections${where.sections.isBuffer ? " in buffers" : ""}`
     : where.hasBuffers

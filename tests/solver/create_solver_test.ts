@@ -422,7 +422,7 @@ testOnGpu("a wrong request says in one line what was wanted and what was found",
   await refused("shares of 0 and 13 slices do not make up 14", {
     configuration: { ...configuration, share },
   });
-  await refused('a grid that lies on the GPU as a whole is wanted: found {"deviceMemory":4096}', {
+  await refused("a window of 4096 bytes holds", {
     configuration: { ...configuration, share: { ...configuration.share, deviceMemory: 4096 } },
   });
   const incomplete = { ...configuration, parameters: { threadsZ: 8, threadsY: 2 } };

@@ -170,6 +170,7 @@ export const OPTIONS = {
   resume: { help: "leave out the shots whose files are there, whole and of this very request" },
   profile: RANK_OPTIONS.profile,
   cpuWorkers: RANK_OPTIONS.cpuWorkers,
+  deviceMemory: RANK_OPTIONS.deviceMemory,
   rankTimeout: RANK_OPTIONS.rankTimeout,
   gpu: PROBLEM.gpu,
   noGpu: PROBLEM.noGpu,

@@ -45,6 +45,7 @@ export const RANK_OPTIONS = {
     ...workers("workers of each rank's CPU, which then computes instead of its GPU", 1),
     notWith: { "--gpu": "a rank computes on one device" },
   },
+  deviceMemory: COMMON.deviceMemory,
   rankTimeout: count("seconds that a rank waits for another before all end (default: no limit)", 1, 1e6),
   profile: profileInput("a profile of the ranks' devices (default: none, the best predictions)"),
   json: COMMON.json,

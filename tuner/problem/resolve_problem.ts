@@ -101,7 +101,7 @@ export function resolveProblem(
   const { steps = defaultSteps(stencil, whole.gpu) } = wish;
   const asked = { stencil, grid, boundary, steps, ...(wish.survey && { survey: wish.survey }) };
   const wished = checkProblem(action, asked);
-  const device = withWindow(whole, windowOf(wished, wish.deviceMemory)), { gpu } = device;
+  const device = withWindow(whole, windowFor(wished, wish.deviceMemory)), { gpu } = device;
   const isWindow = gpu?.limits.windowBytes !== undefined;
   // what goes up and comes back once a passage should stay for long, unless a copy costs no more than a step
   const isLong = isWindow && !gpu.isFallback;
@@ -259,9 +259,22 @@ export function misfitOf(problem: Problem, limits: DeviceLimits | undefined): st
 }
 
 /** What a window may take, where a result and its reference are more than that. */
-function windowOf(problem: Problem, deviceMemory: number | undefined): number | undefined {
-  const bytes = 4 * 4 * stepwiseLayout(problem).length;
+function windowFor(problem: Problem, deviceMemory: number | undefined): number | undefined {
+  return windowOf(problem, deviceMemory, 2 * levelBytes(problem));
+}
+
+/** What a window may take of the GPU's memory, where a field is more than that; undefined where it is not. */
+export function windowOf(
+  problem: Problem,
+  deviceMemory: number | undefined,
+  bytes = levelBytes(problem),
+): number | undefined {
   return deviceMemory !== undefined && bytes > deviceMemory ? deviceMemory : undefined;
+}
+
+/** Bytes of both levels of a field, pads included. */
+export function levelBytes(problem: Problem): number {
+  return 2 * 4 * stepwiseLayout(problem).length;
 }
 
 /**
@@ -269,7 +282,7 @@ function windowOf(problem: Problem, deviceMemory: number | undefined): number | 
  * software.
  */
 function whyTooLarge(problem: Problem): string | undefined {
-  const bytes = 4 * 4 * stepwiseLayout(problem).length, most = freeMemory() ?? Infinity;
+  const bytes = 2 * levelBytes(problem), most = freeMemory() ?? Infinity;
   if (bytes <= most) return undefined;
   const [needs, free] = [bytes, most].map(formatBytes);
   return `a result and its reference on ${describeGrid(problem)} take ${needs}, ${free} are available`;

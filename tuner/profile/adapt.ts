@@ -11,7 +11,7 @@ import { partOf, refuseCpuPart } from "../devices/shared/shares.ts";
 import type { Configuration, Share } from "../configuration.ts";
 import { cpuCandidates } from "../search/cpu_space.ts";
 import { describeTraversal } from "./describe.ts";
-import { uses } from "../shares.ts";
+import { isShared, uses } from "../shares.ts";
 
 export interface AdaptTarget {
   readonly problem: Problem;
@@ -43,7 +43,7 @@ export function adaptConfiguration(configuration: Configuration, target: AdaptTa
   const traversal = TRAVERSALS.find(({ name }) => name === configuration.traversal);
   if (traversal === undefined) return { reason: `there is no traversal ${configuration.traversal}` };
   const part = partOf(problem, share, "gpu");
-  const refused = refusalOf(traversal, part);
+  const refused = refusalOf(traversal, part, limits);
   if (refused !== undefined) return { reason: refused.message };
   const lists = traversal.parameterLists(part, limits);
   const parameters = Object.fromEntries(
@@ -64,11 +64,14 @@ type AdaptedShare = { readonly share: Share; readonly changes: readonly string[]
 
 /** A share of as large a part of another grid; what the CPU's slices do not allow becomes stepwise. */
 export function adaptShare(configuration: Configuration, target: AdaptTarget): AdaptedShare {
-  const { problem } = target;
-  if (configuration.share.deviceMemory !== undefined) {
-    return { reason: "its grid passed through a window of the GPU's memory, which solvers do not do" };
+  const { problem, limits: { windowBytes } = {} } = target, { share: given } = configuration;
+  if (uses(given, "gpu") && (given.deviceMemory === undefined) !== (windowBytes === undefined)) {
+    const [before, here] = ["passes through a window of the GPU's memory", "lies there as a whole"];
+    const [its, own] = windowBytes === undefined ? [before, here] : [here, before];
+    return { reason: `its grid ${its}, this one ${own}` };
   }
-  const sliced = adaptSlices(configuration.share, target);
+  if (windowBytes !== undefined && isShared(given)) return { reason: "a window is not shared with the CPU" };
+  const sliced = adaptSlices(given, target);
   if ("reason" in sliced || !uses(sliced.share, "cpu")) return sliced;
   const { share } = sliced;
   const bytes = 2 * 4 * cpuLayoutOf(partOf(problem, share, "cpu")).length;
@@ -96,9 +99,15 @@ function adaptCpu(configuration: Configuration, changes: readonly string[], prob
 function adaptSlices(share: Share, { problem, cpuWorkers, limits }: AdaptTarget): AdaptedShare {
   const { grid: [slices], steps, stencil } = problem;
   const alone = (...changes: string[]): AdaptedShare => {
-    return { share: { cpuSlices: 0, gpuSlices: slices, exchangeEvery: steps, cpuWorkers: 0 }, changes };
+    return {
+      share: { cpuSlices: 0, gpuSlices: slices, exchangeEvery: steps, cpuWorkers: 0, ...window },
+      changes,
+    };
   };
-  if (!uses(share, "cpu")) return share.gpuSlices === slices ? { share, changes: [] } : alone();
+  const window = limits?.windowBytes && { deviceMemory: limits.windowBytes };
+  if (!uses(share, "cpu")) {
+    return share.gpuSlices === slices ? { share: { ...share, ...window }, changes: [] } : alone();
+  }
   if (!uses(share, "gpu")) {
     if (cpuWorkers === 0) return { reason: "there are no workers for the CPU's slices" };
     const workers = Math.min(share.cpuWorkers, cpuWorkers);

@@ -92,7 +92,8 @@ export function bestPredicted(target: PredictionTarget, model: CostModel, like?:
 } {
   const { problem, cpuWorkers, beside } = target, [slices] = problem.grid;
   const reasons: string[] = [];
-  const { share } = onGpuAlone({ traversal: stepwise, parameters: {} }, problem);
+  const { windowBytes: memory } = target.limits ?? {};
+  const { share } = onGpuAlone({ traversal: stepwise, parameters: {}, memory }, problem);
   const ways = gpuWays({ on: problem, share, changes: [] }, target, model, reasons);
   if (ways.length === 0 || (model.knowsCpu && cpuWorkers > 0)) ways.push(...cpuWays(target, reasons));
   const adapted = like && adaptShare(like, target);

@@ -12,7 +12,14 @@ import { defaultSteps, withSuitedSteps } from "../problem/default_problem.ts";
 import { checkProblem, misfitOf } from "../problem/resolve_problem.ts";
 import { refuserOf } from "../problem/request_error.ts";
 import { type Configuration, configurationKey } from "../configuration.ts";
-import { describeValue, formatBandwidth, formatMeasured, formatPlural, formatRate } from "../format.ts";
+import {
+  describeValue,
+  formatBandwidth,
+  formatBytes,
+  formatMeasured,
+  formatPlural,
+  formatRate,
+} from "../format.ts";
 import { countCores, isPage } from "../platform.ts";
 import { adaptConfiguration, describeChanges } from "./adapt.ts";
 import { bestPredicted, type Expected, MOST_RUNNERS_UP, type PredictionTarget } from "./best_predicted.ts";
@@ -383,7 +390,8 @@ function explain(
   }
   const { traversal, share } = configuration;
   const shared = isShared(share) ? ", shared with the CPU" : "";
-  const where = uses(share, "gpu") ? traversal + shared : "the CPU alone";
+  const window = share.deviceMemory ? ` through a window of ${formatBytes(share.deviceMemory)}` : "";
+  const where = uses(share, "gpu") ? traversal + shared + window : "the CPU alone";
   const changed = changes.length === 0 ? "" : `; changed: ${changes.join(", ")}`;
   const [first] = passedOver;
   const passed = first === undefined ? "" : `; passed over: ${first.reason}`;

@@ -8,7 +8,7 @@ import { checkOptions } from "../../kernels/check_options.ts";
 import { type OpenProblem, type OwnGrid, planned, type Problem } from "../../kernels/stencils/stencil.ts";
 import type { RankPlan } from "../../models/rank_part.ts";
 import type { Configuration } from "../configuration.ts";
-import { checkProblem } from "../problem/resolve_problem.ts";
+import { checkProblem, windowOf } from "../problem/resolve_problem.ts";
 import { type Choice, chooseConfiguration } from "../profile/choose.ts";
 import type { Profile } from "../profile/profile_types.ts";
 import { failingAs } from "../solver/solver_error.ts";
@@ -40,9 +40,11 @@ export interface RankSolverOptions extends Omit<RankWishes, "parts"> {
 export function chooseForRank(
   profiles: readonly Profile[],
   part: Problem,
-  { gpu, cpuPool }: RankDevice,
+  { gpu, cpuPool, deviceMemory }: RankDevice,
 ): Choice {
-  const device = gpu === undefined ? null : { limits: gpu.limits, adapterInfo: gpu.device.adapterInfo };
+  const windowBytes = windowOf(part, deviceMemory),
+    limits = { ...gpu?.limits!, ...(windowBytes && { windowBytes }) };
+  const device = gpu === undefined ? null : { limits, adapterInfo: gpu.device.adapterInfo };
   const cpuWorkers = gpu === undefined ? cpuPool!.workers : 0;
   return chooseConfiguration(profiles, part, device, { cpuWorkers });
 }

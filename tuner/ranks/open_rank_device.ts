@@ -11,6 +11,8 @@ export interface RankDevice {
   readonly gpu: GpuDevice | undefined;
   /** @internal */
   readonly cpuPool: CpuPool | undefined;
+  /** Bytes of the GPU's memory that levels may take; more pass through a window. @default {all there is} */
+  readonly deviceMemory?: number | undefined;
 }
 
 /** A rank's device, and what it is called. */
@@ -29,6 +31,8 @@ export interface DeviceWishes {
   readonly gpu?: string | undefined;
   /** Computes with CPU workers. */
   readonly noGpu?: boolean;
+  /** Bytes of the GPU's memory that levels may take; more pass through a window. @default {all there is} */
+  readonly deviceMemory?: number | undefined;
   /** Workers, instead of a GPU. @default {this rank's share of the cores, where there is no GPU} */
   readonly cpuWorkers?: number | undefined;
 }
@@ -41,7 +45,7 @@ export interface DeviceWishes {
  */
 export async function openRankDevice(
   world: World,
-  { gpu: wanted, noGpu = false, cpuWorkers }: DeviceWishes,
+  { gpu: wanted, noGpu = false, cpuWorkers, deviceMemory }: DeviceWishes,
 ): Promise<OpenedDevice> {
   const machines = await world.shareAll(Deno.hostname());
   const isHere = (machine: string): boolean => machine === machines[world.rank];
@@ -54,7 +58,8 @@ export async function openRankDevice(
     if (gpu !== undefined) {
       const name = `${gpuName(adapter!.info)} ${taken?.pci ?? ""}`.trimEnd();
       const place = `${machines[world.rank]} ${taken?.pci ?? ""}`;
-      return { gpu, cpuPool: undefined, name, place, note, [Symbol.dispose]: () => gpu[Symbol.dispose]() };
+      const its = { gpu, cpuPool: undefined, deviceMemory, name, place, note };
+      return { ...its, [Symbol.dispose]: () => gpu[Symbol.dispose]() };
     }
   }
   const workers = cpuWorkers ??

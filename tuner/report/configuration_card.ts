@@ -32,9 +32,7 @@ export function configurationCard(view: EntryView): Html {
     ${
     window === undefined
       ? USE
-      : markup`The grid passed through a window of ${
-        formatBytes(window)
-      } of the GPU's memory, which <code>tune</code> and <code>qualify</code> do, and <code>createSolver</code> does not.`
+      : markup`The grid passed through a window of ${formatBytes(window)} of the GPU's memory. ${USE}`
   }</p>
     <details class="behind"><summary>The configuration as JSON</summary><pre id="${id}-json" tabindex="0">${json}</pre></details>
   `;

@@ -31,11 +31,14 @@ export interface Candidate extends Prediction {
 
 /** The configuration of a candidate: the whole grid on the GPU. */
 export function onGpuAlone(
-  { traversal, parameters, window }: Pick<Candidate, "traversal" | "parameters" | "window">,
+  { traversal, parameters, memory }: Pick<Candidate, "traversal" | "parameters"> & {
+    /** Bytes of the window. @default {all lies on the GPU} */
+    readonly memory?: number | undefined;
+  },
   { grid: [slices], steps }: Problem,
 ): Configuration {
   const gpu = { device: "gpu", slices, traversal: traversal.name, parameters } as const;
-  return configurationOf([{ ...gpu, memory: window?.bytes }], steps);
+  return configurationOf([{ ...gpu, memory }], steps);
 }
 
 /** A traversal's values of each parameter. */
@@ -166,7 +169,7 @@ export class Enumeration {
     const passage = passageOf(problem, { traversal, parameters }, limits);
     const window = passage && { window: { bytes: limits.windowBytes!, passage, resident } };
     const way = { traversal, parameters, ...window };
-    this.#share ??= onGpuAlone(way, problem).share;
+    this.#share ??= onGpuAlone({ ...way, memory: window?.window.bytes }, problem).share;
     return {
       ...way,
       configuration: { traversal: traversal.name, parameters, share: this.#share },

@@ -9,7 +9,8 @@ import { shadersOf } from "../../kernels/traversals/storage.ts";
 import { bindingsOf } from "../../kernels/wgsl/shader.ts";
 import type { GpuPlan } from "../../kernels/traversals/traversal.ts";
 import { traversalNamed } from "../../kernels/traversals/all.ts";
-import { adapterInfoOf } from "../devices/device.ts";
+import { stepwise } from "../../kernels/traversals/stepwise/stepwise.ts";
+import { adapterInfoOf, limitsOf } from "../devices/device.ts";
 import { openDevice } from "../devices/open_device.ts";
 import { CompileAhead } from "../devices/gpu/compile_ahead.ts";
 import { borrowedMemory } from "../devices/gpu/field_memory.ts";
@@ -18,12 +19,13 @@ import { compilePlan } from "../devices/gpu/gpu_pipelines.ts";
 import { SharedField } from "../devices/shared/shared_field.ts";
 import { longRunGain, partOf, planGpuPart } from "../devices/shared/shares.ts";
 import { CpuPool } from "../devices/cpu/wasm_workers.ts";
-import { checkProblem } from "../problem/resolve_problem.ts";
+import { checkProblem, levelBytes, windowOf } from "../problem/resolve_problem.ts";
 import { refuserOf } from "../problem/request_error.ts";
 import { type Configuration, configurationKey } from "../configuration.ts";
-import { describeValue } from "../format.ts";
+import { describeValue, formatPlural } from "../format.ts";
 import { type Choice, chooseConfiguration } from "../profile/choose.ts";
 import { ownProfile } from "../profile/own_profile.ts";
+import type { Profile } from "../profile/profile_types.ts";
 import { FieldSolver } from "./field_solver.ts";
 import { type Contender, Refinement } from "./refinement.ts";
 import type { Solver, SolverOptions } from "./solver.ts";
@@ -114,12 +116,29 @@ export async function createSolver(
   const former = isRecord(last) ? { ...last, device: first ?? null, configuration } : last;
   const problem = checkProblem("create the solver", asked), options = checked(isFormer ? former : second);
   const { device = await openFor(options) } = options, isOpened = device !== options.device;
-  try {
-    const choice = options.configuration ? undefined : await choose(asked, device, options.profile);
+  const open = async (on: Problem, choice?: Choice): Promise<Solver> => {
     const how = choice ?? { configuration: options.configuration!, runnersUp: true as const };
     const refine = options.refine === true ? how.runnersUp : options.refine ?? false;
     const { configuration } = how, isOpen = asked.steps === undefined;
-    return await openSolver(problem, { ...options, configuration, device, refine, choice, isOpened, isOpen });
+    return await openSolver(on, { ...options, configuration, device, refine, choice, isOpened, isOpen });
+  };
+  try {
+    if (options.configuration) return await open(problem);
+    const { deviceMemory } = options, known = await knownOf(device, options.profile);
+    const [on, choice] = choose(asked, device, known, deviceMemory);
+    return await open(on, choice).catch(async (error) => {
+      if (device === null || !isFull(error) || deviceMemory !== undefined) throw error;
+      // WebGPU does not say how much memory there is: it has at least one of these, if the host holds the grid
+      for (const part of [2, 4, 8, 16]) {
+        const [on, choice] = choose(asked, device, known, Math.ceil(levelBytes(problem) / part));
+        const why = `the grid does not fit the GPU's memory: ${choice.message}`;
+        const solver = await open(on, { ...choice, message: why }).catch((later) => {
+          if (!isFull(later)) throw later;
+        });
+        if (solver !== undefined) return solver;
+      }
+      throw error;
+    });
   } catch (error) {
     if (isOpened) device?.destroy();
     throw error;
@@ -135,13 +154,15 @@ function checked(given: unknown = {}): SolverOptions & { readonly timeoutMs: num
     "device",
     "profile",
     "configuration",
+    "deviceMemory",
     "buffers",
     "timeoutMs",
     "workerUrl",
     "refine",
     "from",
   ]);
-  const { device, profile, configuration, buffers, timeoutMs = 20_000, refine = false } = options;
+  const { device, profile, configuration, deviceMemory, buffers, timeoutMs = 20_000, refine = false } =
+    options;
   if (!(typeof timeoutMs === "number" && timeoutMs >= 1 && timeoutMs < 2 ** 31)) {
     refuse("timeoutMs must be from 1 to 2³¹ − 1, which timers can wait", `${timeoutMs}`);
   }
@@ -154,12 +175,15 @@ function checked(given: unknown = {}): SolverOptions & { readonly timeoutMs: num
       refuse("a configuration is wanted, as chooseConfiguration returns it", describeValue(one));
     }
   }
-  const { deviceMemory } = configuration?.share ?? {};
-  if (deviceMemory !== undefined) {
-    refuse("a grid that lies on the GPU as a whole is wanted", describeValue({ deviceMemory }));
-  }
   if (configuration !== undefined && profile !== undefined) {
     refuse("a configuration or a profile to choose it from is wanted", "both");
+  }
+  if (deviceMemory !== undefined && !(deviceMemory > 0)) {
+    refuse("deviceMemory must be a number of bytes", describeValue(deviceMemory));
+  }
+  if (deviceMemory !== undefined && (device === null || configuration !== undefined)) {
+    const found = device === null ? "no device" : "a configuration, which says it in its share";
+    refuse("deviceMemory is for a GPU of which the configuration is chosen", found);
   }
   if (buffers && refine !== false) {
     refuse("with your own buffers refine must be false", describeValue(refine));
@@ -177,17 +201,47 @@ async function openFor({ configuration, refine = false }: SolverOptions): Promis
   return isForCpu ? null : await openDevice();
 }
 
-/** Chooses from the profiles that are given, or from what `tune` wrote on this machine. */
-async function choose(
-  problem: OpenProblem,
+/** What a solver's configuration is chosen from. */
+interface Known {
+  readonly profile: Profile | readonly Profile[];
+  /** What the program may do that more is known, in one line. */
+  readonly note?: string | undefined;
+}
+
+/** The profiles that are given, or what `tune` wrote on this machine. */
+async function knownOf(device: GPUDevice | null, given: SolverOptions["profile"]): Promise<Known> {
+  if (given !== undefined) return { profile: given };
+  const { profile = [], note } = await ownProfile(device && (adapterInfoOf(device) ?? UNKNOWN));
+  return { profile, note };
+}
+
+/** Chooses how to compute a problem, whose own run may have to be longer, through a window if it takes more than this. */
+function choose(
+  asked: OpenProblem,
   device: GPUDevice | null,
-  given: SolverOptions["profile"],
-): Promise<Choice> {
-  const { profile, note }: Awaited<ReturnType<typeof ownProfile>> = given
-    ? {}
-    : await ownProfile(device && (adapterInfoOf(device) ?? UNKNOWN));
-  const choice = chooseConfiguration(given ?? profile ?? [], problem, device);
-  return note ? { ...choice, message: `${choice.message}; ${note}` } : choice;
+  { profile, note }: Known,
+  deviceMemory?: number,
+): readonly [on: Problem, choice: Choice] {
+  const problem = checkProblem("create the solver", asked), windowBytes = windowOf(problem, deviceMemory);
+  if (device === null || windowBytes === undefined) {
+    const choice = chooseConfiguration(profile, asked, device);
+    return [problem, note ? { ...choice, message: `${choice.message}; ${note}` } : choice];
+  }
+  const limits = { ...limitsOf(device.limits), windowBytes }, adapterInfo = adapterInfoOf(device);
+  // what goes up and comes back once a passage should stay for long
+  const passage = asked.steps === undefined ? stepwise.passageSteps!(problem, {}, limits) : 0;
+  const on = { ...problem, steps: Math.max(problem.steps, passage) };
+  const target = { limits, ...(adapterInfo && { adapterInfo }) };
+  const choice = chooseConfiguration(profile, { ...asked, steps: on.steps }, target, { cpuWorkers: 0 });
+  const { traversal, parameters } = choice.configuration;
+  const steps = formatPlural(traversalNamed(traversal).passageSteps!(on, parameters, limits), "step");
+  const message = `${choice.message}; the whole grid passes once in ${steps}, or once in a shorter run`;
+  return [on, { ...choice, message: note ? `${message}; ${note}` : message }];
+}
+
+/** Whether a device has too little memory. */
+function isFull(error: unknown): boolean {
+  return error instanceof SolverError && error.reason === "out-of-memory";
 }
 
 /** A device that does not say what it is. */
@@ -212,7 +266,10 @@ async function openSolver(
   { device, configuration, choice, isOpened, isOpen, ...options }: Decided,
 ): Promise<Solver> {
   const { buffers, timeoutMs, refine } = options, { share } = configuration, usesGpu = uses(share, "gpu");
-  const refuse = refuserOf("create the solver");
+  const refuse = refuserOf("create the solver"), { deviceMemory } = share;
+  if (buffers && deviceMemory !== undefined) {
+    refuse("with your own buffers the grid must lie on the GPU as a whole", describeValue({ deviceMemory }));
+  }
   const from = options.from && new Blob([options.from]), saved = from && await openState(from, problem);
   if (buffers && saved?.hasPoints && problem.survey === undefined) {
     refuse("with your own buffers a problem with a survey is wanted, as the one that was saved", "none");
@@ -243,7 +300,7 @@ async function openSolver(
         open: (other) => openContender(problem, other, gpu, options),
         ahead,
         prepare: async (other) => {
-          if (gpu === undefined || !uses(other.share, "gpu")) return;
+          if (gpu === undefined || !isWhole(other)) return;
           await compilePlan(gpu, planGpuPart(problem, other, gpu));
         },
         ...(isOpen && {
@@ -298,11 +355,11 @@ function compilesAhead(
   return new CompileAhead(candidates, {
     gpu: adapterInfoOf(gpu.device)?.description ?? "",
     shadersOf(candidate) {
-      if (!uses(candidate.share, "gpu")) return [];
+      if (!isWhole(candidate)) return [];
       try {
         const plan = planGpuPart(problem, candidate, gpu), { storage: { sections, layout } } = plan;
         const kernels = shadersOf(plan).map((shader) => ({ code: shader.code, storage: bindingsOf(shader) }));
-        if (uses(first.share, "gpu")) current ??= planGpuPart(problem, first, gpu);
+        if (isWhole(first)) current ??= planGpuPart(problem, first, gpu);
         const own = new Set(current && shadersOf(current).map(({ code }) => code));
         // the same kernels in another order
         if (kernels.every(({ code }) => own.has(code))) return [];
@@ -318,6 +375,11 @@ function compilesAhead(
       }
     },
   });
+}
+
+/** Whether the GPU's part lies there as a whole. */
+function isWhole({ share }: Configuration): boolean {
+  return uses(share, "gpu") && share.deviceMemory === undefined;
 }
 
 /** What else is to be tried, each once. */
@@ -346,8 +408,7 @@ async function openContender(
   gpu: GpuDevice | undefined,
   { buffers, workerUrl }: SolverOptions,
 ): Promise<Contender> {
-  const configuration = withinCores(given), { share, share: { cpuWorkers, deviceMemory } } = configuration;
-  if (deviceMemory !== undefined) throw new SolverError("limits", "the grid passes through a window");
+  const configuration = withinCores(given), { share, share: { cpuWorkers } } = configuration;
   const cpuPool = uses(share, "cpu")
     ? await CpuPool.create({ workers: cpuWorkers, ...(workerUrl && { workerUrl }) })
     : undefined;
