@@ -34,7 +34,7 @@ import { IS_HARDWARE, testOnGpu } from "../test_on_gpu.ts";
 import { THOROUGH } from "../thorough.ts";
 import { DRIVEN } from "./driven.ts";
 import { inMarches, inPlaneTorres, inSteps, inTorres, type Way } from "./oracle_case.ts";
-import { wholeNumberMedium, wholeNumberYee } from "./whole_numbers.ts";
+import { wholeNumberCross, wholeNumberMedium, wholeNumberYee } from "./whole_numbers.ts";
 
 const GRID: Grid = [19, 11, 13];
 const PROBLEM: Problem = { stencil: wave(2), grid: GRID, boundary: "zero", steps: 10 };
@@ -607,6 +607,24 @@ const SUBJECTS: readonly Subject[] = [
         "max(0, (S - x - W + 2) / S)",
       ],
       "a tile that is not loaded where it meets the grid": ["if (x + W + S > 0) {", "if (x > 0) {"],
+    },
+  },
+  {
+    problem: { ...PROBLEM, stencil: wholeNumberCross(), steps: 9 },
+    way: {
+      traversal: volumeTorre,
+      parameters: { side: 4, patchA: 1, patchB: 1, patchC: 1, phases: 2, ahead: 2, nt: 4, bands: 2 },
+    },
+    mutations: {
+      "coefficients of the cell itself": ["let nextX = x + S", "let nextX = x"],
+      "materials that enter a tier late": [/(m0_0_0_\d = .*)x \+ 2 \* S/g, "$1x + 1 * S"],
+      "profiles of another cell where coefficients enter": ["let y0_0 = y + b0_0", "let y0_0 = y"],
+      "coefficients that enter at another place": [
+        "let placeOf0_0 = its0_0 >> 8u",
+        "let placeOf0_0 = 1 + (its0_0 >> 8u)",
+      ],
+      "coefficients that do not move": ["w0_0_1 = x0_0_1;", ""],
+      "a coefficient in another's turn": ["= v1_0_0;", "= v0_0_0;"],
     },
   },
 ];

@@ -6,6 +6,7 @@
 import type { Offset } from "../../expression.ts";
 import { remembered } from "../../remembered.ts";
 import type { Grid } from "../../stencils/stencil.ts";
+import { coefficientsOf } from "./coefficients.ts";
 import { readsPrevious, tapsOf, type Update } from "../../update.ts";
 
 /** Values along the forms a = x − y − z, b = x + y − z, c = x − y + z. */
@@ -21,9 +22,20 @@ export function formsOf([x, y, z]: Offset): Triple {
   return [x - y - z, x + y - z, x - y + z];
 }
 
+/** A cell's place along x, y, z from the tile's corner, of an element along the forms. */
+export function cellOf([a, b, c]: Triple, parity: number): Offset {
+  return [b + c + parity, b - a, c - a];
+}
+
+/** Of each parity of cells, how many elements along each form coefficients move from there in a tier. */
+export function movesOf(slope: number): [even: number, odd: number] {
+  return [slope + slope % 2 >> 1, slope - slope % 2 >> 1];
+}
+
 /** How many cells a tile must move along x each tier so that no tap reads what lies before it. */
 export function slopeOf(update: Update): number {
-  return Math.max(0, ...tapsOf(update).flatMap(({ offset }) => formsOf(offset).map(Math.abs)));
+  const taps = tapsOf(update).filter(({ plane }) => plane === 0);
+  return Math.max(0, ...taps.flatMap(({ offset }) => formsOf(offset).map(Math.abs)));
 }
 
 /** The numbers from 0 to before n. */
@@ -58,6 +70,10 @@ export const pieceOf = remembered((
   // only the first elements along any form are read by others
   const shared = elements.filter((element) => element.some((value) => value < slope));
   const places = placesOf(blocks, shared, slope, phases), { strides } = places;
+  const { coefficients } = coefficientsOf(update),
+    heldBytes = coefficients.length > 0 ? places.bytes * phases / 2 : 0;
+  const passes = coefficients.length * movesOf(slope).filter((by) => by > 0).length;
+  const isApart = heldBytes > 0 && (phases === 1 || places.bytes + heldBytes <= USUAL_BYTES);
   const slots = new Map(places.slots.flat().map((element, slot) => [`${element}`, slot]));
   const within = (element: Triple): Triple =>
     element.map((value, i) => value % patch[i]!) as unknown as Triple;
@@ -89,7 +105,22 @@ export const pieceOf = remembered((
     /** Slots and their places in each array of workgroup memory: the second's have none beyond the last thread along one form. */
     arrays: places.slots.map((slots, i) => ({ slots: slots.length, places: places.counts[i]! })),
     /** Bytes of workgroup memory; of two phases' a place has one cell, as cells of one parity take turns. */
-    bytes: places.bytes,
+    bytes: places.bytes + (isApart ? heldBytes : 0),
+    /** Coefficients of a cell, and whether they move through memory of their own: else they take turns with F. */
+    coefficients: coefficients.length,
+    isApart,
+    /** Times a tier that cells of a parity move, and how many of these need barriers of their own. */
+    moves: passes,
+    turns: Math.max(0, passes - (isApart ? phases : 0)),
+    /** Of each parity of cells, the elements beyond the tile whose coefficients move into it. */
+    entering: movesOf(slope).map((by) =>
+      coefficients.length === 0
+        ? []
+        : triplesBelow([tile, tile, tile]).map((element) =>
+          element.map((value) => value + by) as unknown as Triple
+        )
+          .filter((element) => element.some((value) => value >= tile))
+    ),
     /** The slot of an element, and its place there from that of the thread whose patch begins at the tile's corner. */
     slotOf: (element: Triple): number => slots.get(`${within(element)}`)!,
     placeOf: (element: Triple): number =>
@@ -157,12 +188,17 @@ function spreadOverBanks({ blocks, strides, phases }: VolumePiece): Triple[] {
 
 /**
  * Where a thread's elements of the front go to in workgroup memory, and where the tile's own elements lie that follow them
- * in their lanes; then the thread's block. Word 0 is how far tiles have moved; the others by round, then by thread:
- * slot | place · 2^8 | place of the other · 2^20.
+ * in their lanes; then the thread's block; then of each parity the elements whose coefficients enter. Word 0 is how far tiles
+ * have moved; the others by round, then by thread: slot | place · 2^8 | place of the other · 2^20; a | b · 2^8 | c · 2^16;
+ * slot | place · 2^8, and again the element.
  */
 export function tableOf(piece: VolumePiece): Int32Array<ArrayBuffer> {
   const { threads, tile, blocks, strides, slotOf, placeOf, rounds } = piece;
-  const table = new Int32Array(1 + (rounds + 1) * threads);
+  const wordOf = ([a, b, c]: Triple): number => a | b << 8 | c << 16;
+  const entering = piece.entering.map((elements) =>
+    elements.toSorted((p, q) => slotOf(p) - slotOf(q) || placeOf(p) - placeOf(q))
+  );
+  const table = new Int32Array(enteringAt(piece, 2));
   // elements that lie beyond the tile along one form first, by their places
   const isEdge = (element: Triple): number => Number(element.filter((value) => value >= tile).length > 1);
   const items = frontOf(piece).flatMap((list, direction) =>
@@ -174,10 +210,21 @@ export function tableOf(piece: VolumePiece): Int32Array<ArrayBuffer> {
     )
   );
   table.set(items, 1);
-  for (const [thread, [a, b, c]] of spreadOverBanks(piece).entries()) {
-    table[1 + rounds * threads + thread] = a | b << 8 | c << 16;
+  table.set(spreadOverBanks(piece).map(wordOf), 1 + rounds * threads);
+  for (const [parity, elements] of entering.entries()) {
+    const at = enteringAt(piece, parity);
+    for (const [i, element] of elements.entries()) {
+      table[at + i] = slotOf(element) | placeOf(element) << 8;
+      table[at + Math.ceil(elements.length / threads) * threads + i] = wordOf(element);
+    }
   }
   return table;
+}
+
+/** Where the table has the entering elements of a parity; of 2: its length. */
+export function enteringAt({ rounds, threads, entering }: VolumePiece, parity: number): number {
+  const before = entering.slice(0, parity).map(({ length }) => 2 * Math.ceil(length / threads));
+  return 1 + (rounds + 1 + sum(before)) * threads;
 }
 
 export type VolumeExtent = ReturnType<typeof extentOf>;

@@ -9,6 +9,8 @@ import { wgsl } from "../../wgsl/template.ts";
 import { declareBuffer, shaderOf } from "../../wgsl/shader.ts";
 import type { Crossing, Order } from "../storage.ts";
 import type { Section } from "../../sections.ts";
+import type { Update } from "../../update.ts";
+import { enterMaterials } from "./coefficients.ts";
 import type { VolumeExtent, VolumePiece } from "./lattice.ts";
 
 /** Functions that tell where a thread's block of a tile is, and where a tile's elements begin in a level. */
@@ -31,9 +33,15 @@ export function declarePlaces(piece: VolumePiece, { first, across: [ny, nz] }: V
 export function volumeOrder(
   piece: VolumePiece,
   extent: VolumeExtent,
-  { layout, sections = [{ layout, x: 0 }], parts }: {
+  {
+    layout,
+    sections = [{ layout, x: 0, slices: [-layout.pad[0], layout.grid[0] + layout.pad[0]] }],
+    update,
+    parts,
+  }: {
     readonly layout: Layout;
-    readonly sections?: readonly Pick<Section, "layout" | "x">[] | undefined;
+    readonly sections?: readonly Pick<Section, "layout" | "x" | "slices">[] | undefined;
+    readonly update: Update;
     readonly parts: readonly number[];
   },
 ): Order {
@@ -93,5 +101,12 @@ export function volumeOrder(
     };
   };
   const before = piece.hasPrevious && { before: crossings(slope) };
-  return { length: extent.length, parts, ...crossings(0), ...before };
+  const { enter, leave } = crossings(0);
+  return {
+    length: extent.length,
+    parts,
+    enter: [...enter, ...enterMaterials({ update, layout, sections })],
+    leave,
+    ...before,
+  };
 }

@@ -3,16 +3,26 @@
  *
  * @module
  */
-import { type Tap, tapsIn } from "../../expression.ts";
+import { type Tap, tapKey, tapsIn } from "../../expression.ts";
 import type { Problem } from "../../stencils/stencil.ts";
-import { expressionsOf } from "../../update.ts";
+import type { Update } from "../../update.ts";
 import { plus } from "../../wgsl/declare.ts";
 import { wgsl } from "../../wgsl/template.ts";
-import { updateWriter } from "../../wgsl/write_update.ts";
+import { type UpdateWriter, updateWriter } from "../../wgsl/write_update.ts";
 import { declareBuffer, declareTwin, type Shader, shaderOf } from "../../wgsl/shader.ts";
+import { declareProfiles } from "../profile_storage.ts";
+import { stepwiseLayout } from "../step_shader.ts";
 import { MAX_BANDS } from "../waves.ts";
+import {
+  COEFFICIENT,
+  coefficientsOf,
+  materialElement,
+  materialLayout,
+  materialTaps,
+  writeCoefficient,
+} from "./coefficients.ts";
 import { EARLY, splitExpression } from "./split_expression.ts";
-import { formsOf, type Triple, upTo } from "./lattice.ts";
+import { cellOf, enteringAt, formsOf, movesOf, type Triple, upTo } from "./lattice.ts";
 import type { Farsh, VolumeExtent, VolumePiece } from "./lattice.ts";
 import { declarePlaces } from "./order.ts";
 
@@ -71,10 +81,14 @@ export function volumeTorreShader(writing: Writing): Shader {
       }
     `
   );
+  const declareExchange = (name: string, type: string): string =>
+    piece.arrays.map(({ slots, places }, i) =>
+      `var<workgroup> ${name}${i}: array<array<${type}, ${places}>, ${slots}>;`
+    ).join("\n");
   const code = wgsl`
     // ${stencil.title}: a workgroup computes a torre, a thread ${piece.cells} cells of its tile.
     const NX = ${nx}; const NY = ${ny}; const NZ = ${nz}; const AHEAD = ${ahead};
-    ${updateWriter(expressionsOf(stencil.update)).constants}
+    ${writerOf(stencil.update).constants}
     struct Row { stage: i32, place: i32, moved: i32, height: i32 }
     @group(0) @binding(0) var<storage, read_write> now0: array<vec2f>;
     @group(0) @binding(1) var<storage, read_write> before0: array<vec2f>;
@@ -82,11 +96,14 @@ export function volumeTorreShader(writing: Writing): Shader {
     ${farsh.map(({ name }) => declareBuffer(name, "array<vec2f>")).join("\n")}
     ${declareBuffer("table", "array<i32>", { space: "storage, read" })}
     ${others.join("\n")}
+    ${declareExchange("exchange", phases === 2 ? "f32" : "vec2f")}
+    ${piece.isApart ? declareExchange("held", "f32") : ""}
     ${
-    piece.arrays.map(({ slots, places }, i) =>
-      `var<workgroup> exchange${i}: array<array<${phases === 2 ? "f32" : "vec2f"}, ${places}>, ${slots}>;`
-    ).join("\n")
+    stencil.update.materials.length > 0
+      ? declareBuffer("materials", "array<f32>", { space: "storage, read" })
+      : ""
   }
+    ${declareProfiles(stencil.update)}
     ${declarePlaces(piece, extent)}
 
     @compute @workgroup_size(${threads})
@@ -135,6 +152,7 @@ export function volumeTorreShader(writing: Writing): Shader {
       var tier = row.place * ${nt} + begin;
       ${upTo(ahead).map((a) => `let first${a} = min(tier + ${a}, last);`).join(" ")}
       ${rounds.map((n) => declareRound(writing, n)).join("\n")}
+      ${declareCoefficients(writing)}
       var t = begin;
       loop {
         if (t >= end) { break; }
@@ -199,6 +217,71 @@ function declareRound({ piece, farsh, extent, ahead }: Writing, n: number): stri
   `;
 }
 
+/** The coefficients of an update are written with its expression's constants. */
+function writerOf(update: Update): UpdateWriter {
+  const { expression, coefficients } = coefficientsOf(update);
+  return updateWriter([expression, ...coefficients]);
+}
+
+/** Rounds in which threads take over the coefficients of the cells of a parity. */
+function roundsOf({ entering, threads }: VolumePiece, parity: number): number[] {
+  return upTo(Math.ceil(entering[parity]!.length / threads));
+}
+
+/** A thread's coefficients, the elements whose coefficients it takes over, and of their materials what its first tiers need. */
+function declareCoefficients({ problem, piece, ahead }: Writing): string {
+  const { stencil: { update }, grid } = problem,
+    { coefficients } = coefficientsOf(update),
+    writer = writerOf(update);
+  if (coefficients.length === 0) return "";
+  const layout = stepwiseLayout(problem), { origin, slice, pitch } = materialLayout({ layout, update });
+  const own = piece.elements.flatMap((element, i) =>
+    [0, 1].flatMap((parity) => {
+      const [x, y, z] = cellOf(element, parity),
+        cell = [plus("nextX", x), plus("cellY", y), plus("cellZ", z)] as const;
+      const at = plus("corner", x * slice + y * pitch + z);
+      return coefficients.map((one, k) => {
+        const material = (tap: Tap): string => materialElement(layout, update, tap, at);
+        const found = writeCoefficient(writer, { update, grid }, one, {
+          prefix: `c${k}_${i}_${parity}_`,
+          cell,
+          material,
+        });
+        return [...found.lines, `var w${k}_${i}_${parity} = ${found.value};`].join("\n");
+      });
+    })
+  );
+  const entering = [0, 1].flatMap((parity) =>
+    roundsOf(piece, parity).map((n) => {
+      const name = `${parity}_${n}`, places = enteringAt(piece, parity) + n * piece.threads;
+      const loads = upTo(ahead).flatMap((set) =>
+        materialTaps(update).map(({ tap }, i) =>
+          `var m${name}_${set}_${i} = ${
+            materialElement(layout, update, tap, `in${name} + (x + ${set} * S) * ${slice}`)
+          };`
+        )
+      );
+      return wgsl`
+        let its${name} = table[${places} + thread]; let word${name} = table[${
+        places + roundsOf(piece, parity).length * piece.threads
+      } + thread];
+        let slotOf${name} = its${name} & 255; let placeOf${name} = its${name} >> 8u;
+        let a${name} = word${name} & 255; let b${name} = (word${name} >> 8u) & 255; let c${name} = word${name} >> 16u;
+        let x${name} = b${name} + c${name} + ${piece.slope + parity};
+        let y${name} = y + b${name} - a${name}; let z${name} = z + c${name} - a${name};
+        let in${name} = ${origin} + x${name} * ${slice} + y${name} * ${pitch} + z${name};
+        ${loads.join("\n")}
+      `;
+    })
+  );
+  return wgsl`
+    let nextX = x + S + cellX;
+    let corner = ${origin} + nextX * ${slice} + cellY * ${pitch} + cellZ;
+    ${own.join("\n")}
+    ${entering.join("\n")}
+  `;
+}
+
 /** Text of a round's values in FArSh at a tier. */
 function farshAt(
   { farsh, extent: { torres } }: Pick<Writing, "farsh" | "extent">,
@@ -211,27 +294,32 @@ function farshAt(
 
 /** The lines that make a tier of the tile from the one before; `set`: which of the fronts that were loaded it takes. */
 function writeTier(writing: Writing, set: number): string {
-  const { problem: { stencil: { update } }, piece, ahead } = writing;
+  const { problem, problem: { stencil: { update }, grid }, piece, ahead } = writing;
   const { slope, elements, shared, phases, slotOf, placeOf, arrays, hasPrevious, threads } = piece,
     rounds = upTo(piece.rounds);
-  const [expression] = expressionsOf(update), { write } = updateWriter([expression!]);
+  const { expression, coefficients } = coefficientsOf(update), writer = writerOf(update), { write } = writer;
   const indices = new Map(elements.map((element, i) => [`${element}`, i]));
   const lines: string[] = [], isTwice = phases === 2;
   const inRound = (n: number, line: string): string =>
     n === piece.rounds - 1 && piece.rest < threads ? `if (thread < ${piece.rest}) { ${line} }` : line;
   const known = new Set<string>(), lows = arrays[0]!.slots;
-  const exchanged = (element: Triple): string => {
+  const exchanged = (element: Triple, array = "exchange"): string => {
     const slot = slotOf(element), place = `own${placeOf(element)}`;
-    return slot < lows ? `exchange0[${slot}][${place}]` : `exchange1[${slot - lows}][${place}]`;
+    return slot < lows ? `${array}0[${slot}][${place}]` : `${array}1[${slot - lows}][${place}]`;
   };
-  /** Does something with a front's element, whichever array has its slot. */
-  const ofFront = (n: number, act: (element: string) => string, place: "to" | "of"): string => {
-    const low = act(`exchange0[slot${n}][${place}${n}]`);
+  /** Does something with an element in a slot, whichever array has it. */
+  const inSlot = (
+    slot: string,
+    place: string,
+    act: (element: string) => string,
+    array = "exchange",
+  ): string => {
+    const low = act(`${array}0[${slot}][${place}]`);
     if (arrays.length === 1) return low;
-    return `if (slot${n} < ${lows}) { ${low} } else { ${
-      act(`exchange1[slot${n} - ${lows}][${place}${n}]`)
-    } }`;
+    return `if (${slot} < ${lows}) { ${low} } else { ${act(`${array}1[${slot} - ${lows}][${place}]`)} }`;
   };
+  const ofFront = (n: number, act: (element: string) => string, place: "to" | "of"): string =>
+    inSlot(`slot${n}`, `${place}${n}`, act);
   /** Text of the cell at these forms from the thread's corner, in the tier before; it is read where it is asked for first. */
   const valueAt = (forms: Triple): string => {
     const parity = forms[0] & 1, element = forms.map((form) => form >> 1) as unknown as Triple;
@@ -247,19 +335,26 @@ function writeTier(writing: Writing, set: number): string {
       const at = (offset: Triple): Triple =>
         element.map((value, form) => 2 * value + parity + slope + offset[form]!) as unknown as Triple;
       // with two phases the even cells of other threads come first; own odd ones wait with theirs, as their sum would be kept
-      const isOdd = ({ ago, offset }: Tap): boolean => ago === 0 && (at(formsOf(offset))[0] & 1) === 1;
+      const isOdd = ({ ago, plane, offset }: Tap): boolean =>
+        ago === 0 && plane === 0 && (at(formsOf(offset))[0] & 1) === 1;
       const isOthers = ({ offset }: Tap): boolean =>
         !indices.has(`${at(formsOf(offset)).map((form) => form >> 1)}`);
-      const isSplit = tapsIn([expression!]).some((tap) => isOdd(tap) && isOthers(tap));
+      const isSplit = tapsIn([expression]).some((tap) => isOdd(tap) && isOthers(tap));
       const isLate = (tap: Tap): boolean => isSplit && isOdd(tap);
-      const parts = isTwice ? splitExpression(expression!, isLate) : { early: [], late: expression! };
+      const parts = isTwice ? splitExpression(expression, isLate) : { early: [], late: expression };
       return { name: `${i}_${parity}`, at, ...parts };
     })
   );
   const values = (phase: number): void => {
     for (const { name, at, early, late } of cells) {
       const tap = ({ ago, plane, offset }: Tap): string =>
-        plane === EARLY ? `a${name}_${offset[0]}` : ago === 1 ? `g${name}` : valueAt(at(formsOf(offset)));
+        plane === EARLY
+          ? `a${name}_${offset[0]}`
+          : plane >= COEFFICIENT
+          ? `w${plane - COEFFICIENT}_${name}`
+          : ago === 1
+          ? `g${name}`
+          : valueAt(at(formsOf(offset)));
       const isFirst = isTwice && phase === 0;
       const found = write({ prefix: `e${name}_${phase}_`, tap }, isFirst ? early : [late]);
       lines.push(
@@ -269,6 +364,61 @@ function writeTier(writing: Writing, set: number): string {
     }
   };
   const older = new Map<string, string>();
+  const moves = movesOf(slope), memory = piece.isApart ? "held" : "exchange";
+  /** Coefficients of cells of a parity that move through workgroup memory: those that come from other threads. */
+  const passes = coefficients.flatMap((_, k) =>
+    [0, 1].filter((parity) => moves[parity]! > 0).map((parity) => ({ k, parity }))
+  );
+  const put = ({ k, parity }: { k: number; parity: number }): void => {
+    for (const element of shared.filter((element) => element.some((value) => value < moves[parity]!))) {
+      lines.push(`${exchanged(element, memory)} = w${k}_${indices.get(`${element}`)!}_${parity};`);
+    }
+    for (const n of roundsOf(piece, parity)) {
+      const name = `${parity}_${n}`, cell = [`x + x${name}`, `y${name}`, `z${name}`] as const;
+      const material = (tap: Tap): string => {
+        const index = materialTaps(update).findIndex((one) =>
+          one.coefficient === k && tapKey(one.tap) === tapKey(tap)
+        );
+        return `m${name}_${set}_${index}`;
+      };
+      const found = writeCoefficient(writer, { update, grid }, coefficients[k]!, {
+        prefix: `c${k}_${name}_`,
+        cell,
+        material,
+      });
+      const value = `v${k}_${name}`, rest = piece.entering[parity]!.length - n * threads;
+      const store = inSlot(`slotOf${name}`, `placeOf${name}`, (element) => `${element} = ${value};`, memory);
+      lines.push(
+        ...found.lines,
+        `let ${value} = ${found.value};`,
+        rest < threads ? `if (thread < ${rest}) { ${store} }` : store,
+      );
+    }
+  };
+  const take = ({ k, parity }: { k: number; parity: number }): void => {
+    for (const [i, element] of elements.entries()) {
+      const from = element.map((value) => value + moves[parity]!) as unknown as Triple;
+      const index = indices.get(`${from}`), to = (parity + slope) & 1;
+      lines.push(
+        `let x${k}_${i}_${to} = ${
+          index === undefined ? exchanged(from, memory) : `w${k}_${index}_${parity}`
+        };`,
+      );
+    }
+  };
+  /** Loads what enters in some tiers; never within a branch, as FArSh. */
+  const loadMaterials = (): void => {
+    const layout = stepwiseLayout(problem), { slice } = materialLayout({ layout, update });
+    for (const parity of [0, 1]) {
+      for (const n of roundsOf(piece, parity)) {
+        for (const [i, { tap }] of materialTaps(update).entries()) {
+          const at = `in${parity}_${n} + (x + ${ahead} * S) * ${slice}`;
+          lines.push(`m${parity}_${n}_${set}_${i} = ${materialElement(layout, update, tap, at)};`);
+        }
+      }
+    }
+  };
+  const hosted = piece.isApart ? passes.splice(0, phases) : [];
   for (const phase of upTo(phases)) {
     const isLast = phase === phases - 1, part = isTwice ? `.${"xy"[phase]}` : "";
     for (const element of shared) {
@@ -279,7 +429,9 @@ function writeTier(writing: Writing, set: number): string {
     for (const n of rounds) {
       lines.push(inRound(n, ofFront(n, (element) => `${element} = front${n}_${set}${part};`, "to")));
     }
+    if (hosted[phase] !== undefined) put(hosted[phase]);
     if (isLast) {
+      if (passes.length === 0) loadMaterials();
       lines.push(`let next = min(tier + ${ahead}, last);`);
       // never within a branch: the loop would wait for it
       for (const n of rounds) {
@@ -298,6 +450,7 @@ function writeTier(writing: Writing, set: number): string {
       lines.push(inRound(n, `${farshAt(writing, n, "tier")} = ${pair};`));
     }
     values(phase);
+    if (hosted[phase] !== undefined) take(hosted[phase]);
     if (hasPrevious) {
       for (const { name, at } of cells) {
         const forms = at([slope, slope, slope]);
@@ -305,6 +458,18 @@ function writeTier(writing: Writing, set: number): string {
       }
     }
     if (!isLast) lines.push("workgroupBarrier();");
+  }
+  for (const [i, pass] of passes.entries()) {
+    lines.push("workgroupBarrier();");
+    put(pass);
+    if (i === passes.length - 1) loadMaterials();
+    lines.push("workgroupBarrier();");
+    take(pass);
+  }
+  for (const k of coefficients.keys()) {
+    // cells that find theirs in their own element
+    for (const parity of [0, 1].filter((parity) => moves[parity] === 0)) take({ k, parity });
+    for (const { name } of cells) lines.push(`w${k}_${name} = x${k}_${name};`);
   }
   for (const { name } of cells) if (hasPrevious) lines.push(`g${name} = ${older.get(name)!};`);
   for (const { name } of cells) lines.push(`h${name} = n${name};`);

@@ -21,11 +21,12 @@
  * @module
  */
 import { A_FIELD_IN_A_TILE, AMONG_ZEROS, capabilities, wrongParameters } from "../../capability.ts";
-import { operationsOf } from "../../update.ts";
+import { operationsOf, type Update } from "../../update.ts";
 import type { Problem } from "../../stencils/stencil.ts";
 import { type SectionLimits, sectionsOf } from "../../sections.ts";
 import { wgsl } from "../../wgsl/template.ts";
 import { declareBuffer, type Shader, shaderOf } from "../../wgsl/shader.ts";
+import { profileBuffers } from "../profile_storage.ts";
 import { stepwiseLayout } from "../step_shader.ts";
 import type { Dispatch, ParametersOf, Traversal } from "../traversal.ts";
 import { exceededLimit } from "../workgroup_limits.ts";
@@ -39,6 +40,7 @@ import {
   type VolumeExtent,
   type VolumePiece,
 } from "./lattice.ts";
+import { materialLayout, materialTaps } from "./coefficients.ts";
 import { volumeOrder } from "./order.ts";
 import { COMMON, type ParameterWords } from "../parameter.ts";
 import { pace, scheduleVolume, workOf } from "./schedule.ts";
@@ -68,6 +70,8 @@ const PARAMETERS = {
 
 type VolumeParameters = ParametersOf<keyof typeof PARAMETERS>;
 
+const { materials: _, profiles: __, ...WITH_COEFFICIENTS } = A_FIELD_IN_A_TILE;
+
 /** Registers of a multiprocessor. */
 const REGISTERS = 65_536;
 
@@ -77,11 +81,13 @@ const OTHER_REGISTERS = 24;
 /** Instructions of an operation: some products are added in the same one. */
 const FUSED = 0.8;
 
-/** Storage buffers that every device lets a shader have; one is the table. */
+/** Storage buffers that every device lets a shader have. */
 const MOST_BUFFERS = 8;
 
-/** Parts of a level at most: both levels' leave a buffer for FArSh. */
-const MOST_PARTS = 3;
+/** Storage buffers that the table, materials and profiles leave to levels and FArSh. */
+function buffersFor({ materials, profiles = [] }: Update): number {
+  return MOST_BUFFERS - 1 - Math.min(1, materials.length) - Math.min(1, profiles.length);
+}
 
 function shapeOf({ stencil: { update }, grid }: Problem, values: VolumeParameters) {
   const piece = pieceOf(update, values.side, values.patchA, values.patchB, values.patchC, values.phases);
@@ -99,12 +105,14 @@ export const volumeTorre: Traversal = {
       "dimensions",
       "volume",
       "grid",
+      "materials",
+      "profiles",
       "previous",
       "diagonal-taps",
       "slanted-taps",
       "sideways-taps",
     ],
-    { ...A_FIELD_IN_A_TILE, boundary: "a tile holds no images" },
+    { ...WITH_COEFFICIENTS, boundary: "a tile holds no images" },
     { boundaries: AMONG_ZEROS },
   ),
   parameterLists({ stencil: { update }, steps }) {
@@ -145,17 +153,19 @@ export const volumeTorre: Traversal = {
     if (needed > REGISTERS) {
       return wrongParameters(`${needed} registers in a workgroup: a multiprocessor has ${REGISTERS}`);
     }
-    const parts = partsOf(piece, extent, limits);
+    const { stencil: { update } } = problem, parts = partsOf(piece, extent, update, limits);
     if (parts === undefined) {
-      const message = `${
-        4 * extent.length
-      } bytes in one time level are more than ${MOST_PARTS} bindings hold`;
-      return { kind: "limits", message };
+      return {
+        kind: "limits",
+        message: `${4 * extent.length} bytes in one time level take too many bindings`,
+      };
     }
+    const layout = stepwiseLayout(problem),
+      farsh = farshIn(piece, extent, { tiers: nt * places, parts, update, limits });
     return exceededLimit(limits, {
-      layout: stepwiseLayout(problem),
+      layout,
       span: 1,
-      scratch: farshIn(piece, extent, { tiers: nt * places, parts, limits })[0]!.length,
+      scratch: Math.max(farsh[0]!.length, materialLayout({ layout, update }).length),
       workgroup: [piece.threads, 1, 1],
       workgroupBytes: piece.bytes,
       workgroups: [extent.across[0] * extent.thirds, nx],
@@ -167,13 +177,16 @@ export const volumeTorre: Traversal = {
     const { height, stages, count, lag } = pace(piece, extent, { nt, bands, steps: Math.max(1, steps) });
     const { tiers, torres } = workOf(piece, extent, grid[0], height);
     const updates = grid[0] * grid[1] * grid[2] * height, inTile = 2 * piece.tile ** 3;
-    const { rounds } = piece, levels = piece.hasPrevious ? 2 : 1;
-    const handed = 4 * front.reduce((sum, length) => sum + length);
+    const { rounds, entering, moves } = piece, levels = piece.hasPrevious ? 2 : 1;
+    const entered = Math.max(...entering.map(({ length }) => length));
+    const handed = 4 * front.reduce((sum, length) => sum + length) +
+      materialTaps(update).length * (entered + inTile / height);
     const bytes = 4 * (handed * tiers + 2 * levels * inTile * torres * width / (width + slope * height)) /
       updates;
     // elements of others that a thread reads
     const [a, b, c] = piece.patch, read = (a + slope) * (b + slope) * (c + slope) - a * b * c;
-    const exchanges = 2 * (piece.shared.length + read + 2 * rounds);
+    const exchanges = 2 * (piece.shared.length + read + 2 * rounds) +
+      moves * (piece.shared.length + read + entered / threads);
     const instructions = FUSED * cells * (operationsOf(update) + 1) + 4 * rounds;
     const waves = stages + lag * (count - 1);
     return {
@@ -185,7 +198,7 @@ export const volumeTorre: Traversal = {
       loopInstructions: (parameters.ahead === 1 ? 1 : parameters.ahead + 1) * instructions,
       rounds: {
         instructions,
-        barriers: 2 * phases,
+        barriers: 2 * (phases + piece.turns),
         rows: 4 * rounds,
         exchanges,
         waits: {},
@@ -200,11 +213,14 @@ export const volumeTorre: Traversal = {
   plan(problem, parameters, limits) {
     const { nt, ahead } = parameters, { piece, extent } = shapeOf(problem, parameters);
     const { places: bands } = pace(piece, extent, { ...parameters, steps: problem.steps });
-    const layout = stepwiseLayout(problem), { slope, width } = piece, table = tableOf(piece);
+    const { stencil: { update } } = problem, layout = stepwiseLayout(problem);
+    const { slope, width } = piece,
+      table = tableOf(piece),
+      materials = materialLayout({ layout, update }).length;
     const cut = sectionsOf(layout, { span: 1 }, limits), sections = cut.length === 1 ? undefined : cut;
-    const parts = partsOf(piece, extent, limits) ?? [extent.length],
+    const parts = partsOf(piece, extent, update, limits) ?? [extent.length],
       others = parts.slice(1).map((_, i) => i + 1),
-      farsh = farshIn(piece, extent, { tiers: nt * bands, parts, limits });
+      farsh = farshIn(piece, extent, { tiers: nt * bands, parts, update, limits });
     // tiers of a round of each shader's loop: the last band's may be no multiple of those that are loaded ahead
     const rounds = ahead === 1 ? [1] : [ahead, 1];
     return {
@@ -216,8 +232,12 @@ export const volumeTorre: Traversal = {
         scratch: [
           ...farsh.map(({ name, length }) => ({ name, length, lives: "plan" as const })),
           { name: "table", length: table.length, lives: "plan", holds: table },
+          ...(update.materials.length > 0
+            ? [{ name: "materials", length: materials, lives: "field" as const }]
+            : []),
+          ...profileBuffers(problem),
         ],
-        order: volumeOrder(piece, extent, { layout, sections, parts }),
+        order: volumeOrder(piece, extent, { layout, sections, update, parts }),
         ...(sections && { sections }),
       },
       shaders: [
@@ -247,17 +267,26 @@ export const volumeTorre: Traversal = {
 
 /** Registers of a thread: its cells, the fronts that it has loaded ahead, and of two phases what the first has made. */
 function registersOf(problem: Problem, parameters: VolumeParameters): number {
-  const { piece } = shapeOf(problem, parameters), { cells, hasPrevious, phases } = piece;
-  const levels = hasPrevious ? 2 : 1;
-  const fronts = 2 * parameters.ahead * piece.rounds;
-  return OTHER_REGISTERS + cells * (levels + (phases - 1) / 4) + fronts;
+  const { piece } = shapeOf(problem, parameters),
+    { cells, hasPrevious, phases, coefficients, threads } = piece;
+  const kept = coefficients + (hasPrevious ? 2 : 1), loaded = materialTaps(problem.stencil.update).length;
+  const entering = piece.entering.reduce((sum, { length }) => sum + Math.ceil(length / threads), 0);
+  const fronts = parameters.ahead * (2 * piece.rounds + loaded * entering);
+  return OTHER_REGISTERS + cells * (kept + (phases - 1) / 4) + fronts;
 }
 
 /** Values of each part of a level, as many whole rows of tiles as a binding holds; undefined where there would be too many. */
-function partsOf({ cells, threads }: VolumePiece, extent: VolumeExtent, limits?: SectionLimits) {
+function partsOf(
+  { cells, threads }: VolumePiece,
+  extent: VolumeExtent,
+  update: Update,
+  limits?: SectionLimits,
+) {
   const { along, across: [ny, nz] } = extent, row = ny * nz * cells * threads;
   const most = Math.min(along, Math.floor(bindingOf(limits) / (4 * row))), count = Math.ceil(along / most);
-  return count > MOST_PARTS ? undefined : upTo(count).map((i) => Math.min(most, along - i * most) * row);
+  return 2 * count >= buffersFor(update)
+    ? undefined
+    : upTo(count).map((i) => Math.min(most, along - i * most) * row);
 }
 
 /** Bytes of a buffer that a shader can bind as a whole. */
@@ -269,9 +298,14 @@ function bindingOf(limits?: SectionLimits): number {
 function farshIn(
   piece: VolumePiece,
   extent: VolumeExtent,
-  { tiers, parts, limits }: { tiers: number; parts: readonly number[]; limits?: SectionLimits | undefined },
+  { tiers, parts, update, limits }: {
+    readonly tiers: number;
+    readonly parts: readonly number[];
+    readonly update: Update;
+    readonly limits?: SectionLimits | undefined;
+  },
 ) {
-  const most = MOST_BUFFERS - 1 - 2 * parts.length;
+  const most = buffersFor(update) - 2 * parts.length;
   return farshOf(piece, extent, tiers, { most, bytes: bindingOf(limits) });
 }
 

@@ -20,7 +20,7 @@ import {
 } from "../../../../kernels/traversals/volume_torre/lattice.ts";
 import { scheduleVolume } from "../../../../kernels/traversals/volume_torre/schedule.ts";
 import { inVolumeTorres, rowsIn, testRows } from "../../oracle_case.ts";
-import { bounded, clamped } from "../../whole_numbers.ts";
+import { bounded, clamped, wholeNumberCross, wholeNumberMedium } from "../../whole_numbers.ts";
 
 const WAVE = bounded(wave(2)), FOURTH = bounded(wave(4)), HEAT = bounded(heat(1)), FAR = bounded(heat(2));
 /** Taps that differ in every direction, off the axes as well. */
@@ -53,6 +53,13 @@ testRows(rowsIn(inVolumeTorres, [
   [HEAT, [3, 31, 2], [3, 1, 1, 1, 1, 3, 6, 1], [22]],
   // places of workgroup memory in two arrays
   [HEAT, [3, 17, 5], [14, 1, 1, 14, 1, 1, 4, 1], [5]],
+]));
+// materials and profiles, at the cell and beside it, that move through memory of their own or take turns with F
+testRows(rowsIn(inVolumeTorres, [
+  [wholeNumberCross(), [13, 11, 7], [4, 2, 2, 2, 2, 1, 4, 2], [9, 4]],
+  [wholeNumberMedium(1), [9, 13, 17], [4, 2, 2, 2, 1, 2, 8, 1], [11]],
+  [wholeNumberMedium(2), [13, 9, 11], [4, 2, 2, 2, 2, 1, 4, 1], [5], { sections: 2, areRanges: true }],
+  [wholeNumberMedium(1), [3, 17, 5], [14, 1, 1, 14, 2, 1, 4, 1], [5]],
 ]));
 testRows(
   rowsIn(inVolumeTorres, [

@@ -1,0 +1,137 @@
+/**
+ * Coefficients of a cell in a torre of tiles in three dimensions: what an update makes of materials and axis profiles alone.
+ *
+ * A thread computes them once, where a cell enters the tile, and keeps them as it keeps F. A coefficient in a cell's place is
+ * that of the cell S further along x, of which the next tier makes a value; with the tile it moves by S along each form,
+ * through workgroup memory, the cells of a parity at a time. Materials are read from a copy, with the canonical cells' pads.
+ *
+ * @module
+ */
+import { profilesOf } from "../../axis_profiles.ts";
+import { type Expression, fold, type Offset, type Tap, tapsIn, TREE } from "../../expression.ts";
+import type { Layout } from "../../layout.ts";
+import { remembered } from "../../remembered.ts";
+import type { Section } from "../../sections.ts";
+import { onlyExpression, type Update } from "../../update.ts";
+import { declareLayout, LINEAR_THREADS, linearWorkgroups, plus } from "../../wgsl/declare.ts";
+import { declareBuffer, shaderOf } from "../../wgsl/shader.ts";
+import { wgsl } from "../../wgsl/template.ts";
+import type { UpdateWriter } from "../../wgsl/write_update.ts";
+import { profileElement } from "../profile_storage.ts";
+import type { Crossing } from "../storage.ts";
+
+/** The plane of a tap that stands for the first coefficient; others follow. */
+export const COEFFICIENT = 1;
+
+/** What an update of one field makes of its taps and coefficients, and the coefficients. */
+export const coefficientsOf: (
+  update: Update,
+) => { readonly expression: Expression; readonly coefficients: readonly Expression[] } = remembered(
+  (update) => {
+    const coefficients: Expression[] = [], known = new Map<string, Expression>();
+    const isStill = (one: Expression): boolean =>
+      one.kind === "tap" ? one.plane > 0 : one.kind !== "signal" &&
+        ("operands" in one ? one.operands.every(isStill) : true);
+    const isMade = (one: Expression): boolean =>
+      one.kind === "tap" || one.kind === "profile" || ("operands" in one && one.operands.some(isMade));
+    const split = (one: Expression): Expression => {
+      if (isStill(one) && isMade(one)) {
+        const key = JSON.stringify(one), plane = COEFFICIENT + coefficients.length;
+        if (!known.has(key)) {
+          known.set(key, { kind: "tap", ago: 0, offset: [0, 0, 0], plane }), coefficients.push(one);
+        }
+        return known.get(key)!;
+      }
+      return "operands" in one ? { ...one, operands: one.operands.map(split) } : one;
+    };
+    const { formula: _, ...operations } = TREE;
+    const expression = split(fold<Expression>(onlyExpression(update)!, operations));
+    return { expression, coefficients };
+  },
+);
+
+/** What all coefficients read of materials, once for each that reads it. */
+export function materialTaps(update: Update): { readonly coefficient: number; readonly tap: Tap }[] {
+  return coefficientsOf(update).coefficients.flatMap((one, coefficient) =>
+    tapsIn([one]).map((tap) => ({ coefficient, tap }))
+  );
+}
+
+/** Where the copy of materials lies: as the canonical cells, of which it leaves out the fields. */
+export function materialLayout({ layout, update }: { readonly layout: Layout; readonly update: Update }) {
+  const { grid: [nx], pad: [padX], plane, pitch, origin, slice } = layout,
+    own = update.materials.length * plane;
+  return {
+    slice: own,
+    plane,
+    pitch,
+    origin: padX * own + origin - padX * slice,
+    length: own * (nx + 2 * padX) + pitch,
+  };
+}
+
+/** What copies the materials of a section's cells. */
+export function enterMaterials(
+  { update, layout, sections }: {
+    readonly update: Update;
+    readonly layout: Layout;
+    readonly sections: readonly Pick<Section, "layout" | "slices">[];
+  },
+): Crossing[] {
+  const { slice } = materialLayout({ layout, update });
+  if (slice === 0) return [];
+  return sections.map(({ layout: its, slices: [from, to] }, section) => ({
+    section,
+    workgroups: linearWorkgroups(slice * (to - from)),
+    shader: shaderOf(
+      `enter materials ${section}`,
+      wgsl`
+        // Copies materials, one value a thread.
+        ${declareLayout(its)}
+        @group(0) @binding(1) var<storage, read_write> canonical: array<f32>;
+        ${declareBuffer("materials")}
+        @compute @workgroup_size(${LINEAR_THREADS})
+        fn main(@builtin(global_invocation_id) id: vec3u, @builtin(num_workgroups) groups: vec3u) {
+          let value = i32(id.x + id.y * groups.x * ${LINEAR_THREADS}u);
+          if (value >= ${slice * (to - from)}) { return; }
+          let cell = value / ${slice} * SLICE + ${layout.slice - slice} + value % ${slice};
+          materials[value + ${(from + layout.pad[0]) * slice}] = canonical[cell];
+        }
+      `,
+    ),
+  }));
+}
+
+/** How lines find a coefficient in a cell: names of what was loaded of materials, and the cell's indices. */
+interface CoefficientPlace {
+  readonly prefix: string;
+  readonly cell: readonly [x: string, y: string, z: string];
+  material(tap: Tap): string;
+}
+
+/** The lines, and the text of the value, of a coefficient in a cell. */
+export function writeCoefficient(
+  { write }: UpdateWriter,
+  { update, grid }: { readonly update: Update; readonly grid: Offset },
+  coefficient: Expression,
+  { prefix, cell, material }: CoefficientPlace,
+) {
+  const profile = profileElement(update, grid, cell);
+  const { lines, values } = write({
+    prefix,
+    tap: material,
+    ...(profilesOf(update).length > 0 && { profile }),
+  }, [coefficient]);
+  return { lines, value: values[0]! };
+}
+
+/** Text of a material's value beside a cell whose place in the copy is `at`. */
+export function materialElement(
+  layout: Layout,
+  update: Update,
+  { plane, offset: [x, y, z] }: Tap,
+  at: string,
+): string {
+  const { slice, plane: planeSize, pitch } = materialLayout({ layout, update });
+  return `materials[${plus(at, (plane - update.fields.length) * planeSize + x * slice + y * pitch + z)}]`;
+}
