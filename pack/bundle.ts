@@ -59,6 +59,16 @@ export async function importedPackages(): Promise<Map<string, string>> {
   );
 }
 
+/** Files of mod.ts's exports by name, types left out. */
+async function exportedFrom(): Promise<Map<string, string>> {
+  const text = await Deno.readTextFile(join(ROOT, "mod.ts"));
+  return new Map(
+    [...text.matchAll(/^export \{([^}]*)\} from "(.*)";/gm)].flatMap(([, names, file]) =>
+      names!.split(",").map((name) => [name.trim(), file!] as const)
+    ),
+  );
+}
+
 /**
  * Writes a module of each entry into a folder, under its own name.
  *
@@ -73,11 +83,24 @@ export async function bundle(
 ): Promise<void> {
   const npm: Plugin = {
     name: "npm:",
-    setup({ onResolve, resolve }) {
+    setup({ onLoad, onResolve, resolve }) {
       onResolve(
         { filter: /^npm:/ },
         ({ path, kind }) => resolve(packages.get(path)!, { kind, resolveDir: ROOT }),
       );
+      // a part of a page loads the files that it uses, not all that mod.ts names
+      onLoad({ filter: /[\\/](page|examples)[\\/]\w+\.ts$/ }, async ({ path }) => {
+        const text = await Deno.readTextFile(path), files = await exportedFrom();
+        const contents = text.replace(
+          /^import \{([^}]*)\} from "..\/mod.ts";/gm,
+          (_, names: string) =>
+            names.split(",").map((name) => name.trim()).filter((name) => /^\w+$/.test(name))
+              .map((name) => `import { ${name} } from ${JSON.stringify(join(ROOT, files.get(name)!))};`).join(
+                " ",
+              ),
+        );
+        return { contents, loader: "ts" };
+      });
     },
   };
   const { outputFiles } = await build({

@@ -4,16 +4,16 @@
  *
  * @module
  */
-import { formatProfile, openDevice, type Profile, readProfile } from "../mod.ts";
+import { openDevice, type Profile } from "../mod.ts";
 import { COLOURS, cpuPainter, drawTraces, gpuPainter, type Painter } from "./draw.ts";
 import { listen, type Tool } from "./gestures.ts";
-import { definitionOfText, EXAMPLE } from "./own_equation.ts";
+import * as equations from "../examples/scenes.ts";
+import { drawIcon } from "./icons.ts";
 import { decode, encode, LONGEST, MOST_PLACES, type Picture, type Place, simplified } from "./picture.ts";
-import { keepProfile, keptProfiles, race } from "./race.ts";
 import { ownScene, type Scene, SCENES } from "./scenes.ts";
 import { type Machine, problemOf, Simulation } from "./simulation.ts";
 
-/** Cells of a picture on a real GPU, and without one; in three dimensions a ninth of these. */
+/** Cells of a picture on a real GPU, and without one. */
 const MANY = 256_000, FEW = 64_000, OWN = "own";
 
 /** The narrowest and the widest picture, across over down. */
@@ -22,10 +22,16 @@ const NARROWEST = 0.7, WIDEST = 2.4;
 /** Milliseconds of a frame that computing may take; after a longer one the next has half the steps. */
 const FRAME_MS = 25;
 
+/** Milliseconds of a clip. */
+const CLIP_MS = 5000;
+
 let picture: Picture, painter: Painter, own: Scene | undefined, simulation: Simulation | undefined;
 let machine: Machine = { device: null, cpuWorkers: 1 }, machineName = "", isSlow = true, losses = 0;
 let profiles: Profile[] = [], tuning: AbortController | undefined, cursor: Place | undefined;
 let isPlaying = false, mostSteps = 1, frameMs = 0, hiding: ReturnType<typeof setTimeout> | undefined;
+/** The equations' texts by name, and what tuning has found, as HTML by scene. */
+let texts: Readonly<Record<string, string>> = {};
+const results = new Map<string, string>();
 /** Places of the stroke under way; undefined where the pointer is up. */
 let stroke: Place[] | undefined;
 
@@ -38,6 +44,9 @@ const chosen = () => ({ brush: Number(select("brush").value), radius: numberOf("
 const tool = (which: string): HTMLInputElement => document.querySelector(`[name=tool]${which}`)!;
 const frame = element("frame"), stage = element("stage"), text = element<HTMLTextAreaElement>("text");
 const ratioOf = ({ clientWidth, clientHeight }: HTMLElement): number => clientWidth / clientHeight;
+
+/** What only tuning needs is loaded for it: the picture comes first. */
+const tuner = () => import("./race.ts");
 
 /** Says something in the line below the picture, for some seconds unless it stays. */
 function say(message: string, stays = false): void {
@@ -76,36 +85,82 @@ function fill(id: string, titles: readonly string[], values: readonly string[], 
 
 /** A scene's picture before anything is painted. */
 function blank(name: string): Picture {
-  const { source, depth } = builtIn(name) ?? own!;
+  const { sources = [], receivers = [], coarse = 1 } = builtIn(name) ?? own!;
   const ratio = Math.min(WIDEST, Math.max(NARROWEST, ratioOf(stage)));
-  const rows = Math.round(Math.sqrt((isSlow ? FEW : MANY) / (depth > 1 ? 9 : 1) / ratio));
-  const points = source
-    ? { sources: [[150, 300]], receivers: [[150, 700]] } as const
-    : { sources: [], receivers: [] };
-  return { scene: name, size: [rows, Math.round(rows * ratio)], preset: 0, strokes: [], ...points };
+  const rows = Math.round(Math.sqrt((isSlow ? FEW : MANY) / coarse / ratio));
+  return { scene: name, size: [rows, Math.round(rows * ratio)], preset: 0, strokes: [], sources, receivers };
 }
 
-/** Shows a picture from its first step on. It is the page's at once: what a visitor does while it opens is done to it, after that. */
-function open(next: Picture): Promise<void> {
-  const scene = sceneOf(next), { brushes, presets, range, help, source } = scene;
-  const ratio = next.size[1] / next.size[0], wanted = ratioOf(stage);
+/** The text of a scene's equation. */
+function textOf({ stencil }: Scene): string {
+  const found = Object.entries(equations).find(([, one]) => one === stencil);
+  return found === undefined ? text.value : texts[found[0]]!;
+}
+
+/** Sliders for what a scene's visitor may change while it runs. */
+function showParameters({ parameters = {} }: Scene): void {
+  element("parameters").replaceChildren(
+    ...Object.entries(parameters).map(([name, { title, least, most, value }]) => {
+      const label = document.createElement("label"),
+        input = document.createElement("input"),
+        words = new Text();
+      const said = () => words.data = `${title} ${Number(input.value)}`;
+      Object.assign(input, {
+        type: "range",
+        min: least,
+        max: most,
+        step: 10 ** Math.floor(Math.log10((most - least) / 20)),
+      });
+      input.value = `${picture.parameters?.[name] ?? value}`;
+      input.oninput = () => {
+        change({ parameters: { ...picture.parameters, [name]: Number(input.value) } });
+        if (name !== "frequency") inTurn(() => simulation?.set(name, picture.parameters?.[name]));
+        said();
+      };
+      // sources send what they were set off with
+      if (name === "frequency") input.onchange = begin;
+      said();
+      label.append(words, input);
+      return label;
+    }),
+  );
+}
+
+/**
+ * Shows a picture from its first step on. It is the page's at once: what a visitor does while it opens is done to it, after
+ * that.
+ *
+ * @param goesOn whether it goes on from where it is, with another kernel
+ */
+function open(next: Picture, goesOn = false): Promise<void> {
+  const scene = sceneOf(next),
+    { brushes, presets, help, source, title, formula, map, speed = 2 } = scene;
+  const isNew = next.scene !== picture?.scene;
   picture = next;
   stroke = undefined;
-  frame.style.setProperty("--ratio", `${Math.abs(ratio / wanted - 1) < 0.02 ? wanted : ratio}`);
-  const known = Object.entries(SCENES).concat(own ? [[OWN, own]] : []);
-  fill("scene", known.map(([, { title }]) => title), known.map(([name]) => name), next.scene);
+  fit();
+  if (isNew) {
+    fill("brush", brushes.map(([title]) => title), [...brushes.keys()].map(String), `${brushes.length - 1}`);
+    select("colours").value = map;
+    element<HTMLInputElement>("speed").value = `${speed}`;
+    text.value = textOf(scene);
+  }
   fill("preset", presets.map(([title]) => title), [...presets.keys()].map(String), `${next.preset}`);
-  fill("brush", brushes.map(([title]) => title), [...brushes.keys()].map(String), "0");
-  select("colours").value = Object.keys(COLOURS)[range[0] < 0 ? 0 : 1]!;
-  element("help").textContent = help;
+  for (const [id, words] of Object.entries({ title, formula, help })) element(id).textContent = words;
+  for (const button of document.querySelectorAll<HTMLElement>("#gallery button")) {
+    button.ariaCurrent = `${button.dataset.scene === next.scene}`;
+  }
+  element("result").innerHTML = results.get(next.scene) ?? "";
+  showParameters(scene);
   tool("[value=source]").disabled = source === undefined;
   if (tool(":checked").disabled) tool("[value=touch]").checked = true;
   drawMarks();
   frame.ariaBusy = "true";
   return inTurn(async () => {
+    const from = goesOn ? await simulation?.solver.save() : undefined;
     simulation?.solver.dispose();
     simulation = undefined;
-    simulation = await Simulation.open(scene, next, machine, profiles);
+    simulation = await Simulation.open(scene, next, machine, profiles, from);
     mostSteps = 1;
     const { solver: { configuration }, size } = simulation, workers = configuration.share.cpuWorkers;
     const where = machine.device ? machineName : `the CPU, ${workers} worker${workers === 1 ? "" : "s"}`;
@@ -113,6 +168,12 @@ function open(next: Picture): Promise<void> {
     Object.assign(element("device"), { textContent: said, title: JSON.stringify(configuration) });
     await redraw();
   }).finally(() => frame.ariaBusy = "false");
+}
+
+/** Begins the picture again. */
+function begin(): Promise<void> {
+  const begun = picture;
+  return inTurn(() => simulation?.restart(begun).then(redraw));
 }
 
 async function redraw(): Promise<void> {
@@ -172,8 +233,9 @@ async function setPlaying(wanted: boolean): Promise<void> {
   isPlaying = wanted;
   if (wanted) say("");
   element("play").setAttribute("aria-pressed", `${wanted}`);
-  element("play").lastElementChild!.textContent = wanted ? "Pause" : "Play";
-  element("play").querySelector("use")!.setAttribute("href", wanted ? "#i-pause" : "#i-play");
+  element("play").lastChild!.textContent = wanted ? "Pause" : "Play";
+  element("play").dataset.icon = wanted ? "pause" : "play";
+  drawIcon(element("play"));
   while (isPlaying && !wasPlaying) {
     await new Promise(requestAnimationFrame);
     if (isPlaying && !document.hidden) await advance();
@@ -225,11 +287,15 @@ async function tuneNow(): Promise<void> {
     // the page draws in between; where its frames are slow, the tuner steps back for some
     const rest = () =>
       new Promise<void>((resolve) => setTimeout(resolve, isPlaying && frameMs > 33 ? 400 : 0));
-    const problem = problemOf(sceneOf(tuned), tuned.size);
-    const profile = await race(element("race"), problem, machine, others, rest);
+    const problem = problemOf(sceneOf(tuned), tuned.size), isHere = () => picture.scene === tuned.scene;
+    const show = (html: string) => {
+      results.set(tuned.scene, html);
+      if (isHere()) element("result").innerHTML = html;
+    };
+    const profile = await (await tuner()).race(problem, machine, others, show, rest);
     if (profile === undefined) return say("Nothing could be verified on this device.");
-    takeProfile(profile);
-    if (picture.scene === tuned.scene) await open({ ...picture, kernel: profile.entries[0]!.configuration });
+    await takeProfile(profile);
+    if (isHere()) await open({ ...picture, kernel: profile.entries[0]!.configuration }, true);
   } catch (error) {
     say((error as Error).message);
   } finally {
@@ -238,21 +304,48 @@ async function tuneNow(): Promise<void> {
   }
 }
 
-function takeProfile(profile: Profile): void {
-  keepProfile((profiles = [profile])[0]!);
+async function takeProfile(profile: Profile): Promise<void> {
+  profiles = (await tuner()).keptWith(profile, profiles);
   element<HTMLButtonElement>("download").disabled = false;
 }
 
-function download(): void {
-  const href = URL.createObjectURL(new Blob(profiles.slice(0, 1).map(formatProfile)));
-  Object.assign(document.createElement("a"), { href, download: "facet-profile.json" }).click();
+/** Gives the visitor a file. */
+function keep(file: Blob, download: string): void {
+  const href = URL.createObjectURL(file);
+  Object.assign(document.createElement("a"), { href, download }).click();
   setTimeout(() => URL.revokeObjectURL(href), 1000);
+}
+
+/** The picture as it is, as a file. */
+function savePicture(): Promise<void> {
+  return inTurn(async () => {
+    await redraw();
+    // at once: a canvas of WebGPU is empty after its frame
+    element<HTMLCanvasElement>("picture").toBlob((file) => file && keep(file, `facet-${picture.scene}.png`));
+  });
+}
+
+/** Records the picture while it runs. */
+function saveClip(): void {
+  const mimeType = ["video/webm", "video/mp4"].find((type) =>
+    globalThis.MediaRecorder?.isTypeSupported(type)
+  );
+  if (mimeType === undefined) return say("This browser cannot record.");
+  const recorder = new MediaRecorder(element<HTMLCanvasElement>("picture").captureStream(30), { mimeType });
+  const parts: Blob[] = [];
+  recorder.ondataavailable = ({ data }) => parts.push(data);
+  recorder.onstop =
+    () => (keep(new Blob(parts, { type: mimeType }), `facet.${mimeType.slice(6)}`), say("Recorded."));
+  recorder.start();
+  say(`Recording ${CLIP_MS / 1000} seconds.`, true);
+  setPlaying(true);
+  setTimeout(() => recorder.stop(), CLIP_MS);
 }
 
 function openProfile(file: File | undefined): Promise<void> {
   return inTurn(async () => {
     if (file === undefined) return;
-    takeProfile(await readProfile(await file.text()));
+    await takeProfile(await (await tuner()).readProfile(await file.text()));
     const { kernel: _, ...rest } = picture;
     open(rest);
     say("The profile is kept in this browser, and the kernel was chosen by it.");
@@ -263,12 +356,26 @@ async function runOwn(): Promise<void> {
   const mistake = element("mistake");
   mistake.textContent = "";
   try {
-    own = ownScene(await definitionOfText(text.value, new URL("./mod.js", import.meta.url)));
-    await open({ ...blank(OWN), equation: text.value });
+    const like = builtIn(picture.scene) ? picture.scene : picture.like;
+    const { definitionOfText } = await import("./own_equation.ts");
+    const definition = await definitionOfText(text.value, new URL("./mod.js", import.meta.url));
+    own = ownScene(definition, builtIn(like ?? "") ?? sceneOf(picture));
+    await open({ ...blank(OWN), equation: text.value, ...(like && { like }) });
   } catch (error) {
     mistake.textContent = (error as Error).message;
     text.focus();
   }
+}
+
+function copy(words: string, done: string, otherwise: string): Promise<void> {
+  return navigator.clipboard.writeText(words).then(() => say(done), () => say(otherwise));
+}
+
+/** Copies the program of what is shown; where that is not allowed, it stands in the text box. */
+async function copyProgram(): Promise<void> {
+  const { programOf } = await import("./program.ts");
+  const program = programOf(sceneOf(picture), picture, textOf(sceneOf(picture)));
+  return copy(program, "The program was copied.", "This browser does not let the page copy.");
 }
 
 async function share(): Promise<void> {
@@ -277,8 +384,7 @@ async function share(): Promise<void> {
     return say(`The picture is too large: ${LONGEST} characters are the most of a link.`);
   }
   location.hash = packed;
-  const isCopied = await navigator.clipboard.writeText(location.href).then(() => true, () => false);
-  say(isCopied ? "The link was copied." : "The address bar has the link.");
+  await copy(location.href, "The link was copied.", "The address bar has the link.");
 }
 
 /** The picture of the page's own link; an equation in it is shown, but runs only when the visitor asks. */
@@ -286,9 +392,10 @@ async function linked(): Promise<Picture | undefined> {
   if (location.hash.length < 2) return undefined;
   try {
     const found = await decode(location.hash.slice(1));
-    if (found.equation) text.value = found.equation;
     if (builtIn(found.scene) !== undefined) return found;
     const isOwn = Boolean(found.equation);
+    if (isOwn) await open(blank(builtIn(found.like ?? "") ? found.like! : Object.keys(SCENES)[0]!));
+    if (isOwn) text.value = found.equation!;
     say(
       isOwn
         ? "The link has an equation of its own: read it, then run it."
@@ -301,7 +408,7 @@ async function linked(): Promise<Picture | undefined> {
 
 /** Opens what computes here, and says what is missing. */
 async function findMachine(): Promise<void> {
-  fitCanvas();
+  fit();
   const canvas = element<HTMLCanvasElement>("picture"), isWanted = location.search === "?on=gpu";
   const found = losses > 1 ? null : await openDevice().catch(() => null);
   const { vendor = "", architecture = "", description = "", isFallbackAdapter } = found?.adapterInfo ?? {};
@@ -334,18 +441,33 @@ async function findMachine(): Promise<void> {
   });
 }
 
-/** Gives the canvas as many pixels as the frame has on this screen. */
-function fitCanvas(): void {
-  const { clientWidth, clientHeight } = frame, scale = Math.min(2, devicePixelRatio);
-  const size = { width: Math.round(clientWidth * scale), height: Math.round(clientHeight * scale) };
-  Object.assign(element("picture"), size);
+/** Gives the frame the picture's sides, or the stage's where they are alike, and the canvas as many pixels as it has. */
+function fit(): void {
+  const wanted = ratioOf(stage), ratio = picture ? picture.size[1] / picture.size[0] : wanted;
+  frame.style.setProperty("--ratio", `${Math.abs(ratio / wanted - 1) < 0.02 ? wanted : ratio}`);
+  const { clientWidth, clientHeight } = frame,
+    scale = Math.min(2, devicePixelRatio),
+    canvas = element<HTMLCanvasElement>("picture");
+  const [width, height] = [clientWidth, clientHeight].map((pixels) => Math.round(pixels * scale));
+  // to set them clears it
+  if (canvas.width !== width || canvas.height !== height) Object.assign(canvas, { width, height });
 }
 
 async function start(): Promise<void> {
   fill("colours", Object.keys(COLOURS), Object.keys(COLOURS), "");
-  text.value = EXAMPLE;
+  texts = (await import(new URL("./texts.js", import.meta.url).href)).default;
+  document.querySelectorAll<HTMLElement>("[data-icon]").forEach(drawIcon);
+  element("gallery").append(
+    ...Object.entries(SCENES).map(([name, { title }], i, { length }) => {
+      const button = document.createElement("button"), tile = document.createElement("span");
+      Object.assign(button, { type: "button", onclick: () => open(blank(name)) }).dataset.scene = name;
+      tile.style.backgroundPosition = `0 ${100 * i / (length - 1)}%`;
+      button.append(tile, title);
+      return button;
+    }),
+  );
   await findMachine();
-  profiles = await keptProfiles();
+  if (localStorage.length > 0) profiles = await (await tuner()).keptProfiles();
   element<HTMLButtonElement>("download").disabled = profiles.length === 0;
   const found = await linked();
   if (found !== undefined) await open(found);
@@ -361,21 +483,16 @@ async function start(): Promise<void> {
   });
   frame.onfocus = frame.onblur = drawMarks;
   new ResizeObserver(() => {
-    fitCanvas();
+    fit();
     inTurn(redraw);
-  }).observe(frame);
-  const begin = () => {
-    const begun = picture;
-    return inTurn(() => simulation?.restart(begun).then(redraw));
-  };
-  select("scene").onchange = () => open(blank(select("scene").value));
+  }).observe(stage);
   select("preset").onchange =
     () => (change({ preset: Number(select("preset").value), strokes: [] }), begin());
   element("restart").onclick = begin;
   element("clear").onclick = () => open({ ...picture, strokes: [], sources: [], receivers: [] });
   element("play").onclick = () => setPlaying(!isPlaying);
   document.onkeydown = (event) => {
-    if (event.key !== " " || !["frame", ""].includes((event.target as Element).id)) return;
+    if (event.key !== " " || (event.target !== frame && event.target !== document.body)) return;
     setPlaying(!isPlaying);
     event.preventDefault();
   };
@@ -387,7 +504,13 @@ async function start(): Promise<void> {
   element("step").onclick = () => advance(1);
   element("colours").oninput = element("gain").oninput = () => inTurn(redraw);
   element("tune").onclick = tuneNow;
-  element("download").onclick = download;
+  element("download").onclick = async () => {
+    keep(new Blob(profiles.map((await tuner()).formatProfile)), "facet-profile.json");
+  };
+  element("save").onclick = savePicture;
+  element("record").onclick = saveClip;
+  element("full").onclick = () => stage.requestFullscreen();
+  element("copy").onclick = copyProgram;
   element("upload").onchange = () => openProfile(element<HTMLInputElement>("upload").files?.[0]);
   document.body.ondragover = (event) => event.preventDefault();
   document.body.ondrop = (event) => (event.preventDefault(), openProfile(event.dataTransfer?.files[0]));

@@ -16,20 +16,36 @@ Builds a page that tunes and shows waves on its visitor's device.
   --out FOLDER     where it is written [default: site]
   --serve [PORT]   then serves it on this machine [default port: 8000]`;
 
+const ROOT = join(import.meta.dirname!, "..");
+
 const TYPES: Readonly<Record<string, string>> = {
   html: "text/html; charset=utf-8",
   css: "text/css",
   js: "text/javascript",
+  txt: "text/plain; charset=utf-8",
 };
 
 /** Files that are copied, and modules that are made. */
-const FILES = ["index.html", "page.css"];
+const FILES = {
+  "index.html": "page/index.html",
+  "page.css": "page/page.css",
+  "scenes.webp": "docs/scenes.webp",
+  "page.jpg": "docs/page.jpg",
+  "equations.txt": "docs/equations.md",
+  "readme.txt": "README.md",
+};
 const MODULES = ["page/app.ts", "mod.ts", "tuner/devices/cpu/wasm_worker.ts"];
 
 async function build(folder: string): Promise<void> {
   await Deno.mkdir(folder, { recursive: true });
   await bundle(MODULES, folder, await importedPackages(), { minify: true });
-  for (const name of FILES) await Deno.copyFile(join(import.meta.dirname!, name), join(folder, name));
+  for (const [name, from] of Object.entries(FILES)) await Deno.copyFile(join(ROOT, from), join(folder, name));
+  const equations = (await Deno.readTextFile(join(ROOT, "examples/scenes.ts")))
+    .matchAll(/^((?:\/\/.*\n)*)export const (\w+) = ([^]*?\);)\n(?=\n|(?![^]))/gm);
+  const texts = Object.fromEntries(
+    [...equations].map(([, comment, name, text]) => [name, `${comment}export default ${text}\n`]),
+  );
+  await Deno.writeTextFile(join(folder, "texts.js"), `export default ${JSON.stringify(texts)};\n`);
 }
 
 /** Serves the folder's own files, with the headers that let a page share memory with workers. */

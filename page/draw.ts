@@ -8,12 +8,17 @@ import type { Drawn, Simulation } from "./simulation.ts";
 
 /** Colour maps that people with colour blindness can read: colours at equal distances. */
 export const COLOURS: Readonly<Record<string, readonly string[]>> = {
+  "ice and fire": ["b8f3ff", "4db8f0", "1b63b0", "0d2b55", "080b14", "5a1a17", "b8402a", "f08a3c", "ffe6a8"],
+  "embers": ["000004", "420a68", "932667", "dd513a", "fca50a", "fcffa4"],
   "blue and red": ["053061", "2166ac", "4393c3", "92c5de", "f7f7f7", "f4a582", "d6604d", "b2182b", "67001f"],
   "blue to yellow": ["00204d", "31446b", "666970", "958f78", "cbba69", "ffea46"],
   "dark to light": ["000000", "ffffff"],
 };
 
 const STEPS = 256;
+
+/** The colour that a medium adds where it has its largest value, and how much of it. */
+const TINT = [150, 165, 190], STRENGTH = 0.4;
 
 /** A map's colours as bytes: red, green, blue, opacity. */
 function bytesOf(map: string): Uint8Array<ArrayBuffer> {
@@ -63,15 +68,16 @@ fn value(row: i32, column: i32, offset: i32) -> f32 {
   var found = textureLoad(colours, vec2i(i32(level * ${STEPS - 1} + 0.5), 0), 0).rgb;
   if (view.medium != 0) {
     let medium = value(i32(in.place.y * f32(view.rows)), i32(in.place.x * f32(view.columns)), view.medium);
-    found *= 1 - 0.4 * clamp((medium - view.mediumLow) / (view.mediumHigh - view.mediumLow), 0, 1);
+    let part = clamp((medium - view.mediumLow) / (view.mediumHigh - view.mediumLow), 0, 1);
+    found = mix(found, vec3f(${TINT.map((one) => one / 255)}), ${STRENGTH} * part);
   }
   return vec4f(found, 1);
 }`;
 
-/** The values at the ends of the colours, and the least and the largest of the medium; a mirror's is no shade. */
+/** The values at the ends of the colours, and of the medium; the first brush's is no shade, and a mirror's none of its own. */
 function endsOf({ scene: { range, brushes } }: Simulation, gain: number): number[] {
   const values = brushes.map(([, value]) => value).filter((value) => value < 1e5);
-  return [range[0] / gain, range[1] / gain, Math.min(...values), Math.max(...values)];
+  return [range[0] / gain, range[1] / gain, values[0]!, values.at(-1)!];
 }
 
 /** Draws by a render pass on the device that computes. */
@@ -130,23 +136,28 @@ export function renderer(
   };
 }
 
+/** A picture's colours, four bytes a cell, of cells that are read from the CPU's memory. */
+export async function pixelsOf(simulation: Simulation, { map, gain }: Look) {
+  const { scene: { shown, paints } } = simulation, colours = bytesOf(map);
+  const cells = await simulation.readPicture();
+  const medium = shown === paints ? undefined : await simulation.readPicture(paints);
+  const [low, high, least, most] = endsOf(simulation, gain) as [number, number, number, number];
+  const part = (value: number, from: number, to: number): number =>
+    Math.min(1, Math.max(0, (value - from) / (to - from)));
+  const data = new Uint8ClampedArray(4 * cells.length).fill(255);
+  cells.forEach((value, i) => {
+    const at = 4 * Math.round(part(value, low, high) * (STEPS - 1));
+    const shade = medium === undefined ? 0 : STRENGTH * part(medium[i]!, least, most);
+    for (let c = 0; c < 3; c++) data[4 * i + c] = colours[at + c]! + shade * (TINT[c]! - colours[at + c]!);
+  });
+  return data;
+}
+
 /** Draws from cells that are read from the CPU's memory. */
 export function cpuPainter(canvas: HTMLCanvasElement): Painter {
   const context = canvas.getContext("2d")!;
-  return async (simulation, { map, gain }) => {
-    const [rows, columns] = simulation.size, { scene: { shown, paints } } = simulation;
-    const cells = await simulation.readPicture(), colours = bytesOf(map);
-    const medium = shown === paints ? undefined : await simulation.readPicture(paints);
-    const [low, high, least, most] = endsOf(simulation, gain) as [number, number, number, number];
-    const part = (value: number, from: number, to: number): number =>
-      Math.min(1, Math.max(0, (value - from) / (to - from)));
-    const data = new Uint8ClampedArray(4 * cells.length);
-    cells.forEach((value, i) => {
-      const at = 4 * Math.round(part(value, low, high) * (STEPS - 1));
-      const shade = medium === undefined ? 1 : 1 - 0.4 * part(medium[i]!, least, most);
-      for (let c = 0; c < 3; c++) data[4 * i + c] = colours[at + c]! * shade;
-      data[4 * i + 3] = 255;
-    });
+  return async (simulation, look) => {
+    const [rows, columns] = simulation.size, data = await pixelsOf(simulation, look);
     const small = await createImageBitmap(new ImageData(data, columns, rows));
     context.drawImage(small, 0, 0, canvas.width, canvas.height);
   };

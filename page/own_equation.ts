@@ -6,19 +6,13 @@
  */
 import * as facet from "../mod.ts";
 
-/** What the text box starts with. */
-export const EXAMPLE = `// Waves that slow down where they are high: change a number, and run it.
-export default equation({
-  name: "own",
-  dimensions: 2,
-  fields: { u: [0, 1] },
-  step({ u }) {
-    const sides = add(u.at(1), u.at(-1), u.at(0, 1), u.at(0, -1));
-    const push = multiply(0.2, subtract(sides, multiply(4, u)));
-    return { u: add(multiply(1.999, u), multiply(-0.999, u.before()), multiply(subtract(1, u), push)) };
-  },
-});
-`;
+/** The library's words that a text calls and does not make itself. */
+export function wordsOf(text: string): string[] {
+  return Object.keys(facet).filter((word) =>
+    new RegExp(`\\b${word}\\(`).test(text) &&
+    !new RegExp(`\\b(?:const|let|function)\\s+${word}\\b`).test(text)
+  );
+}
 
 /** Milliseconds that a text may take. */
 const LONGEST_MS = 5000;
@@ -30,15 +24,11 @@ const LONGEST_MS = 5000;
  * @throws {Error} if it makes none; the message is one line, and says in which line of the text, where that is known
  */
 export async function definitionOfText(text: string, library: URL): Promise<unknown> {
-  const words = Object.keys(facet).filter((word) =>
-    new RegExp(`\\b${word}\\(`).test(text) &&
-    !new RegExp(`\\b(?:const|let|function)\\s+${word}\\b`).test(text)
-  );
   if (!/^export default\b/m.test(text)) throw new Error("`export default equation({ … })` is wanted");
   // in one line, so that lines keep their numbers; not a module, of whose mistakes browsers do not tell the line
   const before =
     `Error.stackTraceLimit = 100; (async () => { const { definitionOf: $definitionOf, ${
-      words.join(", ")
+      wordsOf(text).join(", ")
     } } = ` +
     `await import(${JSON.stringify(library.href)});`;
   const after = "\npostMessage({ definition: $definitionOf($own) }); })()" +

@@ -27,8 +27,11 @@ export interface Picture {
   readonly strokes: readonly Stroke[];
   readonly sources: readonly Place[];
   readonly receivers: readonly Place[];
-  /** The text of an equation of the visitor's own. */
+  /** What the visitor set, by the parameter's name. */
+  readonly parameters?: Readonly<Record<string, number>>;
+  /** The text of an equation of the visitor's own, and the scene whose look it has. */
   readonly equation?: string;
+  readonly like?: string;
   /** The kernel, where one was chosen by tuning. */
   readonly kernel?: Configuration;
 }
@@ -93,8 +96,10 @@ export async function decode(text: string): Promise<Picture> {
     );
   const isStroke = ({ brush, radius, places }: Stroke): boolean =>
     isCount(brush, 99) && isCount(radius, 1000) && arePairs(places, 1000, 0) && places.length > 0;
-  const { scene, size, preset, strokes, sources, receivers, equation = "" } = found ?? {};
-  const isRight = typeof scene === "string" && typeof equation === "string" && isCount(preset, 99) &&
+  const { scene, size, preset, strokes, sources, receivers, equation = "", like = "", parameters = {} } =
+    found ?? {};
+  const isRight = typeof like === "string" && Object.values(Object(parameters)).every(Number.isFinite) &&
+    typeof scene === "string" && typeof equation === "string" && isCount(preset, 99) &&
     arePairs([size], LARGEST_SIZE, 16) && Array.isArray(strokes) && strokes.every(isStroke) &&
     [sources, receivers].every((places) => arePairs(places, 1000, 0) && places.length <= MOST_PLACES);
   if (!isRight) throw new Error("The link holds something else than a picture");
@@ -133,12 +138,12 @@ async function through(
  */
 export function painted(
   { size: [rows, columns], strokes }: Pick<Picture, "size" | "strokes">,
-  preset: (down: number, across: number) => number,
+  preset: (down: number, across: number, size: Picture["size"]) => number,
   brushes: readonly number[],
 ): Float32Array<ArrayBuffer> {
   const cells = new Float32Array(rows * columns);
   for (let i = 0; i < cells.length; i++) {
-    cells[i] = preset((Math.floor(i / columns) + 0.5) / rows, (i % columns + 0.5) / columns);
+    cells[i] = preset((Math.floor(i / columns) + 0.5) / rows, (i % columns + 0.5) / columns, [rows, columns]);
   }
   for (const stroke of strokes) {
     forCells(stroke, [rows, columns], (i) => cells[i] = brushes[stroke.brush] ?? cells[i]!);

@@ -1,51 +1,75 @@
 /**
- * What can be watched: equations with presets, brushes and colours.
+ * What can be watched: equations with a look, parameters, brushes and pictures to start with.
  *
  * @module
  */
-import * as facet from "../mod.ts";
-import type { Boundaries, Expression, FieldTap, Stencil } from "../mod.ts";
+import { type Boundaries, type Stencil, stencilOf } from "../mod.ts";
+import * as equations from "../examples/scenes.ts";
+import type { Place } from "./picture.ts";
 
-const { acoustic, add, along, divide, equation, heat, life, maximum, multiply, stencilOf, subtract } = facet;
+/** A value by place, from 0 to 1 down and across, in a picture of so many cells down and across. */
+export type Preset = (down: number, across: number, size: readonly [rows: number, columns: number]) => number;
 
-/** A value by place, from 0 to 1 down and across. */
-export type Preset = (down: number, across: number) => number;
+/** A number that the visitor can change while the scene runs. */
+export interface Parameter {
+  readonly title: string;
+  readonly least: number;
+  readonly most: number;
+  readonly value: number;
+}
 
 /** An equation to watch. */
 export interface Scene {
   readonly title: string;
   readonly help: string;
+  /** The equation as people write it. */
+  readonly formula: string;
+  readonly stencil: Stencil;
   /** Cells around the picture that absorb waves. */
   readonly edges: number;
+  /** How many times fewer cells than other scenes it has. */
+  readonly coarse?: number;
   /** Planes of cells behind each other; more than 1 in three dimensions. */
   readonly depth: number;
   readonly boundary: Boundaries;
-  /** The field that is drawn, and the values at the ends of its colours. */
+  /** The field that is drawn, the values at the ends of its colours, and which colours. */
   readonly shown: string;
   readonly range: readonly [low: number, high: number];
+  readonly map: string;
   /** What brushes and presets paint: a material, or a field as it is at the start. */
   readonly paints: string;
   /** Values to paint with. */
   readonly brushes: readonly (readonly [title: string, value: number])[];
   /** What a picture starts with. */
   readonly presets: readonly (readonly [title: string, at: Preset])[];
-  /** The source that a tap sets, and what it sends in each step after that. */
-  readonly source?: readonly [name: string, signature: readonly number[]];
+  /** Axis profiles by name; `frequency` is the source's, in cycles per 1,000 steps. */
+  readonly parameters?: Readonly<Record<string, Parameter>>;
+  /** The source that a tap sets, and what it sends in each step after that, at a frequency. */
+  readonly source?: readonly [name: string, signature: (frequency: number) => readonly number[]];
+  readonly sources?: readonly Place[];
+  readonly receivers?: readonly Place[];
   /** Other fields, where they do not start at 0. */
-  readonly starts?: Readonly<Record<string, number>>;
-  stencil(): Stencil;
+  readonly starts?: Readonly<Record<string, Preset>>;
+  /** Steps of a frame at first, as a power of two. */
+  readonly speed?: number;
 }
 
-/** Cells of edges; metres from cell to cell; Hz of the source; seconds a step, whatever is painted. */
-const EDGES = 24, SPACING = 10, FREQUENCY = 20, TIME_STEP = 1e-3;
+/** A plane of cells among zeros, and one with edges that absorb. */
+const PLANE = { edges: 0, depth: 1, boundary: "zero", map: "blue to yellow" } as const,
+  OPEN = { ...PLANE, edges: 24 } as const;
+const WAVES = { map: "ice and fire" } as const, frequencies = { title: "Frequency", least: 5, most: 40 };
 
-/** A plane of cells among zeros. */
-const PLANE = { edges: 0, depth: 1, boundary: "zero" } as const;
-
-const RICKER = Array.from({ length: 2 / FREQUENCY / TIME_STEP }, (_, n) => {
-  const a = (Math.PI * FREQUENCY * (n * TIME_STEP - 1 / FREQUENCY)) ** 2;
-  return (1 - 2 * a) * Math.exp(-a);
-});
+/** Ricker's wavelet twenty times, and a wave that rises and stays for 20,000 steps. */
+const pulses = (frequency: number): readonly number[] =>
+  Array.from({ length: 12_000 }, (_, n) => {
+    const a = (Math.PI * (frequency * (n % 600) / 1000 - 1)) ** 2;
+    return (1 - 2 * a) * Math.exp(-a);
+  });
+const train = (strength: number) => (frequency: number): readonly number[] =>
+  Array.from({ length: 20_000 }, (_, n) => {
+    const periods = frequency * n / 1000;
+    return strength * Math.sin(2 * Math.PI * periods) * Math.min(1, periods / 3, (20_000 - n) / 500);
+  });
 
 /** A number from 0 to 1 that is the same everywhere and looks like chance. */
 const scattered = (i: number): number => (Math.sin(i * 12.9898) * 43758.5453) % 1 / 2 + 0.5;
@@ -53,31 +77,36 @@ const scattered = (i: number): number => (Math.sin(i * 12.9898) * 43758.5453) % 
 const inEllipse = (down: number, across: number, [y, x, ry, rx]: readonly number[]): boolean =>
   ((down - y!) / ry!) ** 2 + ((across - x!) / rx!) ** 2 < 1;
 
+/** Cells from the picture's middle: down, across, and away; units of a height are the same in every picture. */
+const fromMiddle = (y: number, x: number, [rows, columns]: readonly number[]) => {
+  const [down, across] = [y - 0.5, (x - 0.5) * columns! / rows!];
+  return { down, across, away: Math.hypot(down, across) };
+};
+
 const layers: Preset = (down, across) =>
   1500 + 600 * Math.max(0, Math.min(4, Math.floor(5 * (down + 0.06 * Math.sin(7 * across)))));
 
-const lens = (inside: number, outside: number): Preset => (y, x) =>
-  inEllipse(y, x, [0.5, 0.5, 0.34, 0.1]) ? inside : outside;
-
-const salt: Preset = (y, x) =>
+const salt: Preset = (y, x, size) =>
   inEllipse(y, x, [0.55, 0.5, 0.2, 0.24]) || inEllipse(y, x, [0.8, 0.56, 0.3, 0.1])
     ? 4500
-    : Math.min(3300, layers(y, x));
+    : Math.min(3300, layers(y, x, size));
 
-const city: Preset = (y, x) => {
-  const i = Math.floor(9 * x), isWide = Math.abs(9 * x - i - 0.5) < 0.33;
-  return isWide && y > 0.85 - 0.6 * scattered(i + 1) ? 4500 : 1500;
+const lens = (inside: number, outside: number): Preset => (y, x, size) => {
+  const { down, across } = fromMiddle(y, x, size);
+  return Math.max(Math.hypot(down, across + 0.25), Math.hypot(down, across - 0.25)) < 0.45 ? inside : outside;
 };
 
 const drops = (low: number, high: number): Preset => (y, x) =>
   scattered(Math.floor(12 * y) * 31 + Math.floor(20 * x)) > 0.9 ? high : low;
 
-const slits: Preset = (y, x) =>
-  Math.abs(x - 0.5) < 0.01 && Math.abs(Math.abs(y - 0.5) - 0.1) > 0.02 ? 1e6 : 1;
+const noise: Preset = (y, x) => 0.2 * scattered(Math.floor(997 * y) * 1009 + Math.floor(1499 * x)) - 0.1;
 
-const rings: Preset = (y, x) => Math.sin(40 * Math.hypot(0.6 * (y - 0.5), x - 0.5)) > 0 ? 1 : 0;
+const slits = (wall: number, open: number): Preset => (y, x) =>
+  Math.abs(x - 0.5) < 0.01 && Math.abs(Math.abs(y - 0.5) - 0.08) > 0.03 ? wall : open;
 
-const soup: Preset = (y, x) => scattered(Math.floor(997 * y) * 1009 + Math.floor(1499 * x)) > 0.7 ? 1 : 0;
+const rings: Preset = (y, x, size) => Math.sin(30 * fromMiddle(y, x, size).away) > 0 ? 1 : 0;
+
+const soup: Preset = (y, x) => noise(y, x, [1, 1]) > 0.04 ? 1 : 0;
 
 /** Gosper's glider gun, row by row, in a field of 70 × 110 cells. */
 const GUN =
@@ -86,161 +115,294 @@ const GUN =
 
 const gun: Preset = (y, x) => GUN[Math.floor(70 * y) - 8]?.includes(Math.floor(110 * x) - 8) ? 1 : 0;
 
+/** Streets between houses, and a square. */
+const city: Preset = (y, x, size) => {
+  const { down, across, away } = fromMiddle(y, x, size),
+    [i, j] = [Math.floor(6 * down), Math.floor(6 * across)];
+  const [south, east] = [0, 1].map((k) => 0.2 + 0.3 * scattered(i * 7 + j * 13 + k));
+  return 6 * down - i > south! && 6 * across - j > east! && away > 0.14 ? 0 : 1;
+};
+
+/** A coast with a harbour behind two piers, and an island. */
+const harbour: Preset = (y, x) => {
+  if (Math.abs(x - 0.68) < 0.012 && Math.abs(y - 0.5) > 0.06) return 0;
+  const shore = 0.9 + 0.05 * Math.sin(9 * y), island = Math.hypot(0.6 * (y - 0.3), x - 0.38);
+  return Math.max(0, Math.min(1, 6 * (shore - x), 9 * (island - 0.05)));
+};
+
+/** A reflector, the rod that is driven, and directors: where they are and how long, in wavelengths of 40 cells. */
+const RODS = [[-0.25, 0.5], [0, 0.42], [0.25, 0.26], [0.5, 0.26], [0.75, 0.26]] as const;
+const yagi: Preset = (y, x, [rows, columns]) => {
+  const [down, across] = [
+    Math.floor(y * rows) - Math.floor(rows / 2),
+    Math.floor(x * columns) - Math.floor(0.4 * columns),
+  ];
+  const isRod = RODS.some(([at, length]) =>
+    across === Math.round(40 * at) && Math.abs(down) <= 20 * length && (at !== 0 || down !== 0)
+  );
+  return isRod ? 1e6 : 1;
+};
+
+const spirals = (part: 0 | 1): Preset => (y, x, size) => {
+  const { down, across } = fromMiddle(y, x, size);
+  // a product of complex numbers, one for each centre, clockwise and anticlockwise by turns
+  const phase = [[-0.2, -0.5], [0.25, -0.1], [-0.15, 0.35], [0.3, 0.6]]
+    .reduce((sum, [y0, x0], i) => sum + (-1) ** i * Math.atan2(down - y0!, across - x0!), 0);
+  return part === 0 ? Math.cos(phase) : Math.sin(phase);
+};
+
+/** A packet of waves of ten cells that moves to the right, at half a step between its two parts. */
+const packet = (part: 0 | 1): Preset => (y, x, [rows, columns]) => {
+  const [down, across] = [(y - 0.5) * rows, (x - 0.22) * columns], wave = 2 * Math.PI / 10 * across;
+  return Math.exp(-(down ** 2 + across ** 2) / (0.1 * rows) ** 2) *
+    (part === 0 ? Math.cos(wave) : Math.sin(wave));
+};
+
+/** A ring within which u is one turn further. */
+const soliton: Preset = (y, x, size) =>
+  4 * Math.atan(Math.exp(Math.min(30, (0.42 - fromMiddle(y, x, size).away) * size[0] / 5)));
+
 const VELOCITIES = Object.entries({ water: 1500, sand: 2000, limestone: 3000, salt: 4500 })
   .map(([rock, speed]) => [`${rock}, ${speed} m/s`, speed] as const);
+const MEDIA = Object.entries({ "a salt body": salt, layers, "a lens": lens(1500, 3000), water: () => 1500 });
 
-const MEDIA = Object.entries({
-  layers,
-  water: () => 1500,
-  "a lens": lens(1500, 3000),
-  "a salt body": salt,
-  "a city": city,
-});
-
-const sound = (depth: number): Omit<Scene, "title" | "help"> => ({
-  ...PLANE,
-  edges: EDGES,
-  depth,
+const SOUND = {
+  ...OPEN,
+  ...WAVES,
+  formula: "∂²p/∂t² = v² Δp + s",
   shown: "p",
-  range: depth === 1 ? [-2, 2] : [-0.3, 0.3],
   paints: "velocity",
   brushes: VELOCITIES,
   presets: MEDIA,
-  source: ["s", RICKER],
-  stencil() {
-    const dimensions = depth === 1 ? 2 : 3, velocity = [1500, 4500] as const;
-    return acoustic({ dimensions, order: 4, velocity, spacing: SPACING, timeStep: TIME_STEP, edges: EDGES });
-  },
-});
+  parameters: { frequency: { ...frequencies, value: 20 } },
+  source: ["s", pulses],
+} as const;
 
-/** Reaction and diffusion in the plane (Pearson, Science 1993, 261). */
-function grayScott(): Stencil {
-  const laplacian = (of: FieldTap): Expression =>
-    subtract(add(of.at(-1), of.at(1), of.at(0, -1), of.at(0, 1)), multiply(4, of));
-  return equation({
-    name: "gray-scott",
-    dimensions: 2,
-    fields: { u: [0, 1], v: [0, 0.5] },
-    step({ u, v }) {
-      const reaction = multiply(u, v, v);
-      return {
-        u: add(u, subtract(multiply(0.16, laplacian(u)), reaction), multiply(0.035, subtract(1, u))),
-        v: add(v, subtract(multiply(0.08, laplacian(v)), multiply(0.095, v)), reaction),
-      };
-    },
-  });
-}
+const WATER = {
+  ...OPEN,
+  ...WAVES,
+  stencil: equations.water,
+  formula: "∂²h/∂t² = ∇·(g d ∇h)",
+  shown: "h",
+  paints: "depth",
+} as const;
 
-/** Light whose electric field stands on the picture (Yee, 1966), c Δt = h/2, with matched absorbing edges. */
-function light(): Stencil {
-  const loss = (i: Expression, n: Expression): Expression => {
-    const depth = divide(maximum(0, subtract(EDGES, i), subtract(i, subtract(n, EDGES + 1))), EDGES);
-    return multiply(0.2, depth, depth);
-  };
-  return equation({
-    name: "light",
-    dimensions: 2,
-    fields: { e: [-1, 1], hx: [-1, 1], hy: [-1, 1] },
-    materials: { permittivity: [1, 9], dx: along("x", loss), dy: along("y", loss) },
-    sources: { j: [-1, 1] },
-    step({ e, hx, hy, permittivity, dx, dy, j }) {
-      const kept = subtract(1, add(dx, dy));
-      const curl = subtract(subtract(hx.next(), hx.next(0, -1)), subtract(hy.next(), hy.next(-1)));
-      return [
-        {
-          hx: multiply(kept, add(hx, multiply(0.5, subtract(e.at(0, 1), e)))),
-          hy: multiply(kept, subtract(hy, multiply(0.5, subtract(e.at(1), e)))),
-        },
-        { e: multiply(kept, add(e, divide(multiply(0.5, add(curl, j)), permittivity))) },
-      ];
-    },
-  });
-}
+const FIELDS = {
+  ...OPEN,
+  ...WAVES,
+  paints: "permittivity",
+  brushes: [["air", 1], ["glass, n = 1.5", 2.25], ["diamond, n = 2.4", 5.8], ["metal", 1e6]],
+} as const;
 
 /** All scenes by name, the first is shown first. */
 export const SCENES: Readonly<Record<string, Scene>> = {
   sound: {
-    ...sound(1),
-    title: "Sound in a medium",
-    help: "Paint rock and salt; tap to set off a source; place receivers and watch their traces.",
-  },
-  volume: {
-    ...sound(48),
-    title: "Sound in three dimensions",
-    help: "What you paint reaches through the whole depth; the picture is a cut through its middle.",
+    ...SOUND,
+    title: "Sound in a salt body",
+    help: "Waves from a source near the surface, as in the search for oil. Paint rock and salt.",
+    stencil: equations.sound,
+    range: [-1, 1],
+    sources: [[150, 300]],
+    receivers: [[150, 700]],
   },
   reaction: {
     ...PLANE,
     boundary: "periodic",
-    title: "Reaction and diffusion",
-    help: "Gray and Scott's model: paint the one substance that makes more of itself out of the other.",
+    title: "Spots and stripes",
+    help: "Gray and Scott's model: v makes more of itself out of u. Feed and kill decide what grows.",
+    formula: "∂u/∂t = 0.16 Δu − uv² + F (1 − u),  ∂v/∂t = 0.08 Δv + uv² − (F + k) v",
+    stencil: equations.grayScott,
     shown: "v",
     range: [0, 0.4],
     paints: "v",
-    brushes: [["catalyst", 0.5], ["none", 0]],
+    brushes: [["no v", 0], ["v", 0.5]],
     presets: [["drops", drops(0, 0.5)], ["empty", () => 0]],
-    starts: { u: 1 },
-    stencil: grayScott,
+    parameters: {
+      feed: { title: "Feed F", least: 0.01, most: 0.08, value: 0.035 },
+      kill: { title: "Kill k", least: 0.045, most: 0.07, value: 0.06 },
+    },
+    starts: { u: () => 1 },
+    speed: 5,
   },
-  life: {
+  light: {
+    ...FIELDS,
+    title: "Light in a lens",
+    help: "Maxwell's equations: glass slows light, and a lens gathers it. Tap to set off a lamp.",
+    formula: "∂E/∂t = ∇×H / ε,  ∂H/∂t = −∇×E",
+    stencil: equations.light,
+    shown: "e",
+    range: [-0.03, 0.03],
+    presets: [["a lens", lens(2.25, 1)], ["two slits", slits(1e6, 1)], ["air", () => 1]],
+    parameters: { frequency: { ...frequencies, most: 60, value: 35 } },
+    source: ["j", train(1)],
+    sources: [[500, 100]],
+  },
+  schroedinger: {
     ...PLANE,
-    title: "The game of life",
-    help: "Conway's rule: a cell is born beside three others, and lives on beside two or three.",
-    shown: "F",
-    range: [0, 1],
-    paints: "F",
-    brushes: [["alive", 1], ["dead", 0]],
-    presets: [["a glider gun", gun], ["soup", soup], ["empty", () => 0]],
-    stencil: () => life("3/2-3", { dimensions: 2 }),
+    ...WAVES,
+    title: "An electron at two slits",
+    help: "Schrödinger's equation: a packet of waves meets a wall. Paint walls in its way.",
+    formula: "i ∂ψ/∂t = −½ Δψ + V ψ;  what you see is the real part of ψ",
+    stencil: equations.schroedinger,
+    shown: "a",
+    range: [-0.6, 0.6],
+    paints: "potential",
+    brushes: [["nothing", 0], ["hill", 0.15], ["wall", 1]],
+    presets: [["two slits", slits(1, 0)], ["nothing", () => 0]],
+    starts: { a: packet(0), b: packet(1) },
+    speed: 3,
+  },
+  spirals: {
+    ...PLANE,
+    ...WAVES,
+    boundary: "periodic",
+    title: "Spirals",
+    help: "Ginzburg and Landau's equation: every cell oscillates, and pulls at its neighbours.",
+    formula: "∂A/∂t = A + (1 + iβ) ΔA − (1 + iγ) |A|² A",
+    stencil: equations.ginzburgLandau,
+    shown: "a",
+    range: [-1, 1],
+    paints: "a",
+    brushes: [["behind", -1], ["ahead", 1]],
+    presets: [["four centres", spirals(0)], ["noise", noise]],
+    parameters: {
+      beta: { title: "β", least: -1, most: 1, value: 0 },
+      gamma: { title: "γ", least: -2, most: 2, value: -1 },
+    },
+    starts: { b: spirals(1) },
+    speed: 3,
+  },
+  water: {
+    ...WATER,
+    title: "Waves in a harbour",
+    help: "Shallow water: waves are slower where it is shallow, and bend towards the shore. Paint piers.",
+    range: [-0.06, 0.06],
+    brushes: [["deep water", 1], ["shallow water", 0.25], ["land", 0]],
+    presets: [["a harbour", harbour], ["open water", () => 1]],
+    parameters: { frequency: { ...frequencies, value: 25 } },
+    source: ["s", train(0.06)],
+    sources: [[350, 90], [600, 90]],
+  },
+  city: {
+    ...WATER,
+    title: "Noise in a city",
+    help: "Sound between houses, seen from above. Paint walls against the noise.",
+    range: [-0.03, 0.03],
+    formula: "∂²p/∂t² = c² Δp between walls",
+    brushes: [["air", 1], ["wall", 0]],
+    presets: [["streets", city], ["a field", () => 1]],
+    parameters: { frequency: { ...frequencies, value: 20 } },
+    source: ["s", train(0.05)],
+    sources: [[500, 500]],
+  },
+  antenna: {
+    ...FIELDS,
+    title: "A Yagi antenna",
+    help: "Rods of metal, one of them driven: the others send its wave forward. Paint a rod away.",
+    formula: "∂E/∂t = ∇×H / ε,  ∂H/∂t = −∇×E",
+    stencil: equations.antenna,
+    shown: "ex",
+    range: [-0.1, 0.1],
+    presets: [["five rods", yagi], ["air", () => 1]],
+    parameters: { frequency: { ...frequencies, least: 6, most: 20, value: 12.5 } },
+    source: ["j", train(1)],
+    sources: [[500, 400]],
+  },
+  solitons: {
+    ...PLANE,
+    ...WAVES,
+    boundary: "insulated",
+    title: "A ring soliton",
+    help: "The sine–Gordon equation: where u has gone round once, a wall stays. Paint rings of your own.",
+    formula: "∂²u/∂t² + γ ∂u/∂t = Δu − sin u",
+    stencil: equations.sineGordon,
+    shown: "u",
+    range: [-3, 3],
+    paints: "u",
+    brushes: [["no turn", 0], ["one turn", 6.2832]],
+    presets: [["a ring", soliton], ["patches", drops(0, 6.2832)], ["rest", () => 0]],
+    parameters: { damping: { title: "Damping γ", least: 0, most: 0.02, value: 0 } },
+    speed: 3,
   },
   heat: {
     ...PLANE,
     title: "Heat",
     help: "Paint what is hot; everything else is cold, and stays cold beyond the rim.",
+    formula: "∂u/∂t = α Δu",
+    stencil: equations.heat,
+    shown: "u",
+    range: [0, 1],
+    map: "embers",
+    paints: "u",
+    brushes: [["cold", 0], ["hot", 1]],
+    presets: [["rings", rings], ["cold", () => 0]],
+    parameters: { diffusivity: { title: "Diffusivity α", least: 0, most: 0.24, value: 0.2 } },
+  },
+  life: {
+    ...PLANE,
+    title: "The game of life",
+    help: "Conway's rule: a cell is born beside three others, and lives on beside two or three.",
+    formula: "born: 3 neighbours, alive on: 2 or 3",
+    coarse: 6,
+    stencil: equations.gameOfLife,
     shown: "F",
     range: [0, 1],
     paints: "F",
-    brushes: [["hot", 1], ["cold", 0]],
-    presets: [["rings", rings], ["cold", () => 0]],
-    stencil: () => heat(1, { dimensions: 2 }),
+    brushes: [["dead", 0], ["alive", 1]],
+    presets: [["soup", soup], ["a glider gun", gun], ["empty", () => 0]],
+    speed: 0,
   },
-  light: {
-    ...PLANE,
-    edges: EDGES,
-    title: "Light and glass",
-    help: "Maxwell's equations: paint glass, tap to set off a lamp.",
-    shown: "e",
-    range: [-0.1, 0.1],
-    paints: "permittivity",
-    brushes: [["air", 1], ["glass, n = 1.5", 2.25], ["diamond, n = 2.4", 5.8], ["mirror", 1e6]],
-    presets: [["a lens", lens(2.25, 1)], ["two slits", slits], ["air", () => 1]],
-    source: [
-      "j",
-      Array.from({ length: 400 }, (_, n) => Math.sin(0.22 * n) * Math.sin(Math.PI * n / 400) ** 2),
-    ],
-    stencil: light,
+  volume: {
+    ...SOUND,
+    depth: 48,
+    coarse: 9,
+    title: "Sound in three dimensions",
+    help: "What you paint reaches through the whole depth; the picture is a cut through its middle.",
+    stencil: equations.volume,
+    range: [-0.2, 0.2],
+    sources: [[150, 300]],
+    receivers: [[150, 700]],
   },
 };
-
-/** The scene of an equation of the visitor's own, as its definition; its first field is drawn and painted. */
-export function ownScene(definition: unknown): Scene {
-  const stencil = stencilOf(definition as Parameters<typeof stencilOf>[0]),
-    { fields, ranges } = stencil.update;
-  const [low, high] = ranges?.[0] ?? [0, 1], [name = ""] = fields;
-  if (stencil.dimensions === 1) throw new RangeError("Equations of two or three dimensions are wanted here");
-  const drop: Preset = (y, x) =>
-    low + (high - low) * Math.exp(-300 * (0.4 * (y - 0.5) ** 2 + (x - 0.5) ** 2));
+/**
+ * The scene of an equation of the visitor's own: with the look of another scene, where it has what that scene needs; else its
+ * first field is drawn and painted.
+ *
+ * @param definition the equation's
+ */
+export function ownScene(definition: unknown, like: Scene): Scene {
+  const stencil = stencilOf(definition as Parameters<typeof stencilOf>[0]), { update, dimensions } = stencil;
+  const [low, high] = update.ranges?.[0] ?? [0, 1], [name = ""] = update.fields;
+  if (dimensions === 1) throw new RangeError("Equations of two or three dimensions are wanted here");
+  const names = [
+    update.fields,
+    ...[update.materials, update.profiles ?? [], update.sources ?? []]
+      .map((all) => all.map(({ name }) => name)),
+  ].flat();
+  const { paints, shown, starts = {}, parameters = {}, source } = like,
+    own = { stencil, title: "Your equation" };
+  const wanted = [
+    paints,
+    shown,
+    ...Object.keys({ ...starts, ...parameters }),
+    ...(source ? [source[0]] : []),
+  ];
+  const isAlike = (dimensions === 2) === (like.depth === 1) &&
+    wanted.every((one) => one === "frequency" || names.includes(one));
+  if (isAlike) return { ...like, ...own };
+  const drop: Preset = (y, x, size) => low + (high - low) * Math.exp(-150 * fromMiddle(y, x, size).away ** 2);
   return {
     ...PLANE,
-    depth: stencil.dimensions === 2 ? 1 : 32,
+    ...own,
+    depth: dimensions === 2 ? 1 : 32,
     boundary: stencil.boundaries?.[0] ?? "periodic",
-    title: "Your equation",
-    help: "",
+    help: "An equation of your own: its first field is drawn and painted.",
+    formula: "",
     shown: name,
     range: [low, high],
+    ...(low < 0 && WAVES),
     paints: name,
-    brushes: [[`${high}`, high], [`${low}`, low]],
+    brushes: [[`${name} = ${low}`, low], [`${name} = ${high}`, high]],
     presets: [["a drop", drop], ["drops", drops(low, high)]],
-    stencil: () => stencil,
   };
 }

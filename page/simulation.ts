@@ -38,13 +38,14 @@ export function problemOf(scene: Scene, [rows, columns]: Picture["size"]): OpenP
   const grid: OwnGrid = depth === 1
     ? [rows + around, columns + around]
     : [rows + around, depth + around, columns + around];
-  return { stencil: scene.stencil(), grid, boundary, ...(scene.source && { survey: SURVEY }) };
+  return { stencil: scene.stencil, grid, boundary, ...(scene.source && { survey: SURVEY }) };
 }
 
 /** A picture's scene on a machine, from its first step on. */
 export class Simulation {
   /** What each receiver has heard, the newest last. */
   readonly traces: Float32Array[] = [];
+  #frequency = 1;
 
   private constructor(readonly scene: Scene, readonly size: Picture["size"], readonly solver: Solver) {}
 
@@ -52,6 +53,7 @@ export class Simulation {
    * Compiles a picture's scene, and starts it.
    *
    * @param profiles what is known of this device
+   * @param from what a solver has saved, to go on from
    * @throws {Error} if it cannot be computed here; the message is one line
    */
   static async open(
@@ -59,9 +61,10 @@ export class Simulation {
     picture: Picture,
     { device, cpuWorkers }: Machine,
     profiles: readonly Profile[],
+    from?: Blob,
   ): Promise<Simulation> {
     const problem = problemOf(scene, picture.size);
-    const open = (configuration: Configuration) => createSolver(device, problem, configuration);
+    const open = (configuration: Configuration) => createSolver(device, problem, configuration, { from });
     // a link's kernel may be one that this device cannot run, or want more workers than it has
     const fits = picture.kernel !== undefined && Number(picture.kernel.share?.cpuWorkers) <= cpuWorkers;
     const solver = await (fits ? open(picture.kernel!).catch(() => undefined) : undefined) ??
@@ -69,7 +72,11 @@ export class Simulation {
         chooseConfiguration(profiles, problem, device, { cpuWorkers: device ? 0 : cpuWorkers }).configuration,
       );
     const simulation = new Simulation(scene, picture.size, solver);
-    await simulation.restart(picture);
+    if (from === undefined) await simulation.restart(picture);
+    else {
+      simulation.#frequency = picture.parameters?.frequency ?? scene.parameters?.frequency?.value ?? 1;
+      for (const place of picture.receivers) await simulation.addReceiver(place);
+    }
     return simulation;
   }
 
@@ -81,17 +88,26 @@ export class Simulation {
 
   /** Begins anew, with what is painted now. */
   async restart(picture: Picture): Promise<void> {
-    const { starts = {}, paints, shown, presets, brushes } = this.scene;
+    const { starts = {}, paints, shown, presets, brushes, parameters = {} } = this.scene;
     await this.solver.reset();
     this.traces.length = 0;
-    for (const [name, value] of Object.entries(starts)) await this.solver.write(name, value);
+    for (const [name, at] of Object.entries(starts)) {
+      await this.#write(name, painted({ ...picture, strokes: [] }, at, []));
+    }
     const [, preset] = presets[picture.preset] ?? presets[0]!;
     const cells = painted(picture, preset, brushes.map(([, value]) => value));
     await this.#write(paints, cells);
     // at rest, where the equation reads the step before
     if (paints === shown) await this.#write(paints, cells, 1).catch(() => {});
+    for (const name of Object.keys(parameters)) await this.set(name, picture.parameters?.[name]);
     for (const place of picture.sources) await this.addSource(place);
     for (const place of picture.receivers) await this.addReceiver(place);
+  }
+
+  /** Gives a parameter a value, from this step on. */
+  async set(name: string, value = this.scene.parameters![name]!.value): Promise<void> {
+    if (name === "frequency") this.#frequency = value;
+    else await this.solver.write(name, value);
   }
 
   /** Paints what a stroke covers, into the medium or into the field as it is now. */
@@ -106,7 +122,8 @@ export class Simulation {
   async addSource(place: Place): Promise<void> {
     const { source } = this.scene;
     if (source === undefined) return;
-    const [name, signature] = source, late = new Float32Array(this.solver.step + signature.length);
+    const [name, signatureOf] = source, signature = signatureOf(this.#frequency);
+    const late = new Float32Array(this.solver.step + signature.length);
     late.set(signature, this.solver.step);
     await this.solver.addSources(name, [this.#position(place)], late);
   }

@@ -6,6 +6,7 @@
  */
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import axe from "axe-core";
+import { Buffer } from "node:buffer";
 import { chromium, type Page } from "playwright-core";
 import { createSolver } from "../../mod.ts";
 import { encode, painted } from "../../page/picture.ts";
@@ -59,6 +60,7 @@ async function withPage(
       viewport: { width, height },
       colorScheme: theme,
       bypassCSP, // for what the tests evaluate
+      permissions: ["clipboard-read", "clipboard-write"],
     });
     const page = await context.newPage(), requests: string[] = [], errors: string[] = [];
     page.on("request", (request) => requests.push(request.url()));
@@ -75,6 +77,36 @@ async function withPage(
 /** Opens a panel of the page, and closes the others. */
 async function openPanel(page: Page, id: string): Promise<void> {
   if (!await page.isVisible(`#${id}`)) await page.click(`[aria-controls=${id}]`);
+}
+
+/** Opens a scene of the gallery. */
+async function openScene(page: Page, name: string): Promise<void> {
+  await openPanel(page, "scenes");
+  await page.click(`[data-scene=${name}]`);
+}
+
+/** Checks and runs programs that the page gave, with fewer steps: each prints a field. */
+async function runPrograms(programs: readonly string[]): Promise<void> {
+  const folder = await Deno.makeTempDir({ prefix: "facet-programs-" });
+  try {
+    for (const [i, program] of programs.entries()) {
+      assert(program.split("\n").length < 60, program);
+      const own = program.replace("@facet/facet", new URL("../../mod.ts", import.meta.url).href)
+        .replace("run(1000)", "run(20)").replace("await openDevice()", "null as GPUDevice | null");
+      await Deno.writeTextFile(`${folder}/${i}.ts`, own);
+    }
+    await Deno.writeTextFile(
+      `${folder}/all.ts`,
+      programs.map((_, i) => `await import("./${i}.ts");`).join("\n"),
+    );
+    const args = ["run", "--check", "-A", `${folder}/all.ts`];
+    const { success, stdout, stderr } = await new Deno.Command(Deno.execPath(), { args }).output();
+    assert(success, new TextDecoder().decode(stderr));
+    const printed = new TextDecoder().decode(stdout).match(/^Float32Array/gm);
+    assertEquals(printed?.length, programs.length);
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
 }
 
 const value = (page: Page, code: string): Promise<unknown> => page.evaluate(code);
@@ -143,7 +175,7 @@ for (const where of ["the CPU", "WebGPU"]) {
         );
         const position = ([down, across]: [number, number]) =>
           [scene.edges + down / 1000 * rows, scene.edges + across / 1000 * columns] as const;
-        await solver.addSources("s", [position(picture.sources[0]!)], scene.source![1]);
+        await solver.addSources("s", [position(picture.sources[0]!)], scene.source![1](20));
         await solver.addReceivers("p", [position(picture.receivers[0]!)]);
         await solver.run(60);
         const [expected] = await solver.traces(), largest = Math.max(...expected!.map(Math.abs));
@@ -204,11 +236,23 @@ Deno.test({
       await page.waitForFunction(`document.querySelector("#tune").textContent.startsWith("Tune")`, null, {
         timeout: 60_000,
       });
-      for (const id of ["plain", "best"]) {
-        assertMatch((await page.textContent(`#${id} small`))!, /cells\/s.*error \S+ of at most/);
-      }
+      assertMatch((await page.textContent("#result .big"))!, /^(\d\S*× faster|Already the fastest)$/);
+      const details = (await page.textContent("#result details"))!;
+      assertMatch(details, /Plain: stepwise.*error \S+ of at most.*Tuned: .*error \S+ of at most/);
       assertEquals(await value(page, `document.querySelector("#best progress").value`), 1);
       assert(await value(page, `document.querySelectorAll("#tried circle").length`) as number >= 1);
+      // a clip, meanwhile
+      const recorded = page.waitForEvent("download");
+      await openPanel(page, "sharing");
+      await page.click("#record");
+      assertMatch((await recorded).suggestedFilename(), /^facet\.webm$/);
+      assert((await Deno.stat((await (await recorded).path())!)).size > 10_000);
+      // it is this scene's
+      await openScene(page, "heat");
+      assertEquals(await value(page, `document.querySelector("#result").children.length`), 0);
+      await openScene(page, "sound");
+      await value(page, "facet.done");
+      assert(await value(page, `document.querySelector("#result").children.length`) as number > 0);
       const kept = JSON.parse(await value(page, `localStorage.getItem("facet-profile")`) as string);
       const kernel = JSON.parse((await page.getAttribute("#device", "title"))!);
       assertEquals(kernel, kept.entries[0].configuration);
@@ -224,11 +268,13 @@ Deno.test({
     "a shared link shows the same picture; by keyboard alone; nothing is asked of others, and little of the host",
   ...OPTIONS,
   async fn() {
-    let url = "", picture: unknown;
+    let url = "", picture: unknown, loaded: readonly string[] = [];
     await withPage({}, async (page, requests) => {
+      loaded = [...requests];
       await page.focus("[aria-controls=scenes]");
       await page.keyboard.press("Enter");
-      await page.selectOption("#scene", "life");
+      await page.focus("[data-scene=life]");
+      await page.keyboard.press("Enter");
       await page.focus("#frame");
       // at once: what is done while a scene opens is done to that scene
       for (const key of ["ArrowLeft", "Enter", "Shift+ArrowUp", "Enter"]) await page.keyboard.press(key);
@@ -241,6 +287,10 @@ Deno.test({
       await step(page, 12);
       picture = await shown(page);
       await openPanel(page, "sharing");
+      const saved = page.waitForEvent("download");
+      await page.click("#save");
+      const file = await Deno.readFile((await (await saved).path())!);
+      assertEquals(`data:image/png;base64,${Buffer.from(file).toString("base64")}`, picture);
       await page.click("#share");
       await page.waitForFunction("location.hash.length > 1");
       url = page.url();
@@ -251,14 +301,18 @@ Deno.test({
       await step(page, 12);
       assertEquals(await shown(page), picture);
     });
-    let bytes = 0;
-    for await (const { name } of Deno.readDir(FOLDER)) {
+    const used = [
+      "index.html",
+      ...loaded.map((one) => one.slice(ADDRESS.length)).filter((name) => /^[\w-]+\./.test(name)),
+    ];
+    const sizes = used.map(async (name) => {
       const packed = new Blob([await Deno.readFile(`${FOLDER}/${name}`)]).stream().pipeThrough(
         new CompressionStream("gzip"),
       );
-      bytes += (await new Response(packed).arrayBuffer()).byteLength;
-    }
-    assert(bytes <= 400 * 1024, `${bytes} bytes`);
+      return (await new Response(packed).arrayBuffer()).byteLength;
+    });
+    const bytes = (await Promise.all(sizes)).reduce((sum, one) => sum + one);
+    assert(used.length > 5 && bytes <= 260 * 1024, `${bytes} bytes in ${used.join(", ")}`);
   },
 });
 
@@ -306,7 +360,7 @@ Deno.test({
     const nothing = { size: [20, 32], preset: 0, strokes: [], sources: [], receivers: [] } as const;
     const url = `${ADDRESS}#${await encode({ scene: "constructor", ...nothing })}`;
     await withPage({ url, bypassCSP: false }, async (page) => {
-      assertEquals(await page.inputValue("#scene"), "sound");
+      assertEquals(await value(page, "facet.picture.scene"), "sound");
       assertMatch((await page.textContent("[role=status]"))!, /The link names no scene of this page/);
       await openPanel(page, "equation");
       await page.fill("#text", 'const all = await fetch("' + ADDRESS + '");\nexport default all;');
@@ -323,6 +377,7 @@ Deno.test({
   ...OPTIONS,
   async fn() {
     await withPage({ width: 390, theme: "dark" }, async (page) => {
+      await openScene(page, "solitons");
       await openPanel(page, "equation");
       const right = await page.inputValue("#text");
       const lineOf = (words: string): number => right.split(words)[0]!.split("\n").length;
@@ -338,16 +393,24 @@ Deno.test({
       }
       await page.fill("#text", right);
       await page.click("#run-own");
-      await page.waitForFunction(`document.querySelector("#scene").value === "own"`);
+      await page.waitForFunction(`facet.picture.scene === "own"`);
       assertEquals(await page.textContent("#mistake"), "");
       await step(page, 3);
-      await openPanel(page, "scenes");
-      for (const scene of [...Object.keys(SCENES), "own"]) {
-        await page.selectOption("#scene", scene);
+      const programs: string[] = [];
+      for (const scene of Object.keys(SCENES)) {
+        await openScene(page, scene);
         await step(page, 2);
         assertEquals(await page.getAttribute("#frame", "data-step"), "2", scene);
-        assertMatch((await page.textContent("[role=status]"))!, /^$|The CPU computes/, scene);
+        await openPanel(page, "equation");
+        await page.click("#copy");
+        await page.waitForFunction(
+          `document.querySelector("#status").textContent === "The program was copied."`,
+        );
+        await value(page, `document.querySelector("#status").textContent = ""`);
+        programs.push(await value(page, "navigator.clipboard.readText()") as string);
+        assertMatch((await page.textContent("[role=status]"))!, /^$|The CPU computes|was copied/, scene);
       }
+      await runPrograms(programs);
       await page.evaluate(axe.source);
       for (const [width, colorScheme] of [[390, "dark"], [1280, "light"]] as const) {
         await page.setViewportSize({ width, height: 900 });
@@ -363,13 +426,15 @@ Deno.test({
           assertEquals(found, [], `${width} ${colorScheme} ${panel}`);
         }
       }
+      await openScene(page, "solitons");
+      await value(page, "facet.done");
       // neighbours that differ by more than f32 holds
       await value(page, `facet.simulation.solver.write("u", (x, y) => 3e38 * (-1) ** (x + y))`);
       await page.click("#play");
       await page.waitForSelector("#play[aria-pressed=false]");
       assertMatch(
         (await page.textContent("[role=status]"))!,
-        /^u grew beyond all numbers at step \d+: .*stable/,
+        /^u grew beyond all numbers at step \d+: a smaller time step/,
       );
     });
   },

@@ -13,8 +13,8 @@ import {
   problemKey,
   problemOf,
   stencilKey,
-  whyNotStorable,
 } from "../../tuner/profile/profile_problem.ts";
+import { whyNotStorable } from "../../tuner/profile/storable.ts";
 import { mergeProfiles } from "../../tuner/profile/store.ts";
 import { ENTRY, PROFILE } from "./sample_profile.ts";
 

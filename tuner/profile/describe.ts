@@ -4,7 +4,7 @@ import type { Configuration } from "../configuration.ts";
 import type { CpuDescription, GpuDescription } from "../devices/device.ts";
 import { gpuName } from "../devices/vendors.ts";
 import { formatBytes, formatPeriod, formatPlural } from "../format.ts";
-import type { ProfileEntry, ProfileProblem } from "./schema.ts";
+import type { ProfileEntry, ProfileProblem } from "./profile_types.ts";
 import { isShared, isStepwise, uses } from "../shares.ts";
 
 const VARIANT_WORDS: readonly (readonly [name: keyof ProfileProblem, words: (value: unknown) => string])[] = [

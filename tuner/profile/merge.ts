@@ -1,8 +1,12 @@
 import type { Constants } from "../../models/gpu_record.ts";
 import { pointsOf } from "./samples.ts";
 import { problemKey } from "./profile_problem.ts";
-import { isFuture } from "./schema.ts";
 import type { DeviceEntries, Profile, ProfileDevice, ProfileEntry } from "./profile_types.ts";
+
+/** Whether a date is one that no right clock has shown. */
+export function isFuture(date: string): boolean {
+  return Date.parse(date) > Date.now();
+}
 
 /** What distinguishes one device from another. */
 export type DeviceIdentity = Pick<ProfileDevice, "gpu" | "cpu">;

@@ -17,9 +17,8 @@ import {
 } from "../../kernels/definition.ts";
 import { remembered } from "../../kernels/remembered.ts";
 import { plannedProblem, usersProblem } from "../../kernels/planned_problem.ts";
-import { firstIssue } from "./check_record.ts";
 import { VARIANTS } from "./describe.ts";
-import { problemSchema, type ProfileProblem } from "./schema.ts";
+import type { ProfileProblem } from "./profile_types.ts";
 import { recorded } from "./shipped.ts";
 
 /** A problem as profiles store it, whether or not one can. */
@@ -40,13 +39,6 @@ export function describeProblem(planned: Problem): ProfileProblem {
     precision: "f32",
     steps,
   };
-}
-
-/** Why a profile cannot store results of this problem, reported before a search begins; undefined if it can. */
-export function whyNotStorable(problem: Problem): string | undefined {
-  const record = describeProblem(problem);
-  const { error } = problemSchema.safeParse(record);
-  return error && `a profile cannot store the problem: ${firstIssue(error, record)}`;
 }
 
 /**

@@ -11,6 +11,7 @@ import type { SharedCosts } from "../../models/shared_step.ts";
 import { checkRecord, parseJson } from "./check_record.ts";
 import { checksumOf, isLaidOut } from "./format_profile.ts";
 import { recordedCosts, renamed } from "./former_files.ts";
+import { isFuture } from "./merge.ts";
 import { ProfileError, reasonOf } from "./profile_error.ts";
 import type {
   DeviceEntries,
@@ -353,9 +354,4 @@ export function checkProfile(data: unknown, source: string, { onRemark }: ReadOp
     onRemark?.(`${source} is dated ${late.createdAt}, in the future: ${what}`);
   }
   return profile;
-}
-
-/** Whether a date is one that no right clock has shown. */
-export function isFuture(date: string): boolean {
-  return Date.parse(date) > Date.now();
 }

@@ -1,0 +1,54 @@
+/**
+ * The program in TypeScript that computes a picture's scene without the page.
+ *
+ * @module
+ */
+import { wordsOf } from "./own_equation.ts";
+import type { Picture } from "./picture.ts";
+import type { Scene } from "./scenes.ts";
+import { problemOf } from "./simulation.ts";
+
+/** A few lines that compute a scene: where the picture has what was painted, they have a disc. */
+export function programOf(scene: Scene, { size, parameters }: Picture, text: string): string {
+  const { boundary, shown, paints, brushes, source, starts = {} } = scene, { grid } = problemOf(scene, size);
+  const [x, y] = [grid[0], grid.at(-1)!].map((cells) => Math.floor(cells / 2)),
+    [low, high] = [0, -1].map((i) => brushes.at(i)![1]);
+  const disc = `(x, ${
+    grid.length > 2 ? "_y, y" : "y"
+  }) => Math.hypot(x - ${x}, y - ${y}) < 20 ? ${high} : ${low}`;
+  const write = (name: string, value: string | number) => `await solver.write("${name}", ${value});`;
+  const lines = [
+    ...Object.entries(starts).map(([name, at]) => write(name, at(0.5, 0.5, size))),
+    write(paints, paints === shown || source === undefined ? disc : low!),
+    ...(paints === shown || source ? [] : [write(shown, disc)]),
+    ...Object.entries(scene.parameters ?? {}).filter(([name]) => name !== "frequency")
+      .map(([name, { value }]) => write(name, parameters?.[name] ?? value)),
+    ...(source
+      ? [
+        `await solver.addSources("${source[0]}", [[${
+          grid.map((cells) => Math.floor(cells / 2)).join(", ")
+        }]], wave);`,
+      ]
+      : []),
+  ];
+  const frequency = (parameters?.frequency ?? scene.parameters?.frequency?.value ?? 0) / 1000;
+  const words = [...new Set([...wordsOf(text), "chooseConfiguration", "createSolver", "openDevice"])].sort();
+  return `import { ${words.join(", ")} } from "@facet/facet";
+
+${text.replace(/^export default\b/m, "const stencil =").trim()}
+
+const device = await openDevice(); // null where there is no GPU: then the CPU computes
+const problem = { stencil, grid: [${grid.join(", ")}], boundary: ${JSON.stringify(boundary)} } as const;
+const { configuration } = chooseConfiguration([], problem, device);
+const solver = await createSolver(device, problem, configuration);
+${
+    source
+      ? `const wave = Array.from({ length: 1000 }, (_, n) => Math.sin(2 * Math.PI * ${frequency} * n));\n`
+      : ""
+  }${lines.join("\n")}
+const { cellsPerSecond } = await solver.run(1000);
+console.log(await solver.read("${shown}"), cellsPerSecond);
+solver.dispose();
+device?.destroy();
+`;
+}
