@@ -23,6 +23,7 @@ import type { GpuDevice } from "../tuner/devices/gpu/gpu_device.ts";
 import { createSolver } from "../tuner/solver/create_solver.ts";
 import { testOnGpu } from "./test_on_gpu.ts";
 import { THOROUGH } from "./thorough.ts";
+import "./own_thread.ts";
 
 /** A field in f64: a value for every cell of the grid, and beyond it what the boundary says. */
 type At = (x: number, y: number, z: number) => number;
@@ -147,7 +148,7 @@ async function assertSolves(
   // as another program finds it in a profile: data alone
   const problem: Problem = { stencil: stencilOf(definitionOf(stencil)), grid, boundary, steps: 7 };
   const share = gpu === null
-    ? { cpuSlices: grid[0], gpuSlices: 0, exchangeEvery: 1, cpuWorkers: 2 }
+    ? { cpuSlices: grid[0], gpuSlices: 0, exchangeEvery: 1, cpuWorkers: 1 }
     : { cpuSlices: 0, gpuSlices: grid[0], exchangeEvery: 1, cpuWorkers: 0 };
   const configuration = { traversal, parameters, share };
   await using solver = await createSolver(gpu?.device ?? null, problem, configuration, {

@@ -2,6 +2,7 @@ import { assertLess } from "@std/assert";
 import { ACCURACY_CASES, type AccuracyCase, measureAccuracy } from "../../bench/accuracy.ts";
 import { CpuPool } from "../../tuner/devices/cpu/wasm_workers.ts";
 import { THOROUGH } from "../thorough.ts";
+import "../own_thread.ts";
 
 /** Errors that random rounding explains grow to this; those of weights rounded one by one are ten times larger. */
 async function assertKeeps(

@@ -13,6 +13,7 @@ import { changeOf } from "../../kernels/stencils/dispersion.ts";
 import { elastic, elasticScheme, elasticTimeStep, elasticWarning } from "../../kernels/stencils/elastic.ts";
 import { maxwell, maxwellWarning, SPEED_OF_LIGHT } from "../../kernels/stencils/maxwell.ts";
 import { createSolver } from "../../tuner/solver/create_solver.ts";
+import "../own_thread.ts";
 
 const velocity = 2000, spacing = 10, frequency = velocity / (9 * spacing);
 

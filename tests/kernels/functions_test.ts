@@ -46,6 +46,7 @@ import { layOut } from "../../kernels/layout.ts";
 import { testOnGpu } from "../test_on_gpu.ts";
 import { THOROUGH } from "../thorough.ts";
 import { randomNumbers } from "./random_equation.ts";
+import "../own_thread.ts";
 
 const GRID: Grid = [4, 4, THOROUGH ? 65_536 : 4096], CELLS = GRID[0] * GRID[1] * GRID[2];
 

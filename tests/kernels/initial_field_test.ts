@@ -13,6 +13,7 @@ import { testOnGpu } from "../test_on_gpu.ts";
 import { assertZeroPads, initialCells } from "./oracle_case.ts";
 import { CpuPool } from "../../tuner/devices/cpu/wasm_workers.ts";
 import { gatherCells, readCells } from "../devices/cells.ts";
+import "../own_thread.ts";
 
 Deno.test("noise is exact in f32, between -1 and 1, with the mean and spread of its distribution", () => {
   const cells = initialCells([40, 50, 50], "noise", 7);

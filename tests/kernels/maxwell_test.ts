@@ -76,7 +76,7 @@ for (const mode of ["tm", "te"] as const) {
 const LAYERED: readonly (readonly [edges: EdgeWidths, Grid, Way, Special?])[] = [
   [4, [5, 6, 7], inSteps([4, 2, 2])],
   [[0, 1, 5], [6, 5, 9], inMarches([1, 6, 5, 2, 0, 0]), { boundary: ["zero", "periodic", "zero"] }],
-  [[3, 2, 4], [13, 7, 16], inMarches([4, 4, 5, 3, 0, 1]), { sections: 2 }],
+  [[3, 2, 4], [13, 7, 16], inMarches([2, 8, 5, 3, 0, 1]), { sections: 2 }],
   // workgroups that lie wholly between the layers
   ...(THOROUGH ? [1, 2] : [2]).map((sections) =>
     [[2, 3, 4], [23, 17, 26], inMarches([2, 5 - sections, 5, 4 * sections, 0, 0]), { sections }] as const
@@ -90,13 +90,14 @@ for (const [edges, grid, way, special] of LAYERED) {
 
 /** Torres whose tiles lie in all layers, in those along z alone, in none, across the ends, in sections. */
 const LAYERED_TORRES: readonly (readonly [edges: EdgeWidths, Grid, TorreValues, Special?])[] = [
-  [[3, 2, 4], [19, 13, 12], [1, 4, 1, 2, 6, 4, 1, 99, 0]],
+  [[3, 2, 4], [19, 13, 12], [1, 4, 1, 1, 12, 4, 1, 99, 0]],
   // a software device compiles this one for fifteen seconds, and of layers along one axis alone for three
   [[3, 2, 4], [19, 13, 12], [2, 4, 1, 2, 6, 4, 1, 99, 0], { isSlow: true }],
   [[0, 2, 0], [9, 13, 5], [2, 4, 1, 1, 5, 4, 1, 99, 0]],
   [[2, 0, 1], [17, 11, 7], [1, 4, 1, 1, 7, 4, 1, 100, 1], { sections: 2 }],
   [[0, 3, 0], [9, 14, 5], [1, 4, 1, 1, 32, 2, 1, 99, 0]],
-  [[3, 0, 4], [5, 6, 12], [1, 6, 1, 4, 3, 4, 1, 0, 0]],
+  [[3, 0, 4], [5, 6, 12], [1, 6, 1, 2, 6, 4, 1, 0, 0]],
+  [[3, 0, 4], [5, 6, 12], [1, 6, 1, 4, 3, 4, 1, 0, 0], { isSlow: true }],
 ];
 
 for (const [i, [edges, grid, values, special]] of LAYERED_TORRES.entries()) {

@@ -24,6 +24,7 @@ import { wave } from "../../kernels/stencils/wave.ts";
 import { type Update, updateOf } from "../../kernels/update.ts";
 import { CpuPool } from "../../tuner/devices/cpu/wasm_workers.ts";
 import { initialCells, inMarches, inSteps, inTorres, testRows } from "./oracle_case.ts";
+import "../own_thread.ts";
 
 /** An update of real numbers with every operation: quotients, roots and choices of neighbours on both sides. */
 const REAL: Update = updateOf((() => {

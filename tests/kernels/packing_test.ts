@@ -6,6 +6,7 @@ import { packingOf } from "../../kernels/packing.ts";
 import type { Stencil } from "../../kernels/stencils/stencil.ts";
 import type { ValueRange } from "../../kernels/update.ts";
 import { createSolver } from "../../tuner/solver/create_solver.ts";
+import "../own_thread.ts";
 
 const RANGES: readonly ValueRange[] = [
   [1500, 4500],

@@ -24,6 +24,7 @@ import { createSolver } from "../../tuner/solver/create_solver.ts";
 import { THOROUGH } from "../thorough.ts";
 import { inMarches, inSteps, type MarchValues, type Row, rowsIn, testRows } from "./oracle_case.ts";
 import { ALONG, clamped, FEW, PLANE, wholeNumberHeat, wholeNumberWave } from "./whole_numbers.ts";
+import "../own_thread.ts";
 
 const WHOLE_HEAT = wholeNumberHeat(1, PLANE), CONWAY = life(undefined, PLANE);
 const wholeWave = (order: number): Stencil => wholeNumberWave(order, PLANE);
@@ -270,7 +271,7 @@ const DEPTHS: readonly Row[] = [CONWAY, VARIED].flatMap((stencil): Row[] => [
 ]);
 for (const boundary of ENDS) testRows(DEPTHS, { boundary, isSlow: true });
 
-const SHARE = { cpuSlices: 0, gpuSlices: 0, exchangeEvery: 1, cpuWorkers: 2 };
+const SHARE = { cpuSlices: 0, gpuSlices: 0, exchangeEvery: 1, cpuWorkers: 1 };
 
 /** F(0) and F(−1) from functions of x and y, and the field after some steps on the CPU, by a solver. */
 async function solved(

@@ -192,7 +192,7 @@ function decide(dice: Dice, one: Undecided, device: Device, bench: Bench): Where
   const open = problemOf({ ...one, where: undefined as never, calls: [] }), problem = plannedProblem(open);
   const { grid: [nx] } = problem,
     { gpu, fuses } = bench,
-    workers = dice.weighted([[3, 1], [2, 2], [1, 3]] as const);
+    workers = dice.weighted([[10, 1], [2, 2], [1, 3]] as const);
   const limits = gpu && limitsOf(gpu.limits as unknown as GPUSupportedLimits);
   if (device !== "cpu" && device !== "cpu-ranks" && limits === undefined) return undefined;
   const exchangeEvery = dice.from(1, 4);

@@ -12,7 +12,7 @@ import {
   WrongStart,
 } from "./interpreter.ts";
 import { type LimitedGpu, type Machine, makeMachine } from "./machines.ts";
-import type { Call, Outcome, Outcomes, RandomCase } from "./random_case.ts";
+import { type Call, isUnshared, type Outcome, type Outcomes, type RandomCase } from "./random_case.ts";
 
 /** A wrong result, or an error where there should be none. */
 export interface Fault {
@@ -67,6 +67,16 @@ function messageOf(error: unknown): string {
 
 /** Makes the calls of a case. */
 export async function runCase(one: RandomCase, gpu: LimitedGpu | undefined): Promise<Outcomes> {
+  const scope = globalThis as { SharedArrayBuffer?: unknown }, { SharedArrayBuffer } = scope;
+  if (isUnshared(one)) delete scope.SharedArrayBuffer;
+  try {
+    return await makeCalls(one, gpu);
+  } finally {
+    scope.SharedArrayBuffer = SharedArrayBuffer;
+  }
+}
+
+async function makeCalls(one: RandomCase, gpu: LimitedGpu | undefined): Promise<Outcomes> {
   const taken: Outcomes["taken"][number][] = [];
   let machine: Machine;
   try {

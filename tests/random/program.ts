@@ -6,6 +6,7 @@
 import type { Fault } from "./judge.ts";
 import {
   type Call,
+  isUnshared,
   type Pattern,
   patternAt,
   type RandomCase,
@@ -30,6 +31,7 @@ export function programOf(one: RandomCase, fault: Fault): string {
   const lines = [
     `// case ${one.seed}: ${fault.message.replaceAll("\n", " ")}`,
     `import * as F from "./mod.ts";`,
+    isUnshared(one) ? `delete (globalThis as any).SharedArrayBuffer; // the CPU computes in this thread` : "",
     ...where.on === "ranks" ? RANKS : [],
     usesHash
       ? `const { patternAt } = await import("./tests/random/random_case.ts"); // whole numbers or fractions from a hash of the cell`

@@ -110,6 +110,12 @@ export interface RandomCase {
   readonly calls: readonly Call[];
 }
 
+/** Whether its worker computes in the thread that started it, as in a page that may share no memory. */
+export function isUnshared({ seed, where }: RandomCase): boolean {
+  const workers = where.on === "ranks" ? where.workers : where.configuration.share.cpuWorkers;
+  return workers === 1 && seed % 8 !== 0;
+}
+
 /** What a call gave. */
 export type Outcome =
   | { readonly values: ArrayLike<number> }

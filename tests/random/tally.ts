@@ -3,7 +3,7 @@ import { plannedProblem } from "../../kernels/planned_problem.ts";
 import { isShared } from "../../tuner/shares.ts";
 import { problemOf } from "./machines.ts";
 import type { Verdict } from "./judge.ts";
-import { type Call, type RandomCase, readsBefore } from "./random_case.ts";
+import { type Call, isUnshared, type RandomCase, readsBefore } from "./random_case.ts";
 
 /** What became of a case, or the fault that is known. */
 type Counted = Omit<Verdict, "fault"> & {
@@ -94,6 +94,8 @@ function featuresOf(one: RandomCase): Record<string, string[]> {
     ? "both"
     : usesGpu
     ? "GPU"
+    : isUnshared(one)
+    ? "CPU, no thread"
     : `CPU, ${share.cpuWorkers} workers`;
   const traversals = configurations.flatMap(({ traversal, share: { cpu, gpuSlices } }) => [
     `${gpuSlices > 0 ? "GPU" : "CPU"} ${traversal}`,

@@ -15,6 +15,7 @@ import { wholeNumberElastic } from "../kernels/whole_numbers.ts";
 import { THOROUGH } from "../thorough.ts";
 import { mpirun, solveFlags, testUnderMpi } from "./mpirun.ts";
 import { gather, onRanks, type RankCase } from "./rank_case.ts";
+import "../own_thread.ts";
 
 const CASE: RankCase = {
   stencil: wholeNumberElastic(),

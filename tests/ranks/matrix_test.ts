@@ -26,6 +26,7 @@ import type { Configuration } from "../../tuner/configuration.ts";
 import { CpuPool } from "../../tuner/devices/cpu/wasm_workers.ts";
 import { THOROUGH } from "../thorough.ts";
 import { gather, onRanks, planOfCase, type RankCase } from "./rank_case.ts";
+import "../own_thread.ts";
 
 const ALL_PARTS: readonly Parts[] = [
   ...[[2, 1, 1], [1, 3, 1], [1, 1, 2], [4, 1, 1], [1, 2, 2], [2, 1, 2], [2, 2, 1], [2, 2, 2]] as const,

@@ -11,6 +11,7 @@ import { createSolver } from "../../tuner/solver/create_solver.ts";
 import type { Solver } from "../../tuner/solver/solver.ts";
 import { testOnGpu } from "../test_on_gpu.ts";
 import { onRanks, problemOfCase, type RankCase } from "./rank_case.ts";
+import "../own_thread.ts";
 
 /** A wave whose source counts by a material and a profile along y; its signature is added within a product. */
 const sound = equation({

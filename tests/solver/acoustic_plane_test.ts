@@ -4,6 +4,7 @@ import type { OwnBoundaries, OwnGrid } from "../../kernels/stencils/stencil.ts";
 import { createSolver } from "../../tuner/solver/create_solver.ts";
 import { THOROUGH } from "../thorough.ts";
 import type { Solver } from "../../tuner/solver/solver.ts";
+import "../own_thread.ts";
 
 const NX = 23, NZ = 19, DEPTH = 3;
 

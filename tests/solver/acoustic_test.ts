@@ -9,6 +9,7 @@ import { createSolver } from "../../tuner/solver/create_solver.ts";
 import type { Solver } from "../../tuner/solver/solver.ts";
 import type { Position } from "../../tuner/devices/survey.ts";
 import { THOROUGH } from "../thorough.ts";
+import "../own_thread.ts";
 
 /** What is sent, from where, and where it is recorded: positions are in cells. */
 interface Shot {

@@ -3,6 +3,7 @@ import { elastic, type ElasticOptions, elasticTimeStep, lameOf } from "../../ker
 import type { OwnBoundaries, OwnGrid } from "../../kernels/stencils/stencil.ts";
 import { createSolver } from "../../tuner/solver/create_solver.ts";
 import type { Solver } from "../../tuner/solver/solver.ts";
+import "../own_thread.ts";
 
 const FIELDS = ["vx", "vz", "sxx", "szz", "sxz"], NX = 19, NZ = 17, DEPTH = 3;
 

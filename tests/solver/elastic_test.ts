@@ -11,6 +11,7 @@ import type { Boundaries, Grid } from "../../kernels/stencils/stencil.ts";
 import { createSolver } from "../../tuner/solver/create_solver.ts";
 import type { Solver } from "../../tuner/solver/solver.ts";
 import { THOROUGH } from "../thorough.ts";
+import "../own_thread.ts";
 
 type Position = readonly [x: number, y: number, z: number];
 
@@ -42,7 +43,7 @@ async function writeUniform(solver: Solver): Promise<void> {
 
 async function solverOf({ grid, boundary = "zero", write = writeUniform, ...options }: Model) {
   const stencil = elastic({ ...uniform, timeStep, ...options });
-  const share = { cpuSlices: grid[0], gpuSlices: 0, exchangeEvery: 1, cpuWorkers: 2 };
+  const share = { cpuSlices: grid[0], gpuSlices: 0, exchangeEvery: 1, cpuWorkers: 1 };
   const problem = { stencil, grid, boundary, steps: 100 };
   // diamonds along y: several steps a pass, which stay in a core's cache
   const isPlane = grid[1] === 1,

@@ -21,6 +21,7 @@ import { SolverError } from "../../tuner/solver/solver_error.ts";
 import { inDirectory, runCommand } from "../cli/run_task.ts";
 import { onRanks } from "../ranks/rank_case.ts";
 import { testOnGpu } from "../test_on_gpu.ts";
+import "../own_thread.ts";
 
 /** Diffusion that is stable where c is at most a quarter. */
 const heat = equation({
@@ -43,7 +44,7 @@ const threads = { threadsZ: 8, threadsY: 1, threadsX: 1 };
 const CPU: Configuration = {
   traversal: "stepwise",
   parameters: {},
-  share: { ...share, cpuSlices: 24, gpuSlices: 0, cpuWorkers: 2 },
+  share: { ...share, cpuSlices: 24, gpuSlices: 0, cpuWorkers: 1 },
 };
 const ON_GPU: Readonly<Record<string, Configuration>> = {
   GPU: { traversal: "stepwise", parameters: threads, share },

@@ -14,6 +14,7 @@ import { chooseConfiguration } from "../../tuner/profile/choose.ts";
 import { tune } from "../../tuner/tune/library_tune.ts";
 import { testOnGpu } from "../test_on_gpu.ts";
 import { reweighted } from "../kernels/reweighted.ts";
+import "../own_thread.ts";
 
 /** T(t+1) = T₋ + T₊ − T: whole numbers stay whole, and small for a while. */
 const WHOLE_ROD: Stencil = { ...heat1d(), update: reweighted(heat1d().update, [1, -1]) };
@@ -32,7 +33,7 @@ const startAt = (z: number): number => (z * 7) % 5 - 2;
 const TIMEOUT_MS = 600_000;
 
 const onGpu = { cpuSlices: 0, gpuSlices: 1, exchangeEvery: 64, cpuWorkers: 0 };
-const onCpu = { cpuSlices: 1, gpuSlices: 0, exchangeEvery: 1, cpuWorkers: 2 };
+const onCpu = { cpuSlices: 1, gpuSlices: 0, exchangeEvery: 1, cpuWorkers: 1 };
 
 const WAYS: Configuration[] = [
   { traversal: "stepwise", parameters: { threadsZ: 32, threadsY: 1, threadsX: 1 }, share: onGpu },

@@ -11,6 +11,7 @@ import { pointsOfBox } from "../../tuner/devices/survey.ts";
 import { createSolver } from "../../tuner/solver/create_solver.ts";
 import { addFlux } from "../../tuner/solver/flux.ts";
 import type { Solver } from "../../tuner/solver/solver.ts";
+import "../own_thread.ts";
 
 const FIELDS = { tm: ["ez", "hx", "hy"], te: ["ex", "ey", "hz"] } as const;
 

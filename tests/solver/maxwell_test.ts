@@ -15,6 +15,7 @@ import { addFlux } from "../../tuner/solver/flux.ts";
 import { openDevice } from "../../tuner/devices/open_device.ts";
 import type { Solver } from "../../tuner/solver/solver.ts";
 import { THOROUGH } from "../thorough.ts";
+import "../own_thread.ts";
 
 type Vector = readonly [x: number, y: number, z: number];
 type Axis = 0 | 1 | 2;

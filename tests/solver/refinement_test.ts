@@ -22,6 +22,7 @@ import { add, maximum, minimum, multiply, subtract } from "../../kernels/operati
 import { wholeNumberWave } from "../kernels/whole_numbers.ts";
 import { PROFILE } from "../profile/sample_profile.ts";
 import { testOnGpu } from "../test_on_gpu.ts";
+import "../own_thread.ts";
 
 const GRID: Grid = [14, 9, 11];
 const WAVE: Problem = { stencil: wholeNumberWave(2), grid: GRID, boundary: "periodic", steps: 2 };

@@ -24,6 +24,7 @@ import {
 } from "../../mod.ts";
 import { crc32 } from "../../tuner/platform.ts";
 import { testOnGpu } from "../test_on_gpu.ts";
+import "../own_thread.ts";
 
 /** A wave with a signal, materials, edges that damp, and sources. */
 const driven = equation({
@@ -41,7 +42,7 @@ const driven = equation({
 });
 
 const share = { cpuSlices: 0, gpuSlices: 16, exchangeEvery: 2, cpuWorkers: 0 };
-const onCpu = { ...share, cpuSlices: 16, gpuSlices: 0, cpuWorkers: 2 };
+const onCpu = { ...share, cpuSlices: 16, gpuSlices: 0, cpuWorkers: 1 };
 const threads = { threadsZ: 8, threadsY: 4, threadsX: 1 };
 const IN_SPACE: Readonly<Record<string, Configuration>> = {
   CPU: { traversal: "diamond-wavefront", parameters: { tiles: 1, levels: 4, block: 4 }, share: onCpu },

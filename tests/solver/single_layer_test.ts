@@ -17,6 +17,7 @@ import { createSolver, solverLayout } from "../../tuner/solver/create_solver.ts"
 import type { Solver } from "../../tuner/solver/solver.ts";
 import { localWorlds } from "../ranks/local_world.ts";
 import { testOnGpu } from "../test_on_gpu.ts";
+import "../own_thread.ts";
 
 const grid: Grid = [11, 7, 1], [nx, ny] = grid;
 
@@ -47,7 +48,7 @@ const start = (x: number, y: number, z: number): number => (3 * x + 5 * y + 7 * 
 const onCpu: Configuration = {
   traversal: "stepwise",
   parameters: {},
-  share: { cpuSlices: nx, gpuSlices: 0, exchangeEvery: 1, cpuWorkers: 2 },
+  share: { cpuSlices: nx, gpuSlices: 0, exchangeEvery: 1, cpuWorkers: 1 },
 };
 const onGpu: Configuration = {
   traversal: "stepwise",

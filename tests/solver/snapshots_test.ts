@@ -5,6 +5,7 @@ import type { Configuration } from "../../tuner/configuration.ts";
 import { openDevice } from "../../tuner/devices/open_device.ts";
 import { createSolver } from "../../tuner/solver/create_solver.ts";
 import type { Snapshot } from "../../tuner/solver/snapshots.ts";
+import "../own_thread.ts";
 
 const grid = [13, 11, 20] as const;
 const problem: Problem = {

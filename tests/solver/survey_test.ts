@@ -12,6 +12,7 @@ import { createSolver, solverLayout } from "../../tuner/solver/create_solver.ts"
 import type { Configuration } from "../../tuner/configuration.ts";
 import { pointsOfBox, type Position, Survey } from "../../tuner/devices/survey.ts";
 import { THOROUGH } from "../thorough.ts";
+import "../own_thread.ts";
 
 /** A wave in a medium m = (vΔt/h)², with a source that is added inside the factor, and damping along each axis. */
 const sound = equation({
@@ -143,7 +144,7 @@ const CONFIGURATIONS: Readonly<Record<string, Configuration>> = {
   "CPU in strips": {
     traversal: "stepwise",
     parameters: { strip: 8 },
-    share: { cpuSlices: grid[0], gpuSlices: 0, exchangeEvery: 1, cpuWorkers: 2 },
+    share: { cpuSlices: grid[0], gpuSlices: 0, exchangeEvery: 1, cpuWorkers: 1 },
   },
   "CPU in diamonds": {
     traversal: "diamond-wavefront",

@@ -6,6 +6,7 @@
 import { assertAlmostEquals, assertStringIncludes } from "@std/assert";
 import { add, choose, createSolver, equation, multiply } from "../../mod.ts";
 import type { AxisBoundaries } from "../../mod.ts";
+import "../own_thread.ts";
 
 const H = 0.1, FO = 0.15, N = 8;
 

@@ -10,6 +10,7 @@ import { CpuPool } from "../../tuner/devices/cpu/wasm_workers.ts";
 import { createSolver } from "../../tuner/solver/create_solver.ts";
 import { onRanks } from "../ranks/rank_case.ts";
 import type { Solver } from "../../tuner/solver/solver.ts";
+import "../own_thread.ts";
 
 function open(stencil: Stencil): Promise<Solver> {
   const share = { cpuSlices: 4, gpuSlices: 0, exchangeEvery: 1, cpuWorkers: 1 };

@@ -44,7 +44,7 @@ testRows(rowsIn(inVolumeTorres, [
   [WAVE, [23, 13, 17], [4, 2, 2, 2, 2, 2, 8, 2], [11, 7, 20]],
   [FOURTH, [19, 7, 11], [4, 2, 2, 2, 2, 1, 4, 1], [9]],
   [HEAT, [11, 29, 5], [4, 2, 2, 2, 2, 2, 6, 2], [7, 9]],
-  [ASKEW, [13, 11, 7], [2, 2, 2, 2, 2, 1, 4, 2], [9]],
+  [ASKEW, [13, 11, 7], [4, 2, 2, 2, 2, 1, 4, 2], [9]],
   // levels in several bindings, cut elsewhere than the canonical cells
   [WAVE, [61, 23, 29], [4, 2, 2, 2, 2, 1, 8, 2], [11, 8], { sections: 2, areRanges: true }],
   // smaller than a tile
@@ -63,6 +63,8 @@ testRows(rowsIn(inVolumeTorres, [
 ]));
 testRows(
   rowsIn(inVolumeTorres, [
+    // a thread alone
+    [ASKEW, [13, 11, 7], [2, 2, 2, 2, 2, 1, 4, 2], [9]],
     [life(), [11, 7, 13], [6, 3, 3, 3, 1, 2, 4, 2], [9]],
     [FAR, [29, 11, 7], [6, 3, 2, 3, 1, 3, 6, 2], [15, 1]],
     [FOURTH, [50, 3, 19], [4, 2, 2, 4, 1, 4, 8, 2], [13, 5]],
