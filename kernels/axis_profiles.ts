@@ -101,9 +101,9 @@ export const withoutProfiles: (update: Update) => Update = remembered((given: Up
   if (profiles.length === 0) return given;
   const replaced: Algebra<Expression> = {
     ...TREE,
-    profile: ({ profile, ...one }) => ({
+    profile: ({ profile, ...offset }) => ({
       kind: "tap",
-      offset: offsetOf(one),
+      offset: offsetOf(offset),
       ago: 0,
       plane: planes + profile,
     }),

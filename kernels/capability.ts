@@ -176,7 +176,7 @@ const needsOfUpdate = remembered((update: Update): ReadonlyMap<Need, string> => 
     ["previous", readsPrevious(update), "the update reads a value at t − 1"],
     [
       "diagonal-taps",
-      fields.length === 1 && expressions.some((one) => strayTaps(one).length > 0),
+      fields.length === 1 && expressions.some((expression) => strayTaps(expression).length > 0),
       "a diagonal tap is in no column's sum",
     ],
     [
@@ -213,7 +213,7 @@ export function refusalOf(
     if (kind !== "boundary" && !needs.has(kind)) continue;
     for (const { boundaries, cannot } of limitations) {
       const isServed = kind === "boundary"
-        ? along.every((one, axis) => (boundaries?.[axis] ?? BOUNDARIES).includes(one))
+        ? along.every((kind, axis) => (boundaries?.[axis] ?? BOUNDARIES).includes(kind))
         : cannot[kind] === undefined;
       if (isServed) continue;
       const found = kind === "boundary" ? `the boundary is ${ownBoundary(problem)}` : needs.get(kind);

@@ -81,7 +81,7 @@ export function checkStencil(stencil: Stencil): void {
   }
   const areFew = dimensions === 1 || dimensions === 2 || dimensions === 3;
   want(areFew, "dimensions", "1, 2 or 3 is wanted", dimensions);
-  const areWords = isList(boundaries, (one) => BOUNDARIES.some((word) => word === one)) &&
+  const areWords = isList(boundaries, (boundary) => BOUNDARIES.some((word) => word === boundary)) &&
     boundaries.length > 0;
   want(areWords, "boundaries", `a list of some of ${BOUNDARIES.join(", ")} is wanted`, boundaries);
   const isKind = INITIAL_FIELDS.some((kind) => kind === initialField);
@@ -89,7 +89,7 @@ export function checkStencil(stencil: Stencil): void {
   want(isRecord(given.update), "update", "an object is wanted", given.update);
   checkUpdate(stencil.update, stencil, want);
   const { surface = "free", stagger = {} } = given, { fields } = stencil.update;
-  const isField = (one: unknown): boolean => fields.some((name) => name === one);
+  const isField = (value: unknown): boolean => fields.some((name) => name === value);
   const isSurface = surface === "free" || isList(surface, isField);
   want(isSurface, "surface", "free, a list of fields, or nothing, is wanted", surface);
   want(isRecord(stagger), "stagger", "places by field are wanted", stagger);
@@ -105,8 +105,8 @@ export function checkStencil(stencil: Stencil): void {
 }
 
 /** Checks an update of which nothing is known but that it is an object. */
-function checkUpdate(update: Update, its: Pick<Stencil, "dimensions">, want: Want): void {
-  const axes = axesOf(its), isLine = axes.length === 1;
+function checkUpdate(update: Update, space: Pick<Stencil, "dimensions">, want: Want): void {
+  const axes = axesOf(space), isLine = axes.length === 1;
   const { fields, materials, profiles = [], ranges, substeps, signal, sources = [], layers = [] } = update;
   want(isList(fields, () => true) && fields.length > 0, "fields", "at least one is wanted", fields);
   want(isList(materials, isRecord), "materials", "a list of materials is wanted", materials);
@@ -123,8 +123,9 @@ function checkUpdate(update: Update, its: Pick<Stencil, "dimensions">, want: Wan
   });
   const areRanges = ranges === undefined || isList(ranges, isRange, fields.length);
   want(areRanges, "ranges", "the lowest and the highest initial value of each field are wanted", ranges);
-  const isCount = (one: unknown): boolean => Number.isSafeInteger(one) && Number(one) > 0;
-  const isLayer = (one: unknown) => isRecord(one) && axes.includes(one.axis as Axis) && isCount(one.cells);
+  const isCount = (value: unknown): boolean => Number.isSafeInteger(value) && Number(value) > 0;
+  const isLayer = (layer: unknown) =>
+    isRecord(layer) && axes.includes(layer.axis as Axis) && isCount(layer.cells);
   const full = fields.length - layers.length, areLayers = isList(layers, isLayer) && full > 0;
   want(areLayers, "layers", "for some of the fields an axis and a number of cells are wanted", layers);
   const check = (value: unknown, place: string, variables: readonly Variable[] = []): void => {
@@ -140,9 +141,9 @@ function checkUpdate(update: Update, its: Pick<Stencil, "dimensions">, want: Wan
     const wanted = `an axis of the ${isLine ? "line, z," : "grid"} is wanted`;
     want(axes.includes(axis), `material ${name}`, wanted, axis);
   }
-  for (const { name, values, formula, packed, within = packed, ...one } of [...materials, ...profiles]) {
+  for (const { name, values, formula, packed, within = packed, ...rest } of [...materials, ...profiles]) {
     if (formula !== undefined) {
-      check(formula, `material ${name}`, "axis" in one ? ["i", "n"] : ["x", "y", "z"]);
+      check(formula, `material ${name}`, "axis" in rest ? ["i", "n"] : ["x", "y", "z"]);
     }
     const areExact = isList(
       values,
@@ -158,9 +159,9 @@ function checkUpdate(update: Update, its: Pick<Stencil, "dimensions">, want: Wan
     const kind = packed
       ? "cells with 16 bits between two values"
       : "cells, and their lowest and highest value,";
-    want(isHeld && !("axis" in one), `material ${name}`, `${kind} are wanted`, within);
+    want(isHeld && !("axis" in rest), `material ${name}`, `${kind} are wanted`, within);
     const [lowest, highest] = within.map(Math.fround) as [number, number];
-    const odd = values.find((one) => packed ? nearest(one) !== one : !(one >= lowest && one <= highest));
+    const odd = values.find((x) => packed ? nearest(x) !== x : !(x >= lowest && x <= highest));
     want(odd === undefined, `material ${name}`, `values from ${within[0]} to ${within[1]} are wanted`, odd);
   }
   if (signal !== undefined) {
@@ -193,7 +194,7 @@ function checkUpdate(update: Update, its: Pick<Stencil, "dimensions">, want: Wan
         const reason = isAside
           ? `cells of the ${isLine ? "line, along z," : "plane, a plan's x and z,"} are wanted`
           : whyUnreadable(tap, index, madeIn.get(tap.plane), full <= tap.plane && tap.plane < fields.length);
-        const cells = (isAside ? tap.offset : ownOf(its, tap.offset)).join(", ");
+        const cells = (isAside ? tap.offset : ownOf(space, tap.offset)).join(", ");
         const found = `${planeNames[tap.plane]}.${wordOf(tap.ago)}(${cells})`;
         want(reason === undefined, `sub-step ${index + 1}, field ${fields[field]}`, reason ?? "", found);
       }
@@ -207,12 +208,12 @@ function checkUpdate(update: Update, its: Pick<Stencil, "dimensions">, want: Wan
     const place = `source ${name}`;
     want(isRange(range), place, "its lowest and highest value are wanted", range);
     want(isList(into, isRecord) && into.length > 0, place, "factors of fields are wanted", into);
-    for (const one of into) {
-      const ofField = checkField(one.field, place), wanted = "a factor of materials is wanted";
-      want(one.field < full, ofField, "a field in all cells is wanted", fields[one.field]);
-      check(one.value, ofField);
-      want(!readsSignal([one]), ofField, wanted, "the signal");
-      for (const tap of tapsIn([one.value])) {
+    for (const target of into) {
+      const ofField = checkField(target.field, place), wanted = "a factor of materials is wanted";
+      want(target.field < full, ofField, "a field in all cells is wanted", fields[target.field]);
+      check(target.value, ofField);
+      want(!readsSignal([target]), ofField, wanted, "the signal");
+      for (const tap of tapsIn([target.value])) {
         const reason = tap.plane < fields.length ? wanted : whyUnreadable(tap, 0);
         want(reason === undefined, ofField, reason ?? "", planeNames[tap.plane]);
       }

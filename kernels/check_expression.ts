@@ -82,8 +82,9 @@ function valueOf(
   if (kind === "choose" && first !== undefined) return operands[first !== 0 ? 1 : 2];
   const operate = kind === "formula" && isFunction(name)
     ? FUNCTIONS[name]
-    : OPERATIONS.some((one) => one === kind) && NUMBERS[kind as Operation] as (...values: number[]) => number;
-  return operate && operands.every((one) => one !== undefined) ? operate(...operands) : undefined;
+    : OPERATIONS.some((name) => name === kind) &&
+      NUMBERS[kind as Operation] as (...values: number[]) => number;
+  return operate && operands.every((operand) => operand !== undefined) ? operate(...operands) : undefined;
 }
 
 /** The operands of a node, whose other parts are as they should be. */
@@ -93,7 +94,7 @@ function operandsOf(
   want: Want,
 ): readonly unknown[] {
   const { kind, value, plane, ago, name, profile, axis, offset } = node;
-  const isOneOf = (words: readonly string[], word: unknown): boolean => words.some((one) => one === word);
+  const isOneOf = (words: readonly string[], word: unknown): boolean => words.some((known) => known === word);
   const wantOffset = (): void => {
     const holds = Array.isArray(offset) && offset.length === 3 && offset.every(Number.isSafeInteger);
     want(holds, place, "a whole number of cells along each axis is wanted", offset);

@@ -115,13 +115,13 @@ function findHash({ fields, materials, profiles, substeps, signal, sources = [],
   const numbers = profiles?.map((_, profile) => `${profile}`);
   const dataOfFields = (values: Substep) =>
     values.map(({ field, value }) => [field, dataOf(value, planes, numbers, Math.fround)] as const)
-      .sort(([one], [other]) => one - other);
+      .sort(([a], [b]) => a - b);
   const computed = [
     fields.length,
     materials.map(valuesOf),
     substeps.map(dataOfFields),
     signal ? dataOf(signal, []) : 0,
-    ...(profiles === undefined ? [] : [profiles.map((one) => [one.axis, ...valuesOf(one)])]),
+    ...(profiles === undefined ? [] : [profiles.map((profile) => [profile.axis, ...valuesOf(profile)])]),
     ...sources.map(({ into }) => dataOfFields(into)),
     ...(layers ? [layers.map(({ axis, cells }) => [axis, cells])] : []),
   ];
@@ -208,13 +208,13 @@ export function stencilOf(definition: unknown): Stencil {
       const place = `${where}, field ${name}`, field = names.indexOf(name);
       want(field >= 0 && field < fields.length, place, "the name of a field is wanted", name);
       return { field, value: read(data, place) };
-    }).sort((one, other) => one.field - other.field);
+    }).sort((a, b) => a.field - b.field);
   const update = {
     fields: fields.map(({ name }) => name),
     ranges: fields.map(({ range }) => range),
     materials: materials.map(readMaterial),
     ...(profiles.length > 0 && {
-      profiles: profiles.map(({ axis, ...one }) => ({ ...readMaterial(one), axis })),
+      profiles: profiles.map(({ axis, ...profile }) => ({ ...readMaterial(profile), axis })),
     }),
     substeps: listOf("substeps").map((substep, i) => byField(substep, `sub-step ${i + 1}`)),
     ...(signal !== undefined && { signal: read(signal, "signal") }),

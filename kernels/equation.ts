@@ -223,7 +223,7 @@ export function equation<
     want(isRecord(values), place, "new values of fields by name are wanted", values);
     return Object.entries(values)
       .map(([key, value]) => ({ field: indexOf(key, place, fieldNames), value: valueOf(value as Value) }))
-      .sort((one, other) => one.field - other.field);
+      .sort((a, b) => a.field - b.field);
   });
   const [substeps, into] = sourceNames.length === 0 ? [written] : splitSources(written, {
     fields: fieldNames,
@@ -281,7 +281,7 @@ function offsetOf(cells: readonly number[], dimensions: Dimensions): Offset {
 /** An expression with its shifts as plans have them; what nests too deep is left to the check. */
 function settled(node: Expression, deep = 0, made = new Map<Expression, Expression>()): Expression {
   if (!isRecord(node) || deep > MOST_DEEP) return node;
-  const again = (one: Expression) => settled(one, deep + 1, made);
+  const again = (operand: Expression) => settled(operand, deep + 1, made);
   const { operands, of, offset } = node as { operands?: Expression[]; of?: Expression; offset?: Offset };
   const found: Expression = made.get(node) ?? {
     ...node,
@@ -340,7 +340,7 @@ function materialOf(
   // −0 becomes 0: JSON does not keep it
   const rounded = (values: readonly number[]): number[] => values.map((value) => Math.fround(value) + 0);
   if (typeof source === "function") {
-    const own = (["x", "y", "z"] as const).filter((_, axis) => axes[axis] !== " ").map((one) => formula(one));
+    const own = (["x", "y", "z"] as const).filter((_, i) => axes[i] !== " ").map((axis) => formula(axis));
     const of = nodeOf((source as (...place: Expression[]) => Value)(...own));
     checkExpression(of, { place, planes: 0, variables: ["x", "y", "z"], hasSignal: false }, want);
     // each eighth of every axis once

@@ -183,7 +183,7 @@ export function fold<T>(expression: Expression, algebra: Algebra<T>, at: Offset 
     case "formula": {
       const { name, operands } = expression, of = algebra.formula === undefined && isFunction(name);
       const value = of
-        ? FUNCTIONS[name](...operands.map((one) => one.kind === "constant" ? one.value : NaN))
+        ? FUNCTIONS[name](...operands.map((operand) => operand.kind === "constant" ? operand.value : NaN))
         : NaN;
       if (!Number.isNaN(value)) return algebra.constant(value);
       const values = operands.map((operand) => fold(operand, algebra, at));

@@ -71,7 +71,7 @@ class Term<T> {
   constructor(readonly of: T, readonly words: Words<T>) {}
 
   make(kind: keyof Operations<T>, ...others: Terms<T>): Term<T> {
-    const operands = others.map((one) => typeof one === "number" ? this.words.constant(one) : one.of);
+    const operands = others.map((term) => typeof term === "number" ? this.words.constant(term) : term.of);
     return new Term((this.words[kind] as (...operands: T[]) => T)(this.of, ...operands), this.words);
   }
 
@@ -81,7 +81,7 @@ class Term<T> {
 
   /** … + c₂x² + c₁x + c₀ */
   polynomial(highest: number, next: number, ...others: readonly number[]): Term<T> {
-    return others.reduce((sum, one) => sum.times(this).plus(one), this.times(highest).plus(next));
+    return others.reduce((sum, c) => sum.times(this).plus(c), this.times(highest).plus(next));
   }
 }
 

@@ -46,8 +46,8 @@ const blocksOn = remembered((update: Update, grid: Grid, count: number): readonl
   for (let first = 0, end = 0; first < count; first = end) {
     const { axis, cells } = layers[first]!;
     while (end < count && layers[end]!.axis === axis && layers[end]!.cells === cells) end++;
-    const its = grid.with(axis, Math.min(2 * cells, grid[axis])) as unknown as Grid;
-    const layout = layOut(its, { pad: [0, 0, 0], align: 1, planes: end - first });
+    const corner = grid.with(axis, Math.min(2 * cells, grid[axis])) as unknown as Grid;
+    const layout = layOut(corner, { pad: [0, 0, 0], align: 1, planes: end - first });
     blocks.push({ axis, cells, layer: first, layout: { ...layout, origin } });
     origin += 8 * Math.ceil(layout.length / 8);
   }
@@ -92,20 +92,23 @@ export const besideLayers: (update: Update, axes: readonly Axis[]) => Update = r
     isLayered(update, plane) && !axes.includes(layers[plane - first]!.axis);
   const ofLayers = update.substeps.flat().filter(({ field }) => isZeroThere(field));
   const made = new Set(ofLayers.map(({ value }) => JSON.stringify(value)));
-  const zero = constant(0), isZero = (one: Expression) => one.kind === "constant" && one.value === 0;
+  const zero = constant(0),
+    isZero = (node: Expression) => node.kind === "constant" && node.value === 0;
   const known = new Map<Expression, Expression>();
-  const again = (one: Expression): Expression => {
-    const found = known.get(one) ?? simpler(one);
-    known.set(one, found);
+  const again = (node: Expression): Expression => {
+    const found = known.get(node) ?? simpler(node);
+    known.set(node, found);
     return found;
   };
-  const simpler = (one: Expression): Expression => {
-    if (made.has(JSON.stringify(one))) return zero;
-    if (one.kind === "tap") return isZeroThere(one.plane) ? zero : one;
-    if (!("operands" in one)) return one;
-    const operands = one.operands.map(again), [left, right] = operands;
-    if (one.kind === "add" && isZero(left!)) return right!;
-    return (one.kind === "add" || one.kind === "subtract") && isZero(right!) ? left! : { ...one, operands };
+  const simpler = (node: Expression): Expression => {
+    if (made.has(JSON.stringify(node))) return zero;
+    if (node.kind === "tap") return isZeroThere(node.plane) ? zero : node;
+    if (!("operands" in node)) return node;
+    const operands = node.operands.map(again), [left, right] = operands;
+    if (node.kind === "add" && isZero(left!)) return right!;
+    return (node.kind === "add" || node.kind === "subtract") && isZero(right!)
+      ? left!
+      : { ...node, operands };
   };
   const substeps = update.substeps.map((substep) =>
     substep.filter(({ field }) => !isZeroThere(field)).map(({ field, value }) => ({

@@ -85,6 +85,6 @@ export function planeIn({ fields = Infinity, layered = 0 }: Layout, plane: numbe
 }
 
 /** Index of a cell; negative coordinates lie in the pads. */
-export function indexOf(its: Layout, [x, y, z]: readonly [number, number, number], plane = 0): number {
-  return its.origin + x * its.slice + planeIn(its, plane) * its.plane + y * its.pitch + z;
+export function indexOf(layout: Layout, [x, y, z]: readonly [number, number, number], plane = 0): number {
+  return layout.origin + x * layout.slice + planeIn(layout, plane) * layout.plane + y * layout.pitch + z;
 }

@@ -142,7 +142,7 @@ export function tanh(of: Value): Expression {
  * from 1 to 8 as exponents take any base: up to 6 they make products.
  */
 export function power(base: Value, exponent: Value): Expression {
-  const whole = [1, 2, 3, 4, 5, 6, 7, 8].find((one) => one === exponent);
+  const whole = [1, 2, 3, 4, 5, 6, 7, 8].find((power) => power === exponent);
   if (whole === undefined) return formula("power", base, exponent);
   if (whole <= 6) return multiply(base, ...Array.from({ length: whole - 1 }, () => base));
   // products of more factors round too often

@@ -61,7 +61,7 @@ function want(holds: boolean, wanted: string, found: unknown): asserts holds {
 function measuredAxes({ spacing = 1 }: OperatorOptions): readonly (readonly [Axis, number])[] {
   const axes = writtenAxes(), along = typeof spacing === "number" ? axes.map(() => spacing) : spacing;
   const fits = Array.isArray(along) && along.length === axes.length &&
-    along.every((one) => Number.isFinite(one) && one > 0);
+    along.every((spacing) => Number.isFinite(spacing) && spacing > 0);
   want(fits, `a spacing above 0, or one for each of ${axes.length} axes,`, spacing);
   return axes.map((axis, i) => [axis, along[i]!]);
 }
@@ -219,10 +219,10 @@ export function curl(of: readonly Value[], options: GradientOptions = {}): reado
   want(axes.length > 1, "an equation in two or three dimensions", axes.length);
   want(Array.isArray(of) && of.length === axes.length, `a list of ${axes.length} components`, of?.length);
   const around = axes.length === 2 ? [[0, 1]] as const : [[1, 2], [2, 0], [0, 1]] as const;
-  return around.map(([one, other]) =>
+  return around.map(([first, second]) =>
     sumOf([
-      ...derivativeTerms(of[other]!, ...axes[one]!, options),
-      ...derivativeTerms(of[one]!, ...axes[other]!, options).map((term) => ({
+      ...derivativeTerms(of[second]!, ...axes[first]!, options),
+      ...derivativeTerms(of[first]!, ...axes[second]!, options).map((term) => ({
         ...term,
         weight: -term.weight,
       })),

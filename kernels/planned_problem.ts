@@ -25,9 +25,9 @@ export function plannedProblem(given: OpenProblem): Problem {
   const { stencil, grid, boundary, steps = LONG_RUN } = given, { dimensions, original, surface } = stencil;
   if (original !== undefined) return { ...given, steps } as Problem;
   const isLayer = dimensions !== 2 && grid[1] > 1 && grid[2] === 1 && surface === undefined;
-  const its = isLayer ? turned(stencil) : stencil;
-  const along = typeof boundary === "string" ? boundary : planned(its, boundary, boundary[0]);
-  return { ...given, stencil: its, grid: planned(its, grid, 1), boundary: along, steps };
+  const oriented = isLayer ? turned(stencil) : stencil;
+  const along = typeof boundary === "string" ? boundary : planned(oriented, boundary, boundary[0]);
+  return { ...given, stencil: oriented, grid: planned(oriented, grid, 1), boundary: along, steps };
 }
 
 /** A problem whose y and z are those of its user. */
@@ -58,15 +58,15 @@ export const turned = remembered((original: Stencil): Stencil => {
       formula: (name, operands) => ({ kind: "formula", name: WORDS[name] ?? name, operands }),
       partial: (of, [x, y, z]) => ({ kind: "partial", of: turn(of), offset: [x, z, y] }),
     });
-  const all = (values: Substep): Substep => values.map((one) => ({ ...one, value: turn(one.value) }));
-  const placed = <T extends Material>(one: T): T =>
-    one.formula ? { ...one, formula: turn(one.formula) } : one;
+  const all = (values: Substep): Substep => values.map((value) => ({ ...value, value: turn(value.value) }));
+  const placed = <T extends Material>(material: T): T =>
+    material.formula ? { ...material, formula: turn(material.formula) } : material;
   const made = {
     substeps: substeps.map(all),
     materials: materials.map(placed),
-    ...(profiles && { profiles: profiles.map((one) => ({ ...one, axis: AXES[one.axis] })) }),
-    ...(layers && { layers: layers.map((one) => ({ ...one, axis: AXES[one.axis] })) }),
-    ...(sources && { sources: sources.map((one) => ({ ...one, into: all(one.into) })) }),
+    ...(profiles && { profiles: profiles.map((profile) => ({ ...profile, axis: AXES[profile.axis] })) }),
+    ...(layers && { layers: layers.map((layer) => ({ ...layer, axis: AXES[layer.axis] })) }),
+    ...(sources && { sources: sources.map((source) => ({ ...source, into: all(source.into) })) }),
   };
   return { ...original, original, update: { ...update, ...made } };
 });

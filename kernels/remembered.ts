@@ -11,7 +11,7 @@ export function remembered<U extends object, Rest extends readonly unknown[], T>
     if (found === undefined) all.set(of, found = {});
     // a map for each argument: to write them as one text takes longer than most of what is found
     for (let i = 0; i < rest.length; i++) {
-      const one = rest[i], key = typeof one === "object" ? JSON.stringify(one) : one;
+      const argument = rest[i], key = typeof argument === "object" ? JSON.stringify(argument) : argument;
       let next: Found<T> | undefined = (found.others ??= new Map()).get(key);
       if (next === undefined) found.others.set(key, next = {});
       found = next;

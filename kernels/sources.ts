@@ -70,14 +70,14 @@ function splitSource(
   const wantLinear = (holds: boolean, wanted: string): void =>
     want(holds, `a source is used linearly, at the cell itself: not ${wanted}`);
   const join = (kind: "add" | "subtract") => (left: Split, right: Split): Split => {
-    const each = (one?: Expression, other?: Expression): Expression | undefined => {
-      if (one === undefined && kind === "subtract") return other && operate("multiply", -1, other);
-      return one && other ? operate(kind, one, other) : one ?? other;
+    const each = (a?: Expression, b?: Expression): Expression | undefined => {
+      if (a === undefined && kind === "subtract") return b && operate("multiply", -1, b);
+      return a && b ? operate(kind, a, b) : a ?? b;
     };
     return { rest: each(left.rest, right.rest), factor: each(left.factor, right.factor) };
   };
   const scale = (kind: Operation, { rest, factor }: Split, { rest: by }: Split): Split => {
-    const each = (one?: Expression): Expression | undefined => one && operate(kind, one, by!);
+    const each = (share?: Expression): Expression | undefined => share && operate(kind, share, by!);
     return { rest: each(rest), factor: each(factor) };
   };
   return fold<Split>(expression, {

@@ -297,5 +297,5 @@ export function isMirrored(update: Update, axis: Axis): boolean {
       constant: (value) => [`${value}`],
       signal: () => ["signal"],
     }).join(" + ");
-  return expressionsOf(update).every((one) => write(one, 1) === write(one, -1));
+  return expressionsOf(update).every((expression) => write(expression, 1) === write(expression, -1));
 }

@@ -60,9 +60,9 @@ export function sumOf(terms: readonly Term[]): Expression {
   // the newest level first; what is no tap comes last, in the order in which it was added
   const rank = ({ of }: Term): number =>
     of.kind === "tap" ? 1e6 * [0, 1, -1].indexOf(of.ago) + of.plane : 1e7;
-  const values = merged.sort(([one], [other]) => rank(one!) - rank(other!)).map(weigh);
+  const values = merged.sort(([a], [b]) => rank(a!) - rank(b!)).map(weigh);
   const taps = merged.filter(([first]) => first!.of.kind === "tap").length;
-  const written = [values.slice(0, taps), ...values.slice(taps).map((one) => [one])].flatMap((few) => [
+  const written = [values.slice(0, taps), ...values.slice(taps).map((value) => [value])].flatMap((few) => [
     ...few.flatMap(({ own }) => own),
     ...few.flatMap(({ arms }) => arms),
   ]);
@@ -75,7 +75,9 @@ export function sumOf(terms: readonly Term[]): Expression {
 export function termsOf(of: Expression, weight = 1, offset = HERE): readonly Term[] {
   const known = SUMS.get(of);
   const moved = (at: Offset): Offset => [at[0] + offset[0], at[1] + offset[1], at[2] + offset[2]];
-  if (known) return known.map((one) => ({ ...one, offset: moved(one.offset), weight: weight * one.weight }));
+  if (known) {
+    return known.map((term) => ({ ...term, offset: moved(term.offset), weight: weight * term.weight }));
+  }
   if (of?.kind === "tap") return [{ of: { ...of, offset: HERE }, offset: moved(of.offset), weight }];
   if (of?.kind === "add" || of?.kind === "subtract" || of?.kind === "multiply" || of?.kind === "divide") {
     const [left, right] = of.operands as [Expression, Expression];
@@ -95,7 +97,7 @@ export function termsOf(of: Expression, weight = 1, offset = HERE): readonly Ter
 
 /** What an operation makes of sums of operators, if that is such a sum again. */
 export function collected(kind: Operation, operands: readonly Expression[]): Expression | undefined {
-  if (!operands.some((one) => SUMS.has(one))) return undefined;
+  if (!operands.some((operand) => SUMS.has(operand))) return undefined;
   const node = { kind, operands } as Expression, terms = termsOf(node);
   return terms.length === 1 && terms[0]!.of === node ? undefined : sumOf(terms);
 }
@@ -106,7 +108,7 @@ export function collected(kind: Operation, operands: readonly Expression[]): Exp
  */
 function weigh(terms: readonly Term[]): { own: Weighted[]; arms: Weighted[] } {
   const most = Math.max(...terms.map(({ weight }) => Math.abs(weight)));
-  const isSame = (one: number, other: number): boolean => Math.abs(one - other) <= 1e-12 * most;
+  const isSame = (a: number, b: number): boolean => Math.abs(a - b) <= 1e-12 * most;
   const distance = ({ offset }: Term): number => Math.hypot(...offset);
   const sizes = ({ offset }: Term): readonly number[] => offset.map(Math.abs);
   const away = terms.filter((term) => distance(term) > 0 && !isSame(term.weight, 0))
@@ -125,10 +127,10 @@ function weigh(terms: readonly Term[]): { own: Weighted[]; arms: Weighted[] } {
     groups.find(({ weight, cells }) => cells.length === 1 && isSame(-weight, own?.weight ?? 0));
   if (own && other) other.cells.push(own);
   const counts = groups.map(({ weight, cells }) =>
-    cells.reduce((count, one) => count + Math.sign(one.weight / weight), 0)
+    cells.reduce((count, cell) => count + Math.sign(cell.weight / weight), 0)
   );
-  const kept = groups.filter((_, i) => counts[i] !== 0), [count] = counts.filter((one) => one !== 0);
-  const rounded = roundedTo(total, kept.map(({ weight }) => weight), counts.filter((one) => one !== 0));
+  const kept = groups.filter((_, i) => counts[i] !== 0), [count] = counts.filter((count) => count !== 0);
+  const rounded = roundedTo(total, kept.map(({ weight }) => weight), counts.filter((count) => count !== 0));
   const centre = count === undefined ? own && !other ? own.weight : 0 : rounded.centre;
   return {
     own: isSame(centre, 0) && (own === undefined || count === undefined)
@@ -137,7 +139,7 @@ function weigh(terms: readonly Term[]): { own: Weighted[]; arms: Weighted[] } {
     arms: groups.map((group) => {
       const { cells } = group, weight = rounded.sides[kept.indexOf(group)] ?? group.weight;
       const sumOfSign = (sign: number): Expression | undefined => {
-        const alike = cells.filter((one) => Math.sign(one.weight / group.weight) === sign);
+        const alike = cells.filter((cell) => Math.sign(cell.weight / group.weight) === sign);
         return alike.length === 0 ? undefined : pairwise(alike);
       };
       const plus = sumOfSign(1)!, minus = sumOfSign(-1);
@@ -160,8 +162,8 @@ function roundedTo(total: number, weights: readonly number[], counts: readonly n
 function pairwise(cells: readonly Term[]): Expression {
   const sums: Expression[] = [];
   for (let i = 0; i < cells.length; i++) {
-    const [one, next] = [cells[i]!, cells[i + 1]], value = placed(one.of, one.offset);
-    const isPair = next && compare(one.offset.map(Math.abs), next.offset.map(Math.abs)) === 0;
+    const [term, next] = [cells[i]!, cells[i + 1]], value = placed(term.of, term.offset);
+    const isPair = next && compare(term.offset.map(Math.abs), next.offset.map(Math.abs)) === 0;
     sums.push(isPair ? { kind: "add", operands: [value, placed(next.of, next.offset)] } : value);
     if (isPair) i++;
   }
@@ -189,7 +191,7 @@ function chain([first, ...rest]: readonly Weighted[]): Expression {
 }
 
 /** Which list of numbers comes first. */
-function compare(one: readonly number[], other: readonly number[]): number {
-  const i = one.findIndex((number, at) => number !== other[at]);
-  return i < 0 ? 0 : one[i]! - other[i]!;
+function compare(a: readonly number[], b: readonly number[]): number {
+  const i = a.findIndex((number, at) => number !== b[at]);
+  return i < 0 ? 0 : a[i]! - b[i]!;
 }

@@ -105,8 +105,8 @@ function propose(
   slices: number,
   thinnest: number,
 ): number | undefined {
-  const cpu = lineThrough(iterations.map((one) => ({ slices: one.cpuSlices, timeNs: one.cpuTimeNs })));
-  const gpu = lineThrough(iterations.map((one) => ({ slices: one.gpuSlices, timeNs: one.gpuTimeNs })));
+  const cpu = lineThrough(iterations.map((run) => ({ slices: run.cpuSlices, timeNs: run.cpuTimeNs })));
+  const gpu = lineThrough(iterations.map((run) => ({ slices: run.gpuSlices, timeNs: run.gpuTimeNs })));
   const time = ({ offsetNs, nsPerSlice }: Line, count: number): number =>
     count === 0 ? 0 : offsetNs + nsPerSlice * count;
   const exact = (time(gpu, slices) - cpu.offsetNs) / (cpu.nsPerSlice + gpu.nsPerSlice);
@@ -117,7 +117,10 @@ function propose(
   const rounded = slower(floor) <= slower(ceiling) ? floor : ceiling;
   // the balance lies above the shares at which the CPU was done first, and below the others
   const isAbove = ({ cpuTimeNs, gpuTimeNs }: BalanceIteration): boolean => cpuTimeNs > gpuTimeNs;
-  const low = Math.max(0, ...iterations.filter((one) => !isAbove(one)).map(({ cpuSlices }) => cpuSlices));
+  const low = Math.max(
+    0,
+    ...iterations.filter((run) => !isAbove(run)).map(({ cpuSlices }) => cpuSlices),
+  );
   const high = Math.min(slices, ...iterations.filter(isAbove).map(({ cpuSlices }) => cpuSlices));
   const inside = Math.min(Math.max(rounded, low + 1), high - 1);
   const possible = Math.min(Math.max(inside, thinnest), slices - thinnest);
@@ -147,7 +150,7 @@ function longer({ cpuTimeNs, gpuTimeNs }: BalanceIteration): number {
 }
 
 function fastest(iterations: readonly BalanceIteration[]): BalanceIteration {
-  return iterations.reduce((best, one) => longer(one) <= longer(best) ? one : best);
+  return iterations.reduce((best, iteration) => longer(iteration) <= longer(best) ? iteration : best);
 }
 
 function describe({ cpuSlices, gpuSlices, cpuTimeNs, gpuTimeNs }: BalanceIteration): string {

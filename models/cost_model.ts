@@ -87,7 +87,7 @@ export class CostModel {
       const { axes, written } = axesOf(measured, corrections);
       const ratios = measured.map(({ cellsPerSecond, predicted }) => cellsPerSecond / predicted);
       const level = Math.log(median(ratios)), errors = ratios.map(Math.log);
-      const points = measured.map((one) => this.#pointOf(one, one.problem, axes, one.device));
+      const points = measured.map((sample) => this.#pointOf(sample, sample.problem, axes, sample.device));
       const between = covarianceOf(corrections, written);
       const covariances = (point: Float64Array, first = 0) => {
         const row = new Float64Array(points.length);
@@ -182,7 +182,7 @@ export class CostModel {
  * How alike the errors of two of these predictions are, of one traversal and for one problem: 1 where they are the same, 0
  * where they have nothing in common. By the H100's corrections: no other record has its own.
  */
-export function likenessOf(predictions: readonly Prediction[]): (one: number, other: number) => number {
+export function likenessOf(predictions: readonly Prediction[]): (a: number, b: number) => number {
   const device = { copyBytesPerSecond: H100.copyBytesPerSecond };
   const corrections = { ...H100.corrections, variation: 1, apart: 0 };
   const kinds = new Map([...Map.groupBy(predictions, kindOf)].map(([kind, some]) => {
@@ -191,7 +191,7 @@ export function likenessOf(predictions: readonly Prediction[]): (one: number, ot
   }));
   const known = predictions.map((prediction) => kinds.get(kindOf(prediction))!);
   const points = predictions.map((prediction, i) => pointOf(prediction, known[i]!.axes, device, [0, 0]));
-  return (one, other) => known[one]!.covariance(points[one]!, points[other]!);
+  return (a, b) => known[a]!.covariance(points[a]!, points[b]!);
 }
 
 /** Where a prediction's parameters lie. */

@@ -60,7 +60,7 @@ export function errorBound({ stencil, grid, boundary, steps }: Problem, maxField
   // relative to the worst: of a linear update the same however large the fields became
   const relative = made.map((variance) => Number((variance / most).toPrecision(2)));
   const along = alongAxes(boundary), cells = along.includes("zero") ? undefined : cellsOf(grid);
-  const mirrored = along.filter((one, axis) => one === "insulated" && grid[axis]! > 1).length;
+  const mirrored = along.filter((kind, axis) => kind === "insulated" && grid[axis]! > 1).length;
   const { variance, bias } = growthOf(stencil, relative, steps, cells);
   const random = LAMBDA * Math.sqrt(2 ** (1 + mirrored) * most * variance);
   const bound = UNIT_ROUNDOFF * (random + 2 * Math.sqrt(most) * bias);

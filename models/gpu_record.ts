@@ -251,9 +251,9 @@ export function measuredRecord(
   constants: Readonly<Partial<Record<Constant, number | null>>>,
 ): GpuRecord {
   const prices = { ...H100.prices };
-  for (const [name, [ns, its]] of Object.entries(MEASURED)) {
+  for (const [name, [ns, grown]] of Object.entries(MEASURED)) {
     const times = (constants[name as Constant] ?? ns) / ns;
-    for (const price of its) prices[price] *= times;
+    for (const price of grown) prices[price] *= times;
     if (name === "cacheNs") prices.nearRatio *= H100.copyBytesPerSecond / copyBytesPerSecond / times;
   }
   return { ...H100, name: "measured", copyBytesPerSecond, prices };

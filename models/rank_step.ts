@@ -58,7 +58,7 @@ export function updateNs(
   { updates, shapes }: Pick<RankCosts, "updates" | "shapes">,
   { exchangeEvery: steps, parts }: Pick<RankPlan, "exchangeEvery" | "parts">,
 ): number {
-  const factor = shapes[parts.join("x")] ?? 1, above = updates.findIndex((one) => one.steps >= steps);
+  const factor = shapes[parts.join("x")] ?? 1, above = updates.findIndex((update) => update.steps >= steps);
   if (above <= 0) return factor * updates.at(above)!.ns;
   const [low, high] = [updates[above - 1]!, updates[above]!];
   const part = Math.log(steps / low.steps) / Math.log(high.steps / low.steps);

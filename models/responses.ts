@@ -175,12 +175,12 @@ function algebraOf(
     formula(name, operands) {
       const values = operands.map(({ value }) => value), of = FUNCTIONS[name as FunctionName];
       const value = of(...values),
-        errors = operands.map((one, i): Operand => {
-          const step = 1e-6 * (Math.abs(one.value) || 1);
-          return [one, (of(...values.with(i, one.value + step)) - value) / step];
+        errors = operands.map((operand, i): Operand => {
+          const step = 1e-6 * (Math.abs(operand.value) || 1);
+          return [operand, (of(...values.with(i, operand.value + step)) - value) / step];
         });
-      const more = errors.map(([one, slope]) => Math.abs(slope) * (one.size - Math.abs(one.value)));
-      return node(value, more.reduce((sum, one) => sum + one, Math.abs(value)), FUNCTION, ...errors);
+      const more = errors.map(([{ size, value }, slope]) => Math.abs(slope) * (size - Math.abs(value)));
+      return node(value, more.reduce((sum, size) => sum + size, Math.abs(value)), FUNCTION, ...errors);
     },
     tap(tap) {
       const { plane } = tap, place = (((cell + cellAt(tap)) % CELLS) + CELLS) % CELLS;

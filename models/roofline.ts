@@ -76,8 +76,8 @@ export function roofOf(
 }
 
 /** Adds up times of which the longest hides most of the others. */
-function overlapped(one: number, other: number, third: number): number {
-  return Math.cbrt(one * one * one + other * other * other + third * third * third);
+function overlapped(first: number, second: number, third: number): number {
+  return Math.cbrt(first * first * first + second * second * second + third * third * third);
 }
 
 /**

@@ -86,8 +86,13 @@ function fitWait(
       const residuals = rounds.map((round) =>
         Math.max(round.cpuNs, round.gpuNs, waitNs + starvation * round.cpuNs) / round.measuredNs - 1
       );
-      return { waitNs, starvation, residuals, error: residuals.reduce((sum, one) => sum + one ** 2, 0) };
+      return {
+        waitNs,
+        starvation,
+        residuals,
+        error: residuals.reduce((sum, r) => sum + r ** 2, 0),
+      };
     })
   );
-  return tries.reduce((best, one) => one.error < best.error ? one : best);
+  return tries.reduce((best, fit) => fit.error < best.error ? fit : best);
 }

@@ -127,8 +127,8 @@ export function traversalKey(
 
 /** JSON in which the order of names makes no difference, nor does one without a value. */
 function orderless(value: unknown): string {
-  return JSON.stringify(value, (_, one) => {
-    if (typeof one !== "object" || Array.isArray(one)) return one;
-    return Object.entries(one).filter(([, part]) => part !== undefined).sort(([a], [b]) => a < b ? -1 : 1);
+  return JSON.stringify(value, (_, inner) => {
+    if (typeof inner !== "object" || Array.isArray(inner)) return inner;
+    return Object.entries(inner).filter(([, part]) => part !== undefined).sort(([a], [b]) => a < b ? -1 : 1);
   });
 }

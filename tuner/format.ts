@@ -108,7 +108,7 @@ export function formatTable(
     (_, column) => Math.max(...rows.map((row) => lengthOf(row[column] ?? ""))),
   );
   /** Where each column begins, and where one after the last would. */
-  const starts = widths.reduce((all, one) => [...all, all.at(-1)! + one + 2], [lengthOf(indent)]);
+  const starts = widths.reduce((all, width) => [...all, all.at(-1)! + width + 2], [lengthOf(indent)]);
   const fitting = Math.max(1, starts.findLastIndex((start) => start - 2 <= width));
   const isWrapped = fitting === columns - 1 && width - starts[fitting]! >= LEAST_COLUMN;
   const start = isWrapped ? starts[fitting]! : lengthOf(indent) + 4;

@@ -69,10 +69,10 @@ export function deviceOf({ share }: Configuration): DeviceKind {
 /** What each device of a configuration computes, and how. */
 export function sharesOf({ traversal, parameters, share }: Configuration): DeviceShare[] {
   const own = { traversal, parameters }, beside = isShared(share) ? share.cpu ?? STEPWISE : own;
-  return slicesOf(share).map((one) =>
-    one.device === "cpu"
-      ? { ...one, ...beside, workers: share.cpuWorkers }
-      : { ...one, ...own, memory: share.deviceMemory }
+  return slicesOf(share).map((slice) =>
+    slice.device === "cpu"
+      ? { ...slice, ...beside, workers: share.cpuWorkers }
+      : { ...slice, ...own, memory: share.deviceMemory }
   );
 }
 

@@ -118,18 +118,18 @@ const diamondWavefront: CpuTraversal = {
   capabilities: ALL_BUT_WINDOWS,
   candidates(problem, workers, { fuses }) {
     const { steps, stencil: { update } } = problem;
-    const { grid: [nx, ny], reach: [, its] } = wavedOf(surroundingsOf(problem)), reach = Math.max(1, its);
+    const { grid: [nx, ny], reach: [, along] } = wavedOf(surroundingsOf(problem)), reach = Math.max(1, along);
     const found = new Map<string, Parameters>();
     for (const rows of TILE_ROWS) {
       const tiles = workers * Math.max(1, Math.round(ny / (rows * reach) / workers));
       const most = Math.min(Math.floor(ny / tiles / 2 / reach), steps * update.substeps.length);
       for (const levels of [most, Math.floor(most / 2)]) {
         for (const block of nx === 1 ? [1] : BLOCKS) {
-          for (const one of eachFused({ tiles, levels, block }, fuses)) found.set(JSON.stringify(one), one);
+          for (const way of eachFused({ tiles, levels, block }, fuses)) found.set(JSON.stringify(way), way);
         }
       }
     }
-    return [...found.values()].filter((one) => this.infeasible(problem, one) === undefined);
+    return [...found.values()].filter((parameters) => this.infeasible(problem, parameters) === undefined);
   },
   infeasible(problem, parameters) {
     const shape = diamondShape(parameters);

@@ -52,7 +52,7 @@ export function refuseDiamonds(around: Surroundings, { tiles, band }: DiamondSha
     const gaps = cuts.slice(1).map((cut, i) => cut - cuts[i]!);
     if (wraps[1]) gaps.push(cuts[0]! + ny - cuts.at(-1)!);
     else gaps.push(cuts[0]!, ny - cuts.at(-1)!);
-    const narrowest = gaps.reduce((one, other) => Math.min(one, other));
+    const narrowest = gaps.reduce((gap, other) => Math.min(gap, other));
     if (narrowest < sy * band) {
       return wrongParameters(`${band} levels narrow half a tile by ${sy * band} rows: it has ${narrowest}`);
     }

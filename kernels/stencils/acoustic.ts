@@ -113,8 +113,8 @@ export function acousticEdges({ frequency, ...medium }: AcousticShot): number {
 /** How waves in a medium are computed, at 0.9 of the largest stable time step. */
 export function acousticScheme(medium: AcousticMedium): Scheme {
   const { order, spacing, dimensions } = mediumOf(medium), timeStep = 0.9 * acousticTimeStep(medium);
-  const orders = WAVE_ORDERS.map((one) => [one, secondDerivative(one).sides] as const);
-  const sides = secondDerivative(order).sides, higher = orders.filter(([one]) => one > order);
+  const orders = WAVE_ORDERS.map((order) => [order, secondDerivative(order).sides] as const);
+  const sides = secondDerivative(order).sides, higher = orders.filter(([known]) => known > order);
   return { name: "acoustic", sides, spacing, dimensions, timeStep, fewest: 2.5, orders: higher };
 }
 

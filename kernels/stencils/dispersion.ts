@@ -103,12 +103,12 @@ export function stepOf(scheme: Scheme, slowest: number, asked: number | Accuracy
  */
 export function warningOf(
   { fewest, wave = "", orders = [], ...scheme }: Scheme,
-  { distance = 0, ...its }: Omit<Way, "distance"> & { readonly distance?: number | undefined },
+  { distance = 0, ...path }: Omit<Way, "distance"> & { readonly distance?: number | undefined },
 ): string | undefined {
-  const { timeStep, spacing } = scheme, { frequency, velocity } = its, way = { ...its, distance };
+  const { timeStep, spacing } = scheme, { frequency, velocity } = path, way = { ...path, distance };
   const cells = velocity / (HIGHEST * frequency * spacing);
   if (cells < fewest) {
-    const [slower, finer] = [frequency, spacing].map((one) => (one * cells / fewest).toPrecision(3));
+    const [slower, finer] = [frequency, spacing].map((value) => (value * cells / fewest).toPrecision(3));
     return `${cells.toFixed(1)} cells per shortest ${wave}wavelength are too few: ${fewest} are wanted, ` +
       `as with a frequency of ${slower} Hz or a spacing of ${finer} m`;
   }

@@ -283,7 +283,7 @@ export function elastic(options: ElasticOptions = {}): Stencil {
     const wanted = isStiff
       ? `P waves of at most ${most} m/s are`
       : `a resistance to pressure, ${dimensions}λ + 2μ ≥ 0, is`;
-    const [is, l, m, rho] = [fastest, lambda!, mu!, density!].map((one) => Number(one.toPrecision(6)));
+    const [is, l, m, rho] = [fastest, lambda!, mu!, density!].map((value) => Number(value.toPrecision(6)));
     return `${wanted} wanted: found ${is} m/s of λ = ${l} Pa, μ = ${m} Pa and ρ = ${rho} kg/m³`;
   };
   return { ...stencil, misfit };

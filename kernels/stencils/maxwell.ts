@@ -104,11 +104,11 @@ function schemeOf(options: MaxwellOptions): { scheme: Scheme; courant: number; v
   const isOne = courant === undefined || timeStep === undefined;
   requireValue(isOne, "maxwell", "courant or timeStep must be given, not both", `${courant} and ${timeStep}`);
   const velocity = SPEED_OF_LIGHT / Math.sqrt(rangeOf(permittivity)[1] * rangeOf(permeability)[1]);
-  const its = courant ?? 0.9 * maxwellLimit(options), cell = spacing / SPEED_OF_LIGHT;
+  const number = courant ?? 0.9 * maxwellLimit(options), cell = spacing / SPEED_OF_LIGHT;
   const made = { name: "maxwell", sides: [1], spacing, dimensions: mode ? 2 : 3, fewest: 5 } as const;
-  const step = stepOf({ ...made, timeStep: its * cell }, velocity, timeStep);
+  const step = stepOf({ ...made, timeStep: number * cell }, velocity, timeStep);
   const scheme = { ...made, timeStep: step };
-  return { scheme, courant: timeStep === undefined ? its : step / cell, velocity };
+  return { scheme, courant: timeStep === undefined ? number : step / cell, velocity };
 }
 
 /**
@@ -155,7 +155,7 @@ export function maxwell(options: MaxwellOptions = {}): Stencil {
   const ofE: readonly Axis[] = mode ? MODES[mode] : ALL,
     ofH = mode ? ALL.filter((axis) => !ofE.includes(axis)) : ALL;
   const cells = (axis: Axis, by: number) => alongAxis(axis, by, dimensions);
-  const beside = (axis: Axis) => AXES_BESIDE[axis].filter((one) => one < dimensions);
+  const beside = (axis: Axis) => AXES_BESIDE[axis].filter((other) => other < dimensions);
   const given = { permittivity, permeability, conductivity };
   for (const [name, value] of Object.entries(given)) {
     const [least, most] = rangeOf(value), mayVanish = name === "conductivity";
@@ -268,9 +268,9 @@ export function maxwell(options: MaxwellOptions = {}): Stencil {
           return damped(factors, own, multiply(-courant / permeability, curl));
         }
         // beyond a wall it is 0: the lowest will do, as no field passes there
-        const one = planes.permeability!;
-        const other = axis < dimensions ? maximum(one.at(...cells(axis, -1)), permeability[0]) : one;
-        const inverse = divide(add(one, other), multiply(one, other));
+        const here = planes.permeability!;
+        const behind = axis < dimensions ? maximum(here.at(...cells(axis, -1)), permeability[0]) : here;
+        const inverse = divide(add(here, behind), multiply(here, behind));
         return damped(factors, own, multiply(-courant / 2, inverse, curl));
       };
       return [
@@ -280,11 +280,15 @@ export function maxwell(options: MaxwellOptions = {}): Stencil {
     },
   });
   // scattered where it is tuned
-  const materials = stencil.update.materials.map((one) => ({ ...one, formula: constant(one.values[0]!) }));
+  const materials = stencil.update.materials.map(({ values, ...rest }) => ({
+    ...rest,
+    values,
+    formula: constant(values[0]!),
+  }));
   // the names of memories end with that of their axis
   const layers = memories.map((name): Layer => {
-    const by = axes.findIndex((one) => name.endsWith(one)), { profiles = [] } = stencil.update;
-    const { axis } = profiles.find((one) => one.name === `middle_${axes[by]}`)!;
+    const by = axes.findIndex((axis) => name.endsWith(axis)), { profiles = [] } = stencil.update;
+    const { axis } = profiles.find((profile) => profile.name === `middle_${axes[by]}`)!;
     return { axis, cells: typeof edges === "number" ? edges : edges[by]! };
   });
   return { ...stencil, update: { ...stencil.update, materials, ...(layers.length > 0 && { layers }) } };

@@ -173,7 +173,7 @@ export function isBoundaryOf(stencil: Stencil, boundary: unknown): boundary is O
   const along = Array.isArray(boundary) ? boundary : [boundary, boundary, boundary];
   // three may be a plan's
   const fits = along.length === 3 || (along.length === 2 && stencil.dimensions === 2);
-  return fits && along.every((one) => boundariesOf(stencil).includes(one));
+  return fits && along.every((kind) => boundariesOf(stencil).includes(kind));
 }
 
 /** What tells the stencils of one equation apart. */

@@ -94,7 +94,7 @@ export class TurnMemory {
     const stored = substep.map(({ field }): TapPlace => ({ ago: 1, plane: field, offset: [0, 0, 0] }));
     const lowestIn = (array: keyof Pointers): number =>
       Math.min(
-        ...[...read, ...stored].filter((place) => arrayOf(place) === array).map((one) => this.#bytes(one)),
+        ...[...read, ...stored].filter((place) => arrayOf(place) === array).map((slot) => this.#bytes(slot)),
       );
     this.#lowest = { current: lowestIn("current"), next: lowestIn("next"), profiles: lowestIn("profiles") };
   }

@@ -67,7 +67,7 @@ export const run = command(
       attended.progress.clear();
       print(options.json ? balanceRecord(result, context) : renderBalance(result, context));
       if (attended.signal.aborted) return attended.exitCode;
-      const reasons = result.evaluations.flatMap((one) => "failure" in one ? [one.failure.reason] : []);
+      const reasons = result.evaluations.flatMap((found) => "failure" in found ? [found.failure.reason] : []);
       if (reasons.includes("device-lost")) return EXIT.deviceFailed;
       const isAnswered = result.settled || lossOf(result, context).length > 0;
       return isAnswered && reasons.length === 0 ? EXIT.done : EXIT.no;
@@ -157,7 +157,7 @@ function balanceRecord(
 ) {
   return {
     ...headRecord(context),
-    iterations: iterations.map((one, i) => ({ iteration: i + 1, ...one, difference: differenceOf(one) })),
+    iterations: iterations.map((run, i) => ({ iteration: i + 1, ...run, difference: differenceOf(run) })),
     settled,
     message,
     together: best ?? null,
@@ -181,18 +181,20 @@ export function numbers(header: readonly string[], rows: readonly (readonly stri
 /** A balance for people: the iterations as B2R's Fig. 5a shows them, then the outcome. */
 export function renderBalance(result: Balance, context: BalanceContext): Line[] {
   const { best, iterations, settled, message, costModel, evaluations } = result;
-  const columns:
-    readonly (readonly [name: string, of: (one: Balance["iterations"][number], i: number) => string])[] = [
-      ["iteration", (_, i) => `${i + 1}`],
-      ["R", (one) => `${one.exchangeEvery}`],
-      ["CPU slices", (one) => `${one.cpuSlices}`],
-      ["GPU slices", (one) => `${one.gpuSlices}`],
-      ["CPU time", (one) => formatDuration(one.cpuTimeNs)],
-      ["GPU time", (one) => formatDuration(one.gpuTimeNs)],
-      ["difference", (one) => formatChange(differenceOf(one))],
-      ["a step", (one) => formatDuration(one.roundNs / one.exchangeEvery)],
-    ];
-  const rows = iterations.map((one, i) => columns.map(([, of]) => of(one, i)));
+  const columns: readonly (readonly [
+    name: string,
+    of: (run: Balance["iterations"][number], i: number) => string,
+  ])[] = [
+    ["iteration", (_, i) => `${i + 1}`],
+    ["R", (run) => `${run.exchangeEvery}`],
+    ["CPU slices", (run) => `${run.cpuSlices}`],
+    ["GPU slices", (run) => `${run.gpuSlices}`],
+    ["CPU time", (run) => formatDuration(run.cpuTimeNs)],
+    ["GPU time", (run) => formatDuration(run.gpuTimeNs)],
+    ["difference", (run) => formatChange(differenceOf(run))],
+    ["a step", (run) => formatDuration(run.roundNs / run.exchangeEvery)],
+  ];
+  const rows = iterations.map((run, i) => columns.map(([, of]) => of(run, i)));
   const stepTime = ({ cellsPerSecond }: Measurement): string =>
     formatDuration(cellsOf(context.problem.grid) / cellsPerSecond * 1e9);
   const part = partOfSum(context, best);

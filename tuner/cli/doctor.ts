@@ -97,7 +97,7 @@ export function advise(
         "than the caches may not fit. Close what else is running",
     },
   ];
-  return advice.filter((one) => one !== false);
+  return advice.filter((line) => line !== false);
 }
 
 /** The report for people; the system's own name as `Debian GNU/Linux 12 (bookworm)`, empty if unknown. */

@@ -37,8 +37,8 @@ Of two entries for the same problem and device, the newer profile's counts; rate
   const profiles: Profile[] = [];
   for (const path of from) profiles.push(await readProfileSaying(path));
   const conflicts: Conflict[] = [];
-  const merged = profiles.reduce((all, one) =>
-    mergeProfiles(all, one, (conflict) => conflicts.push(conflict))
+  const merged = profiles.reduce((all, profile) =>
+    mergeProfiles(all, profile, (conflict) => conflicts.push(conflict))
   );
   if (await Deno.stat(out).then(() => true, () => false)) {
     throw new RequestError(`Cannot write ${out}: it exists: name another file`);

@@ -129,7 +129,7 @@ async function refuseOverwriting(
   const written = await filesOf("writes");
   const all = Map.groupBy([...await filesOf("reads"), ...written], ({ same }) => same);
   for (const { key, path, same } of written) {
-    const other = all.get(same)!.find((one) => one.key !== key);
+    const other = all.get(same)!.find((option) => option.key !== key);
     if (other) throw wrongValue(nameOf(key), `another file than --${nameOf(other.key)}`, path);
   }
 }
@@ -194,9 +194,9 @@ function describeUnknown(shown: string, names: readonly string[]): string {
 }
 
 /** How many letters of the one word the other lacks, or the other way round, wherever they stand. */
-function lettersApart(one: string, other: string): number {
-  const rest = [...other];
-  const missing = [...one].filter((letter) => {
+function lettersApart(a: string, b: string): number {
+  const rest = [...b];
+  const missing = [...a].filter((letter) => {
     const at = rest.indexOf(letter);
     if (at >= 0) rest.splice(at, 1);
     return at < 0;

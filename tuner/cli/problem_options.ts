@@ -57,7 +57,7 @@ const SHORT = ["order", "delta"] as const;
 const namesOf = (equations: readonly Equation[]): string => equations.map(({ name }) => name).join(", ");
 
 const PLANAR = EQUATIONS.filter(({ dimensions }) => dimensions?.includes(2));
-const SETTINGS = EQUATIONS.map((one) => `${one.name}: ${settingsOf(one).join(", ")}`);
+const SETTINGS = EQUATIONS.map((equation) => `${equation.name}: ${settingsOf(equation).join(", ")}`);
 
 /** Which problem to compute, and what may compute it. */
 export const PROBLEM = {
@@ -206,7 +206,7 @@ async function readEquation(text: string, refuse: Refuse, earlier: EarlierValues
 
 /** The names that `--set` takes of an equation. */
 function settingsOf({ variant, modes, timeStep }: Equation): string[] {
-  return [variant, modes && { name: "mode" }, timeStep].flatMap((one) => one?.name ?? []);
+  return [variant, modes && { name: "mode" }, timeStep].flatMap((setting) => setting?.name ?? []);
 }
 
 function readSetting(text: string, refuse: Refuse, { stencil }: EarlierValues): Setting {
@@ -214,7 +214,7 @@ function readSetting(text: string, refuse: Refuse, { stencil }: EarlierValues): 
   if (names.length === 0) throw new RequestError(`Cannot use --set ${text}: ${equation.name} has no options`);
   const [, name = "", value = ""] = /^(\w+)=(.+)$/.exec(text) ?? [];
   if (names.includes(name)) return [name, value];
-  return refuse(`an option of ${equation.name}, ${names.map((one) => `${one}=VALUE`).join(" or ")}`);
+  return refuse(`an option of ${equation.name}, ${names.map((name) => `${name}=VALUE`).join(" or ")}`);
 }
 
 /** The option that is short for `--set`. */

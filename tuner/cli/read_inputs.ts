@@ -101,7 +101,7 @@ interface ChosenEntry {
 /** The entry that `--entry` names, from 1, over all devices; the only one where there is one. */
 export function chooseEntry(profile: Profile, given: number | undefined): ChosenEntry {
   const all = devicesOf(profile).flatMap((device) => device.entries.map((entry) => ({ device, entry })))
-    .map((one, at) => ({ ...one, at }));
+    .map((entry, at) => ({ ...entry, at }));
   if (all.length === 0) {
     throw new RequestError("Cannot use --profile: wanted a profile with entries: found none");
   }

@@ -83,7 +83,7 @@ async function record(options: RecordOptions): Promise<number> {
   const earlier = await readEarlier(out, options.resume);
   await checkFileWritable(out);
   const resolved = await resolveOptions("record", options.noGpu ? options : { ...options, cpuWorkers: 0 });
-  const isHere = (one: JournalRecord) => one.kind === "run" && isSameDevice(one.device, resolved.device);
+  const isHere = (line: JournalRecord) => line.kind === "run" && isSameDevice(line.device, resolved.device);
   const run = earlier.find(isHere) as RunRecord | undefined;
   const bandwidth = run?.device.measured.copyBytesPerSecond;
   const { header, candidates, problem } = await plan(resolved, bandwidth);

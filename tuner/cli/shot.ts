@@ -212,7 +212,7 @@ async function readRequest(options: Values) {
   const placed = (name: string, places: readonly OwnGrid[]): Grid[] =>
     places.map((at) => {
       if (at.length !== dimensions) throw wrongValue(name, `${axes} in metres`, `${at}`);
-      const isOutside = at.some((one, axis) => one < low[axis]! - slack || one > high[axis]! + slack);
+      const isOutside = at.some((x, axis) => x < low[axis]! - slack || x > high[axis]! + slack);
       const wanted = `places from ${low} to ${high} m, where the outermost cells are`;
       if (isOutside) throw wrongValue(name, wanted, `${at}`);
       return planned(model, at, 0);
@@ -259,7 +259,7 @@ async function readRequest(options: Values) {
   return {
     request: requestOf(problem, Object.fromEntries(alike)),
     async check() {
-      for (const path of files.flatMap((one) => Object.values(one).flat())) await checkFileWritable(path);
+      for (const path of files.flatMap((file) => Object.values(file).flat())) await checkFileWritable(path);
       const isNoted = options.edges === undefined && edgesPart > 0.5;
       const note = isNoted ? edgesNote(edges, model.grid, problem.grid, surface) : undefined;
       for (const line of [...odd, warning, note]) if (line !== undefined) say(`facet: ${line}`);
@@ -301,12 +301,12 @@ async function givenModel(
   model: VelocityModel,
 ): Promise<VelocityModel | undefined> {
   if (given === undefined) return undefined;
-  const one = decimal(given), orZero = option === "velocity-s";
+  const number = decimal(given), orZero = option === "velocity-s";
   const wanted = orZero ? "velocities from 0 on, in m/s," : "densities above 0, in kg/m³,";
-  if (one > 0 && one < Infinity) return { ...model, least: one, most: one, at: () => one };
+  if (number > 0 && number < Infinity) return { ...model, least: number, most: number, at: () => number };
   if (!given.endsWith(".npy")) throw wrongValue(option, `${wanted} as a number or a .npy file`, given);
   const found = modelOf(await readFile(given), given, `${wanted} are wanted`, orZero);
-  const [wants, has] = [model, found].map((one) => ownOf(one, one.grid).join("x"));
+  const [wants, has] = [model, found].map((volume) => ownOf(volume, volume.grid).join("x"));
   if (wants === has) return found;
   throw wrongValue(option, `${wants}, the shape of --velocity`, has!);
 }
@@ -362,9 +362,11 @@ function elasticIn(
   for (let x = 0; slow && x < nx; x++) {
     for (let y = 0; y < ny; y++) {
       for (let z = 0; z < nz; z++) {
-        const one = s(x, y, z), most = Math.sqrt(0.75) * p(x, y, z);
-        if (one > most) throw wrongValue("velocity-s", `at most √¾ of --velocity, ${most} m/s`, `${one}`);
-        if (one > 0) slowest = Math.min(slowest, one);
+        const slow = s(x, y, z), most = Math.sqrt(0.75) * p(x, y, z);
+        if (slow > most) {
+          throw wrongValue("velocity-s", `at most √¾ of --velocity, ${most} m/s`, `${slow}`);
+        }
+        if (slow > 0) slowest = Math.min(slowest, slow);
       }
     }
   }
@@ -442,10 +444,10 @@ async function shootAll(world: World, device: OpenedDevice, options: Shooting): 
     ownNs += timeNs;
     const title = `source at ${ownOf(model, source).join(", ")} m, ${plan.frequency} Hz`;
     for (const [field, path] of tables.entries()) {
-      const its = traces[field]!, isNpy = path.endsWith(".npy");
+      const trace = traces[field]!, isNpy = path.endsWith(".npy");
       const name = plan.fields[field]!, lines = [`shot ${shot + 1} of ${sources.length}: ${name}`, ...text];
       const segy = { shot: shot + 1, source, field: name, text: lines };
-      hashes.push(await write(path, isNpy ? npyBytes(its) : segyBytes(its, plan, segy)));
+      hashes.push(await write(path, isNpy ? npyBytes(trace) : segyBytes(trace, plan, segy)));
     }
     const drawn = drawGather(traces.at(-1)!, plan, title);
     await write(picture, withReceipt(drawn, hashOfAll(options.hash, `${source}`, ...hashes)));
@@ -456,11 +458,11 @@ async function shootAll(world: World, device: OpenedDevice, options: Shooting): 
   const cellsPerSecond = left.length === 0 ? 0 : cellsOf(grid) * steps * left.length / seconds;
   const modelCellsPerSecond = cellsPerSecond * cellsOf(model.grid) / cellsOf(grid),
     cells = ownOf(model, model.grid);
-  const its = { edges, edgesPart, timeStep, steps, interval, samples };
+  const setting = { edges, edgesPart, timeStep, steps, interval, samples };
   const rates = { cellsPerSecond, modelCellsPerSecond, ranks, configuration };
   const work = `${formatPlural(steps, "step")} of ${formatDuration(timeStep * 1e9)}`;
   print(
-    json ? { model: cells, grid: ownOf(stencil, grid), ...its, ...rates, files } : [
+    json ? { model: cells, grid: ownOf(stencil, grid), ...setting, ...rates, files } : [
       `Model ${cells.join("x")}, with edges of ${formatPlural(edges, "cell")} ${describeGrid(problem)}, ` +
       `${formatPercent(edgesPart)} of it edges; ${work}`,
       `${describeConfiguration(configuration)}, on ${ranks.map(({ device }) => device).join(", ")}`,

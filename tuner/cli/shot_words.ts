@@ -13,7 +13,7 @@ import { VERSION } from "../version.ts";
 const SLOWEST = 20, FASTEST_GAS = 1400, LIGHTEST = 25;
 
 const span = ({ least, most }: Pick<VelocityModel, "least" | "most">): string =>
-  [...new Set([least, most])].map((one) => `${Number(one.toPrecision(4))}`).join(" to ");
+  [...new Set([least, most])].map((velocity) => `${Number(velocity.toPrecision(4))}`).join(" to ");
 
 /** What looks like another unit than it should have, with its values. */
 export function oddUnits(
@@ -21,8 +21,8 @@ export function oddUnits(
   slow?: VelocityModel,
   density?: VelocityModel,
 ): string[] {
-  const odd = ([["velocity", model], ["velocity-s", slow]] as const).flatMap(([name, one]) =>
-    one && one.most > 0 && one.most < SLOWEST ? [`--${name} of ${span(one)} m/s: are these km/s?`] : []
+  const odd = ([["velocity", model], ["velocity-s", slow]] as const).flatMap(([name, of]) =>
+    of && of.most > 0 && of.most < SLOWEST ? [`--${name} of ${span(of)} m/s: are these km/s?`] : []
   );
   if (density && density.most < LIGHTEST && model.least > FASTEST_GAS) {
     odd.push(`--density of ${span(density)} kg/m³: are these g/cm³?`);
@@ -38,7 +38,7 @@ export function oddUnits(
 /** What is said of edges that nobody asked for where they are most of the grid. */
 export function edgesNote(edges: number, model: Grid, grid: Grid, surface: string): string {
   const top = surface === "free" ? "" : ", --surface free leaves them out at the top";
-  const [own, all] = [model, grid].map((one) => formatCount(cellsOf(one))), half = Math.ceil(edges / 2);
+  const [own, all] = [model, grid].map((grid) => formatCount(cellsOf(grid))), half = Math.ceil(edges / 2);
   return `edges of ${edges} cells, as -40 dB need, make ${all} cells of the model's ${own}: --edges ${half} ` +
     `halves their width and reflects more${top}, a higher --frequency needs fewer`;
 }

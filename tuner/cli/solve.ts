@@ -199,7 +199,7 @@ interface Solved {
 
 /** The times of the whole: of the slowest rank, by the host's clock. */
 function measuresOf({ problem: { grid }, plan: { plan, stepNs, costs }, runs, profiled }: Solved) {
-  const slowest = runs.reduce((one, other) => other.wallNs > one.wallNs ? other : one);
+  const slowest = runs.reduce((slowest, other) => other.wallNs > slowest.wallNs ? other : slowest);
   const { wallNs, steps } = slowest;
   // what all devices would take together, without ghost cells and exchanges
   const rate = costs.reduce((sum, cost) => sum + 1 / updateNs(cost, plan), 0);

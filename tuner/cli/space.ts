@@ -61,7 +61,7 @@ type Asked = Pick<Traversal, "name" | "capabilities">;
 /** The answers of all traversals; a window is the GPU's alone. */
 export function whichCan(problem: Problem, limits?: DeviceLimits): Answer[] {
   const ask = (device: Answer["device"], all: readonly Asked[], limits?: DeviceLimits): Answer[] =>
-    all.map((one) => ({ device, traversal: one.name, refusal: refusalOf(one, problem, limits) ?? null }));
+    all.map((way) => ({ device, traversal: way.name, refusal: refusalOf(way, problem, limits) ?? null }));
   return [...ask("gpu", TRAVERSALS, limits), ...ask("cpu", CPU_TRAVERSALS)];
 }
 

@@ -173,7 +173,7 @@ function barOf(part: number): string {
 
 /** The best of each traversal on each device, and of both together, the fastest first. */
 function ratesOf({ bestOfEach, together }: TuneOutcome): Measurement[] {
-  return [...bestOfEach.values(), together].filter((one) => one !== undefined)
+  return [...bestOfEach.values(), together].filter((measurement) => measurement !== undefined)
     .sort((a, b) => b.cellsPerSecond - a.cellsPerSecond);
 }
 
@@ -198,10 +198,10 @@ function chart(outcome: TuneOutcome, { hasBars }: SummaryContext): Line[] {
     }
     return `${formatPercent(cellsPerSecond / entry.result.cellsPerSecond)} of the ${word}`;
   };
-  const rows = sorted.map((one) => {
-    const bars = hasBars ? [barOf(one.cellsPerSecond / longest.cellsPerSecond)] : [];
-    const rate = gcells(one.cellsPerSecond, { like: longest.cellsPerSecond });
-    return [wayOf(one.configuration), rate, ...bars, standing(one)];
+  const rows = sorted.map((measurement) => {
+    const bars = hasBars ? [barOf(measurement.cellsPerSecond / longest.cellsPerSecond)] : [];
+    const rate = gcells(measurement.cellsPerSecond, { like: longest.cellsPerSecond });
+    return [wayOf(measurement.configuration), rate, ...bars, standing(measurement)];
   });
   const [, unit] = formatRate(longest.cellsPerSecond).split(" ");
   return ["", `The best of each traversal, in ${unit}:`, { rows, right: [1], indent: "  " }];

@@ -76,8 +76,8 @@ export async function resolveSizes(
   machine?: DeviceDescription,
 ): Promise<readonly [ResolvedProblem, ...ResolvedProblem[]]> {
   const resolve = (grid: OwnGrid | undefined) => resolveOptions("tune", { ...options, grid }, machine);
-  const [one] = grids;
-  const first = await resolve(one);
+  const [grid] = grids;
+  const first = await resolve(grid);
   const { problem: { stencil }, device: { gpu } } = first;
   const named = new Map(grids.map((grid) => [`${grid}`, grid])).values();
   const all = sizes === undefined ? [...named].slice(1) : typicalGrids(stencil, gpu);
@@ -115,7 +115,7 @@ export async function tuneOn(
   const tight = whyTight(options.budget, requested.length);
   if (tight !== undefined) say(`facet: ${tight}`);
   let exitCode = EXIT.done as number, model: DeviceModel | undefined, written: string | undefined;
-  for (const [i, one] of requested.entries()) {
+  for (const [i, resolved] of requested.entries()) {
     if (i > 0 && attended.signal.aborted) break;
     if (i > 0 && !options.json) print([""]);
     // each gets an equal part of what is left
@@ -127,7 +127,7 @@ export async function tuneOn(
       : { evaluations: Math.max(1, Math.floor((options.budget.evaluations + i) / requested.length)) };
     const learned = measured.flatMap(({ samples }) => samples);
     const { outcome, record, code, ...made } = await tuneOne(devices, { ...options, budget }, {
-      ...one,
+      ...resolved,
       learned,
       attended,
     });
@@ -135,7 +135,7 @@ export async function tuneOn(
     written ??= made.written;
     records.push(record);
     const { entry, problem } = outcome;
-    model = deviceModelOf(measuredDevice(one.device, outcome));
+    model = deviceModelOf(measuredDevice(resolved.device, outcome));
     if (entry !== undefined) measured.push({ problem, samples: samplesOf(entry, problem, model) });
   }
   const unseen = requested.length > 1 && model !== undefined ? leaveOneOut(measured, model) : [];

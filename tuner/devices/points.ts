@@ -54,7 +54,7 @@ export function pointsOfParts(points: WatchedPoints, places: readonly PartPlace[
           for (const row of rows) whole.values[row] = values[i++]!;
           whole.left--;
         }
-        for (const [sample, { values, left }] of [...waiting].sort(([one], [other]) => one - other)) {
+        for (const [sample, { values, left }] of [...waiting].sort(([a], [b]) => a - b)) {
           if (left > 0) break;
           points.take(sample, values);
           waiting.delete(sample);

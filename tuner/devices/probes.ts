@@ -188,8 +188,8 @@ class Probe {
     const [xs, ys, zs] = AXES.map((axis) => runsOf(first[axis], grid[axis], whole[axis]));
     const all = xs!.flatMap((x) => ys!.flatMap((y) => zs!.map((z) => [x, y, z] as const)));
     const boxesAt = (from: "from" | "to"): Box[] =>
-      all.flatMap((one) =>
-        this.#boxes({ low: gridOf((i) => one[i][from]), size: gridOf((i) => one[i].cells) })
+      all.flatMap((runs) =>
+        this.#boxes({ low: gridOf((i) => runs[i][from]), size: gridOf((i) => runs[i].cells) })
       );
     [this.boxes, this.#own] = [boxesAt("from"), boxesAt("to")];
   }
@@ -247,7 +247,7 @@ class Probe {
     const sent = points.amplitudes(from, steps), planes = planesOf(update), [, ny, nz] = grid;
     const indexOf = ({ field, cell: [x, y, z] }: Point): number => ((x * planes + field) * ny + y) * nz + z;
     const onMade: ReferenceRun["onMade"] & object = (made, level, step) => {
-      const isMade = ({ field }: Point): boolean => made.some((one) => one.field === field);
+      const isMade = ({ field }: Point): boolean => made.some((value) => value.field === field);
       added.points.forEach((point, i) => {
         const row = (step - from) * points.added.length + added.rows[i]!;
         if (isMade(point)) level[indexOf(point)]! += sent[row]!;

@@ -232,9 +232,9 @@ export class Survey {
   ): void {
     checkOptions("add the sources", options, ["interpolation", "weight"]);
     const refuse = refuserOf("sources"), sources = this.#problem.stencil.update.sources ?? [];
-    const source = sources.find((one) => one.name === name);
+    const source = sources.find((source) => source.name === name);
     if (source === undefined) {
-      const known = sources.map((one) => one.name).join(", ") || "none: this equation declares no source";
+      const known = sources.map(({ name }) => name).join(", ") || "none: this equation declares no source";
       return refuse(`the name must be one of ${known}`, describeValue(name));
     }
     const places = source.into.map(({ field }) => this.#placesOf(field, positions, options, refuse));
@@ -335,12 +335,13 @@ export class Survey {
       const each = [...new Set(signatures)] as Float32Array[];
       values.push(...each);
       const lengths = each.map(({ length }) => length);
-      return { ...given, signatures: signatures.map((one) => each.indexOf(one as Float32Array)), lengths };
+      const places = signatures.map((values) => each.indexOf(values as Float32Array));
+      return { ...given, signatures: places, lengths };
     });
     const receivers = this.#receivers.flatMap(({ given, record, next }): SavedGroup[] => {
       const kept = { ...given, every: this.#every, next };
       if (record instanceof Spectra) {
-        return [{ ...kept, frequencies: record.frequencies, sums: record.sums().map((one) => [...one]) }];
+        return [{ ...kept, frequencies: record.frequencies, sums: record.sums().map((sum) => [...sum]) }];
       }
       if (!(record instanceof Traces)) return [];
       const { first, samples } = record.all();
@@ -359,7 +360,7 @@ export class Survey {
       const options = { ...(interpolation && { interpolation }), ...(weight && { weight }) };
       if ("signatures" in group) {
         const each = group.lengths.map(take);
-        this.addSources(name, positions, group.signatures.map((one) => each[one]!), options);
+        this.addSources(name, positions, group.signatures.map((signature) => each[signature]!), options);
         continue;
       }
       const { every, next, frequencies, samples, sums } = group;
@@ -515,7 +516,7 @@ function givenOf(
   const weights = weight && positions.map((position) => weight(...position as readonly number[] as Offset));
   return {
     name,
-    positions: positions.map((one) => [...one] as readonly number[] as Position),
+    positions: positions.map((position) => [...position] as readonly number[] as Position),
     interpolation,
     weights,
   };

@@ -71,10 +71,10 @@ export function spaceOfEntry(
 ): { space: RecordedSpace & { readonly records: readonly SpaceRecord[] }; notCarried: string[] } {
   const { problem } = entry, { device } = profile;
   const evaluations: Evaluation[] = [
-    ...measured.map((one) => ({ kind: "measurement" as const, ...one })),
-    ...failed.map((one) => ({ kind: "failure" as const, ...one })),
+    ...measured.map((measurement) => ({ kind: "measurement" as const, ...measurement })),
+    ...failed.map((failure) => ({ kind: "failure" as const, ...failure })),
   ];
-  const values = evaluations.map((one) => valuesOf(configurationIn(one)));
+  const values = evaluations.map((evaluation) => valuesOf(configurationIn(evaluation)));
   const names = [...new Set(values.flatMap(Object.keys))];
   return {
     space: {
@@ -86,7 +86,7 @@ export function spaceOfEntry(
         name,
         values: sortedValues(values.map((own) => own[name] ?? null)),
       })),
-      records: evaluations.map((one) => recordOf(one, problem, names)),
+      records: evaluations.map((evaluation) => recordOf(evaluation, problem, names)),
       facet: {
         version: FACET_BLOCK_VERSION,
         kernelSource,

@@ -141,7 +141,7 @@ function survey(
   const drop = (): void => {
     ranked.sort((a, b) => b.cellsPerSecond - a.cellsPerSecond);
     // too few samples for an interval say nothing of ties
-    const rated = ranked.filter((one) => ratedOf(one).confidence95 !== null);
+    const rated = ranked.filter((point) => ratedOf(point).confidence95 !== null);
     ranked = rated[0] === ranked[0] ? [...overlappingTies(rated)] : ranked.slice(0, 1);
   };
   let count = 0, timeless = 0, wrong = 0, differs = false;

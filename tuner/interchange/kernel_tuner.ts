@@ -236,7 +236,7 @@ function valuesOfKey(key: string, record: unknown, parameters: readonly SpacePar
     const listed = values.find((value) => sameKey(part, [value]));
     return listed ?? (part.trim() !== "" && Number.isFinite(Number(part)) ? Number(part) : part);
   };
-  return Object.fromEntries(parameters.map((one, i) => [one.name, valueOf(parts[i]!, one)]));
+  return Object.fromEntries(parameters.map((of, i) => [of.name, valueOf(parts[i]!, of)]));
 }
 
 /** A value as Python's `str` writes it; whole numbers without a point, since in JSON 1.0 is 1. */

@@ -99,7 +99,7 @@ export const timesSchema = z.array(runSchema, "a list of times").nullish();
 
 /** Whether a time is the result of these runs. A tool may leave out some, or take off an overhead: a factor of 2 is none. */
 export function isOfRuns(timeMs: number, timesMs: readonly number[]): boolean {
-  return timesMs.some((one) => one <= 2 * timeMs) && timesMs.some((one) => timeMs <= 2 * one);
+  return timesMs.some((known) => known <= 2 * timeMs) && timesMs.some((known) => timeMs <= 2 * known);
 }
 
 /** Throws where a time is not the result of the runs beside it: one of them has another unit, or was changed. */

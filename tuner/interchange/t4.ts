@@ -286,9 +286,9 @@ export function writeT4({ parameters, objectives, ...space }: RecordedSpace): Sp
         },
         invalidity: failure ?? "correct",
         correctness,
-        measurements: measurements.map((one) => ({
-          ...one,
-          value: one.unit === "ms" ? asFloat(one.value) : one.value,
+        measurements: measurements.map((measurement) => ({
+          ...measurement,
+          value: measurement.unit === "ms" ? asFloat(measurement.value) : measurement.value,
         })),
         cache_key: key,
       });

@@ -32,12 +32,12 @@ export function chooseFinalists(
   if (best === undefined) return [];
   const count = Math.min(Math.max(Math.floor(most), LEAST_FINALISTS), MOST_FINALISTS);
   const within = (part: number): readonly Measurement[] =>
-    measured.filter((one) =>
-      one.cellsPerSecond >= (1 - part) * best.cellsPerSecond ||
-      (one.samples.length >= LEAST_SAMPLES && one.confidence95[1] >= best.confidence95[0])
+    measured.filter((measurement) =>
+      measurement.cellsPerSecond >= (1 - part) * best.cellsPerSecond ||
+      (measurement.samples.length >= LEAST_SAMPLES && measurement.confidence95[1] >= best.confidence95[0])
     );
   const fastest = within(HOPELESS).slice(0, Math.min(FASTEST, count));
-  const near = within(WITHIN).filter((one) => !fastest.includes(one));
+  const near = within(WITHIN).filter((measurement) => !fastest.includes(measurement));
   const others = order(near).slice(0, count - fastest.length);
-  return measured.filter((one) => fastest.includes(one) || others.includes(one));
+  return measured.filter((measurement) => fastest.includes(measurement) || others.includes(measurement));
 }

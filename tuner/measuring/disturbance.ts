@@ -23,10 +23,10 @@ export function describeDisturbance(rates: readonly number[]): string | undefine
   const near = (logarithms: readonly number[]): string =>
     formatRate(median(logarithms.map(Math.exp)), { like: Math.exp(middle) });
   const fence = (group: number[]): number => Math.max(LEAST_GAP, FENCE * interquartileRange(group));
-  const gaps = sorted.slice(least, length - least + 1).map((one, i) => one - sorted[least + i - 1]!);
+  const gaps = sorted.slice(least, length - least + 1).map((sample, i) => sample - sorted[least + i - 1]!);
   const cut = least + gaps.indexOf(Math.max(...gaps)), low = sorted.slice(0, cut), high = sorted.slice(cut);
   const [first, last] = [0.25, 0.75].map((part) => quantileSorted(sorted, part)) as [number, number];
-  const outliers = sorted.filter((one) => one < first - fence(sorted) || one > last + fence(sorted))
+  const outliers = sorted.filter((sample) => sample < first - fence(sorted) || sample > last + fence(sorted))
     .sort((a, b) => Math.abs(b - middle) - Math.abs(a - middle));
   const [many, all] = [cut, length].map(formatCount);
   const seen = Math.max(...gaps) > Math.max(fence(low), fence(high))

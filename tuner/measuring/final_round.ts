@@ -80,16 +80,16 @@ export async function finalRound(
   for (let block = 0; block < MOST_BLOCKS && compete.length > 0; block++) {
     const beganNs = session.now();
     const isSure = block < SURE_BLOCKS;
-    const order = compete.flatMap((one) => {
-      const parts = partsOfTurn(one.before, problem);
-      return Array.from({ length: parts }, (_, part) => ({ one, parts, key: part + draw() }));
+    const order = compete.flatMap((finalist) => {
+      const parts = partsOfTurn(finalist.before, problem);
+      return Array.from({ length: parts }, (_, part) => ({ finalist, parts, key: part + draw() }));
     }).sort((a, b) => a.key - b.key);
     const isLate = beganNs + turnNs * order.length > deadlineNs;
     if (signal.aborted || (isLate && !isSure)) break;
-    for (const [place, { one, parts }] of order.entries()) {
+    for (const [place, { finalist, parts }] of order.entries()) {
       if (signal.aborted) break;
-      if (!racing.includes(one)) continue;
-      const { configuration } = one.before;
+      if (!racing.includes(finalist)) continue;
+      const { configuration } = finalist.before;
       const evaluation = await evaluateOn(session, configuration, {
         problem,
         samplingNs: TURN_NS / parts,
@@ -97,12 +97,12 @@ export async function finalRound(
         isAgain: isAgain(configuration),
         isReported: true,
       });
-      if ("failure" in evaluation) racing.splice(racing.indexOf(one), 1);
+      if ("failure" in evaluation) racing.splice(racing.indexOf(finalist), 1);
       else {
         const { samples, clock } = evaluation.measurement;
-        one.blocks[block] = [...one.blocks[block] ?? [], ...samples];
-        (one.parts[block] ??= []).push(median(samples));
-        one.clock = clock && Math.min(clock, one.clock ?? 1);
+        finalist.blocks[block] = [...finalist.blocks[block] ?? [], ...samples];
+        (finalist.parts[block] ??= []).push(median(samples));
+        finalist.clock = clock && Math.min(clock, finalist.clock ?? 1);
       }
       const left = order.length - 1 - place + order.length * Math.max(0, LEAST_BLOCKS - 1 - block);
       await onEvaluation(evaluation, ++done, done + left);
@@ -110,21 +110,21 @@ export async function finalRound(
     turnNs = (session.now() - beganNs) / order.length;
     const standings = standingsOf(racing.map(ratesOf));
     if (standings === undefined) {
-      compete = compete.filter((one) => racing.includes(one));
+      compete = compete.filter((finalist) => racing.includes(finalist));
       continue;
     }
     // if the fastest has failed, others are among the best again
     compete = racing.filter((_, i) => standings[i]!.isTied);
     const found = measurementsOf(racing, standings);
-    const areKnown = standings.every((one, i) => !one.isTied || (isKnown(one) && isComparable(found[i]!)));
+    const areKnown = standings.every((of, i) => !of.isTied || (isKnown(of) && isComparable(found[i]!)));
     if (block + 1 >= LEAST_BLOCKS && areKnown) break;
   }
   const standings = done === 0 ? undefined : standingsOf(racing.map(ratesOf));
   const measurements = measurementsOf(racing, standings);
-  return racing.map((one, i) => ({
-    before: one.before,
+  return racing.map((finalist, i) => ({
+    before: finalist.before,
     measurement: measurements[i]!,
-    blocks: one.blocks,
+    blocks: finalist.blocks,
     standing: standings?.[i],
   })).sort((a, b) => b.measurement.cellsPerSecond - a.measurement.cellsPerSecond);
 }
@@ -160,7 +160,7 @@ export function partsOfTurn(
 function measurementsOf(racing: readonly Racer[], standings: readonly Standing[] | undefined): Measurement[] {
   const among = standings === undefined ? racing.length : standings.filter(({ isTied }) => isTied).length;
   const noise = noiseOfTurns(racing.map(turnsOf));
-  return racing.map((one) => measurementAfter(one, { among, noise }));
+  return racing.map((finalist) => measurementAfter(finalist, { among, noise }));
 }
 
 /** Whether a slowdown is known precisely enough. */

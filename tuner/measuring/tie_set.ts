@@ -81,8 +81,8 @@ export function standingsOf(finalists: readonly Turns[]): readonly Standing[] | 
   }
   if (finalists.length === 0) return [];
   if (finalists.length === 1) return [ALONE];
-  const pairs = finalists.map((one, i) =>
-    finalists.map((other, j) => i === j ? undefined : pairOf(one, other))
+  const pairs = finalists.map((finalist, i) =>
+    finalists.map((other, j) => i === j ? undefined : pairOf(finalist, other))
   );
   if (pairs.flat().some((pair) => pair !== undefined && pair.blocks < 2)) return undefined;
 
@@ -103,7 +103,7 @@ export function standingsOf(finalists: readonly Turns[]): readonly Standing[] | 
     return { low: at(-errors), found: at(0), high: at(errors) };
   });
   const tied = slowdowns.filter((_, i) => isTied[i]);
-  const first = slowdowns.indexOf(tied.reduce((best, one) => one.found < best.found ? one : best));
+  const first = slowdowns.indexOf(tied.reduce((a, b) => b.found < a.found ? b : a));
   return slowdowns.map(({ low, found, high }, i) =>
     // alone at the top there is nothing to compare it with
     found === -Infinity ? ALONE : {
@@ -147,9 +147,9 @@ function largest(row: readonly (Pair | undefined)[], noise: Noise, errors: numbe
   return -Math.expm1(-Math.max(...ends));
 }
 
-function pairOf(one: Turns, other: Turns): Pair {
-  const differences = one.flatMap((rate, block) => {
-    const against = other[block];
+function pairOf(a: Turns, b: Turns): Pair {
+  const differences = a.flatMap((rate, block) => {
+    const against = b[block];
     return rate === undefined || against === undefined ? [] : [Math.log(against / rate)];
   });
   const blocks = differences.length;

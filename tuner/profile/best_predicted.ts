@@ -158,8 +158,8 @@ function inEveryWay(kind: readonly Ranked<Way>[], target: PredictionTarget, mode
   const traversal = traversalOf(kind[0]!.way), writing = namesOf(traversal, "writing");
   const ordering = namesOf(traversal, "ordering");
   const shapes = Map.groupBy(kind, ({ way }) => kernelOf(way, writing));
-  const ways = [...shapes.values()].slice(0, MOST_WRITTEN).flatMap(([one]) =>
-    writing.length > 0 ? variants(one!.way, target, model, { free: writing }) : [one!.way]
+  const ways = [...shapes.values()].slice(0, MOST_WRITTEN).flatMap(([shape]) =>
+    writing.length > 0 ? variants(shape!.way, target, model, { free: writing }) : [shape!.way]
   );
   const best = ordering.length > 0 ? corrected(ways, model).slice(0, MOST_WRITTEN) : [];
   const others = best.flatMap(({ way }) =>
@@ -255,13 +255,13 @@ function cpuWays(target: PredictionTarget, reasons: string[]): Way[] {
     reasons.push(`CPU: ${whole.reason}`);
     return [];
   }
-  return cpuCandidates(problem, Math.max(1, cpuWorkers)).flatMap((one) => {
-    const adapted = adaptConfiguration(one.configuration, target);
+  return cpuCandidates(problem, Math.max(1, cpuWorkers)).flatMap((candidate) => {
+    const adapted = adaptConfiguration(candidate.configuration, target);
     if ("reason" in adapted) {
       if (reasons.length < 2) reasons.push(`CPU: ${adapted.reason}`);
       return [];
     }
-    return [{ candidate: one, on: problem, share: one.configuration.share, changes: [] }];
+    return [{ candidate, on: problem, share: candidate.configuration.share, changes: [] }];
   });
 }
 

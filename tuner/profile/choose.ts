@@ -194,7 +194,7 @@ function chooseAnew(asked: Asked): Choice {
   for (const grade of grades) {
     const here = graded.get(grade) ?? [], nears = nearestEntries(here, wanted, stencil, MOST_ENTRIES);
     if (nears.length === 0) continue;
-    const elsewhere = ofKind.filter((one) => !here.includes(one));
+    const elsewhere = ofKind.filter((entry) => !here.includes(entry));
     const others = nearestEntries(elsewhere, wanted, stencil, MOST_ENTRIES);
     // what comes with Facet was measured on another specimen; of a device like this one it only says what to expect
     const same = nears.filter((near) => near.distance === 0 || (isOpen && isLongRun(near, problem)))
@@ -326,7 +326,7 @@ function learntFrom(asked: Asked, entries: readonly NearEntry[][], device: Devic
   return keep(asked, JSON.stringify([hashOf(stencil.update), isCpu, device, key]), () => {
     const [here, elsewhere] = entries, samples = learn(here!, stencil, { isHere: true, isCpu });
     const known = [...samples.values()].flat().length;
-    for (const [entry, its] of learn(elsewhere!, stencil, { isCpu, known })) samples.set(entry, its);
+    for (const [entry, found] of learn(elsewhere!, stencil, { isCpu, known })) samples.set(entry, found);
     return { samples, model: new CostModel(device, [...samples.values()].flat()) };
   });
 }
@@ -352,7 +352,7 @@ function predicted(
   const { best, runnersUp, baseline } = bestPredicted(target, model, like);
   if (best === undefined) return undefined;
   const { configuration, cellsPerSecond, interval95 } = best;
-  const isLike = (one: Sample): boolean => kindOf(one) === best.kind;
+  const isLike = (sample: Sample): boolean => kindOf(sample) === best.kind;
   const near = nears.find(({ entry }) => samples.get(entry)?.some(isLike)) ?? nears[0]!;
   const same = samples.get(near.entry)?.find(isLike);
   const changes = same === undefined

@@ -33,9 +33,9 @@ function jsonOf(value: unknown, start = "\n"): string {
   if (typeof value !== "object" || value === null) return JSON.stringify(value);
   const inner = `${start}  `, isList = Array.isArray(value);
   const parts = isList
-    ? value.map((one) => jsonOf(one, inner))
-    : Object.entries(value).filter(([, one]) => one !== undefined)
-      .map(([name, one]) => `${JSON.stringify(name)}: ${jsonOf(one, inner)}`);
+    ? value.map((element) => jsonOf(element, inner))
+    : Object.entries(value).filter(([, member]) => member !== undefined)
+      .map(([name, member]) => `${JSON.stringify(name)}: ${jsonOf(member, inner)}`);
   const line = `[${parts.join(", ")}]`;
   if (isList && line.length <= 90 && !line.includes("\n")) return line;
   const [open, end] = isList ? "[]" : "{}";

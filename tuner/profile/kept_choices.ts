@@ -46,7 +46,7 @@ export function keyOf(
 ): string {
   const limits = device && [...Object.values(limitsOf(device.limits)), device.limits.windowBytes];
   return JSON.stringify([
-    profiles.map((one) => numberOf(one)),
+    profiles.map((profile) => numberOf(profile)),
     problemKey(describeProblem(problem)),
     isOpen,
     problem.stencil.dimensions,

@@ -32,11 +32,11 @@ export async function hashKernels(
 /** The first few in a fixed order in which every value along every axis occurs: any of them may write the kernel. */
 function witnessesOf(candidates: readonly Candidate[]): Candidate[] {
   const placeOf = ({ traversal, parameters }: Candidate) => coordinatesOf(traversal.name, parameters);
-  const keys = new Map(candidates.map((one) => [one, JSON.stringify(Object.entries(placeOf(one)))]));
+  const keys = new Map(candidates.map((way) => [way, JSON.stringify(Object.entries(placeOf(way)))]));
   const seen = new Set<string>();
-  return candidates.toSorted((a, b) => keys.get(a)! < keys.get(b)! ? -1 : 1).filter((one) => {
+  return candidates.toSorted((a, b) => keys.get(a)! < keys.get(b)! ? -1 : 1).filter((way) => {
     const before = seen.size;
-    for (const [name, value] of Object.entries(placeOf(one))) seen.add(`${name}=${value}`);
+    for (const [name, value] of Object.entries(placeOf(way))) seen.add(`${name}=${value}`);
     return seen.size > before;
   });
 }
@@ -49,11 +49,11 @@ async function hashCpuKernel({ stencil: { update }, grid, boundary }: Problem): 
 }
 
 /** Whether a configuration's kernels are the same in both {@linkcode hashKernels}; older versions wrote other texts. */
-export function hasSameKernels({ traversal, share }: Configuration, one: string, other: string): boolean {
+export function hasSameKernels({ traversal, share }: Configuration, a: string, b: string): boolean {
   const names = slicesOf(share).map(({ device }) => device === "gpu" ? traversal : CPU);
   const hashesOf = (text: string) =>
     new Map(text.split(" ").map((part) => part.split("=") as [string, string]));
-  const ours = hashesOf(one), theirs = hashesOf(other);
+  const ours = hashesOf(a), theirs = hashesOf(b);
   return names.every((name) => ours.get(name) !== undefined && ours.get(name) === theirs.get(name));
 }
 

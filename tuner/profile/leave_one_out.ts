@@ -45,18 +45,18 @@ export function leaveOneOut(
   device: DeviceModel,
   isKnown = (other: Problem, { grid }: Problem): boolean => other.grid.join() !== grid.join(),
 ): UnseenProblem[] {
-  const points = new Map(measured.map((one) => {
-    const fastestFirst = one.samples.toSorted((a, b) => b.cellsPerSecond - a.cellsPerSecond);
+  const points = new Map(measured.map((problem) => {
+    const fastestFirst = problem.samples.toSorted((a, b) => b.cellsPerSecond - a.cellsPerSecond);
     return [
-      one,
+      problem,
       pointsOf(fastestFirst.map((sample) => ({ ...sample, traversal: sample.traversal.name, sample }))),
     ];
   }));
-  const described = new Map(measured.map((one) => [one, describeProblem(one.problem)]));
-  return measured.flatMap((one): UnseenProblem[] => {
-    const nearest = measured.filter(({ problem }) => isKnown(problem, one.problem))
+  const described = new Map(measured.map((problem) => [problem, describeProblem(problem.problem)]));
+  return measured.flatMap((unseen): UnseenProblem[] => {
+    const nearest = measured.filter(({ problem }) => isKnown(problem, unseen.problem))
       .map((other) => {
-        const [here, there] = [described.get(one)!, described.get(other)!];
+        const [here, there] = [described.get(unseen)!, described.get(other)!];
         const isSame = stencilKey(here) === stencilKey(there);
         const apart = isSame ? 0 : equationDistance(workIn(here), workIn(there));
         const far = apart + problemDistance(here, there);
@@ -71,22 +71,22 @@ export function leaveOneOut(
     const elsewhere = nearest.filter(({ device }) => device).slice(0, mostElsewhere(here.length));
     const known = [...here, ...elsewhere];
     if (known.length === 0) return [];
-    const ways = one.samples.map((candidate) => ({ candidate, on: one.problem }));
+    const ways = unseen.samples.map((candidate) => ({ candidate, on: unseen.problem }));
     const first = mostPromising(ways, new CostModel(device, known));
     // where one thing was measured, no choice could lose
     if (first === undefined || ways.length < 2) return [];
     const chosen = first.way.candidate;
     const fastest = (some: readonly Sample[]): number =>
       Math.max(0, ...some.map(({ cellsPerSecond }) => cellsPerSecond));
-    const best = fastest(one.samples);
+    const best = fastest(unseen.samples);
     return [{
-      grid: ownOf(one.problem.stencil, one.problem.grid),
+      grid: ownOf(unseen.problem.stencil, unseen.problem.grid),
       known: known.length,
       chosen,
       expected: Math.exp(first.mean),
       deviation: first.deviation,
       best,
-      plain: fastest(one.samples.filter(({ traversal: { name } }) => name === stepwise.name)),
+      plain: fastest(unseen.samples.filter(({ traversal: { name } }) => name === stepwise.name)),
       loss: 1 - chosen.cellsPerSecond / best,
     }];
   });

@@ -12,12 +12,12 @@ export function isFuture(date: string): boolean {
 export type DeviceIdentity = Pick<ProfileDevice, "gpu" | "cpu">;
 
 /** Whether both describe the same hardware. Systems, drivers' limits and versions may differ. */
-export function isSameDevice(one: DeviceIdentity, other: DeviceIdentity): boolean {
+export function isSameDevice(a: DeviceIdentity, b: DeviceIdentity): boolean {
   const identify = ({ gpu, cpu }: DeviceIdentity): string => {
     const ofGpu = gpu && [gpu.vendor, gpu.architecture, gpu.device, gpu.description, gpu.isFallback];
     return JSON.stringify([ofGpu, cpu.model, cpu.cores]);
   };
-  return identify(one) === identify(other);
+  return identify(a) === identify(b);
 }
 
 /** All devices of a profile, each as a profile of its own. */
@@ -58,13 +58,12 @@ export function mergeProfiles(
   const timeOf = ({ createdAt }: DeviceEntries): number =>
     isFuture(createdAt) ? -Infinity : Date.parse(createdAt);
   for (const { tool, createdAt, device, entries } of [first, second].flatMap(devicesOf)) {
-    const one = { tool, createdAt, device, entries };
+    const profile = { tool, createdAt, device, entries };
     const at = devices.findIndex((other) => isSameDevice(other.device, device));
-    if (at < 0) devices.push(one);
     // what was written at the same time: the second counts
-    else {devices[at] = timeOf(one) < timeOf(devices[at]!)
-        ? joined(one, devices[at]!, onConflict)
-        : joined(devices[at]!, one, onConflict);}
+    const known = devices[at], isLater = known !== undefined && timeOf(profile) >= timeOf(known);
+    if (known === undefined) devices.push(profile);
+    else devices[at] = isLater ? joined(known, profile, onConflict) : joined(profile, known, onConflict);
   }
   const [main, ...others] = devices;
   const { $schema, schemaVersion } = second;

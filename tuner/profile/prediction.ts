@@ -32,7 +32,7 @@ export function predictionOf(
     return cpuCandidate(problem, { traversal: name, parameters, cpuWorkers }) ??
       { reason: `the CPU has no traversal ${name} any more` };
   }
-  const traversal = TRAVERSALS.find((one) => one.name === name);
+  const traversal = TRAVERSALS.find((traversal) => traversal.name === name);
   if (traversal === undefined) return { reason: `there is no traversal ${name} any more` };
   const odd = refusedBy(problem, name) ?? (isTrusted ? undefined : oddValue(traversal, problem, parameters));
   if (odd !== undefined) return { reason: `${name}: ${odd}` };

@@ -49,9 +49,9 @@ export function stepsDistance(a: Pick<ProfileProblem, "steps">, b: Pick<ProfileP
 }
 
 /** How far two equations are from each other, by what stepwise asks of a device; what is of no use for another is infinitely far. */
-export function equationDistance(one: Likeness["work"], other: Likeness["work"]): number {
-  if (one === null || other === null || one[0] !== other[0]) return Infinity;
-  const ratio = (i: 1 | 2) => Math.abs(Math.log2(one[i] / other[i]));
+export function equationDistance(a: Likeness["work"], b: Likeness["work"]): number {
+  if (a === null || b === null || a[0] !== b[0]) return Infinity;
+  const ratio = (i: 1 | 2) => Math.abs(Math.log2(a[i] / b[i]));
   return OTHER_EQUATION + OTHER_WORK * (ratio(1) + ratio(2));
 }
 

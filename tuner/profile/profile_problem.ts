@@ -145,6 +145,6 @@ export function problemKey(problem: ProfileProblem): string {
 }
 
 /** Whether both are the same problem: what is computed, grid, boundary and steps. */
-export function isSameProblem(one: ProfileProblem, other: ProfileProblem): boolean {
-  return problemKey(one) === problemKey(other);
+export function isSameProblem(a: ProfileProblem, b: ProfileProblem): boolean {
+  return problemKey(a) === problemKey(b);
 }

@@ -41,7 +41,7 @@ export function recallEvaluations(
 }
 
 /** The same hardware, driver, system and Deno, whose part it is to compile for the driver. */
-function isSameSystem(one: JournalHeader, other: JournalHeader): boolean {
-  const { measured: _, ...device } = one.device, { measured: __, ...otherDevice } = other.device;
-  return one.driver === other.driver && isDeepStrictEqual(device, otherDevice);
+function isSameSystem(a: JournalHeader, b: JournalHeader): boolean {
+  const { measured: _, ...device } = a.device, { measured: __, ...otherDevice } = b.device;
+  return a.driver === b.driver && isDeepStrictEqual(device, otherDevice);
 }

@@ -61,7 +61,7 @@ export function samplesOf(entry: ProfileEntry, problem: Problem, device: DeviceM
   const add = (point: ProfilePoint, on: Problem): void => {
     const key = `${on.grid} ${pointKey(point)}`;
     if (found.has(key)) return;
-    const { cellsPerSecond, ...one } = point, prediction = predictionOf(one, on, device, isTrusted);
+    const { cellsPerSecond, ...way } = point, prediction = predictionOf(way, on, device, isTrusted);
     if (!("reason" in prediction)) found.set(key, { ...prediction, problem: on, cellsPerSecond });
   };
   const all = [{ configuration, cellsPerSecond }, ...tieSet, ...bestOfEach];

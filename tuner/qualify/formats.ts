@@ -83,7 +83,7 @@ export function markdownOf(qualification: Qualification): string {
   const { results, device, recorded, tolerance, note, elapsedNs } = qualification;
   const behind = results.filter(({ verdict }) => !isPassing(verdict));
   const allowed = tolerance === null ? "" : `Tolerance ${formatPercent(tolerance)}, `;
-  const [here, there] = [device, recorded].map((one) => escapeMarkdown(describeDevice(one)));
+  const [here, there] = [device, recorded].map((described) => escapeMarkdown(describeDevice(described)));
   const lines = [
     `## ${signOf(behind.length === 0)} ${escapeMarkdown(describeAnswer(qualification))}`,
     "",

@@ -99,8 +99,8 @@ export async function qualify(profile: Profile, options: QualifyOptions = {}): P
  */
 function partFor(profile: Profile, here: DeviceDescription): Profile {
   const parts = devicesOf(profile),
-    isSameGpu = (one: Profile): boolean =>
-      here.gpu !== null && isSameDevice({ ...one.device, cpu: here.cpu }, here);
+    isSameGpu = (other: Profile): boolean =>
+      here.gpu !== null && isSameDevice({ ...other.device, cpu: here.cpu }, here);
   const own = parts.find(({ device }) => isSameDevice(device, here)) ?? parts.find(isSameGpu);
   if (own !== undefined || parts.length === 1) return own ?? profile;
   const wanted = parts.map(({ device }) => describeDevice(device)).join("; ");

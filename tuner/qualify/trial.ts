@@ -40,7 +40,7 @@ export function configurationsOf(entry: ProfileEntry): Configuration[] {
 function othersOf({ configuration, tieSet, bestOfEach = [] }: ProfileEntry): ProfileRated[] {
   const known = [...tieSet, ...bestOfEach]
     .filter(({ configuration }) => !FORMER_TRAVERSALS.includes(configuration.traversal));
-  const others = new Map(known.map((one) => [configurationKey(one.configuration), one]));
+  const others = new Map(known.map((rated) => [configurationKey(rated.configuration), rated]));
   others.delete(configurationKey(configuration));
   return [...others.values()];
 }
@@ -235,10 +235,10 @@ export function trialsOf({ entries, device }: Profile, session: Session): Trial[
   }
   return entries.map((entry, i) => {
     const problem = problemOf(entry.problem);
-    for (const one of configurationsOf(entry)) {
-      const invalid = problem && whyInvalid(problem, one, device);
+    for (const configuration of configurationsOf(entry)) {
+      const invalid = problem && whyInvalid(problem, configuration, device);
       if (invalid === undefined) continue;
-      const name = `${describeProfileProblem(entry.problem)}; ${describeConfiguration(one)}`;
+      const name = `${describeProfileProblem(entry.problem)}; ${describeConfiguration(configuration)}`;
       throw new ProfileError(`Cannot qualify entry ${i + 1} (${name}): no device can run it: ${invalid}`);
     }
     return new Trial(entry, problem, device, session);

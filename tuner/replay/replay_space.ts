@@ -70,8 +70,8 @@ export interface ReplayCandidate extends Point {
 export function replayCandidates(space: ReplaySpace, prior?: ReplaySpace): ReplayCandidate[] {
   const { configurations, facet, title } = space;
   if (prior !== undefined) {
-    const known = new Map(prior.configurations.map((one) => [keyOf(one), one.rate]));
-    const rates = configurations.map((one) => known.get(keyOf(one)));
+    const known = new Map(prior.configurations.map((found) => [keyOf(found), found.rate]));
+    const rates = configurations.map((configuration) => known.get(keyOf(configuration)));
     const slowest = rates.reduce<number>((least, rate = Infinity) => Math.min(least, rate), Infinity);
     if (facet !== undefined || slowest === Infinity) {
       const why = facet === undefined
@@ -80,7 +80,7 @@ export function replayCandidates(space: ReplaySpace, prior?: ReplaySpace): Repla
       throw new ProfileError(`Cannot use ${prior.title} as the prior of ${title}: ${why}`);
     }
     const candidates = replayCandidates(space);
-    return candidates.map((one, i) => ({ ...one, elsewhere: rates[i] ?? slowest }));
+    return candidates.map((candidate, i) => ({ ...candidate, elsewhere: rates[i] ?? slowest }));
   }
   if (facet === undefined) {
     const traversal = { name: configurations[0]?.traversal ?? "kernel" };
@@ -112,13 +112,13 @@ function inOrderOfLists<C extends ReplayCandidate>(
   problem: Problem,
   limits: DeviceLimits,
 ): C[] {
-  const places = new Map(candidates.map((one) => {
-    const { traversal: { name: traversal }, parameters } = one;
+  const places = new Map(candidates.map((candidate) => {
+    const { traversal: { name: traversal }, parameters } = candidate;
     const place = Object.entries(listsOf(problem, traversal, limits)).reduce((place, [name, list]) => {
       const index = list.indexOf(parameters[name] ?? NaN);
       return place * (list.length + 1) + (index < 0 ? list.length : index);
     }, 0);
-    return [one, [TRAVERSALS.findIndex(({ name }) => name === traversal), place]];
+    return [candidate, [TRAVERSALS.findIndex(({ name }) => name === traversal), place]];
   }));
   const difference = (a: C, b: C, i: 0 | 1): number => places.get(a)![i]! - places.get(b)![i]!;
   return candidates.toSorted((a, b) => difference(a, b, 0) || difference(a, b, 1));
@@ -135,11 +135,11 @@ export function chooseUnseen(spaces: readonly ReplaySpace[]): ReadonlyMap<string
     const byProblem = Map.groupBy(some, ({ problem }) => describeProfileProblem(problem));
     const measured = [...byProblem.values()].map((recordings): MeasuredProblem => {
       const problem = problemOf(recordings[0]!.problem)!;
-      const samples = recordings.flatMap(({ space }) => replayCandidates(space)).flatMap((one) => {
-        const { parameters: { cpuWorkers, ...parameters }, predicted, recorded: { rate } } = one;
+      const samples = recordings.flatMap(({ space }) => replayCandidates(space)).flatMap((candidate) => {
+        const { parameters: { cpuWorkers, ...parameters }, predicted, recorded: { rate } } = candidate;
         if (rate === undefined) return [];
         const onCpu = cpuWorkers === undefined ? {} : { cpuWorkers };
-        return [{ ...one, ...onCpu, parameters, predicted: predicted!, problem, cellsPerSecond: rate }];
+        return [{ ...candidate, ...onCpu, parameters, predicted: predicted!, problem, cellsPerSecond: rate }];
       });
       return { problem, samples };
     });

@@ -14,7 +14,7 @@ export function configurationCard(view: EntryView): Html {
   const neighbours = neighboursOf(view);
   const rows = Object.entries(parameters).map(([name, value]) => {
     const { title, meaning, valueOf } = parameterWords(name, series);
-    const changes = neighbours.filter((one) => one.name === name).map(({ value, point }) =>
+    const changes = neighbours.filter((neighbour) => neighbour.name === name).map(({ value, point }) =>
       `${valueOf(value)}: ${formatChange(point.cellsPerSecond / cellsPerSecond - 1)}`
     );
     return [title, valueOf(value), meaning, changes.join("; ")];
@@ -41,8 +41,8 @@ export function configurationCard(view: EntryView): Html {
 /** The measured configurations of the winner's traversal that differ from it in exactly one parameter. */
 export function neighboursOf({ winner, points }: EntryView): { name: string; value: number; point: Point }[] {
   return points.flatMap((point) => {
-    const [one, ...others] = Object.entries(differences(winner, point));
-    return one === undefined || others.length > 0 ? [] : [{ name: one[0], value: one[1], point }];
+    const [first, ...others] = Object.entries(differences(winner, point));
+    return first === undefined || others.length > 0 ? [] : [{ name: first[0], value: first[1], point }];
   }).sort((a, b) => a.value - b.value);
 }
 

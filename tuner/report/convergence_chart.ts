@@ -17,7 +17,7 @@ export function convergenceFigure({ entry: { search }, records, points, winner }
   const last = best.at(-1);
   if (last === undefined) return "";
   const y = ({ cellsPerSecond }: Point): number => cellsPerSecond * GCELLS;
-  const over = (unit: string, x: (one: (typeof best)[number]) => number, whole: number): Html => {
+  const over = (unit: string, x: (found: (typeof best)[number]) => number, whole: number): Html => {
     const rate = formatRate(last.cellsPerSecond), end = Math.max(whole, x(last));
     const when = `${x(last).toFixed()} of ${end.toFixed()} ${unit}`;
     return drawChart(`The best rate so far over ${unit}: ${rate} after ${when}.`, (format) => ({
@@ -28,19 +28,19 @@ export function convergenceFigure({ entry: { search }, records, points, winner }
       y: { label: "↑ Gcells/s", zero: true, grid: true, ticks: 4 },
       marks: [
         Plot.ruleY([y(winner)], { stroke: "var(--accent)", strokeDasharray: "4,3" }),
-        Plot.line([...best.map((one) => [x(one), y(one)]), [end, y(last)]], {
+        Plot.line([...best.map((found) => [x(found), y(found)]), [end, y(last)]], {
           curve: "step-after",
           strokeWidth: 2,
         }),
-        ...dotsOf(best, { x, y }, (one) => [x(one), y(one)]),
+        ...dotsOf(best, { x, y }, (found) => [x(found), y(found)]),
       ],
     }));
   };
-  const rows = best.map((one) => [
-    one.series,
-    formatRate(one.cellsPerSecond),
-    formatCount(one.evaluation),
-    (one.elapsedMs / 1e3).toFixed(1),
+  const rows = best.map((found) => [
+    found.series,
+    formatRate(found.cellsPerSecond),
+    formatCount(found.evaluation),
+    (found.elapsedMs / 1e3).toFixed(1),
   ]);
   const columns = ["traversal", ...numbers("rate", "evaluation", "seconds")];
   return figure(

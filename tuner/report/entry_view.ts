@@ -80,14 +80,14 @@ export function viewEntry(
   const ownCpu = cpuBytes && roofFraction ? cpuBytes * result.cellsPerSecond / roofFraction : null;
   const bandwidths = { GPU: gpu, CPU: cpu ?? ownCpu };
   const ties = new Set(tieSet.map((tie) => configurationKey(tie.configuration)));
-  const rated = new Map<string, Rated>(records.measured.map(({ measurement: { samples, ...one } }) => [
-    configurationKey(one.configuration),
-    { ...one, samples: samples.length },
+  const rated = new Map<string, Rated>(records.measured.map(({ measurement: { samples, ...rated } }) => [
+    configurationKey(rated.configuration),
+    { ...rated, samples: samples.length },
   ]));
   // the final round's rates are better than the search's
-  for (const one of [...bestOfEach, ...tieSet]) {
-    const key = configurationKey(one.configuration);
-    if (key !== ownKey) rated.set(key, { samples: 0, compileNs: 0, ...rated.get(key), ...one });
+  for (const known of [...bestOfEach, ...tieSet]) {
+    const key = configurationKey(known.configuration);
+    if (key !== ownKey) rated.set(key, { samples: 0, compileNs: 0, ...rated.get(key), ...known });
   }
   const points = [...rated].map(
     ([key, { configuration, cellsPerSecond, confidence95, samples, compileNs }]): Point => {
@@ -132,7 +132,7 @@ export function viewEntry(
     id: `entry-${number}`,
     points,
     winner,
-    best: fastest.map((one) => one === found ? stepwise! : one).sort(faster),
+    best: fastest.map((point) => point === found ? stepwise! : point).sort(faster),
     stepwise,
     speedup: tiesWithStepwise(entry)
       ? 1

@@ -33,7 +33,7 @@ export function whySentence({ entry, winner, stepwise, best, speedup, points }: 
   const choice = describeChoice(entry, points[0]!.cellsPerSecond).replace("fastest", "the fastest");
   const name = nameOf(winner).replace(/^the /, "The ");
   const rate = formatRate(winner.cellsPerSecond);
-  const second = best.find((one) => one !== winner && one.cellsPerSecond <= winner.cellsPerSecond);
+  const second = best.find((point) => point !== winner && point.cellsPerSecond <= winner.cellsPerSecond);
   if (winner.series === TOGETHER) {
     const gain = second === undefined
       ? `compute ${rate}`

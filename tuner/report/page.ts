@@ -160,7 +160,7 @@ function deviceContent({ profile, views }: DevicePart, at: number): Html {
 
 /** The table of contents: all problems on all devices, with links to those that are drawn; nothing for one alone. */
 function overview(parts: readonly DevicePart[]): Html | "" {
-  const listed = parts.flatMap((part) => part.entries.map((one) => ({ ...one, part })))
+  const listed = parts.flatMap((part) => part.entries.map((entry) => ({ ...entry, part })))
     .sort(({ entry: a }, { entry: b }) =>
       compareProblems(a.problem, b.problem) || b.result.cellsPerSecond - a.result.cellsPerSecond
     );

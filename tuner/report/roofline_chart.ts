@@ -57,7 +57,7 @@ function options(
     x: ({ bytes }: Pick<Point, "bytes">) => -Math.log10(bytes!),
     y: (point: Point) => Math.log10(point.cellsPerSecond * GCELLS),
   };
-  const onLine = { x: at.x, y: (one: Locality) => at.x(one) + Math.log10(view.bandwidths.GPU! * GCELLS) };
+  const onLine = { x: at.x, y: (of: Locality) => at.x(of) + Math.log10(view.bandwidths.GPU! * GCELLS) };
   const traffic = placed.map(at.x).sort((a, b) => a - b), rates = placed.map(at.y);
   // on the right there is room for what is said of the chosen one
   const x = [traffic[0]! - 0.15, traffic.at(-1)! + (wide ? 0.25 : 0.4)] as const;
@@ -65,7 +65,7 @@ function options(
   const pixels = (point: Point) =>
     [(at.x(point) - x[0]) / (x[1] - x[0]) * width, (at.y(point) - y[0]) / (y[1] - y[0]) * height] as const;
   const chosen = placed.filter(({ isWinner, roof }) => isWinner && roof !== undefined);
-  const inside = localities.filter((one) => at.x(one) > x[0] && at.x(one) < x[1]);
+  const inside = localities.filter((locality) => at.x(locality) > x[0] && at.x(locality) < x[1]);
   const named = inside.filter(({ isKey }) => wide || isKey);
   const halo = { stroke: "var(--panel)", strokeWidth: 4 } as const;
   const names = { ...onLine, ...halo, text: "name", fill: "var(--ink)" } as const;
@@ -193,7 +193,7 @@ function localitiesOf({ points, problem, best, bandwidths }: EntryView): Localit
     measured: bySize.get(dts)?.[0],
     isKey: dts === own,
   }));
-  return [stepwise, ...torres].map((one) => ({ ...one, bytes: BYTES / one.locality }));
+  return [stepwise, ...torres].map((locality) => ({ ...locality, bytes: BYTES / locality.locality }));
 }
 
 /** Whether it is a torre as Facet writes them. */

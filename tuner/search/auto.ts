@@ -218,8 +218,8 @@ class AutoSearch<P extends Point> implements Search<P> {
   }
 
   /** In how many parameters two candidates differ. */
-  #differences(one: number, other: number): number {
-    return this.#places[one]!.reduce((count, at, k) => at === this.#places[other]![k] ? count : count + 1, 0);
+  #differences(a: number, b: number): number {
+    return this.#places[a]!.reduce((count, at, k) => at === this.#places[b]![k] ? count : count + 1, 0);
   }
 
   /** How likely a candidate is not to fail. */
@@ -231,9 +231,9 @@ class AutoSearch<P extends Point> implements Search<P> {
 
 /** Unlike candidates, before each of them a few of another device's fastest. */
 function byTurns<P>(elsewhere: readonly P[], spread: readonly P[]): P[] {
-  const turns = spread.flatMap((one, i) => [
+  const turns = spread.flatMap((index, i) => [
     ...elsewhere.slice(FIRST_ELSEWHERE[i - 1] ?? 0, FIRST_ELSEWHERE[i]),
-    one,
+    index,
   ]);
   return [...new Set(turns)];
 }

@@ -25,7 +25,7 @@ export interface ProcessInputs {
   readonly places: readonly (readonly number[])[];
   readonly prior: readonly number[];
   /** Where models predict: how alike the errors of two predictions are. @default {nothing is known of them} */
-  readonly likeness?: ((one: number, other: number) => number) | undefined;
+  readonly likeness?: ((a: number, b: number) => number) | undefined;
 }
 
 /** How candidates are correlated; variances are relative to that of the residual. */

@@ -115,7 +115,7 @@ export class Learner {
         groups: known.map(([i]) => groups[i]!),
         places: known.map(([i]) => places[i]!),
         prior: known.map(([i]) => prior[i]! + offset),
-        likeness: likeness && ((one, other) => likeness(known[one]![0], known[other]![0])),
+        likeness: likeness && ((a, b) => likeness(known[a]![0], known[b]![0])),
       },
       known.map(([, value]) => value),
       { start: this.#kernel, expected: this.#expectedKernel },
@@ -136,7 +136,7 @@ export class Learner {
     const all = [...this.#values].map(([i, value]) => [i, this.#bent(value)] as const);
     if (all.length <= KEPT) return all;
     const largest = new Set(all.toSorted((a, b) => b[1] - a[1]).slice(0, KEPT / 2));
-    const others = all.filter((one) => !largest.has(one));
+    const others = all.filter((index) => !largest.has(index));
     const stride = others.length / (KEPT / 2);
     return [...largest, ...Array.from({ length: KEPT / 2 }, (_, i) => others[Math.floor(i * stride)]!)];
   }

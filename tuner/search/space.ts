@@ -46,7 +46,7 @@ export function enumerateSpace(
     readonly model: CostModel;
   },
 ): Space {
-  const all = traversals.map((one) => new Enumeration(one, problem, { limits, device: model.device }).look());
+  const all = traversals.map((way) => new Enumeration(way, problem, { limits, device: model.device }).look());
   return {
     candidates: rankCandidates(all.flatMap(({ candidates }) => corrected(candidates, problem, model))),
     refused: all.flatMap(({ traversal, refusal: reason }) =>
@@ -70,11 +70,11 @@ function corrected(
   if (!model.isCorrected || candidates.length === 0) return candidates;
   const rates = Float64Array.from(candidates, ({ predicted }) => predicted).sort();
   const least = rates[rates.length - MOST_CORRECTED] ?? 0;
-  const ratios = candidates.map((one) =>
-    one.predicted < least ? undefined : Math.exp(model.mean(one, problem)) / one.predicted
+  const ratios = candidates.map((candidate) =>
+    candidate.predicted < least ? undefined : Math.exp(model.mean(candidate, problem)) / candidate.predicted
   );
   const usual = median(ratios.filter((ratio) => ratio !== undefined));
-  return candidates.map((one, i) => ({ ...one, predicted: one.predicted * (ratios[i] ?? usual) }));
+  return candidates.map((way, i) => ({ ...way, predicted: way.predicted * (ratios[i] ?? usual) }));
 }
 
 /** What candidates are ordered by. */

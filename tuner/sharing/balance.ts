@@ -78,7 +78,7 @@ export async function balance(options: BalanceOptions): Promise<Balance> {
   const evaluations: Evaluation[] = tried.flatMap(({ failed }) => failed ?? []);
   let best: Measurement | undefined, whyNotMeasured: string | undefined;
   for (const [i, candidate] of candidatesOf(tried, costModel?.curve ?? []).entries()) {
-    const hasLostDevice = evaluations.some((one) => "failure" in one && one.failure.reason === "device-lost");
+    const hasLostDevice = evaluations.some((of) => "failure" in of && of.failure.reason === "device-lost");
     if (options.signal?.aborted || hasLostDevice) break;
     const why = whyNotMeasure(options, candidate);
     if (i === 0) whyNotMeasured = why;
@@ -96,7 +96,7 @@ export async function balance(options: BalanceOptions): Promise<Balance> {
   }
   onProgress(total, total);
   const [first] = tried, { exchangeEvery } = best?.configuration.share ?? picked;
-  const settled = tried.find((one) => one.exchangeEvery === exchangeEvery), found = settled ?? picked;
+  const settled = tried.find((period) => period.exchangeEvery === exchangeEvery), found = settled ?? picked;
   const proposed = `; the cost model's share, exchanging every ${formatPeriod(exchangeEvery)}, is faster`;
   return {
     best,
@@ -150,24 +150,24 @@ export function modelOf(
   tried: readonly BalancedPeriod[],
   evaluations: readonly Evaluation[] = [],
 ): SharedCostModel | undefined {
-  const samples = tried.flatMap((one) => one.samples);
+  const samples = tried.flatMap((period) => period.samples);
   if (samples.length === 0) return undefined;
   const fit = fitShared(problem, samples);
   // far beyond the largest R that was measured the model would only guess
   const longest = Math.max(...samples.map(({ exchangeEvery }) => exchangeEvery));
   const periods = Array.from({ length: Math.min(2 * longest - 1, LONGEST_PERIOD) }, (_, i) => i + 1);
   const measured = new Map<number, BalanceCandidate>();
-  for (const one of tried) if (one.stepNs < Infinity) measured.set(one.exchangeEvery, one);
+  for (const period of tried) if (period.stepNs < Infinity) measured.set(period.exchangeEvery, period);
   for (const evaluation of evaluations) {
     if (!("measurement" in evaluation)) continue;
     const { configuration: { share }, measurement: { cellsPerSecond } } = evaluation;
     measured.set(share.exchangeEvery, { ...share, stepNs: cellsOf(problem.grid) / cellsPerSecond * 1e9 });
   }
   const curve = predictCurve(problem, fit.costs, periods).map((point): CurvePoint => {
-    const one = measured.get(point.exchangeEvery);
-    if (one === undefined) return { ...point, measuredNs: null };
-    const { exchangeEvery, cpuSlices, stepNs: measuredNs } = one;
-    return { exchangeEvery, cpuSlices, predictedNs: predictStepNs(problem, one, fit.costs), measuredNs };
+    const verified = measured.get(point.exchangeEvery);
+    if (verified === undefined) return { ...point, measuredNs: null };
+    const { exchangeEvery, cpuSlices, stepNs: measuredNs } = verified;
+    return { exchangeEvery, cpuSlices, predictedNs: predictStepNs(problem, verified, fit.costs), measuredNs };
   });
   return { ...fit, samples, curve };
 }

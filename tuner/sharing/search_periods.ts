@@ -124,7 +124,7 @@ async function balancePeriod(
   const iterations: SharedIteration[] = [], samples: SharedSample[] = [];
   let iterationNs = 0;
   const end = (cpuSlices: number, message: string, isSettled = false): BalancedPeriod => {
-    const sample = samples.findLast((one) => one.cpuSlices === cpuSlices);
+    const sample = samples.findLast((sample) => sample.cpuSlices === cpuSlices);
     // the last round of a run, where it is shorter, counts as a whole one
     const rounds = Math.ceil(problem.steps / exchangeEvery);
     const stepNs = sample === undefined ? Infinity : sample.roundNs * rounds / problem.steps;

@@ -87,6 +87,6 @@ const RUNS = ["\x4b.<(+", "\x50&", "\x5b$*);", "\x60-/", "\x6b,%_>?", "\x7a:#@'=
 
 /** A character in EBCDIC; a space instead of one that is none of the above. */
 function ebcdicOf(char: string): number {
-  const run = RUNS.find((one) => one.includes(char, 1));
+  const run = RUNS.find((range) => range.includes(char, 1));
   return run === undefined ? 0x40 : run.charCodeAt(0) + run.indexOf(char, 1) - 1;
 }

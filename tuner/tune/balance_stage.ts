@@ -62,7 +62,7 @@ export async function balance(run: TuningRun): Promise<BalanceResult> {
 /** How the GPU may compute its share: the best way, and the best of every other traversal. */
 function waysOnGpu({ session, findings }: TuningRun, deadlineNs: number): Measurement[] {
   const ways = [...new Set([findings.bestOn("gpu"), ...findings.bestOfEach.values()])]
-    .filter((one) => one !== undefined).filter(({ configuration: { share } }) => uses(share, "gpu"));
+    .filter((best) => best !== undefined).filter(({ configuration: { share } }) => uses(share, "gpu"));
   const mostNs = COMPILING_PART * (deadlineNs - session.now());
   const quick = ways.filter(({ compileNs }) => compileNs <= mostNs);
   return quick.length > 0 ? quick : ways.toSorted((a, b) => a.compileNs - b.compileNs);

@@ -76,13 +76,13 @@ export async function searchCpu(run: TuningRun): Promise<string | undefined> {
     if (candidate === undefined) break;
     run.report("CPU search", evaluated, total);
     const options = { samplingNs: SAMPLING_NS, best: best?.cellsPerSecond ?? 0 };
-    const one = await run.measure(candidate.configuration, options);
-    await run.keep(one);
+    const evaluation = await run.measure(candidate.configuration, options);
+    await run.keep(evaluation);
     evaluated++;
     timed++;
-    spentNs += one.evaluationNs;
-    strategySearch.tell(candidate, outcomeOf(one));
-    if ("failure" in one.evaluation) failure = one.evaluation.failure;
+    spentNs += evaluation.evaluationNs;
+    strategySearch.tell(candidate, outcomeOf(evaluation));
+    if ("failure" in evaluation.evaluation) failure = evaluation.evaluation.failure;
   }
   const isUnknown = findings.bestOn("cpu") === undefined && failure !== undefined;
   return isUnknown ? `not measured: ${failure?.reason}: ${failure?.message}` : undefined;

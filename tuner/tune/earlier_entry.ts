@@ -51,7 +51,7 @@ export class EarlierEntry {
     const isLess = found.search.evaluated < entry.search.evaluated;
     if (!(isLess && this.is(found) && low <= most && high >= least)) return found;
     const { roofFraction, speedupOverStepwise } = entry.result;
-    const renewed = (one: ProfileRated): ProfileRated => this.is(one) ? tieSet[0]! : one;
+    const renewed = (rated: ProfileRated): ProfileRated => this.is(rated) ? tieSet[0]! : rated;
     return {
       ...found,
       result: { ...result, roofFraction: result.roofFraction ?? roofFraction, speedupOverStepwise },

@@ -37,7 +37,7 @@ async function measureFinalists(run: TuningRun): Promise<void> {
   const order = (ties: readonly Measurement[]): Measurement[] =>
     orderTies(ties, (configuration) => run.candidateOf(configuration)?.demand);
   const timeOf = (measurements: readonly Measurement[], blocks: number): number =>
-    blocksTime(measurements.map((one) => run.turnOf(one)), blocks);
+    blocksTime(measurements.map((measurement) => run.turnOf(measurement)), blocks);
   const nowNs = session.now(), leftNs = plan.finalsUntilNs - nowNs;
   let most = MOST_FINALISTS;
   const choose = () => run.withEarlier(chooseFinalists(measured, { order, most }));

@@ -51,14 +51,14 @@ export class Findings {
   get bestOfEach(): ReadonlyMap<string, Measurement> {
     const finalists = this.finalists.map(({ measurement }) => measurement);
     const ascending = [...this.measured.toReversed(), ...finalists.toReversed(), ...this.tieSet.slice(0, 1)];
-    const best = new Map(ascending.filter(isAlone).map((one) => [wayOf(one.configuration), one]));
+    const best = new Map(ascending.filter(isAlone).map((found) => [wayOf(found.configuration), found]));
     return new Map([...best].sort(([, a], [, b]) => b.cellsPerSecond - a.cellsPerSecond));
   }
 
   /** The interval of a later run's rate: of what had no final round, that of its only turn. */
-  intervalOf(one: Measurement): Measurement["confidence95"] {
-    const { samples, cellsPerSecond: rate, confidence95 } = one;
-    return this.tieSet.includes(one) ? confidence95 : laterRunInterval([samples], { rate });
+  intervalOf(measurement: Measurement): Measurement["confidence95"] {
+    const { samples, cellsPerSecond: rate, confidence95 } = measurement;
+    return this.tieSet.includes(measurement) ? confidence95 : laterRunInterval([samples], { rate });
   }
 
   /** The fastest stepwise on the device of the best, the baseline of the speedup. */

@@ -153,9 +153,9 @@ async function resolve(
   must(isWhole(seed, 0) && seed < 2 ** 32, "the seed must be a whole number from 0 to 2³² − 1", seed);
   const isPart = startShare === undefined || (startShare >= 0 && startShare <= 1);
   must(isPart, "startShare must be from 0 to 1", startShare);
-  const strategies = STRATEGIES.map((one) => one.name);
+  const strategies = STRATEGIES.map((strategy) => strategy.name);
   must(strategies.includes(name), `the strategy must be one of ${strategies.join(", ")}`, name);
-  const strategy = STRATEGIES.find((one) => one.name === name)!;
+  const strategy = STRATEGIES.find((known) => known.name === name)!;
   const budget = evaluations === undefined ? { timeNs: budgetMs * 1e6 } : { evaluations };
   const wanted = { stencil, grid, boundary, survey, steps, traversals, cpuWorkers, gpu };
   const { problem, device, ...resolved } = resolveProblem("tune", wanted, await detectDevice());

@@ -138,7 +138,7 @@ export class TuningRun {
     const { request, session, findings: { measured } } = this;
     const likely = chooseFinalists(measured, { order: (all) => all, most: LIKELY_FINALISTS });
     const left = this.cpuSpace.filter(({ configuration }) => !this.findings.isMeasured(configuration)).length;
-    const turns = this.withStepwise(this.withEarlier(likely)).map((one) => this.turnOf(one));
+    const turns = this.withStepwise(this.withEarlier(likely)).map((measurement) => this.turnOf(measurement));
     // while nothing is measured: a run as the reference's to verify, and to time one where that does not
     const unknownNs = this.#runsOfTurn * this.#referenceNs;
     const unknown = { firstNs: unknownNs, againNs: unknownNs };
@@ -214,9 +214,9 @@ export class TuningRun {
   withEarlier(measurements: readonly Measurement[]): readonly Measurement[] {
     const { earlier, findings: { measured } } = this;
     if (earlier === undefined || (earlier.fault ?? earlier.obstacle) !== undefined) return measurements;
-    if (measurements.some((one) => earlier.is(one))) return measurements;
-    const compileNs = Math.max(0, ...measured.map((one) => one.compileNs));
-    return [...measurements, measured.find((one) => earlier.is(one)) ?? { ...earlier.recorded, compileNs }];
+    if (measurements.some((measurement) => earlier.is(measurement))) return measurements;
+    const compileNs = Math.max(0, ...measured.map((measurement) => measurement.compileNs));
+    return [...measurements, measured.find((best) => earlier.is(best)) ?? { ...earlier.recorded, compileNs }];
   }
 
   /** What a turn of the final round is expected to take. */
@@ -253,13 +253,13 @@ export class TuningRun {
     await this.#fixProblem(suited.steps);
     if (!isSaid) this.#warnOf(this.#referenceNs);
     const { problem } = this;
-    const known = request.earlier?.find((one) => isSameProblem(one.problem, describeProblem(problem)));
+    const known = request.earlier?.find((entry) => isSameProblem(entry.problem, describeProblem(problem)));
     this.earlier = known && new EarlierEntry(known, problem, device);
     this.evaluators = this.environment.evaluators;
     if (this.evaluators !== undefined && device.gpu?.isFallback === false) {
       const length = Math.min(this.firstWorkers, this.workers);
       this.#ahead = Array.from({ length }, () => this.#start());
-      for (const one of this.#ahead) one.catch(() => {}); // awaited when it is needed
+      for (const starting of this.#ahead) starting.catch(() => {}); // awaited when it is needed
       await new Promise((resolve) => setTimeout(resolve)); // what they compute is sent before this thread is busy
     }
     if (device.gpu !== null && copyBytesPerSecond !== null) {
@@ -336,7 +336,7 @@ export class TuningRun {
 
   /** Ends evaluators that were started ahead and not needed. */
   closeAhead(): void {
-    for (const one of this.#ahead.splice(0)) one.then((evaluator) => evaluator.close(), () => {});
+    for (const starting of this.#ahead.splice(0)) starting.then((evaluator) => evaluator.close(), () => {});
   }
 
   /** Says that the budget cannot be kept, where a single run of the problem would exceed it; returns whether it did. */
@@ -398,14 +398,14 @@ export class TuningRun {
   roofOf(configuration: Configuration): number | undefined {
     if (uses(configuration.share, "gpu")) return this.candidateOf(configuration)?.roof;
     const key = configurationKey(configuration);
-    return this.cpuSpace.find((one) => configurationKey(one.configuration) === key)?.roof;
+    return this.cpuSpace.find((candidate) => configurationKey(candidate.configuration) === key)?.roof;
   }
 
   /** The GPU's candidate that a configuration was made of, whatever its shares. */
   candidateOf(configuration: Configuration): Candidate | undefined {
     if (!uses(configuration.share, "gpu")) return undefined;
     const { share } = configuration, key = configurationKey(configuration);
-    return this.space.candidates.find((one) => configurationKey({ ...one.configuration, share }) === key);
+    return this.space.candidates.find((way) => configurationKey({ ...way.configuration, share }) === key);
   }
 
   /** Evaluates in this process. */

@@ -27,9 +27,9 @@ export class RowPoints {
     this.#points = points;
     const placed = placePoints(points);
     this.#rows = substeps.map((substep) => {
-      const made = placed.filter(({ field }) => substep.some((one) => one.field === field));
+      const made = placed.filter(({ field }) => substep.some((value) => value.field === field));
       const bySlice = Map.groupBy(made, ({ cell: [x] }) => x);
-      return new Map([...bySlice].map(([x, its]) => [x, rowsOf(its, layout)]));
+      return new Map([...bySlice].map(([x, inSlice]) => [x, rowsOf(inSlice, layout)]));
     });
   }
 
@@ -70,9 +70,9 @@ export class RowPoints {
 }
 
 function rowsOf(points: readonly PlacedPoint[], layout: Layout): Row[] {
-  return [...Map.groupBy(points, ({ cell: [, y] }) => y)].map(([y, its]) => ({
+  return [...Map.groupBy(points, ({ cell: [, y] }) => y)].map(([y, inRow]) => ({
     y,
-    isAddedTo: its.some(({ added }) => added >= 0),
-    points: its.map(({ field, cell, ...rows }) => ({ cell: indexOf(layout, cell, field), ...rows })),
+    isAddedTo: inRow.some(({ added }) => added >= 0),
+    points: inRow.map(({ field, cell, ...rows }) => ({ cell: indexOf(layout, cell, field), ...rows })),
   }));
 }

@@ -137,17 +137,17 @@ export class CompileAhead<Kernel> implements Disposable {
   }) {
     this.#waiting = new Set(kernels);
     for (const kernel of kernels) {
-      let its: readonly ShaderSource[] = [];
+      let sources: readonly ShaderSource[] = [];
       threads.add({
         command: () => {
           const shaders = this.#waiting.has(kernel) ? shadersOf(kernel) : [];
           this.#texts.set(kernel, shaders.map(({ code }) => code));
-          its = shaders.filter(({ code }) => !this.#compiled.has(code));
-          for (const { code } of its) this.#compiled.set(code, false);
-          return its.length > 0 ? { shaders: its, gpu } : undefined;
+          sources = shaders.filter(({ code }) => !this.#compiled.has(code));
+          for (const { code } of sources) this.#compiled.set(code, false);
+          return sources.length > 0 ? { shaders: sources, gpu } : undefined;
         },
         done: () => {
-          for (const { code } of its) this.#compiled.set(code, true);
+          for (const { code } of sources) this.#compiled.set(code, true);
           this.#waiting.delete(kernel);
         },
       });

@@ -59,9 +59,9 @@ export async function copyLevel(
 }
 
 /** Cuts slices where a part of either field ends. */
-function* pairsOf(one: Slices, other: Slices, slices: number): Generator<Pair> {
+function* pairsOf(a: Slices, b: Slices, slices: number): Generator<Pair> {
   for (let done = 0; done < slices;) {
-    const mine = partAt(one, done), others = partAt(other, done);
+    const mine = partAt(a, done), others = partAt(b, done);
     const count = Math.min(slices - done, mine.left, others.left), [, ny, nz] = mine.layout.grid;
     yield {
       arrays: mine.arrays.map((array, i) => [array, others.arrays[i]!]),

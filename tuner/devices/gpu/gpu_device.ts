@@ -139,7 +139,7 @@ export class GpuDevice implements Disposable {
     const scopes = Array.from({ length: 3 }, () => this.device.popErrorScope().catch(() => null));
     const errors = await Promise.all(scopes);
     const error = errors.find((error) => error !== null);
-    const lost = [error, thrown].find((one) => one && LOST.test((one as Error).message));
+    const lost = [error, thrown].find((reason) => reason && LOST.test((reason as Error).message));
     if (lost) this.#lost ??= (lost as Error).message;
     this.#requireDevice();
     if (error instanceof GPUOutOfMemoryError) {

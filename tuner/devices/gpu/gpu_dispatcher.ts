@@ -48,7 +48,7 @@ export class Dispatcher {
     dispatches: readonly Dispatch[],
   ): Promise<Recording & { readonly record: readonly Recorder[] }> {
     const { pipelines, uniforms } = this.#resources;
-    const slots = await uniforms.place(dispatches.map((one) => one.uniforms));
+    const slots = await uniforms.place(dispatches.map((dispatch) => dispatch.uniforms));
     const groups = this.#bound?.buffer === uniforms.buffer ? this.#bound.groups : new Map();
     this.#bound = { buffer: uniforms.buffer, groups };
     const bound = dispatches.map((dispatch) => this.#bind(dispatch, groups));
@@ -150,7 +150,7 @@ export class Dispatcher {
     const other = copiesTo < 0 ? arrays[section]![1 - level]! : arrays[copiesTo]![level]!;
     const filled = [
       ...twins.map((twin) => arrays[twin]![1 - level]!),
-      ...others.flatMap((one) => [arrays[one]![level]!, arrays[one]![1 - level]!]),
+      ...others.flatMap((array) => [arrays[array]![level]!, arrays[array]![1 - level]!]),
     ];
     const buffers = [
       arrays[section]![level]!,

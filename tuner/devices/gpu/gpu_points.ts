@@ -59,7 +59,7 @@ export class GpuPoints implements Disposable {
   /** A plan's scratch buffers with these. */
   among(scratch: readonly GPUBuffer[], { storage }: GpuPlan): GPUBuffer[] {
     const named = new Map(POINT_BUFFERS.map(({ name }, i) => [name, this.buffers[i]!]));
-    return scratch.map((one, i) => named.get(storage.scratch![i]!.name) ?? one);
+    return scratch.map((buffer, i) => named.get(storage.scratch![i]!.name) ?? buffer);
   }
 
   /**

@@ -46,8 +46,8 @@ export class Uniforms {
       layout: bindings,
       entries: [
         ...storage.map((binding, i) => {
-          const one = buffers[i]!;
-          return { binding, resource: "buffer" in one ? one : { buffer: one } };
+          const buffer = buffers[i]!;
+          return { binding, resource: "buffer" in buffer ? buffer : { buffer } };
         }),
         { binding: 2, resource: { buffer: this.#buffer, offset: 0, size: UNIFORM_STRIDE } },
       ],

@@ -60,9 +60,9 @@ export class OwnOrder {
     for (const level of [0, 1] as const) {
       const crossings = (level === now ? order : order.before ?? order)[direction];
       for (const { part = 0, section = 0, shader, workgroups } of crossings) {
-        const its = shaders.indexOf(shader);
-        const on = [[levels[part]![level]!, copies[section]![level]!, ...scratch(plan.shaders.length + its)]];
-        uniforms.dispatch(encoder, pipelines[its]!, { on, workgroups });
+        const nth = shaders.indexOf(shader);
+        const on = [[levels[part]![level]!, copies[section]![level]!, ...scratch(plan.shaders.length + nth)]];
+        uniforms.dispatch(encoder, pipelines[nth]!, { on, workgroups });
       }
     }
   }

@@ -200,13 +200,13 @@ export class GpuPartField implements PartField {
     const uniforms = this.#uniforms ??= await Uniforms.create(device);
     const runs = pieces.flatMap((piece, i) =>
       piece.runs.flatMap((run) =>
-        partsOf(field, run.box, direction, steps).map((its) => ({ ...run, ...its, i }))
+        partsOf(field, run.box, direction, steps).map((part) => ({ ...run, ...part, i }))
       )
     );
     const slots = await uniforms.place(
       runs.map(({ box: { low: [x, y, z], size, plane }, part, first, count, at }) => {
-        const its = planeIn(part.layout, plane);
-        return [x - part.x, y, z, ...size, its, first, count, at, part.first, part.end];
+        const level = planeIn(part.layout, plane);
+        return [x - part.x, y, z, ...size, level, first, count, at, part.first, part.end];
       }),
     );
     const shaders = new Map<Layout, Pipeline>();

@@ -137,7 +137,7 @@ export async function writeSlices(
     const cells = x < nx ? cellsOf(x) : undefined;
     if (waiting.length === most || (waiting.length > 0 && cells === undefined)) {
       const slices = new Float32Array(waiting.length * ny * nz);
-      waiting.forEach((one, i) => slices.set(one, i * ny * nz));
+      waiting.forEach((slice, i) => slices.set(slice, i * ny * nz));
       const low = [x - waiting.length, 0, 0] as const, size = [waiting.length, ny, nz] as const;
       await writeBox(field, { ...level, planes: 1, low, size }, slices);
       waiting = [];

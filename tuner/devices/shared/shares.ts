@@ -101,9 +101,9 @@ export async function makeParts(
   const why = whyNoShare(problem, share) ?? whyNotTogether(share);
   if (why !== undefined) throw new RunFailure("limits", why);
   try {
-    for (const one of sharesOf(configuration)) {
-      const at = place ?? placeOf(problem, share, one.device);
-      parts.push(await OPENERS[one.device](problem, one, { ...options, place: at }));
+    for (const part of sharesOf(configuration)) {
+      const at = place ?? placeOf(problem, share, part.device);
+      parts.push(await OPENERS[part.device](problem, part, { ...options, place: at }));
     }
     return parts;
   } catch (error) {
