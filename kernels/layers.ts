@@ -8,7 +8,7 @@ import { type Axis, constant, type Expression, fold, TREE } from "./expression.t
 import { type Layout, layOut } from "./layout.ts";
 import { remembered } from "./remembered.ts";
 import type { Grid, Problem } from "./stencils/stencil.ts";
-import { isLayered, type Layer, type Update } from "./update.ts";
+import { isLayered, type Layer, profileTapsOf, type Update } from "./update.ts";
 
 /** Some fields' layers. */
 export interface LayerBlock extends Layer {
@@ -31,6 +31,35 @@ export function layered({ stencil: { update }, isPart = false }: LayeredProblem)
 /** The names of fields that are stored in all cells, and so read and written from outside. */
 export function wholeFields({ fields, layers = [] }: Update): readonly string[] {
   return fields.slice(0, fields.length - layers.length);
+}
+
+/**
+ * Where a profile must be what its formula says, so that a field in layers stays 0 beyond them.
+ *
+ * @param n cells along the profile's axis
+ * @returns the field, its layers, and the profile's cells from `first` until before `end`; undefined where any value will do
+ */
+export function fixedBeyondLayers(
+  { fields, layers = [], substeps }: Update,
+  profile: number,
+  n: number,
+):
+  | { readonly field: string; readonly cells: number; readonly first: number; readonly end: number }
+  | undefined {
+  const found = layers.flatMap(({ axis, cells }, i) => {
+    const field = fields.length - layers.length + i,
+      own = substeps.flat().filter((one) => one.field === field);
+    return profileTapsOf(own).filter((tap) => tap.profile === profile && tap.axis === axis && 2 * cells < n)
+      .map(({ offset }) => ({
+        field: fields[field]!,
+        cells,
+        first: cells + offset,
+        end: n - cells + offset,
+      }));
+  });
+  if (found.length === 0) return undefined;
+  const first = Math.min(...found.map((one) => one.first)), end = Math.max(...found.map((one) => one.end));
+  return { ...found[0]!, first, end };
 }
 
 type LayeredProblem = Pick<Problem, "stencil" | "isPart">;

@@ -4,7 +4,14 @@
  * @module
  */
 import type { Dice } from "./dice.ts";
-import { type Call, type Pattern, type RandomCase, readsBefore, visibleFields } from "./random_case.ts";
+import {
+  axesOf,
+  type Call,
+  type Pattern,
+  type RandomCase,
+  readsBefore,
+  visibleFields,
+} from "./random_case.ts";
 
 type Undone = Omit<RandomCase, "calls">;
 
@@ -122,11 +129,31 @@ class Script {
     const isList = where.on === "solver" && values.kind !== "same" && !isProfile && dice.chance(0.3)
       ? { isList: true }
       : {};
-    const fits = isProfile && values.kind === "spike" ? { kind: "same", value: 1 } as const : values;
+    const fits = isProfile && values.kind === "spike"
+      ? { kind: "same", value: 1 } as const
+      : this.#inLayers(name, values);
     this.calls.push({ call: "write", name, values: fits, ...some, ...isList });
     if (isField && readsBefore(definition) && dice.chance(0.8)) {
       this.calls.push({ call: "write", name, values: this.#pattern(name), ago: 1, ...some });
     }
+  }
+
+  /** A PML's profile is 0 where its memory is not kept. */
+  #inLayers(name: string, values: Pattern): Pattern {
+    const { definition: { layers = [], profiles = [], dimensions }, grid } = this.#case,
+      [kind, letter] = name.split("_");
+    const profile = profiles.find((one) => one.name === name), axis = "xyz".indexOf(letter ?? "");
+    const cells = layers.find((one) => one.axis === axesOf({ dimensions })[axis])?.cells ?? 0;
+    if (profile === undefined || cells === 0 || kind === "wall") return values;
+    const numbers = profile.values, [least, most] = [Math.min(...numbers), Math.max(...numbers)];
+    const zeros = [cells - 1, grid[axis]! - cells] as const;
+    return {
+      kind: "real",
+      seed: this.#dice.from(0, 999),
+      least,
+      most,
+      ...(zeros[1] > zeros[0] && { zeros }),
+    };
   }
 
   /** Positions at the ends, in cells that have others, and between cells. */

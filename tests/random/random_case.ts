@@ -12,7 +12,14 @@ export type Boundary = "zero" | "periodic" | "insulated";
 /** Values of cells: those of a hash of the cell, whole or real numbers; one spike; or the same everywhere. */
 export type Pattern =
   | { readonly kind: "whole"; readonly seed: number; readonly least: number; readonly count: number }
-  | { readonly kind: "real"; readonly seed: number; readonly least: number; readonly most: number }
+  | {
+    readonly kind: "real";
+    readonly seed: number;
+    readonly least: number;
+    readonly most: number;
+    /** Of a profile these cells, from the first until before the second, are 0. */
+    readonly zeros?: readonly [first: number, end: number];
+  }
   | { readonly kind: "spike"; readonly at: readonly number[]; readonly value: number; readonly other: number }
   | { readonly kind: "same"; readonly value: number };
 
@@ -155,6 +162,7 @@ export function patternAt(pattern: Pattern, [x = 0, y = 0, z = 0]: readonly numb
     case "whole":
       return pattern.least + Math.floor(hashOf(x, y, z, pattern.seed) * pattern.count);
     case "real":
+      if (pattern.zeros && x >= pattern.zeros[0] && x < pattern.zeros[1]) return 0;
       return Math.fround(pattern.least + hashOf(x, y, z, pattern.seed) * (pattern.most - pattern.least));
     case "spike": {
       const [i = 0, j = 0, k = 0] = pattern.at;

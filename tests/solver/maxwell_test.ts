@@ -570,3 +570,27 @@ function distance(a: ArrayLike<number>, b: ArrayLike<number>): number {
     Array.from(b).reduce((sum: number, _, i) => sum + of(i) ** 2, 0);
   return Math.sqrt(squares((i) => a[i]! - b[i]!) / squares((i) => b[i]!));
 }
+
+Deno.test("a pml's profiles stay what they are where its memory is not kept", async () => {
+  const problem = {
+    stencil: maxwell({ edges: 2, absorber: "pml", mode: "tm" }),
+    grid: [5, 21],
+    boundary: "zero",
+    steps: 1,
+  } as const;
+  await using solver = await createSolver(problem, { device: null });
+  const outer = (i: number): number => i < 1 || i > 17 ? 0.5 : 0;
+  await solver.write("plane_y", outer);
+  await solver.write("middle_x", [0.1, 0.1, 0, 0.2, 0.2]);
+  await solver.write("wall_y", 0.5);
+  for (const values of [1, Array(21).fill(0.25), (i: number) => outer(i) + (i === 17 ? 0.5 : 0)]) {
+    await assertRejects(
+      () => solver.write("plane_y", values),
+      RangeError,
+      `Cannot write plane_y: 0 is wanted at ${
+        values === 1 || Array.isArray(values) ? 1 : 18
+      }, since ezy is kept in the 2 outer`,
+    );
+  }
+  assertEquals(await solver.read("plane_y"), Float32Array.from({ length: 21 }, (_, i) => outer(i)));
+});

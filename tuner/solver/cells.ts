@@ -1,7 +1,8 @@
 import { checkOptions } from "../../kernels/check_options.ts";
 import { profilesOf } from "../../kernels/axis_profiles.ts";
 import { type FieldStart, INITIAL_FIELDS } from "../../kernels/initial_field.ts";
-import { wholeFields } from "../../kernels/layers.ts";
+import { fixedBeyondLayers, wholeFields } from "../../kernels/layers.ts";
+import { evaluatorOf } from "../../kernels/operations.ts";
 import { packingOf } from "../../kernels/packing.ts";
 import { axisNames, type Grid, ownOf, type Problem } from "../../kernels/stencils/stencil.ts";
 import { type Material, readsPrevious, type ValueRange } from "../../kernels/update.ts";
@@ -80,16 +81,27 @@ export function profileOf(
   const index = profilesOf(update).findIndex((one) => one.name === name), found = Object.keys(options);
   if (index < 0) return undefined;
   if (found.length > 0) refuserOf("find the cells")(`all values of ${name} at once are wanted`, `${found}`);
-  const { axis } = profilesOf(update)[index]!,
+  const { axis, formula } = profilesOf(update)[index]!,
     n = grid[axis],
+    fixed = formula && fixedBeyondLayers(update, index, n),
     of = `${n} cells along ${axisNames(stencil)[axis]}`;
   /** Values by the index along the axis, which a function gets for x, y and z. */
   const source = (values: CellValues) => {
     const stored = storedAs(name, (x, i) => [x + i]);
     const valueAt = sliceSource(name, values, { x: 0, slices: n, stored }, [n, 1, 1], of);
-    return typeof values === "function"
+    const given = typeof values === "function"
       ? (i: number) => stored(values(i, i, i), i, 0)
       : (i: number) => valueAt(i)[0]!;
+    if (fixed === undefined) return given;
+    const formulaAt = evaluatorOf(formula!), { field, cells, first, end } = fixed;
+    return (i: number): number => {
+      const value = given(i), wanted = Math.fround(formulaAt({ i, n }));
+      if (i < first || i >= end || Math.fround(value) === wanted) return value;
+      return refuserOf(`write ${name}`)(
+        `${wanted} is wanted at ${i}, since ${field} is kept in the ${cells} outer cells at each end alone`,
+        `${value}`,
+      );
+    };
   };
   return { index, axis, source };
 }
