@@ -588,7 +588,7 @@ Deno.test("a pml's profiles stay what they are where its memory is not kept", as
       () => solver.write("plane_y", values),
       RangeError,
       `Cannot write plane_y: 0 is wanted at ${
-        values === 1 || Array.isArray(values) ? 1 : 18
+        values === 1 || Array.isArray(values) ? 1 : 17
       }, since ezy is kept in the 2 outer`,
     );
   }
