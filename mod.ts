@@ -101,6 +101,8 @@ export { type FieldLevels, type ReferenceRun, runReference } from "./kernels/ref
 export { stableTimeStep } from "./kernels/stability.ts";
 export {
   type AxisBoundaries,
+  type AxisEnds,
+  type AxisWalls,
   BOUNDARIES,
   type Boundaries,
   type Boundary,
@@ -113,7 +115,12 @@ export {
   type OwnGrid,
   type Problem,
   type Stencil,
+  type Wall,
+  type WallPlace,
+  type Walls,
+  type WallValue,
 } from "./kernels/stencils/stencil.ts";
+export { flux, insulated, mirror, robin, value, type WallOptions } from "./kernels/walls.ts";
 export {
   acoustic,
   acousticEdges,

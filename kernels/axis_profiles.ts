@@ -28,10 +28,10 @@ export function sampleProfile(formula: Expression): number[] {
 /** Where a field's cells lie in the whole grid, if they are a part. */
 export type ProfilePlace = Pick<PartStart, "first" | "whole">;
 
-/** What profiles start from: as materials do, one of the eight values in each cell, or their formulas, which layers need. */
+/** What profiles start from: as materials do, one of the eight values in each cell, or their formulas, which layers and walls need. */
 export function initialProfiles(update: Update, grid: Grid, place: ProfilePlace = {}): ProfileValues {
-  return profilesOf(update).map(({ axis, values, formula }, profile) => {
-    if (update.layers !== undefined && formula !== undefined) {
+  return profilesOf(update).map(({ axis, values, formula, isFixed }, profile) => {
+    if ((update.layers !== undefined || isFixed) && formula !== undefined) {
       const n = (place.whole ?? grid)[axis], valueAt = evaluatorOf(formula);
       return fillProfile(axis, grid, place, (i) => valueAt({ i, n }));
     }

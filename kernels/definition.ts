@@ -32,7 +32,14 @@ import {
 import { CHAINS, operate } from "./operations.ts";
 import { BOUNDARIES, type Stencil } from "./stencils/stencil.ts";
 import { remembered } from "./remembered.ts";
-import { DEFAULT_RANGE, type Material, type Substep, type Update, type ValueRange } from "./update.ts";
+import {
+  type AxisProfile,
+  DEFAULT_RANGE,
+  type Material,
+  type Substep,
+  type Update,
+  type ValueRange,
+} from "./update.ts";
 
 /** An expression as JSON: a number, or a list that begins with a word. */
 export type ExpressionData = number | readonly (string | ExpressionData)[];
@@ -55,7 +62,7 @@ export interface Definition
     readonly within?: ValueRange;
   }[];
   /** The axis profiles, likewise, and the axis that each runs along: 0, 1 or 2 for x, y or z. */
-  readonly profiles?: readonly (Definition["materials"][number] & { readonly axis: Axis })[];
+  readonly profiles?: readonly (Definition["materials"][number] & Pick<AxisProfile, "axis" | "isFixed">)[];
   /** What each sub-step makes of its fields. */
   readonly substeps: readonly Readonly<Record<string, ExpressionData>>[];
   /** The signal as a formula of the step. */
@@ -214,7 +221,11 @@ export function stencilOf(definition: unknown): Stencil {
     ranges: fields.map(({ range }) => range),
     materials: materials.map(readMaterial),
     ...(profiles.length > 0 && {
-      profiles: profiles.map(({ axis, ...profile }) => ({ ...readMaterial(profile), axis })),
+      profiles: profiles.map(({ axis, isFixed, ...profile }) => ({
+        ...readMaterial(profile),
+        axis,
+        ...(isFixed === true && { isFixed }),
+      })),
     }),
     substeps: listOf("substeps").map((substep, i) => byField(substep, `sub-step ${i + 1}`)),
     ...(signal !== undefined && { signal: read(signal, "signal") }),

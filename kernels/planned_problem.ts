@@ -10,24 +10,27 @@ import { remembered } from "./remembered.ts";
 import {
   type Boundaries,
   type OpenProblem,
+  type OwnBoundaries,
   ownBoundary,
   planned,
   type Problem,
   type Stencil,
 } from "./stencils/stencil.ts";
 import type { Material, Substep } from "./update.ts";
+import { withWalls } from "./walls.ts";
 
 /** Steps of a run in which its beginning and its end hardly count. */
 const LONG_RUN = 3072;
 
 /** A problem as plans have it, with long runs where it names no steps; one that already is stays as it is. */
 export function plannedProblem(given: OpenProblem): Problem {
-  const { stencil, grid, boundary, steps = LONG_RUN } = given, { dimensions, original, surface } = stencil;
-  if (original !== undefined) return { ...given, steps } as Problem;
+  const asked = withWalls(given), { stencil, grid, steps = LONG_RUN } = asked;
+  const { dimensions, original, surface } = stencil, boundary = asked.boundary as OwnBoundaries;
+  if (original !== undefined) return { ...asked, steps } as Problem;
   const isLayer = dimensions !== 2 && grid[1] > 1 && grid[2] === 1 && surface === undefined;
   const oriented = isLayer ? turned(stencil) : stencil;
   const along = typeof boundary === "string" ? boundary : planned(oriented, boundary, boundary[0]);
-  return { ...given, stencil: oriented, grid: planned(oriented, grid, 1), boundary: along, steps };
+  return { ...asked, stencil: oriented, grid: planned(oriented, grid, 1), boundary: along, steps };
 }
 
 /** A problem whose y and z are those of its user. */

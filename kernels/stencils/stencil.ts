@@ -3,8 +3,9 @@
  *
  * @module
  */
-import type { Axis } from "../expression.ts";
+import type { Axis, Expression } from "../expression.ts";
 import type { InitialField } from "../initial_field.ts";
+import type { Value } from "../operations.ts";
 import type { PointCounts } from "../points.ts";
 import { planesOf, type Update } from "../update.ts";
 
@@ -83,6 +84,43 @@ export type OwnBoundaries = Boundaries | readonly [x: Boundary, y: Boundary];
 
 /** The boundaries that an axis of a problem in three dimensions can be given, the default first. */
 export const BOUNDARIES: readonly Boundary[] = ["zero", "periodic", "insulated"];
+
+/**
+ * Where a wall lies. `face`: half a cell beyond the centre of the outermost cell. `centre`: at that centre; a fixed value
+ * is then kept by the cell itself. `beyond`: all cells beyond the end have the value.
+ */
+export type WallPlace = "face" | "centre" | "beyond";
+
+/** A number, or a function of the time step, called once with the variable `step`, that returns an expression. */
+export type WallValue = number | ((step: Expression) => Value);
+
+/** What lies beyond an end: a u + b ∂u/∂n = g, n outwards, in units of a cell. */
+export interface Wall {
+  /** What u counts. */
+  readonly a: number;
+  /** What the slope counts. */
+  readonly b: number;
+  /** What both come to. */
+  readonly g: WallValue;
+  /** Where. */
+  readonly at: WallPlace;
+}
+
+/** A wall at both ends of an axis, or one at each. */
+export type AxisEnds = Wall | readonly [low: Wall, high: Wall];
+
+/** The walls of an axis: a word, walls of all fields, or of each by name. */
+export type AxisWalls = Boundary | AxisEnds | Readonly<Record<string, AxisEnds>>;
+
+/** What lies around the grid, by the equation's own axes. */
+export interface Walls {
+  /** In every equation. */
+  readonly x: AxisWalls;
+  /** In two and three dimensions. */
+  readonly y?: AxisWalls;
+  /** In three dimensions. */
+  readonly z?: AxisWalls;
+}
 
 export function alongAxes(boundary: Boundaries): AxisBoundaries {
   return typeof boundary === "string" ? [boundary, boundary, boundary] : boundary;
@@ -251,8 +289,8 @@ export interface Problem {
 export interface OpenProblem extends Omit<Problem, "grid" | "boundary" | "steps"> {
   /** Cells along x, y, z; in two dimensions along x and y. */
   readonly grid: OwnGrid;
-  /** What lies around the grid. */
-  readonly boundary: OwnBoundaries;
+  /** What lies around the grid: words, or walls by axis. */
+  readonly boundary: OwnBoundaries | Walls;
   /** Time steps of a run, of any length. */
   readonly steps?: number | undefined;
 }

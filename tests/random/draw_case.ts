@@ -3,7 +3,8 @@
  *
  * @module
  */
-import { stencilOf } from "../../mod.ts";
+import { definitionOf, flux, insulated, mirror, stencilOf, value, type Wall, type Walls } from "../../mod.ts";
+import { withWalls } from "../../kernels/walls.ts";
 import { Dice } from "./dice.ts";
 import { drawEquation, type Style } from "./draw_equation.ts";
 import { drawCalls } from "./draw_script.ts";
@@ -99,6 +100,38 @@ function drawBoundary(dice: Dice, { dimensions, boundaries, surface }: RandomCas
   return surface === undefined ? known : known.with(-1, "zero");
 }
 
+/** Walls at some ends, of whole numbers where fields are; now and then. */
+function drawWalls(
+  dice: Dice,
+  one: Pick<RandomCase, "definition" | "grid" | "boundary">,
+  reach: number,
+): Pick<RandomCase, "definition" | "grid" | "boundary"> {
+  const { definition, grid, boundary } = one, { dimensions, fields, surface, layers } = definition;
+  const axes = dimensions === 1 ? [2] : grid.map((_, axis) => axis);
+  const isRoomy = axes.every((axis) => grid[axis]! > reach);
+  if (surface !== undefined || layers !== undefined || !isRoomy || !dice.chance(0.2)) return one;
+  const wall = (): Wall => {
+    const g = dice.from(-1, 1), at = dice.oneOf(["face", "centre"] as const);
+    return dice.oneOf([
+      value(g, { at }),
+      value(g, { at: "beyond" }),
+      flux(g, { at }),
+      insulated({ at }),
+      mirror("odd", { at }),
+    ]);
+  };
+  const pair = (): [Wall, Wall] => [wall(), wall()];
+  const walls = axes.map((axis) => {
+    if (dice.chance(0.4)) return boundary[axis]!;
+    return dice.chance(0.5) ? pair() : Object.fromEntries(fields.map(({ name }) => [name, pair()]));
+  });
+  const named = Object.fromEntries(walls.map((its, i) => ["xyz"[i]!, its])) as unknown as Walls;
+  const made = withWalls({ stencil: stencilOf(definition), grid: grid as never, boundary: named });
+  const words =
+    (typeof made.boundary === "string" ? grid.map(() => made.boundary) : made.boundary) as Boundary[];
+  return { definition: definitionOf(made.stencil), grid, boundary: words };
+}
+
 /** The largest offset of a tap. */
 function reachOf(definition: RandomCase["definition"]): number {
   const text = JSON.stringify(definition.substeps);
@@ -118,9 +151,14 @@ export function drawCase(seed: number, { devices, bench, scripts }: DrawOptions)
     // after many tries, of windows on lines, any traversal
     const wanted = i < 100 ? wish : undefined,
       styles = wanted === undefined ? STYLES : SUITED[wanted] ?? STYLES;
-    const definition = drawEquation(dice, dice.weighted(styles));
-    stencilOf(definition); // a definition that makes no sense is a fault of the generator
-    const grid = drawGrid(dice, definition, reachOf(definition)), boundary = drawBoundary(dice, definition);
+    const drawn = drawEquation(dice, dice.weighted(styles)), reach = reachOf(drawn);
+    stencilOf(drawn); // a definition that makes no sense is a fault of the generator
+    const open = {
+      definition: drawn,
+      grid: drawGrid(dice, drawn, reach),
+      boundary: drawBoundary(dice, drawn),
+    };
+    const { definition, grid, boundary } = drawWalls(new Dice(seed ^ 0x5a11 + i), open, reach);
     const steps = dice.weighted([[1, 1], [1, 2], [2, dice.from(3, 6)], [2, dice.from(7, 16)]]);
     const isLine = definition.dimensions === 1,
       isSurveyed = !isLine && dice.chance(device.endsWith("ranks") || device === "window" ? 0.6 : 0.35);

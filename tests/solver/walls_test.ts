@@ -1,54 +1,56 @@
 /**
- * Where walls lie, and how fixed values and fluxes are expressed, as docs/equations.md says.
+ * Where walls lie on a solver: the plate of docs/equations.md, on the CPU's ways.
  *
  * @module
  */
-import { assertAlmostEquals, assertStringIncludes } from "@std/assert";
-import { add, choose, createSolver, equation, multiply } from "../../mod.ts";
-import type { AxisBoundaries } from "../../mod.ts";
-import "../own_thread.ts";
-
-const H = 0.1, FO = 0.15, N = 8;
+import { assertAlmostEquals, assertRejects } from "@std/assert";
+import { add, createSolver, equation, flux, insulated, laplacian, multiply, value } from "../../mod.ts";
+import type { AxisBoundaries, Walls } from "../../mod.ts";
 
 const PLATE = equation({
   name: "plate",
   fields: { u: [0, 1] },
-  materials: { held: [0, 1], slope: [0, 1] },
-  step({ u, held, slope }) {
-    const sides = add(u.at(1), u.at(-1), u.at(0, 1), u.at(0, -1), u.at(0, 0, 1), u.at(0, 0, -1));
-    const next = add(multiply(1 - 6 * FO, u), multiply(FO, sides), multiply(2 * FO * H, slope));
-    return { u: choose(held, 0.5, next) };
-  },
+  step: ({ u }) => ({ u: add(u, multiply(0.15, laplacian(u))) }),
 });
+const N = 8, ROUND = { y: "periodic", z: "periodic" } as const;
 
-/** The steady values along x: 0.5 on the first cell, and a slope on the last one. */
-async function steady(alongX: "zero" | "insulated", slope: number): Promise<number[]> {
-  const boundary: AxisBoundaries = [alongX, "periodic", "periodic"];
+/** The steady values along x, as the CPU finds them. */
+async function steady(boundary: AxisBoundaries | Walls, traversal: string): Promise<number[]> {
   const problem = { stencil: PLATE, grid: [N, 2, 2] as const, boundary, steps: 8 };
+  const parameters: Record<string, number> = traversal === "stepwise"
+    ? {}
+    : { tiles: 1, levels: 1, block: 4 };
   const share = { cpuSlices: N, gpuSlices: 0, exchangeEvery: 1, cpuWorkers: 1 };
-  await using solver = await createSolver(null, problem, { traversal: "stepwise", parameters: {}, share });
-  await solver.write("u", 0);
-  await solver.write("held", (x) => x === 0 ? 1 : 0);
-  await solver.write("slope", (x) => x === N - 1 ? slope : 0);
-  await solver.run(4000);
+  const configuration = { traversal, parameters, share };
+  await using solver = await createSolver(problem, { device: null, configuration });
+  await solver.write("u", 0.3);
+  await solver.run(1800);
   const field = await solver.read("u");
   return Array.from({ length: N }, (_, x) => field[4 * x]!);
 }
 
-Deno.test("a zero wall lies at the centre of the first cell outside, one cell beyond the outermost", async () => {
-  const found = await steady("zero", 0);
-  found.forEach((value, x) => assertAlmostEquals(value, 0.5 * (1 - x / N), 1e-5));
-});
-
-Deno.test("an insulated wall lies at the centres of the outermost cells: the slope there is the one written", async () => {
-  for (const slope of [0, 3]) {
-    const found = await steady("insulated", slope);
-    found.forEach((value, x) => assertAlmostEquals(value, 0.5 + slope * x * H, 1e-4));
+Deno.test("walls lie at faces, centres or beyond: steady slopes between them say where", async () => {
+  const cases: readonly (readonly [AxisBoundaries | Walls, (x: number) => number])[] = [
+    [["zero", "periodic", "periodic"], () => 0],
+    [["insulated", "periodic", "periodic"], () => 0.3],
+    [{ x: insulated(), ...ROUND }, () => 0.3],
+    [{ x: [value(0.5), flux(0.03)], ...ROUND }, (x) => 0.5 + 0.03 * (x + 0.5)],
+    [{ x: [value(0.5, { at: "centre" }), flux(0.03, { at: "centre" })], ...ROUND }, (x) => 0.5 + 0.03 * x],
+    [{ x: [value(0), value(0.9, { at: "beyond" })], ...ROUND }, (x) => 0.9 * (x + 0.5) / (N + 0.5)],
+  ];
+  for (const [boundary, exact] of cases) {
+    for (const traversal of ["stepwise", "diamond-wavefront"]) {
+      const found = await steady(boundary, traversal);
+      found.forEach((one, x) => assertAlmostEquals(one, exact(x), 1e-4, JSON.stringify(boundary)));
+    }
   }
 });
 
-Deno.test("docs/equations.md has this equation", async () => {
-  const text = await Deno.readTextFile("docs/equations.md");
-  assertStringIncludes(text, "multiply(2 * fo * h, slope)");
-  assertStringIncludes(text, "choose(held, 0.5, next)");
+Deno.test("walls that make no sense are refused by name of what cannot be done", async () => {
+  const boundary = { x: value(NaN), ...ROUND };
+  await assertRejects(
+    () => createSolver({ stencil: PLATE, grid: [4, 4, 4], boundary }, { device: null }),
+    Error,
+    "Cannot create the solver: the walls: x, field u: a number, or a function of the step, is wanted",
+  );
 });

@@ -6,7 +6,6 @@ import {
   describeGrid,
   isBoundaryOf,
   type OpenProblem,
-  type OwnBoundaries,
   type OwnGrid,
   ownOf,
   type Problem,
@@ -15,6 +14,7 @@ import {
 import { checkOptions } from "../../kernels/check_options.ts";
 import { checkStencil } from "../../kernels/check_definition.ts";
 import { plannedProblem } from "../../kernels/planned_problem.ts";
+import { withWalls } from "../../kernels/walls.ts";
 import type { PointCounts } from "../../kernels/points.ts";
 import { isFinite32 } from "../../kernels/check_expression.ts";
 import { remembered } from "../../kernels/remembered.ts";
@@ -51,7 +51,7 @@ export interface ProblemWish {
   /** @default {one that suits the device} */
   readonly grid?: OwnGrid | undefined;
   /** @default {the first of the stencil's} */
-  readonly boundary?: OwnBoundaries | undefined;
+  readonly boundary?: OpenProblem["boundary"] | undefined;
   /** Sources and receivers. @default {none} */
   readonly survey?: PointCounts | undefined;
   /** Time steps of a run. @default {defaultSteps(stencil, gpu)} */
@@ -163,7 +163,7 @@ export function checkProblem(action: string, given: OpenProblem): Problem {
   const refuse = refuserOf(action);
   if (typeof given !== "object" || given === null) refuse("a problem is wanted", describeValue(given));
   checkOptions<OpenProblem & Problem, typeof KEYS>(action, given as Problem, KEYS);
-  const { stencil, grid, steps, boundary, survey } = given;
+  const { stencil, grid, steps, survey } = given;
   checkDefinition(action, stencil);
   if (survey !== undefined) checkSurvey(refuse, stencil, survey);
   const isCount = (value: number): boolean => Number.isSafeInteger(value) && value >= 1;
@@ -181,13 +181,15 @@ export function checkProblem(action: string, given: OpenProblem): Problem {
     refuse(`at most ${Number.MAX_SAFE_INTEGER} cells are wanted`, grid.join("x"));
   }
   if (steps !== undefined && !isCount(steps)) refuse("steps must be a whole number, at least 1", `${steps}`);
+  const asked = madeFor(action, () => withWalls(given)), { boundary } = asked;
   // of a longer run, those that it makes are looked at when it does
-  checkSignals(action, given, 0, Math.min(steps ?? 1, MAX_STEPS));
-  const isAlongAll = typeof boundary === "string" || boundary?.length === grid.length;
-  if (!isAlongAll || !isBoundaryOf(stencil, boundary)) {
-    refuse(`the boundary must be ${wantedBoundary(stencil)}`, `${boundary}`);
+  checkSignals(action, asked, 0, Math.min(steps ?? 1, MAX_STEPS));
+  const isAlongAll = !Array.isArray(boundary) ||
+    boundary.length === grid.length;
+  if (!isAlongAll || !isBoundaryOf(asked.stencil, boundary)) {
+    refuse(`the boundary must be ${wantedBoundary(stencil)}, or walls`, `${boundary}`);
   }
-  const problem = plannedProblem(given), [x, y, z] = problem.grid, { z: reach } = reachOf(stencil.update);
+  const problem = plannedProblem(asked), [x, y, z] = problem.grid, { z: reach } = reachOf(stencil.update);
   if (stencil.dimensions === 1 && (x !== 1 || y !== 1 || z <= reach)) {
     const wanted = `a grid of 1x1xN, N at least ${reach + 1}, as its taps reach ${reach}`;
     refuse(`${stencil.title} needs ${wanted}`, grid.join("x"));
@@ -217,8 +219,13 @@ function checkSurvey(refuse: ReturnType<typeof refuserOf>, stencil: Stencil, sur
 
 /** Rejects a stencil that makes no sense, wherever it was made. */
 function checkDefinition(action: string, stencil: Stencil): void {
+  madeFor(action, () => checkStencil(stencil));
+}
+
+/** What `make` returns; what it refuses to build cannot be done. */
+function madeFor<T>(action: string, make: () => T): T {
   try {
-    checkStencil(stencil);
+    return make();
   } catch (error) {
     const { message } = error as Error;
     throw new RequestError(`Cannot ${action}: ${message.replace(/^Cannot build /, "")}`);

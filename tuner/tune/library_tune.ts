@@ -1,5 +1,5 @@
 import type { PointCounts } from "../../kernels/points.ts";
-import type { OwnBoundaries, OwnGrid, Stencil } from "../../kernels/stencils/stencil.ts";
+import type { OwnBoundaries, OwnGrid, Stencil, Walls } from "../../kernels/stencils/stencil.ts";
 import { wave } from "../../kernels/stencils/wave.ts";
 import { DeviceSession } from "../devices/session.ts";
 import { RequestError } from "../problem/request_error.ts";
@@ -22,7 +22,7 @@ export interface TuneOptions {
   /** Cells along x, y, z; in two dimensions along x and y. @default {one that fits the device} */
   readonly grid?: OwnGrid;
   /** What lies around the grid. @default {the first of the stencil's} */
-  readonly boundary?: OwnBoundaries;
+  readonly boundary?: OwnBoundaries | Walls;
   /** How many sources and receivers to tune with, wherever they are. @default {none} */
   readonly survey?: PointCounts;
   /** Time steps of a run. @default {96; of a line 2048} */

@@ -1,0 +1,385 @@
+/**
+ * Walls: what lies beyond each end of an axis, for all fields or each. A wall is a law, a u + b ∂u/∂n = g, that says what a
+ * tap beyond the end reads: a sum of cells inside and a number. So walls become part of the equation, on a grid among
+ * zeros: where a tap reads the frame's zero, axis profiles that are not 0 near the end alone add what it should have read.
+ * Every traversal that knows axis profiles so knows walls, at any depth, in shares, windows and ranks.
+ *
+ * @module
+ */
+import { sampleProfile } from "./axis_profiles.ts";
+import { checkStencil } from "./check_definition.ts";
+import { isRecord } from "./check_expression.ts";
+import { type Ago, type Axis, type Expression, fold, type Offset, SIGNAL, TREE } from "./expression.ts";
+import { add, atLeast, formula, multiply, nodeOf, subtract } from "./operations.ts";
+import { remembered } from "./remembered.ts";
+import {
+  axesOf,
+  BOUNDARIES,
+  boundariesOf,
+  type Boundary,
+  type OpenProblem,
+  type OwnBoundaries,
+  shortBoundary,
+  type Stencil,
+  type Wall,
+  type WallPlace,
+  type Walls,
+  type WallValue,
+} from "./stencils/stencil.ts";
+import { type AxisProfile, reachOf, type Update } from "./update.ts";
+
+/** Where a wall lies, if not at the face. */
+export interface WallOptions {
+  /** Where it lies. @default {"face"} */
+  readonly at?: WallPlace | undefined;
+}
+
+/**
+ * A wall where the field has a value.
+ *
+ * @param g the value: a number, or a function of the time step
+ */
+export function value(g: WallValue, { at = "face" }: WallOptions = {}): Wall {
+  return { a: 1, b: 0, g, at };
+}
+
+/**
+ * A wall where the field has a slope.
+ *
+ * @param g ∂u/∂n outwards, times the distance of cells: the difference from one cell to the next
+ */
+export function flux(g: WallValue, { at = "face" }: WallOptions = {}): Wall {
+  return { a: 0, b: 1, g, at };
+}
+
+/** A wall that nothing goes through: the slope is 0. The word `insulated` is such a wall at the centre. */
+export function insulated(options: WallOptions = {}): Wall {
+  return flux(0, options);
+}
+
+/** A mirror: `even`, of which the field is its own image, or `odd`, where it changes its sign. */
+export function mirror(parity: "even" | "odd", options: WallOptions = {}): Wall {
+  if (parity !== "even" && parity !== "odd") throw refused("mirror", "even or odd is wanted", parity);
+  return parity === "odd" ? value(0, options) : flux(0, options);
+}
+
+/**
+ * A wall where a u + b ∂u/∂n = g, with the slope outwards and from one cell to the next: as heat that goes over to the
+ * air, with a = 1, b = conductivity / (transfer · spacing), and the air's temperature g.
+ */
+export function robin(a: number, b: number, g: WallValue, { at = "face" }: WallOptions = {}): Wall {
+  return { a, b, g, at };
+}
+
+function refused(where: string, wanted: string, found: unknown): RangeError {
+  const words = typeof found === "function" ? "a function" : JSON.stringify(found) ?? `${found}`;
+  return new RangeError(`Cannot build the walls: ${where}: ${wanted}: found ${words}`);
+}
+
+/** Words as walls of one end. */
+const ENDS: Readonly<Record<string, Wall>> = {
+  zero: value(0, { at: "beyond" }),
+  insulated: insulated({ at: "centre" }),
+};
+
+/** The wall at each end of an axis. */
+type Pair = readonly [low: Wall, high: Wall];
+
+/** A problem whose walls, if it has any, are part of its equation; what else lies around it is said in words. */
+export function withWalls(given: OpenProblem): OpenProblem {
+  const { stencil, grid, boundary } = given;
+  if (!isWalls(boundary)) return given;
+  const made = walled(stencil)(boundary), { x, y, z } = reachOf(stencil.update), axes = axesOf(stencil);
+  axes.forEach((axis, i) => {
+    const reach = [x, y, z][axis]!, cells = grid[axes.length === 1 ? 2 : grid.length === 3 ? axis : i];
+    const isWide = made.stencil === stencil || cells === undefined || cells > reach;
+    if (!isWide) {
+      throw refused(
+        "grid",
+        `more than ${reach} cells between walls are wanted, as far as taps reach,`,
+        cells,
+      );
+    }
+  });
+  return { ...given, ...made };
+}
+
+function isWalls(boundary: OwnBoundaries | Walls): boundary is Walls {
+  return isRecord(boundary);
+}
+
+const walled = remembered((stencil: Stencil) =>
+  remembered((walls: Walls): Pick<OpenProblem, "stencil" | "boundary"> => {
+    const axes = axesOf(stencil), names = (["x", "y", "z"] as const).slice(0, axes.length);
+    const { fields } = stencil.update;
+    const other = Object.keys(walls).find((key) => !names.some((name) => name === key));
+    if (other !== undefined) throw refused("axes", `${names.join(", ")} are wanted`, other);
+    const words: Boundary[] = [], pairs = new Map<Axis, readonly Pair[]>();
+    names.forEach((name, i) => {
+      const its = walls[name];
+      if (typeof its === "string") {
+        const allowed = boundariesOf(stencil);
+        if (!allowed.includes(its)) throw refused(name, `${allowed.join(", ")}, or walls, are wanted`, its);
+        words.push(its);
+        return;
+      }
+      const byField = fields.map((field) => endsOf(its, `${name}, field ${field}`, field, fields));
+      const isFrame = byField.flat().every(({ b, g, at }) => b === 0 && g === 0 && at === "beyond");
+      words.push("zero");
+      if (!isFrame) pairs.set(axes[i]!, byField);
+    });
+    if (stencil.surface !== undefined && pairs.has(axes.at(-1)!)) {
+      throw refused(names.at(-1)!, "zero below a free surface is wanted", "walls");
+    }
+    const boundary = shortBoundary(words as unknown as OwnBoundaries & readonly Boundary[]);
+    return { stencil: pairs.size === 0 ? stencil : withPairs(stencil, pairs), boundary };
+  })
+);
+
+/** The walls of a field at both ends of an axis. */
+function endsOf(given: unknown, where: string, field: string, fields: readonly string[]): Pair {
+  if (isRecord(given) && !isWall(given)) {
+    const other = Object.keys(given).find((key) => !fields.includes(key));
+    if (other !== undefined) throw refused(where, `walls of ${fields.join(", ")} are wanted`, other);
+  }
+  const its = isRecord(given) && !isWall(given) ? given[field] : given;
+  const pair: readonly unknown[] = Array.isArray(its) ? its : [its, its];
+  if (pair.length !== 2) throw refused(where, "a wall, or one for each end, is wanted", pair.length);
+  return pair.map((one) => wallOf(one, where)) as unknown as Pair;
+}
+
+function isWall(given: unknown): given is Wall {
+  return isRecord(given) && typeof given.at === "string";
+}
+
+function wallOf(given: unknown, where: string): Wall {
+  const wall = typeof given === "string" ? ENDS[given] : given;
+  if (!isWall(wall)) {
+    throw refused(
+      where,
+      "value, flux, insulated, mirror, robin, or zero or insulated as a word, is wanted",
+      given,
+    );
+  }
+  const { a, b, g, at } = wall;
+  if (at !== "face" && at !== "centre" && at !== "beyond") {
+    throw refused(where, "a place at the face, the centre, or beyond is wanted", at);
+  }
+  const isLaw = [a, b].every((one) => Number.isFinite(Math.fround(one))) && (a !== 0 || b !== 0);
+  if (!isLaw) throw refused(where, "numbers a and b, not both 0, are wanted", [a, b]);
+  if (typeof g !== "function" && !(typeof g === "number" && Number.isFinite(Math.fround(g)))) {
+    throw refused(where, "a number, or a function of the step, is wanted", g);
+  }
+  if (at === "beyond" && b !== 0) throw refused(where, "beyond the end a value is wanted", "a slope");
+  if (at === "face" && a * b < 0 && Number.isInteger(0.5 - b / a)) {
+    throw refused(where, "a law that says what lies beyond is wanted", [a, b]);
+  }
+  return wall;
+}
+
+/** What a ghost cell is: cells inside, counted from the end, times numbers, and g times one. */
+interface Ghost {
+  readonly cells: readonly (readonly [cell: number, weight: number])[];
+  readonly ofG: number;
+}
+
+/** The ghost `m` cells beyond an end. */
+function ghostOf({ a, b, at }: Wall, m: number): Ghost {
+  if (at === "beyond") return { cells: [], ofG: 1 / a };
+  if (at === "centre") {
+    return b === 0
+      ? { cells: [[0, 2], [m, -1]], ofG: 0 }
+      : { cells: [[m, 1], [0, -2 * m * a / b]], ofG: 2 * m / b };
+  }
+  // halfway between the ghost and its image lies the wall
+  const slope = b / (2 * m - 1), divisor = a / 2 + slope;
+  return { cells: [[m - 1, (slope - a / 2) / divisor]], ofG: 1 / divisor };
+}
+
+/** One cell of an axis, counted from an end. */
+interface Cell {
+  readonly axis: Axis;
+  readonly end: 0 | 1;
+  readonly index: number;
+}
+
+/** What a tap lacks: in a cell, or where cells of two or three axes meet, this times a number. */
+interface Lack {
+  readonly cells: readonly Cell[];
+  readonly weight: number;
+  /** A tap, a profile's, or 1. */
+  readonly of: Expression | undefined;
+}
+
+function withPairs(stencil: Stencil, pairs: ReadonlyMap<Axis, readonly Pair[]>): Stencil {
+  const { update, update: { fields, materials, profiles = [] } } = stencil,
+    taken = [...fields, ...materials, ...profiles];
+  const made: AxisProfile[] = [], known = new Map<string, number>();
+  let signal = update.signal;
+  /** A profile by its formula. */
+  const profileOf = (axis: Axis, of: Expression): Expression => {
+    const key = JSON.stringify([axis, of]), index = known.get(key) ?? made.length;
+    if (index === made.length) {
+      let number = index + 1;
+      while (taken.some((one) => (typeof one === "string" ? one : one.name) === `wall${number}`)) {
+        number += made.length + 1;
+      }
+      made.push({ name: `wall${number}`, axis, values: sampleProfile(of), formula: of, isFixed: true });
+      known.set(key, index);
+    }
+    return { kind: "profile", profile: profiles.length + index, axis, offset: 0 };
+  };
+  /** 1 in one cell. */
+  const isCell = ({ end, index }: Cell): Expression => {
+    const i = formula("i"), at = end === 0 ? nodeOf(index) : subtract(formula("n"), index + 1);
+    return multiply(atLeast(i, at), atLeast(at, i));
+  };
+  /** A wall's value in the step from `step` to `step` + 1, or after it: a number, or 1, where it is the signal's. */
+  const takenAs = ({ g }: Wall, ago: Ago): [weight: number, of: Expression | undefined] => {
+    if (typeof g === "number") return [g, undefined];
+    const moving = nodeOf(g(ago === -1 ? add(formula("step"), 1) : formula("step")));
+    signal ??= moving;
+    if (JSON.stringify(signal) !== JSON.stringify(moving)) {
+      throw refused(
+        "value",
+        "one value that changes with the step is wanted",
+        "two, or a signal of the equation",
+      );
+    }
+    return [1, SIGNAL];
+  };
+  /** A field's walls; materials are their own images, about the centre where all fields have their wall there. */
+  const wallsOf = (axis: Axis, plane = Infinity): Pair => {
+    const byField = pairs.get(axis)!;
+    const imageAt = (end: 0 | 1): Wall => {
+      return insulated({ at: byField.every((pair) => pair[end].at === "centre") ? "centre" : "face" });
+    };
+    return byField[plane] ?? [imageAt(0), imageAt(1)];
+  };
+  /** What a tap lacks along an axis, with what that lacks along those after it. */
+  const lacksOf = (tap: Tapped, [axis, ...others]: readonly Axis[]): Lack[] => {
+    if (axis === undefined) return [];
+    const offset = tap.kind === "tap" ? tap.offset : [0, 0, 0].with(tap.axis, tap.offset);
+    const d = offset[axis]!, end = d < 0 ? 0 : 1, later = lacksOf(tap, others), found = [...later];
+    const pair = wallsOf(axis, tap.kind === "tap" ? tap.plane : undefined);
+    for (let m = 1; m <= Math.abs(d); m++) {
+      // the cell from which the tap reaches m cells beyond the end
+      const cell: Cell = { axis, end, index: Math.abs(d) - m }, { cells, ofG } = ghostOf(pair[end]!, m);
+      // beyond this end too, a tap reads zeros whatever it should have read beyond another; a number would be added
+      const numbers = later.filter(({ of }) => of === undefined || of === SIGNAL);
+      found.push(...numbers.map((one) => ({ ...one, cells: [cell, ...one.cells], weight: -one.weight })));
+      for (const [inside, weight] of cells) {
+        if (weight === 0) continue;
+        const to = (inside - cell.index) * (end === 0 ? 1 : -1), of = moved(tap, axis, to);
+        found.push({ cells: [cell], weight, of });
+        for (const one of lacksOf(of, others)) {
+          found.push({ ...one, cells: [cell, ...one.cells], weight: weight * one.weight });
+        }
+      }
+      if (ofG === 0 || pair[end]!.g === 0) continue;
+      const [weight, of] = takenAs(pair[end]!, tap.kind === "tap" ? tap.ago : 0);
+      found.push({ cells: [cell], weight: ofG * weight, of });
+    }
+    return found;
+  };
+  /** The sum of what is lacking, each cell or number once, weighed by a profile. */
+  const sumOf = (lacks: readonly Lack[]): Expression[] => {
+    const groups = new Map<string, Lack[]>();
+    for (const lack of lacks) {
+      const [first, ...others] = lack.cells, key = JSON.stringify([lack.of, first!.axis, others]);
+      groups.set(key, [...groups.get(key) ?? [], lack]);
+    }
+    return [...groups.values()].map((group) => {
+      const [{ cells: [first, ...others], of }] = group as [Lack];
+      const shares = group.map(({ cells, weight }) => multiply(weight, isCell(cells[0]!)));
+      const parts = [
+        profileOf(first!.axis, shares.reduce((sum, one) => add(sum, one))),
+        ...others.map((cell) => profileOf(cell.axis, isCell(cell))),
+      ];
+      return joined("multiply", of === undefined ? parts : [...parts, of]);
+    });
+  };
+  const axes = [...pairs.keys()];
+  const isHeld = (field: number, { axis, end, index }: Cell): boolean => {
+    const { at, b } = wallsOf(axis, field)[end];
+    return index === 0 && at === "centre" && b === 0;
+  };
+  /** An expression of which no tap lacks anything in a cell where it counts. */
+  const complete = (field: number, of: Expression): Expression => {
+    const lacks: Lack[] = [];
+    const visit = (node: Expression, weight: number): Expression => {
+      if (node.kind === "tap" || node.kind === "profile") {
+        lacks.push(...lacksOf(node, axes).map((one) => ({ ...one, weight: weight * one.weight })));
+        return node;
+      }
+      if (!("operands" in node)) return node;
+      const [left, right] = node.operands as [Expression, Expression],
+        by = right?.kind === "constant" ? right.value : 1;
+      const factors = node.kind === "add"
+        ? [1, 1]
+        : node.kind === "subtract"
+        ? [1, -1]
+        : node.kind === "multiply" && left.kind === "constant"
+        ? [0, left.value]
+        : node.kind === "multiply" && right.kind === "constant"
+        ? [by, 0]
+        : node.kind === "divide" && right.kind === "constant"
+        ? [1 / by, 0]
+        : undefined;
+      const operands = node.operands.map((one, i) =>
+        factors ? visit(one, weight * factors[i]!) : complete(field, one)
+      );
+      return operands.every((one, i) => one === node.operands[i]) ? node : { ...node, operands };
+    };
+    const visited = visit(of, 1);
+    const counted = lacks.filter(({ cells }) => !cells.some((cell) => isHeld(field, cell)));
+    return joined("add", [visited, ...sumOf(counted)]);
+  };
+  /** The cells on a wall keep its value. */
+  const held = (field: number, value: Expression): Expression =>
+    axes.toReversed().reduce((inner, axis) => {
+      const cells = ([0, 1] as const).map((end): Cell => ({ axis, end, index: 0 }));
+      const ends = cells.filter((cell) => isHeld(field, cell)).map((cell) => {
+        return { wall: wallsOf(axis, field)[cell.end], cell: isCell(cell) };
+      });
+      if (ends.length === 0) return inner;
+      const shares = ends.map(({ wall, cell }) => [...takenAs(wall, -1), wall.a, cell] as const);
+      const [, moving] = shares.find(([, of]) => of) ?? [];
+      if (moving && shares.some(([, of]) => of === undefined)) {
+        throw refused(
+          "value",
+          "ends at the centre that both change with the step, or both do not, are wanted",
+          "one",
+        );
+      }
+      const total = (of: readonly Expression[]): Expression => of.reduce((sum, one) => add(sum, one));
+      const kept = profileOf(axis, total(shares.map(([weight, , a, cell]) => multiply(weight / a, cell))));
+      const mask = profileOf(axis, total(ends.map(({ cell }) => cell)));
+      const then = moving ? joined("multiply", [kept, moving]) : kept;
+      return { kind: "choose", operands: [mask, then, inner] };
+    }, value);
+  const substeps = update.substeps.map((substep) =>
+    substep.map(({ field, value }) => ({ field, value: held(field, complete(field, fold(value, TREE))) }))
+  );
+  const { planeWave: _, ...others } = stencil;
+  const whole: Update = { ...update, substeps, ...(signal && { signal }), profiles: [...profiles, ...made] };
+  const found: Stencil = {
+    ...others,
+    boundaries: BOUNDARIES,
+    title: `${stencil.title}, between walls`,
+    update: whole,
+  };
+  checkStencil(found);
+  return found;
+}
+
+type Tapped = Extract<Expression, { kind: "tap" | "profile" }>;
+
+function moved(tap: Tapped, axis: Axis, to: number): Tapped {
+  if (tap.kind === "profile") return { ...tap, offset: to };
+  return { ...tap, offset: tap.offset.with(axis, to) as unknown as Offset };
+}
+
+function joined(kind: "add" | "multiply", operands: readonly Expression[]): Expression {
+  return operands.reduce((left, right) => ({ kind, operands: [left, right] }));
+}
