@@ -104,20 +104,25 @@ export const EVERYTHING: Capabilities = capabilities(NEEDS, {});
 /** Zeros around the whole grid. */
 export const AMONG_ZEROS: AxesBoundaries = [["zero"], ["zero"], ["zero"]];
 
-/** What a torre cannot serve whose tile holds one field and nothing else. */
+/** What a torre cannot serve whose tile holds one field. */
 export const A_FIELD_IN_A_TILE = {
   window: "a level must lie in one buffer",
   fields: "a tile holds one field",
   "sub-steps": "a tile holds one field",
   "shared-sub-steps": "a tile holds one field",
   "early-fields": "a tile holds one field",
+  "early-sources": "a tile holds one field",
+  "previous-neighbours": "a torre keeps that level of the cell itself only",
+  reach: "there is nothing to tile",
+} as const;
+
+/** The same where it holds nothing else. */
+export const ALONE_IN_A_TILE = {
+  ...A_FIELD_IN_A_TILE,
   materials: "a tile holds no materials",
   profiles: "a tile holds no profiles",
   signal: "a tier knows no time",
-  "previous-neighbours": "a torre keeps that level of the cell itself only",
-  reach: "there is nothing to tile",
   points: "a tile has neither sources nor receivers",
-  "early-sources": "a tile has no sources",
 } as const;
 
 /** Around the grid nothing but zeros, or the grid again. */

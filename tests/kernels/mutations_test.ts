@@ -600,7 +600,7 @@ const SUBJECTS: readonly Subject[] = [
       "cells beyond the ends of x that are not zero": ["x < 0 || x + W > NX) {", "x < 0) {"],
       "tiles of another column": ["(row.stage + 300000 - Y) % 3", "(row.stage + 300001 - Y) % 3"],
       "a tile that is stored one place off": ["X + 2 * ((offset", "X + 2 + 2 * ((offset"],
-      "tiles of the last band that have not moved": ["(table[0] + row.moved) % W", "table[0] % W"],
+      "tiles of the last band that have not moved": ["(table[0] + S * row.step) % W", "table[0] % W"],
       "an odd number of steps in the arrays of an even one": ["(row.height & 1) == 0", "true"],
       "tiers before the grid left out too long": [
         "max(0, (S - x - W - 2 * S) / S)",
@@ -625,6 +625,20 @@ const SUBJECTS: readonly Subject[] = [
       ],
       "coefficients that do not move": ["w0_0_1 = x0_0_1;", ""],
       "a coefficient in another's turn": ["= v1_0_0;", "= v0_0_0;"],
+    },
+  },
+  {
+    problem: DRIVEN,
+    way: {
+      traversal: volumeTorre,
+      parameters: { side: 4, patchA: 2, patchB: 2, patchC: 2, phases: 2, ahead: 1, nt: 4, bands: 2 },
+    },
+    mutations: {
+      "points of another step": [/row\.step \+ tier - first\)/g, "tier - first)"],
+      "points of the tile before": ["clamp(x, -W, NX - 1)", "clamp(x - S, -W, NX - 1)"],
+      "points of another thread": ["place % 1024 == thread", "place % 1024 == (thread ^ 1)"],
+      "a point that keeps its value": ["case 3: { h1_1 = value; }", "case 3: {}"],
+      "a list that ends with its first entry": ["select(0, i + 1, entry.x >=", "select(0, 0, entry.x >="],
     },
   },
 ];

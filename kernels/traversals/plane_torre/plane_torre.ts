@@ -22,7 +22,7 @@
  *
  * @module
  */
-import { A_FIELD_IN_A_TILE, capabilities, wrongParameters } from "../../capability.ts";
+import { ALONE_IN_A_TILE, capabilities, wrongParameters } from "../../capability.ts";
 import { alongAxes, isAllZero, ownBoundary } from "../../stencils/stencil.ts";
 import { isMirrored, operationsOf } from "../../update.ts";
 import { asPlane, PLANE_PARAMETERS, type PlaneParameters, type PlaneShape, planeShape } from "./shape.ts";
@@ -54,7 +54,7 @@ export const planeTorre: Traversal = {
       "slanted-taps",
       "sideways-taps",
     ],
-    { ...A_FIELD_IN_A_TILE, volume: "a tile covers x and y, and there is no third axis" },
+    { ...ALONE_IN_A_TILE, volume: "a tile covers x and y, and there is no third axis" },
   ),
   parameterLists({ stencil, boundary, steps }) {
     const { slope } = leanOf(asPlane({ stencil, grid: [1, 1, 1], boundary, steps }).stencil.update);

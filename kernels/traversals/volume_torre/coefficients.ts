@@ -7,17 +7,17 @@
  *
  * @module
  */
-import { profilesOf } from "../../axis_profiles.ts";
-import { type Expression, fold, type Offset, type Tap, tapsIn, TREE } from "../../expression.ts";
+import { layProfiles, profilesOf } from "../../axis_profiles.ts";
+import { type Expression, fold, type ProfileTap, type Tap, tapsIn, TREE } from "../../expression.ts";
 import type { Layout } from "../../layout.ts";
 import { remembered } from "../../remembered.ts";
 import type { Section } from "../../sections.ts";
+import type { Grid } from "../../stencils/stencil.ts";
 import { onlyExpression, type Update } from "../../update.ts";
 import { declareLayout, LINEAR_THREADS, linearWorkgroups, plus } from "../../wgsl/declare.ts";
 import { declareBuffer, shaderOf } from "../../wgsl/shader.ts";
 import { wgsl } from "../../wgsl/template.ts";
 import type { UpdateWriter } from "../../wgsl/write_update.ts";
-import { profileElement } from "../profile_storage.ts";
 import type { Crossing } from "../storage.ts";
 
 /** The plane of a tap that stands for the first coefficient; others follow. */
@@ -102,6 +102,17 @@ export function enterMaterials(
   }));
 }
 
+/** Values of a uniform that every device binds: 64 KiB. */
+export const UNIFORM_VALUES = 2 ** 14;
+
+/** The profiles of an update on a grid, as a uniform: storage buffers are few. */
+export function declareProfiles(update: Update, grid: Grid): string {
+  if (profilesOf(update).length === 0) return "";
+  return declareBuffer("profiles", `array<vec4f, ${layProfiles(update, grid).length / 4}>`, {
+    space: "uniform",
+  });
+}
+
 /** How lines find a coefficient in a cell: names of what was loaded of materials, and the cell's indices. */
 interface CoefficientPlace {
   readonly prefix: string;
@@ -112,16 +123,16 @@ interface CoefficientPlace {
 /** The lines, and the text of the value, of a coefficient in a cell. */
 export function writeCoefficient(
   { write }: UpdateWriter,
-  { update, grid }: { readonly update: Update; readonly grid: Offset },
+  { update, grid }: { readonly update: Update; readonly grid: Grid },
   coefficient: Expression,
   { prefix, cell, material }: CoefficientPlace,
 ) {
-  const profile = profileElement(update, grid, cell);
-  const { lines, values } = write({
-    prefix,
-    tap: material,
-    ...(profilesOf(update).length > 0 && { profile }),
-  }, [coefficient]);
+  const { starts } = layProfiles(update, grid);
+  const profile = ({ profile, axis, offset }: ProfileTap): string => {
+    const at = plus(cell[axis], starts[profile]! + offset);
+    return `profiles[(${at}) >> 2u][(${at}) & 3]`;
+  };
+  const { lines, values } = write({ prefix, tap: material, profile }, [coefficient]);
   return { lines, value: values[0]! };
 }
 

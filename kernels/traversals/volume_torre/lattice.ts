@@ -177,7 +177,7 @@ function placesOf(blocks: Triple, shared: readonly Triple[], slope: number, phas
 const ORDERS = [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]] as const;
 
 /** Blocks in the order of threads: the first of each bank, then the second, so that neighbours seldom share one. */
-function spreadOverBanks({ blocks, strides, phases }: VolumePiece): Triple[] {
+export function spreadOverBanks({ blocks, strides, phases }: VolumePiece): Triple[] {
   const banks = 16 * phases, inBank = new Uint32Array(banks);
   const ranked = triplesBelow(blocks).map((block) => {
     const bank = sum(block.map((at, i) => at * strides[i]!)) % banks;

@@ -6,8 +6,8 @@
 import { MAX_BANDS } from "../waves.ts";
 import type { VolumeExtent, VolumePiece } from "./lattice.ts";
 
-/** A stage of a band: its torres' places along the forms have this sum, before the band tiles have moved by so many cells. */
-type VolumeRow = Readonly<Record<"stage" | "band" | "place" | "moved" | "height", number>>;
+/** A stage of a band, which begins with this step of the run: its torres' places along the forms have this sum. */
+type VolumeRow = Readonly<Record<"stage" | "band" | "place" | "step" | "height", number>>;
 
 type Bands = Readonly<Record<"nt" | "bands" | "steps", number>>;
 
@@ -34,7 +34,7 @@ export function scheduleVolume(piece: VolumePiece, extent: VolumeExtent, run: Ba
   const waves: VolumeRow[][] = [], { lag } = pace(piece, extent, run), { nt, bands, steps } = run;
   for (let step = 0, band = 0; step < steps; step += nt, band++) {
     const height = Math.min(nt, steps - step), { from, to } = stagesOf(piece, extent, height);
-    const row = { band, place: band % bands, moved: piece.slope * step % piece.width, height };
+    const row = { band, place: band % bands, step, height };
     for (let stage = from; stage >= to; stage--) {
       (waves[lag * band + from - stage] ??= []).push({ stage, ...row });
     }

@@ -5,17 +5,18 @@
  */
 import { type Tap, tapKey, tapsIn } from "../../expression.ts";
 import type { Problem } from "../../stencils/stencil.ts";
-import type { Update } from "../../update.ts";
+import { readsSignal, type Update } from "../../update.ts";
+import { declarePoints, signalOf } from "../../wgsl/points.ts";
 import { plus } from "../../wgsl/declare.ts";
 import { wgsl } from "../../wgsl/template.ts";
 import { type UpdateWriter, updateWriter } from "../../wgsl/write_update.ts";
 import { declareBuffer, declareTwin, type Shader, shaderOf } from "../../wgsl/shader.ts";
-import { declareProfiles } from "../profile_storage.ts";
 import { stepwiseLayout } from "../step_shader.ts";
 import { MAX_BANDS } from "../waves.ts";
 import {
   COEFFICIENT,
   coefficientsOf,
+  declareProfiles,
   materialElement,
   materialLayout,
   materialTaps,
@@ -25,6 +26,7 @@ import { EARLY, splitExpression } from "./split_expression.ts";
 import { cellOf, enteringAt, formsOf, movesOf, type Triple, upTo } from "./lattice.ts";
 import type { Farsh, VolumeExtent, VolumePiece } from "./lattice.ts";
 import { declarePlaces } from "./order.ts";
+import { visitTilePoints } from "./points.ts";
 
 interface Writing {
   readonly problem: Problem;
@@ -39,7 +41,8 @@ interface Writing {
 
 /** The shader that computes one torre per workgroup; its dispatches' uniforms are the rows. */
 export function volumeTorreShader(writing: Writing): Shader {
-  const { problem: { stencil, grid: [nx, ny, nz] }, piece, extent, farsh, nt, ahead, parts } = writing;
+  const { problem, problem: { stencil, grid: [nx, ny, nz] }, piece, extent, farsh, nt, ahead, parts } =
+    writing;
   const { threads, elements, patch: [pa, pb, pc], strides: [sa, sb, sc], hasPrevious, width, phases } = piece;
   const { thirds } = extent, rounds = upTo(piece.rounds);
   const names = elements.flatMap((_, i) => [`${i}_0`, `${i}_1`]);
@@ -89,7 +92,7 @@ export function volumeTorreShader(writing: Writing): Shader {
     // ${stencil.title}: a workgroup computes a torre, a thread ${piece.cells} cells of its tile.
     const NX = ${nx}; const NY = ${ny}; const NZ = ${nz}; const AHEAD = ${ahead};
     ${writerOf(stencil.update).constants}
-    struct Row { stage: i32, place: i32, moved: i32, height: i32 }
+    struct Row { stage: i32, place: i32, step: i32, height: i32 }
     @group(0) @binding(0) var<storage, read_write> now0: array<vec2f>;
     @group(0) @binding(1) var<storage, read_write> before0: array<vec2f>;
     @group(0) @binding(2) var<uniform> rows: array<Row, ${MAX_BANDS}>;
@@ -103,7 +106,8 @@ export function volumeTorreShader(writing: Writing): Shader {
       ? declareBuffer("materials", "array<f32>", { space: "storage, read" })
       : ""
   }
-    ${declareProfiles(stencil.update)}
+    ${declareProfiles(stencil.update, problem.grid)}
+    ${problem.survey !== undefined || readsSignal(stencil.update) ? declarePoints() : ""}
     ${declarePlaces(piece, extent)}
 
     @compute @workgroup_size(${threads})
@@ -115,7 +119,7 @@ export function volumeTorreShader(writing: Writing): Shader {
       let Z = 3 * (i32(w.x) % ${thirds}) + (row.stage + 300000 - Y) % 3;
       if (Z >= TILES_Z) { return; }
       let X = 2 * ((row.stage + 300000 - Y - Z) / 3 - 100000) + Y + Z;
-      let offset = (table[0] + row.moved) % W;
+      let offset = (table[0] + S * row.step) % W;
       var x = M * X + offset; let y = M * Y - S; let z = M * Z - S;
       // tiers in which the tile or its front meets the grid, in whole rounds of the loop: a way out of it costs registers
       let begin = max(0, (S - x - W - 2 * S) / S) / AHEAD * AHEAD;
@@ -148,8 +152,8 @@ export function volumeTorreShader(writing: Writing): Shader {
       }
       ${declareColumns(extent)}
       x += S * begin;
-      let last = row.place * ${nt} + row.height - 1;
-      var tier = row.place * ${nt} + begin;
+      let first = row.place * ${nt}; let last = first + row.height - 1;
+      var tier = first + begin;
       ${upTo(ahead).map((a) => `let first${a} = min(tier + ${a}, last);`).join(" ")}
       ${rounds.map((n) => declareRound(writing, n)).join("\n")}
       ${declareCoefficients(writing)}
@@ -299,7 +303,9 @@ function writeTier(writing: Writing, set: number): string {
     rounds = upTo(piece.rounds);
   const { expression, coefficients } = coefficientsOf(update), writer = writerOf(update), { write } = writer;
   const indices = new Map(elements.map((element, i) => [`${element}`, i]));
-  const lines: string[] = [], isTwice = phases === 2;
+  const lines: string[] = [], isTwice = phases === 2, step = "row.step + tier - first";
+  const signal = `signal${set}`;
+  if (readsSignal(update)) lines.push(`let ${signal} = ${signalOf(step)};`);
   const inRound = (n: number, line: string): string =>
     n === piece.rounds - 1 && piece.rest < threads ? `if (thread < ${piece.rest}) { ${line} }` : line;
   const known = new Set<string>(), lows = arrays[0]!.slots;
@@ -356,7 +362,7 @@ function writeTier(writing: Writing, set: number): string {
           ? `g${name}`
           : valueAt(at(formsOf(offset)));
       const isFirst = isTwice && phase === 0;
-      const found = write({ prefix: `e${name}_${phase}_`, tap }, isFirst ? early : [late]);
+      const found = write({ prefix: `e${name}_${phase}_`, tap, signal }, isFirst ? early : [late]);
       lines.push(
         ...found.lines,
         ...found.values.map((value, k) => `let ${isFirst ? `a${name}_${k}` : `n${name}`} = ${value};`),
@@ -473,7 +479,9 @@ function writeTier(writing: Writing, set: number): string {
   }
   for (const { name } of cells) if (hasPrevious) lines.push(`g${name} = ${older.get(name)!};`);
   for (const { name } of cells) lines.push(`h${name} = n${name};`);
-  lines.push("tier++; x += S;", ...maskLines(piece), "workgroupBarrier();");
+  lines.push("x += S;", ...maskLines(piece));
+  if (problem.survey !== undefined) lines.push(visitTilePoints(piece, step));
+  lines.push("tier++;", "workgroupBarrier();");
   return lines.join("\n");
 }
 

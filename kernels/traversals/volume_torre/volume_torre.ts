@@ -21,11 +21,13 @@
  * @module
  */
 import { A_FIELD_IN_A_TILE, AMONG_ZEROS, capabilities, wrongParameters } from "../../capability.ts";
-import { operationsOf, type Update } from "../../update.ts";
+import { layProfiles } from "../../axis_profiles.ts";
+import { operationsOf, readsSignal } from "../../update.ts";
 import type { Problem } from "../../stencils/stencil.ts";
 import { type SectionLimits, sectionsOf } from "../../sections.ts";
 import { wgsl } from "../../wgsl/template.ts";
 import { declareBuffer, type Shader, shaderOf } from "../../wgsl/shader.ts";
+import { pointBuffers } from "../../wgsl/points.ts";
 import { profileBuffers } from "../profile_storage.ts";
 import { stepwiseLayout } from "../step_shader.ts";
 import type { Dispatch, ParametersOf, Traversal } from "../traversal.ts";
@@ -40,9 +42,10 @@ import {
   type VolumeExtent,
   type VolumePiece,
 } from "./lattice.ts";
-import { materialLayout, materialTaps } from "./coefficients.ts";
+import { materialLayout, materialTaps, UNIFORM_VALUES } from "./coefficients.ts";
 import { volumeOrder } from "./order.ts";
 import { COMMON, type ParameterWords } from "../parameter.ts";
+import { sampleShader, tilePoints } from "./points.ts";
 import { pace, scheduleVolume, workOf } from "./schedule.ts";
 import { volumeTorreShader } from "./shader.ts";
 
@@ -70,8 +73,6 @@ const PARAMETERS = {
 
 type VolumeParameters = ParametersOf<keyof typeof PARAMETERS>;
 
-const { materials: _, profiles: __, ...WITH_COEFFICIENTS } = A_FIELD_IN_A_TILE;
-
 /** Registers of a multiprocessor. */
 const REGISTERS = 65_536;
 
@@ -84,9 +85,11 @@ const FUSED = 0.8;
 /** Storage buffers that every device lets a shader have. */
 const MOST_BUFFERS = 8;
 
-/** Storage buffers that the table, materials and profiles leave to levels and FArSh. */
-function buffersFor({ materials, profiles = [] }: Update): number {
-  return MOST_BUFFERS - 1 - Math.min(1, materials.length) - Math.min(1, profiles.length);
+/** Storage buffers that the table, materials and points leave to levels and FArSh. */
+function buffersFor(problem: Problem): number {
+  const { stencil: { update } } = problem;
+  return MOST_BUFFERS - 1 - Math.min(1, update.materials.length) -
+    pointBuffers(problem, readsSignal(update)).length;
 }
 
 function shapeOf({ stencil: { update }, grid }: Problem, values: VolumeParameters) {
@@ -107,12 +110,14 @@ export const volumeTorre: Traversal = {
       "grid",
       "materials",
       "profiles",
+      "signal",
+      "points",
       "previous",
       "diagonal-taps",
       "slanted-taps",
       "sideways-taps",
     ],
-    { ...WITH_COEFFICIENTS, boundary: "a tile holds no images" },
+    { ...A_FIELD_IN_A_TILE, boundary: "a tile holds no images" },
     { boundaries: AMONG_ZEROS },
   ),
   parameterLists({ stencil: { update }, steps }) {
@@ -153,7 +158,14 @@ export const volumeTorre: Traversal = {
     if (needed > REGISTERS) {
       return wrongParameters(`${needed} registers in a workgroup: a multiprocessor has ${REGISTERS}`);
     }
-    const { stencil: { update } } = problem, parts = partsOf(piece, extent, update, limits);
+    const { stencil: { update } } = problem, parts = partsOf(piece, extent, problem, limits);
+    const profiles = layProfiles(update, problem.grid).length;
+    if (profiles > UNIFORM_VALUES) {
+      return {
+        kind: "limits",
+        message: `${4 * profiles} bytes of axis profiles: a uniform holds ${4 * UNIFORM_VALUES}`,
+      };
+    }
     if (parts === undefined) {
       return {
         kind: "limits",
@@ -161,7 +173,7 @@ export const volumeTorre: Traversal = {
       };
     }
     const layout = stepwiseLayout(problem),
-      farsh = farshIn(piece, extent, { tiers: nt * places, parts, update, limits });
+      farsh = farshIn(piece, extent, { tiers: nt * places, parts, problem, limits });
     return exceededLimit(limits, {
       layout,
       span: 1,
@@ -218,9 +230,10 @@ export const volumeTorre: Traversal = {
       table = tableOf(piece),
       materials = materialLayout({ layout, update }).length;
     const cut = sectionsOf(layout, { span: 1 }, limits), sections = cut.length === 1 ? undefined : cut;
-    const parts = partsOf(piece, extent, update, limits) ?? [extent.length],
+    const parts = partsOf(piece, extent, problem, limits) ?? [extent.length],
       others = parts.slice(1).map((_, i) => i + 1),
-      farsh = farshIn(piece, extent, { tiers: nt * bands, parts, update, limits });
+      farsh = farshIn(piece, extent, { tiers: nt * bands, parts, problem, limits });
+    const hasSignal = readsSignal(update), hasSeries = hasSignal || problem.survey !== undefined;
     // tiers of a round of each shader's loop: the last band's may be no multiple of those that are loaded ahead
     const rounds = ahead === 1 ? [1] : [ahead, 1];
     return {
@@ -236,6 +249,7 @@ export const volumeTorre: Traversal = {
             ? [{ name: "materials", length: materials, lives: "field" as const }]
             : []),
           ...profileBuffers(problem),
+          ...pointBuffers(problem, hasSignal),
         ],
         order: volumeOrder(piece, extent, { layout, sections, update, parts }),
         ...(sections && { sections }),
@@ -243,7 +257,11 @@ export const volumeTorre: Traversal = {
       shaders: [
         ...rounds.map((ahead) => volumeTorreShader({ problem, piece, extent, farsh, nt, ahead, parts })),
         moveShader(width),
+        ...(hasSeries ? [sampleShader({ problem, piece, extent }, { layout, parts })] : []),
       ],
+      ...(hasSeries && {
+        points: { ...tilePoints({ problem, piece, extent }, rounds.length + 1, others), hasSignal },
+      }),
       dispatches(steps, start) {
         const flipped = start % 2 === 1;
         const list = scheduleVolume(piece, extent, { nt, bands, steps }).flatMap((rows): Dispatch[] =>
@@ -255,7 +273,7 @@ export const volumeTorre: Traversal = {
             workgroups: [extent.across[0] * extent.thirds, rows.length, 1],
             flipped,
             others,
-            uniforms: rows.flatMap(({ stage, place, moved, height }) => [stage, place, moved, height]),
+            uniforms: rows.flatMap(({ stage, place, step, height }) => [stage, place, step, height]),
           }))
         );
         const moved = slope * steps % width, shader = rounds.length;
@@ -279,12 +297,12 @@ function registersOf(problem: Problem, parameters: VolumeParameters): number {
 function partsOf(
   { cells, threads }: VolumePiece,
   extent: VolumeExtent,
-  update: Update,
+  problem: Problem,
   limits?: SectionLimits,
 ) {
   const { along, across: [ny, nz] } = extent, row = ny * nz * cells * threads;
   const most = Math.min(along, Math.floor(bindingOf(limits) / (4 * row))), count = Math.ceil(along / most);
-  return 2 * count >= buffersFor(update)
+  return 2 * count >= buffersFor(problem)
     ? undefined
     : upTo(count).map((i) => Math.min(most, along - i * most) * row);
 }
@@ -298,14 +316,14 @@ function bindingOf(limits?: SectionLimits): number {
 function farshIn(
   piece: VolumePiece,
   extent: VolumeExtent,
-  { tiers, parts, update, limits }: {
+  { tiers, parts, problem, limits }: {
     readonly tiers: number;
     readonly parts: readonly number[];
-    readonly update: Update;
+    readonly problem: Problem;
     readonly limits?: SectionLimits | undefined;
   },
 ) {
-  const most = buffersFor(update) - 2 * parts.length;
+  const most = buffersFor(problem) - 2 * parts.length;
   return farshOf(piece, extent, tiers, { most, bytes: bindingOf(limits) });
 }
 

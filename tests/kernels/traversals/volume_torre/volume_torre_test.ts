@@ -19,7 +19,12 @@ import {
   upTo,
 } from "../../../../kernels/traversals/volume_torre/lattice.ts";
 import { scheduleVolume } from "../../../../kernels/traversals/volume_torre/schedule.ts";
-import { inVolumeTorres, rowsIn, testRows } from "../../oracle_case.ts";
+import type { Problem } from "../../../../kernels/stencils/stencil.ts";
+import { GpuField } from "../../../../tuner/devices/gpu/gpu_field.ts";
+import { readCells } from "../../../devices/cells.ts";
+import { testOnGpu } from "../../../test_on_gpu.ts";
+import { inVolumeTorres, rowsIn, SEED, testRows } from "../../oracle_case.ts";
+import { SURVEY } from "../../point_case.ts";
 import { bounded, clamped, wholeNumberCross, wholeNumberMedium } from "../../whole_numbers.ts";
 
 const WAVE = bounded(wave(2)), FOURTH = bounded(wave(4)), HEAT = bounded(heat(1)), FAR = bounded(heat(2));
@@ -61,6 +66,10 @@ testRows(rowsIn(inVolumeTorres, [
   [wholeNumberMedium(2), [13, 9, 11], [4, 2, 2, 2, 2, 1, 4, 1], [5], { sections: 2, areRanges: true }],
   [wholeNumberMedium(1), [3, 17, 5], [14, 1, 1, 14, 2, 1, 4, 1], [5]],
 ]));
+testRows(rowsIn(inVolumeTorres, [
+  [WAVE, [11, 7, 9], [4, 2, 2, 2, 2, 2, 8, 2], [11, 3, 8], { points: { every: 3 } }],
+  [wholeNumberMedium(1), [9, 13, 7], [4, 2, 2, 1, 1, 1, 4, 1], [9, 4], { points: { fields: [0] } }],
+]));
 testRows(
   rowsIn(inVolumeTorres, [
     // a thread alone
@@ -73,6 +82,28 @@ testRows(
   ]),
   { isSlow: true },
 );
+
+testOnGpu("materials at points are what their cells hold", async (gpu) => {
+  const problem: Problem = {
+    stencil: wholeNumberMedium(1),
+    grid: [5, 7, 9],
+    boundary: "zero",
+    steps: 8,
+    survey: SURVEY,
+  };
+  const { traversal, parameters } = inVolumeTorres([4, 2, 2, 2, 1, 1, 4, 1]);
+  using field = await GpuField.create(gpu, problem, traversal.plan(problem, parameters, gpu.limits));
+  await field.initialise({ kind: "integers", seed: SEED });
+  await field.run(3);
+  const cells = upTo(5 * 7 * 9).map((i) => [Math.floor(i / 63), Math.floor(i / 9) % 7, i % 9] as const);
+  const all = await readCells(field, 0);
+  const sampled = await field.sample(
+    cells.flatMap((cell) => [0, 1].map((plane) => ({ field: plane, cell }))),
+  );
+  const at = ([x, y, z]: typeof cells[number], plane: number): number =>
+    all[((x * 2 + plane) * 7 + y) * 9 + z]!;
+  assertEquals(sampled, Float32Array.from(cells.flatMap((cell) => [at(cell, 0), at(cell, 1)])));
+});
 
 Deno.test("all of a front is taken over once, from its own direction's lanes, and its places are no others'", () => {
   for (const [of, side, a, b, c, phases] of [[WAVE, 20, 2, 4, 4, 2], [FOURTH, 16, 2, 2, 4, 1]] as const) {
