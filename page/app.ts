@@ -7,10 +7,11 @@
 import { openDevice, type Profile } from "../mod.ts";
 import { COLOURS, cpuPainter, drawTraces, gpuPainter, type Painter } from "./draw.ts";
 import { listen, type Tool } from "./gestures.ts";
-import * as equations from "../examples/scenes.ts";
+import * as equations from "../examples/scene_equations.ts";
+import { type Place, type Scene, SCENES } from "../examples/scenes.ts";
 import { drawIcon } from "./icons.ts";
-import { decode, encode, LONGEST, MOST_PLACES, type Picture, type Place, simplified } from "./picture.ts";
-import { ownScene, type Scene, SCENES } from "./scenes.ts";
+import { decode, encode, LONGEST, MOST_PLACES, type Picture, simplified } from "./picture.ts";
+import { ownScene } from "./own_scene.ts";
 import { type Machine, problemOf, Simulation } from "./simulation.ts";
 
 /** Cells of a picture on a real GPU, and without one. */
@@ -70,17 +71,18 @@ function inTurn(work: () => Promise<unknown> | undefined): Promise<void> {
   return done;
 }
 
-function builtIn(name: string): Scene | undefined {
+function builtIn(name = ""): Scene | undefined {
   return Object.hasOwn(SCENES, name) ? SCENES[name] : undefined;
 }
 
-function sceneOf({ scene }: Picture): Scene {
-  return (scene === OWN ? own : builtIn(scene)) ?? Object.values(SCENES)[0]!;
-}
+const [FIRST, firstScene] = Object.entries(SCENES)[0]!;
+const sceneOf = ({ scene }: Picture): Scene => (scene === OWN ? own : builtIn(scene)) ?? firstScene;
 
-function fill(id: string, titles: readonly string[], values: readonly string[], value: string): void {
-  select(id).replaceChildren(...titles.map((title, i) => new Option(title, values[i]!)));
-  select(id).value = value;
+/** Fills a list with titles; their values are their numbers, or the titles. */
+function fill(id: string, titles: readonly string[], value: number | string): void {
+  const isByTitle = typeof value === "string";
+  select(id).replaceChildren(...titles.map((title, i) => new Option(title, isByTitle ? title : `${i}`)));
+  select(id).value = `${value}`;
 }
 
 /** A scene's picture before anything is painted. */
@@ -99,31 +101,22 @@ function textOf({ stencil }: Scene): string {
 
 /** Sliders for what a scene's visitor may change while it runs. */
 function showParameters({ parameters = {} }: Scene): void {
-  element("parameters").replaceChildren(
-    ...Object.entries(parameters).map(([name, { title, least, most, value }]) => {
-      const label = document.createElement("label"),
-        input = document.createElement("input"),
-        words = new Text();
-      const said = () => words.data = `${title} ${Number(input.value)}`;
-      Object.assign(input, {
-        type: "range",
-        min: least,
-        max: most,
-        step: 10 ** Math.floor(Math.log10((most - least) / 20)),
-      });
-      input.value = `${picture.parameters?.[name] ?? value}`;
-      input.oninput = () => {
-        change({ parameters: { ...picture.parameters, [name]: Number(input.value) } });
-        if (name !== "frequency") inTurn(() => simulation?.set(name, picture.parameters?.[name]));
-        said();
-      };
-      // sources send what they were set off with
-      if (name === "frequency") input.onchange = begin;
-      said();
-      label.append(words, input);
-      return label;
-    }),
-  );
+  const sliders = Object.entries(parameters).map(([name, [title, least, most, usual]]) => {
+    const value = picture.parameters?.[name] ?? usual,
+      step = 10 ** Math.floor(Math.log10((most - least) / 20));
+    const range = `min="${least}" max="${most}" step="${step}" value="${value}"`;
+    return `<label><span>${title} <output>${value}</output></span><input type="range" name="${name}" ${range}></label>`;
+  });
+  element("parameters").innerHTML = sliders.join("");
+}
+
+function setParameter({ target, type }: Event): void {
+  const { name, value, previousElementSibling } = target as HTMLInputElement;
+  previousElementSibling!.querySelector("output")!.value = value;
+  change({ parameters: { ...picture.parameters, [name]: Number(value) } });
+  if (name !== "frequency") inTurn(() => simulation?.set(name, Number(value)));
+  // sources send what they were set off with
+  else if (type === "change") begin();
 }
 
 /**
@@ -133,19 +126,18 @@ function showParameters({ parameters = {} }: Scene): void {
  * @param goesOn whether it goes on from where it is, with another kernel
  */
 function open(next: Picture, goesOn = false): Promise<void> {
-  const scene = sceneOf(next),
-    { brushes, presets, help, source, title, formula, map, speed = 2 } = scene;
+  const scene = sceneOf(next), { brushes, presets, help, source, title, formula, map, speed = 2 } = scene;
   const isNew = next.scene !== picture?.scene;
   picture = next;
   stroke = undefined;
   fit();
   if (isNew) {
-    fill("brush", brushes.map(([title]) => title), [...brushes.keys()].map(String), `${brushes.length - 1}`);
-    select("colours").value = map;
+    fill("brush", brushes.map(([title]) => title), brushes.length - 1);
+    fill("colours", Object.keys(COLOURS), map);
     element<HTMLInputElement>("speed").value = `${speed}`;
     text.value = textOf(scene);
   }
-  fill("preset", presets.map(([title]) => title), [...presets.keys()].map(String), `${next.preset}`);
+  fill("preset", presets.map(([title]) => title), next.preset);
   for (const [id, words] of Object.entries({ title, formula, help })) element(id).textContent = words;
   for (const button of document.querySelectorAll<HTMLElement>("#gallery button")) {
     button.ariaCurrent = `${button.dataset.scene === next.scene}`;
@@ -327,15 +319,15 @@ function savePicture(): Promise<void> {
 
 /** Records the picture while it runs. */
 function saveClip(): void {
-  const mimeType = ["video/webm", "video/mp4"].find((type) =>
-    globalThis.MediaRecorder?.isTypeSupported(type)
-  );
+  const mimeType = ["video/webm", "video/mp4"].find((one) => globalThis.MediaRecorder?.isTypeSupported(one));
   if (mimeType === undefined) return say("This browser cannot record.");
   const recorder = new MediaRecorder(element<HTMLCanvasElement>("picture").captureStream(30), { mimeType });
   const parts: Blob[] = [];
   recorder.ondataavailable = ({ data }) => parts.push(data);
-  recorder.onstop =
-    () => (keep(new Blob(parts, { type: mimeType }), `facet.${mimeType.slice(6)}`), say("Recorded."));
+  recorder.onstop = () => {
+    keep(new Blob(parts, { type: mimeType }), `facet.${mimeType.slice(6)}`);
+    say("Recorded.");
+  };
   recorder.start();
   say(`Recording ${CLIP_MS / 1000} seconds.`, true);
   setPlaying(true);
@@ -356,11 +348,11 @@ async function runOwn(): Promise<void> {
   const mistake = element("mistake");
   mistake.textContent = "";
   try {
-    const like = builtIn(picture.scene) ? picture.scene : picture.like;
+    const like = builtIn(picture.scene) ? picture.scene : picture.like ?? FIRST;
     const { definitionOfText } = await import("./own_equation.ts");
     const definition = await definitionOfText(text.value, new URL("./mod.js", import.meta.url));
-    own = ownScene(definition, builtIn(like ?? "") ?? sceneOf(picture));
-    await open({ ...blank(OWN), equation: text.value, ...(like && { like }) });
+    own = ownScene(definition, builtIn(like) ?? firstScene);
+    await open({ ...blank(OWN), equation: text.value, like });
   } catch (error) {
     mistake.textContent = (error as Error).message;
     text.focus();
@@ -371,10 +363,9 @@ function copy(words: string, done: string, otherwise: string): Promise<void> {
   return navigator.clipboard.writeText(words).then(() => say(done), () => say(otherwise));
 }
 
-/** Copies the program of what is shown; where that is not allowed, it stands in the text box. */
 async function copyProgram(): Promise<void> {
-  const { programOf } = await import("./program.ts");
-  const program = programOf(sceneOf(picture), picture, textOf(sceneOf(picture)));
+  const scene = sceneOf(picture), { programOf } = await import("./program.ts");
+  const program = programOf(scene, picture, textOf(scene));
   return copy(program, "The program was copied.", "This browser does not let the page copy.");
 }
 
@@ -393,14 +384,10 @@ async function linked(): Promise<Picture | undefined> {
   try {
     const found = await decode(location.hash.slice(1));
     if (builtIn(found.scene) !== undefined) return found;
-    const isOwn = Boolean(found.equation);
-    if (isOwn) await open(blank(builtIn(found.like ?? "") ? found.like! : Object.keys(SCENES)[0]!));
-    if (isOwn) text.value = found.equation!;
-    say(
-      isOwn
-        ? "The link has an equation of its own: read it, then run it."
-        : "The link names no scene of this page.",
-    );
+    if (!found.equation) return say("The link names no scene of this page.") as undefined;
+    await open(blank(builtIn(found.like) ? found.like! : FIRST));
+    text.value = found.equation;
+    say("The link has an equation of its own: read it, then run it.");
   } catch (error) {
     say((error as Error).message);
   }
@@ -445,26 +432,22 @@ async function findMachine(): Promise<void> {
 function fit(): void {
   const wanted = ratioOf(stage), ratio = picture ? picture.size[1] / picture.size[0] : wanted;
   frame.style.setProperty("--ratio", `${Math.abs(ratio / wanted - 1) < 0.02 ? wanted : ratio}`);
-  const { clientWidth, clientHeight } = frame,
-    scale = Math.min(2, devicePixelRatio),
-    canvas = element<HTMLCanvasElement>("picture");
-  const [width, height] = [clientWidth, clientHeight].map((pixels) => Math.round(pixels * scale));
+  const { clientWidth, clientHeight } = frame, canvas = element<HTMLCanvasElement>("picture");
+  const [width, height] = [clientWidth, clientHeight].map((one) =>
+    Math.round(one * Math.min(2, devicePixelRatio))
+  );
   // to set them clears it
   if (canvas.width !== width || canvas.height !== height) Object.assign(canvas, { width, height });
 }
 
 async function start(): Promise<void> {
-  fill("colours", Object.keys(COLOURS), Object.keys(COLOURS), "");
   texts = (await import(new URL("./texts.js", import.meta.url).href)).default;
   document.querySelectorAll<HTMLElement>("[data-icon]").forEach(drawIcon);
-  element("gallery").append(
-    ...Object.entries(SCENES).map(([name, { title }], i, { length }) => {
-      const button = document.createElement("button"), tile = document.createElement("span");
-      Object.assign(button, { type: "button", onclick: () => open(blank(name)) }).dataset.scene = name;
-      tile.style.backgroundPosition = `0 ${100 * i / (length - 1)}%`;
-      button.append(tile, title);
-      return button;
-    }),
+  element("gallery").innerHTML = Object.entries(SCENES).map(([name, { title }]) =>
+    `<button type="button" data-scene="${name}"><span></span>${title}</button>`
+  ).join("");
+  document.querySelectorAll<HTMLElement>("#gallery span").forEach((tile, i, { length }) =>
+    tile.style.backgroundPosition = `0 ${100 * i / (length - 1)}%`
   );
   await findMachine();
   if (localStorage.length > 0) profiles = await (await tuner()).keptProfiles();
@@ -472,7 +455,7 @@ async function start(): Promise<void> {
   const found = await linked();
   if (found !== undefined) await open(found);
   // also where a link cannot be opened: why is said by now
-  if (simulation === undefined) await open(blank(Object.keys(SCENES)[0]!));
+  if (simulation === undefined) await open(blank(FIRST));
   listen(frame, {
     tool: () => tool(":checked").value as Tool | "touch",
     tapped: () => tool("[value=source]").disabled ? "paint" : "source",
@@ -488,9 +471,6 @@ async function start(): Promise<void> {
   }).observe(stage);
   select("preset").onchange =
     () => (change({ preset: Number(select("preset").value), strokes: [] }), begin());
-  element("restart").onclick = begin;
-  element("clear").onclick = () => open({ ...picture, strokes: [], sources: [], receivers: [] });
-  element("play").onclick = () => setPlaying(!isPlaying);
   document.onkeydown = (event) => {
     if (event.key !== " " || (event.target !== frame && event.target !== document.body)) return;
     setPlaying(!isPlaying);
@@ -501,21 +481,30 @@ async function start(): Promise<void> {
     button.setAttribute("aria-expanded", "false");
     button.onclick = () => showPanel(id, element(id).hidden === true);
   }
-  element("step").onclick = () => advance(1);
-  element("colours").oninput = element("gain").oninput = () => inTurn(redraw);
-  element("tune").onclick = tuneNow;
-  element("download").onclick = async () => {
-    keep(new Blob(profiles.map((await tuner()).formatProfile)), "facet-profile.json");
+  const clicks = {
+    restart: begin,
+    clear: () => open({ ...picture, strokes: [], sources: [], receivers: [] }),
+    play: () => setPlaying(!isPlaying),
+    step: () => advance(1),
+    tune: tuneNow,
+    download: async () => keep(new Blob(profiles.map((await tuner()).formatProfile)), "facet-profile.json"),
+    save: savePicture,
+    record: saveClip,
+    full: () => stage.requestFullscreen(),
+    copy: copyProgram,
+    "run-own": runOwn,
+    share,
+    gallery({ target }: Event) {
+      const { scene } = (target as Element).closest("button")?.dataset ?? {};
+      if (scene) open(blank(scene));
+    },
   };
-  element("save").onclick = savePicture;
-  element("record").onclick = saveClip;
-  element("full").onclick = () => stage.requestFullscreen();
-  element("copy").onclick = copyProgram;
+  for (const [id, act] of Object.entries(clicks)) element(id).onclick = act;
+  element("parameters").oninput = element("parameters").onchange = setParameter;
+  element("colours").oninput = element("gain").oninput = () => inTurn(redraw);
   element("upload").onchange = () => openProfile(element<HTMLInputElement>("upload").files?.[0]);
   document.body.ondragover = (event) => event.preventDefault();
   document.body.ondrop = (event) => (event.preventDefault(), openProfile(event.dataTransfer?.files[0]));
-  element("run-own").onclick = runOwn;
-  element("share").onclick = share;
   document.body.dataset.ready = "yes";
   // for the console: facet.simulation.traces, facet.picture; facet.done is a promise of what was asked for so far
   Object.defineProperty(globalThis, "facet", {

@@ -40,7 +40,7 @@ async function build(folder: string): Promise<void> {
   await Deno.mkdir(folder, { recursive: true });
   await bundle(MODULES, folder, await importedPackages(), { minify: true });
   for (const [name, from] of Object.entries(FILES)) await Deno.copyFile(join(ROOT, from), join(folder, name));
-  const equations = (await Deno.readTextFile(join(ROOT, "examples/scenes.ts")))
+  const equations = (await Deno.readTextFile(join(ROOT, "examples/scene_equations.ts")))
     .matchAll(/^((?:\/\/.*\n)*)export const (\w+) = ([^]*?\);)\n(?=\n|(?![^]))/gm);
   const texts = Object.fromEntries(
     [...equations].map(([, comment, name, text]) => [name, `${comment}export default ${text}\n`]),

@@ -5,7 +5,7 @@
  *
  * @module
  */
-import type { Place } from "./picture.ts";
+import type { Place } from "../examples/scenes.ts";
 
 /** What can be done at a place. */
 export type Tool = "paint" | "source" | "receiver";

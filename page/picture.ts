@@ -3,10 +3,8 @@
  *
  * @module
  */
+import type { Place } from "../examples/scenes.ts";
 import type { Configuration } from "../mod.ts";
-
-/** A place in thousandths of the picture's height (down) and width (across). */
-export type Place = readonly [down: number, across: number];
 
 /** A line of one brush. */
 export interface Stroke {

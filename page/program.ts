@@ -5,7 +5,7 @@
  */
 import { wordsOf } from "./own_equation.ts";
 import type { Picture } from "./picture.ts";
-import type { Scene } from "./scenes.ts";
+import type { Scene } from "../examples/scenes.ts";
 import { problemOf } from "./simulation.ts";
 
 /** A few lines that compute a scene: where the picture has what was painted, they have a disc. */
@@ -22,7 +22,7 @@ export function programOf(scene: Scene, { size, parameters }: Picture, text: str
     write(paints, paints === shown || source === undefined ? disc : low!),
     ...(paints === shown || source ? [] : [write(shown, disc)]),
     ...Object.entries(scene.parameters ?? {}).filter(([name]) => name !== "frequency")
-      .map(([name, { value }]) => write(name, parameters?.[name] ?? value)),
+      .map(([name, usual]) => write(name, parameters?.[name] ?? usual[3])),
     ...(source
       ? [
         `await solver.addSources("${source[0]}", [[${
@@ -31,24 +31,19 @@ export function programOf(scene: Scene, { size, parameters }: Picture, text: str
       ]
       : []),
   ];
-  const frequency = (parameters?.frequency ?? scene.parameters?.frequency?.value ?? 0) / 1000;
-  const words = [...new Set([...wordsOf(text), "chooseConfiguration", "createSolver", "openDevice"])].sort();
+  const frequency = (parameters?.frequency ?? scene.parameters?.frequency?.[3] ?? 0) / 1000;
+  const words = [...new Set([...wordsOf(text), "createSolver"])].sort();
+  const wave =
+    `const wave = Array.from({ length: 1000 }, (_, n) => Math.sin(2 * Math.PI * ${frequency} * n));\n`;
   return `import { ${words.join(", ")} } from "@facet/facet";
 
 ${text.replace(/^export default\b/m, "const stencil =").trim()}
 
-const device = await openDevice(); // null where there is no GPU: then the CPU computes
-const problem = { stencil, grid: [${grid.join(", ")}], boundary: ${JSON.stringify(boundary)} } as const;
-const { configuration } = chooseConfiguration([], problem, device);
-const solver = await createSolver(device, problem, configuration);
-${
-    source
-      ? `const wave = Array.from({ length: 1000 }, (_, n) => Math.sin(2 * Math.PI * ${frequency} * n));\n`
-      : ""
-  }${lines.join("\n")}
+await using solver = await createSolver({ stencil, grid: [${grid.join(", ")}], boundary: ${
+    JSON.stringify(boundary)
+  } });
+${source ? wave : ""}${lines.join("\n")}
 const { cellsPerSecond } = await solver.run(1000);
 console.log(await solver.read("${shown}"), cellsPerSecond);
-solver.dispose();
-device?.destroy();
 `;
 }

@@ -14,8 +14,8 @@ import {
   type Profile,
   type Solver,
 } from "../mod.ts";
-import { forCells, painted, type Picture, type Place, type Stroke } from "./picture.ts";
-import type { Scene } from "./scenes.ts";
+import { forCells, painted, type Picture, type Stroke } from "./picture.ts";
+import type { Place, Scene } from "../examples/scenes.ts";
 
 /** What computes: a GPU, or workers of the CPU. */
 export interface Machine {
@@ -74,7 +74,7 @@ export class Simulation {
     const simulation = new Simulation(scene, picture.size, solver);
     if (from === undefined) await simulation.restart(picture);
     else {
-      simulation.#frequency = picture.parameters?.frequency ?? scene.parameters?.frequency?.value ?? 1;
+      simulation.#frequency = picture.parameters?.frequency ?? scene.parameters?.frequency?.[3] ?? 1;
       for (const place of picture.receivers) await simulation.addReceiver(place);
     }
     return simulation;
@@ -105,7 +105,7 @@ export class Simulation {
   }
 
   /** Gives a parameter a value, from this step on. */
-  async set(name: string, value = this.scene.parameters![name]!.value): Promise<void> {
+  async set(name: string, value = this.scene.parameters![name]![3]): Promise<void> {
     if (name === "frequency") this.#frequency = value;
     else await this.solver.write(name, value);
   }

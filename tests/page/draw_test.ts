@@ -1,7 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { openDevice } from "../../mod.ts";
 import { COLOURS, renderer } from "../../page/draw.ts";
-import { SCENES } from "../../page/scenes.ts";
+import { SCENES } from "../../examples/scenes.ts";
 import { Simulation } from "../../page/simulation.ts";
 
 const SIZE = [32, 64] as const;

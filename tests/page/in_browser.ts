@@ -10,7 +10,7 @@ import { Buffer } from "node:buffer";
 import { chromium, type Page } from "playwright-core";
 import { createSolver } from "../../mod.ts";
 import { encode, painted } from "../../page/picture.ts";
-import { SCENES } from "../../page/scenes.ts";
+import { SCENES } from "../../examples/scenes.ts";
 import { problemOf } from "../../page/simulation.ts";
 import { findBrowser } from "../report/find_browser.ts";
 import { THOROUGH } from "../thorough.ts";
@@ -90,9 +90,9 @@ async function runPrograms(programs: readonly string[]): Promise<void> {
   const folder = await Deno.makeTempDir({ prefix: "facet-programs-" });
   try {
     for (const [i, program] of programs.entries()) {
-      assert(program.split("\n").length < 60, program);
+      assert(program.split("\n").length < 50, program);
       const own = program.replace("@facet/facet", new URL("../../mod.ts", import.meta.url).href)
-        .replace("run(1000)", "run(20)").replace("await openDevice()", "null as GPUDevice | null");
+        .replace("run(1000)", "run(20)").replace(/(boundary: "\w+" \})\)/, "$1, { device: null })");
       await Deno.writeTextFile(`${folder}/${i}.ts`, own);
     }
     await Deno.writeTextFile(
@@ -301,10 +301,8 @@ Deno.test({
       await step(page, 12);
       assertEquals(await shown(page), picture);
     });
-    const used = [
-      "index.html",
-      ...loaded.map((one) => one.slice(ADDRESS.length)).filter((name) => /^[\w-]+\./.test(name)),
-    ];
+    const used = [...new Set(loaded.map((one) => one.slice(ADDRESS.length) || "index.html"))]
+      .filter((name) => /^[\w-]+\./.test(name));
     const sizes = used.map(async (name) => {
       const packed = new Blob([await Deno.readFile(`${FOLDER}/${name}`)]).stream().pipeThrough(
         new CompressionStream("gzip"),

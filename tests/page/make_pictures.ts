@@ -11,7 +11,7 @@ import { Buffer } from "node:buffer";
 import { join } from "node:path";
 import { chromium } from "playwright-core";
 import { pixelsOf } from "../../page/draw.ts";
-import { SCENES } from "../../page/scenes.ts";
+import { SCENES } from "../../examples/scenes.ts";
 import { Simulation } from "../../page/simulation.ts";
 import { findBrowser } from "../report/find_browser.ts";
 

@@ -1,15 +1,7 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import fc from "fast-check";
-import {
-  decode,
-  encode,
-  forCells,
-  LONGEST,
-  painted,
-  type Picture,
-  type Place,
-  simplified,
-} from "../../page/picture.ts";
+import { decode, encode, forCells, LONGEST, painted, type Picture, simplified } from "../../page/picture.ts";
+import type { Place } from "../../examples/scenes.ts";
 
 const PLAIN = { noNullPrototype: true } as const;
 const PLACE = fc.tuple(fc.integer({ min: 0, max: 1000 }), fc.integer({ min: 0, max: 1000 }));

@@ -3,8 +3,6 @@ import { cpuName, environmentOf, isPage, mayRead } from "../platform.ts";
 import type { AdapterIdentity } from "./match_device.ts";
 import { ProfileError } from "./profile_error.ts";
 import type { Profile } from "./profile_types.ts";
-import { readFileIfThere } from "./read_profile.ts";
-import { parseProfile } from "./schema.ts";
 
 /** What a device is called in a profile. */
 interface Named {
@@ -75,6 +73,9 @@ export async function ownProfile(
 }
 
 async function readKnown(path: string | URL): Promise<Profile | undefined> {
+  // pages, which have no file, do not load what checks one
+  const { readFileIfThere } = await import("./read_profile.ts"),
+    { parseProfile } = await import("./schema.ts");
   const text = await readFileIfThere(path), before = known.get(`${path}`);
   if (text === undefined || text === before?.text) return before?.profile;
   const profile = parseProfile(text, `${path}`);
