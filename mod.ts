@@ -120,7 +120,16 @@ export {
   type Walls,
   type WallValue,
 } from "./kernels/stencils/stencil.ts";
-export { flux, insulated, mirror, robin, value, type WallOptions } from "./kernels/walls.ts";
+export {
+  absorbing,
+  type AbsorbingOptions,
+  flux,
+  insulated,
+  mirror,
+  robin,
+  value,
+  type WallOptions,
+} from "./kernels/walls.ts";
 export {
   acoustic,
   acousticEdges,

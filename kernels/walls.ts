@@ -9,8 +9,19 @@
 import { sampleProfile } from "./axis_profiles.ts";
 import { checkStencil } from "./check_definition.ts";
 import { isRecord } from "./check_expression.ts";
-import { type Ago, type Axis, type Expression, fold, type Offset, SIGNAL, TREE } from "./expression.ts";
-import { add, atLeast, formula, multiply, nodeOf, subtract } from "./operations.ts";
+import {
+  type Ago,
+  type Axis,
+  constant,
+  type Expression,
+  fold,
+  type Offset,
+  SIGNAL,
+  tap,
+  tapsIn,
+  TREE,
+} from "./expression.ts";
+import { add, atLeast, divide, formula, maximum, multiply, nodeOf, subtract } from "./operations.ts";
 import { remembered } from "./remembered.ts";
 import {
   axesOf,
@@ -71,6 +82,34 @@ export function robin(a: number, b: number, g: WallValue, { at = "face" }: WallO
   return { a, b, g, at };
 }
 
+/** How an absorbing end damps. */
+export interface AbsorbingOptions {
+  /** Cells of the grid before the end in which waves are damped: 2.3 wavelengths reflect some −40 dB straight on. */
+  readonly cells: number;
+  /** Cells that the fastest wave goes in a step, vΔt/h. */
+  readonly courant: number;
+  /** What is left of a wave that goes in and comes back: less reflects more at once. @default {0.003} */
+  readonly left?: number | undefined;
+}
+
+/**
+ * An end that waves leave: in the cells before it a rate that grows with the square of the depth damps them, and beyond it
+ * the field is 0. It is one of equations of second order in time, ∂²u/∂t² + d ∂u/∂t = …, where the new value of a field
+ * reads the one before; and of first order, ∂u/∂t + d u = …, of which all fields of a wave want it.
+ */
+export function absorbing({ cells, courant, left = 0.003 }: AbsorbingOptions): Wall {
+  const areCells = Number.isSafeInteger(cells) && cells > 0;
+  if (!areCells) throw refused("absorbing", "a whole number of cells is wanted", cells);
+  if (!(courant > 0 && courant < Infinity)) {
+    throw refused("absorbing", "a courant above 0 is wanted", courant);
+  }
+  if (!(left > 0 && left < 1)) throw refused("absorbing", "a part left between 0 and 1 is wanted", left);
+  return {
+    ...value(0, { at: "beyond" }),
+    damping: { cells, peak: 1.5 * Math.log(1 / left) * courant / cells },
+  };
+}
+
 function refused(where: string, wanted: string, found: unknown): RangeError {
   const words = typeof found === "function" ? "a function" : JSON.stringify(found) ?? `${found}`;
   return new RangeError(`Cannot build the walls: ${where}: ${wanted}: found ${words}`);
@@ -124,7 +163,9 @@ const walled = remembered((stencil: Stencil) =>
         return;
       }
       const byField = fields.map((field) => endsOf(its, `${name}, field ${field}`, field, fields));
-      const isFrame = byField.flat().every(({ b, g, at }) => b === 0 && g === 0 && at === "beyond");
+      const isFrame = byField.flat().every(({ b, g, at, damping }) => {
+        return b === 0 && g === 0 && at === "beyond" && !damping;
+      });
       words.push("zero");
       if (!isFrame) pairs.set(axes[i]!, byField);
     });
@@ -157,14 +198,17 @@ function wallOf(given: unknown, where: string): Wall {
   if (!isWall(wall)) {
     throw refused(
       where,
-      "value, flux, insulated, mirror, robin, or zero or insulated as a word, is wanted",
+      "value, flux, insulated, mirror, robin, absorbing, or zero or insulated as a word, is wanted",
       given,
     );
   }
-  const { a, b, g, at } = wall;
+  const { a, b, g, at, damping = { cells: 1, peak: 0 } } = wall;
   if (at !== "face" && at !== "centre" && at !== "beyond") {
     throw refused(where, "a place at the face, the centre, or beyond is wanted", at);
   }
+  const { cells, peak } = damping;
+  const isDamping = Number.isSafeInteger(cells) && cells > 0 && peak >= 0 && peak < Infinity;
+  if (!isDamping) throw refused(where, "cells and a peak of damping are wanted", damping);
   const isLaw = [a, b].every((one) => Number.isFinite(Math.fround(one))) && (a !== 0 || b !== 0);
   if (!isLaw) throw refused(where, "numbers a and b, not both 0, are wanted", [a, b]);
   if (typeof g !== "function" && !(typeof g === "number" && Number.isFinite(Math.fround(g)))) {
@@ -335,6 +379,27 @@ function withPairs(stencil: Stencil, pairs: ReadonlyMap<Axis, readonly Pair[]>):
     const counted = lacks.filter(({ cells }) => !cells.some((cell) => isHeld(field, cell)));
     return joined("add", [visited, ...sumOf(counted)]);
   };
+  /** A field's new value, damped before absorbing ends: (1 + δ) u(t+1) is what it was, and δ u(t−1) more or δ u(t) less. */
+  const damped = (field: number, value: Expression): Expression => {
+    const rates = axes.flatMap((axis) => {
+      const shares = wallsOf(axis, field).flatMap(({ damping }, end) => {
+        if (!damping) return [];
+        const { cells, peak } = damping, i = formula("i");
+        const inside = end === 0
+          ? subtract(cells - 0.5, i)
+          : subtract(i, subtract(formula("n"), cells + 0.5));
+        const depth = divide(maximum(0, inside), cells);
+        return [multiply(peak, depth, depth)];
+      });
+      return shares.length === 0 ? [] : [profileOf(axis, shares.reduce((sum, share) => add(sum, share)))];
+    });
+    if (rates.length === 0) return value;
+    const before = tapsIn([value]).find(({ plane, ago }) => plane === field && ago === 1);
+    const kept = before ?? tap(0, 0, 0, 0, field), rate = joined("add", rates);
+    const lost: Expression = { kind: "multiply", operands: [rate, kept] };
+    const whole: Expression = { kind: before ? "add" : "subtract", operands: [value, lost] };
+    return { kind: "divide", operands: [whole, { kind: "add", operands: [constant(1), rate] }] };
+  };
   /** The cells on a wall keep its value. */
   const held = (field: number, value: Expression): Expression =>
     axes.toReversed().reduce((inner, axis) => {
@@ -359,7 +424,10 @@ function withPairs(stencil: Stencil, pairs: ReadonlyMap<Axis, readonly Pair[]>):
       return { kind: "choose", operands: [mask, then, inner] };
     }, value);
   const substeps = update.substeps.map((substep) =>
-    substep.map(({ field, value }) => ({ field, value: held(field, complete(field, fold(value, TREE))) }))
+    substep.map(({ field, value }) => ({
+      field,
+      value: held(field, damped(field, complete(field, fold(value, TREE)))),
+    }))
   );
   const { planeWave: _, ...others } = stencil;
   const whole: Update = { ...update, substeps, ...(signal && { signal }), profiles: [...profiles, ...made] };

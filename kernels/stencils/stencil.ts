@@ -104,6 +104,8 @@ export interface Wall {
   readonly g: WallValue;
   /** Where. */
   readonly at: WallPlace;
+  /** Cells before the end in which waves are damped, and dΔt/2 at the end itself. @default {none} */
+  readonly damping?: { readonly cells: number; readonly peak: number };
 }
 
 /** A wall at both ends of an axis, or one at each. */

@@ -34,7 +34,7 @@ import {
   type Walls,
 } from "../../kernels/stencils/stencil.ts";
 import { signalAt } from "../../kernels/update.ts";
-import { flux, insulated, mirror, robin, value, withWalls } from "../../kernels/walls.ts";
+import { absorbing, flux, insulated, mirror, robin, value, withWalls } from "../../kernels/walls.ts";
 import { randomNumbers } from "./random_equation.ts";
 import { inMarches, inSteps, inTorres, testRows } from "./oracle_case.ts";
 
@@ -452,6 +452,7 @@ Deno.test("walls that make no sense are refused, with what was wanted and found"
     ],
     [{ x: flux(1, { at: "beyond" }), ...all }, "beyond the end a value is wanted"],
     [{ x: value(NaN), ...all }, "a number, or a function of the step, is wanted"],
+    [{ x: { u: "zero", v: { ...value(0), damping: 3 } }, ...all }, "x, field v: cells and a peak"],
     [{ x: robin(0, 0, 1), ...all }, "numbers a and b, not both 0, are wanted"],
     [{ x: robin(2, -1, 1), ...all }, "a law that says what lies beyond is wanted"],
     [{ ...all, x: value((step) => cosine(step)) }, "one value that changes with the step is wanted"],
@@ -460,6 +461,42 @@ Deno.test("walls that make no sense are refused, with what was wanted and found"
   for (const [boundary, message] of refused) {
     const given = { stencil: pair, grid: [4, 2, 4] as const, boundary: boundary as Walls };
     assertThrows(() => withWalls(given), RangeError, message, message);
+  }
+});
+
+Deno.test("absorbing ends take waves of second and of first order, and let little of them come back", () => {
+  const n = 240, cells = 46, courant = 0.5, steps = 700, wavelength = 20;
+  const pair = equation({
+    name: "pair",
+    dimensions: 1,
+    fields: { p: [-1, 1], v: [-1, 1] },
+    step: ({ p, v }) => [
+      { v: subtract(v, multiply(courant, derivative(p, "x", { stagger: "forward" }))) },
+      { p: subtract(p, multiply(courant, derivative(v.next(), "x", { stagger: "backward" }))) },
+    ],
+  });
+  const end = absorbing({ cells, courant });
+  for (const stencil of [waving(1, 2, courant ** 2), pair]) {
+    // what a pulse in the middle leaves once it has been at the ends, beside what it was
+    const restAt = (boundary: Walls): number => {
+      const grid: Grid = [1, 1, n], made = withWalls({ stencil, grid, boundary }).stencil.update;
+      const start = new Float64Array(n * made.fields.length);
+      for (let i = 0; i < n; i++) {
+        const at = (i - n / 2) / wavelength;
+        start[i] = (1 - 2 * (Math.PI * at) ** 2) * Math.exp(-((Math.PI * at) ** 2));
+      }
+      const run = {
+        update: made,
+        grid,
+        boundary: "zero" as const,
+        steps,
+        profiles: initialProfiles(made, grid),
+      };
+      const { current } = runReference({ current: start, previous: start }, run);
+      return Math.max(...current.subarray(0, n).map(Math.abs));
+    };
+    const [absorbed, reflected] = [restAt({ x: end }), restAt({ x: [end, "zero" as never] })];
+    assert(reflected > 0.1 && absorbed < 0.01 * reflected, `${stencil.name}: ${absorbed}, ${reflected}`);
   }
 });
 
