@@ -1,6 +1,6 @@
 /**
  * Draws the pictures of docs/traversals.md into docs/: orders of visiting, the tiles of torres from above, bands from the
- * side, a torre, and in two dimensions what threads and FArSh hold.
+ * side, a torre, and in two and three dimensions what threads and FArSh hold.
  *
  *     deno run --allow-write=docs bench/draw_traversals.ts && deno fmt docs
  *
@@ -388,6 +388,92 @@ function lanes(): string {
   return svg([700, 300], "FArSh: what a stage takes over and hands on", body);
 }
 
+/** A tile of three dimensions, side 6: its elements in space, what threads hold, and what it takes over and hands on. */
+function volumeTile(): string {
+  const side = 6,
+    size = 15,
+    gap = 2.8,
+    body: string[] = [text("in space: a cut at one z", [16, 24], "title")];
+  const [centreX, centreY] = [2, 6] as const;
+  const cells = new Cells([16, 270], size, [16, 14], (x, y) => {
+    const [a, b] = [x - centreX - y + centreY, x - centreX + y - centreY];
+    const isIn = (length: number): boolean => [a, b].every((one) => one >= 0 && one < 2 * length);
+    if (!isIn(side + 1)) return undefined;
+    return { group: `${a >> 1} ${b >> 1}`, colour: isIn(side) ? a & 1 : "none" };
+  });
+  body.push(...cells.draw());
+  const project = (
+    left: number,
+    [a, b, c]: readonly number[],
+  ): Point => [left + 17 * a! + 8 * b!, 268 + 2.5 * a! - 7 * b! - 17 * c!];
+  /** The three faces of a block that one sees, cut into elements or patches of a size along a, b and c. */
+  const block = (
+    left: number,
+    from: readonly number[],
+    to: readonly number[],
+    { by = [1, 1, 1], nameOf }: { by?: readonly number[]; nameOf(element: readonly number[]): string },
+  ): void => {
+    const faces: string[] = [], edges: string[] = [];
+    for (const [axis, at] of [[2, to[2]!], [1, from[1]!], [0, to[0]!]] as const) {
+      const [u, v] = [0, 1, 2].filter((one) => one !== axis) as [number, number];
+      const corner = (p: number, q: number): Point =>
+        project(left, [0, 1, 2].map((one) => one === axis ? at : one === u ? p : q));
+      const quad = (
+        p: number,
+        q: number,
+        width: number,
+        height: number,
+      ): Point[] => [
+        corner(p, q),
+        corner(p + width, q),
+        corner(p + width, q + height),
+        corner(p, q + height),
+      ];
+      for (let p = from[u]!; p < to[u]!; p++) {
+        for (let q = from[v]!; q < to[v]!; q++) {
+          const element = [0, 1, 2].map((one) =>
+            one === axis ? (one === 1 ? at : at - 1) : one === u ? p : q
+          );
+          faces.push(polygon(`cell ${nameOf(element)}`, quad(p, q, 1, 1)));
+        }
+      }
+      for (let p = from[u]!; p < to[u]!; p += by[u]!) {
+        for (let q = from[v]!; q < to[v]!; q += by[v]!) {
+          edges.push(polygon("edge", quad(p, q, Math.min(by[u]!, to[u]! - p), Math.min(by[v]!, to[v]! - q))));
+        }
+      }
+    }
+    body.push(...faces, ...edges);
+  };
+  const whole = [side, side, side];
+  body.push(text("in threads: patches", [290, 24], "title"));
+  block(300, [0, 0, 0], whole, {
+    by: [2, 3, 3],
+    nameOf: ([a, b, c]) => `p${((a! >> 1) + Math.floor(b! / 3) + 2 * Math.floor(c! / 3)) % 5}`,
+  });
+  body.push(text("front and back of a tier, reach 1", [540, 24], "title"));
+  // further away first
+  block(540, [0, side + gap, 0], [side, side + 1 + gap, side + 1], { nameOf: () => "p2" });
+  block(540, [0, 0, side + gap], [side, side, side + 1 + gap], { nameOf: () => "p4" });
+  block(540, [0, 0, 0], whole, { nameOf: (element) => element.some((one) => one < 1) ? "p1" : "p0" });
+  block(540, [side + 1, 0, 0], [side + 2, side + 1, side + 1], { nameOf: () => "p3" });
+  const origin = project(262, [0, 0, 0]), ends = [[3, 0, 0], [0, 3, 0], [0, 0, 3]] as const;
+  body.push(
+    ...ends.map((end) => arrow(origin, project(262, end))),
+    text("a", [project(262, [3, 0, 0])[0] + 4, origin[1] + 24]),
+    text("b", [origin[0] + 34, origin[1] - 20]),
+    text("c", [origin[0] - 8, origin[1] - 44]),
+    arrow([16, 300], [86, 300]),
+    text("x", [98, 304]),
+    arrow([16, 300], [16, 240]),
+    text("y", [6, 248]),
+    text("framed: an element, an even and an odd cell", [120, 304], "left"),
+    text("purple, green, yellow: taken over along a, b and c", [480, 304], "left"),
+    text("orange: the first elements, handed on", [480, 322], "left"),
+  );
+  return svg([820, 334], "A tile of three dimensions in space, in threads, and what torres hand on", body);
+}
+
 /** Every picture by its file's name in docs/. */
 export const PICTURES: Readonly<Record<string, () => string>> = {
   "orders.svg": orders,
@@ -396,6 +482,7 @@ export const PICTURES: Readonly<Record<string, () => string>> = {
   "torre_bands.svg": bands,
   "plane_tile.svg": planeTile,
   "plane_lanes.svg": lanes,
+  "volume_tile.svg": volumeTile,
 };
 
 if (import.meta.main) {
