@@ -2,7 +2,7 @@ import { expectedImprovement } from "../tuner/search/expected_improvement.ts";
 import { type Forest, growForest } from "./forest.ts";
 import { seededRandom } from "../tuner/measuring/seeded_random.ts";
 import { shuffled } from "../tuner/search/baselines.ts";
-import type { Point, Search, Strategy } from "../tuner/search/strategy.ts";
+import type { Search, SearchPoint, Strategy } from "../tuner/search/strategy.ts";
 
 /** Candidates drawn at random before there is anything to learn from. */
 const FIRST = 8;
@@ -30,7 +30,7 @@ export const surrogate: Strategy = {
   begin: (candidates, { seed }) => new SurrogateSearch(candidates, seededRandom(seed)),
 };
 
-class SurrogateSearch<P extends Point> implements Search<P> {
+class SurrogateSearch<P extends SearchPoint> implements Search<P> {
   readonly #rows: readonly number[][];
   readonly #places: ReadonlyMap<P, number>;
   readonly #first: P[];
@@ -114,7 +114,7 @@ class SurrogateSearch<P extends Point> implements Search<P> {
  * candidate, its demand and predicted rate. Sizes are logarithms: trees split them alike, and thresholds between 8
  * and 16 are as likely as those between 64 and 128.
  */
-function featuresOf(candidates: readonly Point[]): number[][] {
+function featuresOf(candidates: readonly SearchPoint[]): number[][] {
   const traversals = [...new Set(candidates.map(({ traversal }) => traversal.name))];
   const names = [...new Set(candidates.flatMap(({ parameters }) => Object.keys(parameters)))];
   const demands = [...new Set(candidates.flatMap(({ demand = {} }) => Object.keys(demand)))];

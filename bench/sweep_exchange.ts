@@ -10,7 +10,7 @@ import { predictCurve, type PredictedPoint } from "../models/shared_step.ts";
 import type { Failure } from "../tuner/configuration.ts";
 import { RunFailure } from "../tuner/devices/run_failure.ts";
 import { evaluateOn } from "../tuner/measuring/evaluate.ts";
-import { candidatesOf, modelOf } from "../tuner/sharing/balance.ts";
+import { candidatesOf, sharedCostModelOf } from "../tuner/sharing/balance.ts";
 import { ITERATIONS, periodsFor, searchPeriods } from "../tuner/sharing/search_periods.ts";
 import { isOver, shareConfiguration, type SharingOptions } from "../tuner/sharing/shared_run.ts";
 import {
@@ -121,7 +121,7 @@ export async function sweepExchange(options: SweepOptions): Promise<ExchangeSwee
   const total = ITERATIONS * searched.length + passes * periods.length;
   let done = 0;
   const tried = await searchPeriods(options, searched, () => onProgress(done++, total));
-  const model = modelOf(options, tried);
+  const model = sharedCostModelOf(options, tried);
   if (model === undefined) {
     const failure = tried.at(-1)?.failed?.failure;
     if (failure !== undefined) throw new RunFailure(failure.reason, failure.message);

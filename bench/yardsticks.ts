@@ -9,7 +9,7 @@
 import { seededRandom } from "../tuner/measuring/seeded_random.ts";
 import { shuffled } from "../tuner/search/baselines.ts";
 import { Lattice } from "../tuner/search/lattice.ts";
-import type { Outcome, Point, SearchOptions, Strategy } from "../tuner/search/strategy.ts";
+import type { Outcome, SearchOptions, SearchPoint, Strategy } from "../tuner/search/strategy.ts";
 
 /** Proposes candidates and receives the time of each, infinite where it failed. */
 type Steps<P> = Generator<P, void, number>;
@@ -85,11 +85,11 @@ export const genetic: Strategy = sequential("genetic", function* (ground) {
 });
 
 /** A search that asks for one candidate at a time. */
-function sequential(name: string, walk: <P extends Point>(ground: Ground<P>) => Steps<P>): Strategy {
+function sequential(name: string, walk: <P extends SearchPoint>(ground: Ground<P>) => Steps<P>): Strategy {
   return {
     name,
     title: "a yardstick",
-    begin<P extends Point>(candidates: readonly P[], { seed }: SearchOptions) {
+    begin<P extends SearchPoint>(candidates: readonly P[], { seed }: SearchOptions) {
       const draw = seededRandom(seed), lattice = new Lattice(candidates);
       const places = new Map(candidates.map((point, i) => [point, lattice.places[i]!]));
       const byPlace = new Map(candidates.map((point, i) => [lattice.places[i]!.join(), point]));

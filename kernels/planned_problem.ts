@@ -27,8 +27,8 @@ export function plannedProblem(given: OpenProblem): Problem {
   const asked = withWalls(given), { stencil, grid, steps = LONG_RUN } = asked;
   const { dimensions, original, surface } = stencil, boundary = asked.boundary as OwnBoundaries;
   if (original !== undefined) return { ...asked, steps } as Problem;
-  const isLayer = dimensions !== 2 && grid[1] > 1 && grid[2] === 1 && surface === undefined;
-  const oriented = isLayer ? turned(stencil) : stencil;
+  const isFlat = dimensions !== 2 && grid[1] > 1 && grid[2] === 1 && surface === undefined;
+  const oriented = isFlat ? turned(stencil) : stencil;
   const along = typeof boundary === "string" ? boundary : planned(oriented, boundary, boundary[0]);
   return { ...asked, stencil: oriented, grid: planned(oriented, grid, 1), boundary: along, steps };
 }

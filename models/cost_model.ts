@@ -84,7 +84,7 @@ export class CostModel {
   constructor(readonly device: DeviceModel, samples: readonly Sample[] = []) {
     const corrections = this.#corrections = (device.record ?? H100).corrections;
     for (const [kind, measured] of Map.groupBy(samples, kindOf)) {
-      const { axes, written } = axesOf(measured, corrections);
+      const { axes, written } = axesOfKind(measured, corrections);
       const ratios = measured.map(({ cellsPerSecond, predicted }) => cellsPerSecond / predicted);
       const level = Math.log(median(ratios)), errors = ratios.map(Math.log);
       const points = measured.map((sample) => this.#pointOf(sample, sample.problem, axes, sample.device));
@@ -186,7 +186,7 @@ export function likenessOf(predictions: readonly Prediction[]): (a: number, b: n
   const device = { copyBytesPerSecond: H100.copyBytesPerSecond };
   const corrections = { ...H100.corrections, variation: 1, apart: 0 };
   const kinds = new Map([...Map.groupBy(predictions, kindOf)].map(([kind, some]) => {
-    const { axes, written } = axesOf(some, corrections);
+    const { axes, written } = axesOfKind(some, corrections);
     return [kind, { axes, covariance: covarianceOf(corrections, written) }];
   }));
   const known = predictions.map((prediction) => kinds.get(kindOf(prediction))!);
@@ -198,7 +198,7 @@ export function likenessOf(predictions: readonly Prediction[]): (a: number, b: n
 const placeOf = ({ traversal, parameters }: Prediction) => coordinatesOf(traversal.name, parameters);
 
 /** The axes of one kind; those that say how a kernel is written, and how many these are, first. */
-function axesOf(
+function axesOfKind(
   predictions: readonly Prediction[],
   { lengths }: Corrections,
 ): { readonly axes: Axes; readonly written: number } {

@@ -4,6 +4,7 @@
  *
  * @module
  */
+import type { Axis } from "../kernels/expression.ts";
 import type { Grid } from "../kernels/stencils/stencil.ts";
 
 /** Parts along x, y, z; their product is the number of ranks. */
@@ -17,8 +18,7 @@ export interface Extent {
   readonly size: Grid;
 }
 
-/** An axis by its number. */
-export type Axis = 0 | 1 | 2;
+export type { Axis };
 export const AXES: readonly Axis[] = [0, 1, 2];
 
 /** A value for each axis. */

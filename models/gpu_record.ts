@@ -55,7 +55,7 @@ export type Price =
   | "sliceBytes"
   | "rowBytes"
   | "endBytes"
-  | "layerBytes"
+  | "thickBytes"
   | "threadBytes"
   // bandwidth of the device's cache over that of its memory
   | "nearRatio";
@@ -203,7 +203,7 @@ export const H100: GpuRecord = {
     sliceBytes: 1.5,
     rowBytes: 0.2,
     endBytes: 64,
-    layerBytes: 0.2,
+    thickBytes: 0.2,
     threadBytes: 1 / 768,
     nearRatio: 2.35,
   },
@@ -321,7 +321,7 @@ export const LLVMPIPE: GpuRecord = {
     sliceBytes: 1.76,
     rowBytes: 0.2,
     endBytes: 109,
-    layerBytes: 0.186,
+    thickBytes: 0.186,
     threadBytes: 0.00125,
     nearRatio: 4.68,
   },

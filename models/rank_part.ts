@@ -56,7 +56,7 @@ export interface Box extends Extent {
   readonly planes: number;
 }
 
-export function cellsIn({ size: [x, y, z], planes }: Box): number {
+export function valuesIn({ size: [x, y, z], planes }: Box): number {
   return planes * x * y * z;
 }
 

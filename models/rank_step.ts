@@ -15,12 +15,12 @@ import { stepReach } from "../kernels/update.ts";
 import { arrangements, type Parts } from "./decomposition.ts";
 import {
   type Box,
-  cellsIn,
   exchangesOf,
   partOfRank,
   planOf,
   type RankPart,
   type RankPlan,
+  valuesIn,
 } from "./rank_part.ts";
 
 /** What an exchange consists of, or takes: axes (the latency), bytes (the inverse of the bandwidth) and rows. */
@@ -81,7 +81,7 @@ export function updatesOf(problem: Problem, part: RankPart, steps: number, shrin
 export function exchangeOf(problem: Problem, plan: RankPlan, part: RankPart): ExchangeCost {
   const all = exchangesOf(problem, plan, part).map((sides) => sides.flatMap(({ send }) => send));
   const sum = (of: (box: Box) => number): number => all.flat().reduce((total, box) => total + of(box), 0);
-  return [all.length, sum((box) => 4 * cellsIn(box)), sum((box) => cellsIn(box) / box.size[2])];
+  return [all.length, sum((box) => 4 * valuesIn(box)), sum((box) => valuesIn(box) / box.size[2])];
 }
 
 /** Predicted time of a plan; `costs` are those of each rank, in turn if there are fewer; one for all that are alike. */

@@ -35,7 +35,7 @@ export function registersOf({ registers }: Pick<Demand, "registers">, record: Gp
 }
 
 /** Threads as a SIMD machine runs them: a partly filled group takes as long as a full one. */
-function groupsOf({ threadsPerWorkgroup }: Demand, { simdWidth }: GpuRecord): number {
+function simdGroupsOf({ threadsPerWorkgroup }: Demand, { simdWidth }: GpuRecord): number {
   return Math.ceil(threadsPerWorkgroup / simdWidth);
 }
 
@@ -43,7 +43,7 @@ function groupsOf({ threadsPerWorkgroup }: Demand, { simdWidth }: GpuRecord): nu
 function registerLimitOf(demand: Demand, record: GpuRecord): number {
   const { registersPerThread, registersPerMultiprocessor, simdWidth, parts } = record;
   // the part that has most groups decides; registers are given out eight at a time
-  const threads = Math.ceil(groupsOf(demand, record) / parts) * simdWidth * parts;
+  const threads = Math.ceil(simdGroupsOf(demand, record) / parts) * simdWidth * parts;
   return Math.min(registersPerThread, Math.floor(registersPerMultiprocessor / threads / 8) * 8);
 }
 
@@ -57,7 +57,7 @@ function residentOf(demand: Demand, record: GpuRecord, held: number, limit: numb
   const { registersPerMultiprocessor, simdWidth, parts, prices } = record;
   const registers = Math.ceil(Math.min(held / prices.registerShare, limit) / 8) * 8;
   const groups = Math.floor(registersPerMultiprocessor / (registers * simdWidth) / parts) * parts;
-  const threads = groupsOf(demand, record) * simdWidth;
+  const threads = simdGroupsOf(demand, record) * simdWidth;
   const most = Math.min(
     groups * simdWidth / threads,
     record.threadsPerMultiprocessor / threads,
@@ -106,7 +106,7 @@ export function predictRate(
     strays = {},
   } = demand.rounds;
   const held = registersOf(demand, record), limit = registerLimitOf(demand, record);
-  const groups = groupsOf(demand, record), resident = residentOf(demand, record, held, limit);
+  const groups = simdGroupsOf(demand, record), resident = residentOf(demand, record, held, limit);
   const spilled = Math.max(0, held - prices.registerShare * limit);
   const slowdown = (1 + prices.spillSlowdown * spilled * groups * simdWidth / 256) *
     (1 + prices.fetchSlowdown * Math.max(0, (demand.loopInstructions ?? 0) - prices.fetched)) *

@@ -62,7 +62,7 @@ export interface RoundWork {
   readonly bytes: number;
 }
 
-export interface RoundTimes {
+export interface PredictedRound {
   /** The CPU's part: computing and the host's copies. */
   readonly cpuNs: number;
   /** The GPU's part, its copies included. */
@@ -113,7 +113,7 @@ export function roundWork(
 export function roundTimes(
   { steps, cpuUpdates, gpuUpdates, gpuCells, bytes }: RoundWork,
   { cpu, gpu, unpack, pack, schedule }: SharedCosts,
-): RoundTimes {
+): PredictedRound {
   const copyNs = (unpack.a + pack.a) * bytes + unpack.b + pack.b;
   const cpuNs = cpu.updateNs * cpuUpdates + cpu.stepNs * steps + copyNs;
   const gpuNs = gpu.updateNs * gpuUpdates + gpu.stepNs * steps + gpu.passNs * gpuCells +
@@ -141,7 +141,7 @@ export function balancedShare(
   costs: SharedCosts,
 ): PredictedPoint | undefined {
   if (!fits(problem, exchangeEvery)) return undefined;
-  const times = (cpuSlices: number): RoundTimes =>
+  const times = (cpuSlices: number): PredictedRound =>
     roundTimes(roundWork(problem, { exchangeEvery, cpuSlices }), costs);
   // the largest share at which the CPU is done first, between `low` and `high`
   const thinnest = thinnestShare(problem, exchangeEvery);

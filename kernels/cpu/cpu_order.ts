@@ -49,10 +49,10 @@ export interface CpuOrder {
 }
 
 /** What is visited, without the order. */
-export type Surroundings = Pick<CpuRun, "grid" | "boundaries" | "reach">;
+export type VisitedGrid = Pick<CpuRun, "grid" | "boundaries" | "reach">;
 
 /** Calls back with all pad rows that are images of these rows. */
-export function forEachImage(rows: Rows, around: Surroundings, callback: (image: Rows) => void): void {
+export function forEachImage(rows: Rows, around: VisitedGrid, callback: (image: Rows) => void): void {
   const alongY = imagesOf([rows.y0, rows.y1], 1, around);
   for (const [y0, y1] of alongY) callback({ ...rows, y0, y1 });
   for (const [x0, x1] of imagesOf([rows.x0, rows.x1], 0, around)) {
@@ -64,7 +64,7 @@ export function forEachImage(rows: Rows, around: Surroundings, callback: (image:
 function imagesOf(
   [from, to]: readonly [number, number],
   axis: 0 | 1,
-  { grid, boundaries, reach }: Surroundings,
+  { grid, boundaries, reach }: VisitedGrid,
 ): [number, number][] {
   const n = grid[axis], pad = reach[axis], found: [number, number][] = [];
   if (boundaries[axis] === "zero" || pad === 0) return found;

@@ -12,7 +12,7 @@ import {
   type CpuDemand,
   reusedSlices,
 } from "./cpu_demand.ts";
-import { type Surroundings, usualStrip } from "./cpu_order.ts";
+import { usualStrip, type VisitedGrid } from "./cpu_order.ts";
 import { type DiamondShape, refuseDiamonds, wavedOf } from "./diamond_order.ts";
 import type { NodeShape } from "./line_order.ts";
 
@@ -165,7 +165,7 @@ const diamondWavefront: CpuTraversal = {
   shape: (parameters) => diamondShape(parameters),
 };
 
-function surroundingsOf({ grid: [nx, ny], boundary, stencil: { update } }: Problem): Surroundings {
+function surroundingsOf({ grid: [nx, ny], boundary, stencil: { update } }: Problem): VisitedGrid {
   const [alongX, alongY] = alongAxes(boundary), { x, y } = reachOf(update);
   return { grid: [nx, ny], boundaries: [alongX, alongY], reach: [x, y] };
 }

@@ -30,7 +30,7 @@
  * @module
  */
 import { type Refusal, wrongParameters } from "../capability.ts";
-import type { CpuOrder, CpuRun, Surroundings, Visit } from "./cpu_order.ts";
+import type { CpuOrder, CpuRun, Visit, VisitedGrid } from "./cpu_order.ts";
 
 export interface DiamondShape {
   readonly tiles: number;
@@ -41,7 +41,7 @@ export interface DiamondShape {
 }
 
 /** Why a run cannot have such diamonds; undefined if it can. */
-export function refuseDiamonds(around: Surroundings, { tiles, band }: DiamondShape): Refusal | undefined {
+export function refuseDiamonds(around: VisitedGrid, { tiles, band }: DiamondShape): Refusal | undefined {
   const { grid: [nx, ny], boundaries, reach: [sx, sy] } = wavedOf(around), wraps = wrapsOf(boundaries);
   if (tiles > ny) {
     return wrongParameters(`${tiles} tiles along ${isFlat(around) ? "x" : "y"}: the grid has ${ny} rows`);
@@ -65,19 +65,19 @@ export function refuseDiamonds(around: Surroundings, { tiles, band }: DiamondSha
 }
 
 /** Whether a slice has a single row: the grid of two dimensions. */
-function isFlat({ grid }: Pick<Surroundings, "grid">): boolean {
+function isFlat({ grid }: Pick<VisitedGrid, "grid">): boolean {
   return grid[1] === 1;
 }
 
 /** The same where the wave goes along the first axis and tiles lie along the second: x and y, in two dimensions y and x. */
-export function wavedOf<T extends Surroundings>(around: T): T {
+export function wavedOf<T extends VisitedGrid>(around: T): T {
   if (!isFlat(around)) return around;
   const { grid: [nx, ny], boundaries: [alongX, alongY], reach: [sx, sy] } = around;
   return { ...around, grid: [ny, nx], boundaries: [alongY, alongX], reach: [sy, sx] };
 }
 
 /** Whether tiles go on across the ends of x and y; insulated ends lie in the tiles beside them. */
-function wrapsOf([x, y]: Surroundings["boundaries"]): [x: boolean, y: boolean] {
+function wrapsOf([x, y]: VisitedGrid["boundaries"]): [x: boolean, y: boolean] {
   return [x === "periodic", y === "periodic"];
 }
 

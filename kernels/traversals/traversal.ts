@@ -80,7 +80,7 @@ export interface Rounds {
   /** Bytes per update between the nearest caches and the one of the whole device. */
   readonly nearBytes: number;
   /** What makes values come from further away than the nearest cache. @default {nothing} */
-  readonly strays?: Counts<"sliceBytes" | "rowBytes" | "endBytes" | "layerBytes" | "threadBytes">;
+  readonly strays?: Counts<"sliceBytes" | "rowBytes" | "endBytes" | "thickBytes" | "threadBytes">;
   /** Cells that a workgroup updates in a round, and how many of its threads have any. */
   readonly cells: number;
   readonly busyThreads: number;

@@ -6,7 +6,7 @@ import { branchIf, type Code, f32, f32x4, i32, type Local, loop, v128 } from "./
 import { CELL, rowAddress, VECTOR, type WasmSource, wrapRow } from "./rows.ts";
 
 /** What a turn of the loop along z computes: `vectors` vectors of each of x · y neighbouring rows. */
-export interface Turn {
+export interface RowTurn {
   readonly x: number;
   readonly y: number;
   readonly vectors: number;
@@ -34,7 +34,7 @@ type TapPlace = Pick<Tap, "offset" | "ago" | "plane">;
  */
 export class TurnMemory {
   readonly #source: WasmSource;
-  readonly #turn: Turn;
+  readonly #turn: RowTurn;
   /** Each points to the lowest byte that is accessed, since constant offsets are unsigned: so far from the first cell. */
   readonly #pointers: Pointers;
   readonly #lowest: Readonly<Record<keyof Pointers, number>>;
@@ -57,7 +57,7 @@ export class TurnMemory {
     source: WasmSource,
     { substep, turn, declare, pointers }: {
       readonly substep: Substep;
-      readonly turn: Turn;
+      readonly turn: RowTurn;
       readonly declare: Declare;
       readonly pointers: Pointers;
     },

@@ -15,7 +15,7 @@ import { expressionsOf, planesOf, profileTapsOf, reachOf, type Substep, tapsOf }
 import { forEach, indexFunction, range, VectorWriter } from "./functions.ts";
 import { type Code, f32x4, type ModuleFunction, writeModule } from "./instructions.ts";
 import { CELL, copyRows, VECTOR, type WasmSource, wrapRows } from "./rows.ts";
-import { type Turn, TurnMemory } from "./turn_memory.ts";
+import { type RowTurn, TurnMemory } from "./turn_memory.ts";
 
 /**
  * What the module exports. Arrays are byte offsets into the memory, multiples of 16, of F(t) and of the
@@ -71,7 +71,7 @@ function checkSource({ update, layout }: WasmSource): void {
   );
 }
 
-type Rows = Pick<Turn, "x" | "y">;
+type Rows = Pick<RowTurn, "x" | "y">;
 
 /** `step{index}`: turns over several rows, and over single ones where fewer are left of the box. */
 function substepFunction(source: WasmSource, substep: Substep, index: number): ModuleFunction {
@@ -138,7 +138,7 @@ const LARGE_SLICE = 2 ** 16;
  * them. In two dimensions a slice is a single row: there 4 slices at a time are 1.2 to 1.3 times as fast from memory, and alike
  * in a cache. Measured in turns on an AMD EPYC (Zen 4), 2026-11-22 and 24: `bench/notes/cpu.md`.
  */
-function turnFor(substep: Substep, { layout }: WasmSource): Turn {
+function turnFor(substep: Substep, { layout }: WasmSource): RowTurn {
   if (substep.length > 1) return { x: 1, y: 1, vectors: 1 };
   if (layout.grid[1] > 1 && layout.slice * CELL <= LARGE_SLICE) return { x: 2, y: 2, vectors: 2 };
   return { x: reachOf(substep).x <= 2 ? 4 : 2, y: 1, vectors: 2 };

@@ -3,7 +3,7 @@ import { wave } from "../../kernels/stencils/wave.ts";
 import { OPTIONS, renderSweep, run, sweepExchange } from "../../bench/sweep_exchange.ts";
 import { COSTS } from "../devices/simulated_times.ts";
 import { parseOptions } from "../../tuner/cli/parse_options.ts";
-import { layOut } from "../../tuner/cli/terminal.ts";
+import { fitLines } from "../../tuner/cli/terminal.ts";
 import { RequestError } from "../../tuner/problem/request_error.ts";
 import { capture } from "../cli/run_task.ts";
 import { DEVICE } from "../profile/sample_profile.ts";
@@ -66,7 +66,7 @@ Deno.test("a grid too thin, or an interruption, leaves nothing to report", async
 
 Deno.test("a sweep is printed as a table over R, with what the choice costs", async () => {
   const sweep = await sweepExchange({ ...simulate(), periods: [1, 16], passes: 1 });
-  const lines = layOut(renderSweep(sweep!, { problem: PROBLEM, device: DEVICE }), Infinity).split("\n");
+  const lines = fitLines(renderSweep(sweep!, { problem: PROBLEM, device: DEVICE }), Infinity).split("\n");
   assertEquals(lines.slice(7, 10).map((line) => line.trim().split(/ {2,}/)[0]), ["R", "1", "16"]);
   assertMatch(lines.at(-1)!, /^Picked R = 16, .* a step\. Fastest R = 16, .* the choice costs 0%$/);
 });

@@ -2,7 +2,7 @@ import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { wave } from "../../kernels/stencils/wave.ts";
 import { type BalanceContext, differenceOf, renderBalance } from "../../tuner/cli/balance.ts";
 import type { Balance } from "../../tuner/sharing/balance.ts";
-import { layOut } from "../../tuner/cli/terminal.ts";
+import { fitLines } from "../../tuner/cli/terminal.ts";
 import type { Measurement } from "../../tuner/configuration.ts";
 import { DEVICE, ENTRY } from "../profile/sample_profile.ts";
 import { testOnGpu } from "../test_on_gpu.ts";
@@ -29,7 +29,7 @@ Deno.test("the iterations are printed as Fig. 5a shows them", () => {
     message: "times agree within 3.8%",
     costModel: undefined,
   };
-  const lines = layOut(renderBalance(result, CONTEXT), Infinity).split("\n");
+  const lines = fitLines(renderBalance(result, CONTEXT), Infinity).split("\n");
   assertEquals(lines.slice(7, 10).map((line) => line.trim().split(/ {2,}/)), [
     ["iteration", "R", "CPU slices", "GPU slices", "CPU time", "GPU time", "difference", "a step"],
     ["1", "1", "10", "90", "4.00 ms", "1.00 ms", "+75%", "12.0 ms"],
@@ -46,7 +46,7 @@ Deno.test("the iterations are printed as Fig. 5a shows them", () => {
   });
   const text = (cpu: number): string => {
     const context = { ...CONTEXT, cpuAlone: alone(cpu), gpuAlone: alone(3e9) };
-    return layOut(renderBalance({ ...result, best: alone(4e9) }, context), Infinity);
+    return fitLines(renderBalance({ ...result, best: alone(4e9) }, context), Infinity);
   };
   // 6400 cells
   assertStringIncludes(

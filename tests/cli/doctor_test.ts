@@ -1,6 +1,6 @@
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { advise, type Machine, render } from "../../tuner/cli/doctor.ts";
-import { layOut } from "../../tuner/cli/terminal.ts";
+import { fitLines } from "../../tuner/cli/terminal.ts";
 import { DRIVER_PACKAGES } from "../../tuner/cli/setup.ts";
 import type { GpuDescription } from "../../tuner/devices/device.ts";
 import { H100_LIMITS } from "../h100_limits.ts";
@@ -29,7 +29,7 @@ const DEBIAN = { driverPackage: DRIVER_PACKAGES[0], isRoot: false };
 const HEADING = { version: "1.2.3", system: "Debian GNU/Linux 12 (bookworm)" };
 
 Deno.test("render says in plain words what was found", () => {
-  assertEquals(layOut(render(HEADING, GOOD, []), 100).split("\n"), [
+  assertEquals(fitLines(render(HEADING, GOOD, []), 100).split("\n"), [
     "Facet 1.2.3 on Deno 2.9.6, Debian GNU/Linux 12 (bookworm), linux x86_64",
     "",
     "GPU  NVIDIA H100 80GB HBM3",
@@ -62,7 +62,7 @@ Deno.test("render copes with a machine that has and reports nothing", () => {
     memory: null,
   };
   const advice = [{ text: "Do this", command: "do --it" }];
-  const text = layOut(render({ version: "1.2.3", system: "" }, findings, advice), 100);
+  const text = fitLines(render({ version: "1.2.3", system: "" }, findings, advice), 100);
   const words = ["Deno 2.9.6, linux aarch64\n", "GPU  none", "1 core\n", "memory            unknown"];
   for (const part of [...words, "  - Do this:\n    do --it"]) assertStringIncludes(text, part);
 });

@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { type Options, readText, whole } from "../../tuner/cli/options.ts";
 import { command, parseOptions, renderHelp } from "../../tuner/cli/parse_options.ts";
-import { layOut } from "../../tuner/cli/terminal.ts";
+import { fitLines } from "../../tuner/cli/terminal.ts";
 import { RequestError } from "../../tuner/problem/request_error.ts";
 
 const OPTIONS = {
@@ -71,7 +71,7 @@ Deno.test("an option that must be given is asked for, except by --help", async (
 Deno.test("renderHelp lists every option with its default, in lines that fit", () => {
   const long = { help: "word ".repeat(30).trim(), value: "X", read: readText, required: "it" };
   assertEquals(
-    layOut(
+    fitLines(
       renderHelp({ usage: "deno task tune [OPTIONS]", about: "Tunes.", options: { ...OPTIONS, long } }),
       110,
     )

@@ -15,7 +15,7 @@ import { parseOptions, renderHelp } from "../../tuner/cli/parse_options.ts";
 import { SIMULATED_DEVICE } from "../devices/simulated_session.ts";
 import { OPTIONS as SPACE } from "../../tuner/cli/space.ts";
 import { OPTIONS, resolveSizes } from "../../tuner/cli/tune.ts";
-import { layOut } from "../../tuner/cli/terminal.ts";
+import { fitLines } from "../../tuner/cli/terminal.ts";
 import { RequestError } from "../../tuner/problem/request_error.ts";
 import { capture } from "./run_task.ts";
 
@@ -300,7 +300,7 @@ Deno.test("equations in one dimension take points and their own boundaries", asy
 });
 
 Deno.test("help shows the options of every equation, and fits a wide terminal", () => {
-  const help = layOut(renderHelp({ usage: "", about: "", options: OPTIONS }), 110);
+  const help = fitLines(renderHelp({ usage: "", about: "", options: OPTIONS }), 110);
   for (const { name, variant, timeStep } of EQUATIONS) {
     for (const one of [name, variant?.name, timeStep?.name]) assertStringIncludes(help, one ?? "");
   }

@@ -5,7 +5,7 @@ import { RequestError } from "../../tuner/problem/request_error.ts";
 import { checkParts } from "../../tuner/ranks/plan_ranks.ts";
 import { judge } from "../../tuner/cli/on_ranks.ts";
 import { renderSolve, solveRecord } from "../../tuner/cli/solve.ts";
-import { layOut } from "../../tuner/cli/terminal.ts";
+import { fitLines } from "../../tuner/cli/terminal.ts";
 import { HAS_ADAPTER } from "../test_on_gpu.ts";
 import { mpirun, solveFlags, testUnderMpi } from "../ranks/mpirun.ts";
 import { THOROUGH } from "../thorough.ts";
@@ -126,7 +126,7 @@ Deno.test("solve says that sharing loses, and by how much", () => {
       verification: undefined,
     };
     assertEquals(solveRecord(solved).alone.cellsPerSecond, profiled || 1.25e9);
-    return layOut(renderSolve(solved), Infinity);
+    return fitLines(renderSolve(solved), Infinity);
   };
   // 10,000 updates: alone they take 8 µs
   assertStringIncludes(

@@ -2,7 +2,7 @@ import { assert, assertEquals } from "@std/assert";
 import { wave } from "../../kernels/stencils/wave.ts";
 import { stepwise } from "../../kernels/traversals/stepwise/stepwise.ts";
 import { renderAnswers, renderSpace, spaceRecord, whichCan } from "../../tuner/cli/space.ts";
-import { layOut } from "../../tuner/cli/terminal.ts";
+import { fitLines } from "../../tuner/cli/terminal.ts";
 import { type Candidate, onGpuAlone } from "../../tuner/search/enumeration.ts";
 import type { Space } from "../../tuner/search/space.ts";
 import { DEVICE } from "../profile/sample_profile.ts";
@@ -33,7 +33,7 @@ const SPACE: Space = {
 
 Deno.test("the space for people: what is left out and why, and the first to be tried", () => {
   assertEquals(
-    layOut(renderSpace(PROBLEM, SPACE, LIMITS), Infinity),
+    fitLines(renderSpace(PROBLEM, SPACE, LIMITS), Infinity),
     `acoustic wave equation, order 4, grid 64x32x16, periodic boundary, f32, 12 steps
 2 configurations of 1,234 combinations
 Left out: diamond-torre: no end to start from
@@ -48,7 +48,7 @@ The first to be tried (predicted rate against the best prediction; traffic per c
 
 Deno.test("of a large space the first 30 are shown", () => {
   const candidates = Array.from({ length: 2000 }, (_, i) => candidate(i + 1, 1e9));
-  const lines = layOut(renderSpace(PROBLEM, { ...SPACE, candidates }, LIMITS), 80).split("\n");
+  const lines = fitLines(renderSpace(PROBLEM, { ...SPACE, candidates }, LIMITS), 80).split("\n");
   assertEquals(lines.filter((line) => /^ +\d+ {2}stepwise/.test(line)).length, 30);
   assertEquals(lines.at(-1), "  … and 1,970 more: --json lists all");
 });
@@ -105,7 +105,7 @@ Deno.test("--why says of each traversal of both devices whether it can run the p
     "cpu classic: dimensions",
     "cpu swept: dimensions",
   ]);
-  const text = layOut(renderAnswers(PROBLEM, whichCan(PROBLEM)), Infinity);
+  const text = fitLines(renderAnswers(PROBLEM, whichCan(PROBLEM)), Infinity);
   assert(/GPU +diamond-torre +no: the boundary is periodic: torres advance/.test(text), text);
   assert(/CPU +stepwise +yes/.test(text), text);
 });

@@ -2,7 +2,7 @@ import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/as
 import type { Problem } from "../../kernels/stencils/stencil.ts";
 import { wave } from "../../kernels/stencils/wave.ts";
 import { describeModel, nextSteps, renderSummary, summaryRecord } from "../../tuner/cli/summary.ts";
-import { layOut } from "../../tuner/cli/terminal.ts";
+import { fitLines } from "../../tuner/cli/terminal.ts";
 import { describeConfiguration } from "../../tuner/profile/describe.ts";
 import type { Configuration, Measurement } from "../../tuner/configuration.ts";
 import type { TuneOutcome } from "../../tuner/tune/tune.ts";
@@ -67,7 +67,7 @@ function summaryOf(
   width = Infinity,
 ) {
   const all = { ...CONTEXT, ...context };
-  return layOut([...renderSummary(outcome, all), ...nextSteps(all.written, "deno task")], width);
+  return fitLines([...renderSummary(outcome, all), ...nextSteps(all.written, "deno task")], width);
 }
 
 Deno.test("the summary says what is fastest, how it was verified, how the others did, and what to do next", () => {
@@ -123,7 +123,7 @@ Deno.test("in a pipe no bars are drawn", () => {
 });
 
 Deno.test("the path can be typed as it is shown", () => {
-  const text = layOut(nextSteps("my runs/it's.json", "npx -y deno@2.9.6 task"), Infinity);
+  const text = fitLines(nextSteps("my runs/it's.json", "npx -y deno@2.9.6 task"), Infinity);
   assertStringIncludes(text, `\n  npx -y deno@2.9.6 task report --profile 'my runs/it'\\''s.json' `);
   assertStringIncludes(text, `\n  await readProfile("my runs/it's.json") `);
 });

@@ -1,5 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
-import { layOut, type Line, withoutControls } from "../../tuner/cli/terminal.ts";
+import { fitLines, type Line, withoutControls } from "../../tuner/cli/terminal.ts";
 
 const LINES: Line[] = [
   "Fastest: diamond-torre dts=5 nt=96, 96 slices; CPU, 8 workers",
@@ -19,7 +19,7 @@ const LINES: Line[] = [
 
 Deno.test("lines fit the terminal, and what is wrapped is indented", () => {
   assertEquals(
-    layOut(LINES, 39),
+    fitLines(LINES, 39),
     `Fastest: diamond-torre dts=5 nt=96,
   96 slices; CPU, 8 workers
   770 Gcells/s (95% between 760
@@ -35,7 +35,7 @@ Deno.test("lines fit the terminal, and what is wrapped is indented", () => {
       charts and tables`,
   );
   assertEquals(
-    layOut(LINES.slice(4), 79),
+    fitLines(LINES.slice(4), 79),
     `  GPU diamond-torre   741 Gcells/s  ████████████████  the fastest
   CPU stepwise       9.50 Gcells/s  ▎                 1.3% of the fastest
   deno task report --profile profiles/a-device.json  charts and tables`,
@@ -52,23 +52,23 @@ Deno.test("a path with spaces that was typed stays on one line at any width, and
   ];
   for (const typed of [["tune", "--out", path], [`--out=${path}`]]) {
     for (let width = 1; width <= 100; width++) {
-      const text = layOut(lines, width, typed);
+      const text = fitLines(lines, width, typed);
       assertEquals([text.split(path).length, text.split("/data/my wave runs").length], [5, 6], text);
       assert(width > 60 || text.split("\n").length > 4, text);
     }
   }
-  assertEquals(layOut(lines.slice(0, 1), 30, []).split("\n").length, 2);
+  assertEquals(fitLines(lines.slice(0, 1), 30, []).split("\n").length, 2);
 });
 
 Deno.test("in a pipe every line stays one", () => {
-  assertEquals(layOut(LINES, Infinity).split("\n").length, 4 + 2 + 1);
+  assertEquals(fitLines(LINES, Infinity).split("\n").length, 4 + 2 + 1);
 });
 
 Deno.test("every width leaves nothing out, and only single words are wider", () => {
   const words = (text: string): string[] => text.split(/\s+/).filter((word) => word !== "").sort();
-  const all = words(layOut(LINES, Infinity));
+  const all = words(fitLines(LINES, Infinity));
   for (let width = 1; width <= 100; width++) {
-    const text = layOut(LINES, width);
+    const text = fitLines(LINES, width);
     assertEquals(words(text), all);
     for (const line of text.split("\n")) {
       const isCommand = line.includes("deno task report");
@@ -81,5 +81,5 @@ Deno.test("what a file quotes reaches the terminal as text, never as commands", 
   const name = "a\x1b[2J\x07b\x9b1m\r\nQualified\u202e";
   const shown = "a\ufffd[2J\ufffdb\ufffd1m Qualified\ufffd";
   assertEquals(withoutControls(name), shown);
-  assertEquals(layOut([name, { rows: [[name, name]] }], Infinity), `${shown}\n${shown}  ${shown}`);
+  assertEquals(fitLines([name, { rows: [[name, name]] }], Infinity), `${shown}\n${shown}  ${shown}`);
 });

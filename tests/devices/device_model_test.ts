@@ -11,7 +11,7 @@ import { H100, MEASURED, measuredRecord } from "../../models/gpu_record.ts";
 import { predictRate } from "../../models/roofline.ts";
 import { mostPromising } from "../../tuner/profile/best_predicted.ts";
 import { CostModel } from "../../models/cost_model.ts";
-import { MOST_SAMPLES } from "../../tuner/profile/learn.ts";
+import { MOST_LEARNT } from "../../tuner/profile/learn.ts";
 import { samplesOf } from "../../tuner/profile/samples.ts";
 import { problemOf } from "../../tuner/profile/profile_problem.ts";
 import { shippedEntries } from "../../tuner/profile/shipped.ts";
@@ -116,7 +116,7 @@ Deno.test("choices for simulated GPUs whose constants differ by 4 are near the b
   for (const { problem, samples } of problems.filter((_, i) => i % 7 === 0)) {
     const elsewhere = problems.filter((other) =>
       other.problem.stencil.name === problem.stencil.name && `${other.problem.grid}` !== `${problem.grid}`
-    ).flatMap((other) => other.samples).slice(0, MOST_SAMPLES);
+    ).flatMap((other) => other.samples).slice(0, MOST_LEARNT);
     const costs = new CostModel(h100, elsewhere), cells = cellsOf(problem.grid);
     for (const constants of [...single, ...mixed]) {
       const measured = { ...h100, record: measuredRecord(h100.copyBytesPerSecond, constants) };

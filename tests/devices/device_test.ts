@@ -1,5 +1,5 @@
 import { assertEquals, assertGreaterOrEqual, assertNotEquals } from "@std/assert";
-import { type AdapterFacts, describeGpu, detectDevice } from "../../tuner/devices/device.ts";
+import { type AdapterFacts, detectDevice, gpuDescriptionOf } from "../../tuner/devices/device.ts";
 
 const LIMITS = {
   maxStorageBufferBindingSize: 1,
@@ -19,7 +19,7 @@ const ADAPTER: AdapterFacts = {
 };
 
 Deno.test("describeGpu keeps the limits that decide what can run, and no others", () => {
-  assertEquals(describeGpu(ADAPTER), {
+  assertEquals(gpuDescriptionOf(ADAPTER), {
     vendor: "4318",
     architecture: "",
     device: "9008",
@@ -32,7 +32,7 @@ Deno.test("describeGpu keeps the limits that decide what can run, and no others"
 });
 
 Deno.test("describeGpu sees that timestamp queries are missing", () => {
-  assertEquals(describeGpu({ ...ADAPTER, features: [] }).timestampQuery, false);
+  assertEquals(gpuDescriptionOf({ ...ADAPTER, features: [] }).timestampQuery, false);
 });
 
 Deno.test("detectDevice describes this machine in records that survive JSON", async () => {

@@ -15,7 +15,7 @@ import { wave } from "../../kernels/stencils/wave.ts";
 import { traversalNamed } from "../../kernels/traversals/all.ts";
 import { mostPromising } from "../../tuner/profile/best_predicted.ts";
 import { CostModel } from "../../models/cost_model.ts";
-import { MOST_SAMPLES } from "../../tuner/profile/learn.ts";
+import { MOST_LEARNT } from "../../tuner/profile/learn.ts";
 import { deviceModelOf } from "../../tuner/devices/device_model.ts";
 import { predictionOf } from "../../tuner/profile/prediction.ts";
 import { type Choice, chooseConfiguration } from "../../tuner/profile/choose.ts";
@@ -169,7 +169,7 @@ Deno.test("of one dimension nothing is learnt from three", () => {
   const own = nearestEntries(shippedEntries(), describeProblem(asked([512, 512, 512])), wave(2), 64);
   assertEquals([own.length > 40, own.every(({ isAlike }) => isAlike)], [true, true]);
   const learnt = [...learn(nears, cube.stencil, { isHere: true }).values()].flat();
-  assertEquals(learnt.length, MOST_SAMPLES);
+  assertEquals(learnt.length, MOST_LEARNT);
   assert(
     learnt.every(({ traversal, parameters, problem }) =>
       traversalNamed(traversal.name).infeasible(problem, parameters, H100_LIMITS) === undefined

@@ -18,7 +18,7 @@ import { describeProblem } from "../../tuner/profile/profile_problem.ts";
 import { qualify } from "../../tuner/qualify/qualify.ts";
 import { exhaustive } from "../../tuner/search/baselines.ts";
 import type { Candidate } from "../../tuner/search/enumeration.ts";
-import type { Point, Strategy } from "../../tuner/search/strategy.ts";
+import type { SearchPoint, Strategy } from "../../tuner/search/strategy.ts";
 import { runTuning } from "../../tuner/tune/tune.ts";
 import { type Change, miscompiled } from "../devices/miscompiled.ts";
 import { DRIVEN } from "../kernels/driven.ts";
@@ -131,10 +131,10 @@ function only({ traversal, parameters }: Way): Strategy {
   return {
     ...exhaustive,
     begin(candidates, options) {
-      const [model] = candidates as readonly Point[] as readonly Candidate[];
+      const [model] = candidates as readonly SearchPoint[] as readonly Candidate[];
       const configuration = { ...model!.configuration, traversal: traversal.name, parameters };
       const one: readonly Candidate[] = [{ ...model!, traversal, parameters, configuration }];
-      return exhaustive.begin(one as readonly Point[] as typeof candidates, options);
+      return exhaustive.begin(one as readonly SearchPoint[] as typeof candidates, options);
     },
   };
 }

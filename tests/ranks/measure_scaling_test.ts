@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { life } from "../../kernels/stencils/life.ts";
 import { drawScaling, renderScaling } from "../../tuner/cli/scaling.ts";
-import { layOut } from "../../tuner/cli/terminal.ts";
+import { fitLines } from "../../tuner/cli/terminal.ts";
 import { CpuPool } from "../../tuner/devices/cpu/wasm_workers.ts";
 import { chooseForRank } from "../../tuner/ranks/create_rank_solver.ts";
 import { localWorlds } from "./local_world.ts";
@@ -24,7 +24,7 @@ Deno.test("scaling is measured as far as there are ranks, and predicted to 1,000
   // 1000 parts of 960 cells do not exist
   assert(strong.every(({ ranks, grid }) => ranks < 1000 && `${grid}` === "12,10,8"));
   for (const { ranks, measuredNs } of [...weak, ...strong]) assertEquals(measuredNs !== null, ranks <= 2);
-  const text = layOut(renderScaling(problem, all[0]!, { names: ["a", "b"], out: "x.svg" }), 100);
+  const text = fitLines(renderScaling(problem, all[0]!, { names: ["a", "b"], out: "x.svg" }), 100);
   assertStringIncludes(text, "2 ranks: a, b");
   assertEquals(text.match(/predicted only/g)?.length, weak.length + strong.length - 4);
   assertStringIncludes(text, "f32, 2 steps");
@@ -38,7 +38,7 @@ Deno.test("scaling is measured as far as there are ranks, and predicted to 1,000
     strong: [slow, fast],
   };
   const render = (scaling: Scaling): string =>
-    layOut(renderScaling({ ...problem, steps: 1 }, scaling, { names: ["a", "b"], out: "x.svg" }), 100);
+    fitLines(renderScaling({ ...problem, steps: 1 }, scaling, { names: ["a", "b"], out: "x.svg" }), 100);
   for (const words of ["f32, 1 step\n", "2.0×", "250%", "125%", "Above 100%: "]) {
     assertStringIncludes(render(odd), words);
   }

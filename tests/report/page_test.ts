@@ -6,7 +6,7 @@ import { type JournalRecord, parseJournal } from "../../tuner/profile/journal_fo
 import { mergeProfiles } from "../../tuner/profile/merge.ts";
 import { parseProfile, type Profile, type ProfileRated } from "../../tuner/profile/schema.ts";
 import { neighboursOf } from "../../tuner/report/configuration_card.ts";
-import { type Point, viewEntry } from "../../tuner/report/entry_view.ts";
+import { type Mark, viewEntry } from "../../tuner/report/entry_view.ts";
 import { logTicks } from "../../tuner/report/chart.ts";
 import { heatMaps } from "../../tuner/report/heat_maps.ts";
 import { escapeHtml } from "../../tuner/report/html.ts";
@@ -88,7 +88,7 @@ Deno.test("the report of a windowed grid offers no program for it, and names wha
 });
 
 /** A made-up point. */
-function pointOf(series: string, gcells: number, more: Partial<Point> = {}): Point {
+function pointOf(series: string, gcells: number, more: Partial<Mark> = {}): Mark {
   const share = { cpuSlices: 0, gpuSlices: 64, exchangeEvery: 1, cpuWorkers: 0 };
   return {
     configuration: { traversal: series, parameters: {}, share },
@@ -107,7 +107,11 @@ function pointOf(series: string, gcells: number, more: Partial<Point> = {}): Poi
 }
 
 Deno.test("the sentence gives the reasons that hold, and no others", () => {
-  const sentence = (winner: Point, others: readonly Point[], stepwise: Point | undefined): string =>
+  const sentence = (
+    winner: Mark,
+    others: readonly Mark[],
+    stepwise: Mark | undefined,
+  ): string =>
     whySentence({
       ...viewEntry(PROFILE, 0, []),
       winner,
@@ -118,7 +122,7 @@ Deno.test("the sentence gives the reasons that hold, and no others", () => {
     });
   const stepwise = pointOf("stepwise", 100, { bytes: 12, roof: 200e9 });
   const onCpu = pointOf("CPU stepwise", 2);
-  const cases: [winner: Point, stepwise: Point | undefined, sentence: string][] = [
+  const cases: [winner: Mark, stepwise: Mark | undefined, sentence: string][] = [
     [
       pointOf("marching", 150, { bytes: 12, roof: 200e9 }),
       stepwise,
@@ -239,7 +243,11 @@ Deno.test("what ties or reads lower is not called the fastest, and has no factor
   const [entry] = PROFILE.entries, [own] = entry!.tieSet;
   const view = viewEntry(PROFILE, 0, []);
   const stepwise = pointOf("stepwise", 770, { isWinner: true }), other = pointOf("marching", 800);
-  const sentence = (tieSet: readonly ProfileRated[], points: readonly Point[], plain = stepwise): string =>
+  const sentence = (
+    tieSet: readonly ProfileRated[],
+    points: readonly Mark[],
+    plain = stepwise,
+  ): string =>
     whySentence({
       ...view,
       entry: { ...entry!, tieSet },
@@ -485,7 +493,7 @@ Deno.test("heat maps need three values of a parameter, and most of their cells",
   const { points } = viewEntry(WAVE, 0, JOURNAL);
   const mapsWith = (cells: readonly (readonly [dts: number, nt: number])[]): number => {
     const [winner] = points;
-    const some = cells.map(([dts, nt]): Point => ({
+    const some = cells.map(([dts, nt]): Mark => ({
       ...winner!,
       parameters: { dts, nt },
     }));

@@ -1,25 +1,28 @@
 import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
 import { Lattice } from "../../tuner/search/lattice.ts";
-import type { Point } from "../../tuner/search/strategy.ts";
+import type { SearchPoint } from "../../tuner/search/strategy.ts";
 
 /** Points of one or two traversals at some places of a small lattice. */
 const points = fc.uniqueArray(
   fc.record({ traversal: fc.constantFrom("one", "two"), x: fc.nat(3), y: fc.nat(3), z: fc.nat(1) }),
   { minLength: 1, maxLength: 30, selector: (place) => JSON.stringify(place) },
 ).map((list) =>
-  list.map(({ traversal, ...parameters }): Point => ({ traversal: { name: traversal }, parameters }))
+  list.map(({ traversal, ...parameters }): SearchPoint => ({ traversal: { name: traversal }, parameters }))
 );
 
 Deno.test("a place is where each value stands among those that occur", () => {
-  const of = (dts: number, nt: number): Point => ({ traversal: { name: "torre" }, parameters: { nt, dts } });
+  const of = (dts: number, nt: number): SearchPoint => ({
+    traversal: { name: "torre" },
+    parameters: { nt, dts },
+  });
   const list = [of(7, 96), of(2, 8), of(5, 8)];
   const lattice = new Lattice(list);
   assertEquals(lattice.places, [[1, 2], [0, 0], [0, 1]]);
 });
 
 Deno.test("of values that are not all powers of two, how often they can be halved is a coordinate too", () => {
-  const of = (width: number, unroll: number, word: number): Point => ({
+  const of = (width: number, unroll: number, word: number): SearchPoint => ({
     traversal: { name: "k" },
     parameters: { width, unroll, word },
   });
@@ -29,7 +32,7 @@ Deno.test("of values that are not all powers of two, how often they can be halve
 });
 
 Deno.test("what is spread uses every value of a parameter before it uses one twice, where candidates allow it", () => {
-  const all = Array.from({ length: 12 }, (_, i): Point => ({
+  const all = Array.from({ length: 12 }, (_, i): SearchPoint => ({
     traversal: { name: "one" },
     parameters: { x: i % 4, y: Math.floor(i / 4) },
   }));

@@ -3,7 +3,7 @@ import { STRATEGIES } from "../../tuner/search/all.ts";
 import { auto } from "../../tuner/search/auto.ts";
 import { exhaustive } from "../../tuner/search/baselines.ts";
 import { beginRecalling } from "../../tuner/search/recalled_search.ts";
-import type { Outcome, Point, Search } from "../../tuner/search/strategy.ts";
+import type { Outcome, Search, SearchPoint } from "../../tuner/search/strategy.ts";
 import { syntheticSpace } from "./synthetic_space.ts";
 import { THOROUGH } from "../thorough.ts";
 
@@ -40,7 +40,7 @@ Deno.test("no strategy asks again for what is known, and all ask for everything 
 });
 
 Deno.test("what is known is told before the first question, once, in the space's order", () => {
-  const told: Point[] = [];
+  const told: SearchPoint[] = [];
   const recall = (candidate: Candidate) => SPACE.indexOf(candidate) < 3 ? outcomeOf(candidate) : undefined;
   const search = beginRecalling(
     {

@@ -11,7 +11,7 @@ import { replayOnce } from "../../tuner/replay/replay.ts";
 import { randomBaseline, scoreOf } from "../../tuner/replay/score.ts";
 import { auto } from "../../tuner/search/auto.ts";
 import type { ReplayCandidate } from "../../tuner/replay/replay_space.ts";
-import type { Point, Search, Strategy } from "../../tuner/search/strategy.ts";
+import type { Search, SearchPoint, Strategy } from "../../tuner/search/strategy.ts";
 import { THOROUGH } from "../thorough.ts";
 import { syntheticSpace } from "./synthetic_space.ts";
 
@@ -41,7 +41,7 @@ function drain(strategy: Strategy, count: number, seed: number): number[] {
 }
 
 /** All candidates that a search asks for; every third fails. */
-function ask<P extends Point>(search: Search<P>, count: number): P[] {
+function ask<P extends SearchPoint>(search: Search<P>, count: number): P[] {
   const asked: P[] = [];
   for (let next = search.next(); next !== undefined; next = search.next()) {
     assert(asked.length < count && !asked.includes(next), "a candidate came twice");
@@ -102,7 +102,7 @@ Deno.test("every strategy can be asked before earlier outcomes are known", () =>
   const space = syntheticSpace(60, { seed: 2 });
   for (const strategy of STRATEGIES) {
     const search = strategy.begin(space, { seed: 1 });
-    const asked = new Set<Point>();
+    const asked = new Set<SearchPoint>();
     const ahead: typeof space = [];
     for (let i = 0; i < 60; i++) {
       const next = search.next();
@@ -125,7 +125,7 @@ Deno.test("outcomes may come in any order, failures among them", () => {
     fc.assert(
       fc.property(order, fc.integer({ min: 1, max: 9 }), (picks, workers) => {
         const search = strategy.begin(space, { seed: 1 });
-        const asked = new Set<Point>(), ahead: typeof space = [];
+        const asked = new Set<SearchPoint>(), ahead: typeof space = [];
         for (const pick of picks) {
           for (let next; ahead.length < workers && (next = search.next()) !== undefined;) {
             assert(!asked.has(next), "a candidate came twice");

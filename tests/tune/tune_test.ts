@@ -29,10 +29,10 @@ import type { Evaluator } from "../../tuner/measuring/evaluator.ts";
 import { RequestError } from "../../tuner/problem/request_error.ts";
 import { defaultGrid } from "../../tuner/problem/default_problem.ts";
 import { knownOf } from "../../tuner/profile/merge.ts";
-import { profileOf } from "../../tuner/tune/library_tune.ts";
+import { profileOfRun } from "../../tuner/tune/library_tune.ts";
 import { exhaustive } from "../../tuner/search/baselines.ts";
 import type { Candidate } from "../../tuner/search/enumeration.ts";
-import type { Point, Strategy } from "../../tuner/search/strategy.ts";
+import type { SearchPoint, Strategy } from "../../tuner/search/strategy.ts";
 import {
   type Evaluators,
   runTuning,
@@ -103,7 +103,7 @@ function first(...added: readonly Traversal[]): Strategy {
   return {
     ...exhaustive,
     begin(candidates, options) {
-      const [model] = candidates as readonly Point[] as readonly Candidate[];
+      const [model] = candidates as readonly SearchPoint[] as readonly Candidate[];
       const parameters = { threadsZ: 16, threadsY: 4, threadsX: 1 };
       const isGpu = model?.demand !== undefined;
       const more = isGpu
@@ -112,7 +112,10 @@ function first(...added: readonly Traversal[]): Strategy {
           return { ...model, traversal, parameters, configuration };
         })
         : [];
-      return exhaustive.begin([...more as readonly Point[] as typeof candidates, ...candidates], options);
+      return exhaustive.begin(
+        [...more as readonly SearchPoint[] as typeof candidates, ...candidates],
+        options,
+      );
     },
   };
 }
@@ -809,7 +812,7 @@ Deno.test("what is measured of a GPU without a record orders the space, and the 
     (await simulate({ behave }, { budget: { evaluations: 1 } })).outcome,
   ];
   assertEquals([with_.constants, without.constants], [constants, {}]);
-  const profile = profileOf(with_, SIMULATED_DEVICE)!, { measured } = profile.device;
+  const profile = profileOfRun(with_, SIMULATED_DEVICE)!, { measured } = profile.device;
   assertEquals(measured, { copyBytesPerSecond: with_.copyBytesPerSecond, ...constants });
   const again = await simulate({ behave }, {
     budget: { evaluations: 1 },

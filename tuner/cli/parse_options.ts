@@ -3,7 +3,7 @@ import { parseArgs } from "node:util";
 import { refuserOf, RequestError } from "../problem/request_error.ts";
 import { type EarlierValues, nameOf, type Option, type Options, type Values, wrongValue } from "./options.ts";
 import { EXIT } from "./report_error.ts";
-import { layOut, type Line, widthOf } from "./terminal.ts";
+import { fitLines, type Line, widthOf } from "./terminal.ts";
 
 /** Columns of a line of `--help` at most. */
 const WIDEST = 110;
@@ -181,7 +181,7 @@ export async function parseCommand<const S extends Options>(
 ): Promise<Values<S> | undefined> {
   const values = await parseOptions(args, usage.options);
   if (values === undefined && isPrinting) {
-    console.log(layOut(renderHelp(usage), Math.min(WIDEST, widthOf(Deno.stdout))));
+    console.log(fitLines(renderHelp(usage), Math.min(WIDEST, widthOf(Deno.stdout))));
   }
   return values;
 }

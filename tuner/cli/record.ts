@@ -25,7 +25,7 @@ import { RequestError } from "../problem/request_error.ts";
 import type { ResolvedProblem } from "../problem/resolve_problem.ts";
 import { usableSpace } from "../profile/learn.ts";
 import { Findings } from "../tune/findings.ts";
-import { headerOf } from "./tune.ts";
+import { journalHeaderOf } from "./tune.ts";
 
 /** The options of `record`: the problem as for `tune`, all of it on one device, and how to record it. */
 export const OPTIONS = {
@@ -179,13 +179,13 @@ async function plan(
   if (device.gpu === null) {
     const { problem } = resolved, candidates = cpuCandidates(problem, cpuWorkers);
     const start = { problem, space: EMPTY_SPACE, copyBytesPerSecond: null };
-    return { header: await headerOf(device, start), problem, candidates };
+    return { header: await journalHeaderOf(device, start), problem, candidates };
   }
   using session = new DeviceSession({ device });
   const copyBytesPerSecond = bandwidth ??
     await session.copyBytesPerSecond().catch(deviceFailed("The GPU failed"));
   const { problem, space } = usableSpace("record", resolved, copyBytesPerSecond);
-  const header = await headerOf(device, { problem, space, copyBytesPerSecond });
+  const header = await journalHeaderOf(device, { problem, space, copyBytesPerSecond });
   return { header, problem, candidates: space.candidates };
 }
 

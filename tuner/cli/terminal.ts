@@ -50,7 +50,11 @@ export function withoutControls(text: string): string {
  *
  * @param typed what was typed; no line ends within one of its arguments
  */
-export function layOut(lines: readonly Line[], width: number, typed: readonly string[] = Deno.args): string {
+export function fitLines(
+  lines: readonly Line[],
+  width: number,
+  typed: readonly string[] = Deno.args,
+): string {
   const prepare = (text: string): string => keepWhole(withoutControls(text), typed);
   return lines.map((line) => {
     if (typeof line !== "string") {
@@ -68,7 +72,7 @@ export function print(result: readonly Line[] | Readonly<Record<string, unknown>
   const isText = (value: typeof result): value is readonly Line[] => Array.isArray(value);
   console.log(
     isText(result)
-      ? layOut(result, widthOf(Deno.stdout))
+      ? fitLines(result, widthOf(Deno.stdout))
       : JSON.stringify(result, null, 2).replace(/[\x7f-\x9f]/g, (code) =>
         `\\u00${code.charCodeAt(0).toString(16)}`),
   );
@@ -76,5 +80,5 @@ export function print(result: readonly Line[] | Readonly<Record<string, unknown>
 
 /** Says a line on stderr. */
 export function say(text: string): void {
-  console.error(layOut([text], widthOf(Deno.stderr)));
+  console.error(fitLines([text], widthOf(Deno.stderr)));
 }

@@ -12,7 +12,7 @@ import { describeProblem } from "../profile/profile_problem.ts";
 import { knownOf } from "../profile/merge.ts";
 import { checkWritable, defaultProfilePath, writeProfile } from "../profile/store.ts";
 import { STRATEGIES } from "../search/all.ts";
-import { measuredDevice, profileOf } from "../tune/library_tune.ts";
+import { measuredDevice, profileOfRun } from "../tune/library_tune.ts";
 import { type Evaluators, runTuning, type TuneStart } from "../tune/tune.ts";
 import { SPENT_NS } from "../tune/tune_request.ts";
 import { TOOL } from "../version.ts";
@@ -187,7 +187,7 @@ async function tuneOne(
       onProgress: (state) => progress.update(state),
       onWarning: warn,
       async onStart(start) {
-        const header = await headerOf(device, start);
+        const header = await journalHeaderOf(device, start);
         const known = resume ? await recallFrom(journalPath(out), header, warn) : new Map();
         journal = new JournalKeeper(() => Journal.open(journalPath(out), header), warn);
         await journal.begin();
@@ -198,7 +198,7 @@ async function tuneOne(
       },
     });
     progress.clear();
-    const profile = profileOf(outcome, device);
+    const profile = profileOfRun(outcome, device);
     let failure: unknown;
     if (profile !== undefined) await writeProfile(out, profile).catch((error) => failure = error);
     const written = profile === undefined || failure !== undefined ? undefined : out;
@@ -232,7 +232,7 @@ function evaluatorsOf(device: DeviceDescription, allowed: number | undefined): E
 }
 
 /** Under what a run measures. */
-export async function headerOf(device: DeviceDescription, start: TuneStart): Promise<JournalHeader> {
+export async function journalHeaderOf(device: DeviceDescription, start: TuneStart): Promise<JournalHeader> {
   const driver = device.gpu === null ? undefined : await describeDriver();
   return {
     tool: TOOL,

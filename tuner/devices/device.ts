@@ -42,7 +42,7 @@ export interface DeviceDescription {
   readonly deno: string;
 }
 
-/** The part of a WebGPU adapter that {@linkcode describeGpu} reads. */
+/** The part of a WebGPU adapter that {@linkcode gpuDescriptionOf} reads. */
 export interface AdapterFacts {
   readonly info: Pick<
     GPUAdapterInfo,
@@ -125,17 +125,17 @@ export function limitsOf(limits: DeviceLimits): DeviceLimits {
  */
 export async function detectDevice(): Promise<DeviceDescription> {
   const adapter = await requestAdapter();
-  return { gpu: adapter && describeGpu(adapter), cpu: describeCpu(), ...describeSystem() };
+  return { gpu: adapter && gpuDescriptionOf(adapter), cpu: cpuDescriptionOf(), ...describeSystem() };
 }
 
 /** The CPU; where the system does not tell its name, that of its architecture. */
-export function describeCpu(): CpuDescription {
+export function cpuDescriptionOf(): CpuDescription {
   const model = cpuName() || `${describeSystem().os.split(" ")[1] ?? "a"} CPU`;
   return { model, cores: countCores() };
 }
 
 /** Reduces an adapter to a plain record. */
-export function describeGpu({ info, limits, features }: AdapterFacts): GpuDescription {
+export function gpuDescriptionOf({ info, limits, features }: AdapterFacts): GpuDescription {
   const sorted = [...features].sort();
   return {
     vendor: info.vendor,

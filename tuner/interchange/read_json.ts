@@ -123,7 +123,7 @@ export function wantTime(value: unknown, where: string): number {
   return data;
 }
 
-export function costsOf(
+export function overheadOf(
   fields: Readonly<Record<string, unknown>>,
   names: CostFields,
   unitMs = 1,

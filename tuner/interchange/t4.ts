@@ -20,11 +20,11 @@ import {
   checkRuns,
   type CostFields,
   costSchemas,
-  costsOf,
   fault,
   isOfRuns,
   nameSchema,
   objectSchema,
+  overheadOf,
   parameterValueSchema,
   parsePython,
   Remarks,
@@ -194,7 +194,7 @@ export function readT4(list: RecordList, source: string): SpaceReader {
       const timeMs = isTimed ? wantTime(time, `${where}: measurements: the time`) : null;
       const timesUnitMs = unitMs(timesUnit ?? "ms")!, timesMs = runtimes.map((time) => time * timesUnitMs);
       checkRuns(timeMs, timesMs, `${where}: measurements: the time`);
-      const overheadMs = costsOf(times, TIMES_FIELDS, timesUnitMs);
+      const overheadMs = overheadOf(times, TIMES_FIELDS, timesUnitMs);
       hasTimes ||= timesMs.length > 0 || Object.values(overheadMs).some((time) => time > 0);
       for (const [name, value] of Object.entries(configuration)) {
         addValue(name, value);

@@ -101,7 +101,7 @@ export function bestPredicted(target: PredictionTarget, model: CostModel, like?:
     const part = adapted.share.gpuSlices / slices;
     ways.push(...gpuWays({ ...adapted, part, on: partOf(problem, adapted.share, "gpu") }, target, model, []));
   }
-  const baselines = ways.filter(({ candidate, share }) => isStepwise(candidate) && !uses(share, "cpu"));
+  const baselines = ways.filter(({ candidate, share }) => isPlain(candidate) && !uses(share, "cpu"));
   const kinds = Map.groupBy(fastestFirst(ways, model), ({ way }) => kindOf(way.candidate));
   const written = [...kinds.values()].flatMap((kind) => inEveryWay(kind, target, model));
   const first = mostPromising([...written, ...baselines], model);
@@ -128,7 +128,7 @@ export function mostPromising<W extends Timed>(
     // what follows is no better, however sure
     if (best !== undefined && mean < best.worth) break;
     const deviation = model.deviation(way.candidate, way.on);
-    const doubt = way.candidate.cpuWorkers !== undefined && !isStepwise(way.candidate) ? CPU_DOUBT : 0;
+    const doubt = way.candidate.cpuWorkers !== undefined && !isPlain(way.candidate) ? CPU_DOUBT : 0;
     const worth = mean - CAUTION * deviation - doubt;
     if (best === undefined || worth > best.worth) best = { way, mean, deviation, worth };
   }
@@ -194,12 +194,12 @@ function corrected<W extends Timed>(ways: readonly W[], model: CostModel): Ranke
 /** The same down to the fastest of stepwise. */
 function fastestFirst<W extends Timed>(ways: readonly W[], model: CostModel): Ranked<W>[] {
   const all = corrected(ways, model);
-  const baseline = all.findIndex(({ way: { candidate } }) => isStepwise(candidate));
+  const baseline = all.findIndex(({ way: { candidate } }) => isPlain(candidate));
   return baseline < 0 ? all : all.slice(0, baseline + 1);
 }
 
 /** Whether it is stepwise, of the GPU or of the CPU. */
-function isStepwise({ traversal: { name } }: Prediction): boolean {
+function isPlain({ traversal: { name } }: Prediction): boolean {
   return name === stepwise.name;
 }
 

@@ -18,14 +18,14 @@ import { samplesOf } from "./samples.ts";
 import { shippedEntries } from "./shipped.ts";
 
 /** Most measurements of one device to learn from, the nearest problems first: time grows with the cube of a traversal's. */
-export const MOST_SAMPLES = 200;
+export const MOST_LEARNT = 200;
 
 /** Measurements of other devices to learn from, even if MOST_SAMPLES of the device at hand are known. */
 const LEAST_ELSEWHERE = 50;
 
 /** Most measurements of other devices to learn from. @param known measurements of the device at hand */
 export function mostElsewhere(known: number): number {
-  return Math.max(LEAST_ELSEWHERE, MOST_SAMPLES - known);
+  return Math.max(LEAST_ELSEWHERE, MOST_LEARNT - known);
 }
 
 /** What entries taught of a stencil before. */
@@ -46,7 +46,7 @@ export function learn(
   },
 ): Map<ProfileEntry, readonly Sample[]> {
   const samples = new Map<ProfileEntry, readonly Sample[]>();
-  let left = isHere ? MOST_SAMPLES : mostElsewhere(already);
+  let left = isHere ? MOST_LEARNT : mostElsewhere(already);
   for (const { entry, device, isAlike } of nears) {
     if (left <= 0) break;
     const measured = problemOf(entry.problem);
@@ -72,7 +72,7 @@ export function costModelOf(
 ): CostModel {
   const { stencil } = usersProblem(problem);
   const shipped = gpu === null || gpu.isFallback ? [] : shippedEntries().flatMap((known) => {
-    const nears = nearestEntries([known], describeProblem(problem), stencil, MOST_SAMPLES);
+    const nears = nearestEntries([known], describeProblem(problem), stencil, MOST_LEARNT);
     const isHere = gradeDevice(gpu, known.device.gpu) === "same-device";
     return [...learn(nears, stencil, { isHere }).values()].flat();
   });

@@ -4,7 +4,7 @@ import { CostModel, type Sample } from "../../models/cost_model.ts";
 import type { DeviceModel } from "../../models/roofline.ts";
 import { formatPercent } from "../format.ts";
 import { mostPromising } from "./best_predicted.ts";
-import { MOST_SAMPLES, mostElsewhere } from "./learn.ts";
+import { MOST_LEARNT, mostElsewhere } from "./learn.ts";
 import { equationDistance, problemDistance, workIn } from "./profile_index.ts";
 import { describeProblem, stencilKey } from "./profile_problem.ts";
 import { pointsOf } from "./samples.ts";
@@ -67,7 +67,7 @@ export function leaveOneOut(
       .flatMap(({ apart, samples }) =>
         samples.filter(({ cpuWorkers = 0 }) => apart === 0 || cpuWorkers === 0)
       );
-    const here = nearest.filter(({ device }) => !device).slice(0, MOST_SAMPLES);
+    const here = nearest.filter(({ device }) => !device).slice(0, MOST_LEARNT);
     const elsewhere = nearest.filter(({ device }) => device).slice(0, mostElsewhere(here.length));
     const known = [...here, ...elsewhere];
     if (known.length === 0) return [];

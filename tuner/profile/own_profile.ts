@@ -1,4 +1,4 @@
-import { describeCpu } from "../devices/device.ts";
+import { cpuDescriptionOf } from "../devices/device.ts";
 import { cpuName, environmentOf, isPage, mayRead } from "../platform.ts";
 import type { AdapterIdentity } from "./match_device.ts";
 import { ProfileError } from "./profile_error.ts";
@@ -56,7 +56,7 @@ export async function ownProfile(
     if (profile !== undefined) return { profile };
     throw new ProfileError(`Cannot read ${named}, which FACET_PROFILE names: there is no such file`);
   }
-  const path = defaultProfilePath({ gpu, cpu: describeCpu() });
+  const path = defaultProfilePath({ gpu, cpu: cpuDescriptionOf() });
   const places = [path, ...FACET.protocol === "file:" ? [new URL(path, FACET)] : []];
   for (const place of places.filter(mayRead)) {
     const profile = await readKnown(place);

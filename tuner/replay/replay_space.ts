@@ -12,7 +12,7 @@ import type { ProfileDevice, ProfileProblem } from "../profile/schema.ts";
 import { deviceModelOf } from "../devices/device_model.ts";
 import { listsOf } from "../search/enumeration.ts";
 import { rankCandidates } from "../search/space.ts";
-import type { Point } from "../search/strategy.ts";
+import type { SearchPoint } from "../search/strategy.ts";
 
 export interface RecordedConfiguration {
   /** Its traversal; in another tuner's space, the kernel's name. */
@@ -54,7 +54,7 @@ export function titleOf(problem: ProfileProblem, device: ProfileDevice): string 
 }
 
 /** A recorded configuration to search for. */
-export interface ReplayCandidate extends Point {
+export interface ReplayCandidate extends SearchPoint {
   readonly recorded: RecordedConfiguration;
 }
 

@@ -1,6 +1,6 @@
 import { formatCount, formatDuration, formatPercent, formatPlural } from "../format.ts";
 import type { DatedFailure } from "../profile/entry_records.ts";
-import { type EntryView, type Point, roofFraction } from "./entry_view.ts";
+import { type EntryView, type Mark, roofFraction } from "./entry_view.ts";
 import { type Hole, type Html, markup, numbers, table } from "./html.ts";
 import { seriesOf } from "./series.ts";
 import { failureWords, gcells, intervalWords, parameterList, parameterWords } from "./words.ts";
@@ -22,8 +22,8 @@ export function allMeasurements({ points, records: { failed, repeated, outdated 
     ${failed.length > 0 ? failureTable(failed) : ""}`;
 }
 
-function pointTable(caption: string, points: readonly Point[]): Html {
-  const parametersOf = ({ parameters, series }: Point): Map<string, string> =>
+function pointTable(caption: string, points: readonly Mark[]): Html {
+  const parametersOf = ({ parameters, series }: Mark): Map<string, string> =>
     new Map(
       Object.entries(parameters).map(([name, value]) => {
         const { title, valueOf } = parameterWords(name, series);

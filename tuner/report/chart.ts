@@ -2,7 +2,7 @@ import * as Plot from "@observablehq/plot";
 import { parseHTML } from "linkedom";
 import { formatRate } from "../format.ts";
 import { describeConfiguration } from "../profile/describe.ts";
-import type { Point } from "./entry_view.ts";
+import type { Mark } from "./entry_view.ts";
 import { escapeHtml, Html, markup } from "./html.ts";
 import { lookOf } from "./series.ts";
 
@@ -74,7 +74,7 @@ const MAX_POINTS = 800, SPOT = 3;
 type Places<P> = Readonly<Record<"x" | "y", (point: P) => number | string>>;
 
 /** The marks of points; `pixels` says where they are drawn, in CSS pixels. */
-export function dotsOf<P extends Point>(
+export function dotsOf<P extends Mark>(
   points: readonly P[],
   at: Places<P>,
   pixels: (point: P) => readonly number[],
@@ -92,16 +92,16 @@ export function dotsOf<P extends Point>(
       symbol: mark,
       fill: color,
       r: 4,
-      ariaLabel: ([{ cellsPerSecond, configuration }, ...others]: [Point]) =>
+      ariaLabel: ([{ cellsPerSecond, configuration }, ...others]: [Mark]) =>
         `${MARK}${formatRate(cellsPerSecond)}: ${describeConfiguration(configuration)}` +
         (others.length > 0 ? `, and ${others.length} more here` : ""),
-      fillOpacity: ({ length }: Point[]) => Math.min(0.95, Math.round(70 + 10 * Math.log2(length)) / 100),
+      fillOpacity: ({ length }: Mark[]) => Math.min(0.95, Math.round(70 + 10 * Math.log2(length)) / 100),
     });
   });
 }
 
 /** Rings around the chosen point and those that tie with it. */
-export function ringsOf(points: readonly Point[], at: Places<Point>): Plot.Markish {
+export function ringsOf(points: readonly Mark[], at: Places<Mark>): Plot.Markish {
   const ringed = points.filter(({ isWinner, isTied }) => isWinner || isTied);
   return Plot.dot(ringed, { ...at, r: 9, stroke: "var(--accent)", strokeWidth: 2.5 });
 }

@@ -1,6 +1,6 @@
 import type { Parameters } from "../../kernels/traversals/traversal.ts";
 import { formatBytes, formatChange } from "../format.ts";
-import type { EntryView, Point } from "./entry_view.ts";
+import type { EntryView, Mark } from "./entry_view.ts";
 import { type Html, markup, table } from "./html.ts";
 import { parameterWords } from "./words.ts";
 
@@ -39,7 +39,9 @@ export function configurationCard(view: EntryView): Html {
 }
 
 /** The measured configurations of the winner's traversal that differ from it in exactly one parameter. */
-export function neighboursOf({ winner, points }: EntryView): { name: string; value: number; point: Point }[] {
+export function neighboursOf(
+  { winner, points }: EntryView,
+): { name: string; value: number; point: Mark }[] {
   return points.flatMap((point) => {
     const [first, ...others] = Object.entries(differences(winner, point));
     return first === undefined || others.length > 0 ? [] : [{ name: first[0], value: first[1], point }];
@@ -47,7 +49,7 @@ export function neighboursOf({ winner, points }: EntryView): { name: string; val
 }
 
 /** The parameters in which another configuration of the same traversal differs; none for any other. */
-export function differences(winner: Point, { series, parameters }: Point): Parameters {
+export function differences(winner: Mark, { series, parameters }: Mark): Parameters {
   const names = Object.keys(winner.parameters);
   const isAlike = series === winner.series && Object.keys(parameters).length === names.length &&
     names.every((name) => parameters[name] !== undefined);

@@ -2,7 +2,7 @@ import * as Plot from "@observablehq/plot";
 import { configurationKey } from "../configuration.ts";
 import { formatCount, formatRate } from "../format.ts";
 import { dotsOf, drawChart, GCELLS } from "./chart.ts";
-import type { EntryView, Point } from "./entry_view.ts";
+import type { EntryView, Mark } from "./entry_view.ts";
 import { figure, type Html, numbers, table, tableBehind } from "./html.ts";
 
 /** How the search converged: the best rate so far, over evaluations and over seconds. Nothing without a journal. */
@@ -16,7 +16,7 @@ export function convergenceFigure({ entry: { search }, records, points, winner }
   }));
   const last = best.at(-1);
   if (last === undefined) return "";
-  const y = ({ cellsPerSecond }: Point): number => cellsPerSecond * GCELLS;
+  const y = ({ cellsPerSecond }: Mark): number => cellsPerSecond * GCELLS;
   const over = (unit: string, x: (found: (typeof best)[number]) => number, whole: number): Html => {
     const rate = formatRate(last.cellsPerSecond), end = Math.max(whole, x(last));
     const when = `${x(last).toFixed()} of ${end.toFixed()} ${unit}`;

@@ -16,7 +16,7 @@ import { isShared, isStepwise, uses } from "../shares.ts";
 /** Samples that an interval needs. */
 const LEAST_SAMPLES = 3;
 
-export interface Point {
+export interface Mark {
   readonly configuration: Configuration;
   /** Its parameters; with the CPU also the workers, and how slices are shared. */
   readonly parameters: Parameters;
@@ -37,7 +37,7 @@ export interface Point {
 }
 
 /** What the journal and the profile say of a configuration. */
-type Rated = Pick<Point, "configuration" | "cellsPerSecond" | "confidence95" | "samples" | "compileNs">;
+type Rated = Pick<Mark, "configuration" | "cellsPerSecond" | "confidence95" | "samples" | "compileNs">;
 
 /** What the page shows of one entry. */
 export interface EntryView {
@@ -45,12 +45,12 @@ export interface EntryView {
   /** For the page's anchors: `entry-1`. */
   readonly id: string;
   /** Fastest first. */
-  readonly points: readonly Point[];
-  readonly winner: Point;
+  readonly points: readonly Mark[];
+  readonly winner: Mark;
   /** The fastest point of each series, the fastest first. */
-  readonly best: readonly Point[];
+  readonly best: readonly Mark[];
   /** The stepwise kernel that the winner is compared with; undefined if none was measured. */
-  readonly stepwise: Point | undefined;
+  readonly stepwise: Mark | undefined;
   /** How many times as fast as stepwise the winner is, 1 where they tie; undefined where that is not known. */
   readonly speedup: number | undefined;
   /** Bytes per second that copies move on each device. */
@@ -90,10 +90,10 @@ export function viewEntry(
     if (key !== ownKey) rated.set(key, { samples: 0, compileNs: 0, ...rated.get(key), ...known });
   }
   const points = [...rated].map(
-    ([key, { configuration, cellsPerSecond, confidence95, samples, compileNs }]): Point => {
+    ([key, { configuration, cellsPerSecond, confidence95, samples, compileNs }]): Mark => {
       const known = bytesOf(problem, configuration), isWinner = key === ownKey;
       const { parameters, share } = configuration;
-      const bandwidth = bandwidths[deviceOf({ configuration })];
+      const bandwidth = bandwidths[deviceName({ configuration })];
       // the winner's own figure is the one that every page and summary shows, and its traffic the one that it had
       const ownRoof = isWinner && roofFraction !== null ? cellsPerSecond / roofFraction : undefined;
       const bytes = known && ownRoof && bandwidth ? bandwidth / ownRoof : known;
@@ -120,7 +120,7 @@ export function viewEntry(
   const fastest = [...Map.groupBy(points, ({ series }) => series).values()]
     .map((group) => group.find(({ isWinner }) => isWinner) ?? group[0]!);
   const baselines = fastest.filter(({ configuration }) => isStepwise(configuration)).sort(faster);
-  const found = baselines.find((point) => deviceOf(point) === deviceOf(winner)) ?? baselines[0];
+  const found = baselines.find((point) => deviceName(point) === deviceName(winner)) ?? baselines[0];
   // the final round's rate of stepwise, which the profile keeps as a ratio
   const stepwise = found === undefined || found === winner || speedupOverStepwise === null ? found : {
     ...found,
@@ -143,17 +143,17 @@ export function viewEntry(
   };
 }
 
-function faster(a: Point, b: Point): number {
+function faster(a: Mark, b: Mark): number {
   return b.cellsPerSecond - a.cellsPerSecond;
 }
 
 /** The device that computes alone; the GPU where both do. */
-export function deviceOf({ configuration: { share } }: Pick<Point, "configuration">): "GPU" | "CPU" {
+export function deviceName({ configuration: { share } }: Pick<Mark, "configuration">): "GPU" | "CPU" {
   return uses(share, "gpu") ? "GPU" : "CPU";
 }
 
 /** What part of its roof a point reaches. */
-export function roofFraction({ cellsPerSecond, roof }: Point): number | undefined {
+export function roofFraction({ cellsPerSecond, roof }: Mark): number | undefined {
   return roof === undefined ? undefined : cellsPerSecond / roof;
 }
 

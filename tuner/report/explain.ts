@@ -16,7 +16,7 @@ import {
 import { describeDisturbance } from "../measuring/disturbance.ts";
 import { describeChoice, tiesWithStepwise } from "../profile/describe.ts";
 import { differences } from "./configuration_card.ts";
-import { deviceOf, type EntryView, type Point, roofFraction } from "./entry_view.ts";
+import { deviceName, type EntryView, type Mark, roofFraction } from "./entry_view.ts";
 import { type Html, markup } from "./html.ts";
 import { TOGETHER } from "./series.ts";
 import { ABOVE_ROOF, bytesWords, failureCounts, parameterList } from "./words.ts";
@@ -62,9 +62,9 @@ export function whySentence({ entry, winner, stepwise, best, speedup, points }: 
 }
 
 /** What the winner is compared with; where that is the GPU's kernel and the winner the CPU's, it is said. */
-export function stepwiseName(stepwise: Point | undefined, winner: Point): string {
+export function stepwiseName(stepwise: Mark | undefined, winner: Mark): string {
   if (stepwise === undefined) return "stepwise";
-  const isOther = deviceOf(stepwise) === "GPU" && deviceOf(winner) === "CPU";
+  const isOther = deviceName(stepwise) === "GPU" && deviceName(winner) === "CPU";
   return `${nameOf(stepwise)}${isOther ? " on the GPU" : ""}`;
 }
 
@@ -81,9 +81,9 @@ export function overviewSentence(views: readonly EntryView[]): string {
 }
 
 /** The part of the sentence that says why: fewer bytes, more of the bandwidth, or both. */
-function because(winner: Point, stepwise: Point | undefined): string {
+function because(winner: Mark, stepwise: Mark | undefined): string {
   const own = roofFraction(winner) ?? 0, other = (stepwise && roofFraction(stepwise)) ?? 0;
-  if (stepwise === undefined || other === 0 || deviceOf(stepwise) !== deviceOf(winner)) return "";
+  if (stepwise === undefined || other === 0 || deviceName(stepwise) !== deviceName(winner)) return "";
   const isLimited = other > LIMITED[0] && other < LIMITED[1];
   const saved = isLimited ? (stepwise.bytes ?? 0) / (winner.bytes ?? Infinity) : 0;
   const why = [
@@ -98,13 +98,13 @@ function because(winner: Point, stepwise: Point | undefined): string {
 }
 
 /** A series as a sentence names it. */
-function nameOf({ series }: Point): string {
+function nameOf({ series }: Mark): string {
   if (series === TOGETHER) return "GPU and CPU together";
   return series.replace(/^CPU /, "the CPU's ");
 }
 
 /** A series at the start of a sentence, with its device: `The GPU's marching`. */
-function ownerAndName(point: Point): string {
+function ownerAndName(point: Mark): string {
   const { series } = point, name = nameOf(point);
   return series === TOGETHER ? name : name === series ? `The GPU's ${name}` : name.replace(/^the /, "The ");
 }
@@ -129,7 +129,7 @@ function howItWasFound({ entry: { search: { evaluated, spaceSize, failed } } }: 
 }
 
 function againstRoof({ winner, bandwidths }: EntryView): Html | undefined {
-  const fraction = roofFraction(winner), bandwidth = bandwidths[deviceOf(winner)];
+  const fraction = roofFraction(winner), bandwidth = bandwidths[deviceName(winner)];
   if (fraction === undefined || winner.bytes === undefined || bandwidth === null) return undefined;
   const verdict = winner.configuration.share.deviceMemory !== undefined
     ? "The time to move slices between the host and the GPU comes on top."
@@ -164,7 +164,7 @@ function againstOthers({ points, winner, entry }: EntryView): Html | undefined {
 }
 
 /** Another configuration: its traversal, and in what it differs from the chosen one; in all where that is another. */
-function another(winner: Point, point: Point): string {
+function another(winner: Mark, point: Mark): string {
   const { series, parameters } = point, changed = differences(winner, point);
   const named = parameterList(Object.keys(changed).length === 0 ? parameters : changed, series);
   return named === "" ? series : `${series} with ${named}`;

@@ -1,5 +1,5 @@
 import { formatRate } from "../format.ts";
-import type { EntryView, Point } from "./entry_view.ts";
+import type { EntryView, Mark } from "./entry_view.ts";
 import { figure, type Html, markup } from "./html.ts";
 import { gcells, parameterWords } from "./words.ts";
 
@@ -16,7 +16,7 @@ interface Pair {
   readonly rows: readonly [name: string, values: readonly number[]];
   readonly columns: readonly [name: string, values: readonly number[]];
   /** The best of all configurations with these two values, by `row,column`. */
-  readonly best: ReadonlyMap<string, Point>;
+  readonly best: ReadonlyMap<string, Mark>;
 }
 
 /**
@@ -41,7 +41,7 @@ export function heatMaps({ points, best, winner }: EntryView): Html | "" {
 }
 
 /** The pairs of a traversal's varied parameters that fill a map; DTS × Nt comes first. */
-function pairsOf(points: readonly Point[]): Pair[] {
+function pairsOf(points: readonly Mark[]): Pair[] {
   const values = Map.groupBy(
     points.flatMap(({ parameters }) => Object.entries(parameters)),
     ([name]) => name,
@@ -51,7 +51,7 @@ function pairsOf(points: readonly Point[]): Pair[] {
     .filter(([, values]) => values.length > 1);
   const pairs = varied.flatMap((rows, i) =>
     varied.slice(i + 1).map((columns): Pair => {
-      const best = new Map<string, Point>();
+      const best = new Map<string, Mark>();
       // the fastest come first
       for (const point of points) {
         const { [rows[0]]: row, [columns[0]]: column } = point.parameters;
@@ -75,7 +75,7 @@ function heatMap({ series, rows, columns, best }: Pair): Html {
   const down = parameterWords(rows[0], series), across = parameterWords(columns[0], series);
   const plain = { hasUnit: false };
   const head = columns[1].map((value) => markup`<th scope="col">${across.valueOf(value, plain)}</th>`);
-  const cellOf = (point: Point | undefined): Html => {
+  const cellOf = (point: Mark | undefined): Html => {
     if (point === undefined) return markup`<td class="none"></td>`;
     const look = `heat-${step(point.cellsPerSecond)}${point.isWinner ? " chosen" : ""}`;
     return markup`<td class="${look}">${gcells(point.cellsPerSecond)}</td>`;

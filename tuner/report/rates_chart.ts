@@ -1,7 +1,7 @@
 import * as Plot from "@observablehq/plot";
 import { formatCount, formatFactor, formatPercent, formatPlural, formatRate } from "../format.ts";
 import { dotsOf, drawChart, GCELLS, ringsOf, WIDTHS } from "./chart.ts";
-import { type EntryView, type Point, roofFraction } from "./entry_view.ts";
+import { type EntryView, type Mark, roofFraction } from "./entry_view.ts";
 import { figure, type Html, numbers, table, tableBehind } from "./html.ts";
 import { lookOf } from "./series.ts";
 import { intervalWords } from "./words.ts";
@@ -19,11 +19,14 @@ export function ratesFigure({ points, best, winner, stepwise }: EntryView): Html
   const roofs = best.filter(({ roof = Infinity }) => roof <= FARTHEST * top);
   const end = GCELLS * 1.02 * Math.max(top, ...roofs.map(({ roof }) => roof!));
   const isTied = points.some(({ isTied }) => isTied);
-  const factorOf = ({ cellsPerSecond }: Point): string | undefined =>
+  const factorOf = ({ cellsPerSecond }: Mark): string | undefined =>
     stepwise && formatFactor(cellsPerSecond / stepwise.cellsPerSecond);
   const most = best.map(({ series, cellsPerSecond }) => `${series} up to ${formatRate(cellsPerSecond)}`);
   const label = `Rates of ${formatPlural(points.length, "configuration")}: ${most.join(", ")}.`;
-  const at = { x: (point: Point) => point.cellsPerSecond * GCELLS, y: ({ series }: Point) => series };
+  const at = {
+    x: (point: Mark) => point.cellsPerSecond * GCELLS,
+    y: ({ series }: Mark) => series,
+  };
   const text = { y: "series", dy: -16, fontSize: 14 } as const;
   const chart = drawChart(label, (format) => ({
     height: 44 + ROW * best.length,
@@ -40,15 +43,15 @@ export function ratesFigure({ points, best, winner, stepwise }: EntryView): Html
         ...text,
         frameAnchor: "right",
         // a narrow chart has no room for both
-        text: (point: Point) =>
+        text: (point: Mark) =>
           stepwise === undefined || point === stepwise || format === "narrow"
             ? formatRate(point.cellsPerSecond)
             : `${formatRate(point.cellsPerSecond)}, ${factorOf(point)} stepwise`,
-        fill: ({ isWinner }: Point) => isWinner ? "var(--accent)" : "var(--ink)",
+        fill: ({ isWinner }: Mark) => isWinner ? "var(--accent)" : "var(--ink)",
         fontWeight: 600,
       }),
       Plot.tickX(roofs, {
-        x: ({ roof }: Point) => roof! * GCELLS,
+        x: ({ roof }: Mark) => roof! * GCELLS,
         y: "series",
         stroke: "var(--ink)",
         strokeWidth: 2,
@@ -56,10 +59,10 @@ export function ratesFigure({ points, best, winner, stepwise }: EntryView): Html
         insetBottom: 8,
       }),
       Plot.ruleY(best.filter(({ confidence95 }) => confidence95 !== null), {
-        x1: ({ confidence95 }: Point) => confidence95![0] * GCELLS,
-        x2: ({ confidence95 }: Point) => Math.min(end, confidence95![1] * GCELLS),
+        x1: ({ confidence95 }: Mark) => confidence95![0] * GCELLS,
+        x2: ({ confidence95 }: Mark) => Math.min(end, confidence95![1] * GCELLS),
         y: "series",
-        stroke: ({ series }: Point) => lookOf(series).color,
+        stroke: ({ series }: Mark) => lookOf(series).color,
         strokeWidth: 3,
       }),
       ...dotsOf(points, at, (point) => [at.x(point) / end * WIDTHS[format]]),

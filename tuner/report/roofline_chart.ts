@@ -3,7 +3,7 @@ import { readsPrevious } from "../../kernels/update.ts";
 import { stepwiseLocality, torreLocality } from "../../models/locality.ts";
 import { formatBandwidth, formatCount, formatPercent, formatRate } from "../format.ts";
 import { dotsOf, drawChart, GCELLS, logTicks, type PageFormat, ringsOf, WIDTHS } from "./chart.ts";
-import { deviceOf, type EntryView, type Point, roofFraction } from "./entry_view.ts";
+import { deviceName, type EntryView, type Mark, roofFraction } from "./entry_view.ts";
 import { figure, type Html, numbers, table, tableBehind } from "./html.ts";
 import { legend, lookOf } from "./series.ts";
 import { ABOVE_ROOF, bytesWords } from "./words.ts";
@@ -15,8 +15,8 @@ import { ABOVE_ROOF, bytesWords } from "./words.ts";
  */
 export function rooflineFigure(view: EntryView): Html | "" {
   const { points, best, bandwidths, winner } = view;
-  const isPlaced = (point: Point): boolean =>
-    point.bytes !== undefined && bandwidths[deviceOf(point)] !== null;
+  const isPlaced = (point: Mark): boolean =>
+    point.bytes !== undefined && bandwidths[deviceName(point)] !== null;
   const placed = points.filter(isPlaced);
   if (placed.length === 0) return "";
   const left = points.length - placed.length, localities = localitiesOf(view);
@@ -46,7 +46,7 @@ export function rooflineFigure(view: EntryView): Html | "" {
 }
 
 function options(
-  placed: readonly Point[],
+  placed: readonly Mark[],
   { view, format, localities }: { view: EntryView; format: PageFormat; localities: readonly Locality[] },
 ): Plot.PlotOptions {
   const lines = linesOf(placed, view.bandwidths).map(([, line]) => Math.log10(line * GCELLS));
@@ -54,15 +54,15 @@ function options(
   const width = WIDTHS[format], height = wide ? 440 : 340;
   // both axes are logarithms: Plot leaves some ticks of its own logarithmic axes without a label
   const at = {
-    x: ({ bytes }: Pick<Point, "bytes">) => -Math.log10(bytes!),
-    y: (point: Point) => Math.log10(point.cellsPerSecond * GCELLS),
+    x: ({ bytes }: Pick<Mark, "bytes">) => -Math.log10(bytes!),
+    y: (point: Mark) => Math.log10(point.cellsPerSecond * GCELLS),
   };
   const onLine = { x: at.x, y: (of: Locality) => at.x(of) + Math.log10(view.bandwidths.GPU! * GCELLS) };
   const traffic = placed.map(at.x).sort((a, b) => a - b), rates = placed.map(at.y);
   // on the right there is room for what is said of the chosen one
   const x = [traffic[0]! - 0.15, traffic.at(-1)! + (wide ? 0.25 : 0.4)] as const;
   const y = [rates.at(-1)! - 0.1, Math.max(x[1] + Math.max(...lines), rates[0]!) + 0.05] as const;
-  const pixels = (point: Point) =>
+  const pixels = (point: Mark) =>
     [(at.x(point) - x[0]) / (x[1] - x[0]) * width, (at.y(point) - y[0]) / (y[1] - y[0]) * height] as const;
   const chosen = placed.filter(({ isWinner, roof }) => isWinner && roof !== undefined);
   const inside = localities.filter((locality) => at.x(locality) > x[0] && at.x(locality) < x[1]);
@@ -114,7 +114,7 @@ function options(
       Plot.link(chosen, {
         x: at.x,
         y1: at.y,
-        y2: ({ roof }: Point) => Math.log10(roof! * GCELLS),
+        y2: ({ roof }: Mark) => Math.log10(roof! * GCELLS),
         stroke: "var(--accent)",
         strokeWidth: 2,
         strokeDasharray: "4,3",
@@ -126,7 +126,7 @@ function options(
         fill: "var(--accent)",
         fontWeight: 600,
         ...halo,
-        text: (point: Point) =>
+        text: (point: Mark) =>
           `${formatRate(point.cellsPerSecond)},\n${formatPercent(roofFraction(point)!)} of its roof`,
       }),
     ],
@@ -141,10 +141,10 @@ function tickWords(tick: number): string {
 
 /** The devices of these points, with the bandwidth of their copies. */
 function linesOf(
-  placed: readonly Point[],
+  placed: readonly Mark[],
   bandwidths: EntryView["bandwidths"],
 ): [device: string, line: number][] {
-  return [...new Set(placed.map(deviceOf))].map((device) => [device, bandwidths[device]!]);
+  return [...new Set(placed.map(deviceName))].map((device) => [device, bandwidths[device]!]);
 }
 
 /** No torre of Facet is larger. */
@@ -162,7 +162,7 @@ interface Locality {
   readonly alone?: number;
   /** Bytes that a cell update moves. */
   readonly bytes: number;
-  readonly measured: Point | undefined;
+  readonly measured: Mark | undefined;
   /** Whether a narrow chart names it. */
   readonly isKey: boolean;
 }
@@ -197,7 +197,7 @@ function localitiesOf({ points, problem, best, bandwidths }: EntryView): Localit
 }
 
 /** Whether it is a torre as Facet writes them. */
-function isTorre({ series, parameters: { dts = 0, nt = 0 } }: Point): boolean {
+function isTorre({ series, parameters: { dts = 0, nt = 0 } }: Mark): boolean {
   return series === "diamond-torre" && Number.isInteger(dts) && dts >= 1 && dts <= LARGEST_DTS && nt >= 1;
 }
 

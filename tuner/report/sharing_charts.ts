@@ -59,7 +59,7 @@ function costFigure({ entry: { costModel }, problem }: EntryView): Html | "" {
   const curves: Curve[] = [
     { name: "model", color: "var(--ink)", dashes: "", times: curve.map(({ predictedNs }) => predictedNs) },
     { name: "measured", color: "var(--ink)", dashes: undefined, times: measured },
-    ...(problem === undefined ? [] : partsOf(costModel.coefficients, curve, problem)),
+    ...(problem === undefined ? [] : timesSpent(costModel.coefficients, curve, problem)),
   ].filter(({ times }) => times.some((time) => time !== null));
   const count = measured.filter((time) => time !== null).length;
   const time = formatDuration(best.predictedNs);
@@ -106,7 +106,7 @@ function costFigure({ entry: { costModel }, problem }: EntryView): Html | "" {
 }
 
 /** What a step spends on computing (B2R, Eq. 2 and 3) and on copies (Eq. 4), at the best share of each R. */
-function partsOf(
+function timesSpent(
   coefficients: ProfileCostModel["coefficients"],
   curve: ProfileCostModel["curve"],
   problem: Problem,

@@ -6,7 +6,7 @@ import { Learner } from "./learner.ts";
 import { traversalKey } from "../configuration.ts";
 import { seededRandom } from "../measuring/seeded_random.ts";
 import { shuffled } from "./baselines.ts";
-import type { Outcome, Point, Search, SearchOptions, Strategy } from "./strategy.ts";
+import type { Outcome, Search, SearchOptions, SearchPoint, Strategy } from "./strategy.ts";
 
 /**
  * Where no model predicts anything, a search begins with FIRST_SPREAD candidates that are unlike each other. Where another
@@ -61,7 +61,7 @@ export const auto: Strategy = {
   begin: (candidates, options) => new AutoSearch(candidates, options),
 };
 
-class AutoSearch<P extends Point> implements Search<P> {
+class AutoSearch<P extends SearchPoint> implements Search<P> {
   verdict: string | undefined;
   readonly candidates: readonly P[];
   readonly #places: Lattice<P>["places"];
@@ -239,13 +239,13 @@ function byTurns<P>(elsewhere: readonly P[], spread: readonly P[]): P[] {
 }
 
 /** The candidates that were the fastest on another device, where their rates are known. */
-function fastestElsewhere<P extends Point>(candidates: readonly P[]): P[] {
+function fastestElsewhere<P extends SearchPoint>(candidates: readonly P[]): P[] {
   return candidates.filter(({ elsewhere }) => elsewhere !== undefined)
     .toSorted((a, b) => b.elsewhere! - a.elsewhere!).slice(0, FIRST_ELSEWHERE.at(-1));
 }
 
 /** Candidates in an order that depends on nothing but themselves. */
-function sorted<P extends Point>(candidates: readonly P[]): P[] {
+function sorted<P extends SearchPoint>(candidates: readonly P[]): P[] {
   const keys = new Map(candidates.map((candidate) => {
     const { traversal: { name: traversal }, parameters } = candidate;
     return [candidate, traversalKey({ traversal, parameters })];
@@ -260,7 +260,7 @@ function sorted<P extends Point>(candidates: readonly P[]): P[] {
  */
 export function pricesOf(
   times: readonly (readonly [instructions: number, spentNs: number])[],
-): (point: Point) => number {
+): (point: SearchPoint) => number {
   if (times.length < 2) return () => 1;
   const centre = mean(times.map(([instructions]) => instructions)), meanNs = mean(times.map(([, ns]) => ns));
   const { m } = linearRegression(times.map((time) => [...time])), slope = m > 0 ? m / meanNs : 0;
@@ -268,11 +268,11 @@ export function pricesOf(
 }
 
 /** Whether the models know what it asks of a GPU. */
-function isDemanding<P extends Point>(point: P): point is P & Prediction {
+function isDemanding<P extends SearchPoint>(point: P): point is P & Prediction {
   return point.predicted !== undefined && point.demand !== undefined;
 }
 
 /** Instructions to compile, roughly; 0 where unknown. */
-function instructionsOf({ demand }: Point): number {
+function instructionsOf({ demand }: SearchPoint): number {
   return demand?.loopInstructions ?? 0;
 }

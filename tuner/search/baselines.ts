@@ -1,5 +1,5 @@
 import { seededRandom } from "../measuring/seeded_random.ts";
-import type { Point, Search, Strategy } from "./strategy.ts";
+import type { Search, SearchPoint, Strategy } from "./strategy.ts";
 
 /** Every candidate in the order of the space: with a budget, the best predicted ones. */
 export const exhaustive: Strategy = {
@@ -15,7 +15,7 @@ export const random: Strategy = {
   begin: (candidates, { seed }) => inOrder(shuffled(candidates, seededRandom(seed))),
 };
 
-function inOrder<P extends Point>(candidates: readonly P[]): Search<P> {
+function inOrder<P extends SearchPoint>(candidates: readonly P[]): Search<P> {
   let next = 0;
   return { next: () => candidates[next++], tell: () => {} };
 }

@@ -1,5 +1,5 @@
 import { coordinatesOf } from "../../kernels/traversals/all.ts";
-import type { Point } from "./strategy.ts";
+import type { SearchPoint } from "./strategy.ts";
 
 /** Steps over which correlation should fall to 1/e: along a parameter, and along how often its values can be halved. */
 const EXPECTED_LENGTH = 5, EXPECTED_HALVINGS = 20;
@@ -8,7 +8,7 @@ const EXPECTED_LENGTH = 5, EXPECTED_HALVINGS = 20;
  * The space as a lattice: a candidate's place along each axis of its traversal is the place of its value among the values
  * that occur. Not every place of the lattice holds a candidate.
  */
-export class Lattice<P extends Point> {
+export class Lattice<P extends SearchPoint> {
   /** Of each candidate its traversal, as a number, and its place among those of its traversal. */
   readonly groups: number[] = [];
   readonly places: (readonly number[])[] = [];

@@ -3,7 +3,7 @@ import { GaussianProcess } from "../../models/gaussian_process.ts";
 import type { Lattice } from "./lattice.ts";
 import { expectedKernel, fitKernel } from "./fit_kernel.ts";
 import { type Kernel, LatticeCovariance, type ProcessInputs, residualOf } from "./lattice_kernel.ts";
-import type { Point } from "./strategy.ts";
+import type { SearchPoint } from "./strategy.ts";
 
 /** The kernel is fitted again when the number of values has grown by this factor since the last time. */
 const REFIT = 1.2;
@@ -51,7 +51,7 @@ export class Learner {
   /** Whether the largest value has grown since the process was made. */
   #hasRisen = false;
 
-  constructor(lattice: Lattice<Point>, options: LearnerOptions) {
+  constructor(lattice: Lattice<SearchPoint>, options: LearnerOptions) {
     const { span, likeness } = options, top = options.prior.reduce((a, b) => Math.max(a, b), -Infinity);
     const prior = options.prior.map((value) => bent(value, top, span));
     this.#inputs = { groups: lattice.groups, places: lattice.coordinates, prior, likeness };

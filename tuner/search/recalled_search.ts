@@ -1,4 +1,4 @@
-import type { Outcome, Point, Search, SearchOptions, Strategy } from "./strategy.ts";
+import type { Outcome, Search, SearchOptions, SearchPoint, Strategy } from "./strategy.ts";
 
 /**
  * Begins a search that learns at once what earlier runs found out, as if it had been measured, and never asks for
@@ -7,7 +7,7 @@ import type { Outcome, Point, Search, SearchOptions, Strategy } from "./strategy
  * @param candidates the space, promising candidates first
  * @param options the search's, and what earlier runs found out about a candidate; undefined where they know nothing
  */
-export function beginRecalling<P extends Point>(
+export function beginRecalling<P extends SearchPoint>(
   strategy: Strategy,
   candidates: readonly P[],
   { recall, ...options }: SearchOptions & { readonly recall: (candidate: P) => Outcome | undefined },

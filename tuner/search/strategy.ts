@@ -4,7 +4,7 @@ import type { Demand, Parameters } from "../../kernels/traversals/traversal.ts";
  * What a strategy sees of a candidate: one of Facet's own space, or a configuration that another tuner recorded, for
  * which the models predict nothing.
  */
-export interface Point {
+export interface SearchPoint {
   readonly traversal: { readonly name: string };
   readonly parameters: Parameters;
   /** Predicted rate; undefined where no model knows. */
@@ -24,7 +24,7 @@ export interface Outcome {
 }
 
 /** A search under way. */
-export interface Search<P extends Point> {
+export interface Search<P extends SearchPoint> {
   /**
    * The next candidate to measure, none twice; undefined when nothing is left that is worth it. May be asked
    * again before the last one's outcome is known.
@@ -49,5 +49,5 @@ export interface Strategy {
   readonly name: string;
   readonly title: string;
   /** Begins a search of candidates, of which promising ones come first. */
-  begin<P extends Point>(candidates: readonly P[], options: SearchOptions): Search<P>;
+  begin<P extends SearchPoint>(candidates: readonly P[], options: SearchOptions): Search<P>;
 }

@@ -73,7 +73,7 @@ export async function balance(options: BalanceOptions): Promise<Balance> {
   const searching = ITERATIONS * periods.length, total = searching + CANDIDATES;
   let done = 0;
   const tried = await searchPeriods(options, periods, () => onProgress(done++, total));
-  const costModel = tried.length > 1 ? modelOf(options, tried) : undefined;
+  const costModel = tried.length > 1 ? sharedCostModelOf(options, tried) : undefined;
   const picked = fastestPeriod(tried) ?? tried.at(-1)!;
   const evaluations: Evaluation[] = tried.flatMap(({ failed }) => failed ?? []);
   let best: Measurement | undefined, whyNotMeasured: string | undefined;
@@ -106,7 +106,7 @@ export async function balance(options: BalanceOptions): Promise<Balance> {
     message: whyNotMeasured ??
       (tried.length === 1 ? "" : `exchanging every ${formatPeriod(found.exchangeEvery)}, `) + found.message +
         (settled === undefined ? proposed : ""),
-    costModel: costModel && modelOf(options, tried, evaluations),
+    costModel: costModel && sharedCostModelOf(options, tried, evaluations),
   };
 }
 
@@ -145,7 +145,7 @@ function whyNotMeasure(options: SharingOptions, { stepNs }: BalanceCandidate): s
 }
 
 /** The costs and the curve by what the search measured; a verified measurement of an R replaces the search's. */
-export function modelOf(
+export function sharedCostModelOf(
   { problem }: SharingOptions,
   tried: readonly BalancedPeriod[],
   evaluations: readonly Evaluation[] = [],

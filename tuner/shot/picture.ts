@@ -10,7 +10,7 @@ import { crc32, deflateSync } from "node:zlib";
 export type Colour = readonly [red: number, green: number, blue: number];
 
 /** What an axis shows from one end of the plot to the other. */
-export interface Axis {
+export interface PlotAxis {
   readonly label: string;
   readonly from: number;
   readonly to: number;
@@ -19,8 +19,8 @@ export interface Axis {
 /** A plot of colours; places in it go from 0 to 1, to the right and down. */
 export interface Plot {
   readonly title: string;
-  readonly across: Axis;
-  readonly down: Axis;
+  readonly across: PlotAxis;
+  readonly down: PlotAxis;
   /** Pixels of the plot, without its axes. */
   readonly size: readonly [width: number, height: number];
   readonly colourAt: (right: number, down: number) => Colour;
@@ -79,7 +79,7 @@ export function drawPlot({ title, across, down, size, colourAt, mark }: Plot): U
 }
 
 /** Round values along an axis, about five, and how far along they lie. */
-function ticksOf({ from, to }: Axis): { place: number; text: string }[] {
+function ticksOf({ from, to }: PlotAxis): { place: number; text: string }[] {
   const span = to - from, power = 10 ** Math.floor(Math.log10(Math.abs(span) / 5));
   const step = power * [1, 2, 5, 10].find((factor) => Math.abs(span) / (power * factor) <= 6.5)!;
   const low = Math.min(from, to), high = Math.max(from, to), first = Math.ceil(low / step - 1e-9);

@@ -4,7 +4,7 @@
  * @module
  */
 import type { Grid } from "../../kernels/stencils/stencil.ts";
-import { type Axis, type Colour, drawPlot } from "./picture.ts";
+import { type Colour, drawPlot, type PlotAxis } from "./picture.ts";
 import type { ShotPlan } from "./shoot.ts";
 
 /** The share of a gather's amplitudes that are not clipped, and the part of a direct wave's from which a field's are. */
@@ -96,7 +96,7 @@ function clipOf(traces: readonly Float32Array[]): number {
 }
 
 /** Where receivers lie along the axis that they spread along, if evenly; else their numbers. */
-function acrossOf(receivers: readonly Grid[]): Axis {
+function acrossOf(receivers: readonly Grid[]): PlotAxis {
   const { length } = receivers,
     spans = [0, 1, 2].map((axis) => receivers.at(-1)![axis]! - receivers[0]![axis]!);
   const axis = spans.findIndex((span) => Math.abs(span) === Math.max(...spans.map(Math.abs)));

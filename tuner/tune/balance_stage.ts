@@ -17,7 +17,7 @@ export interface BalanceResult extends Pick<TuneOutcome, "together" | "balanceMe
  * Shares the grid between the GPU and the CPU, each in the best way that was found for it; until the run's end, but
  * always with one iteration where the devices allow it.
  */
-export async function balance(run: TuningRun): Promise<BalanceResult> {
+export async function balanceStage(run: TuningRun): Promise<BalanceResult> {
   const { request: { startShare, cpuWorkers }, environment, session, problem, findings } = run;
   const { signal, onEvaluation } = environment;
   const nothing = { together: undefined, iterations: [], costModel: undefined };

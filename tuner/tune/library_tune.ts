@@ -133,7 +133,7 @@ export async function tune(
   const { gpuAlone, cpuAlone, together, bestOfEach, evaluated, failed, interrupted, elapsedNs } = outcome;
   const { earlierMessage } = outcome;
   const found = { gpuAlone, cpuAlone, together, bestOfEach, evaluated, failed, interrupted, earlierMessage };
-  return { profile: profileOf(outcome, device), ...found, elapsedMs: elapsedNs / 1e6 };
+  return { profile: profileOfRun(outcome, device), ...found, elapsedMs: elapsedNs / 1e6 };
 }
 
 /** Checks the options and fills in what is missing. */
@@ -164,7 +164,7 @@ async function resolve(
 }
 
 /** The profile of a run; undefined where no configuration verified. */
-export function profileOf(
+export function profileOfRun(
   { entry, ...start }: Pick<TuneOutcome, "entry" | "copyBytesPerSecond" | "constants">,
   device: DeviceDescription,
 ): Profile | undefined {

@@ -3,7 +3,7 @@ import { isFailure } from "../devices/run_failure.ts";
 import { evaluateSideBySide, type TimedEvaluation } from "../measuring/evaluator.ts";
 import { beginRecalling } from "../search/recalled_search.ts";
 import type { Candidate } from "../search/enumeration.ts";
-import type { Outcome, Point, Search } from "../search/strategy.ts";
+import type { Outcome, Search, SearchPoint } from "../search/strategy.ts";
 import { Latency } from "./time_plan.ts";
 import type { TuningRun } from "./tuning_run.ts";
 
@@ -81,7 +81,7 @@ export async function search(run: TuningRun): Promise<string | undefined> {
 }
 
 /** Begins the search of a device's candidates, which reuses what earlier runs found out: that takes no time. */
-export function beginSearch<P extends Point & { readonly configuration: Configuration }>(
+export function beginSearch<P extends SearchPoint & { readonly configuration: Configuration }>(
   { request: { strategy, seed }, findings, session: { device } }: TuningRun,
   candidates: readonly P[],
 ): Search<P> {

@@ -7,7 +7,7 @@ import { whyNotStorable } from "../profile/storable.ts";
 import { pointOf, pointsOf } from "../profile/samples.ts";
 import type { ProfileResult } from "../profile/profile_types.ts";
 import { describeCostModel, type ProfileEntry } from "../profile/schema.ts";
-import { balance, type BalanceResult } from "./balance_stage.ts";
+import { type BalanceResult, balanceStage } from "./balance_stage.ts";
 import { probe, searchCpu } from "./cpu_stage.ts";
 import { finals, measureByHost } from "./final_stage.ts";
 import { search } from "./search_stage.ts";
@@ -50,7 +50,7 @@ export async function runTuning(request: TuneRequest, environment: TuneEnvironme
   if (!isCpuFirst) cpuMessage ??= await searchCpu(run);
   run.endSearch();
   await finals(run);
-  const { iterations, ...shared } = await balance(run);
+  const { iterations, ...shared } = await balanceStage(run);
   const winner = winnerOf(run, shared.together);
   const isUnchanged = earlier?.stays === true && earlier.now === undefined;
   const byHost = winner && !isUnchanged ? await measureByHost(run, winner) : undefined;

@@ -80,7 +80,7 @@ export const stepwise: Traversal = {
           sliceBytes: x,
           rowBytes: y * y / threadsY,
           endBytes: z > 0 ? 1 / threadsZ : 0,
-          layerBytes: threadsX - 1,
+          thickBytes: threadsX - 1,
           threadBytes: threads,
         },
         dispatches: [

@@ -6,7 +6,7 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import type { Dispatch } from "../../../kernels/traversals/traversal.ts";
 import { Dispatcher } from "../../../tuner/devices/gpu/gpu_dispatcher.ts";
-import type { GpuDevice, Recording } from "../../../tuner/devices/gpu/gpu_device.ts";
+import type { GpuDevice, TimedWork } from "../../../tuner/devices/gpu/gpu_device.ts";
 import { Uniforms } from "../../../tuner/devices/gpu/gpu_uniforms.ts";
 import { RunFailure } from "../../../tuner/devices/run_failure.ts";
 
@@ -41,7 +41,7 @@ async function note({ dispatchNs = 1e3, timeoutMs = 20_000, failsAt = Infinity }
     buffer: (size: number) => Promise.resolve({ size, destroy: () => {} }),
     write: (_: unknown, byteOffset: number, values: Int32Array) =>
       written.push([byteOffset, ...values.filter((value) => value !== 0)]),
-    submit({ record, passes }: Recording) {
+    submit({ record, passes }: TimedWork) {
       const index = submissions++, begun = pieces.length;
       if (index === failsAt) return Promise.reject(new RunFailure("device-lost", "injected"));
       for (const one of [record].flat()) one(encoder, () => ({}));

@@ -13,7 +13,7 @@ import {
   type Rows,
   shareRows,
   stepwiseOrder,
-  type Surroundings,
+  type VisitedGrid,
 } from "../../../kernels/cpu/cpu_order.ts";
 import { diamondOrder, refuseDiamonds } from "../../../kernels/cpu/diamond_order.ts";
 import { BOUNDARIES, imageOf } from "../../../kernels/stencils/stencil.ts";
@@ -21,7 +21,7 @@ import { seededRandom } from "../../../tuner/measuring/seeded_random.ts";
 
 interface Game {
   readonly grid: readonly [number, number];
-  readonly boundaries: Surroundings["boundaries"];
+  readonly boundaries: VisitedGrid["boundaries"];
   /** Reach of each sub-step along x and y. */
   readonly reaches: readonly (readonly [number, number])[];
   readonly steps: number;

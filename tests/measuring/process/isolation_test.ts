@@ -13,7 +13,7 @@ import type { Evaluation } from "../../../tuner/measuring/evaluate.ts";
 import { configurationKey } from "../../../tuner/configuration.ts";
 import { exhaustive } from "../../../tuner/search/baselines.ts";
 import type { Candidate } from "../../../tuner/search/enumeration.ts";
-import type { Point, Strategy } from "../../../tuner/search/strategy.ts";
+import type { SearchPoint, Strategy } from "../../../tuner/search/strategy.ts";
 import { runTuning, type TuneRequest } from "../../../tuner/tune/tune.ts";
 import { testOnGpu } from "../../test_on_gpu.ts";
 import { FAULTY } from "./faulty_traversals.ts";
@@ -24,13 +24,16 @@ const GRID = [24, 20, 16] as const;
 const faultyFirst: Strategy = {
   ...exhaustive,
   begin(candidates, options) {
-    const [first] = candidates as readonly Point[] as readonly Candidate[];
+    const [first] = candidates as readonly SearchPoint[] as readonly Candidate[];
     const faulty = FAULTY({ loseDevice: () => {} }).map((traversal): Candidate => ({
       ...first!,
       traversal,
       configuration: { ...first!.configuration, traversal: traversal.name },
     }));
-    return exhaustive.begin([...faulty as readonly Point[] as typeof candidates, ...candidates], options);
+    return exhaustive.begin(
+      [...faulty as readonly SearchPoint[] as typeof candidates, ...candidates],
+      options,
+    );
   },
 };
 

@@ -16,7 +16,7 @@ const LOST = /\bdevice is lost\b/i;
 export type Recorder = (encoder: GPUCommandEncoder, timestamps: () => GPUComputePassDescriptor) => void;
 
 /** What {@linkcode GpuDevice.timed} was asked to run. */
-export interface Recording {
+export interface TimedWork {
   /** One after another, each submitted as soon as it is recorded: the device works while the next is recorded. */
   record: Recorder | readonly Recorder[];
   passes: number;
@@ -207,12 +207,12 @@ export class GpuDevice implements Disposable {
    * @returns nanoseconds that the passes took: by the device's clock, without the gaps in which it waits for the host's
    *   next submission; by the host's from beginning to end where that is missing
    */
-  async timed(recording: Recording): Promise<number> {
+  async timed(recording: TimedWork): Promise<number> {
     return await (await this.submit(recording)).finish();
   }
 
   /** Submits compute passes; the caller says when to wait for them: on a software device the wait blocks the host. */
-  async submit(recording: Recording): Promise<Submission> {
+  async submit(recording: TimedWork): Promise<Submission> {
     const { passes, outgoing = [], countGaps = false } = recording;
     const count = 2 * passes;
     const size = 8 * count, { QUERY_RESOLVE, COPY_SRC, COPY_DST, MAP_READ } = GPUBufferUsage;

@@ -1,6 +1,6 @@
 import type { Dispatch } from "../../../kernels/traversals/traversal.ts";
 import type { Bindable } from "./field_memory.ts";
-import type { GpuDevice, Recorder, Recording, Submission } from "./gpu_device.ts";
+import type { GpuDevice, Recorder, Submission, TimedWork } from "./gpu_device.ts";
 import type { Pipeline } from "./gpu_pipelines.ts";
 import type { Slot, Uniforms } from "./gpu_uniforms.ts";
 
@@ -46,7 +46,7 @@ export class Dispatcher {
   /** The passes that run the dispatches, in pieces of growing size: how many, and how to record them. */
   async record(
     dispatches: readonly Dispatch[],
-  ): Promise<Recording & { readonly record: readonly Recorder[] }> {
+  ): Promise<TimedWork & { readonly record: readonly Recorder[] }> {
     const { pipelines, uniforms } = this.#resources;
     const slots = await uniforms.place(dispatches.map((dispatch) => dispatch.uniforms));
     const groups = this.#bound?.buffer === uniforms.buffer ? this.#bound.groups : new Map();

@@ -1,5 +1,5 @@
 import { indexOf } from "../../../kernels/layout.ts";
-import { type Box, cellsIn } from "../../../models/rank_part.ts";
+import { type Box, valuesIn } from "../../../models/rank_part.ts";
 import type { SliceOf } from "../comparison.ts";
 
 /** Cells of a box that lie together in a piece; counted plane by plane, then x, y, z. */
@@ -29,8 +29,8 @@ export function piecesOf(boxes: readonly Box[]): Piece[] {
     [runs, at] = [[], 0];
   };
   for (const box of boxes) {
-    for (let first = 0; first < cellsIn(box);) {
-      const count = Math.min(cellsIn(box) - first, PIECE_CELLS - at);
+    for (let first = 0; first < valuesIn(box);) {
+      const count = Math.min(valuesIn(box) - first, PIECE_CELLS - at);
       runs.push({ box, first, count, at });
       first += count;
       at += count;
