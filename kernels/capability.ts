@@ -44,7 +44,7 @@ export const NEEDS = [
   "previous-neighbours",
   /** Any value at t − 1. */
   "previous",
-  /** Of one field, taps off the z axis that lie in no sum of their own column. */
+  /** Taps off the z axis, of an equation of one field, that lie in no sum of their own column. */
   "diagonal-taps",
   /** Taps off the x axis that lie in no sum of their own slice. */
   "slanted-taps",

@@ -10,7 +10,7 @@ import { add, multiply, nodeOf, subtract, type Value } from "./operations.ts";
 import { sumOf, type Term, termsOf, writtenAxes } from "./weighted_sums.ts";
 import { differenceWeights, secondDerivative } from "./weights.ts";
 
-/** What all operators are told. */
+/** Options of all operators. */
 export interface OperatorOptions {
   /** Order of approximation: the error falls as spacing^order. Even, from 2 to 14. @default {2} */
   readonly order?: number | undefined;

@@ -77,7 +77,7 @@ export class CostModel {
   readonly #kinds = new Map<string, Kind>();
   readonly #posteriors = new WeakMap<Prediction, Posterior>();
   readonly #corrections: Corrections;
-  /** Of the GPU's kinds. */
+  /** The median correction of the GPU's traversals, as a logarithm. */
   readonly #level: number;
 
   /** @param samples those of each problem that say most first */
@@ -258,8 +258,8 @@ function hasNew(prediction: Prediction, { axes }: Kind): boolean {
 }
 
 /**
- * Of the errors of two predictions, for points whose first numbers say how a kernel is written, and the last which device
- * and equation it is. What changes abruptly is what a shape and an order of dispatches come to, however that is written.
+ * The covariance of the errors of two predictions. A point's first numbers say how a kernel is written, its last ones for
+ * which device and equation. The abrupt part belongs to a shape and an order of dispatches, however they are written.
  */
 function covarianceOf(
   { variation, abrupt, apart, alike }: Corrections,
@@ -304,7 +304,7 @@ const equationOf = remembered((update: Update) => parseInt(hashOf(update).slice(
 /** How kinds of the CPU's configurations begin. */
 const CPU = "cpu ";
 
-/** Of a GPU its traversals, of a CPU its own. */
+/** What corrections are learnt apart for: a traversal of the GPU, or one of the CPU. */
 export function kindOf(
   { traversal: { name }, cpuWorkers = 0 }: Pick<Prediction, "traversal" | "cpuWorkers">,
 ): string {

@@ -7,9 +7,9 @@ export interface CpuModel {
 }
 
 /**
- * Of a core: instructions a second, bytes a second from the cache that it shares, bytes that stay in its own while others
- * pass through it; bytes that stay in the shared one, and bytes a second of memory for all; and seconds of a call, half of
- * which it takes to begin with another slice's rows.
+ * A core's instructions a second, its bytes a second from the shared cache, and the bytes that stay in its own cache while
+ * others pass through; the bytes that stay in the shared cache, and the memory's bytes a second for all cores; the seconds
+ * of a call. To begin with another slice's rows takes half a call.
  */
 const INSTRUCTIONS_PER_SECOND = 8e9, CACHE_BYTES_PER_SECOND = 7e10, OWN_CACHE_BYTES = 2 ** 19;
 const SHARED_CACHE_BYTES = 2 ** 24, MEMORY_BYTES_PER_SECOND = 2e10;

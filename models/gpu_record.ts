@@ -79,11 +79,11 @@ export type Constants = Readonly<Partial<Record<Constant, number>>>;
 
 export interface GpuRecord {
   readonly name: string;
-  /** Of the recordings that the prices fit. */
+  /** The date of the recordings that the prices were fitted to. */
   readonly date: string;
   /** The device and the driver that were measured. */
   readonly device: string;
-  /** What fits the prices again. */
+  /** The command that fits the prices again. */
   readonly command: string;
   /** Bytes read plus bytes written per second by a plain copy. */
   readonly copyBytesPerSecond: number;

@@ -48,7 +48,7 @@ interface Node {
   readonly value: number;
   /** Largest |value| that the taps' largest values allow, term by term. */
   readonly size: number;
-  /** Of the error that rounding has made, in units of 2⁻²⁴ squared. */
+  /** The variance of its rounding error, in units of (2⁻²⁴)². */
   readonly variance: number;
   /** With respect to the taps. */
   readonly slopes: Float64Array;

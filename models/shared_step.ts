@@ -67,7 +67,7 @@ export interface PredictedRound {
   readonly cpuNs: number;
   /** The GPU's part, its copies included. */
   readonly gpuNs: number;
-  /** Of the CPU's part, the host's copies. */
+  /** The host's copies alone, which are in the CPU's part. */
   readonly copyNs: number;
   readonly roundNs: number;
 }

@@ -74,7 +74,7 @@ export interface Measurement {
   readonly verification: Verification;
   /** Time from source text to pipelines, host clock. */
   readonly compileNs: number;
-  /** The device's clock then, as a part of the fastest that it was seen at, if it can be told. @default {1} */
+  /** The device's clock then, as a part of the fastest that it was seen at, if it is known. @default {1} */
   readonly clock?: number | undefined;
 }
 

@@ -53,7 +53,7 @@ const ALL_BUT_WINDOWS: Capabilities = {
 /** Rows of a strip that are tried; 0: one strip. */
 const STRIPS = [8, 16, 32, 0];
 
-/** Of all that compute whole rows. */
+/** The parameter that all traversals of whole rows have. */
 const FUSED: Parameter = [
   "Multiply-add",
   "whether a product and a sum are one operation, which rounds once",

@@ -226,7 +226,7 @@ export function maxwell(options: MaxwellOptions = {}): Stencil {
         const ahead = difference(last, next), back = difference(next, last);
         return back === 0 ? ahead : subtract(ahead, back);
       };
-      /** Of each cell around the edge of a component of E; where nothing changes along z two cells count twice. */
+      /** A material, summed over the four cells around an edge of E; where nothing changes along z two cells count twice. */
       const sumOf = (name: keyof typeof given, axis: Axis): Value => {
         const value = given[name];
         if (typeof value === "number") return 4 * value;

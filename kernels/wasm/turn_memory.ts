@@ -38,9 +38,9 @@ export class TurnMemory {
   /** Each points to the lowest byte that is accessed, since constant offsets are unsigned: so far from the first cell. */
   readonly #pointers: Pointers;
   readonly #lowest: Readonly<Record<keyof Pointers, number>>;
-  /** Of each profile the place of its cell 0, behind the array. */
+  /** Where each profile's cell 0 lies, behind the array. */
   readonly #starts: readonly number[];
-  /** What the rows of the turn have of profiles along x and y, in all lanes. */
+  /** Values of profiles along x and y, the same in all lanes of a row. */
   readonly #alike = new Map<
     string,
     { readonly local: Local; readonly tap: ProfileTap; readonly by: number }

@@ -36,7 +36,7 @@ const VECTORS = 4;
 export function writeLine(
   { update, layout, lanes }: {
     readonly update: Update;
-    /** Of the line; the pads hold at least the update's reach. */
+    /** The line's layout; its pads hold at least the update's reach. */
     readonly layout: Layout;
     readonly lanes?: Lanes | undefined;
   },

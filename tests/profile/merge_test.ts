@@ -84,7 +84,7 @@ Deno.test("merge writes one profile of several files and their journals, and lea
     const told = await runCommand("merge", [`${folder}/c.json`, files[1]!, "--out", `${folder}/d.json`]);
     const [bare, late, ...more] = told.stderr.split("\n");
     assertEquals([told.code, more], [0, [""]]);
-    assertStringIncludes(bare!, `facet: ${folder}/c.json has no checksum: whether it was damaged`);
+    assertStringIncludes(bare!, `facet: ${folder}/c.json has no checksum, so damage would not be noticed`);
     assertStringIncludes(
       late!,
       `facet: ${folder}/c.json is dated ${FUTURE.createdAt}, in the future: a clock`,

@@ -88,7 +88,7 @@ export function adapterInfoOf<Info extends Partial<AdapterInfo>>(
   return readAdapterInfo(device) as Info | undefined;
 }
 
-/** Of each limit that kernels need, what `of` says. */
+/** A value for each limit that kernels need. */
 export function everyLimit<T>(of: (name: LimitName) => T): Readonly<Record<LimitName, T>> {
   return {
     maxStorageBufferBindingSize: of("maxStorageBufferBindingSize"),

@@ -10,7 +10,7 @@ import type { Problem, Stencil } from "../../kernels/stencils/stencil.ts";
 
 /** The axis profiles of a field, which may be a part of a grid: what they become is carried to where kernels read them. */
 export class HeldProfiles {
-  /** Of each at the field's own cells. */
+  /** Each profile's values, at the field's own cells. */
   values: ProfileValues = [];
   #place: ProfilePlace = {};
 

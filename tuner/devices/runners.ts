@@ -10,7 +10,7 @@ import type { ShareOptions } from "./shared/shares.ts";
 /** What configurations run on. */
 export interface Devices extends Pick<ShareOptions, "gpu" | "cpuPool" | "gpuMemory"> {
   readonly reference: Reference;
-  /** Of a GPU that lowers its clock while it waits. */
+  /** Shows the clock of a GPU that lowers it while it waits. */
   readonly gauge?: ClockGauge | undefined;
 }
 

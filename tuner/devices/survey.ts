@@ -80,7 +80,7 @@ interface Given {
   readonly name: string;
   readonly positions: readonly Position[];
   readonly interpolation: Interpolation | undefined;
-  /** Of each position. @default {1} */
+  /** How much each position counts. @default {1} */
   readonly weights: readonly number[] | undefined;
 }
 

@@ -335,7 +335,7 @@ export function writeKernelTuner(space: RecordedSpace): SpaceWriter {
       if (timesMs.length > 0) fields.set("times", asFloat(timesMs));
       for (const [field, part] of TIMING_FIELDS) fields.set(field, asFloat(overheadMs[part] ?? 0));
       if (TIMING_FIELDS.some(([, part]) => overheadMs[part] === undefined)) {
-        lose("of which some costs (compiling, verifying, …) were not kept: they are written as 0");
+        lose("without some of their costs (compiling, verifying, …): those are written as 0");
       }
       if (timestamp !== null) fields.set("timestamp", timestamp);
       const key = record.key ?? pythonKey(values);

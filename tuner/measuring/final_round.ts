@@ -61,7 +61,7 @@ type Racer = Pick<Finalist, "before"> & {
   readonly blocks: (readonly number[] | undefined)[];
   /** The rate of each part of each turn. */
   readonly parts: (number[] | undefined)[];
-  /** The device's lowest clock in its turns, if it can be told. */
+  /** The device's lowest clock in its turns, if it is known. */
   clock?: number | undefined;
 };
 

@@ -61,7 +61,7 @@ const ALONE: Standing = { slowdown: 0, interval95: [0, 0], isTied: true, isCore:
 interface Pair {
   /** How much slower the first is: mean of the differences of logarithms. */
   readonly difference: number;
-  /** Of the differences. */
+  /** The variance of the differences between blocks. */
   readonly variance: number;
   readonly blocks: number;
 }

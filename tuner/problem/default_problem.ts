@@ -128,7 +128,7 @@ export function typicalGrids(
   return grids.map(([x, y, z]): Grid => [Math.ceil(x / 4), Math.ceil(y / 4), Math.ceil(z / 4)]);
 }
 
-/** Of several planes: y and z so long that workgroups waste little at the rims, x what one buffer binding holds. */
+/** A grid of several planes: y and z so long that workgroups waste little at the rims, x as one buffer binding allows. */
 function squareGrid(planes: number, limits: DeviceLimits, halvings: number): Grid {
   const side = 512, pad = 16;
   const slices = limits.maxStorageBufferBindingSize / 4 / planes / (side + pad) ** 2 - pad;

@@ -275,7 +275,7 @@ type Found = Pick<Choice, "configuration" | "runnersUp" | "changes" | "cellsPerS
   readonly near: NearEntry;
   /** Whether a configuration of its traversal was measured. */
   readonly isMeasured: boolean;
-  /** Of a prediction, how many measurements it comes from, and what stepwise should reach. */
+  /** How many measurements a prediction comes from, and what stepwise should reach. */
   readonly known?: number;
   readonly baseline?: Expected | undefined;
 };

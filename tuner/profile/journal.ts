@@ -177,7 +177,7 @@ async function endsLine(file: Deno.FsFile, size: number): Promise<boolean> {
   return size === 0 || (await readPart(file, size - 1, 1))[0] === 0x0a;
 }
 
-/** Of a file open to append: removes a last line that was cut off; what is whole, or does not begin as a line, becomes a line. */
+/** Mends the end of a file that is open to append: a cut-off last line goes, any other unfinished text becomes a line. */
 async function repairEnd(file: Deno.FsFile): Promise<void> {
   const { size } = await file.stat();
   const length = Math.min(size, LONGEST_LINE);

@@ -36,7 +36,7 @@ export interface ProfileProblem {
   readonly points?: number | undefined;
   /** Of Maxwell's equations: cells of an absorbing edge; of a PML, pml before them. */
   readonly edges?: number | string | undefined;
-  /** Of an equation that name and variant alone do not make, your own or one with other coefficients: all of it. */
+  /** The whole equation, if name and variant do not make it: your own, or one with other coefficients. */
   readonly definition?: Definition | undefined;
   /** Identifies the definition: two that compute the same have the same. */
   readonly hash?: string | undefined;
@@ -81,7 +81,7 @@ export interface ProfilePoint extends Pick<Configuration, "traversal" | "paramet
 export interface ProfileResult extends ProfileRate {
   /** Cells per second of each sample. */
   readonly samples: readonly number[];
-  /** Of the roof of this traversal on this device; null where no roof is known, as for a CPU alone. */
+  /** The rate over this traversal's roof on this device; null where no roof is known, as for a CPU alone. */
   readonly roofFraction: number | null;
   /** Over the best stepwise configuration; null where none could be measured. */
   readonly speedupOverStepwise: number | null;
@@ -143,9 +143,9 @@ export interface ProfileEntry {
 
 /** Fitted costs as a profile records them. Those that only earlier versions fitted are 0 today. */
 export interface ProfileCosts extends Omit<SharedCosts, "cpu" | "schedule"> {
-  /** Of the CPU; of a cell update besides, for cells beyond the cached ones. */
+  /** The CPU's costs, with the time of a cell update beyond the cached cells. */
   readonly cpu: SharedCosts["cpu"] & Readonly<Record<"missNs" | "cachedCells", number>>;
-  /** Of a round; further parts of the wait, and how much the devices slow each other down. */
+  /** The costs of a round, with two more parts of the wait, and how much the devices slow each other down. */
   readonly schedule:
     & SharedCosts["schedule"]
     & Readonly<Record<"submitNs" | "timerNs" | "contention", number>>;

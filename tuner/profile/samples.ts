@@ -13,8 +13,8 @@ import { recorded } from "./shipped.ts";
 const MOST_POINTS = 60;
 
 /**
- * Of what was measured, what says most of other grids: of each traversal the fastest with each value along each axis, and
- * what else was fastest.
+ * The measurements that say most about other grids: for each traversal the fastest with each value along each axis, then
+ * the fastest of all.
  *
  * @param measured the fastest first
  */

@@ -346,7 +346,7 @@ export function checkProfile(data: unknown, source: string, { onRemark }: ReadOp
     );
   }
   if (checksum === undefined) {
-    onRemark?.(`${source} has no checksum: whether it was damaged cannot be told; tune and merge write one`);
+    onRemark?.(`${source} has no checksum, so damage would not be noticed; tune and merge write one`);
   }
   const late = [profile, ...profile.others ?? []].find(({ createdAt }) => isFuture(createdAt));
   if (late !== undefined) {

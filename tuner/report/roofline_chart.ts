@@ -158,7 +158,7 @@ interface Locality {
   readonly name: string;
   readonly series: string;
   readonly locality: number;
-  /** Of one torre without its neighbours in the row (Eq. 5). */
+  /** The locality of one torre without its neighbours in the row (Eq. 5). */
   readonly alone?: number;
   /** Bytes that a cell update moves. */
   readonly bytes: number;

@@ -65,7 +65,7 @@ export const listsOf: (problem: Problem, traversal: string, limits: DeviceLimits
 /** Candidates, the best by then, whose neighbours are looked at; then again, with what that found. */
 const MOST_REFINED = [16, 4];
 
-/** Of what was never measured, and must promise much more to be chosen: combinations that are looked at first, and the same. */
+/** For a traversal that was never measured, which must promise much more to be chosen: combinations to begin with, and the same. */
 const MOST_UNMEASURED = 64, MOST_UNMEASURED_REFINED = [1];
 
 /** What a GPU can run of a traversal for a problem, of the combinations of parameters that were looked at. */

@@ -9,15 +9,15 @@ const EXPECTED_LENGTH = 5, EXPECTED_HALVINGS = 20;
  * that occur. Not every place of the lattice holds a candidate.
  */
 export class Lattice<P extends SearchPoint> {
-  /** Of each candidate its traversal, as a number, and its place among those of its traversal. */
+  /** Each candidate's traversal, as a number, and its place among those of its traversal. */
   readonly groups: number[] = [];
   readonly places: (readonly number[])[] = [];
   /**
-   * Of each candidate its place, and how often values can be halved, of parameters where that says something new: what
-   * is a multiple of 32 or 64 fits caches and memory.
+   * Each candidate's place and, for parameters where that says something new, how often the value can be halved:
+   * multiples of 32 or 64 fit caches and memory.
    */
   readonly coordinates: (readonly number[])[] = [];
-  /** Of each traversal the steps along each coordinate over which correlation should fall to 1/e. */
+  /** For each traversal, the steps along each coordinate over which correlation should fall to 1/e. */
   readonly expectedLengths: (readonly number[])[] = [];
   readonly #candidates: readonly P[];
 

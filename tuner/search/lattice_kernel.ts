@@ -5,8 +5,8 @@ const PREDICTED: ResidualPrior = { deviation: 0.25, weight: 4 },
   UNPREDICTED: ResidualPrior = { deviation: 0.6, weight: 4 };
 
 /**
- * Of what predictions leave, the part that is alike where the models' errors are; the other is alike near each other in the
- * lattice. Recorded runs of `tune` come within 1% after 12 evaluations (H100, median of 24; H200: 23 of 12), by the lattice
+ * How much of the predictions' error is common to kernels that ask the same of the device; the rest is common to
+ * neighbours in the lattice. Recorded runs of `tune` come within 1% after 12 evaluations (H100, median of 24; H200: 23 of 12), by the lattice
  * alone after 18 and 37, by the models alone after 10 and 21; but where errors fall together with values of parameters, as
  * in the synthetic spaces of the tests, the models alone are 3% off after 50.
  */

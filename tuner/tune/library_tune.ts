@@ -71,9 +71,9 @@ export interface TuneResult {
   readonly profile: Profile | undefined;
   /** Fastest verified measurement of the GPU alone. */
   readonly gpuAlone: Measurement | undefined;
-  /** Of the CPU alone. */
+  /** The best measurement of the CPU alone. */
   readonly cpuAlone: Measurement | undefined;
-  /** Of both together. */
+  /** The best measurement of both together. */
   readonly together: Measurement | undefined;
   /** Fastest verified measurement of each traversal on the GPU, by name. */
   readonly bestOfEach: ReadonlyMap<string, Measurement>;

@@ -27,7 +27,7 @@ export const WANTED_BLOCKS = 3;
 /** What a run has, in nanoseconds on its clock. */
 export interface RunTime {
   readonly startedNs: number;
-  /** Of the whole run; infinite if evaluations are counted instead. */
+  /** The whole run's budget; infinite if evaluations are counted instead. */
   readonly timeNs: number;
 }
 

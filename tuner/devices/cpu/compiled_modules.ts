@@ -34,7 +34,7 @@ export function compileOnce(
   return module;
 }
 
-/** Of a layout what its module depends on: how many slices there are only where images lie beyond. */
+/** What a module depends on in a layout: the number of slices counts only where images lie beyond x. */
 function sameText({ grid: [nx, ...slice], length: _, ...layout }: Layout, [x]: AxisBoundaries): object {
   return { ...layout, grid: [x === "zero" ? 0 : nx, ...slice] };
 }

@@ -116,7 +116,7 @@ export type Reply = Done | { readonly error: string };
 /** A field as a worker knows it, and the worker's part of it. */
 export interface LoadedField extends Part {
   readonly load: LoadCommand;
-  /** Of a grid's module or a line's: whichever was loaded. */
+  /** The exports of the module that was loaded, a grid's or a line's. */
   readonly exports: WasmExports & LineExports;
   readonly memory: WebAssembly.Memory;
   readonly barrier: Barrier;

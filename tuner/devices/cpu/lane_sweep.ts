@@ -19,7 +19,7 @@ export class LaneSweep {
   readonly #cells: Float32Array;
   /** Makes a piece of each sub-step's row. */
   readonly #rows: readonly LineExports[`lanes${number}`][];
-  /** Of each image: its place in a plane, that of its source, and the source's position. */
+  /** For each image its place in a plane, its source's place, and the source's position. */
   readonly #images: Int32Array;
 
   constructor(source: LaneSource) {

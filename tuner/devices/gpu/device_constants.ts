@@ -11,8 +11,8 @@ import { Uniforms } from "./gpu_uniforms.ts";
 const WORKGROUPS = 2048, CACHED = 2 ** 16, FAR = 2 ** 24;
 
 /**
- * Of each constant what a round does, the rounds, how many of them are written one after another, so that the loop around
- * them takes little, and the workgroups: one alone shows how long it waits.
+ * For each constant: what a round does, the number of rounds, how many are written one after another (so that the loop
+ * around them takes little), and the workgroups; one workgroup alone shows how long it waits.
  */
 const WORK: readonly (readonly [
   name: Constant,

@@ -24,7 +24,7 @@ interface Slices {
 interface Pair {
   /** The part of each level, the one's and the other's. */
   readonly arrays: readonly (readonly [ArrayRange, ArrayRange])[];
-  /** Of these slices alone, and of the other part. */
+  /** The layout of these slices alone, and the other part's. */
   readonly layout: Layout;
   readonly other: Layout;
   /** Where they begin in each part. */

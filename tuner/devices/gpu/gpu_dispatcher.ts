@@ -33,7 +33,7 @@ export interface DispatchResources {
 export class Dispatcher {
   readonly #gpu: GpuDevice;
   readonly #resources: DispatchResources;
-  /** Of the last batch. */
+  /** The last batch's mean time of a dispatch. */
   #nsPerDispatch: number | undefined;
   /** Bind groups by what they bind; kept while the uniforms stay in the same buffer. */
   #bound: { readonly buffer: GPUBuffer; readonly groups: Map<number, GPUBindGroup> } | undefined;

@@ -13,7 +13,7 @@ interface OrderResources {
   readonly copies: readonly (readonly ArrayRange[])[];
   readonly scratch: readonly GPUBuffer[];
   readonly uniforms: Uniforms;
-  /** Of the shaders that enter and leave, of F(t) and of F(t − 1) if that lies otherwise. */
+  /** Pipelines of the shaders that enter and leave: of F(t), and of F(t − 1) if that lies in another order. */
   readonly pipelines: readonly Pipeline[];
 }
 
