@@ -118,6 +118,7 @@ export {
   type Wall,
   type WallPlace,
   type Walls,
+  type WallShape,
   type WallValue,
 } from "./kernels/stencils/stencil.ts";
 export {

@@ -35,14 +35,17 @@ import {
   type Wall,
   type WallPlace,
   type Walls,
+  type WallShape,
   type WallValue,
 } from "./stencils/stencil.ts";
-import { type AxisProfile, reachOf, type Update } from "./update.ts";
+import { type AxisProfile, offsetOf, reachOf, type Update } from "./update.ts";
 
 /** Where a wall lies, if not at the face. */
 export interface WallOptions {
   /** Where it lies. @default {"face"} */
   readonly at?: WallPlace | undefined;
+  /** What g counts along the side, as `{ y: (y) => multiply(4, y, subtract(1, y)) }`. @default {1} */
+  readonly shape?: WallShape | undefined;
 }
 
 /**
@@ -50,8 +53,8 @@ export interface WallOptions {
  *
  * @param g the value: a number, or a function of the time step
  */
-export function value(g: WallValue, { at = "face" }: WallOptions = {}): Wall {
-  return { a: 1, b: 0, g, at };
+export function value(g: WallValue, options: WallOptions = {}): Wall {
+  return robin(1, 0, g, options);
 }
 
 /**
@@ -59,8 +62,8 @@ export function value(g: WallValue, { at = "face" }: WallOptions = {}): Wall {
  *
  * @param g ∂u/∂n outwards, times the distance of cells: the difference from one cell to the next
  */
-export function flux(g: WallValue, { at = "face" }: WallOptions = {}): Wall {
-  return { a: 0, b: 1, g, at };
+export function flux(g: WallValue, options: WallOptions = {}): Wall {
+  return robin(0, 1, g, options);
 }
 
 /** A wall that nothing goes through: the slope is 0. The word `insulated` is such a wall at the centre. */
@@ -78,8 +81,8 @@ export function mirror(parity: "even" | "odd", options: WallOptions = {}): Wall 
  * A wall where a u + b ∂u/∂n = g, with the slope outwards and from one cell to the next: as heat that goes over to the
  * air, with a = 1, b = conductivity / (transfer · spacing), and the air's temperature g.
  */
-export function robin(a: number, b: number, g: WallValue, { at = "face" }: WallOptions = {}): Wall {
-  return { a, b, g, at };
+export function robin(a: number, b: number, g: WallValue, { at = "face", shape }: WallOptions = {}): Wall {
+  return { a, b, g, at, ...(shape && { shape }) };
 }
 
 /** How an absorbing end damps. */
@@ -162,7 +165,10 @@ const walled = remembered((stencil: Stencil) =>
         words.push(its);
         return;
       }
-      const byField = fields.map((field) => endsOf(its, `${name}, field ${field}`, field, fields));
+      const sides = names.filter((other) => other !== name);
+      const byField = fields.map((field) =>
+        endsOf(its, { where: `${name}, field ${field}`, field, fields, sides })
+      );
       const isFrame = byField.flat().every(({ b, g, at, damping }) => {
         return b === 0 && g === 0 && at === "beyond" && !damping;
       });
@@ -178,7 +184,12 @@ const walled = remembered((stencil: Stencil) =>
 );
 
 /** The walls of a field at both ends of an axis. */
-function endsOf(given: unknown, where: string, field: string, fields: readonly string[]): Pair {
+function endsOf(
+  given: unknown,
+  { where, field, fields, sides }: Readonly<
+    Record<"where" | "field", string> & Record<"fields" | "sides", readonly string[]>
+  >,
+): Pair {
   if (isRecord(given) && !isWall(given)) {
     const other = Object.keys(given).find((key) => !fields.includes(key));
     if (other !== undefined) throw refused(where, `walls of ${fields.join(", ")} are wanted`, other);
@@ -186,7 +197,16 @@ function endsOf(given: unknown, where: string, field: string, fields: readonly s
   const its = isRecord(given) && !isWall(given) ? given[field] : given;
   const pair: readonly unknown[] = Array.isArray(its) ? its : [its, its];
   if (pair.length !== 2) throw refused(where, "a wall, or one for each end, is wanted", pair.length);
-  return pair.map((one) => wallOf(one, where)) as unknown as Pair;
+  return pair.map((one) => {
+    const wall = wallOf(one, where), { shape = {} } = wall;
+    const areFunctions = isRecord(shape) && Object.entries(shape).every(([key, of]) => {
+      return typeof of === "function" && sides.includes(key);
+    });
+    if (!areFunctions) {
+      throw refused(where, `functions of ${sides.join(", ") || "no other axis"} are wanted`, shape);
+    }
+    return wall;
+  }) as unknown as Pair;
 }
 
 function isWall(given: unknown): given is Wall {
@@ -251,14 +271,16 @@ interface Cell {
 interface Lack {
   readonly cells: readonly Cell[];
   readonly weight: number;
-  /** A tap, a profile's, or 1. */
+  /** A tap; or of a wall's g what is no number: undefined, or what changes with time or along the side. */
   readonly of: Expression | undefined;
+  readonly isG: boolean;
 }
 
 function withPairs(stencil: Stencil, pairs: ReadonlyMap<Axis, readonly Pair[]>): Stencil {
   const { update, update: { fields, materials, profiles = [] } } = stencil,
     taken = [...fields, ...materials, ...profiles];
   const made: AxisProfile[] = [], known = new Map<string, number>();
+  const own = axesOf(stencil);
   let signal = update.signal;
   /** A profile by its formula. */
   const profileOf = (axis: Axis, of: Expression): Expression => {
@@ -279,8 +301,15 @@ function withPairs(stencil: Stencil, pairs: ReadonlyMap<Axis, readonly Pair[]>):
     return multiply(atLeast(i, at), atLeast(at, i));
   };
   /** A wall's value in the step from `step` to `step` + 1, or after it: a number, or 1, where it is the signal's. */
-  const takenAs = ({ g }: Wall, ago: Ago): [weight: number, of: Expression | undefined] => {
-    if (typeof g === "number") return [g, undefined];
+  const takenAs = ({ g, shape = {} }: Wall, ago: Ago, offset: Offset): Pick<Lack, "weight" | "of"> => {
+    const factors = own.flatMap((axis, i) => {
+      const along = shape[(["x", "y", "z"] as const)[i]!];
+      if (along === undefined) return [];
+      const place = divide(add(formula("i"), offset[axis] + 0.5), formula("n"));
+      return [profileOf(axis, nodeOf(along(place)))];
+    });
+    const asFactors = (all: readonly Expression[]) => all.length === 0 ? undefined : joined("multiply", all);
+    if (typeof g === "number") return { weight: g, of: asFactors(factors) };
     const moving = nodeOf(g(ago === -1 ? add(formula("step"), 1) : formula("step")));
     signal ??= moving;
     if (JSON.stringify(signal) !== JSON.stringify(moving)) {
@@ -290,7 +319,7 @@ function withPairs(stencil: Stencil, pairs: ReadonlyMap<Axis, readonly Pair[]>):
         "two, or a signal of the equation",
       );
     }
-    return [1, SIGNAL];
+    return { weight: 1, of: asFactors([...factors, SIGNAL]) };
   };
   /** A field's walls; materials are their own images, about the centre where all fields have their wall there. */
   const wallsOf = (axis: Axis, plane = Infinity): Pair => {
@@ -303,26 +332,26 @@ function withPairs(stencil: Stencil, pairs: ReadonlyMap<Axis, readonly Pair[]>):
   /** What a tap lacks along an axis, with what that lacks along those after it. */
   const lacksOf = (tap: Tapped, [axis, ...others]: readonly Axis[]): Lack[] => {
     if (axis === undefined) return [];
-    const offset = tap.kind === "tap" ? tap.offset : [0, 0, 0].with(tap.axis, tap.offset);
+    const offset = tap.kind === "tap" ? tap.offset : offsetOf(tap);
     const d = offset[axis]!, end = d < 0 ? 0 : 1, later = lacksOf(tap, others), found = [...later];
     const pair = wallsOf(axis, tap.kind === "tap" ? tap.plane : undefined);
     for (let m = 1; m <= Math.abs(d); m++) {
       // the cell from which the tap reaches m cells beyond the end
       const cell: Cell = { axis, end, index: Math.abs(d) - m }, { cells, ofG } = ghostOf(pair[end]!, m);
       // beyond this end too, a tap reads zeros whatever it should have read beyond another; a number would be added
-      const numbers = later.filter(({ of }) => of === undefined || of === SIGNAL);
+      const numbers = later.filter(({ isG }) => isG);
       found.push(...numbers.map((one) => ({ ...one, cells: [cell, ...one.cells], weight: -one.weight })));
       for (const [inside, weight] of cells) {
         if (weight === 0) continue;
         const to = (inside - cell.index) * (end === 0 ? 1 : -1), of = moved(tap, axis, to);
-        found.push({ cells: [cell], weight, of });
+        found.push({ cells: [cell], weight, of, isG: false });
         for (const one of lacksOf(of, others)) {
           found.push({ ...one, cells: [cell, ...one.cells], weight: weight * one.weight });
         }
       }
       if (ofG === 0 || pair[end]!.g === 0) continue;
-      const [weight, of] = takenAs(pair[end]!, tap.kind === "tap" ? tap.ago : 0);
-      found.push({ cells: [cell], weight: ofG * weight, of });
+      const { weight, of } = takenAs(pair[end]!, tap.kind === "tap" ? tap.ago : 0, offset);
+      found.push({ cells: [cell], weight: ofG * weight, of, isG: true });
     }
     return found;
   };
@@ -404,23 +433,16 @@ function withPairs(stencil: Stencil, pairs: ReadonlyMap<Axis, readonly Pair[]>):
   const held = (field: number, value: Expression): Expression =>
     axes.toReversed().reduce((inner, axis) => {
       const cells = ([0, 1] as const).map((end): Cell => ({ axis, end, index: 0 }));
-      const ends = cells.filter((cell) => isHeld(field, cell)).map((cell) => {
-        return { wall: wallsOf(axis, field)[cell.end], cell: isCell(cell) };
+      const kept = cells.filter((cell) => isHeld(field, cell)).map((cell): Lack => {
+        const wall = wallsOf(axis, field)[cell.end], { weight, of } = takenAs(wall, -1, [0, 0, 0]);
+        return { cells: [cell], weight: weight / wall.a, of, isG: true };
       });
-      if (ends.length === 0) return inner;
-      const shares = ends.map(({ wall, cell }) => [...takenAs(wall, -1), wall.a, cell] as const);
-      const [, moving] = shares.find(([, of]) => of) ?? [];
-      if (moving && shares.some(([, of]) => of === undefined)) {
-        throw refused(
-          "value",
-          "ends at the centre that both change with the step, or both do not, are wanted",
-          "one",
-        );
-      }
-      const total = (of: readonly Expression[]): Expression => of.reduce((sum, one) => add(sum, one));
-      const kept = profileOf(axis, total(shares.map(([weight, , a, cell]) => multiply(weight / a, cell))));
-      const mask = profileOf(axis, total(ends.map(({ cell }) => cell)));
-      const then = moving ? joined("multiply", [kept, moving]) : kept;
+      if (kept.length === 0) return inner;
+      const mask = profileOf(
+        axis,
+        kept.map(({ cells: [cell] }) => isCell(cell!)).reduce((sum, one) => add(sum, one)),
+      );
+      const then = joined("add", sumOf(kept));
       return { kind: "choose", operands: [mask, then, inner] };
     }, value);
   const substeps = update.substeps.map((substep) =>

@@ -94,6 +94,12 @@ export type WallPlace = "face" | "centre" | "beyond";
 /** A number, or a function of the time step, called once with the variable `step`, that returns an expression. */
 export type WallValue = number | ((step: Expression) => Value);
 
+/**
+ * What a wall's g is multiplied by along the side: for some of the other axes a function of the place, from 0 at one end of
+ * the grid to 1 at the other, called once with a variable, that returns an expression.
+ */
+export type WallShape = Readonly<Partial<Record<"x" | "y" | "z", (place: Expression) => Value>>>;
+
 /** What lies beyond an end: a u + b ∂u/∂n = g, n outwards, in units of a cell. */
 export interface Wall {
   /** What u counts. */
@@ -104,6 +110,8 @@ export interface Wall {
   readonly g: WallValue;
   /** Where. */
   readonly at: WallPlace;
+  /** What g counts along the side. @default {1} */
+  readonly shape?: WallShape | undefined;
   /** Cells before the end in which waves are damped, and dΔt/2 at the end itself. @default {none} */
   readonly damping?: { readonly cells: number; readonly peak: number };
 }

@@ -8,10 +8,11 @@ import { assert, assertAlmostEquals, assertEquals, assertThrows } from "@std/ass
 import { initialProfiles } from "../../kernels/axis_profiles.ts";
 import { definitionOf, hashOf, stencilOf } from "../../kernels/definition.ts";
 import { equation } from "../../kernels/equation.ts";
-import { fold, NUMBERS } from "../../kernels/expression.ts";
+import { type Expression, fold, NUMBERS } from "../../kernels/expression.ts";
 import {
   add,
   cosine,
+  evaluate,
   maximum,
   multiply,
   shifted,
@@ -41,7 +42,13 @@ import { inMarches, inSteps, inTorres, testRows } from "./oracle_case.ts";
 /** The walls at both ends of an axis of a plan, by plane of fields; undefined: periodic. */
 type Sides = readonly (readonly (readonly [Wall, Wall])[] | undefined)[];
 
-const numberOf = ({ g }: Wall, step: number): number =>
+const numberOf = (wall: Wall, step: number, cell: readonly number[], grid: readonly number[]): number =>
+  (["x", "y", "z"] as const).reduce((all, name, axis) => {
+    const along = wall.shape?.[name]?.({ kind: "formula", name: "i", operands: [] });
+    return along ? all * evaluate(along as Expression, { i: (cell[axis]! + 0.5) / grid[axis]! }) : all;
+  }, steadyOf(wall, step));
+
+const steadyOf = ({ g }: Wall, step: number): number =>
   typeof g === "number"
     ? g
     : signalAt({ signal: g({ kind: "formula", name: "step", operands: [] }) } as never, step);
@@ -72,7 +79,7 @@ function stepped(
       const all = pairs.map((pair) => pair[i < 0 ? 0 : 1]);
       const wall = all[plane] ??
         insulated({ at: all.every(({ at }) => at === "centre") ? "centre" : "face" });
-      const g = plane < fields.length ? numberOf(wall, time) : 0, { a, b } = wall;
+      const g = plane < fields.length ? numberOf(wall, time, cell, grid) : 0, { a, b } = wall;
       const lawOf = (ghost: number): number => {
         if (wall.at === "beyond") return a * ghost - g;
         if (wall.at === "face") {
@@ -109,7 +116,7 @@ function stepped(
                 for (const [end, edge] of [0, grid[axis]! - 1].entries()) {
                   const { at, a, b } = pair[end]!;
                   const isOn = cell[axis] === edge && at === "centre" && b === 0;
-                  if (isOn) found = numberOf(pair[end]!, t + 1) / a;
+                  if (isOn) found = numberOf(pair[end]!, t + 1, cell, grid) / a;
                 }
               }
               made.push(() => next[indexOf(cell, field)] = found);
@@ -210,23 +217,28 @@ Deno.test("walls of every kind, by side and by field, where they meet too, are w
   const chance = randomNumbers(20261129),
     oneOf = <T>(list: readonly T[]): T => list[Math.floor(chance() * list.length)]!;
   const number = (): number => Math.round(8 * chance() - 4) / 4;
-  const wall = (): Wall =>
+  const bent = (place: Value): Value => add(0.5, multiply(place, place));
+  /** Of three dimensions alone, where axes are those of a plan. */
+  const shaped = (name: string | undefined) => name ? { shape: { [name]: bent } } : {};
+  const wall = (side?: string): Wall =>
     oneOf([
-      () => value(number(), { at: oneOf(["face", "centre", "beyond"]) }),
-      () => flux(number(), { at: oneOf(["face", "centre"]) }),
+      () => value(number(), { at: oneOf(["face", "centre", "beyond"]), ...shaped(side) }),
+      () => flux(number(), { at: oneOf(["face", "centre"]), ...shaped(side) }),
       () => mirror(oneOf(["even", "odd"]), { at: oneOf(["face", "centre"]) }),
       () => robin(0.5 + chance(), 0.5 + chance(), number(), { at: oneOf(["face", "centre"]) }),
     ])();
   for (let i = 0; i < 24; i++) {
     const dimensions = oneOf([1, 2, 3] as const), reach = oneOf([1, 2, 3]);
     const stencil = mixture(dimensions, reach);
-    const of = (): Walls["x"] => {
+    const of = (side?: string): Walls["x"] => {
       if (chance() < 0.15) return "periodic";
-      if (chance() < 0.2) return wall();
-      return chance() < 0.4 ? [wall(), wall()] : { u: [wall(), wall()], v: [wall(), wall()] };
+      if (chance() < 0.2) return wall(side);
+      return chance() < 0.4 ? [wall(side), wall()] : { u: [wall(), wall(side)], v: [wall(), wall()] };
     };
     const names = ["x", "y", "z"].slice(0, dimensions);
-    const walls = Object.fromEntries(names.map((name) => [name, of()])) as unknown as Walls;
+    const walls = Object.fromEntries(
+      names.map((name, axis) => [name, of(dimensions === 3 ? names[(axis + 1) % 3] : undefined)]),
+    ) as unknown as Walls;
     const own = names.map(() => reach + 1 + Math.floor(3 * chance())) as unknown as OwnGrid;
     const [found, wanted] = compared(stencil, walls, own, 3, () => 2 * chance() - 1);
     found.forEach((one, k) =>
@@ -451,6 +463,7 @@ Deno.test("walls that make no sense are refused, with what was wanted and found"
       "a place at the face, the centre, or beyond is wanted",
     ],
     [{ x: flux(1, { at: "beyond" }), ...all }, "beyond the end a value is wanted"],
+    [{ x: value(1, { shape: { x: (x) => x } }), ...all }, "x, field u: functions of y, z are wanted"],
     [{ x: value(NaN), ...all }, "a number, or a function of the step, is wanted"],
     [{ x: { u: "zero", v: { ...value(0), damping: 3 } }, ...all }, "x, field v: cells and a peak"],
     [{ x: robin(0, 0, 1), ...all }, "numbers a and b, not both 0, are wanted"],
