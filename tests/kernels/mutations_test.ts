@@ -628,6 +628,22 @@ const SUBJECTS: readonly Subject[] = [
     },
   },
   {
+    problem: { ...PROBLEM, boundary: ["periodic", "insulated", "zero"] },
+    way: {
+      traversal: volumeTorre,
+      parameters: { side: 4, patchA: 2, patchB: 2, patchC: 2, phases: 2, ahead: 1, nt: 2, bands: 2 },
+    },
+    mutations: {
+      "images of tiles that have not moved": [
+        "let moved = (table[0] + S * steps.done) % W",
+        "let moved = table[0]",
+      ],
+      "images of F(t − 1) one cell off": ["moved + 1)", "moved + 0)"],
+      "images of one axis alone": ["all(cell >= vec3i(0))", "all(cell.yz >= vec2i(4, 0))"],
+      "another period": ["% 19", "% 18"],
+    },
+  },
+  {
     problem: DRIVEN,
     way: {
       traversal: volumeTorre,

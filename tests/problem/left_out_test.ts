@@ -60,7 +60,6 @@ Deno.test("in three dimensions what is left out says why, and what has a candida
   assertEquals(found.map(({ traversal }) => traversal), [
     "diamond-torre",
     "plane-torre",
-    "volume-torre",
     "classic",
     "swept",
     "swept-register",

@@ -91,9 +91,12 @@ Deno.test("the best predicted of every traversal come first, then all by predict
 
 Deno.test("a traversal that refuses is told with its reason, and has no candidates", () => {
   const { candidates, refused } = spaceOf(problemOf(2, { boundary: "periodic", grid: [64, 64, 64] }));
-  assertEquals(refused.map(({ traversal }) => traversal), ["diamond-torre", "volume-torre"]);
+  assertEquals(refused.map(({ traversal }) => traversal), ["diamond-torre"]);
   assertStringIncludes(refused[0]!.reason, "periodic");
-  assertEquals(new Set(candidates.map(({ traversal }) => traversal.name)), new Set(["stepwise", "marching"]));
+  assertEquals(
+    new Set(candidates.map(({ traversal }) => traversal.name)),
+    new Set(["stepwise", "marching", "volume-torre"]),
+  );
 });
 
 Deno.test("what the limits forbid is counted, with an example", () => {

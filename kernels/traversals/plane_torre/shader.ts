@@ -3,11 +3,12 @@
  *
  * @module
  */
-import type { Boundary, Problem } from "../../stencils/stencil.ts";
+import type { Problem } from "../../stencils/stencil.ts";
 import { expressionsOf } from "../../update.ts";
 import { declareLayout, declareLevels, LINEAR_THREADS, linearWorkgroups, plus } from "../../wgsl/declare.ts";
 import { wgsl } from "../../wgsl/template.ts";
 import { updateWriter } from "../../wgsl/write_update.ts";
+import { imageText } from "../image_text.ts";
 import { MAX_BANDS } from "../waves.ts";
 import type { PlaneParameters, PlaneShape } from "./shape.ts";
 import type { Place } from "../tiles.ts";
@@ -159,14 +160,6 @@ export function imagesShader(
     }
   `;
   return { shader: shaderOf("images", code), workgroups: linearWorkgroups(inX + inY) };
-}
-
-/** Text of the cell that one of an axis of n cells, `beyond` more on either side, is an image of. */
-function imageText(name: string, n: number, beyond: number, boundary: Boundary): string {
-  if (boundary === "zero") return name;
-  const period = boundary === "periodic" ? n : Math.max(1, 2 * (n - 1));
-  const folded = `(${plus(name, Math.ceil(beyond / period) * period - beyond)}) % ${period}`;
-  return plus(boundary === "periodic" ? folded : `min(${folded}, ${period} - ${folded}) % ${n}`, beyond);
 }
 
 /** Which lanes of the buffer a torre takes over from the one further along u and hands on, and along v. */

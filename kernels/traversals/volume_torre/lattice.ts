@@ -190,7 +190,7 @@ export function spreadOverBanks({ blocks, strides, phases }: VolumePiece): Tripl
  * Where a thread's elements of the front go to in workgroup memory, and where the tile's own elements lie that follow them
  * in their lanes; then the thread's block; then of each parity the elements whose coefficients enter. Word 0 is how far tiles
  * have moved; the others by round, then by thread: slot | place · 2^8 | place of the other · 2^20; a | b · 2^8 | c · 2^16;
- * slot | place · 2^8, and again the element.
+ * slot | place · 2^8, and again the element; at the end the thread of each block.
  */
 export function tableOf(piece: VolumePiece): Int32Array<ArrayBuffer> {
   const { threads, tile, blocks, strides, slotOf, placeOf, rounds } = piece;
@@ -198,7 +198,7 @@ export function tableOf(piece: VolumePiece): Int32Array<ArrayBuffer> {
   const entering = piece.entering.map((elements) =>
     elements.toSorted((p, q) => slotOf(p) - slotOf(q) || placeOf(p) - placeOf(q))
   );
-  const table = new Int32Array(enteringAt(piece, 2));
+  const blocksAt = enteringAt(piece, 2), table = new Int32Array(blocksAt + threads), [, nb, nc] = blocks;
   // elements that lie beyond the tile along one form first, by their places
   const isEdge = (element: Triple): number => Number(element.filter((value) => value >= tile).length > 1);
   const items = frontOf(piece).flatMap((list, direction) =>
@@ -210,7 +210,10 @@ export function tableOf(piece: VolumePiece): Int32Array<ArrayBuffer> {
     )
   );
   table.set(items, 1);
-  table.set(spreadOverBanks(piece).map(wordOf), 1 + rounds * threads);
+  for (const [thread, [a, b, c]] of spreadOverBanks(piece).entries()) {
+    table[1 + rounds * threads + thread] = wordOf([a, b, c]);
+    table[blocksAt + (a * nb + b) * nc + c] = thread;
+  }
   for (const [parity, elements] of entering.entries()) {
     const at = enteringAt(piece, parity);
     for (const [i, element] of elements.entries()) {
@@ -221,7 +224,7 @@ export function tableOf(piece: VolumePiece): Int32Array<ArrayBuffer> {
   return table;
 }
 
-/** Where the table has the entering elements of a parity; of 2: its length. */
+/** Where the table has the entering elements of a parity; of 2: the threads of blocks. */
 export function enteringAt({ rounds, threads, entering }: VolumePiece, parity: number): number {
   const before = entering.slice(0, parity).map(({ length }) => 2 * Math.ceil(length / threads));
   return 1 + (rounds + 1 + sum(before)) * threads;

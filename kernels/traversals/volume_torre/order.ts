@@ -11,7 +11,8 @@ import type { Crossing, Order } from "../storage.ts";
 import type { Section } from "../../sections.ts";
 import type { Update } from "../../update.ts";
 import { enterMaterials } from "./coefficients.ts";
-import type { VolumeExtent, VolumePiece } from "./lattice.ts";
+import type { Grid } from "../../stencils/stencil.ts";
+import { enteringAt, type VolumeExtent, type VolumePiece } from "./lattice.ts";
 
 /** Functions that tell where a thread's block of a tile is, and where a tile's elements begin in a level. */
 export function declarePlaces(piece: VolumePiece, { first, across: [ny, nz] }: VolumeExtent): string {
@@ -29,6 +30,35 @@ export function declarePlaces(piece: VolumePiece, { first, across: [ny, nz] }: V
   `;
 }
 
+/** Functions that tell which cell a level has where, and where it has a cell. */
+export function declareCells(piece: VolumePiece, extent: VolumeExtent): string {
+  const { elements, patch: [pa, pb, pc], blocks: [, nb, nc] } = piece, { first } = extent;
+  return wgsl`
+    ${declarePlaces(piece, extent)}
+    // The first cell of an element, where tiles have not moved.
+    fn cellOf(at: i32) -> vec3i {
+      let element = at / THREADS % ${elements.length}; let number = at / (${elements.length} * THREADS);
+      let Z = number % TILES_Z; let Y = number / TILES_Z % TILES_Y;
+      let X = 2 * (number / (TILES_Y * TILES_Z)) + ${first} + ((Y + Z - (${first})) & 1);
+      let inPatch = vec3i(element / ${pb * pc}, element / ${pc} % ${pb}, element % ${pc});
+      let j = blockOf(at % THREADS) * vec3i(${pa}, ${pb}, ${pc}) + inPatch;
+      return vec3i(M * X + j.y + j.z, M * Y - S + j.y - j.x, M * Z - S + j.z - j.x);
+    }
+    fn tileOf(form: i32) -> i32 { return (form + 1048576 * W) / W - 1048576; }
+    // The value of a cell, where tiles have moved.
+    fn valueOf(cell: vec3i, moved: i32) -> i32 {
+      let x = cell.x - moved;
+      let forms = vec3i(x - cell.y - cell.z - 2 * S, x + cell.y - cell.z, x - cell.y + cell.z);
+      let tile = vec3i(tileOf(forms.x), tileOf(forms.y), tileOf(forms.z));
+      let inTile = forms - W * tile; let j = inTile / 2;
+      let block = j / vec3i(${pa}, ${pb}, ${pc}); let own = j % vec3i(${pa}, ${pb}, ${pc});
+      let thread = table[${enteringAt(piece, 2)} + (block.x * ${nb} + block.y) * ${nc} + block.z];
+      let element = (own.x * ${pb} + own.y) * ${pc} + own.z;
+      return 2 * (levelAt(tile.y + tile.z, tile.y - tile.x, tile.z - tile.x) + element * THREADS + thread) + inTile.x % 2;
+    }
+  `;
+}
+
 /** The order, for canonical cells in these sections; F(t − 1) lies as much further along x as a tile moves in a tier. */
 export function volumeOrder(
   piece: VolumePiece,
@@ -38,16 +68,17 @@ export function volumeOrder(
     sections = [{ layout, x: 0, slices: [-layout.pad[0], layout.grid[0] + layout.pad[0]] }],
     update,
     parts,
+    beyond: [bx, by, bz],
   }: {
     readonly layout: Layout;
     readonly sections?: readonly Pick<Section, "layout" | "x" | "slices">[] | undefined;
     readonly update: Update;
     readonly parts: readonly number[];
+    /** Cells that the tiles have before the grid, along each axis. */
+    readonly beyond: Grid;
   },
 ): Order {
-  const { elements, threads, patch: [pa, pb, pc], slope } = piece,
-    { first } = extent,
-    { grid: [nx] } = layout;
+  const { grid: [nx] } = layout;
   const crossings = (shift: number): Pick<Order, "enter" | "leave"> => {
     const crossing = (label: string, moved: string, copy: string): Crossing[] =>
       parts.flatMap((length, part) =>
@@ -63,23 +94,17 @@ export function volumeOrder(
               @group(0) @binding(0) var<storage, read_write> level: array<vec2f>;
               @group(0) @binding(1) var<storage, read_write> canonical: array<f32>;
               ${declareBuffer("table", "array<i32>")}
-              ${declarePlaces(piece, extent)}
+              ${declareCells(piece, extent)}
               @compute @workgroup_size(${LINEAR_THREADS})
               fn main(@builtin(global_invocation_id) id: vec3u, @builtin(num_workgroups) groups: vec3u) {
                 let own = i32(id.x + id.y * groups.x * ${LINEAR_THREADS}u);
                 if (own >= ${length / 2}) { return; }
                 let at = own + ${part * parts[0]! / 2};
-                let element = at / THREADS % ${elements.length}; let number = at / ${
-              elements.length * threads
-            };
-                let Z = number % TILES_Z; let Y = number / TILES_Z % TILES_Y;
-                let X = 2 * (number / (TILES_Y * TILES_Z)) + ${first} + ((Y + Z - (${first})) & 1);
-                let inPatch = vec3i(element / ${pb * pc}, element / ${pc} % ${pb}, element % ${pc});
-                let j = blockOf(at % THREADS) * vec3i(${pa}, ${pb}, ${pc}) + inPatch;
-                let y = M * Y - S + j.y - j.x; let z = M * Z - S + j.z - j.x;
                 ${moved}
+                let first = cellOf(at) - vec3i(${bx - shift} - moved, ${by}, ${bz});
+                let y = first.y; let z = first.z;
                 for (var i = 0; i < 2; i++) {
-                  let x = M * X + moved + j.y + j.z + i${strides(shift, "1")};
+                  let x = first.x + i;
                   let cell = ORIGIN + (x${strides(-start, "1")}) * SLICE + y * PITCH + z;
                   let isGrid = u32(x) < ${nx}u && u32(y) < u32(NY) && u32(z) < u32(NZ);
                   let isHere = isGrid && u32(x${strides(-start, "1")}) < u32(NX);
@@ -100,7 +125,7 @@ export function volumeOrder(
       leave: crossing("leave", "let moved = table[0];", "if (isHere) { canonical[cell] = level[own][i]; }"),
     };
   };
-  const before = piece.hasPrevious && { before: crossings(slope) };
+  const before = piece.hasPrevious && { before: crossings(piece.slope) };
   const { enter, leave } = crossings(0);
   return {
     length: extent.length,

@@ -6,7 +6,7 @@
  * @module
  */
 import { placePoints, type Points } from "../../points.ts";
-import type { Problem } from "../../stencils/stencil.ts";
+import type { Grid, Problem } from "../../stencils/stencil.ts";
 import type { Layout } from "../../layout.ts";
 import { LINEAR_THREADS } from "../../wgsl/declare.ts";
 import { declarePoints, HEAD_VECTORS } from "../../wgsl/points.ts";
@@ -18,7 +18,7 @@ import type { PointTable } from "../storage.ts";
 import type { GpuPlan } from "../traversal.ts";
 import { materialElement, materialLayout } from "./coefficients.ts";
 import { spreadOverBanks, type VolumeExtent, type VolumePiece } from "./lattice.ts";
-import { declarePlaces } from "./order.ts";
+import { declareCells } from "./order.ts";
 
 /** More than any thread and number of a cell, and than any thread. */
 const MORE = 2 ** 20, THREAD_NUMBERS = 1024;
@@ -116,10 +116,13 @@ export function tilePoints(
 /** Records the values of points as they are, a thread each. */
 export function sampleShader(
   { problem: { stencil: { update } }, piece, extent }: Lattice,
-  { layout, parts }: { readonly layout: Layout; readonly parts: readonly number[] },
+  { layout, parts, beyond }: {
+    readonly layout: Layout;
+    readonly parts: readonly number[];
+    readonly beyond: Grid;
+  },
 ): Shader {
-  const { patch: [pa, pb, pc], blocks: [, nb, nc] } = piece,
-    hasMaterials = update.materials.length > 0;
+  const hasMaterials = update.materials.length > 0;
   const { origin, slice, pitch } = materialLayout({ layout, update });
   const others = parts.slice(1).flatMap((
     _,
@@ -140,9 +143,7 @@ export function sampleShader(
     ${hasMaterials ? declareBuffer("materials", "array<f32>", { space: "storage, read" }) : ""}
     ${declarePoints()}
     ${others.join("\n")}
-    ${declarePlaces(piece, extent)}
-
-    fn floorOf(form: i32) -> i32 { return (form + 1000 * W) / W - 1000; }
+    ${declareCells(piece, extent)}
 
     @compute @workgroup_size(${LINEAR_THREADS})
     fn main(@builtin(global_invocation_id) id: vec3u, @builtin(num_workgroups) groups: vec3u) {
@@ -156,18 +157,7 @@ export function sampleShader(
       switch its.w % ${MOST_PLANES} {
         ${materials.join("\n")}
         default: {
-          // forms from those of the corner of tile 0, 0, 0
-          let forms = vec3i(its.x - its.y - its.z - 2 * S, its.x + its.y - its.z, its.x - its.y + its.z) - table[0];
-          let tile = vec3i(floorOf(forms.x), floorOf(forms.y), floorOf(forms.z));
-          let inTile = forms - W * tile; let j = inTile / 2;
-          let block = j / vec3i(${pa}, ${pb}, ${pc}); let own = j % vec3i(${pa}, ${pb}, ${pc});
-          let number = (block.x * ${nb} + block.y) * ${nc} + block.z;
-          var thread = 0;
-          while (dot(blockOf(thread) * vec3i(${
-    nb * nc
-  }, ${nc}, 1), vec3i(1)) != number && thread < THREADS) { thread++; }
-          let element = (own.x * ${pb} + own.y) * ${pc} + own.z;
-          let level = 2 * (levelAt(tile.y + tile.z, tile.y - tile.x, tile.z - tile.x) + element * THREADS + thread) + inTile.x % 2;
+          let level = valueOf(its.xyz + vec3i(${beyond.join(", ")}), table[0]);
           switch level / ${parts[0]!} {
             ${
     parts.map((_, i) => `${i === 0 ? "default" : `case ${i}`}: { value = now${i}[level % ${parts[0]!}]; }`)

@@ -20,10 +20,16 @@
  *
  * @module
  */
-import { A_FIELD_IN_A_TILE, AMONG_ZEROS, capabilities, wrongParameters } from "../../capability.ts";
+import {
+  A_FIELD_IN_A_TILE,
+  AMONG_ZEROS,
+  capabilities,
+  type Limitation,
+  wrongParameters,
+} from "../../capability.ts";
 import { layProfiles } from "../../axis_profiles.ts";
-import { operationsOf, readsSignal } from "../../update.ts";
-import type { Problem } from "../../stencils/stencil.ts";
+import { isMirrored, operationsOf, readsSignal } from "../../update.ts";
+import { alongAxes, isAllZero, ownBoundary, type Problem } from "../../stencils/stencil.ts";
 import { type SectionLimits, sectionsOf } from "../../sections.ts";
 import { wgsl } from "../../wgsl/template.ts";
 import { declareBuffer, type Shader, shaderOf } from "../../wgsl/shader.ts";
@@ -43,6 +49,7 @@ import {
   type VolumePiece,
 } from "./lattice.ts";
 import { materialLayout, materialTaps, UNIFORM_VALUES } from "./coefficients.ts";
+import { imagesShader, widened } from "./images.ts";
 import { volumeOrder } from "./order.ts";
 import { COMMON, type ParameterWords } from "../parameter.ts";
 import { sampleShader, tilePoints } from "./points.ts";
@@ -92,10 +99,27 @@ function buffersFor(problem: Problem): number {
     pointBuffers(problem, readsSignal(update)).length;
 }
 
-function shapeOf({ stencil: { update }, grid }: Problem, values: VolumeParameters) {
-  const piece = pieceOf(update, values.side, values.patchA, values.patchB, values.patchC, values.phases);
-  return { piece, extent: extentOf(piece, grid) };
+/** What a plan has of tiles; with ends that hold images a run is done in rounds, in which each band runs once. */
+function shapeOf(problem: Problem, values: VolumeParameters) {
+  const { stencil: { update }, boundary, steps } = problem,
+    { side, patchA, patchB, patchC, phases, nt, bands } = values;
+  const piece = pieceOf(update, side, patchA, patchB, patchC, phases);
+  const { beyond, wide } = widened(problem, piece.slope * nt * bands);
+  const round = isAllZero(boundary) ? Infinity : nt * bands;
+  return {
+    piece,
+    extent: extentOf(piece, wide.grid),
+    beyond,
+    wide,
+    round,
+    run: Math.max(1, Math.min(steps, round)),
+  };
 }
+
+const WITHOUT_IMAGES: Limitation = {
+  boundaries: AMONG_ZEROS,
+  cannot: { boundary: "images hold values of the field alone" },
+};
 
 /** The tile and what a thread holds of it, the torre's height, and how far fronts are loaded ahead are to choose. */
 export const volumeTorre: Traversal = {
@@ -117,8 +141,8 @@ export const volumeTorre: Traversal = {
       "slanted-taps",
       "sideways-taps",
     ],
-    { ...A_FIELD_IN_A_TILE, boundary: "a tile holds no images" },
-    { boundaries: AMONG_ZEROS },
+    A_FIELD_IN_A_TILE,
+    { where: { materials: WITHOUT_IMAGES, profiles: WITHOUT_IMAGES, points: WITHOUT_IMAGES } },
   ),
   parameterLists({ stencil: { update }, steps }) {
     const isFar = slopeOf(update) > 2;
@@ -134,7 +158,7 @@ export const volumeTorre: Traversal = {
     };
   },
   infeasible(problem, parameters, limits) {
-    const { side, patchA, patchB, patchC, ahead, nt, bands } = parameters, { steps, grid: [nx] } = problem;
+    const { side, patchA, patchB, patchC, ahead, nt, bands } = parameters, { boundary, grid: [nx] } = problem;
     const slope = slopeOf(problem.stencil.update), patch = [patchA, patchB, patchC];
     if (patch.some((own) => side % own !== 0)) {
       return wrongParameters(`sides of ${side} elements do not divide into patches of ${patch.join(" x ")}`);
@@ -148,8 +172,13 @@ export const volumeTorre: Traversal = {
     if (nt % ahead !== 0) {
       return wrongParameters(`Nt ${nt} is no multiple of the ${ahead} time steps loaded ahead`);
     }
-    const { piece, extent } = shapeOf(problem, parameters),
-      { usable, places } = pace(piece, extent, { nt, bands, steps });
+    const axes = [0, 1, 2] as const, along = alongAxes(boundary);
+    if (axes.some((axis) => along[axis] === "insulated" && !isMirrored(problem.stencil.update, axis))) {
+      const message = "a torre computes beyond insulated ends, and the equation is not its own mirror image";
+      return { kind: "boundary", message: `the boundary is ${ownBoundary(problem)}: ${message}` };
+    }
+    const { piece, extent, run } = shapeOf(problem, parameters),
+      { usable, places } = pace(piece, extent, { nt, bands, steps: run });
     // more than can run at once have no places, so of two numbers that are as good the smaller is tried
     if (bands > 1 && 3 * bands >= 4 * usable) {
       return wrongParameters(`${bands} bands are too many: at most ${usable} can run at once`);
@@ -184,10 +213,11 @@ export const volumeTorre: Traversal = {
     });
   },
   demand(problem, parameters) {
-    const { grid, steps, stencil: { update } } = problem, { nt, bands, phases } = parameters;
-    const { piece, extent } = shapeOf(problem, parameters), { threads, cells, front, slope, width } = piece;
-    const { height, stages, count, lag } = pace(piece, extent, { nt, bands, steps: Math.max(1, steps) });
-    const { tiers, torres } = workOf(piece, extent, grid[0], height);
+    const { grid, stencil: { update } } = problem, { nt, bands, phases } = parameters;
+    const { piece, extent, wide, run } = shapeOf(problem, parameters),
+      { threads, cells, front, slope, width } = piece;
+    const { height, stages, count, lag } = pace(piece, extent, { nt, bands, steps: run });
+    const { tiers, torres } = workOf(piece, extent, wide.grid[0], height);
     const updates = grid[0] * grid[1] * grid[2] * height, inTile = 2 * piece.tile ** 3;
     const { rounds, entering, moves } = piece, levels = piece.hasPrevious ? 2 : 1;
     const entered = Math.max(...entering.map(({ length }) => length));
@@ -218,13 +248,14 @@ export const volumeTorre: Traversal = {
         nearBytes: bytes,
         cells: updates / tiers,
         busyThreads: threads,
-        dispatches: [{ count: waves / steps, workgroups: torres * count / waves, rounds: tiers / torres }],
+        dispatches: [{ count: waves / run, workgroups: torres * count / waves, rounds: tiers / torres }],
       },
     };
   },
   plan(problem, parameters, limits) {
-    const { nt, ahead } = parameters, { piece, extent } = shapeOf(problem, parameters);
-    const { places: bands } = pace(piece, extent, { ...parameters, steps: problem.steps });
+    const { nt, ahead } = parameters,
+      { piece, extent, beyond, wide, round, run } = shapeOf(problem, parameters);
+    const { places: bands } = pace(piece, extent, { ...parameters, steps: run });
     const { stencil: { update } } = problem, layout = stepwiseLayout(problem);
     const { slope, width } = piece,
       table = tableOf(piece),
@@ -236,6 +267,8 @@ export const volumeTorre: Traversal = {
     const hasSignal = readsSignal(update), hasSeries = hasSignal || problem.survey !== undefined;
     // tiers of a round of each shader's loop: the last band's may be no multiple of those that are loaded ahead
     const rounds = ahead === 1 ? [1] : [ahead, 1];
+    const last = rounds.length + (hasSeries ? 2 : 1);
+    const images = round < Infinity ? imagesShader(problem, { piece, extent, parts, beyond }) : undefined;
     return {
       label: `volume-torre ${
         Object.entries(parameters).map(([name, value]) => `${name}=${value}`).join(" ")
@@ -251,31 +284,36 @@ export const volumeTorre: Traversal = {
           ...profileBuffers(problem),
           ...pointBuffers(problem, hasSignal),
         ],
-        order: volumeOrder(piece, extent, { layout, sections, update, parts }),
+        order: volumeOrder(piece, extent, { layout, sections, update, parts, beyond }),
         ...(sections && { sections }),
       },
       shaders: [
-        ...rounds.map((ahead) => volumeTorreShader({ problem, piece, extent, farsh, nt, ahead, parts })),
+        ...rounds.map((ahead) =>
+          volumeTorreShader({ problem: wide, piece, extent, farsh, nt, ahead, parts })
+        ),
         moveShader(width),
-        ...(hasSeries ? [sampleShader({ problem, piece, extent }, { layout, parts })] : []),
+        ...(hasSeries ? [sampleShader({ problem, piece, extent }, { layout, parts, beyond })] : []),
+        ...(images ? [images.shader] : []),
       ],
       ...(hasSeries && {
         points: { ...tilePoints({ problem, piece, extent }, rounds.length + 1, others), hasSignal },
       }),
       dispatches(steps, start) {
-        const flipped = start % 2 === 1;
-        const list = scheduleVolume(piece, extent, { nt, bands, steps }).flatMap((rows): Dispatch[] =>
-          rounds.map((tiers, shader) => ({
-            shader,
-            rows: rows.filter(({ height }) => rounds.find((one) => height % one === 0) === tiers),
-          })).filter(({ rows }) => rows.length > 0).map(({ shader, rows }) => ({
-            shader,
-            workgroups: [extent.across[0] * extent.thirds, rows.length, 1],
-            flipped,
-            others,
-            uniforms: rows.flatMap(({ stage, place, step, height }) => [stage, place, step, height]),
-          }))
-        );
+        const list: Dispatch[] = [], flipped = start % 2 === 1, ofRun = { flipped, others };
+        for (let begin = 0; begin < steps; begin += round) {
+          if (images) list.push({ ...ofRun, shader: last, workgroups: images.workgroups, uniforms: [begin] });
+          const count = Math.min(round, steps - begin);
+          for (const all of scheduleVolume(piece, extent, { nt, bands, steps: count })) {
+            for (const [shader, tiers] of rounds.entries()) {
+              const rows = all.filter(({ height }) => rounds.find((one) => height % one === 0) === tiers);
+              const uniforms = rows.flatMap((
+                { stage, place, step, height },
+              ) => [stage, place, begin + step, height]);
+              const workgroups = [extent.across[0] * extent.thirds, rows.length, 1] as const;
+              if (rows.length > 0) list.push({ ...ofRun, shader, workgroups, uniforms });
+            }
+          }
+        }
         const moved = slope * steps % width, shader = rounds.length;
         return moved === 0 ? list : [...list, { shader, workgroups: [1, 1, 1], flipped, uniforms: [moved] }];
       },

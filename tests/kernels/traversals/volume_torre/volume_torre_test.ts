@@ -59,6 +59,16 @@ testRows(rowsIn(inVolumeTorres, [
   // places of workgroup memory in two arrays
   [HEAT, [3, 17, 5], [14, 1, 1, 14, 1, 1, 4, 1], [5]],
 ]));
+// images beyond periodic and insulated ends, of grids that are thinner than they reach, in several rounds and bindings
+testRows(rowsIn(inVolumeTorres, [
+  [ASKEW, [9, 7, 11], [4, 2, 2, 2, 2, 1, 2, 1], [5, 4], { boundary: "periodic" }],
+  [FOURTH, [13, 3, 6], [4, 2, 2, 2, 1, 1, 2, 2], [7, 2], { boundary: ["insulated", "periodic", "zero"] }],
+  [HEAT, [23, 9, 1], [4, 2, 2, 2, 2, 2, 4, 1], [9], {
+    boundary: ["zero", "insulated", "insulated"],
+    sections: 2,
+    areRanges: true,
+  }],
+]));
 // materials and profiles, at the cell and beside it, that move through memory of their own or take turns with F
 testRows(rowsIn(inVolumeTorres, [
   [wholeNumberCross(), [13, 11, 7], [4, 2, 2, 2, 2, 1, 4, 2], [9, 4]],
