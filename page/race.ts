@@ -135,7 +135,7 @@ function resultOf(tried: readonly TuneEvaluation[], winner?: TuneEvaluation, ban
 function roofline(tried: readonly TuneEvaluation[], best: TuneEvaluation | undefined): string {
   if (tried.length === 0) return "";
   const logs = tried.flatMap((one) => [Math.log10(one.roof!), Math.log10(rateOf(one))]);
-  const low = Math.min(...logs) - 0.1, high = Math.max(...logs) + 0.1;
+  const low = Math.min(...logs) - 0.3, high = Math.max(...logs) + 0.3;
   const part = (rate: number): number => (Math.log10(rate) - low) / (high - low);
   const [x, y] = [(rate: number) => 40 + 250 * part(rate), (rate: number) => 170 - 160 * part(rate)];
   const ticks = Array.from({ length: 30 }, (_, i) => [1, 2, 5][i % 3]! * 10 ** (5 + Math.floor(i / 3)))

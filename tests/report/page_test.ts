@@ -4,7 +4,12 @@ import { formatBandwidth, formatFactor, formatPercent, formatRate } from "../../
 import { describeConfiguration } from "../../tuner/profile/describe.ts";
 import { type JournalRecord, parseJournal } from "../../tuner/profile/journal_format.ts";
 import { mergeProfiles } from "../../tuner/profile/merge.ts";
-import { parseProfile, type Profile, type ProfileRated } from "../../tuner/profile/schema.ts";
+import {
+  parseProfile,
+  type Profile,
+  type ProfileEntry,
+  type ProfileRated,
+} from "../../tuner/profile/schema.ts";
 import { neighboursOf } from "../../tuner/report/configuration_card.ts";
 import { type Mark, viewEntry } from "../../tuner/report/entry_view.ts";
 import { logTicks } from "../../tuner/report/chart.ts";
@@ -65,9 +70,13 @@ Deno.test("the page opens with a sentence that says why; of several problems eac
   const first = wordsOf(buildReport(WAVE, { journal: JOURNAL, only: 0 }).page);
   const { winner, stepwise } = viewEntry(WAVE, 0, JOURNAL);
   const factor = formatFactor(WAVE.entries[0]!.result.speedupOverStepwise!).replace("×", "");
+  const rate = formatRate(WAVE.entries[0]!.result.cellsPerSecond);
   const why = `diamond-torre is ${factor} times as fast as stepwise because it moves ` +
     `${winner.bytes!.toPrecision(2)} instead of ${stepwise!.bytes!.toFixed(0)} bytes per cell`;
-  assertStringIncludes(first, `tuning report ${WAVE.device.gpu!.description} ${why}`);
+  assertStringIncludes(
+    first,
+    `tuning report ${WAVE.device.gpu!.description} Best: ${rate} on the GPU. ${why}`,
+  );
   const document = parse(REPORT.page);
   assertStringIncludes(document.querySelector("header .lead").textContent, "On 4 problems the chosen");
   assertStringIncludes(document.querySelector(".problem .lead").textContent, why);
@@ -89,7 +98,9 @@ Deno.test("the report of a windowed grid offers a program for it, and names what
 
 /** A made-up point. */
 function pointOf(series: string, gcells: number, more: Partial<Mark> = {}): Mark {
-  const share = { cpuSlices: 0, gpuSlices: 64, exchangeEvery: 1, cpuWorkers: 0 };
+  const cpu = { cpuSlices: 64, gpuSlices: 0, exchangeEvery: 1, cpuWorkers: 1 };
+  const gpu = { ...cpu, cpuSlices: 0, gpuSlices: 64, cpuWorkers: 0 };
+  const share = series.startsWith("CPU ") ? cpu : gpu;
   return {
     configuration: { traversal: series, parameters: {}, share },
     parameters: {},
@@ -102,6 +113,7 @@ function pointOf(series: string, gcells: number, more: Partial<Mark> = {}): Mark
     roof: undefined,
     isWinner: false,
     isTied: false,
+    isFinal: true,
     ...more,
   };
 }
@@ -126,33 +138,33 @@ Deno.test("the sentence gives the reasons that hold, and no others", () => {
     [
       pointOf("marching", 150, { bytes: 12, roof: 200e9 }),
       stepwise,
-      "marching is 1.5 times as fast as stepwise because it reaches 75% instead of 50% of the memory bandwidth.",
+      "Best: 150 Gcells/s on the GPU. marching is 1.5 times as fast as stepwise because it reaches 75% instead of 50% of the memory bandwidth.",
     ],
     [
       pointOf("diamond-torre", 300, { bytes: 6, roof: 400e9 }),
       stepwise,
-      "diamond-torre is 3.0 times as fast as stepwise because it moves 6 instead of 12 bytes per cell " +
+      "Best: 300 Gcells/s on the GPU. diamond-torre is 3.0 times as fast as stepwise because it moves 6 instead of 12 bytes per cell " +
       "and reaches 75% instead of 50% of the memory bandwidth.",
     ],
     [
       pointOf("CPU diamond-wavefront", 3),
       onCpu,
-      "The CPU's diamond-wavefront is 1.5 times as fast as the CPU's stepwise.",
+      "Best: 3.00 Gcells/s on the CPU. The CPU's diamond-wavefront is 1.5 times as fast as the CPU's stepwise.",
     ],
     [
       pointOf("CPU diamond-wavefront", 2.01),
       onCpu,
-      "The CPU's diamond-wavefront is as fast as the CPU's stepwise.",
+      "Best: 2.01 Gcells/s on the CPU, by diamond-wavefront; no order beats plain stepping here.",
     ],
     [
       stepwise,
       stepwise,
-      "stepwise is the fastest. The CPU's stepwise reaches 2.0% of that.",
+      "Best: 100 Gcells/s on the GPU; no order beats plain stepping here. The CPU's stepwise reaches 2.0% of that.",
     ],
     [
       pointOf("vector_add", 5),
       undefined,
-      "vector_add computes 5.00 Gcells/s, the fastest of 2 measured ones.",
+      "Best: 5.00 Gcells/s on the GPU, by vector_add, the fastest of 2 measured ones.",
     ],
   ];
   for (const [winner, stepwise, text] of cases) assertEquals(sentence(winner, [onCpu], stepwise), text);
@@ -162,7 +174,7 @@ Deno.test("the sentence gives the reasons that hold, and no others", () => {
   });
   assertEquals(
     sentence(together, [pointOf("marching", 4)], undefined),
-    "GPU and CPU together are 1.5 times as fast as marching alone: the CPU computes 10 of 64 slices (stepwise).",
+    "Best: 6.00 Gcells/s on both devices. GPU and CPU together are 1.5 times as fast as marching alone: the CPU computes 10 of 64 slices (stepwise).",
   );
 });
 
@@ -257,16 +269,16 @@ Deno.test("what ties or reads lower is not called the fastest, and has no factor
       points,
       speedup: 0.84,
     });
-  assertStringIncludes(sentence([own!], [stepwise]), "is the fastest. Nothing else");
-  assertStringIncludes(sentence([own!], [other, stepwise]), "is chosen. ");
+  assertStringIncludes(sentence([own!], [stepwise]), "by stepwise. Nothing slower was measured");
+  const slower = pointOf("marching", 700, { isFinal: false });
   assertStringIncludes(
-    sentence([own!, own!], [other, stepwise]),
-    "is chosen; 2 configurations are equally fast. ",
+    sentence([own!, own!], [other, stepwise, slower]),
+    "here. 2 configurations are equally fast. The GPU's marching reaches 91% of that, measured once in the search.",
   );
   const tie = { ...own!, configuration: stepwise.configuration };
   assertStringIncludes(
     sentence([own!, tie], [other], pointOf("stepwise", 900)),
-    "stepwise computes 770 Gcells/s and is as fast as stepwise.",
+    "Best: 770 Gcells/s on the GPU, by stepwise; no order beats plain stepping here.",
   );
   const entries = [entry!, { ...entry!, problem: { ...entry!.problem, steps: 7 }, tieSet: [own!, tie] }];
   const overview = parse(buildReport({ ...PROFILE, entries }, { journal: [] }).page).querySelector("nav");
@@ -861,4 +873,36 @@ Deno.test("several profiles are compared in one table and one chart before the d
   for (const target of nav.querySelectorAll("a")) {
     assert(document.getElementById(target.getAttribute("href").slice(1)) !== null);
   }
+});
+
+Deno.test("rates far apart lie on a logarithmic scale, a wide interval has a badge, two sizes estimate no loss", () => {
+  const [entry] = PROFILE.entries;
+  const rated = (cellsPerSecond: number, part: number): ProfileEntry => {
+    const confidence95 = [cellsPerSecond * (1 - part), cellsPerSecond * (1 + part)] as const;
+    const own = { configuration: entry!.configuration, cellsPerSecond, confidence95 };
+    return { ...entry!, result: { ...entry!.result, cellsPerSecond, confidence95 }, tieSet: [own] };
+  };
+  const slow = rated(9e9, 0.1), far = { ...slow, problem: { ...slow.problem, steps: 7 } };
+  const pageOf = (entries: readonly ProfileEntry[]) =>
+    buildReport({ ...PROFILE, entries: [entries[0]!] }, {
+      journal: [],
+      others: [{ profile: { ...PROFILE, entries: [entries[1]!] }, journal: [] }],
+    }).page;
+  const barsOf = (page: string) => [...page.matchAll(/--part: ([\d.]+)%/g)].map(([, part]) => Number(part));
+  const near = pageOf([rated(90e9, 0.1), far]), apart = pageOf([rated(900e9, 0.3), far]);
+  assertEquals(barsOf(near).toSorted((a, b) => a - b), [10, 100]);
+  assert(Math.min(...barsOf(apart)) > 10 && wordsOf(apart).includes("on a logarithmic scale"));
+  assert(!wordsOf(near).includes("on a logarithmic scale") && !near.includes('class="badge"'));
+  assertEquals([...parse(apart).querySelectorAll(".badge")].map(({ textContent }) => textContent), ["±30%"]);
+  assert(!wordsOf(REPORT.page).includes("Loss on unseen sizes"));
+});
+
+Deno.test("what the search alone measured is pale and has no factor over stepwise", () => {
+  const { page } = buildReport(WAVE, { journal: JOURNAL, only: 0 }), view = viewEntry(WAVE, 0, JOURNAL);
+  const once = view.best.filter(({ isFinal }) => !isFinal);
+  assert(view.winner.isFinal && view.points.some(({ isFinal }) => !isFinal));
+  assertStringIncludes(wordsOf(page), "what is pale was measured once, in the search");
+  const opacities = new Set([...page.matchAll(/fill-opacity="([\d.]+)"/g)].map(([, one]) => Number(one)));
+  assert(Math.min(...opacities) < 0.5 && Math.max(...opacities) > 0.9, `${[...opacities]}`);
+  assertEquals(page.split("once, in the search</text>").length - 1, once.length);
 });

@@ -32,6 +32,8 @@ export interface EntryRecords {
   readonly improvements: readonly Improvement[];
   /** Configurations that never got a rate, each once. */
   readonly failed: readonly DatedFailure[];
+  /** Whether a run measured a configuration, by its key, more than once: in the search, and in the final round. */
+  readonly isRepeated: (key: string) => boolean;
   /** Evaluations left out because another one of the same configuration says more. */
   readonly repeated: number;
   /** Evaluations left out because the kernels have changed since. */
@@ -59,6 +61,7 @@ export function entryRecords(
   const measured = new Map<string, DatedMeasurement>();
   const failed = new Map<string, DatedFailure>();
   const times = new Map(runs.map(({ run, startedAt }) => [run, Date.parse(startedAt)]));
+  const turns = new Map<string, number>();
   const seen = new Set<string>(), improvements: Improvement[] = [];
   let evaluations = 0, outdated = 0, elapsedMs = 0;
   for (const record of records) {
@@ -83,6 +86,7 @@ export function entryRecords(
       measurement.cellsPerSecond > (improvements.at(-1)?.measurement.cellsPerSecond ?? 0)
     ) improvements.push({ measurement, at, evaluation, elapsedMs });
     const key = configurationKey(measurement.configuration);
+    turns.set(`${record.run} ${key}`, (turns.get(`${record.run} ${key}`) ?? 0) + 1);
     const known = measured.get(key)?.measurement.samples.length ?? 0;
     if (measurement.samples.length >= known) measured.set(key, { measurement, at });
   }
@@ -98,6 +102,7 @@ export function entryRecords(
     measured: [...measured.values()],
     improvements,
     failed: [...failed.values()],
+    isRepeated: (key) => [...all].some((run) => (turns.get(`${run} ${key}`) ?? 0) > 1),
     repeated: evaluations - measured.size - failed.size,
     outdated,
     kernelSource,

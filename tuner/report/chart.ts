@@ -95,7 +95,9 @@ export function dotsOf<P extends Mark>(
       ariaLabel: ([{ cellsPerSecond, configuration }, ...others]: [Mark]) =>
         `${MARK}${formatRate(cellsPerSecond)}: ${describeConfiguration(configuration)}` +
         (others.length > 0 ? `, and ${others.length} more here` : ""),
-      fillOpacity: ({ length }: Mark[]) => Math.min(0.95, Math.round(70 + 10 * Math.log2(length)) / 100),
+      // what the search alone saw is paler
+      fillOpacity: ({ length, 0: point }: Mark[]) =>
+        Math.min(0.95, Math.round((point!.isFinal ? 95 : 35) + 10 * Math.log2(length)) / 100),
     });
   });
 }

@@ -34,6 +34,8 @@ export interface Mark {
   readonly roof: number | undefined;
   readonly isWinner: boolean;
   readonly isTied: boolean;
+  /** Whether the rate is the final round's; else it is of one turn in the search, and no measure for another. */
+  readonly isFinal: boolean;
 }
 
 /** What the journal and the profile say of a configuration. */
@@ -84,9 +86,11 @@ export function viewEntry(
     configurationKey(rated.configuration),
     { ...rated, samples: samples.length },
   ]));
-  // the final round's rates are better than the search's
+  // the final round's rates are better than the search's; the best of a traversal may have had no final round
+  const final = new Set([ownKey, ...ties]);
   for (const known of [...bestOfEach, ...tieSet]) {
     const key = configurationKey(known.configuration);
+    if (records.kernelSource === null || records.isRepeated(key)) final.add(key);
     if (key !== ownKey) rated.set(key, { samples: 0, compileNs: 0, ...rated.get(key), ...known });
   }
   const points = [...rated].map(
@@ -113,6 +117,7 @@ export function viewEntry(
         roof: ownRoof ?? (bytes && bandwidth ? bandwidth / bytes : undefined),
         isWinner,
         isTied: ties.has(key) && !isWinner,
+        isFinal: final.has(key) || isShared(share),
       };
     },
   ).sort(faster);
@@ -124,6 +129,7 @@ export function viewEntry(
   // the final round's rate of stepwise, which the profile keeps as a ratio
   const stepwise = found === undefined || found === winner || speedupOverStepwise === null ? found : {
     ...found,
+    isFinal: true,
     cellsPerSecond: winner.cellsPerSecond / speedupOverStepwise,
     confidence95: null,
   };

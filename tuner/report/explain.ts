@@ -28,37 +28,55 @@ const EXPLAINS = 1.05, NOTHING = 0.02;
 /** Between these fractions of its roof a kernel is limited by memory: not by computing, nor by caches. */
 const LIMITED = [0.25, 1.15] as const;
 
-/** The sentence that opens a problem: how much faster the chosen configuration is, and why. */
+/** The sentence that opens a problem: what was found, and why it is faster, if it is. */
 export function whySentence({ entry, winner, stepwise, best, speedup, points }: EntryView): string {
-  const choice = describeChoice(entry, points[0]!.cellsPerSecond).replace("fastest", "the fastest");
   const name = nameOf(winner).replace(/^the /, "The ");
-  const rate = formatRate(winner.cellsPerSecond);
-  const second = best.find((point) => point !== winner && point.cellsPerSecond <= winner.cellsPerSecond);
+  const where = winner.series === TOGETHER ? "both devices" : `the ${deviceName(winner)}`;
+  const found = `Best: ${formatRate(winner.cellsPerSecond)} on ${where}`;
+  const others = best.filter((point) => point !== winner && point.cellsPerSecond <= winner.cellsPerSecond);
+  const second = others.find(({ isFinal }) => isFinal) ?? others[0];
   if (winner.series === TOGETHER) {
     const gain = second === undefined
-      ? `compute ${rate}`
-      : `are ${times(winner.cellsPerSecond / second.cellsPerSecond)} as fast as ${nameOf(second)} alone`;
+      ? "compute together"
+      : `together are ${times(winner.cellsPerSecond / second.cellsPerSecond)} as fast as ${
+        nameOf(second)
+      } alone`;
     const [cpu, gpu] = sharesOf(winner.configuration);
     const share = `${formatCount(cpu!.slices)} of ${formatCount(cpu!.slices + gpu!.slices)} slices`;
-    return `${name} ${gain}: the CPU computes ${share} (${cpu!.traversal}).`;
+    return `${found}. GPU and CPU ${gain}: the CPU computes ${share} (${cpu!.traversal}).`;
   }
   if (winner === stepwise) {
-    const part = formatPercent((second?.cellsPerSecond ?? 0) / winner.cellsPerSecond);
-    const others = second ? `${ownerAndName(second)} reaches ${part} of that` : "Nothing else was measured";
-    const ties = entry.tieSet.length;
-    const also = ties > 1 ? `; ${formatCount(ties)} configurations are equally fast` : "";
-    return `${name} is ${choice}${also}. ${others}.`;
+    if (second === undefined) return `${found}, by stepwise. Nothing slower was measured.`;
+    const part = formatPercent(second.cellsPerSecond / winner.cellsPerSecond), ties = entry.tieSet.length;
+    const also = ties > 1 ? ` ${formatCount(ties)} configurations are equally fast.` : "";
+    return `${found}; ${NO_GAIN}.${also} ${ownerAndName(second)} reaches ${part} of that${
+      onceWords(second)
+    }.`;
   }
+  const by = `${found}, by ${winner.series.replace("CPU ", "")}`;
   if (speedup === undefined) {
     const count = points.length;
-    const which = count === 1 ? "the only measured one" : `${choice} of ${formatCount(count)} measured ones`;
-    return `${name} computes ${rate}, ${which}.`;
+    const choice = describeChoice(entry, highestOf(points)).replace("fastest", "the fastest");
+    return `${by}, ${
+      count === 1 ? "the only measured one" : `${choice} of ${formatCount(count)} measured ones`
+    }.`;
   }
-  if (tiesWithStepwise(entry)) {
-    return `${name} computes ${rate} and is as fast as ${stepwiseName(stepwise, winner)}.`;
-  }
-  const gain = Math.abs(speedup - 1) < NOTHING ? "" : `${times(speedup)} `;
-  return `${name} is ${gain}as fast as ${stepwiseName(stepwise, winner)}${because(winner, stepwise)}.`;
+  if (tiesWithStepwise(entry) || Math.abs(speedup - 1) < NOTHING) return `${by}; ${NO_GAIN}.`;
+  const gain = `${times(speedup)} as fast as ${stepwiseName(stepwise, winner)}`;
+  return `${found}. ${name} is ${gain}${because(winner, stepwise)}.`;
+}
+
+/** What is said where nothing is gained. */
+const NO_GAIN = "no order beats plain stepping here";
+
+/** That a rate is of one turn of the search. */
+function onceWords({ isFinal }: Mark): string {
+  return isFinal ? "" : ", measured once in the search";
+}
+
+/** The highest rate of the final round: what was measured once may read higher by chance. */
+function highestOf(points: readonly Mark[]): number {
+  return Math.max(...points.filter(({ isFinal }) => isFinal).map(({ cellsPerSecond }) => cellsPerSecond));
 }
 
 /** What the winner is compared with; where that is the GPU's kernel and the winner the CPU's, it is said. */
@@ -153,12 +171,15 @@ function againstOthers({ points, winner, entry }: EntryView): Html | undefined {
     const little = `not significantly slower, or too little slower to matter: ${others.join("; ")}.`;
     return markup`<strong>${count} equally fast</strong>, ${little}`;
   }
-  const second = points.find(({ isWinner, series }) => !isWinner && series !== TOGETHER);
+  const others = points.filter(({ isWinner, series }) => !isWinner && series !== TOGETHER);
+  const second = others.find(({ isFinal }) => isFinal) ?? others[0];
   if (second === undefined) return undefined;
   const difference = 1 - second.cellsPerSecond / winner.cellsPerSecond;
   const verdict = difference >= 0
-    ? `is ${formatPercent(difference)} slower`
-    : "was faster once, but not when the best were measured again in turns";
+    ? `is ${formatPercent(difference)} slower${onceWords(second)}`
+    : second.isFinal
+    ? "was faster once, but not when the best were measured again in turns"
+    : "was faster when it was measured once, and was not measured again";
   const next = another(winner, second);
   return markup`<strong>Nothing else is as fast.</strong> The next best (${next}) ${verdict}.`;
 }
@@ -174,7 +195,8 @@ function againstCpu({ entry: { configuration, balance }, best }: EntryView): Htm
   const { share, share: { cpuWorkers } } = configuration;
   if (!uses(share, "gpu")) {
     const gpu = best.find(({ configuration: { share } }) => !uses(share, "cpu"));
-    const other = gpu && ` The best of the GPU is ${formatRate(gpu.cellsPerSecond)} (${gpu.series}).`;
+    const other = gpu &&
+      ` The best of the GPU is ${formatRate(gpu.cellsPerSecond)} (${gpu.series}${onceWords(gpu)}).`;
     const workers = formatPlural(cpuWorkers, "worker");
     return markup`<strong>The CPU computes alone</strong>, with ${workers}.${other}`;
   }
@@ -184,7 +206,8 @@ function againstCpu({ entry: { configuration, balance }, best }: EntryView): Htm
   const tries = balance.length === 1 ? "once" : `${balance.length} times`;
   const tried = balance.length > 0 &&
     ` Sharing with the CPU was tried ${tries}: waiting for it cost more than it saved.`;
-  const alone = cpu && ` Alone, the CPU reaches ${formatRate(cpu.cellsPerSecond)} (${cpu.series}).`;
+  const alone = cpu &&
+    ` Alone, the CPU reaches ${formatRate(cpu.cellsPerSecond)} (${cpu.series}${onceWords(cpu)}).`;
   return markup`<strong>The GPU computes alone.</strong>${tried || ""}${alone}`;
 }
 

@@ -1,5 +1,7 @@
 import { formatCount, formatFactor, formatPercent, formatPlural, formatRate } from "../format.ts";
 import type { JournalRecord } from "../profile/journal_format.ts";
+import { hashOf } from "../../kernels/definition.ts";
+import { isComparable, WIDEST } from "../measuring/statistics.ts";
 import { samplesOf } from "../profile/samples.ts";
 import { compareProblems, describeProfileProblem, tiesWithStepwise } from "../profile/describe.ts";
 import {
@@ -195,6 +197,9 @@ function overview(parts: readonly DevicePart[]): Html | "" {
   </nav>`;
 }
 
+/** Sizes of an equation from which a loss on others can be estimated: of two each would be chosen from one. */
+const LEAST_SIZES = 3;
+
 /** What choices for other sizes lose: each size of an equation chosen from its others. */
 function lossOf({ entries, device }: Profile): UnseenProblem[] {
   const model = deviceModelOf(device);
@@ -202,7 +207,8 @@ function lossOf({ entries, device }: Profile): UnseenProblem[] {
     const problem = entry.calibration && problemOf(entry.problem);
     return problem === undefined ? [] : [{ problem, samples: samplesOf(entry, problem, model) }];
   });
-  return leaveOneOut(measured, model);
+  const sizes = Map.groupBy(measured, ({ problem: { stencil } }) => hashOf(stencil.update));
+  return leaveOneOut([...sizes.values()].filter(({ length }) => length >= LEAST_SIZES).flat(), model);
 }
 
 /** A problem; of several, one that can be closed, and that begins with its own sentence. */
@@ -238,9 +244,15 @@ function headline({ entry, winner, speedup, stepwise }: EntryView): Html {
   const interval = intervalWords(winner.confidence95, { to: " and ", like: result.cellsPerSecond });
   const samples = formatPlural(result.samples.length, "sample");
   const fraction = roofFraction(winner);
-  const tile = (big: string, small: string, unit = ""): Html =>
-    markup`<li><span class="big">${big}</span> <span class="unit">${unit}</span><span class="small">${small}</span></li>`;
-  const tiles = [tile(value, interval === "" ? samples : `95% between ${interval}`, unit)];
+  const tile = (big: string, small: string, unit = "", badge: Html | "" = ""): Html =>
+    markup`<li><span class="big">${big}</span> <span class="unit">${unit}</span>${badge}<span class="small">${small}</span></li>`;
+  const far = Math.max(
+    ...(winner.confidence95 ?? []).map((end) => Math.abs(end / result.cellsPerSecond - 1)),
+  );
+  const badge = isComparable({ ...result, confidence95: winner.confidence95 })
+    ? ""
+    : markup` <span class="badge">${far > WIDEST ? `±${formatPercent(far)}` : "too few samples"}</span>`;
+  const tiles = [tile(value, interval === "" ? samples : `95% between ${interval}`, unit, badge)];
   if (speedup !== undefined && winner !== stepwise && !tiesWithStepwise(entry)) {
     tiles.push(tile(formatFactor(speedup), stepwiseName(stepwise, winner)));
   }

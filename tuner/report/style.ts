@@ -57,6 +57,7 @@ figure text { white-space: pre; }
 .narrow { display: none; }
 .drawings p { min-height: 3em; margin: 4px 0 0; font: 13px/1.5 ui-monospace, Menlo, Consolas, monospace; color: var(--muted); overflow-wrap: anywhere; }
 .at { stroke: var(--ink); stroke-width: 3px; fill-opacity: 1; }
+.badge { padding: 1px 8px; border: 1px solid currentColor; border-radius: 99px; font-size: 13px; color: var(--accent); white-space: nowrap; }
 .bars { margin: 0; }
 .bars dt { margin-top: 14px; font-weight: 650; color: var(--ink); }
 .bars dd { display: flex; flex-wrap: wrap; justify-content: space-between; gap: 0 12px; margin-top: 6px; font-size: 14px; font-variant-numeric: tabular-nums; }
