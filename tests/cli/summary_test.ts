@@ -208,6 +208,8 @@ Deno.test("the summary explains ties, also where the chosen configuration was no
   };
   const text = summaryOf(outcome), tie = "\n  2 configurations are equally fast (up to 775 Gcells/s); ";
   assertStringIncludes(text, `${tie}the simplest is taken\n`);
+  const onCpu = { ...outcome, entry: { ...outcome.entry, configuration: CPU.configuration } };
+  assertStringIncludes(summaryOf(onCpu), `${tie}the one that measured fastest is taken\n`);
   assertStringIncludes(
     summaryOf({ ...outcome, earlierMessage: "another, which is replaced" }),
     `${tie}the profile's is kept if it is one of them, else the simplest is taken\n`,

@@ -232,7 +232,7 @@ Deno.test("both devices' roofs are drawn where the entry has the bandwidth of bo
   const { page } = buildReport(both, { journal });
   assertStringIncludes(
     wordsOf(page),
-    "A line is what copies allow: 2,000 GB/s on the GPU and 5,000 GB/s on the CPU.",
+    "A line is the rate that copies allow: 2,000 GB/s on the GPU and 5,000 GB/s on the CPU.",
   );
   const texts = [...parse(page).querySelectorAll("section figure")[1].querySelectorAll(".wide text")];
   for (const device of ["GPU", "CPU"]) {
@@ -591,7 +591,7 @@ Deno.test("the CPU's roof is drawn where the profile has the fraction of it", ()
   const words = wordsOf(page);
   for (
     const text of [
-      `A line is what copies allow: ${formatBandwidth(bytes * 4e9)} on the CPU.`,
+      `A line is the rate that copies allow: ${formatBandwidth(bytes * 4e9)} on the CPU.`,
       "It reaches 50% of its roof.",
       "which allows 4.00 Gcells/s for its traffic",
     ]
@@ -825,7 +825,7 @@ Deno.test("how the search converged: what was faster than all before, over evalu
   // the last one measures the first again: it is no further evaluation
   const records = [run!, at(first, 1, 5), at(second, 3, 4), at(third, 6, 7), at(first, 9, 8)];
   const { page } = buildReport(profile, { journal: records });
-  assertEquals(rowsBehind(page, "What was faster than all before"), [
+  assertEquals(rowsBehind(page, "Each rate that was faster than all before"), [
     ["stepwise", "5.00 Gcells/s", "1", "1.0"],
     ["stepwise", "7.00 Gcells/s", "3", "6.0"],
   ]);

@@ -127,7 +127,7 @@ export function renderQualification(qualification: Qualification): string[] {
   const allowed = tolerance === null ? "" : `, tolerance ${formatPercent(tolerance)}`;
   lines.push(`${describeAnswer(qualification)}${allowed}, in ${formatDuration(elapsedNs)}`);
   if (qualification.answer === "unanswered" && results.some(({ verdict }) => verdict === "not comparable")) {
-    lines.push("--numerics asks for right results only.");
+    lines.push("With --numerics only the results count, not the rates.");
   }
   return lines;
 }

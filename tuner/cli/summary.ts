@@ -129,9 +129,10 @@ function describeWinner(outcome: TuneOutcome, entry: ProfileEntry, highest: numb
   const like = { like: cellsPerSecond };
   const rate = formatRate(cellsPerSecond), most = Math.max(...tieSet.map((tie) => tie.cellsPerSecond));
   const upTo = most > cellsPerSecond ? ` (up to ${formatRate(most, like)})` : "";
-  const choice = outcome.earlierMessage === undefined
-    ? "the simplest is taken"
-    : "the profile's is kept if it is one of them, else the simplest is taken";
+  // what the CPU's configurations need of it is alike
+  const taken = `the ${uses(configuration.share, "gpu") ? "simplest" : "one that measured fastest"} is taken`;
+  const isKept = outcome.earlierMessage !== undefined;
+  const choice = isKept ? `the profile's is kept if it is one of them, else ${taken}` : taken;
   const shown = highest && formatRate(highest, like), warning = describeWarning(result);
   const hostRate = byHost &&
     `${formatRate(byHost.cellsPerSecond)} in a run of ${formatPlural(byHost.steps, "step")}`;

@@ -12,7 +12,7 @@ export function allMeasurements({ points, records: { failed, repeated, outdated 
   const count = formatCount(points.length);
   const shown = points.length > MAX_ROWS ? `The fastest ${MAX_ROWS} of ${count}` : `All ${count}`;
   const left = ([
-    [repeated, "repeated evaluations are summed up in these"],
+    [repeated, "repeated evaluations are included in these"],
     [outdated, "of kernels that have changed since are left out"],
   ] as const).filter(([count]) => count > 0).map(([count, words]) => `${formatCount(count)} ${words}. `);
   return markup`

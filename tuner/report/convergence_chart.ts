@@ -48,6 +48,6 @@ export function convergenceFigure({ entry: { search }, records, points, winner }
     "The best rate so far in the journal's runs, each configuration counted once. Dashed: the chosen one, measured again in the final round.",
     over("evaluations", ({ evaluation }) => evaluation, search.evaluated),
     over("seconds", ({ elapsedMs }) => elapsedMs / 1e3, search.elapsedMs / 1e3),
-    tableBehind("Convergence as a table", table("What was faster than all before", columns, rows)),
+    tableBehind("Convergence as a table", table("Each rate that was faster than all before", columns, rows)),
   );
 }

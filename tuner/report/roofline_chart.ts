@@ -38,7 +38,7 @@ export function rooflineFigure(view: EntryView): Html | "" {
     : ` Not in it: ${formatCount(left)} whose traffic or bandwidth is not known.`;
   return figure(
     "Roofline.",
-    `A line is what copies allow: ${lines}. Farther right: fewer bytes per cell update. Farther below the line: more of the time is lost to something else than memory.${reached}${onLine}${others}`,
+    `A line is the rate that copies allow: ${lines}. Farther right: fewer bytes per cell update. Farther below the line: memory limits less, and something else more.${reached}${onLine}${others}`,
     legend(best.filter(isPlaced).map(({ series }) => series)),
     drawChart(label, (format) => options(placed, { view, format, localities })),
     localities.length === 0 ? "" : tableBehind("Localities as a table", localityTable(view)),
