@@ -229,6 +229,7 @@ export type { Interpolation } from "./kernels/interpolation.ts";
 export type { PointCounts } from "./kernels/points.ts";
 export type { Source } from "./kernels/update.ts";
 export type { Snapshot, SnapshotOptions } from "./tuner/solver/snapshots.ts";
+export type { DeviceWishes, Message, RankDevice, World } from "./tuner/devices/world.ts";
 export { SolverError } from "./tuner/solver/solver_error.ts";
 export {
   tune,

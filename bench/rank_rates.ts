@@ -18,10 +18,10 @@ import { predictPlan } from "../models/rank_step.ts";
 import { formatChange, formatDuration, formatPercent, formatTable } from "../tuner/format.ts";
 import { median } from "../tuner/measuring/statistics.ts";
 import { readProfile } from "../tuner/profile/store.ts";
-import { chooseForRank } from "../tuner/ranks/create_rank_solver.ts";
+import { chooseForRank } from "../tuner/solver/open_on_ranks.ts";
 import { openWorld } from "../tuner/ranks/mpi_world.ts";
 import { openRankDevice } from "../tuner/ranks/open_rank_device.ts";
-import { measurePlan, planRanks } from "../tuner/ranks/plan_ranks.ts";
+import { measurePlan, planRanks } from "../tuner/solver/plan_ranks.ts";
 
 const { grid = "128x128x128", every = "1,2,4,8,16,32", decompose, passes = "3", gpu, profile } = parseArgs(
   Deno.args,

@@ -2,7 +2,7 @@ import { assert, assertEquals, assertMatch, assertStringIncludes, assertThrows }
 import { life } from "../../kernels/stencils/life.ts";
 import type { Problem } from "../../kernels/stencils/stencil.ts";
 import { RequestError } from "../../tuner/problem/request_error.ts";
-import { checkParts } from "../../tuner/ranks/plan_ranks.ts";
+import { checkParts } from "../../tuner/solver/plan_ranks.ts";
 import { judge } from "../../tuner/cli/on_ranks.ts";
 import { renderSolve, solveRecord } from "../../tuner/cli/solve.ts";
 import { fitLines } from "../../tuner/cli/terminal.ts";

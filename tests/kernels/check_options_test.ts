@@ -5,8 +5,6 @@
  */
 import { assertEquals, assertRejects, assertThrows } from "@std/assert";
 import * as facet from "../../mod.ts";
-import { createRankSolver } from "../../tuner/ranks/create_rank_solver.ts";
-import { aloneWorld } from "../../tuner/ranks/world.ts";
 import { PROFILE } from "../profile/sample_profile.ts";
 
 const grid = [8, 8, 8] as const, odd = { boks: 1 };
@@ -52,7 +50,7 @@ Deno.test("solvers, choices, searches and checks refuse unknown options before a
   const { chooseConfiguration, createSolver } = facet;
   const { configuration } = chooseConfiguration([], problem, null, { cpuWorkers: 1 });
   await using solver = await createSolver(null, problem, configuration);
-  const at = [[1, 1, 1]] as const, unknown = odd as never;
+  const at = [[1, 1, 1]] as const;
   for (
     const call of [
       () => solver.read("p", { box: { low: [0, 0, 0], size: [1, 1, 1] } } as never),
@@ -76,7 +74,6 @@ Deno.test("solvers, choices, searches and checks refuse unknown options before a
       () => createSolver(null, { ...problem, gird: grid } as never, configuration),
       () => Promise.try(() => chooseConfiguration([], { ...problem, gird: grid } as never, null)),
       () => Promise.try(() => chooseConfiguration([], problem, null, { workers: 1 } as never)),
-      () => createRankSolver(aloneWorld(), { gpu: undefined, cpuPool: undefined }, problem, [], unknown),
       () => facet.qualify(PROFILE, { fast: true } as never),
       () => facet.tune({ budget: 5 } as never),
     ]

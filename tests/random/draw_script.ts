@@ -237,8 +237,8 @@ class Script {
       if (dice.chance(0.3)) this.#write(name, dice.chance(0.3));
     }
     if (canLate && dice.chance(0.25)) this.#points();
-    if (where.on === "solver" && dice.chance(0.15)) this.calls.push({ call: "continue" });
-    if (where.on === "solver" && dice.chance(0.1)) this.#snapshots();
+    if (dice.chance(0.15)) this.calls.push({ call: "continue" });
+    if (dice.chance(0.1)) this.#snapshots();
     if (this.#hasPoints && dice.chance(0.15)) this.calls.push({ call: "traces" });
     if (dice.chance(0.25)) this.#read(dice.oneOf(visibleFields(definition)), true);
     if (dice.chance(0.08)) {

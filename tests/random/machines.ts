@@ -13,12 +13,10 @@ import {
 } from "../../mod.ts";
 import { CpuPool } from "../../tuner/devices/cpu/wasm_workers.ts";
 import { GpuDevice } from "../../tuner/devices/gpu/gpu_device.ts";
-import { createRankSolver } from "../../tuner/ranks/create_rank_solver.ts";
-import type { RankSolver } from "../../tuner/ranks/rank_solver.ts";
 import type { Configuration } from "../../tuner/configuration.ts";
 import { planOf } from "../../models/rank_part.ts";
 import { plannedProblem } from "../../kernels/planned_problem.ts";
-import { localWorlds } from "../ranks/local_world.ts";
+import { localWorlds, openRank } from "../ranks/local_world.ts";
 import { type Call, patternAt, type RandomCase } from "./random_case.ts";
 
 /** What callbacks get. */
@@ -182,7 +180,14 @@ class SolverMachine implements Machine {
   }
 
   async continue(): Promise<void> {
-    const from = await this.#solver.save();
+    await this.goOn(await this.save());
+  }
+
+  save(): Promise<Blob> {
+    return this.#solver.save();
+  }
+
+  async goOn(from: Blob): Promise<void> {
     await this.#solver[Symbol.asyncDispose]();
     this.#solver = await this.#make(from);
   }
@@ -213,14 +218,13 @@ class SolverMachine implements Machine {
   }
 }
 
-/** Ranks of one process, which share a device. */
+/** Ranks of one process, which share a device: the calls of each are the same, and rank 0 answers. */
 class RankMachine implements Machine {
-  readonly #ranks: readonly RankSolver[];
-  readonly #case: RandomCase;
+  readonly #ranks: readonly SolverMachine[];
   readonly #pool: CpuPool | undefined;
 
-  private constructor(one: RandomCase, ranks: readonly RankSolver[], pool: CpuPool | undefined) {
-    [this.#case, this.#ranks, this.#pool] = [one, ranks, pool];
+  private constructor(ranks: readonly SolverMachine[], pool: CpuPool | undefined) {
+    [this.#ranks, this.#pool] = [ranks, pool];
   }
 
   static async make(
@@ -244,15 +248,17 @@ class RankMachine implements Machine {
         cpuPool: pool,
       };
       const worlds = localWorlds(rates.length);
-      const made = await Promise.allSettled(
-        worlds.map((world, rank) =>
-          createRankSolver(world, device, open, [], { plan, choose: () => configurations[rank]! })
-        ),
-      );
+      const make = (rank: number, from?: Blob): Promise<Solver> => {
+        const options = { plan, choose: () => configurations[rank]!, from };
+        return openRank(worlds[rank]!, device, open, [], options);
+      };
+      const made = await Promise.allSettled(rates.map((_, rank) => make(rank)));
       const failed = made.find((one) => one.status === "rejected");
-      const ranks = made.flatMap((one) => one.status === "fulfilled" ? [one.value] : []);
-      if (failed === undefined) return new RankMachine(one, ranks, pool);
-      for (const rank of ranks) rank[Symbol.dispose]();
+      const ranks = made.flatMap((one, rank) =>
+        one.status === "fulfilled" ? [new SolverMachine(one.value, (from) => make(rank, from), [])] : []
+      );
+      if (failed === undefined) return new RankMachine(ranks, pool);
+      for (const rank of ranks) await rank[Symbol.asyncDispose]();
       throw failed.reason;
     } catch (error) {
       pool?.dispose();
@@ -260,83 +266,58 @@ class RankMachine implements Machine {
     }
   }
 
-  async #all<T>(of: (rank: RankSolver, index: number) => Promise<T>): Promise<T> {
+  async #all<T>(of: (rank: Machine) => Promise<T>): Promise<T> {
     const [first] = await Promise.all(this.#ranks.map(of));
     return first!;
   }
 
-  write({ name, values, ago }: Parameters<Machine["write"]>[0]): Promise<void> {
-    const cells = { name, ...(ago !== undefined && { ago }) };
-    const isProfile = this.#case.definition.profiles?.some((one) => one.name === name) ?? false;
-    return this.#all((rank) => {
-      return rank.write(cells, (...cell: number[]) => patternAt(values, isProfile ? cell.slice(0, 1) : cell));
-    });
+  write(...all: Parameters<Machine["write"]>) {
+    return this.#all((rank) => rank.write(...all));
   }
 
   run(steps: number) {
     return this.#all((rank) => rank.run(steps));
   }
 
-  sources({ name, positions, signatures, ...rest }: Parameters<Machine["sources"]>[0]): Promise<void> {
-    const sent = signatures.length === 1 ? signatures[0]! : signatures;
-    return this.#all((rank) =>
-      rank.addSources(name, positions as unknown as Positions, sent, placeOptions(rest))
-    );
+  sources(...all: Parameters<Machine["sources"]>) {
+    return this.#all((rank) => rank.sources(...all));
   }
 
-  receivers({ name, positions, every, takes, ...rest }: Parameters<Machine["receivers"]>[0], take: Take) {
-    return this.#all((rank) =>
-      rank.addReceivers(name, positions as unknown as Positions, {
-        every,
-        ...placeOptions(rest),
-        ...(takes === "samples" && { onSamples: take }),
-        ...(typeof takes === "object" && { frequencies: takes }),
-      })
-    );
+  receivers(...all: Parameters<Machine["receivers"]>) {
+    return this.#all((rank) => rank.receivers(...all));
   }
 
-  snapshots(): Promise<void> {
-    throw new RangeError("Ranks have no snapshots");
+  snapshots(...all: Parameters<Machine["snapshots"]>) {
+    return this.#all((rank) => rank.snapshots(...all));
   }
 
-  continue(): Promise<void> {
-    throw new RangeError("Ranks save checkpoints");
-  }
-
-  reset(): Promise<void> {
+  reset() {
     return this.#all((rank) => rank.reset());
   }
 
-  initialise(kind: "noise" | "integers" | "binary" | "zero", seed: number): Promise<void> {
-    return this.#all((rank) => rank.initialise({ kind, seed }));
+  async continue(): Promise<void> {
+    const [from] = await Promise.all(this.#ranks.map((rank) => rank.save()));
+    await Promise.all(this.#ranks.map((rank) => rank.goOn(from!)));
   }
 
-  async read(name: string, ago?: 1, x = 0, slices?: number): Promise<ArrayLike<number>> {
-    const { definition: { profiles = [] } } = this.#case;
-    const profile = profiles.find((one) => one.name === name);
-    if (profile === undefined) {
-      const [nx] = this.#ranks[0]!.problem.grid, cells = { name, ...(ago !== undefined && { ago }) };
-      return (await this.#all((rank) => rank.gather(cells, { x, slices: slices ?? nx - x })))!;
-    }
-    // each rank has a piece; those of ranks beside each other along other axes are alike
-    const { problem: { stencil, grid } } = this.#ranks[0]!,
-      axis = stencil.update.profiles!.find((one) => one.name === name)!.axis;
-    const all = new Float32Array(grid[axis]).fill(NaN);
-    for (const rank of this.#ranks) all.set(await rank.read({ name }), rank.part.own.low[axis]);
-    return all;
+  initialise(...all: Parameters<Machine["initialise"]>) {
+    return this.#all((rank) => rank.initialise(...all));
+  }
+
+  read(...all: Parameters<Machine["read"]>) {
+    return this.#all((rank) => rank.read(...all));
   }
 
   traces() {
-    return this.#all((rank) => rank.traces()) as Promise<readonly ArrayLike<number>[]>;
+    return this.#all((rank) => rank.traces());
   }
 
   spectra() {
-    return this.#all((rank) => rank.spectra()) as Promise<readonly ArrayLike<number>[]>;
+    return this.#all((rank) => rank.spectra());
   }
 
-  [Symbol.asyncDispose](): Promise<void> {
-    for (const rank of this.#ranks) rank[Symbol.dispose]();
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const rank of this.#ranks) await rank[Symbol.asyncDispose]();
     this.#pool?.dispose();
-    return Promise.resolve();
   }
 }

@@ -51,7 +51,7 @@ export function programOf(one: RandomCase, fault: Fault): string {
 }
 
 const RANKS = [
-  `import { createRankSolver } from "./tuner/ranks/create_rank_solver.ts";`,
+  `import { openOnRanks } from "./tuner/solver/open_on_ranks.ts";`,
   `import { CpuPool } from "./tuner/devices/cpu/wasm_workers.ts";`,
   `import { GpuDevice } from "./tuner/devices/gpu/gpu_device.ts";`,
   `import { planOf } from "./models/rank_part.ts";`,
@@ -93,7 +93,9 @@ function rankLines(
     usesGpu
       ? `const its: any = { gpu: await GpuDevice.borrow(device, { timeoutMs: 600000 }), cpuPool: undefined };`
       : `const its: any = { gpu: undefined, cpuPool: await CpuPool.create({ workers: ${workers} }) };`,
-    `const ranks = await Promise.all(localWorlds(${rates.length}).map((world, rank) => createRankSolver(world, its, problem, [], { plan, choose: () => configurations[rank] })));`,
+    `const worlds = localWorlds(${rates.length});`,
+    `const open = (from?: Blob) => Promise.all(worlds.map((world, rank) => openOnRanks(plannedProblem(problem), { world, device: its, profiles: [], plan, choose: () => configurations[rank], from })));`,
+    `let ranks = await open();`,
     `const all = async <T>(of: (rank: (typeof ranks)[0]) => Promise<T>): Promise<T> => (await Promise.all(ranks.map(of)))[0]!;`,
   ];
 }
@@ -130,10 +132,6 @@ function callOf(
   switch (call.call) {
     case "write": {
       const { name, values, ago, x, slices } = call, isProfile = profiles.some((one) => one.name === name);
-      if (isRanks) {
-        const fn = values.kind === "same" ? `() => ${values.value}` : valuesText(values, isProfile);
-        return on(`write(${json({ name, ...(ago && { ago }) })}, ${fn})`) + right;
-      }
       const options = {
         ...(ago && { ago }),
         ...(x !== undefined && { x }),
@@ -172,24 +170,20 @@ function callOf(
     case "reset":
       return on(`reset()`) + right;
     case "continue":
-      return `{ const from = await solver.save(); await solver[Symbol.asyncDispose](); solver = await F.createSolver(device, problem, configuration, { ...options, from }); }${right}`;
-    case "initialise":
       return (isRanks
-        ? on(`initialise(${json({ kind: call.kind, seed: call.seed })} as any)`)
-        : on(`initialise("${call.kind}", ${call.seed})`)) + right;
+        ? `{ const from = await all((solver) => solver.save()); ranks.forEach((rank) => rank.dispose()); ranks = await open(from); }`
+        : `{ const from = await solver.save(); await solver[Symbol.asyncDispose](); solver = await F.createSolver(device, problem, configuration, { ...options, from }); }`) +
+        right;
+    case "initialise":
+      return on(`initialise("${call.kind}", ${call.seed})`) + right;
     case "read": {
       const { name, ago, x, slices } = call;
-      const text = isRanks
-        ? `gather(${json({ name, ...(ago && { ago }) })}, { x: ${x ?? 0}, slices: ${
-          slices ?? "solver.problem.grid[0]"
-        } })`
-        : `read("${name}", ${
-          json({
-            ...(ago && { ago }),
-            ...(x !== undefined && { x }),
-            ...(slices !== undefined && { slices }),
-          })
-        })`;
+      const which = {
+        ...(ago && { ago }),
+        ...(x !== undefined && { x }),
+        ...(slices !== undefined && { slices }),
+      };
+      const text = `read("${name}", ${json(which)})`;
       return got(text) + right;
     }
     case "traces":

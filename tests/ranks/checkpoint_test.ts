@@ -37,7 +37,7 @@ Deno.test("a run goes on from a checkpoint with another number of ranks, and end
     await onRanks(CASE, device, async (solvers) => {
       const each = (work: (solver: typeof solvers[number]) => Promise<unknown>) =>
         Promise.all(solvers.map(work));
-      await each((solver) => solver.initialise(START));
+      await each((solver) => solver.initialise(START.kind, START.seed));
       await each((solver) => solver.run(1));
       await each((solver) => writeCheckpoint(solver, path, START));
       await each((solver) => solver.run(2));
@@ -89,7 +89,7 @@ Deno.test("any bit that changes is noticed, and a sum that is missing", () =>
     const path = `${directory}/state`, cpuPool = await CpuPool.create({ workers: 1 });
     const problem: Problem = { ...CASE, steps: 3 };
     await onRanks(CASE, { gpu: undefined, cpuPool }, async (solvers) => {
-      await Promise.all(solvers.map((solver) => solver.initialise(START)));
+      await Promise.all(solvers.map((solver) => solver.initialise(START.kind, START.seed)));
       await Promise.all(solvers.map((solver) => writeCheckpoint(solver, path, START)));
     });
     cpuPool.dispose();

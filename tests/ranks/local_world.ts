@@ -1,4 +1,20 @@
-import type { Message, World } from "../../tuner/ranks/world.ts";
+import type { OpenProblem } from "../../kernels/stencils/stencil.ts";
+import type { Message, RankDevice, World } from "../../tuner/devices/world.ts";
+import { checkProblem } from "../../tuner/problem/resolve_problem.ts";
+import type { Profile } from "../../tuner/profile/profile_types.ts";
+import type { FieldSolver } from "../../tuner/solver/field_solver.ts";
+import { openOnRanks, type RankSolverOptions } from "../../tuner/solver/open_on_ranks.ts";
+
+/** Opens a rank's part on a device that is open already. */
+export async function openRank(
+  world: World,
+  device: RankDevice,
+  problem: OpenProblem,
+  profiles: readonly Profile[],
+  options: RankSolverOptions = {},
+): Promise<FieldSolver> {
+  return await openOnRanks(checkProblem("share the grid", problem), { ...options, world, device, profiles });
+}
 
 /** A half of a message that waits for the other. */
 interface Half {

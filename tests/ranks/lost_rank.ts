@@ -5,17 +5,17 @@
  */
 import { onRanks } from "../../tuner/cli/on_ranks.ts";
 import { GpuDevice } from "../../tuner/devices/gpu/gpu_device.ts";
-import { createRankSolver } from "../../tuner/ranks/create_rank_solver.ts";
+import { openRank } from "./local_world.ts";
 import { life } from "../../kernels/stencils/life.ts";
 import { planOf } from "../../models/rank_part.ts";
-import type { World } from "../../tuner/ranks/world.ts";
+import type { World } from "../../tuner/devices/world.ts";
 
 async function work(world: World): Promise<number> {
   const gpu = (await GpuDevice.open())!;
   const problem = { stencil: life(), grid: [8, 16, 16], boundary: "zero", steps: 8 } as const;
   const plan = planOf(problem, { parts: [1, world.size, 1], exchangeEvery: 2, rates: [1, 1] })!;
-  using solver = await createRankSolver(world, { gpu, cpuPool: undefined }, problem, [], { plan });
-  await solver.initialise({ kind: "binary", seed: 1 });
+  using solver = await openRank(world, { gpu, cpuPool: undefined }, problem, [], { plan });
+  await solver.initialise("binary");
   await solver.run(20);
   if (world.rank === 1) gpu.device.destroy();
   await solver.run(100_000);

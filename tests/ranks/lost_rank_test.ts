@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertMatch, assertThrows } from "@std/assert";
 import { assertRefused } from "../cli/run_task.ts";
 import { waiting } from "../../tuner/ranks/mpi_world.ts";
-import { RankError } from "../../tuner/ranks/world.ts";
+import { RankError } from "../../tuner/devices/world.ts";
 import { mpirun, testUnderMpi } from "./mpirun.ts";
 
 const HAS_ADAPTER = await navigator.gpu?.requestAdapter() != null;

@@ -69,7 +69,7 @@ async function levelsOf(one: RankCase, cpuPool: CpuPool): Promise<Float32Array[]
   const { update, initialField: kind = "noise" } = one.stencil;
   const levels: Float32Array[] = [];
   await onRanks(one, { gpu: undefined, cpuPool }, async (solvers) => {
-    await Promise.all(solvers.map((solver) => solver.initialise({ kind, seed: SEED })));
+    await Promise.all(solvers.map((solver) => solver.initialise(kind, SEED)));
     for (const steps of RUNS) await Promise.all(solvers.map((solver) => solver.run(steps)));
     for (const name of update.fields) {
       for (const ago of readsPrevious(update) ? [0, 1] as const : [0] as const) {

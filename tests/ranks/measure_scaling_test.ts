@@ -3,7 +3,7 @@ import { life } from "../../kernels/stencils/life.ts";
 import { drawScaling, renderScaling } from "../../tuner/cli/scaling.ts";
 import { fitLines } from "../../tuner/cli/terminal.ts";
 import { CpuPool } from "../../tuner/devices/cpu/wasm_workers.ts";
-import { chooseForRank } from "../../tuner/ranks/create_rank_solver.ts";
+import { chooseForRank } from "../../tuner/solver/open_on_ranks.ts";
 import { localWorlds } from "./local_world.ts";
 import { measureScaling, type Scaling } from "../../tuner/ranks/measure_scaling.ts";
 

@@ -9,10 +9,10 @@ import type { Grid, Problem } from "../../kernels/stencils/stencil.ts";
 import { readsPrevious } from "../../kernels/update.ts";
 import type { Parts } from "../../models/decomposition.ts";
 import { planOf, type RankPlan } from "../../models/rank_part.ts";
-import { createRankSolver, type RankSolverOptions } from "../../tuner/ranks/create_rank_solver.ts";
-import { localWorlds } from "./local_world.ts";
+import type { RankSolverOptions } from "../../tuner/solver/open_on_ranks.ts";
+import { localWorlds, openRank } from "./local_world.ts";
 import type { RankDevice } from "../../tuner/ranks/open_rank_device.ts";
-import type { RankSolver } from "../../tuner/ranks/rank_solver.ts";
+import type { FieldSolver } from "../../tuner/solver/field_solver.ts";
 import { initialCells } from "../../tuner/devices/oracle.ts";
 import { maxAbs } from "../devices/cells.ts";
 
@@ -44,7 +44,7 @@ export function problemOfCase({ stencil, grid, boundary, survey, runs }: RankCas
 export async function onRanks(
   one: RankCase,
   device: RankDevice,
-  test: (solvers: readonly RankSolver[]) => Promise<void>,
+  test: (solvers: readonly FieldSolver[]) => Promise<void>,
   choose?: RankSolverOptions["choose"],
 ): Promise<void> {
   const plan = planOfCase(one)!;
@@ -52,7 +52,7 @@ export async function onRanks(
   const problem = problemOfCase(one);
   const options = { plan, ...(choose && { choose }) };
   const solvers = await Promise.all(
-    worlds.map((world) => createRankSolver(world, device, problem, [], options)),
+    worlds.map((world) => openRank(world, device, problem, [], options)),
   );
   try {
     await test(solvers);
@@ -63,13 +63,12 @@ export async function onRanks(
 
 /** A plane of a level of the whole grid. */
 export async function gather(
-  solvers: readonly RankSolver[],
+  solvers: readonly FieldSolver[],
   name: string,
   ago: 0 | 1,
 ): Promise<Float32Array> {
-  const [nx] = solvers[0]!.problem.grid;
   const [all] = await Promise.all(
-    solvers.map((solver) => solver.gather({ name, ago }, { x: 0, slices: nx })),
+    solvers.map((solver) => solver.read(name, { ago })),
   );
   return all!;
 }
@@ -101,7 +100,7 @@ export async function assertRanksEqualOracle(
   const { title } = stencil, { parts, exchangeEvery } = one;
   const what = `${title} ${JSON.stringify({ grid, boundary, parts, exchangeEvery, runs })}`;
   await onRanks(one, device, async (solvers) => {
-    await Promise.all(solvers.map((solver) => solver.initialise(start)));
+    await Promise.all(solvers.map((solver) => solver.initialise(kind, SEED)));
     for (const count of runs) await Promise.all(solvers.map((solver) => solver.run(count)));
     for (const [plane, name] of update.fields.entries()) {
       for (const ago of readsPrevious(update) ? [0, 1] as const : [0] as const) {

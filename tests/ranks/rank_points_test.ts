@@ -6,7 +6,7 @@ import type { Configuration } from "../../tuner/configuration.ts";
 import { CpuPool } from "../../tuner/devices/cpu/wasm_workers.ts";
 import { openDevice } from "../../tuner/devices/open_device.ts";
 import type { Position } from "../../tuner/devices/survey.ts";
-import type { RankSolver } from "../../tuner/ranks/rank_solver.ts";
+import type { FieldSolver } from "../../tuner/solver/field_solver.ts";
 import { createSolver } from "../../tuner/solver/create_solver.ts";
 import type { Solver } from "../../tuner/solver/solver.ts";
 import { testOnGpu } from "../test_on_gpu.ts";
@@ -132,18 +132,18 @@ async function recordAlone(device: GPUDevice | null, one: RankCase, configuratio
 }
 
 /** What ranks record: rank 0 all, others nothing. */
-async function recordOnRanks(solvers: readonly RankSolver[], { runs }: RankCase): Promise<unknown[]> {
+async function recordOnRanks(solvers: readonly FieldSolver[], { runs }: RankCase): Promise<unknown[]> {
   const all = await Promise.all(solvers.map((solver) =>
     recordOn(
       Object.assign(solver, {
-        put: (name: string, value: typeof mAt) => solver.write({ name }, value),
-        noise: () => solver.initialise({ kind: "noise", seed: 5 }),
+        put: (name: string, value: typeof mAt) => solver.write(name, value),
+        noise: () => solver.initialise("noise", 5),
       }),
       runs,
     )
   ));
   for (const others of all.slice(1)) {
-    assertEquals(others, [undefined, undefined, 0, undefined, undefined, undefined, undefined, []]);
+    assertEquals(others, [[], [], 0, [], [], [], [], []]);
   }
   return all[0]!;
 }
@@ -229,7 +229,7 @@ testOnGpu(
     device?.destroy();
     for (const traversal of ["stepwise", "diamond-torre"]) {
       await onRanks(one, { gpu, cpuPool: undefined }, async (solvers) => {
-        await Promise.all(solvers.map((solver) => solver.initialise({ kind: "integers", seed: 3 })));
+        await Promise.all(solvers.map((solver) => solver.initialise("integers", 3)));
         const [traces] = await Promise.all(solvers.map(record));
         assertEquals(traces, expected, traversal);
         for (const solver of solvers) {

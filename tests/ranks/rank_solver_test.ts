@@ -3,7 +3,10 @@ import { along, equation } from "../../kernels/equation.ts";
 import { add } from "../../kernels/operations.ts";
 import { life } from "../../kernels/stencils/life.ts";
 import { CpuPool } from "../../tuner/devices/cpu/wasm_workers.ts";
-import { createRankSolver } from "../../tuner/ranks/create_rank_solver.ts";
+import { createSolver } from "../../tuner/solver/create_solver.ts";
+import type { Snapshot } from "../../tuner/solver/snapshots.ts";
+import type { Solver, SolverOptions } from "../../tuner/solver/solver.ts";
+import { localWorlds, openRank } from "./local_world.ts";
 import type { Configuration } from "../../tuner/configuration.ts";
 import { testOnGpu } from "../test_on_gpu.ts";
 import { verifyRanks } from "../../tuner/ranks/verify_ranks.ts";
@@ -104,22 +107,20 @@ Deno.test("a rank's materials are there from the start, and wrong calls are refu
       }
       for (const seed of [NaN, 1.5, -1]) {
         await assertRejects(
-          () => solver!.initialise({ kind: "noise", seed }),
+          () => solver!.initialise("noise", seed),
           RangeError,
           "the seed must be",
         );
       }
-      const endless = { ...solver!.plan, exchangeEvery: 0 }, device = { gpu: undefined, cpuPool };
+      const endless = { ...solver!.field.plan, exchangeEvery: 0 }, device = { gpu: undefined, cpuPool };
       await assertRejects(
-        () => createRankSolver(solver!.world, device, solver!.problem, [], { plan: endless }),
+        () => openRank(solver!.field.world, device, solver!.problem, [], { plan: endless }),
         RangeError,
         "Cannot exchange: wanted a whole number of steps, at least 1: found 0",
       );
-      await assertRejects(() => solver!.read({ ago: 1 }), RangeError, "ago must be 0 for u");
-      await assertRejects(() => solver!.gather({}, { x: 3, slices: 2 }), RangeError, "within 0 to 3");
-      const odd = () => solver!.write({ name: "u" }, () => undefined as unknown as number);
-      const unexpected = () => solver!.addReceivers("u", [[1, 1, 1]]);
-      await assertRejects(unexpected, RangeError, "a problem with a survey is wanted");
+      await assertRejects(() => solver!.read("u", { ago: 1 }), RangeError, "ago must be 0 for u");
+      await assertRejects(() => solver!.read("u", { x: 3, slices: 2 }), RangeError, "within 0 to 3");
+      const odd = () => solver!.write("u", () => undefined as unknown as number);
       await assertRejects(odd, RangeError, "the function must return a number, also at (3, 0, 0)");
     });
   } finally {
@@ -143,15 +144,15 @@ Deno.test("a rank's axis profiles have the values of its own cells, from a funct
     exchangeEvery: 1,
   } as const;
   await onRanks({ ...one, runs: [2] }, { gpu: undefined, cpuPool }, async (solvers) => {
-    await Promise.all(solvers.map((solver) => solver.write({ name: "dz" }, (i) => 100 * i)));
+    await Promise.all(solvers.map((solver) => solver.write("dz", (i) => 100 * i)));
     await Promise.all(solvers.map((solver) => solver.run(2)));
     const value = (i: number): number => 2 * ((Math.floor(i / nz) + 1) % ny + ny + 100 * (i % nz));
     assertEquals(
       await gather(solvers, "u", 0),
       Float32Array.from({ length: 2 * ny * nz }, (_, i) => value(i)),
     );
-    const own = await Promise.all(solvers.map((solver) => solver.read({ name: "dy" })));
-    assertEquals(own.map((values) => [...values]), [[5, 6, 7], [5, 6, 7], [8, 9], [8, 9]]);
+    const whole = await Promise.all(solvers.map((solver) => solver.read("dy")));
+    assertEquals(whole.map((values) => [...values]), new Array(4).fill([5, 6, 7, 8, 9]));
   });
   cpuPool.dispose();
 });
@@ -166,17 +167,19 @@ Deno.test("a rank rounds what it writes into its cells of a packed material, and
   const one = { stencil, grid: [4, 2, 2], boundary: "zero", parts: [2, 1, 1], exchangeEvery: 1 } as const;
   const cpuPool = await CpuPool.create({ workers: 1 }), unit = 2 ** -9;
   await onRanks({ ...one, runs: [1] }, { gpu: undefined, cpuPool }, async (solvers) => {
-    await Promise.all(solvers.map((solver) => solver.write({ name: "m" }, (x) => x + 0.3)));
-    const own = await Promise.all(solvers.map((solver) => solver.read({ name: "m" })));
+    await Promise.all(solvers.map((solver) => solver.write("m", (x) => x + 0.3)));
+    const own = await Promise.all(solvers.map(async ({ field, field: { own } }) => {
+      const cells = new Float32Array(8);
+      await field.readOwn({ ago: 0, plane: 1, planes: 1, ...own }, cells);
+      return cells;
+    }));
     const rounded = [0, 1, 2, 3].map((x) => Math.round((x + 0.3) / unit) * unit);
     assertEquals(own.map((values) => [values[0], values[4]]), [rounded.slice(0, 2), rounded.slice(2)]);
-    const beyond = solvers.map((solver) => solver.write({ name: "m" }, () => 65));
+    const beyond = solvers.map((solver) => solver.write("m", () => 65));
     for (const one of beyond) {
       await assertRejects(() => one, RangeError, "Cannot write m: values must lie from 0 to 64: found 65");
     }
-    const broken = solvers.map((solver) =>
-      solver.write({ name: "u" }, (x, y, z) => x * y * z === 3 ? NaN : 1)
-    );
+    const broken = solvers.map((solver) => solver.write("u", (x, y, z) => x * y * z === 3 ? NaN : 1));
     await broken[0];
     const reason = "Cannot write u: numbers that f32 can hold are wanted: found NaN at (3, 1, 1)";
     await assertRejects(() => broken[1]!, RangeError, reason);
@@ -189,12 +192,68 @@ Deno.test("ranks are verified where each cell has materials and F(t−1) is read
   const cpuPool = await CpuPool.create({ workers: 1 }), device = { gpu: undefined, cpuPool };
   const start = { kind: "integers", seed: 4 } as const;
   await onRanks({ ...one, exchangeEvery: 1, runs: [3] }, device, async (solvers) => {
-    await Promise.all(solvers.map((solver) => solver.initialise(start)));
+    await Promise.all(solvers.map((solver) => solver.initialise(start.kind, start.seed)));
     await Promise.all(solvers.map((solver) => solver.run(3)));
     const [verified] = await Promise.all(solvers.map((solver) => verifyRanks(solver, device, start)));
     assertEquals(verified?.maxError, 0);
   });
   cpuPool.dispose();
+});
+
+/** What a program sees that calls a solver, whatever world it is in: on rank 0 all of it. */
+async function playOn(solver: Solver, from: (solver: Solver) => Promise<Solver>): Promise<unknown[]> {
+  const seen: unknown[] = [], [name] = solver.problem.stencil.update.fields;
+  const onSnapshot = ({ step, values }: Snapshot) => void seen.push(step, values.slice());
+  await solver.initialise("integers", 2);
+  await solver.write(name!, (x, y, z) => x + 2 * y - z, { x: 2, slices: 5 });
+  await solver.addSnapshots(name!, {
+    every: 2,
+    box: { low: [1, 2, 3], size: [6, 3, 4] },
+    stride: 2,
+    onSnapshot,
+  });
+  await solver.run(3);
+  // of a problem that announced none
+  await solver.addReceivers(name!, [[3, 4, 5], [7, 1, 1]]);
+  await solver.run(2);
+  seen.push(await solver.read(), await solver.read(name, { ago: 1, x: 3, slices: 2 }), await solver.traces());
+  const next = await from(solver);
+  await next.run(3);
+  seen.push(next.step, await next.read(), await next.traces());
+  await next[Symbol.asyncDispose]();
+  return seen;
+}
+
+Deno.test("createSolver takes a world: ranks give the bits that one gives, on rank 0", async () => {
+  const problem = { stencil: wholeNumberWave(2), grid: [9, 8, 10], boundary: "periodic", steps: 4 } as const;
+  const one = { device: null } as const;
+  const expected = await playOn(await createSolver(problem, one), async (solver) => {
+    const from = await solver.save();
+    solver.dispose();
+    return await createSolver(problem, { ...one, from });
+  });
+  const worlds = localWorlds(2), saved = Promise.withResolvers<Blob>();
+  const found = await Promise.all(worlds.map(async (world) => {
+    const options = { ...one, world, exchangeEvery: 2, decompose: [1, 2, 1] } as const;
+    return await playOn(await createSolver(problem, options), async (solver) => {
+      const from = await solver.save();
+      if (world.rank === 0) saved.resolve(from);
+      else assertEquals(from.size, 0);
+      solver.dispose();
+      return await createSolver(problem, { ...options, from: await saved.promise });
+    });
+  }));
+  assertEquals(found[0], expected);
+  assertEquals(found[1], [new Float32Array(), new Float32Array(), [], 8, new Float32Array(), []]);
+  for (const options of [{ refine: true }, { configuration: {} }, { buffers: [] }] as SolverOptions[]) {
+    const [name] = Object.keys(options);
+    await assertRejects(
+      () => createSolver(problem, { world: worlds[0]!, ...options }),
+      RangeError,
+      `among ranks ${name} is not wanted`,
+    );
+  }
+  await assertRejects(() => createSolver(problem, { exchangeEvery: 2 }), RangeError, "without a world");
 });
 
 testOnGpu("ranks on a GPU agree with the oracle bit for bit, the torre too", async (gpu) => {

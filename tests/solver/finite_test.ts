@@ -134,10 +134,10 @@ Deno.test("on ranks all say it, and a run that is measured does not", async () =
   await onRanks(one, { gpu: undefined, cpuPool }, async (solvers) => {
     const each = (work: (solver: typeof solvers[number]) => Promise<unknown>) =>
       Promise.allSettled(solvers.map(work));
-    await each((solver) => solver.write({ name: "u" }, () => 1));
-    await each((solver) => solver.write({ name: "c" }, (x, y) => x === 20 && y === 11 ? 9 : 0.1));
-    await each((solver) => solver.write({ name: "u" }, (x, y) => (x * 7 + y * 3) % 5 / 5));
-    const measured = await each((solver) => solver.run(600, true));
+    await each((solver) => solver.write("u", () => 1));
+    await each((solver) => solver.write("c", (x, y) => x === 20 && y === 11 ? 9 : 0.1));
+    await each((solver) => solver.write("u", (x, y) => (x * 7 + y * 3) % 5 / 5));
+    const measured = await each((solver) => solver.field.run(600));
     assert(measured.every(({ status }) => status === "fulfilled"));
     for (const result of await each((solver) => solver.run(0))) {
       assert(result.status === "rejected");

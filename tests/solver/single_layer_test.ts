@@ -12,10 +12,9 @@ import type { Configuration } from "../../tuner/configuration.ts";
 import { CpuPool } from "../../tuner/devices/cpu/wasm_workers.ts";
 import { chooseConfiguration } from "../../tuner/profile/choose.ts";
 import { describeProblem, problemOf } from "../../tuner/profile/profile_problem.ts";
-import { createRankSolver } from "../../tuner/ranks/create_rank_solver.ts";
 import { createSolver, solverLayout } from "../../tuner/solver/create_solver.ts";
 import type { Solver } from "../../tuner/solver/solver.ts";
-import { localWorlds } from "../ranks/local_world.ts";
+import { localWorlds, openRank } from "../ranks/local_world.ts";
 import { testOnGpu } from "../test_on_gpu.ts";
 import "../own_thread.ts";
 
@@ -195,11 +194,11 @@ Deno.test("two ranks share a single layer along x or y", async () => {
   for (const parts of [[2, 1, 1], [1, 2, 1]] as const) {
     const options = { parts, exchangeEvery: 2, choose: plain };
     const solvers = await Promise.all(
-      localWorlds(2).map((world) => createRankSolver(world, device, problem, [], options)),
+      localWorlds(2).map((world) => openRank(world, device, problem, [], options)),
     );
-    await Promise.all(solvers.map((solver) => solver.write({}, start)));
+    await Promise.all(solvers.map((solver) => solver.write("F", start)));
     await Promise.all(solvers.map((solver) => solver.run(4)));
-    const [all] = await Promise.all(solvers.map((solver) => solver.gather({}, { x: 0, slices: 12 })));
+    const [all] = await Promise.all(solvers.map((solver) => solver.read()));
     assert(all !== undefined);
     assertEquals(all, await alone.read());
     for (const solver of solvers) solver[Symbol.dispose]();

@@ -11,10 +11,9 @@ import { CpuPool } from "../../tuner/devices/cpu/wasm_workers.ts";
 import { openDevice } from "../../tuner/devices/open_device.ts";
 import { pointsOfBox } from "../../tuner/devices/survey.ts";
 import { chooseConfiguration } from "../../tuner/profile/choose.ts";
-import { createRankSolver } from "../../tuner/ranks/create_rank_solver.ts";
 import { createSolver, solverLayout } from "../../tuner/solver/create_solver.ts";
 import type { Snapshot } from "../../tuner/solver/snapshots.ts";
-import { localWorlds } from "../ranks/local_world.ts";
+import { localWorlds, openRank } from "../ranks/local_world.ts";
 import { testOnGpu } from "../test_on_gpu.ts";
 
 const PLANE = { dimensions: 2 } as const, grid = [13, 17] as const, [nx, ny] = grid;
@@ -256,23 +255,21 @@ Deno.test("two ranks share a plane along x or y, and compute what one does", asy
     for (const parts of [[2, 1], [1, 2]] as const) {
       const solvers = await Promise.all(
         localWorlds(2).map((world) =>
-          createRankSolver(world, device, problem, [], { parts, exchangeEvery: 2, choose })
+          openRank(world, device, problem, [], { parts, exchangeEvery: 2, choose })
         ),
       );
-      await Promise.all(solvers.map((solver) => solver.initialise({ kind: "zero", seed: 1 })));
-      await Promise.all(solvers.map((solver) => solver.write({}, start)));
+      await Promise.all(solvers.map((solver) => solver.initialise("zero")));
+      await Promise.all(solvers.map((solver) => solver.write(name!, start)));
       await Promise.all(solvers.map((solver) => solver.addReceivers(name!, [[7, 9], [13, 0]])));
       await Promise.all(solvers.map((solver) => solver.run(5)));
-      const [all] = await Promise.all(solvers.map((solver) => solver.gather({}, { x: 0, slices: 14 })));
+      const [all] = await Promise.all(solvers.map((solver) => solver.read()));
       assertEquals(all, await alone.read(), `${parts}`);
       const [traces] = await Promise.all(solvers.map((solver) => solver.traces()));
       assertEquals(traces, await alone.traces());
       for (const solver of solvers) solver[Symbol.dispose]();
     }
     // a part's end is no image, while its grid's y is; what computes it is chosen
-    const chosen = localWorlds(2).map((world) =>
-      createRankSolver(world, device, problem, [], { parts: [2, 1] })
-    );
+    const chosen = localWorlds(2).map((world) => openRank(world, device, problem, [], { parts: [2, 1] }));
     for (const solver of await Promise.all(chosen)) solver[Symbol.dispose]();
   }
   cpuPool.dispose();

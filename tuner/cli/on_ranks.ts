@@ -3,7 +3,7 @@ import { DeviceError, deviceFailed } from "../devices/device_error.ts";
 import { RequestError } from "../problem/request_error.ts";
 import { openWorld, startedRanks } from "../ranks/mpi_world.ts";
 import { type DeviceWishes, type OpenedDevice, openRankDevice } from "../ranks/open_rank_device.ts";
-import { RankError, type World } from "../ranks/world.ts";
+import { RankError, type World } from "../devices/world.ts";
 import { SolverError } from "../solver/solver_error.ts";
 import { VERSION } from "../version.ts";
 import type { Options, Values } from "./options.ts";

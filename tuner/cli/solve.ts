@@ -22,12 +22,12 @@ import { describeConfiguration } from "../profile/describe.ts";
 import { describeProblem } from "../profile/profile_problem.ts";
 import type { Profile } from "../profile/profile_types.ts";
 import { readProfile } from "../profile/store.ts";
-import { chooseForRank } from "../ranks/create_rank_solver.ts";
+import { chooseForRank, openOnRanks } from "../solver/open_on_ranks.ts";
 import type { OpenedDevice } from "../ranks/open_rank_device.ts";
-import { checkParts, type MeasuredPlan, planRanks } from "../ranks/plan_ranks.ts";
-import { type RankRun, RankSolver } from "../ranks/rank_solver.ts";
+import { checkParts, type MeasuredPlan, planRanks } from "../solver/plan_ranks.ts";
+import type { FieldSolver } from "../solver/field_solver.ts";
 import { verifyRanks } from "../ranks/verify_ranks.ts";
-import type { World } from "../ranks/world.ts";
+import type { World } from "../devices/world.ts";
 import { onRanks, type Request } from "./on_ranks.ts";
 import { COMMON, count, type Options, output, profileInput, type Values, workers } from "./options.ts";
 import { chosenStencil, parts, PROBLEM } from "./problem_options.ts";
@@ -147,10 +147,12 @@ async function solve(world: World, device: OpenedDevice, options: Solving): Prom
     choose,
     timePart: PLANNING_PART,
   });
-  using solver = await RankSolver.create(world, device, problem, { plan: plan.plan, choose });
+  // the device ends with the command
+  const { gpu, cpuPool, deviceMemory } = device, its = { gpu, cpuPool, deviceMemory };
+  using solver = await openOnRanks(problem, { world, device: its, profiles, plan: plan.plan });
   const fresh: Start = { kind: problem.stencil.initialField ?? "noise", seed: options.seed };
   const start = from === undefined ? fresh : from.start;
-  if (from === undefined) await solver.initialise(fresh);
+  if (from === undefined) await solver.initialise(fresh.kind, fresh.seed);
   else await restoreCheckpoint(solver, options.checkpoint!, from);
   const runs = await world.shareAll(await runAll(solver, start, options));
   // 0 where no profile is of these devices, or none of them holds the whole grid
@@ -169,20 +171,33 @@ async function solve(world: World, device: OpenedDevice, options: Solving): Prom
 
 /** Runs up to the last step, with checkpoints, whose time does not count. */
 async function runAll(
-  solver: RankSolver,
+  solver: FieldSolver,
   start: Start | undefined,
   { checkpoint, every = Infinity }: Pick<Values<typeof OPTIONS>, "checkpoint" | "every">,
 ): Promise<RankRun> {
-  const { world, problem: { steps } } = solver;
+  const { world, problem: { steps } } = solver.field;
   const sum = { steps: 0, wallNs: 0, computeNs: 0, exchangeNs: 0 };
   while (solver.step < steps) {
     await world.meet();
-    const run = await solver.run(Math.min(every, steps - solver.step));
+    const count = Math.min(every, steps - solver.step), beganMs = performance.now();
+    const { deviceNs } = await solver.run(count), wallNs = (performance.now() - beganMs) * 1e6;
+    const run = { steps: count, wallNs, computeNs: deviceNs, exchangeNs: wallNs - deviceNs };
     for (const name of ["steps", "wallNs", "computeNs", "exchangeNs"] as const) sum[name] += run[name];
     await solver.run(0); // which looks whether all is finite
     if (checkpoint !== undefined) await writeCheckpoint(solver, checkpoint, start);
   }
   return sum;
+}
+
+/** What a rank's run took. */
+interface RankRun {
+  readonly steps: number;
+  /** By the host's clock. */
+  readonly wallNs: number;
+  /** Of it, the device's computing. */
+  readonly computeNs: number;
+  /** The rest: packing, waiting, sending and receiving. */
+  readonly exchangeNs: number;
 }
 
 /** What came of it. */

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import type { Problem } from "../../kernels/stencils/stencil.ts";
+import { cellsOf, type Problem } from "../../kernels/stencils/stencil.ts";
 import type { Start } from "../../kernels/initial_field.ts";
 import { crc32 } from "../platform.ts";
 import { RequestError } from "../problem/request_error.ts";
@@ -21,7 +21,7 @@ import {
   WHOLE,
   writeHeader,
 } from "../solver/state.ts";
-import type { RankSolver } from "./rank_solver.ts";
+import type { FieldSolver } from "../solver/field_solver.ts";
 
 /**
  * Writes a checkpoint in place of an earlier one: whole, or not at all. Every rank calls it.
@@ -29,7 +29,7 @@ import type { RankSolver } from "./rank_solver.ts";
  * @param path on a file system that all ranks see
  */
 export async function writeCheckpoint(
-  solver: RankSolver,
+  solver: FieldSolver,
   path: string,
   start: Start | undefined,
 ): Promise<void> {
@@ -45,8 +45,8 @@ function fileFailed(what: string): (error: unknown) => never {
   };
 }
 
-async function write(solver: RankSolver, path: string, start: Start | undefined): Promise<void> {
-  const { problem, world, step, part: { own } } = solver, target = await resolveTarget(path);
+async function write(solver: FieldSolver, path: string, start: Start | undefined): Promise<void> {
+  const { step, field, field: { problem, world, own } } = solver, target = await resolveTarget(path);
   const unfinished = `${target}.unfinished`, survey = (await solver.survey()).saved();
   if (world.rank === 0) {
     using file = await Deno.open(unfinished, { write: true, create: true, truncate: true });
@@ -61,8 +61,9 @@ async function write(solver: RankSolver, path: string, start: Start | undefined)
     using file = await Deno.open(unfinished, { write: true });
     for (const { box, at, together, profile } of cellsIn(problem, own)) {
       const cells = profile === undefined
-        ? await solver.readBox(box)
-        : await solver.read({ name: profile.name });
+        ? new Float32Array(cellsOf(box.size))
+        : field.profiles.values[profile.index]!.slice(box.low[profile.axis]);
+      if (profile === undefined) await field.readOwn(box, cells);
       for (let i = 0; i < at.length; i++) {
         await file.seek(at[i]!, Deno.SeekMode.Start);
         await writeAll(file, new Uint8Array(cells.buffer, 4 * i * together, 4 * together));
@@ -137,46 +138,20 @@ export async function readCheckpoint(path: string, problem: Problem, to = "go on
 }
 
 /** Sets a solver's fields, materials, profiles and points to a checkpoint's. Every rank calls it. */
-export async function restoreCheckpoint(solver: RankSolver, path: string, from: SavedState): Promise<void> {
+export async function restoreCheckpoint(solver: FieldSolver, path: string, from: SavedState): Promise<void> {
   await restore(solver, path, from).catch(fileFailed(`Cannot go on from ${path}`));
 }
 
-async function restore(solver: RankSolver, path: string, from: SavedState): Promise<void> {
-  const { problem, part: { own } } = solver, { survey: [json, values], step } = from;
-  await solver.initialise({ kind: "zero", seed: 1, step });
+async function restore(solver: FieldSolver, path: string, from: SavedState): Promise<void> {
   using file = await Deno.open(path);
-  const readInto = async (bytes: Uint8Array): Promise<void> => {
-    for (let done = 0; done < bytes.length;) {
+  await solver.restore(from, async (at, length) => {
+    const bytes = new Uint8Array(length);
+    await file.seek(at, Deno.SeekMode.Start);
+    for (let done = 0; done < length;) {
       const count = await file.read(bytes.subarray(done));
       if (count === null) throw new RequestError(`Cannot go on from ${path}: it has become shorter`);
       done += count;
     }
-  };
-  for (const { box, at, together, levels, profile } of cellsIn(problem, own)) {
-    if (profile !== undefined) continue;
-    const cells = new Float32Array(at.length * together), bytes = bytesIn(cells);
-    for (let i = 0; i < at.length; i++) {
-      await file.seek(at[i]!, Deno.SeekMode.Start);
-      await readInto(bytes.subarray(4 * i * together, 4 * (i + 1) * together));
-    }
-    for (const ago of levels) await solver.writeBox({ ...box, ago }, cells);
-  }
-  // a rank needs profiles around its own cells, too
-  for (const { box, at: [at], profile } of cellsIn(problem)) {
-    if (profile === undefined) continue;
-    const whole = new Float32Array(box.size[profile.axis]);
-    await file.seek(at!, Deno.SeekMode.Start);
-    await readInto(bytesIn(whole));
-    await solver.write({ name: profile.name }, (i) => whole[i]!);
-  }
-  await solver.restored();
-  if (json === 0) return;
-  const text = new Uint8Array(json), all = new Float32Array(values);
-  await file.seek(startOfSurvey(problem), Deno.SeekMode.Start);
-  for (const bytes of [text, bytesIn(all)]) await readInto(bytes);
-  let taken = 0;
-  (await solver.survey()).restore(
-    JSON.parse(new TextDecoder().decode(text)),
-    (count) => all.slice(taken, taken += count),
-  );
+    return bytes;
+  });
 }

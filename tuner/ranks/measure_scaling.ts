@@ -3,9 +3,8 @@ import { arrangements, gridOf, type Parts } from "../../models/decomposition.ts"
 import type { RankPlan } from "../../models/rank_part.ts";
 import { bestPlan, type RankCosts } from "../../models/rank_step.ts";
 import type { Configuration } from "../configuration.ts";
-import { measurePlan, planRanks } from "./plan_ranks.ts";
-import type { RankDevice } from "./open_rank_device.ts";
-import type { World } from "./world.ts";
+import { measurePlan, planRanks } from "../solver/plan_ranks.ts";
+import type { RankDevice, World } from "../devices/world.ts";
 
 /** A number of ranks with the plan that should be fastest, and what it takes. */
 export interface ScalingPoint {

@@ -4,8 +4,9 @@
  * @module
  */
 import { setImmediate } from "node:timers";
+import { openRankDevice } from "./open_rank_device.ts";
 import { RequestError } from "../problem/request_error.ts";
-import { aloneWorld, type Message, RankError, type World } from "./world.ts";
+import { aloneWorld, type Message, RankError, type World } from "../devices/world.ts";
 
 /** MPI_THREAD_FUNNELED: only this thread calls MPI. MPI_UNDEFINED: this rank is in no part of a world. */
 const FUNNELED = 1, UNDEFINED = -32766;
@@ -47,7 +48,9 @@ export async function openWorld(patience: Patience = {}): Promise<World> {
   const started = startedRanks();
   if (started === undefined) return aloneWorld();
   const library = openMpiLibrary(started.variable), world = mpiWorld(library, patience);
-  if (world.size === started.size) return world;
+  if (world.size === started.size) {
+    return { ...world, openDevice: (wishes) => openRankDevice(world, wishes) };
+  }
   await world.close();
   throw new RankError(
     `Cannot find the ranks: mpirun started ${started.size}, and ${library.path} (${library.kind}) finds ` +

@@ -3,17 +3,9 @@ import { requestAdapter } from "../devices/device.ts";
 import { GpuDevice } from "../devices/gpu/gpu_device.ts";
 import { takeInTurn, takeWantedGpu } from "../devices/gpu_choice.ts";
 import { gpuName } from "../devices/vendors.ts";
-import type { World } from "./world.ts";
+import type { DeviceWishes, RankDevice, World } from "../devices/world.ts";
 
-/** What a rank computes with: a GPU, or workers of its CPU. */
-export interface RankDevice {
-  /** @internal */
-  readonly gpu: GpuDevice | undefined;
-  /** @internal */
-  readonly cpuPool: CpuPool | undefined;
-  /** Bytes of the GPU's memory that levels may take; more pass through a window. @default {all there is} */
-  readonly deviceMemory?: number | undefined;
-}
+export type { DeviceWishes, RankDevice };
 
 /** A rank's device, and what it is called. */
 export interface OpenedDevice extends RankDevice, Disposable {
@@ -23,18 +15,6 @@ export interface OpenedDevice extends RankDevice, Disposable {
   readonly place: string;
   /** Why it is not the GPU whose turn it is. */
   readonly note: string | undefined;
-}
-
-/** Which device. */
-export interface DeviceWishes {
-  /** A GPU's index, name or PCI address. @default {FACET_GPU; without it the ranks of a machine take its GPUs in turn} */
-  readonly gpu?: string | undefined;
-  /** Computes with CPU workers. */
-  readonly noGpu?: boolean;
-  /** Bytes of the GPU's memory that levels may take; more pass through a window. @default {all there is} */
-  readonly deviceMemory?: number | undefined;
-  /** Workers, instead of a GPU. @default {this rank's share of the cores, where there is no GPU} */
-  readonly cpuWorkers?: number | undefined;
 }
 
 /**

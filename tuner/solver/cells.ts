@@ -7,6 +7,7 @@ import { packingOf } from "../../kernels/packing.ts";
 import { axisNames, type Grid, ownOf, type Problem } from "../../kernels/stencils/stencil.ts";
 import { type Material, readsPrevious, type ValueRange } from "../../kernels/update.ts";
 import type { GridSlices } from "../devices/shared/part_field.ts";
+import type { Rows } from "../devices/shared/shared_field.ts";
 import { describeValue } from "../format.ts";
 import { refuserOf } from "../problem/request_error.ts";
 import type { CellsOptions, CellValues } from "./solver.ts";
@@ -136,23 +137,32 @@ export function checked<T extends CellValues>({ stencil }: Problem, name: string
   }) as unknown as T;
 }
 
-/** Values of a slice, by its x in the whole grid; of a list those that it holds now. */
+/** Values of a slice, by its x in the whole grid, or of some rows of it; of a list those that it holds now. */
 export function sliceSource(
   name: string,
   values: CellValues,
   { x: first, slices, stored }: Pick<CellRange, "x" | "slices" | "stored">,
   [, ny, nz]: Grid,
   of = `${slices} slices`,
-): (x: number) => Float32Array {
-  const refuse = refuserOf(`write ${name}`);
-  const inSlice = ny * nz;
+): (x: number, rows?: Rows) => Float32Array {
+  const refuse = refuserOf(`write ${name}`), inSlice = ny * nz, whole: Rows = { low: [0, 0], size: [ny, nz] };
+  /** A value for each cell of rows, of its y, z and number in the slice. */
+  const fill = (
+    { low: [y, z], size: [rows, cells] }: Rows,
+    of: (y: number, z: number, i: number) => number,
+  ) => {
+    // round the ring, where it is one
+    return new Float32Array(rows * cells).map((_, i) => {
+      const [row, cell] = [(y + Math.floor(i / cells) + ny) % ny, (z + i % cells + nz) % nz];
+      return of(row, cell, row * nz + cell);
+    });
+  };
   if (typeof values === "number") {
-    const same = new Float32Array(inSlice).fill(stored(values, first, 0));
-    return () => same;
+    const value = stored(values, first, 0), same = new Float32Array(inSlice).fill(value);
+    return (_, rows) => rows ? fill(rows, () => value) : same;
   }
   if (typeof values === "function") {
-    return (x) =>
-      new Float32Array(inSlice).map((_, i) => stored(values(x, Math.floor(i / nz), i % nz), x, i));
+    return (x, rows = whole) => fill(rows, (y, z, i) => stored(values(x, y, z), x, i));
   }
   if (typeof values !== "object" || typeof values?.length !== "number") {
     refuse("values are a number, a list of numbers or a function of the cell", describeValue(values));
@@ -168,5 +178,8 @@ export function sliceSource(
     // a call for each would take several times as long
     if (!(copy[i]! >= lowest && copy[i]! <= highest)) copy[i] = stored(values[i]!, first, i);
   }
-  return (x) => copy.subarray((x - first) * inSlice, (x - first + 1) * inSlice);
+  return (x, rows) => {
+    const slice = copy.subarray((x - first) * inSlice, (x - first + 1) * inSlice);
+    return rows ? fill(rows, (_y, _z, i) => slice[i]!) : slice;
+  };
 }

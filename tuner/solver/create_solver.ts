@@ -19,6 +19,7 @@ import { compilePlan } from "../devices/gpu/gpu_pipelines.ts";
 import { SharedField } from "../devices/shared/shared_field.ts";
 import { longRunGain, partOf, planGpuPart } from "../devices/shared/shares.ts";
 import { CpuPool } from "../devices/cpu/wasm_workers.ts";
+import type { World } from "../devices/world.ts";
 import { checkProblem, levelBytes, windowOf } from "../problem/resolve_problem.ts";
 import { refuserOf } from "../problem/request_error.ts";
 import { type Configuration, configurationKey } from "../configuration.ts";
@@ -27,6 +28,7 @@ import { type Choice, chooseConfiguration } from "../profile/choose.ts";
 import { ownProfile } from "../profile/own_profile.ts";
 import type { Profile } from "../profile/profile_types.ts";
 import { FieldSolver } from "./field_solver.ts";
+import { ANY_POINTS, bytesOf, openDeviceOf, openOnRanks } from "./open_on_ranks.ts";
 import { type Contender, Refinement } from "./refinement.ts";
 import type { Solver, SolverOptions } from "./solver.ts";
 import { failingAs, SolverError } from "./solver_error.ts";
@@ -115,6 +117,8 @@ export async function createSolver(
   const isFormer = configuration !== undefined, asked = (isFormer ? second : first) as OpenProblem;
   const former = isRecord(last) ? { ...last, device: first ?? null, configuration } : last;
   const problem = checkProblem("create the solver", asked), options = checked(isFormer ? former : second);
+  const { world } = options;
+  if (world !== undefined && world.size > 1) return await openInWorld(problem, { ...options, world });
   const { device = await openFor(options) } = options, isOpened = device !== options.device;
   const open = async (on: Problem, choice?: Choice): Promise<Solver> => {
     const how = choice ?? { configuration: options.configuration!, runnersUp: true as const };
@@ -155,6 +159,9 @@ function checked(given: unknown = {}): SolverOptions & { readonly timeoutMs: num
     "profile",
     "configuration",
     "deviceMemory",
+    "world",
+    "decompose",
+    "exchangeEvery",
     "buffers",
     "timeoutMs",
     "workerUrl",
@@ -168,6 +175,16 @@ function checked(given: unknown = {}): SolverOptions & { readonly timeoutMs: num
   }
   if (typeof refine !== "boolean" && !Array.isArray(refine)) {
     refuse("refine must be a boolean or a list of configurations", describeValue(refine));
+  }
+  const { world, decompose, exchangeEvery } = options, isAmongRanks = (world?.size ?? 1) > 1;
+  const unwanted = isAmongRanks
+    ? { configuration, buffers, refine: refine || undefined }
+    : world === undefined
+    ? { decompose, exchangeEvery }
+    : {};
+  for (const [name, value] of Object.entries(unwanted)) {
+    const where = isAmongRanks ? "among ranks" : "without a world";
+    if (value !== undefined) refuse(`${where} ${name} is not wanted`, describeValue(value));
   }
   const own = configuration === undefined ? [] : [configuration];
   for (const one of [...own, ...Array.isArray(refine) ? refine : []]) {
@@ -193,6 +210,22 @@ function checked(given: unknown = {}): SolverOptions & { readonly timeoutMs: num
     refuse("with your own buffers your device and a configuration are wanted", `no ${missing}`);
   }
   return { ...options, timeoutMs };
+}
+
+/** Opens this rank's part of a solver of several. */
+async function openInWorld(
+  problem: Problem,
+  options: SolverOptions & { readonly world: World },
+): Promise<Solver> {
+  const { world, decompose: parts, exchangeEvery, from } = options;
+  const device = await failingAs("create the solver", () => openDeviceOf(world, options));
+  try {
+    const { profile: profiles } = await knownOf(device.gpu?.device ?? null, options.profile);
+    return await openOnRanks(problem, { world, device, profiles, parts, exchangeEvery, from });
+  } catch (error) {
+    device[Symbol.dispose]();
+    throw error;
+  }
 }
 
 /** The system's device; null where there is none, or nothing for it to do. */
@@ -293,7 +326,7 @@ async function openSolver(
       if (refine !== false && gpu && !gpu.isSoftware) {
         ahead = compilesAhead(problem, candidates, { first: configuration, gpu });
       }
-      const withPoints = { ...problem, survey: problem.survey ?? { sources: 1, receivers: 1 } };
+      const withPoints = { ...problem, survey: problem.survey ?? ANY_POINTS };
       const opened = saved?.hasPoints ? withPoints : problem;
       contender = await openContender(opened, configuration, gpu, options);
       const refinement = refine === false ? undefined : new Refinement(problem, candidates, {
@@ -318,7 +351,7 @@ async function openSolver(
         withPoints: () => openContender(withPoints, configuration, gpu, options),
       });
       if (saved !== undefined) {
-        await solver.restore(from!, saved);
+        await solver.restore(saved, bytesOf(from!));
         return solver;
       }
       // without materials, all is zero already; an order of the plan's own may hold more than values

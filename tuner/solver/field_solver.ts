@@ -5,7 +5,6 @@ import { cellsOf, isAllZero, type Problem } from "../../kernels/stencils/stencil
 import { usersLayout, usersProblem } from "../../kernels/planned_problem.ts";
 import { type Material, placed } from "../../kernels/update.ts";
 import type { Extent } from "../../models/decomposition.ts";
-import type { GpuDevice } from "../devices/gpu/gpu_device.ts";
 import type { SharedField } from "../devices/shared/shared_field.ts";
 import type { Configuration } from "../configuration.ts";
 import { crc32 } from "../platform.ts";
@@ -25,7 +24,8 @@ import { type PlaceOptions, type Position, type ReceiverOptions, Survey } from "
 /** What a solver is made of; all of it ends with the solver. */
 interface SolverParts {
   readonly contender: Contender;
-  readonly gpu: GpuDevice | undefined;
+  /** What ends with the solver. */
+  readonly gpu: Partial<Disposable> | undefined;
   /** Why the configuration was chosen, if it was. */
   readonly choice?: Choice | undefined;
   readonly refinement?: Refinement | undefined;
@@ -67,6 +67,17 @@ export class FieldSolver implements Solver {
 
   get #field(): SharedField {
     return this.#current.field;
+  }
+
+  /** What this process holds of the grid, for who writes and compares it piece by piece. */
+  get field(): SharedField {
+    return this.#field;
+  }
+
+  /** The sources and receivers, with what all ranks have recorded on rank 0. Every rank calls it. */
+  async survey(): Promise<Survey> {
+    await this.#field.collect();
+    return this.#survey;
   }
 
   get problem(): Problem {
@@ -158,7 +169,7 @@ export class FieldSolver implements Solver {
   }
 
   /** Writes cells of a field, or of a material into both time levels. */
-  async #put({ isMaterial, ...range }: CellRange, source: (x: number) => Float32Array): Promise<void> {
+  async #put({ isMaterial, ...range }: CellRange, source: ReturnType<typeof sliceSource>): Promise<void> {
     this.#isSurveyed &&= !isMaterial;
     this.#isFit &&= !isMaterial;
     for (const field of this.#fields()) {
@@ -180,19 +191,21 @@ export class FieldSolver implements Solver {
   ): Promise<Float32Array<ArrayBuffer>> {
     const profile = profileOf(this.#problem, name, options);
     if (profile !== undefined) {
-      return await this.#next(
-        `read ${name}`,
-        () => Promise.resolve(this.#field.profiles.values[profile.index]!),
-      );
+      return await this.#next(`read ${name}`, () => this.#field.readProfile(profile.index));
     }
     const range = rangeOf(this.#problem, name, options);
     const { grid: [, ny, nz] } = this.#problem;
     return await this.#next(`read ${name}`, async () => {
-      const cells = new Float32Array(range.slices * ny * nz);
+      const cells = this.#cellsFor(range.slices * ny * nz);
       await this.#field.read(range, cells);
       if (!range.isMaterial) await this.#require(areFinite(cells));
       return cells;
     });
+  }
+
+  /** Memory for cells that rank 0 is given. */
+  #cellsFor(count: number): Float32Array<ArrayBuffer> {
+    return new Float32Array(this.#field.world.rank === 0 ? count : 0);
   }
 
   async addSources(
@@ -202,14 +215,22 @@ export class FieldSolver implements Solver {
     options?: PlaceOptions,
   ): Promise<void> {
     await this.#next("add the sources", async () => {
+      await this.#field.collect();
       this.#survey.addSources(name, positions, signatures, options);
       await this.#changeSurvey();
     });
   }
 
-  async addReceivers(name: string, positions: readonly Position[], options?: ReceiverOptions): Promise<void> {
+  async addReceivers(
+    name: string,
+    positions: readonly Position[],
+    options: ReceiverOptions = {},
+  ): Promise<void> {
     await this.#next("add the receivers", async () => {
-      this.#survey.addReceivers(name, positions, options);
+      // other ranks have a part of what rank 0 gets
+      const isLeftOut = this.#field.world.rank > 0 && typeof options?.onSamples === "function";
+      await this.#field.collect();
+      this.#survey.addReceivers(name, positions, isLeftOut ? { ...options, onSamples: () => {} } : options);
       await this.#changeSurvey();
     });
   }
@@ -221,22 +242,23 @@ export class FieldSolver implements Solver {
   }
 
   async traces(): Promise<Float32Array<ArrayBuffer>[]> {
-    return await this.#next("give the traces", async () => {
-      await this.#announce();
-      return this.#survey.traces();
-    });
+    return await this.#next("give the traces", () => this.#recorded(() => this.#survey.traces()));
   }
 
   async spectra(): Promise<Float64Array<ArrayBuffer>[]> {
-    return await this.#next("give the spectra", async () => {
-      await this.#announce();
-      return this.#survey.spectra();
-    });
+    return await this.#next("give the spectra", () => this.#recorded(() => this.#survey.spectra()));
+  }
+
+  async #recorded<T>(give: () => T[]): Promise<T[]> {
+    await this.#announce();
+    await this.#field.collect();
+    return this.#field.world.rank === 0 ? give() : [];
   }
 
   async save(): Promise<Blob> {
     return await this.#next("save", async () => {
       await (await this.#look(this.step, 0))?.();
+      await this.#field.collect();
       const problem = this.#problem, hasPoints = problem.survey !== undefined, survey = this.#survey.saved();
       const [header, json] = writeHeader(problem, { step: this.step, hasPoints, survey });
       const parts: Blob[] = [];
@@ -249,33 +271,50 @@ export class FieldSolver implements Solver {
       add(header);
       for (const { box, profile } of cellsIn(problem)) {
         const cells = profile
-          ? this.#field.profiles.values[profile.index]!
-          : new Float32Array(cellsOf(box.size));
+          ? await this.#field.readProfile(profile.index)
+          : this.#cellsFor(cellsOf(box.size));
         if (profile === undefined) await this.#field.readBox(box, cells);
         add(cells);
       }
       for (const part of [json, ...survey.values]) add(part);
-      return new Blob([...parts, Uint32Array.of(sum)]);
+      return new Blob(this.#field.world.rank === 0 ? [...parts, Uint32Array.of(sum)] : []);
     });
   }
 
-  /** Goes on from what another solver has saved. */
-  async restore(from: Blob, saved: SavedState): Promise<void> {
-    const problem = this.#problem, { step, survey: [json, values] } = saved;
-    const read = async (at: number, count: number) =>
-      new Float32Array(await from.slice(at, at + 4 * count).arrayBuffer());
+  /**
+   * Goes on from what another solver has saved.
+   *
+   * @param read gives bytes of it
+   */
+  async restore(
+    { step, survey: [json, values] }: SavedState,
+    read: (at: number, bytes: number) => Promise<Uint8Array<ArrayBuffer>>,
+  ): Promise<void> {
+    const problem = this.#problem;
     await this.#next("go on from what was saved", async () => {
-      await this.#field.initialise({ kind: "zero", seed: 1, step });
-      for (const { box, at: [at], together, levels, profile } of cellsIn(problem)) {
-        const cells = await read(at!, together);
-        if (profile !== undefined) this.#field.writeProfile(profile.index, (i) => cells[i]!);
-        else for (const ago of levels) await this.#field.writeBox({ ...box, ago }, cells);
+      const field = this.#field;
+      await field.initialise({ kind: "zero", seed: 1, step });
+      for (const { box, at, together, levels, profile } of cellsIn(problem, field.own)) {
+        if (profile !== undefined) continue;
+        const cells = new Float32Array(at.length * together), bytes = new Uint8Array(cells.buffer);
+        for (const [i, begin] of at.entries()) {
+          bytes.set(await read(begin, 4 * together), 4 * i * together);
+        }
+        for (const ago of levels) await field.writeBox({ ...box, ago }, cells);
       }
+      // a part needs profiles around its own cells, too
+      for (const { box, at: [at], profile } of cellsIn(problem)) {
+        if (profile === undefined) continue;
+        const whole = new Float32Array((await read(at!, 4 * box.size[profile.axis])).buffer);
+        field.writeProfile(profile.index, (i) => whole[i]!);
+      }
+      await field.renew();
       if (json > 0) {
-        const at = startOfSurvey(problem), all = await read(at + json, values);
+        const at = startOfSurvey(problem),
+          groups = JSON.parse(new TextDecoder().decode(await read(at, json)));
+        const all = new Float32Array((await read(at + json, 4 * values)).buffer);
         let taken = 0;
-        const take = (count: number) => all.slice(taken, taken += count);
-        this.#survey.restore(JSON.parse(await from.slice(at, at + json).text()), take);
+        this.#survey.restore(groups, (count) => all.slice(taken, taken += count));
       }
       this.#isSurveyed = this.#isFit = false;
       this.#looked = step;
@@ -327,6 +366,7 @@ export class FieldSolver implements Solver {
   /** Hands the sources and receivers to the field, if it does not know them as they are. */
   async #announce(): Promise<void> {
     if (this.#isSurveyed || this.#survey.isEmpty) return;
+    await this.#field.collect();
     await this.#survey.watch(this.#field);
     this.#isSurveyed = true;
   }
@@ -339,11 +379,14 @@ export class FieldSolver implements Solver {
       const { steps: tuned, grid, boundary } = this.#problem;
       // the caller may have written into its buffers, and knows nothing of periodic images
       if (isBorrowed && !isAllZero(boundary)) await this.#field.onGpu?.renewPads();
-      const wrong = this.#isFit ? undefined : await misfitIn(this.#held);
-      if (wrong !== undefined) throw new RequestError(`Cannot run: ${wrong}`);
+      if (!this.#isFit && this.#problem.stencil.misfit) {
+        const all = await this.#field.world.shareAll(await misfitIn(this.#held) ?? null);
+        const wrong = all.find((one) => one !== null);
+        if (wrong !== undefined) throw new RequestError(`Cannot run: ${wrong}`);
+      }
       this.#isFit = true;
       await this.#announce();
-      let timeNs = 0;
+      let timeNs = 0, deviceNs = 0;
       for (let done = 0;;) {
         await this.#snapshots.take(this.#field, (areFinite) => this.#require(areFinite));
         if (done === steps) break;
@@ -361,9 +404,15 @@ export class FieldSolver implements Solver {
         const look = (done += ran) === steps ? await this.#look(end, steps) : undefined;
         const [pieceNs] = await Promise.all([running?.finish(), look?.()]);
         timeNs += piece?.timeNs ?? pieceNs!;
+        deviceNs += piece?.timeNs ?? (this.#field.alone ? pieceNs! : this.#field.deviceNs);
       }
       if (steps === 0) await (await this.#look(this.step, 0))?.();
-      return { steps, timeNs, cellsPerSecond: timeNs > 0 ? cellsOf(grid) * steps / (timeNs * 1e-9) : 0 };
+      return {
+        steps,
+        timeNs,
+        deviceNs,
+        cellsPerSecond: timeNs > 0 ? cellsOf(grid) * steps / (timeNs * 1e-9) : 0,
+      };
     });
   }
 
@@ -379,22 +428,23 @@ export class FieldSolver implements Solver {
 
   /** Throws what there is to say of a field that is not finite: once for each step, if no run is to say it again. */
   async #require(areFinite: boolean, isRun = false): Promise<void> {
-    const { step } = this;
-    if (areFinite || (!isRun && (step <= this.#looked || step === this.#broken))) return;
-    const broken = await findBroken(this.#held);
-    if (broken === undefined) return; // what lies around the cells, or in F(t−1)
+    const { step } = this, { world } = this.#field;
+    if (await world.most(areFinite ? 0 : 1) === 0) return;
+    if (!isRun && (step <= this.#looked || step === this.#broken)) return;
+    const all = await world.shareAll(await findBroken(this.#held) ?? null);
+    if (all.every((one) => one === null)) return; // what lies around the cells, or in F(t−1)
     this.#broken = step;
-    throw brokenError([broken], step, this.#looked);
+    throw brokenError(all, step, this.#looked);
   }
 
   get #held(): HeldCells {
     const field = this.#field, problem = this.#problem;
     const readCells = async (plane: number, { low, size }: Extent) => {
       const cells = new Float32Array(cellsOf(size));
-      await field.readBox({ ago: 0, plane, planes: 1, low, size }, cells);
+      await field.readOwn({ ago: 0, plane, planes: 1, low, size }, cells);
       return cells;
     };
-    return { problem, own: { low: [0, 0, 0], size: problem.grid }, readCells };
+    return { problem, own: field.own, readCells };
   }
 
   /** Goes on with a candidate, which holds the same field. */
@@ -445,6 +495,6 @@ export class FieldSolver implements Solver {
     const { refinement, gpu } = this.#parts;
     refinement?.[Symbol.dispose]();
     this.#current[Symbol.dispose]();
-    gpu?.[Symbol.dispose]();
+    gpu?.[Symbol.dispose]?.();
   }
 }

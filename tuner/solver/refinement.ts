@@ -370,11 +370,11 @@ function onGpuAlone(one: SharedField, other: SharedField): readonly [GpuField, G
 
 /** The same cells of all fields, one piece after another. */
 async function* piecesOf(...fields: readonly SharedField[]) {
-  for (const saved of cellsIn(fields[0]!.problem)) {
+  for (const saved of cellsIn(fields[0]!.problem, fields[0]!.own)) {
     const { box, profile } = saved, pieces: Float32Array<ArrayBuffer>[] = [];
     for (const field of profile ? [] : fields) {
       const cells = new Float32Array(cellsOf(box.size));
-      await field.readBox(box, cells);
+      await field.readOwn(box, cells);
       pieces.push(cells);
     }
     yield { ...saved, pieces };
@@ -390,6 +390,7 @@ export async function copyState(from: SharedField, to: SharedField): Promise<voi
   for await (const { box, levels, pieces: [cells] } of piecesOf(from)) {
     if (cells) { for (const ago of levels) await to.writeBox({ ...box, ago }, cells); }
   }
+  await to.renew();
 }
 
 /** Compares what the next steps need of two fields. */

@@ -74,7 +74,7 @@ export class Snapshots {
 
   /** Hands over those of a field's step. @param require throws where they are not finite */
   async take(field: SharedField, require: (areFinite: boolean) => Promise<void>): Promise<void> {
-    const { step, problem: { stencil } } = field;
+    const { step, problem: { stencil }, world: { rank } } = field;
     for (const one of this.#wanted) {
       if (one.due > step) continue;
       one.due = step + one.every;
@@ -94,6 +94,7 @@ export class Snapshots {
         }
       }
       await require(areFinite(values));
+      if (rank > 0) continue; // has none of them
       await one.onSnapshot({ step, size: ownOf(stencil, size), values });
     }
   }

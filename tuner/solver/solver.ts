@@ -1,7 +1,8 @@
 import type { InitialField } from "../../kernels/initial_field.ts";
 import type { Layout } from "../../kernels/layout.ts";
-import type { Problem } from "../../kernels/stencils/stencil.ts";
+import type { OwnGrid, Problem } from "../../kernels/stencils/stencil.ts";
 import type { Configuration } from "../configuration.ts";
+import type { World } from "../devices/world.ts";
 import type { Choice } from "../profile/choose.ts";
 import type { Profile } from "../profile/profile_types.ts";
 import type { Refined } from "./refined.ts";
@@ -32,6 +33,16 @@ export interface SolverOptions {
    * @default {all there is; where that is too little for the grid, a half of what it takes, or less}
    */
   readonly deviceMemory?: number;
+  /**
+   * The ranks that compute the grid together, each a part: what `openWorld` of `@facet/facet/ranks` returns. Every rank makes
+   * the same calls with the same arguments; what they return is rank 0's, and empty on the others. Not with `buffers`,
+   * `configuration` and `refine`. @default {this process alone}
+   */
+  readonly world?: World;
+  /** Of several ranks, parts along each axis. @default {those that are measured and predicted to be fastest} */
+  readonly decompose?: OwnGrid;
+  /** Of several ranks, R: steps between two exchanges. @default {measured and predicted to be fastest} */
+  readonly exchangeEvery?: number;
   /**
    * Your own arrays for even and odd time levels, used in place: F(t) lies in the first if t is even, else in the
    * second; F(t−1) in the other. They are where the solver starts, F(0) and F(−1), and are never destroyed. Each holds
@@ -83,6 +94,11 @@ export interface SolverRun {
   readonly steps: number;
   /** Nanoseconds, what `refine` measured included: by the device's own clock if one device computed alone and has a clock, else by the host's. */
   readonly timeNs: number;
+  /**
+   * Nanoseconds that this process's slowest device computed, in the meantime; what is missing to `timeNs` where several
+   * share the grid is the part of their exchange that does not hide behind the computing.
+   */
+  readonly deviceNs: number;
   /** Updates per second of the grid's own cells. */
   readonly cellsPerSecond: number;
 }

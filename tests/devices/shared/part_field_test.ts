@@ -1,7 +1,12 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { layOut } from "../../../kernels/layout.ts";
 import type { Box, PartPlace } from "../../../models/rank_part.ts";
-import { type PartField, readBox, writeSlices } from "../../../tuner/devices/shared/part_field.ts";
+import {
+  type Arrival,
+  type PartField,
+  readBox,
+  writeSlices,
+} from "../../../tuner/devices/shared/part_field.ts";
 import type { GpuField } from "../../../tuner/devices/gpu/gpu_field.ts";
 import { RunFailure } from "../../../tuner/devices/run_failure.ts";
 import { piecesOf } from "../../../tuner/devices/shared/boxes.ts";
@@ -25,7 +30,8 @@ function fakePart(values: number[]) {
       const pieces = piecesOf([box!]).map((piece) => cells.subarray(at, at += piece.cells));
       return Promise.resolve({ finish: () => Promise.resolve(0), pieces: () => [pieces], release() {} });
     },
-    unpack([box]: readonly Box[], pieces: readonly Float32Array[]) {
+    unpack([arrived]: readonly Arrival[]) {
+      const { boxes: [box], pieces } = arrived!;
       boxes.push(box!);
       const { low: [x], size: [slices] } = box!;
       const [first, last] = [pieces[0]![0]!, pieces.at(-1)!.at(-1)!];
@@ -78,7 +84,7 @@ function gpuPart(device: object) {
   return {
     async write(slices: number): Promise<void> {
       const pieces = piecesOf([boxOf(slices)]).map(({ cells }) => new Float32Array(cells));
-      await part.unpack([boxOf(slices)], pieces);
+      await part.unpack([{ boxes: [boxOf(slices)], pieces }]);
     },
     async step(): Promise<void> {
       const round = await part.begin(1, { pack: [[boxOf(1)]] });

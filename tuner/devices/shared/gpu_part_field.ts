@@ -14,7 +14,14 @@ import { type Reference, stateLevels } from "../reference.ts";
 import type { WatchedPoints } from "../points.ts";
 import { RunFailure } from "../run_failure.ts";
 import { type Piece, piecesOf } from "./boxes.ts";
-import { ownSlices, type PartFacts, type PartField, type Round, type RoundOptions } from "./part_field.ts";
+import {
+  type Arrival,
+  ownSlices,
+  type PartFacts,
+  type PartField,
+  type Round,
+  type RoundOptions,
+} from "./part_field.ts";
 import { copiesSlices, copyStaged, recordSlices, staged } from "./slice_copies.ts";
 
 /** Cells that were handed to the device and may be kept on the host, 64 MiB. */
@@ -103,9 +110,10 @@ export class GpuPartField implements PartField {
     };
   }
 
-  async unpack(boxes: readonly Box[], pieces: readonly Float32Array<ArrayBuffer>[]): Promise<void> {
+  async unpack(arrived: readonly Arrival[]): Promise<void> {
     await this.settle();
-    const arriving = piecesOf(boxes);
+    const boxes = arrived.flatMap((one) => one.boxes), pieces = arrived.flatMap((one) => one.pieces);
+    const arriving = arrived.flatMap((one) => piecesOf(one.boxes));
     if (arriving.length === 0) return;
     const { onGpu: field } = this, areSlices = copiesSlices(field, boxes);
     const values = areSlices ? boxes.map((box) => new Float32Array(staged(field, box))) : pieces;

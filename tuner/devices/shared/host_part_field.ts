@@ -14,7 +14,14 @@ import { sampleSlices, type WatchedPoints } from "../points.ts";
 import { type Reference, stateLevels } from "../reference.ts";
 import { RunFailure } from "../run_failure.ts";
 import { copyPiece, piecesOf } from "./boxes.ts";
-import { ownSlices, type PartFacts, type PartField, type Round, type RoundOptions } from "./part_field.ts";
+import {
+  type Arrival,
+  ownSlices,
+  type PartFacts,
+  type PartField,
+  type Round,
+  type RoundOptions,
+} from "./part_field.ts";
 
 /** A field whose cells the host reaches: what workers compute, or what passes through a window of a GPU's memory. */
 interface HostField extends Disposable {
@@ -76,8 +83,10 @@ export class HostPartField<Field extends HostField = HostField> implements PartF
     return Promise.resolve({ finish: () => running, pieces: () => pack.map(packed), release() {} });
   }
 
-  unpack(boxes: readonly Box[], pieces: readonly Float32Array<ArrayBuffer>[]): Promise<void> {
-    piecesOf(boxes).forEach((piece, i) => copyPiece(piece, this.field.slices(), pieces[i]!, "unpack"));
+  unpack(arrived: readonly Arrival[]): Promise<void> {
+    for (const { boxes, pieces } of arrived) {
+      piecesOf(boxes).forEach((piece, i) => copyPiece(piece, this.field.slices(), pieces[i]!, "unpack"));
+    }
     return Promise.resolve();
   }
 

@@ -20,6 +20,12 @@ export interface Round {
   release(): void;
 }
 
+/** Boxes whose cells have come, in their pieces. */
+export interface Arrival {
+  readonly boxes: readonly Box[];
+  readonly pieces: readonly Float32Array<ArrayBuffer>[];
+}
+
 /** What is done besides steps. */
 export interface RoundOptions {
   /** Groups of boxes to pack after them. @default {none} */
@@ -62,7 +68,7 @@ export interface PartField extends Disposable {
   /** Hands steps to the device, and then boxes to be packed. What follows need not wait for their end. */
   begin(steps: number, options?: RoundOptions): Promise<Round>;
   /** Sets boxes from their pieces, before whatever begins later, or {@linkcode settle} ends. */
-  unpack(boxes: readonly Box[], pieces: readonly Float32Array<ArrayBuffer>[]): Promise<void>;
+  unpack(arrived: readonly Arrival[]): Promise<void>;
   /** Hands to the device what was unpacked, and waits for it where the host holds much. */
   settle(): Promise<void>;
   /**
@@ -117,7 +123,8 @@ export async function readBox(field: PartField, box: Box, target: Float32Array):
 /** Sets a box from its cells. */
 export async function writeBox(field: PartField, box: Box, cells: Float32Array<ArrayBuffer>): Promise<void> {
   let done = 0;
-  await field.unpack([box], piecesOf([box]).map((piece) => cells.subarray(done, done += piece.cells)));
+  const pieces = piecesOf([box]).map((piece) => cells.subarray(done, done += piece.cells));
+  await field.unpack([{ boxes: [box], pieces }]);
   await field.settle();
 }
 

@@ -1,56 +1,112 @@
 import { profilesOf, type ProfileValues } from "../../../kernels/axis_profiles.ts";
 import type { FieldStart } from "../../../kernels/initial_field.ts";
 import type { Point } from "../../../kernels/points.ts";
-import type { Problem } from "../../../kernels/stencils/stencil.ts";
-import { firstOf } from "../../../models/rank_part.ts";
-import type { Share } from "../../configuration.ts";
+import { cellsOf, type Problem } from "../../../kernels/stencils/stencil.ts";
+import { AXES, type Axis, type Extent, gridOf } from "../../../models/decomposition.ts";
+import { type Box, firstOf, partOfRank, problemOfRank, type RankPlan } from "../../../models/rank_part.ts";
 import { type Comparison, joinComparisons } from "../comparison.ts";
 import type { Submission } from "../gpu/gpu_device.ts";
 import type { GpuField } from "../gpu/gpu_field.ts";
 import type { HeldProfiles } from "../held_profiles.ts";
-import type { Box } from "../../../models/rank_part.ts";
-import { pointsIn, pointsOfParts, type WatchedPoints } from "../points.ts";
+import type { WatchedPoints } from "../points.ts";
 import type { Reference } from "../reference.ts";
+import { aloneWorld, type World } from "../world.ts";
+import { Exchanges, type PartTimes, type Steps } from "./exchange.ts";
+import { GatheredPoints } from "./gathered_points.ts";
 import { type GridSlices, type PartField, readBox, writeBox, writeSlices } from "./part_field.ts";
-import { type RoundTimes, runRounds, wayBetween } from "./shared_rounds.ts";
 import { makeParts, planOfShare, type ShareOptions } from "./shares.ts";
 
-/** How long a run took. */
-export interface SharedTimes extends RoundTimes {
+/** How long a run took, on this rank. */
+export interface SharedTimes {
   /** By the host's clock, from beginning to end. */
   readonly wallNs: number;
   /** By the clock of a device that computes alone; else the host's. */
   readonly timeNs: number;
+  /** The workers' computing. */
+  readonly computeNs: number;
+  /** The GPU's part: computing and packing by the device's clock, where it has one. */
+  readonly gpuNs: number;
+  /** The host's copies: from the GPU to the CPU's memory, and from the CPU to the GPU. */
+  readonly unpackNs: number;
+  readonly packNs: number;
+}
+
+/** Cells of a slice along y and z, from its first on; round the ring, where it is one. */
+export interface Rows {
+  readonly low: readonly [y: number, z: number];
+  readonly size: readonly [ny: number, nz: number];
+}
+
+/** Ranks that share a grid, and how. */
+export interface Sharing {
+  readonly world: World;
+  /** A part for each rank. */
+  readonly plan: RankPlan;
+}
+
+/** Tag of cells that rank 0 gathers: those below are the exchange's. */
+const GATHER = 6;
+
+/** What this rank computes of a grid, as a problem of its own. */
+export function problemHere(problem: Problem, { world, plan }: Sharing): Problem {
+  const part = partOfRank(problem, plan, world.rank);
+  // checkpoints hold all cells of a field
+  return { ...problemOfRank(problem, plan, part), isPart: true };
 }
 
 /**
- * A grid in parts: on one device alone, or on the GPU and the CPU together (B2R, §3.2–3.5), both at the same time. The
- * CPU then computes slices x < `cpuSlices`, the GPU the others.
+ * A grid in parts: on one device alone, on the GPU and the CPU together (B2R, §3.2–3.5), or on the devices of several ranks
+ * (§3.1), all at the same time. With the CPU, that computes slices x < `cpuSlices`, the GPU the others.
  *
- * **Ghost zones.** Where the shares meet, each carries R·S slices of the other's: S is the reach of a full step
- * along x, R the number of steps between two exchanges. Every step makes S of these slices invalid, from the outside
- * in, so that after R steps a share's own slices are still right. The CPU leaves the invalid ones out (Eq. 2); the
- * GPU runs an unmodified plan over its own slices and the ghost zone, with zeros beyond, and what it computes in
- * the ghost zone is thrown away (Eq. 3). The shares meet once, at x = `cpuSlices`. Where x is periodic they meet at the
- * ends of the grid too: each share then has a ghost zone at both ends. What the shares exchange after R steps, and what
- * hides behind what: `shared_rounds.ts`.
+ * **Ghost zones.** Where two parts meet, each carries R·S cells of the other's: S is the reach of a full step along that
+ * axis, R the number of steps between two exchanges. Every step makes S of these cells invalid, from the outside in, so that
+ * after R steps a part's own cells are still right. The CPU leaves the invalid ones out along x (Eq. 2); the GPU runs an
+ * unmodified plan over its own cells and the ghost zones, with zeros beyond, and what it computes in the ghost zone is
+ * thrown away (Eq. 3). Along a periodic axis parts meet at the ends of the grid too. What is exchanged after R steps, and
+ * what hides behind what: `exchange.ts`.
+ *
+ * Every rank calls the same methods with the same arguments; those that return cells return them on rank 0.
  */
 export class SharedField implements Disposable {
-  readonly #share: Share;
+  readonly #exchanges: Exchanges;
+  readonly #points: GatheredPoints;
   #running: Promise<unknown> | undefined;
+  /** Nanoseconds that the slowest device of this process took in the run that ended last. */
+  deviceNs = 0;
+  /** Steps that the ghost zones are still good for. */
+  #fresh: number;
 
-  /** @param parts the devices', in the order of their slices */
-  private constructor(readonly problem: Problem, readonly parts: readonly PartField[], share: Share) {
-    this.#share = share;
+  /** @param parts the devices' of this process, in the order of their slices */
+  private constructor(
+    readonly problem: Problem,
+    readonly parts: readonly PartField[],
+    readonly plan: RankPlan,
+    readonly world: World,
+  ) {
+    this.#fresh = plan.exchangeEvery;
+    const numbered = parts.map((field, i) => ({ field, number: this.#isAmongRanks ? world.rank : i }));
+    this.#exchanges = new Exchanges(problem, plan, numbered, world);
+    this.#points = new GatheredPoints(world, problem, plan, parts);
   }
 
   /**
    * Compiles the code of all parts and takes their memory. One device alone has neither ghost zones nor exchanges.
    *
+   * @param sharing if ranks share the grid, of which the configuration then computes this one's part
    * @throws {RunFailure} if the devices or the share do not allow it
    */
-  static async create(problem: Problem, options: ShareOptions): Promise<SharedField> {
-    return new SharedField(problem, await makeParts(problem, options), options.configuration.share);
+  static async create(problem: Problem, options: ShareOptions, sharing?: Sharing): Promise<SharedField> {
+    if (sharing === undefined) {
+      const plan = planOfShare(problem, options.configuration.share);
+      return new SharedField(problem, await makeParts(problem, options), plan, aloneWorld());
+    }
+    const { world, plan } = sharing, part = partOfRank(problem, plan, world.rank);
+    const parts = await makeParts(problemHere(problem, sharing), options, { part, whole: problem.grid });
+    return new SharedField(problem, parts, plan, world);
+  }
+
+  get #isAmongRanks(): boolean {
+    return this.world.size > 1;
   }
 
   /** Host time from the configuration to the code of all devices. */
@@ -58,14 +114,21 @@ export class SharedField implements Disposable {
     return this.parts.reduce((total, { facts }) => total + facts.compileNs, 0);
   }
 
-  /** The part of a device that computes all slices; undefined where several share them. */
+  /** The part of a device that computes all cells; undefined where several share them. */
   get alone(): PartField | undefined {
-    return this.parts.length === 1 ? this.parts[0] : undefined;
+    return this.plan.extents.length === 1 ? this.parts[0] : undefined;
   }
 
   /** The GPU's field, alone or not, where it lies there as a whole. */
   get onGpu(): GpuField | undefined {
     return this.parts.find(({ onGpu }) => onGpu !== undefined)?.onGpu;
+  }
+
+  /** The cells of the whole grid that this process computes. */
+  get own(): Extent {
+    return this.#isAmongRanks
+      ? this.plan.extents[this.world.rank]!
+      : { low: [0, 0, 0], size: this.problem.grid };
   }
 
   /** Time steps since the initial state. */
@@ -76,37 +139,40 @@ export class SharedField implements Disposable {
   /** Sets both levels of all parts, ghost zones too, and the time step. */
   async initialise(start: FieldStart): Promise<void> {
     for (const part of this.parts) await part.initialise(start);
+    this.#fresh = this.plan.exchangeEvery;
+    this.#points.restart();
   }
 
   /** Sets all fields to zero, and the time step to 0; materials stay. */
   async clear(): Promise<void> {
     for (const part of this.parts) await part.clear();
+    this.#fresh = this.plan.exchangeEvery;
+    this.#points.restart();
   }
 
   /**
    * From now on adds to these points of the grid and records them. What is added lies in ghost zones too; each part records
-   * its own cells.
+   * its own cells. Of several ranks each keeps that until {@linkcode collect}.
    */
   async watch(points: WatchedPoints | undefined): Promise<void> {
-    if (this.alone !== undefined) return await this.alone.watch(points);
-    const each = points && pointsOfParts(points, this.parts.map(({ place }) => place));
-    for (const [i, part] of this.parts.entries()) await part.watch(each?.[i]);
+    await this.#points.watch(points);
   }
 
-  /** The values that cells have now. */
-  async sample(cells: readonly Point[]): Promise<Float32Array> {
-    const values = new Float32Array(cells.length);
-    for (const part of this.parts) {
-      const { points, rows } = pointsIn(cells, part.place, true);
-      const found = points.length === 0 ? [] : await part.sample(points);
-      rows.forEach((row, i) => values[row] = found[i]!);
-    }
-    return values;
+  /** Hands over on rank 0 what all ranks have recorded. */
+  async collect(): Promise<void> {
+    await this.#points.collect();
   }
 
   /**
-   * Advances the field. Shared, it does so in rounds of R steps, each ended by an exchange; where the steps are no
-   * multiple of R the last round is shorter. One device alone has a single round.
+   * The values that cells have now: on rank 0 of all, on others of those in their own parts and, of materials, around.
+   */
+  async sample(cells: readonly Point[]): Promise<Float32Array> {
+    return await this.#points.sample(cells);
+  }
+
+  /**
+   * Advances the field. Shared, it does so in rounds of R steps, each ended by an exchange; the ghost zones that a last,
+   * shorter one leaves are used by the next run. One device alone has a single round.
    *
    * @param steps time steps of one run
    * @param repetitions runs, one after another in one batch
@@ -114,9 +180,10 @@ export class SharedField implements Disposable {
   async run(steps: number, repetitions = 1): Promise<SharedTimes> {
     const started = performance.now(), { alone } = this;
     const times = alone === undefined
-      ? await this.#runRounds(steps, repetitions)
+      ? timesOf(this.parts, await this.#exchanges.run(this.#roundsOf(steps * repetitions)))
       : timesAlone(alone, await (await alone.begin(steps, { repetitions })).finish());
     const wallNs = (performance.now() - started) * 1e6;
+    this.deviceNs = Math.max(times.computeNs, times.gpuNs);
     return { wallNs, timeNs: alone === undefined ? wallNs : times.computeNs + times.gpuNs, ...times };
   }
 
@@ -128,7 +195,7 @@ export class SharedField implements Disposable {
     return { finish: async () => (await run).timeNs };
   }
 
-  /** Looks, behind what was begun, whether all its cells are finite: see {@linkcode PartField.look}. */
+  /** Looks, behind what was begun, whether all cells of this process are finite: see {@linkcode PartField.look}. */
   async look(): Promise<() => Promise<boolean>> {
     await this.#running?.catch(() => {}); // thrown where it is awaited
     const looks = await Promise.all(this.parts.map((part) => part.look()));
@@ -141,64 +208,118 @@ export class SharedField implements Disposable {
     await this.readBox({ ...level, planes: 1, low: [x, 0, 0], size: [slices, ny, nz] }, target);
   }
 
-  /** The same of a box of one plane. */
-  async readBox(
-    { low: [x, y, z], size: [slices, ny, nz], ...level }: Box,
-    target: Float32Array,
-  ): Promise<void> {
-    for (const part of this.parts) {
-      const { own: { low: [low], size: [size] }, before: [before] } = part.place.part;
-      const from = Math.max(x, low), end = Math.min(x + slices, low + size);
-      if (from >= end) continue;
-      const box = { low: [before + from - low, y, z], size: [end - from, ny, nz] } as const;
-      await readBox(part, { ...level, ...box }, target.subarray((from - x) * ny * nz));
+  /**
+   * The same of a box of one plane.
+   *
+   * @param target on rank 0; nothing is written into those of others
+   */
+  async readBox(box: Box, target: Float32Array): Promise<void> {
+    if (!this.#isAmongRanks) return await this.readOwn(box, target);
+    const { world, plan: { extents } } = this;
+    for (const [rank, extent] of extents.entries()) {
+      const common = commonOf(box, extent);
+      if (common === undefined || (world.rank !== 0 && world.rank !== rank)) continue;
+      const cells = new Float32Array(cellsOf(common.size));
+      if (world.rank === rank) await this.readOwn({ ...box, ...common }, cells);
+      if (rank !== 0 && world.rank === rank) await world.finish([world.send(0, GATHER, cells)]);
+      if (rank !== 0 && world.rank === 0) await world.finish([world.receive(rank, GATHER, cells)]);
+      if (world.rank === 0) copyBox(cells, common, target, box);
     }
   }
 
-  /** Sets a box of one plane from its cells, on all devices and in ghost zones. */
-  async writeBox(
-    { low: [x, y, z], size: [slices, ny, nz], ...level }: Box,
-    cells: Float32Array<ArrayBuffer>,
-  ): Promise<void> {
-    const [nx] = this.problem.grid;
+  /** The same of cells that this process computes. */
+  async readOwn(box: Box, target: Float32Array): Promise<void> {
     for (const part of this.parts) {
-      const first = firstOf(part.place)[0], { grid: [most] } = part.place.part;
-      // round the ring, where it is one
-      for (const around of this.alone === undefined ? [x - nx, x, x + nx] : [x]) {
-        const from = Math.max(around, first), count = Math.min(around + slices, first + most) - from;
-        if (count <= 0) continue;
-        const box = { ...level, low: [from - first, y, z], size: [count, ny, nz] } as const;
-        const begin = (from - around) * ny * nz;
-        await writeBox(part, box, cells.subarray(begin, begin + count * ny * nz));
+      const { own, before } = part.place.part, common = commonOf(box, own);
+      if (common === undefined) continue;
+      const low = gridOf((axis) => before[axis] + common.low[axis] - own.low[axis]);
+      const isWhole = ([1, 2] as const).every((axis) => common.size[axis] === box.size[axis]);
+      const first = (common.low[0] - box.low[0]) * box.size[1] * box.size[2];
+      const cells = isWhole
+        ? target.subarray(first, first + cellsOf(common.size))
+        : new Float32Array(cellsOf(common.size));
+      await readBox(part, { ...box, ...common, low }, cells);
+      if (!isWhole) copyBox(cells, common, target, box);
+    }
+  }
+
+  /** Sets a box of one plane from its cells, wherever they lie in this process, in ghost zones too. */
+  async writeBox(box: Box, cells: Float32Array<ArrayBuffer>): Promise<void> {
+    const { problem: { grid }, plan: { parts: cut } } = this;
+    // round the ring, where it is one
+    const around = (axis: Axis): number[] => cut[axis] === 1 ? [0] : [-grid[axis], 0, grid[axis]];
+    for (const part of this.parts) {
+      const first = firstOf(part.place), { grid: size } = part.place.part;
+      for (const x of around(0)) {
+        for (const y of around(1)) {
+          for (const z of around(2)) {
+            const moved = { ...box, low: gridOf((axis) => box.low[axis] + [x, y, z][axis]!) };
+            const common = commonOf(moved, { low: first, size });
+            if (common === undefined) continue;
+            const its = new Float32Array(cellsOf(common.size));
+            copyBox(cells, moved, its, common);
+            const low = gridOf((axis) => common.low[axis] - first[axis]);
+            await writeBox(part, { ...box, ...common, low }, its);
+          }
+        }
       }
     }
   }
 
-  /** Writes cells, on all devices and in ghost zones. @param source gives the cells of a slice, dense: y, z */
-  async write({ x, slices, ...level }: GridSlices, source: (slice: number) => Float32Array): Promise<void> {
-    const [nx] = this.problem.grid;
+  /** Brings the ghost zones of all ranks up to date, materials too, where each has set its own cells. */
+  async renew(): Promise<void> {
+    if (!this.#isAmongRanks) return;
+    const { problem, plan, world } = this, { parts } = this.#exchanges;
+    await new Exchanges(problem, plan, parts, world, true).run([{ steps: 0, renews: true }]);
+    this.#fresh = plan.exchangeEvery;
+  }
+
+  /**
+   * Writes cells, on all devices and in ghost zones.
+   *
+   * @param source gives the cells of a slice, dense: y, z; all of it, or some rows
+   */
+  async write(
+    { x, slices, ...level }: GridSlices,
+    source: (slice: number, rows?: Rows) => Float32Array,
+  ): Promise<void> {
+    const [nx, ...whole] = this.problem.grid;
     for (const part of this.parts) {
-      const first = firstOf(part.place)[0];
+      const [first, ...low] = firstOf(part.place), [, ...size] = part.place.part.grid;
+      const isWhole = `${low}` === "0,0" && `${size}` === `${whole}`,
+        rows = isWhole ? undefined : { low, size };
       await writeSlices(part, level, (slice) => {
         // round the ring, where it is one
         const inGrid = (first + slice + nx) % nx;
-        return inGrid >= x && inGrid < x + slices ? source(inGrid) : undefined;
+        return inGrid >= x && inGrid < x + slices ? source(inGrid, rows) : undefined;
       });
     }
   }
 
-  /** The axis profiles of the whole grid. */
+  /** The axis profiles of the whole grid, as far as this process has them. */
   get profiles(): { readonly values: ProfileValues } {
     const { stencil: { update }, grid } = this.problem;
     const values = profilesOf(update).map(({ axis }, profile) => {
       const all = new Float32Array(grid[axis]);
-      for (const { profiles, place: { part: { own: { low, size }, before } } } of this.parts) {
-        const first = before[axis];
-        all.set(profiles.values[profile]!.subarray(first, first + size[axis]), low[axis]);
+      for (const { profiles, place } of this.parts) {
+        const first = firstOf(place)[axis] + grid[axis];
+        profiles.values[profile]!.forEach((value, i) => all[(first + i) % grid[axis]] = value);
       }
       return all;
     });
     return { values };
+  }
+
+  /** An axis profile of the whole grid, on every rank. */
+  async readProfile(profile: number): Promise<Float32Array<ArrayBuffer>> {
+    const values = this.profiles.values[profile]!,
+      { axis } = profilesOf(this.problem.stencil.update)[profile]!;
+    if (!this.#isAmongRanks) return values;
+    const { low, size } = this.own, own = values.subarray(low[axis], low[axis] + size[axis]);
+    for (const [first, its] of await this.world.shareAll([low[axis], [...own]] as const)) {
+      values.set(its, first);
+    }
+    return values;
   }
 
   /** Sets an axis profile, on all devices and in ghost zones: see {@linkcode HeldProfiles.set}. */
@@ -217,22 +338,58 @@ export class SharedField implements Disposable {
     for (const part of this.parts) part[Symbol.dispose]();
   }
 
-  #runRounds(steps: number, repetitions: number): Promise<RoundTimes> {
-    const { problem, parts: [near, far] } = this, plan = planOfShare(problem, this.#share);
-    const toNear = wayBetween(problem, plan, far!, near!), toFar = wayBetween(problem, plan, near!, far!);
-    const rounds = roundsOf(steps, this.#share.exchangeEvery, repetitions);
-    return runRounds({ cpu: near!, gpu: far!, toCpu: toNear, toGpu: toFar }, rounds);
+  /** Rounds of as many steps as ghost zones are good for; they are renewed at once, behind the last of these. */
+  #roundsOf(steps: number): Steps[] {
+    const rounds: Steps[] = [];
+    for (let left = steps; left > 0;) {
+      const count = Math.min(left, this.#fresh), renews = count === this.#fresh;
+      rounds.push({ steps: count, renews });
+      this.#fresh = renews ? this.plan.exchangeEvery : this.#fresh - count;
+      left -= count;
+    }
+    return rounds;
   }
 }
 
+/** The times of all parts of this process. */
+function timesOf(
+  parts: readonly PartField[],
+  times: readonly PartTimes[],
+): Omit<SharedTimes, "wallNs" | "timeNs"> {
+  const sum = { computeNs: 0, gpuNs: 0, unpackNs: 0, packNs: 0 };
+  for (const [i, { deviceNs, packNs, unpackNs }] of times.entries()) {
+    const isCpu = parts[i]!.facts.device === "cpu";
+    sum[isCpu ? "computeNs" : "gpuNs"] += deviceNs;
+    sum.unpackNs += isCpu ? unpackNs : packNs;
+    sum.packNs += isCpu ? packNs : unpackNs;
+  }
+  return sum;
+}
+
 /** The times of a device that computes alone. */
-function timesAlone({ facts: { device } }: PartField, timeNs: number): RoundTimes {
+function timesAlone({ facts: { device } }: PartField, timeNs: number) {
   const none = { computeNs: 0, gpuNs: 0, unpackNs: 0, packNs: 0 };
   return { ...none, ...(device === "cpu" ? { computeNs: timeNs } : { gpuNs: timeNs }) };
 }
 
-function roundsOf(steps: number, exchangeEvery: number, repetitions: number): number[] {
-  const whole = Math.floor(steps / exchangeEvery), rest = steps % exchangeEvery;
-  const once = [...new Array<number>(whole).fill(exchangeEvery), ...(rest > 0 ? [rest] : [])];
-  return new Array<number[]>(repetitions).fill(once).flat();
+/** The cells that two boxes have in common; undefined where there are none. */
+function commonOf(one: Extent, other: Extent): Extent | undefined {
+  const low = gridOf((axis) => Math.max(one.low[axis], other.low[axis]));
+  const size = gridOf((axis) => {
+    return Math.min(one.low[axis] + one.size[axis], other.low[axis] + other.size[axis]) - low[axis];
+  });
+  return AXES.every((axis) => size[axis] > 0) ? { low, size } : undefined;
+}
+
+/** Copies the cells that two boxes have in common, row by row. */
+function copyBox(source: Float32Array, from: Extent, target: Float32Array, to: Extent): void {
+  const { low: [x, y, z], size: [nx, ny, nz] } = commonOf(from, to)!;
+  const indexIn = ({ low, size }: Extent, x: number, y: number): number =>
+    ((x - low[0]) * size[1] + y - low[1]) * size[2] + z - low[2];
+  for (let slice = x; slice < x + nx; slice++) {
+    for (let row = y; row < y + ny; row++) {
+      const at = indexIn(from, slice, row);
+      target.set(source.subarray(at, at + nz), indexIn(to, slice, row));
+    }
+  }
 }

@@ -1,14 +1,19 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import type { Problem } from "../../../kernels/stencils/stencil.ts";
 import { wave } from "../../../kernels/stencils/wave.ts";
-import { partOfRank } from "../../../models/rank_part.ts";
+import { type Exchange, exchangesOf, partOfRank } from "../../../models/rank_part.ts";
 import { RunFailure } from "../../../tuner/devices/run_failure.ts";
-import type { PartField } from "../../../tuner/devices/shared/part_field.ts";
-import { runRounds, wayBetween } from "../../../tuner/devices/shared/shared_rounds.ts";
+import type { PartField, RoundOptions } from "../../../tuner/devices/shared/part_field.ts";
+import { piecesOf } from "../../../tuner/devices/shared/boxes.ts";
+import { Exchanges } from "../../../tuner/devices/shared/exchange.ts";
+import { aloneWorld } from "../../../tuner/devices/world.ts";
 import { planOfShare } from "../../../tuner/devices/shared/shares.ts";
 
-/** Two parts without slices to exchange that record what happens; the test ends their rounds. */
+const SHARED: Problem = { stencil: wave(2), grid: [30, 3, 4], boundary: "zero", steps: 8 };
+
+/** Two parts that record what happens; the test ends their rounds. */
 function recordedParts() {
+  const plan = planOfShare(SHARED, { cpuSlices: 10, gpuSlices: 20, exchangeEvery: 3, cpuWorkers: 1 });
   const events: string[] = [];
   const pending: { cpu: PromiseWithResolvers<number>[]; gpu: PromiseWithResolvers<number>[] } = {
     cpu: [],
@@ -22,21 +27,26 @@ function recordedParts() {
   };
   const rounds = { cpu: 0, gpu: 0 };
   const part = (device: "cpu" | "gpu"): PartField => ({
-    begin(steps: number) {
+    place: { part: partOfRank(SHARED, plan, device === "cpu" ? 0 : 1), whole: SHARED.grid },
+    ...(device === "gpu" && { onGpu: {} }),
+    begin(steps: number, { pack = [] }: RoundOptions = {}) {
       const round = ++rounds[device], began = `${device} ${round} begins ${steps} steps`;
       const ended = (): number => events.push(`${device} ${round} ends`);
       // workers are awaited from the beginning
       if (device === "gpu") events.push(began);
       const running = device === "cpu" ? begin(device, began).finally(ended) : undefined;
       const finish = () => running ?? begin(device, `gpu ${round} is awaited`).finally(ended);
-      return Promise.resolve({ finish, pieces: () => [[]], release() {} });
+      const pieces = () => pack.map((boxes) => piecesOf(boxes).map(({ cells }) => new Float32Array(cells)));
+      return Promise.resolve({ finish, pieces, release() {} });
     },
     unpack: () => Promise.resolve(),
     settle: () => Promise.resolve(),
   } as unknown as PartField);
-  const way = { send: [], receive: [] };
-  const run = (steps: readonly number[]) =>
-    runRounds({ cpu: part("cpu"), gpu: part("gpu"), toCpu: way, toGpu: way }, steps);
+  const parts = (["gpu", "cpu"] as const).map((device) => {
+    return { number: device === "cpu" ? 0 : 1, field: part(device) };
+  });
+  const exchanges = new Exchanges(SHARED, plan, parts, aloneWorld());
+  const run = (rounds: readonly number[]) => exchanges.run(rounds.map((steps) => ({ steps, renews: true })));
   return { rounds: { run }, events, pending };
 }
 
@@ -59,8 +69,9 @@ Deno.test("both devices begin a round before either ends one, and the GPU's next
   assertEquals(events.splice(0), ["gpu 1 ends", "cpu 2 begins 2 steps", "gpu 2 is awaited"]);
   pending.gpu[1]!.resolve(5);
   pending.cpu[1]!.resolve(10);
-  const { gpuNs, computeNs, unpackNs, packNs } = await run;
-  assertEquals([gpuNs, computeNs, unpackNs >= 0, packNs >= 0], [35, 30, true, true]);
+  const [gpu, cpu] = await run;
+  assertEquals([gpu!.deviceNs, cpu!.deviceNs], [35, 30]);
+  for (const { packNs, unpackNs } of [gpu!, cpu!]) assertEquals([packNs > 0, unpackNs > 0], [true, true]);
 });
 
 Deno.test("a device that fails while the other computes ends the run with its own failure", async () => {
@@ -79,13 +90,13 @@ Deno.test("a device that fails while the other computes ends the run with its ow
 function slicesBetween(boundary: Problem["boundary"], exchangeEvery: number) {
   const problem: Problem = { stencil: wave(4), grid: [30, 5, 7], boundary, steps: 8 };
   const plan = planOfShare(problem, { cpuSlices: 10, gpuSlices: 20, exchangeEvery, cpuWorkers: 1 });
-  const [cpu, gpu] = [0, 1].map((rank) =>
-    ({ place: { part: partOfRank(problem, plan, rank), whole: problem.grid } }) as unknown as PartField
-  );
-  const slices = (from: PartField, to: PartField) => {
-    const { send, receive } = wayBetween(problem, plan, from, to);
-    return send.map(({ ago, low, size }, i) => [ago, low[0], receive[i]!.low[0], size[0]]);
-  };
+  const [cpu, gpu] = [0, 1].map((rank) => exchangesOf(problem, plan, partOfRank(problem, plan, rank))[0]!);
+  const slices = (from: Exchange[], to: Exchange[]) =>
+    from.flatMap(({ side, send }) => {
+      // the one's low end is the other's high end
+      const { receive } = to.find((one) => one.side !== side)!;
+      return send.map(({ ago, low, size }, i) => [ago, low[0], receive[i]!.low[0], size[0]]);
+    });
   return { toCpu: slices(gpu!, cpu!), toGpu: slices(cpu!, gpu!) };
 }
 

@@ -2,9 +2,9 @@ import { assert, assertEquals } from "@std/assert";
 import { life } from "../../kernels/stencils/life.ts";
 import type { Problem } from "../../kernels/stencils/stencil.ts";
 import { CpuPool } from "../../tuner/devices/cpu/wasm_workers.ts";
-import { chooseForRank } from "../../tuner/ranks/create_rank_solver.ts";
-import { localWorlds } from "./local_world.ts";
-import { planRanks } from "../../tuner/ranks/plan_ranks.ts";
+import { chooseForRank } from "../../tuner/solver/open_on_ranks.ts";
+import { localWorlds } from "../ranks/local_world.ts";
+import { planRanks } from "../../tuner/solver/plan_ranks.ts";
 
 /** Steps of the parts that each plan tried, on the first rank. */
 async function trialsOf(ranks: number, steps: number, timePart?: number) {

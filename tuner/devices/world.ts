@@ -1,8 +1,32 @@
-import { DeviceError } from "../devices/device_error.ts";
+import type { CpuPool } from "./cpu/wasm_workers.ts";
+import { DeviceError } from "./device_error.ts";
+import type { GpuDevice } from "./gpu/gpu_device.ts";
 
 /** The ranks cannot go on together: one of them failed, or they were not asked for the same. */
 export class RankError extends DeviceError {
   override name = "RankError";
+}
+
+/** What a rank computes with: a GPU, or workers of its CPU. */
+export interface RankDevice {
+  /** @internal */
+  readonly gpu: GpuDevice | undefined;
+  /** @internal */
+  readonly cpuPool: CpuPool | undefined;
+  /** Bytes of the GPU's memory that levels may take; more pass through a window. @default {all there is} */
+  readonly deviceMemory?: number | undefined;
+}
+
+/** Which device. */
+export interface DeviceWishes {
+  /** A GPU's index, name or PCI address. @default {FACET_GPU; without it the ranks of a machine take its GPUs in turn} */
+  readonly gpu?: string | undefined;
+  /** Computes with CPU workers. */
+  readonly noGpu?: boolean;
+  /** Bytes of the GPU's memory that levels may take; more pass through a window. @default {all there is} */
+  readonly deviceMemory?: number | undefined;
+  /** Workers, instead of a GPU. @default {this rank's share of the cores, where there is no GPU} */
+  readonly cpuWorkers?: number | undefined;
 }
 
 /** A message under way; {@linkcode World.finish} waits for it. */
@@ -34,6 +58,8 @@ export interface World {
   meet(): Promise<void>;
   /** The first ranks as a world of their own, which each of them closes; undefined on the others. */
   first(ranks: number): Promise<World | undefined>;
+  /** Opens this rank's device, which is no other rank's if there are enough. @default {the one that WebGPU offers} */
+  openDevice?(wishes: DeviceWishes): Promise<RankDevice & Disposable>;
   /** Ends all ranks with this exit code. */
   abort(exitCode: number): never;
   /** Ends the world: every rank calls it, after its last message. */

@@ -16,9 +16,8 @@ import { formatPlural } from "../format.ts";
 import { refuserOf } from "../problem/request_error.ts";
 import { checkProblem } from "../problem/resolve_problem.ts";
 import { median } from "../measuring/statistics.ts";
-import type { RankDevice } from "./open_rank_device.ts";
-import { RankSolver } from "./rank_solver.ts";
-import type { World } from "./world.ts";
+import type { RankDevice, World } from "../devices/world.ts";
+import { problemHere, SharedField } from "../devices/shared/shared_field.ts";
 
 /** What is not to be chosen, but given. */
 export interface RankWishes {
@@ -128,13 +127,14 @@ export async function measurePlan(
   problem: Problem,
   { plan, choose, timePart = Infinity }: { readonly plan: RankPlan } & Measuring,
 ): Promise<PlanTimes> {
-  using solver = await RankSolver.create(world, device, problem, { plan, choose });
-  await solver.initialise({ kind: problem.stencil.initialField ?? "noise", seed: 1 });
-  const { exchangeEvery } = plan,
-    updates = updatesOf(problem, solver.part, exchangeEvery, device.gpu === undefined);
+  const configuration = choose(problemHere(problem, { world, plan }));
+  using field = await SharedField.create(problem, { ...device, configuration }, { world, plan });
+  await field.initialise({ kind: problem.stencil.initialField ?? "noise", seed: 1 });
+  const { exchangeEvery } = plan, part = partOfRank(problem, plan, world.rank);
+  const updates = updatesOf(problem, part, exchangeEvery, device.gpu === undefined);
   const timesOf = async (rounds: number) => {
-    const { wallNs, computeNs } = await solver.run(rounds * exchangeEvery, true);
-    return { wallNs: wallNs / rounds, computeNs: computeNs / rounds };
+    const { wallNs } = await field.run(rounds * exchangeEvery);
+    return { wallNs: wallNs / rounds, computeNs: field.deviceNs / rounds };
   };
   let rounds = 1, roundNs = 0;
   for (let spentMs = 0; spentMs < WARM_UP_MS; rounds *= 2) {

@@ -1,0 +1,246 @@
+/**
+ * Rounds in which the parts of a grid advance: R steps of all of them at the same time, then an exchange of what these
+ * steps used up, along x, y and z in turn: what the second and third axis send contains the ghost zones of those before, so
+ * that edges and corners arrive without messages of their own (B2R, Table 1). Parts of this process hand pieces to each
+ * other, those of other ranks get messages.
+ *
+ * **What hides behind what.** Each part goes its own way: it begins a round once it has its neighbours' cells of the round
+ * before. A GPU needs no more than that, not even to be done itself, so that its next round is submitted before its own
+ * cells of that round have reached the host; the host's wait for the mapping (at least one 10 ms tick of Deno's poll timer)
+ * and its copies overlap with that. What the host computes with cannot be copied while it is computed. What cannot hide is
+ * the tick when a GPU is done last, and the copies when the others are: a large R makes both small.
+ *
+ * @module
+ */
+import type { Problem } from "../../../kernels/stencils/stencil.ts";
+import { type Exchange, exchangesOf, type RankPlan } from "../../../models/rank_part.ts";
+import type { World } from "../world.ts";
+import { piecesOf } from "./boxes.ts";
+import type { Arrival, PartField, Round } from "./part_field.ts";
+
+/** How long a part took, all rounds together. */
+export interface PartTimes {
+  /** Its device: computing, and packing on a GPU, by the device's clock where it has one. */
+  readonly deviceNs: number;
+  /** The host's copies from what its device computes with, and to it. */
+  readonly packNs: number;
+  readonly unpackNs: number;
+}
+
+/** Steps of all parts, and whether what they used up is exchanged then. */
+export interface Steps {
+  readonly steps: number;
+  readonly renews: boolean;
+}
+
+interface Side extends Exchange {
+  /**
+   * From another rank, the memory that a message is received in: kept, since new memory of this size costs as much time as
+   * the message.
+   */
+  readonly kept: readonly Float32Array<ArrayBuffer>[] | undefined;
+}
+
+/** What a part of this process hands to another one, until that has taken it. */
+interface HandedOver {
+  readonly pieces: readonly Float32Array<ArrayBuffer>[];
+  readonly taken: () => void;
+}
+
+/** What has come from a neighbour; from one of this process it is taken then. */
+type Arrived = Arrival & Partial<Pick<HandedOver, "taken">>;
+
+/** Part `number` of a plan. */
+export interface NumberedPart {
+  readonly number: number;
+  readonly field: PartField;
+}
+
+/** The exchanges between the parts of this process and all others. */
+export class Exchanges {
+  /** Of each part of this process, what it exchanges along each axis. */
+  readonly #sides: readonly (readonly (readonly Side[])[])[];
+  readonly #axes: number;
+
+  /** @param isWhole whether all planes are exchanged, materials too: see {@linkcode exchangesOf} */
+  constructor(
+    readonly problem: Problem,
+    readonly plan: RankPlan,
+    readonly parts: readonly NumberedPart[],
+    readonly world: World,
+    isWhole = false,
+  ) {
+    const isHere = new Set(parts.map(({ number }) => number));
+    const axes = [0, 1, 2].filter((axis) => plan.parts[axis]! > 1);
+    this.#axes = axes.length;
+    this.#sides = parts.map(({ field }) => {
+      const sides = exchangesOf(problem, plan, field.place.part, isWhole).flat().map((one): Side => {
+        const kept = isHere.has(one.rank)
+          ? undefined
+          : piecesOf(one.receive).map(({ cells }) => new Float32Array(cells));
+        return { ...one, kept };
+      });
+      return axes.map((axis) => sides.filter((one) => one.axis === axis));
+    });
+  }
+
+  /**
+   * Advances all parts of this process; every rank calls it with the same rounds.
+   *
+   * @returns what each part took
+   */
+  async run(rounds: readonly Steps[]): Promise<PartTimes[]> {
+    const run = new Run(this.parts.length);
+    const ways = this.parts.map((_, i) => this.#advance(i, rounds, run));
+    const ended = await Promise.allSettled(ways);
+    await run.unlessFailed(Promise.resolve());
+    return ended.flatMap((one) => one.status === "fulfilled" ? [one.value] : []);
+  }
+
+  /** A part's own way through all rounds. */
+  async #advance(index: number, rounds: readonly Steps[], run: Run): Promise<PartTimes> {
+    const { field } = this.parts[index]!, isOnHost = field.onGpu === undefined;
+    const times = { deviceNs: 0, packNs: 0, unpackNs: 0 }, leaving: Promise<unknown>[] = [];
+    let arriving: Promise<readonly Arrived[]> | undefined, packed: Promise<unknown> | undefined;
+    try {
+      for (const [i, { steps, renews }] of rounds.entries()) {
+        for (let axis = 0; axis < (renews ? Math.max(1, this.#axes) : 1); axis++) {
+          const leg = `${i} ${axis}`, sides = renews ? this.#sides[index]![axis] ?? [] : [];
+          const arrived = await run.unlessFailed(Promise.resolve(arriving));
+          // what the host computes with must be done, and packed
+          if (isOnHost) await run.unlessFailed(Promise.resolve(packed));
+          times.unpackNs += await unpack(field, arrived);
+          const coming = sides.length > 0 ? this.#receive(index, sides, { leg, run }) : undefined;
+          coming?.catch((error) => run.fail(error));
+          arriving = coming;
+          const round = await field.begin(axis === 0 ? steps : 0, { pack: sides.map(({ send }) => send) });
+          const { promise, resolve: isPacked } = Promise.withResolvers<void>();
+          packed = promise;
+          const sent = this.#send(round, sides, { leg, run, times, begun: run.begin(leg), isPacked });
+          sent.catch((error) => run.fail(error));
+          leaving.push(sent);
+        }
+      }
+      const arrived = await run.unlessFailed(Promise.resolve(arriving));
+      if (isOnHost) await run.unlessFailed(Promise.resolve(packed));
+      times.unpackNs += await unpack(field, arrived);
+      await Promise.all(leaving);
+      await field.settle();
+      return times;
+    } catch (error) {
+      run.fail(error);
+      throw error;
+    } finally {
+      await Promise.allSettled(leaving);
+    }
+  }
+
+  /** Waits for a part's round, and hands its cells to its neighbours until they have taken them. */
+  async #send(
+    round: Round,
+    sides: readonly Side[],
+    { leg, run, times, begun, isPacked }: {
+      readonly leg: string;
+      readonly run: Run;
+      readonly times: { deviceNs: number; packNs: number };
+      readonly begun: Promise<void>;
+      readonly isPacked: () => void;
+    },
+  ): Promise<void> {
+    const { world, parts } = this;
+    try {
+      if (parts.length > 1) {
+        // the others begin first: on a software device the host's wait for the GPU blocks it
+        await run.unlessFailed(begun);
+        await new Promise((resolve) => setTimeout(resolve));
+      }
+    } catch (error) {
+      round.finish().catch(() => {}); // left over
+      throw error;
+    }
+    times.deviceNs += await round.finish();
+    const started = performance.now(), pieces = round.pieces();
+    times.packNs += (performance.now() - started) * 1e6;
+    isPacked();
+    await Promise.all(sides.map(async ({ rank, axis, side, kept }, i) => {
+      if (kept !== undefined) {
+        await world.finish(pieces[i]!.map((cells) => world.send(rank, 2 * axis + side, cells)));
+        return;
+      }
+      const { promise, resolve: taken } = Promise.withResolvers<void>();
+      // what leaves a low end arrives at a high end
+      run.meeting(`${leg} ${rank} ${axis} ${1 - side}`).resolve({ pieces: pieces[i]!, taken });
+      await run.unlessFailed(promise);
+    }));
+    round.release();
+  }
+
+  /** Waits for what comes from a part's neighbours. */
+  async #receive(
+    index: number,
+    sides: readonly Side[],
+    { leg, run }: { readonly leg: string; readonly run: Run },
+  ): Promise<Arrived[]> {
+    const { world } = this, { number } = this.parts[index]!;
+    return await Promise.all(sides.map(async ({ rank, axis, side, kept, receive: boxes }) => {
+      if (kept === undefined) {
+        const { promise } = run.meeting(`${leg} ${number} ${axis} ${side}`);
+        return { boxes, ...await run.unlessFailed(promise) };
+      }
+      // what the neighbour at the low end sends goes to its high end
+      await world.finish(kept.map((piece) => world.receive(rank, 2 * axis + 1 - side, piece)));
+      return { boxes, pieces: kept };
+    }));
+  }
+}
+
+/** Sets what has arrived. @returns nanoseconds that it took */
+async function unpack(field: PartField, arrived: readonly Arrived[] | undefined): Promise<number> {
+  if (arrived === undefined) return 0;
+  const started = performance.now();
+  await field.unpack(arrived);
+  for (const { taken } of arrived) taken?.();
+  return (performance.now() - started) * 1e6;
+}
+
+/** Where the parts of this process meet in a run, until one fails. */
+class Run {
+  readonly #failure = Promise.withResolvers<never>();
+  readonly #meetings = new Map<string, PromiseWithResolvers<HandedOver>>();
+  readonly #begun = new Map<string, PromiseWithResolvers<void> & { left: number }>();
+
+  constructor(readonly parts: number) {
+    this.#failure.promise.catch(() => {}); // thrown by whoever waits
+  }
+
+  fail(error: unknown): void {
+    this.#failure.reject(error);
+  }
+
+  unlessFailed<T>(waiting: Promise<T>): Promise<T> {
+    return Promise.race([this.#failure.promise, waiting]);
+  }
+
+  /** Says that a part has begun a leg; what is returned waits for all of them. */
+  begin(leg: string): Promise<void> {
+    const all = this.#begun.get(leg) ?? { ...Promise.withResolvers<void>(), left: this.parts };
+    this.#begun.set(leg, all);
+    if (--all.left === 0) {
+      all.resolve();
+      this.#begun.delete(leg);
+    }
+    return all.promise;
+  }
+
+  /** Where one part leaves its cells for another, in one leg. */
+  meeting(key: string): PromiseWithResolvers<HandedOver> {
+    const known = this.#meetings.get(key);
+    if (known === undefined) {
+      const made = Promise.withResolvers<HandedOver>();
+      this.#meetings.set(key, made);
+      return made;
+    }
+    this.#meetings.delete(key); // both are here
+    return known;
+  }
+}

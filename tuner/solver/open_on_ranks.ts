@@ -1,0 +1,121 @@
+import { type OwnGrid, planned, type Problem } from "../../kernels/stencils/stencil.ts";
+import type { RankPlan } from "../../models/rank_part.ts";
+import type { Configuration } from "../configuration.ts";
+import { CpuPool } from "../devices/cpu/wasm_workers.ts";
+import { GpuDevice } from "../devices/gpu/gpu_device.ts";
+import { problemHere, SharedField } from "../devices/shared/shared_field.ts";
+import type { RankDevice, World } from "../devices/world.ts";
+import { countCores } from "../platform.ts";
+import { windowOf } from "../problem/resolve_problem.ts";
+import { type Choice, chooseConfiguration } from "../profile/choose.ts";
+import type { Profile } from "../profile/profile_types.ts";
+import { FieldSolver } from "./field_solver.ts";
+import { checkParts, planRanks, type RankWishes } from "./plan_ranks.ts";
+import type { Contender } from "./refinement.ts";
+import type { SolverOptions } from "./solver.ts";
+import { failingAs } from "./solver_error.ts";
+import { openState } from "./state.ts";
+
+/** How ranks are to share a grid. */
+export interface RankSolverOptions extends Omit<RankWishes, "parts"> {
+  /** Parts along x, y, z, in two dimensions along x, y. @default {those predicted to be fastest} */
+  readonly parts?: OwnGrid | undefined;
+  /** How the ranks share the grid. @default {measured and predicted: {@linkcode planRanks}} */
+  readonly plan?: RankPlan | undefined;
+  /** How this rank computes its part, alone on its device. @default {as its profiles say} */
+  readonly choose?: (part: Problem) => Configuration;
+  /** What a solver saved, to go on from. */
+  readonly from?: SolverOptions["from"];
+}
+
+/** What a field is compiled for that has sources or receivers. */
+export const ANY_POINTS = { sources: 1, receivers: 1 };
+
+/** Reads what was saved. */
+export function bytesOf(from: Blob): (at: number, bytes: number) => Promise<Uint8Array<ArrayBuffer>> {
+  return async (at, bytes) => new Uint8Array(await from.slice(at, at + bytes).arrayBuffer());
+}
+
+/** How a rank computes its part: by its device's profiles, alone on that device. */
+export function chooseForRank(
+  profiles: Profile | readonly Profile[],
+  part: Problem,
+  { gpu, cpuPool, deviceMemory }: RankDevice,
+): Choice {
+  if (gpu === undefined) return chooseConfiguration(profiles, part, null, { cpuWorkers: cpuPool!.workers });
+  const windowBytes = windowOf(part, deviceMemory),
+    limits = { ...gpu.limits, ...(windowBytes && { windowBytes }) };
+  const device = { limits, adapterInfo: gpu.device.adapterInfo };
+  return chooseConfiguration(profiles, part, device, { cpuWorkers: 0 });
+}
+
+/**
+ * Opens this rank's part of a solver that all ranks of a world run together, each on its own device, which stays open.
+ *
+ * @throws {RangeError} if the parts cannot hold the ghost zones, or no configuration can run a part
+ * @throws {SolverError} if the device cannot run it
+ */
+export async function openOnRanks(
+  problem: Problem,
+  { world, device, profiles, ...options }: RankSolverOptions & {
+    readonly world: World;
+    readonly device: RankDevice & Partial<Disposable>;
+    readonly profiles: Profile | readonly Profile[];
+  },
+): Promise<FieldSolver> {
+  let choice: Choice | undefined;
+  const choose = options.choose ??
+    ((part: Problem) => (choice = chooseForRank(profiles, part, device)).configuration);
+  const { plan: given, exchangeEvery } = options;
+  const parts = options.parts && planned<number>(problem.stencil, options.parts, 1);
+  const from = options.from && new Blob([options.from]), saved = from && await openState(from, problem);
+  if (given !== undefined) checkParts(problem, world.size, given);
+  const plan = given ?? (await planRanks(world, device, problem, { choose, parts, exchangeEvery })).plan;
+  return await failingAs("create the solver", async () => {
+    const sharing = { world, plan }, configuration = choose(problemHere(problem, sharing));
+    const open = async (problem: Problem): Promise<Contender> => {
+      const field = await SharedField.create(problem, { ...device, configuration }, sharing);
+      return { configuration, field, [Symbol.dispose]: () => field[Symbol.dispose]() };
+    };
+    const withPoints = { ...problem, survey: problem.survey ?? ANY_POINTS };
+    const solver = new FieldSolver({
+      contender: await open(saved?.hasPoints ? withPoints : problem),
+      gpu: device,
+      choice,
+      isBorrowed: false,
+      withPoints: () => open(withPoints),
+    });
+    try {
+      // without materials, all is zero already
+      const { materials, profiles = [] } = problem.stencil.update;
+      if (saved !== undefined) await solver.restore(saved, bytesOf(from!));
+      else if (materials.length + profiles.length > 0) await solver.initialise("zero");
+      return solver;
+    } catch (error) {
+      solver.dispose();
+      throw error;
+    }
+  });
+}
+
+/** Opens what this rank computes with, as a solver's options say. */
+export async function openDeviceOf(
+  world: World,
+  { device: given, deviceMemory, timeoutMs, workerUrl }: SolverOptions,
+): Promise<RankDevice & Disposable> {
+  const time = timeoutMs === undefined ? {} : { timeoutMs };
+  if (given === undefined && world.openDevice) return await world.openDevice({ deviceMemory });
+  const gpu = given === undefined
+    ? await GpuDevice.open(time)
+    : given === null
+    ? undefined
+    : await GpuDevice.borrow(given, time);
+  if (gpu !== undefined) {
+    return { gpu, cpuPool: undefined, deviceMemory, [Symbol.dispose]: () => gpu[Symbol.dispose]() };
+  }
+  if (world.openDevice) return await world.openDevice({ noGpu: true });
+  // the ranks may all be on this machine
+  const workers = Math.max(1, Math.floor(countCores() / world.size));
+  const cpuPool = await CpuPool.create({ workers, ...(workerUrl && { workerUrl }) });
+  return { gpu: undefined, cpuPool, [Symbol.dispose]: () => cpuPool.dispose() };
+}
