@@ -17,7 +17,7 @@ import { onlyExpression, type Update } from "../../update.ts";
 import { declareLayout, LINEAR_THREADS, linearWorkgroups, plus } from "../../wgsl/declare.ts";
 import { declareBuffer, shaderOf } from "../../wgsl/shader.ts";
 import { wgsl } from "../../wgsl/template.ts";
-import type { UpdateWriter } from "../../wgsl/write_update.ts";
+import { type UpdateWriter, updateWriter } from "../../wgsl/write_update.ts";
 import type { Crossing } from "../storage.ts";
 
 /** The plane of a tap that stands for the first coefficient; others follow. */
@@ -49,6 +49,12 @@ export const coefficientsOf: (
     return { expression, coefficients };
   },
 );
+
+/** The coefficients of an update are written with its expression's constants. */
+export function writerOf(update: Update): UpdateWriter {
+  const { expression, coefficients } = coefficientsOf(update);
+  return updateWriter([expression, ...coefficients]);
+}
 
 /** What all coefficients read of materials, once for each that reads it. */
 export function materialTaps(update: Update): { readonly coefficient: number; readonly tap: Tap }[] {

@@ -3,30 +3,21 @@
  *
  * @module
  */
-import { type Tap, tapKey, tapsIn } from "../../expression.ts";
+import { type Tap, tapsIn } from "../../expression.ts";
 import type { Problem } from "../../stencils/stencil.ts";
-import { readsSignal, type Update } from "../../update.ts";
-import { declarePoints, signalOf } from "../../wgsl/points.ts";
+import { readsSignal } from "../../update.ts";
 import { plus } from "../../wgsl/declare.ts";
-import { wgsl } from "../../wgsl/template.ts";
-import { type UpdateWriter, updateWriter } from "../../wgsl/write_update.ts";
+import { declarePoints, signalOf } from "../../wgsl/points.ts";
 import { declareBuffer, declareTwin, type Shader, shaderOf } from "../../wgsl/shader.ts";
-import { stepwiseLayout } from "../step_shader.ts";
+import { wgsl } from "../../wgsl/template.ts";
 import { MAX_BANDS } from "../waves.ts";
-import {
-  COEFFICIENT,
-  coefficientsOf,
-  declareProfiles,
-  materialElement,
-  materialLayout,
-  materialTaps,
-  writeCoefficient,
-} from "./coefficients.ts";
-import { EARLY, splitExpression } from "./split_expression.ts";
-import { cellOf, enteringAt, formsOf, movesOf, type Triple, upTo } from "./lattice.ts";
-import type { Farsh, VolumeExtent, VolumePiece } from "./lattice.ts";
+import { COEFFICIENT, coefficientsOf, declareProfiles, writerOf } from "./coefficients.ts";
+import { declareExchange, exchanged, inSlot } from "./exchange.ts";
+import { type Farsh, formsOf, type Triple, upTo, type VolumeExtent, type VolumePiece } from "./lattice.ts";
+import { declareCoefficients, moveCoefficients } from "./moving_coefficients.ts";
 import { declarePlaces } from "./order.ts";
 import { visitTilePoints } from "./points.ts";
+import { EARLY, splitExpression } from "./split_expression.ts";
 
 interface Writing {
   readonly problem: Problem;
@@ -84,10 +75,6 @@ export function volumeTorreShader(writing: Writing): Shader {
       }
     `
   );
-  const declareExchange = (name: string, type: string): string =>
-    piece.arrays.map(({ slots, places }, i) =>
-      `var<workgroup> ${name}${i}: array<array<${type}, ${places}>, ${slots}>;`
-    ).join("\n");
   const code = wgsl`
     // ${stencil.title}: a workgroup computes a torre, a thread ${piece.cells} cells of its tile.
     const NX = ${nx}; const NY = ${ny}; const NZ = ${nz}; const AHEAD = ${ahead};
@@ -99,8 +86,8 @@ export function volumeTorreShader(writing: Writing): Shader {
     ${farsh.map(({ name }) => declareBuffer(name, "array<vec2f>")).join("\n")}
     ${declareBuffer("table", "array<i32>", { space: "storage, read" })}
     ${others.join("\n")}
-    ${declareExchange("exchange", phases === 2 ? "f32" : "vec2f")}
-    ${piece.isApart ? declareExchange("held", "f32") : ""}
+    ${declareExchange(piece, "exchange", phases === 2 ? "f32" : "vec2f")}
+    ${piece.isApart ? declareExchange(piece, "held", "f32") : ""}
     ${
     stencil.update.materials.length > 0
       ? declareBuffer("materials", "array<f32>", { space: "storage, read" })
@@ -221,71 +208,6 @@ function declareRound({ piece, farsh, extent, ahead }: Writing, n: number): stri
   `;
 }
 
-/** The coefficients of an update are written with its expression's constants. */
-function writerOf(update: Update): UpdateWriter {
-  const { expression, coefficients } = coefficientsOf(update);
-  return updateWriter([expression, ...coefficients]);
-}
-
-/** Rounds in which threads take over the coefficients of the cells of a parity. */
-function roundsOf({ entering, threads }: VolumePiece, parity: number): number[] {
-  return upTo(Math.ceil(entering[parity]!.length / threads));
-}
-
-/** A thread's coefficients, the elements whose coefficients it takes over, and of their materials what its first tiers need. */
-function declareCoefficients({ problem, piece, ahead }: Writing): string {
-  const { stencil: { update }, grid } = problem,
-    { coefficients } = coefficientsOf(update),
-    writer = writerOf(update);
-  if (coefficients.length === 0) return "";
-  const layout = stepwiseLayout(problem), { origin, slice, pitch } = materialLayout({ layout, update });
-  const own = piece.elements.flatMap((element, i) =>
-    [0, 1].flatMap((parity) => {
-      const [x, y, z] = cellOf(element, parity),
-        cell = [plus("nextX", x), plus("cellY", y), plus("cellZ", z)] as const;
-      const at = plus("corner", x * slice + y * pitch + z);
-      return coefficients.map((one, k) => {
-        const material = (tap: Tap): string => materialElement(layout, update, tap, at);
-        const found = writeCoefficient(writer, { update, grid }, one, {
-          prefix: `c${k}_${i}_${parity}_`,
-          cell,
-          material,
-        });
-        return [...found.lines, `var w${k}_${i}_${parity} = ${found.value};`].join("\n");
-      });
-    })
-  );
-  const entering = [0, 1].flatMap((parity) =>
-    roundsOf(piece, parity).map((n) => {
-      const name = `${parity}_${n}`, places = enteringAt(piece, parity) + n * piece.threads;
-      const loads = upTo(ahead).flatMap((set) =>
-        materialTaps(update).map(({ tap }, i) =>
-          `var m${name}_${set}_${i} = ${
-            materialElement(layout, update, tap, `in${name} + (x + ${set} * S) * ${slice}`)
-          };`
-        )
-      );
-      return wgsl`
-        let its${name} = table[${places} + thread]; let word${name} = table[${
-        places + roundsOf(piece, parity).length * piece.threads
-      } + thread];
-        let slotOf${name} = its${name} & 255; let placeOf${name} = its${name} >> 8u;
-        let a${name} = word${name} & 255; let b${name} = (word${name} >> 8u) & 255; let c${name} = word${name} >> 16u;
-        let x${name} = b${name} + c${name} + ${piece.slope + parity};
-        let y${name} = y + b${name} - a${name}; let z${name} = z + c${name} - a${name};
-        let in${name} = ${origin} + x${name} * ${slice} + y${name} * ${pitch} + z${name};
-        ${loads.join("\n")}
-      `;
-    })
-  );
-  return wgsl`
-    let nextX = x + S + cellX;
-    let corner = ${origin} + nextX * ${slice} + cellY * ${pitch} + cellZ;
-    ${own.join("\n")}
-    ${entering.join("\n")}
-  `;
-}
-
 /** Text of a round's values in FArSh at a tier. */
 function farshAt(
   { farsh, extent: { torres } }: Pick<Writing, "farsh" | "extent">,
@@ -298,41 +220,26 @@ function farshAt(
 
 /** The lines that make a tier of the tile from the one before; `set`: which of the fronts that were loaded it takes. */
 function writeTier(writing: Writing, set: number): string {
-  const { problem, problem: { stencil: { update }, grid }, piece, ahead } = writing;
-  const { slope, elements, shared, phases, slotOf, placeOf, arrays, hasPrevious, threads } = piece,
+  const { problem, problem: { stencil: { update } }, piece, ahead } = writing;
+  const { slope, elements, shared, phases, hasPrevious, threads } = piece,
     rounds = upTo(piece.rounds);
-  const { expression, coefficients } = coefficientsOf(update), writer = writerOf(update), { write } = writer;
+  const { expression } = coefficientsOf(update), { write } = writerOf(update);
   const indices = new Map(elements.map((element, i) => [`${element}`, i]));
   const lines: string[] = [], isTwice = phases === 2, step = "row.step + tier - first";
   const signal = `signal${set}`;
   if (readsSignal(update)) lines.push(`let ${signal} = ${signalOf(step)};`);
   const inRound = (n: number, line: string): string =>
     n === piece.rounds - 1 && piece.rest < threads ? `if (thread < ${piece.rest}) { ${line} }` : line;
-  const known = new Set<string>(), lows = arrays[0]!.slots;
-  const exchanged = (element: Triple, array = "exchange"): string => {
-    const slot = slotOf(element), place = `own${placeOf(element)}`;
-    return slot < lows ? `${array}0[${slot}][${place}]` : `${array}1[${slot - lows}][${place}]`;
-  };
-  /** Does something with an element in a slot, whichever array has it. */
-  const inSlot = (
-    slot: string,
-    place: string,
-    act: (element: string) => string,
-    array = "exchange",
-  ): string => {
-    const low = act(`${array}0[${slot}][${place}]`);
-    if (arrays.length === 1) return low;
-    return `if (${slot} < ${lows}) { ${low} } else { ${act(`${array}1[${slot} - ${lows}][${place}]`)} }`;
-  };
+  const known = new Set<string>();
   const ofFront = (n: number, act: (element: string) => string, place: "to" | "of"): string =>
-    inSlot(`slot${n}`, `${place}${n}`, act);
+    inSlot(piece, [`slot${n}`, `${place}${n}`], act);
   /** Text of the cell at these forms from the thread's corner, in the tier before; it is read where it is asked for first. */
   const valueAt = (forms: Triple): string => {
     const parity = forms[0] & 1, element = forms.map((form) => form >> 1) as unknown as Triple;
     const index = indices.get(`${element}`);
     if (index !== undefined) return `h${index}_${parity}`;
     const name = `r${element.join("_")}${isTwice ? `_${parity}` : ""}`;
-    if (!known.has(name)) lines.push(`let ${name} = ${exchanged(element)};`);
+    if (!known.has(name)) lines.push(`let ${name} = ${exchanged(piece, element)};`);
     known.add(name);
     return isTwice ? name : `${name}.${"xy"[parity]}`;
   };
@@ -370,74 +277,19 @@ function writeTier(writing: Writing, set: number): string {
     }
   };
   const older = new Map<string, string>();
-  const moves = movesOf(slope), memory = piece.isApart ? "held" : "exchange";
-  /** Coefficients of cells of a parity that move through workgroup memory: those that come from other threads. */
-  const passes = coefficients.flatMap((_, k) =>
-    [0, 1].filter((parity) => moves[parity]! > 0).map((parity) => ({ k, parity }))
-  );
-  const put = ({ k, parity }: { k: number; parity: number }): void => {
-    for (const element of shared.filter((element) => element.some((value) => value < moves[parity]!))) {
-      lines.push(`${exchanged(element, memory)} = w${k}_${indices.get(`${element}`)!}_${parity};`);
-    }
-    for (const n of roundsOf(piece, parity)) {
-      const name = `${parity}_${n}`, cell = [`x + x${name}`, `y${name}`, `z${name}`] as const;
-      const material = (tap: Tap): string => {
-        const index = materialTaps(update).findIndex((one) =>
-          one.coefficient === k && tapKey(one.tap) === tapKey(tap)
-        );
-        return `m${name}_${set}_${index}`;
-      };
-      const found = writeCoefficient(writer, { update, grid }, coefficients[k]!, {
-        prefix: `c${k}_${name}_`,
-        cell,
-        material,
-      });
-      const value = `v${k}_${name}`, rest = piece.entering[parity]!.length - n * threads;
-      const store = inSlot(`slotOf${name}`, `placeOf${name}`, (element) => `${element} = ${value};`, memory);
-      lines.push(
-        ...found.lines,
-        `let ${value} = ${found.value};`,
-        rest < threads ? `if (thread < ${rest}) { ${store} }` : store,
-      );
-    }
-  };
-  const take = ({ k, parity }: { k: number; parity: number }): void => {
-    for (const [i, element] of elements.entries()) {
-      const from = element.map((value) => value + moves[parity]!) as unknown as Triple;
-      const index = indices.get(`${from}`), to = (parity + slope) & 1;
-      lines.push(
-        `let x${k}_${i}_${to} = ${
-          index === undefined ? exchanged(from, memory) : `w${k}_${index}_${parity}`
-        };`,
-      );
-    }
-  };
-  /** Loads what enters in some tiers; never within a branch, as FArSh. */
-  const loadMaterials = (): void => {
-    const layout = stepwiseLayout(problem), { slice } = materialLayout({ layout, update });
-    for (const parity of [0, 1]) {
-      for (const n of roundsOf(piece, parity)) {
-        for (const [i, { tap }] of materialTaps(update).entries()) {
-          const at = `in${parity}_${n} + (x + ${ahead} * S) * ${slice}`;
-          lines.push(`m${parity}_${n}_${set}_${i} = ${materialElement(layout, update, tap, at)};`);
-        }
-      }
-    }
-  };
-  const hosted = piece.isApart ? passes.splice(0, phases) : [];
+  const moves = moveCoefficients(writing, set);
   for (const phase of upTo(phases)) {
     const isLast = phase === phases - 1, part = isTwice ? `.${"xy"[phase]}` : "";
     for (const element of shared) {
       const i = indices.get(`${element}`)!;
       const value = isTwice ? `h${i}_${phase}` : `vec2f(h${i}_0, h${i}_1)`;
-      lines.push(`${exchanged(element)} = ${value};`);
+      lines.push(`${exchanged(piece, element)} = ${value};`);
     }
     for (const n of rounds) {
       lines.push(inRound(n, ofFront(n, (element) => `${element} = front${n}_${set}${part};`, "to")));
     }
-    if (hosted[phase] !== undefined) put(hosted[phase]);
+    lines.push(...moves.before(phase));
     if (isLast) {
-      if (passes.length === 0) loadMaterials();
       lines.push(`let next = min(tier + ${ahead}, last);`);
       // never within a branch: the loop would wait for it
       for (const n of rounds) {
@@ -456,7 +308,7 @@ function writeTier(writing: Writing, set: number): string {
       lines.push(inRound(n, `${farshAt(writing, n, "tier")} = ${pair};`));
     }
     values(phase);
-    if (hosted[phase] !== undefined) take(hosted[phase]);
+    lines.push(...moves.after(phase));
     if (hasPrevious) {
       for (const { name, at } of cells) {
         const forms = at([slope, slope, slope]);
@@ -465,18 +317,7 @@ function writeTier(writing: Writing, set: number): string {
     }
     if (!isLast) lines.push("workgroupBarrier();");
   }
-  for (const [i, pass] of passes.entries()) {
-    lines.push("workgroupBarrier();");
-    put(pass);
-    if (i === passes.length - 1) loadMaterials();
-    lines.push("workgroupBarrier();");
-    take(pass);
-  }
-  for (const k of coefficients.keys()) {
-    // cells that find theirs in their own element
-    for (const parity of [0, 1].filter((parity) => moves[parity] === 0)) take({ k, parity });
-    for (const { name } of cells) lines.push(`w${k}_${name} = x${k}_${name};`);
-  }
+  lines.push(...moves.end);
   for (const { name } of cells) if (hasPrevious) lines.push(`g${name} = ${older.get(name)!};`);
   for (const { name } of cells) lines.push(`h${name} = n${name};`);
   lines.push("x += S;", ...maskLines(piece));
