@@ -252,8 +252,8 @@ function chooseAnew(asked: Asked): Choice {
 
 /** One worker per core, but in a page: not every bundle has their module, and threads may share no memory. */
 function usualWorkers(hasGpu: boolean): number {
-  if (!isPage()) return countCores();
-  return hasGpu ? 0 : typeof SharedArrayBuffer === "undefined" ? 1 : countCores();
+  if (isPage() && hasGpu) return 0;
+  return typeof SharedArrayBuffer === "undefined" ? 1 : countCores();
 }
 
 /** What the models know of the device at hand; what it does not report is taken from a profile's device like it. */
