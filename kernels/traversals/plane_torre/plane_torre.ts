@@ -23,10 +23,11 @@
  * @module
  */
 import { ALONE_IN_A_TILE, capabilities, wrongParameters } from "../../capability.ts";
-import { alongAxes, isAllZero, ownBoundary } from "../../stencils/stencil.ts";
-import { isMirrored, operationsOf } from "../../update.ts";
+import { isAllZero } from "../../stencils/stencil.ts";
+import { operationsOf } from "../../update.ts";
 import { asPlane, PLANE_PARAMETERS, type PlaneParameters, type PlaneShape, planeShape } from "./shape.ts";
 import { imagesShader, planeTorreShader } from "./shader.ts";
+import { refuseUnlike } from "../images.ts";
 import { rowsOfWaves, scheduleTorres, stageCount, usableBands } from "../waves.ts";
 import { leanOf } from "../lean.ts";
 import { placesIn } from "../tiles.ts";
@@ -74,13 +75,9 @@ export const planeTorre: Traversal = {
       return { kind: "reach", message: "no tap reaches along x or y: there is nothing to tile" };
     }
     const shape = planeShape(problem, parameters), { slope, width, piece, plane } = shape;
-    const elements = width / 2, { stencil: { update }, boundary } = problem;
-    if (
-      ([0, 2] as const).some((axis) => alongAxes(boundary)[axis] === "insulated" && !isMirrored(update, axis))
-    ) {
-      const message = "a torre computes beyond insulated ends, and the equation is not its own mirror image";
-      return { kind: "boundary", message: `the boundary is ${ownBoundary(problem)}: ${message}` };
-    }
+    const elements = width / 2;
+    const unlike = refuseUnlike(problem);
+    if (unlike !== undefined) return unlike;
     if (shape.isRounds && tiles === 0) {
       return wrongParameters(
         "tiles 0: cells in rows have no room for images as far as the steps of all bands reach",

@@ -28,26 +28,18 @@ import {
   wrongParameters,
 } from "../../capability.ts";
 import { layProfiles } from "../../axis_profiles.ts";
-import { isMirrored, operationsOf, readsSignal } from "../../update.ts";
-import { alongAxes, isAllZero, ownBoundary, type Problem } from "../../stencils/stencil.ts";
+import { operationsOf, readsSignal } from "../../update.ts";
+import { isAllZero, type Problem } from "../../stencils/stencil.ts";
 import { type SectionLimits, sectionsOf } from "../../sections.ts";
 import { wgsl } from "../../wgsl/template.ts";
 import { declareBuffer, type Shader, shaderOf } from "../../wgsl/shader.ts";
 import { pointBuffers } from "../../wgsl/points.ts";
 import { profileBuffers } from "../profile_storage.ts";
+import { refuseUnlike } from "../images.ts";
 import { stepwiseLayout } from "../step_shader.ts";
 import type { Dispatch, ParametersOf, Traversal } from "../traversal.ts";
 import { exceededLimit } from "../workgroup_limits.ts";
-import {
-  extentOf,
-  farshOf,
-  pieceOf,
-  slopeOf,
-  tableOf,
-  upTo,
-  type VolumeExtent,
-  type VolumePiece,
-} from "./lattice.ts";
+import { extentOf, farshOf, pieceOf, slopeOf, tableOf, upTo } from "./lattice.ts";
 import { materialLayout, materialTaps, UNIFORM_VALUES } from "./coefficients.ts";
 import { imagesShader, widened } from "./images.ts";
 import { volumeOrder } from "./order.ts";
@@ -91,13 +83,6 @@ const FUSED = 0.8;
 
 /** Storage buffers that every device lets a shader have. */
 const MOST_BUFFERS = 8;
-
-/** Storage buffers that the table, materials and points leave to levels and FArSh. */
-function buffersFor(problem: Problem): number {
-  const { stencil: { update } } = problem;
-  return MOST_BUFFERS - 1 - Math.min(1, update.materials.length) -
-    pointBuffers(problem, readsSignal(update)).length;
-}
 
 /** What a plan has of tiles; with ends that hold images a run is done in rounds, in which each band runs once. */
 function shapeOf(problem: Problem, values: VolumeParameters) {
@@ -158,7 +143,7 @@ export const volumeTorre: Traversal = {
     };
   },
   infeasible(problem, parameters, limits) {
-    const { side, patchA, patchB, patchC, ahead, nt, bands } = parameters, { boundary, grid: [nx] } = problem;
+    const { side, patchA, patchB, patchC, ahead, nt, bands } = parameters, { grid: [nx] } = problem;
     const slope = slopeOf(problem.stencil.update), patch = [patchA, patchB, patchC];
     if (patch.some((own) => side % own !== 0)) {
       return wrongParameters(`sides of ${side} elements do not divide into patches of ${patch.join(" x ")}`);
@@ -172,13 +157,10 @@ export const volumeTorre: Traversal = {
     if (nt % ahead !== 0) {
       return wrongParameters(`Nt ${nt} is no multiple of the ${ahead} time steps loaded ahead`);
     }
-    const axes = [0, 1, 2] as const, along = alongAxes(boundary);
-    if (axes.some((axis) => along[axis] === "insulated" && !isMirrored(problem.stencil.update, axis))) {
-      const message = "a torre computes beyond insulated ends, and the equation is not its own mirror image";
-      return { kind: "boundary", message: `the boundary is ${ownBoundary(problem)}: ${message}` };
-    }
+    const unlike = refuseUnlike(problem);
+    if (unlike !== undefined) return unlike;
     const { piece, extent, run } = shapeOf(problem, parameters),
-      { usable, places } = pace(piece, extent, { nt, bands, steps: run });
+      { usable } = pace(piece, extent, { nt, bands, steps: run });
     // more than can run at once have no places, so of two numbers that are as good the smaller is tried
     if (bands > 1 && 3 * bands >= 4 * usable) {
       return wrongParameters(`${bands} bands are too many: at most ${usable} can run at once`);
@@ -187,22 +169,18 @@ export const volumeTorre: Traversal = {
     if (needed > REGISTERS) {
       return wrongParameters(`${needed} registers in a workgroup: a multiprocessor has ${REGISTERS}`);
     }
-    const { stencil: { update } } = problem, parts = partsOf(piece, extent, problem, limits);
-    const profiles = layProfiles(update, problem.grid).length;
+    const { stencil: { update } } = problem, profiles = layProfiles(update, problem.grid).length;
     if (profiles > UNIFORM_VALUES) {
-      return {
-        kind: "limits",
-        message: `${4 * profiles} bytes of axis profiles: a uniform holds ${4 * UNIFORM_VALUES}`,
-      };
+      const message = `${4 * profiles} bytes of axis profiles: a uniform holds ${4 * UNIFORM_VALUES}`;
+      return { kind: "limits", message };
     }
-    if (parts === undefined) {
+    const layout = stepwiseLayout(problem), { left, farsh } = memoryOf(problem, parameters, limits);
+    if (left < 1) {
       return {
         kind: "limits",
         message: `${4 * extent.length} bytes in one time level take too many bindings`,
       };
     }
-    const layout = stepwiseLayout(problem),
-      farsh = farshIn(piece, extent, { tiers: nt * places, parts, problem, limits });
     return exceededLimit(limits, {
       layout,
       span: 1,
@@ -254,16 +232,14 @@ export const volumeTorre: Traversal = {
   },
   plan(problem, parameters, limits) {
     const { nt, ahead } = parameters,
-      { piece, extent, beyond, wide, round, run } = shapeOf(problem, parameters);
-    const { places: bands } = pace(piece, extent, { ...parameters, steps: run });
+      { piece, extent, beyond, wide, round } = shapeOf(problem, parameters);
+    const { parts, places: bands, farsh } = memoryOf(problem, parameters, limits);
     const { stencil: { update } } = problem, layout = stepwiseLayout(problem);
     const { slope, width } = piece,
       table = tableOf(piece),
       materials = materialLayout({ layout, update }).length;
     const cut = sectionsOf(layout, { span: 1 }, limits), sections = cut.length === 1 ? undefined : cut;
-    const parts = partsOf(piece, extent, problem, limits) ?? [extent.length],
-      others = parts.slice(1).map((_, i) => i + 1),
-      farsh = farshIn(piece, extent, { tiers: nt * bands, parts, problem, limits });
+    const others = parts.slice(1).map((_, i) => i + 1);
     const hasSignal = readsSignal(update), hasSeries = hasSignal || problem.survey !== undefined;
     // tiers of a round of each shader's loop: the last band's may be no multiple of those that are loaded ahead
     const rounds = ahead === 1 ? [1] : [ahead, 1];
@@ -331,38 +307,26 @@ function registersOf(problem: Problem, parameters: VolumeParameters): number {
   return OTHER_REGISTERS + cells * (kept + (phases - 1) / 4) + fronts;
 }
 
-/** Values of each part of a level, as many whole rows of tiles as a binding holds; undefined where there would be too many. */
-function partsOf(
-  { cells, threads }: VolumePiece,
-  extent: VolumeExtent,
-  problem: Problem,
-  limits?: SectionLimits,
-) {
-  const { along, across: [ny, nz] } = extent, row = ny * nz * cells * threads;
-  const most = Math.min(along, Math.floor(bindingOf(limits) / (4 * row))), count = Math.ceil(along / most);
-  return 2 * count >= buffersFor(problem)
-    ? undefined
-    : upTo(count).map((i) => Math.min(most, along - i * most) * row);
-}
-
-/** Bytes of a buffer that a shader can bind as a whole. */
-function bindingOf(limits?: SectionLimits): number {
-  return Math.min(limits?.maxStorageBufferBindingSize ?? Infinity, limits?.maxBufferSize ?? Infinity);
-}
-
-/** FArSh in what bindings the parts of both levels leave. */
-function farshIn(
-  piece: VolumePiece,
-  extent: VolumeExtent,
-  { tiers, parts, problem, limits }: {
-    readonly tiers: number;
-    readonly parts: readonly number[];
-    readonly problem: Problem;
-    readonly limits?: SectionLimits | undefined;
-  },
-) {
-  const most = buffersFor(problem) - 2 * parts.length;
-  return farshOf(piece, extent, tiers, { most, bytes: bindingOf(limits) });
+/**
+ * Values of each part of a level, as many whole rows of tiles as a binding holds, and FArSh in what bindings they leave;
+ * `left`: how many these are.
+ */
+function memoryOf(problem: Problem, parameters: VolumeParameters, limits?: SectionLimits) {
+  const { stencil: { update } } = problem, { piece, extent, run } = shapeOf(problem, parameters);
+  const bytes = Math.min(limits?.maxStorageBufferBindingSize ?? Infinity, limits?.maxBufferSize ?? Infinity);
+  const { along, across: [ny, nz], length } = extent, row = ny * nz * piece.cells * piece.threads;
+  const most = Math.min(along, Math.floor(bytes / (4 * row))), count = Math.ceil(along / most);
+  // one has the table
+  const others = Math.min(1, update.materials.length) + pointBuffers(problem, readsSignal(update)).length;
+  const left = MOST_BUFFERS - 1 - others - 2 * count;
+  const parts = left < 1 ? [length] : upTo(count).map((i) => Math.min(most, along - i * most) * row);
+  const { places } = pace(piece, extent, { ...parameters, steps: run });
+  return {
+    left,
+    parts,
+    places,
+    farsh: farshOf(piece, extent, parameters.nt * places, { most: left, bytes }),
+  };
 }
 
 /** The shader that remembers how far tiles have moved once a list of dispatches is done. */
