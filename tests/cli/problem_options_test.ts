@@ -1,3 +1,5 @@
+import { absorbing, flux, insulated, mirror, robin, value, type Walls } from "../../mod.ts";
+import { withWalls } from "../../kernels/walls.ts";
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { EQUATIONS } from "../../kernels/stencils/all.ts";
 import { definitionOf, hashOf, stencilOf } from "../../kernels/definition.ts";
@@ -139,6 +141,17 @@ Deno.test("two numbers are a grid of two dimensions, of built-in equations too",
   }
   const { boundary } = await first("--stencil wave --grid 30x26 --boundary periodic,insulated");
   assertEquals(boundary, ["periodic", "periodic", "insulated"]);
+  const walls: readonly (readonly [string, Walls])[] = [
+    ["x=periodic/y=value:1,flux:-0.5@centre", { x: "periodic", y: [value(1), flux(-0.5, { at: "centre" })] }],
+    ["y=insulated@face", { x: "zero", y: insulated() }],
+    ["x.F=odd,even/y=robin:1:2:3", { x: { F: [mirror("odd"), mirror("even")] }, y: robin(1, 2, 3) }],
+    ["x=absorbing:9:0.5", { x: absorbing({ cells: 9, courant: 0.5 }), y: "zero" }],
+  ];
+  for (const [text, boundary] of walls) {
+    const found = await first(`--stencil wave --grid 30x26 --boundary ${text}`);
+    const wanted = withWalls({ stencil: wave(2, { dimensions: 2 }), grid: [30, 26], boundary });
+    assertEquals(hashOf(found.stencil.update), hashOf(wanted.stencil.update), text);
+  }
   const several = await resolveSizes(
     await parse("--stencil", "wave", "--grid", "30x26", "--grid", "9x9x9"),
     SIMULATED_DEVICE,
@@ -222,6 +235,11 @@ Deno.test("a wrong request is one line: option, wanted, found", async () => {
     ["--order 4 --set order=2", "Cannot use --set order: it can only be given once: found 4 and 2"],
     ["--boundary open", "wanted one of zero, periodic, insulated, or one for each axis, such as zero,"],
     ["--boundary zero,periodic", 'found "zero,periodic"'],
+    ["--boundary w=zero", 'AXIS=WALLS or AXIS.FIELD=WALLS, of x, y, z and F: found "w=zero"'],
+    ["--boundary x.G=odd", "of x, y, z and F"],
+    ["--boundary x=value", "value:G, flux:G, insulated, even, odd, robin:A:B:G"],
+    ["--boundary x=flux:1:2", 'found "flux:1:2"'],
+    ["--boundary x=odd@edge", "the walls: x, field F: a place at the face, the centre, or beyond is wanted"],
     ["--boundary zero,zero,open", 'found "zero,zero,open"'],
     ["--stencil ks --boundary periodic,periodic,zero", 'wanted periodic: found "periodic,periodic,zero"'],
     ["--set rule=5/2-7", 'an option of wave, order=VALUE or courant=VALUE: found "rule=5/2-7"'],

@@ -12,6 +12,7 @@ import {
   shortBoundary,
   type Stencil,
   type VariantValue,
+  type Walls,
 } from "../../kernels/stencils/stencil.ts";
 import { plannedProblem } from "../../kernels/planned_problem.ts";
 import { TRAVERSALS } from "../../kernels/traversals/all.ts";
@@ -19,6 +20,7 @@ import { detectDevice, type DeviceDescription } from "../devices/device.ts";
 import { takeWantedGpu } from "../devices/gpu_choice.ts";
 import { isModule, loadEquation } from "./load_equation.ts";
 import { RequestError } from "../problem/request_error.ts";
+import { readWalls, WALLS_HELP } from "./read_walls.ts";
 import {
   MAX_STEPS,
   type ResolvedProblem,
@@ -90,10 +92,11 @@ export const PROBLEM = {
     },
   },
   boundary: {
-    value: "NAME|X,Y,Z",
+    value: "NAME|X,Y,Z|WALLS",
     help: boundaryHelp(),
-    read(text: string, refuse: Refuse, earlier: EarlierValues): OwnBoundaries {
+    read(text: string, refuse: Refuse, earlier: EarlierValues): OwnBoundaries | Walls {
       const stencil = chosenStencil(earlier);
+      if (text.includes("=")) return readWalls(text, stencil, refuse);
       const words = text.split(","), boundary = words.length === 1 ? text : words;
       const isPlan = stencil.dimensions === 2 && words.length === 3;
       if (!isPlan && isBoundaryOf(stencil, boundary)) return shortBoundary(boundary);
@@ -242,5 +245,5 @@ function boundaryHelp(): string {
     return own === BOUNDARIES.join(", ") ? [] : [`${name}: ${own}`];
   });
   const all = `around the grid: ${BOUNDARIES.join(", ")} (default ${BOUNDARIES[0]})`;
-  return [`${all}, or one for each axis, such as ${THREE_BOUNDARIES}`, ...own].join("; ");
+  return [`${all}, or one for each axis, such as ${THREE_BOUNDARIES}`, ...own, WALLS_HELP].join("; ");
 }
