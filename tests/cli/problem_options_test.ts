@@ -60,6 +60,7 @@ Deno.test("tune without options is the wave equation for a minute", async () => 
     resume: false,
     json: false,
     quiet: false,
+    verbose: false,
   });
 });
 
@@ -91,6 +92,7 @@ Deno.test("tune takes every option of the contract", async () => {
     resume: true,
     json: true,
     quiet: true,
+    verbose: false,
   });
   assertEquals((await parse("--no-gpu")).noGpu, true);
 });

@@ -92,7 +92,7 @@ Deno.test("tune --no-gpu measures the CPU alone", () =>
     assert(entry!.search.spaceSize >= 2 && entry!.search.evaluated === 2);
     const { against, maxError, bound } = entry!.verification;
     assert(against === "oracle f32" && maxError <= bound);
-    assertMatch(stdout, new RegExp(`^(Fastest|Chosen.*): CPU, 1 worker, ${traversal} `, "m"));
+    assertMatch(stdout, new RegExp(`^(Fastest|Chosen.*): CPU, 1 worker, ${traversal}$`, "m"));
     assertMatch(stdout, new RegExp(`^  CPU ${traversal} .* the (fastest|chosen one)$`, "m"));
     assertStringIncludes(stdout, `\nProfile: ${out}\n`);
     assertMatch(stdout, new RegExp(`deno(@2\\.9\\.6)? task qualify --profile ${out} `));

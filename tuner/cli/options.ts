@@ -245,4 +245,5 @@ export const COMMON = {
   },
   json: { help: "print the result as JSON" },
   quiet: { help: "show no progress" },
+  verbose: { help: "say all: parameters of the CPU's kernels, and how sharing was tried" },
 } as const satisfies Options;

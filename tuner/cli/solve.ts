@@ -269,7 +269,7 @@ export function renderSolve(solved: Solved): Line[] {
   return [
     describeWork(problem),
     `${formatPlural(runs.length, "rank")}: ${devices.join(", ")}`,
-    `Configuration: ${[...new Set(configurations.map(describeConfiguration))].join("; ")}`,
+    `Configuration: ${[...new Set(configurations.map((one) => describeConfiguration(one)))].join("; ")}`,
     runs.length === 1
       ? "One part: nothing is exchanged"
       : `Parts ${ownOf(stencil, parts).join("x")} of ${cut}, exchanged every ${formatPeriod(exchangeEvery)}`,

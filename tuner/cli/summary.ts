@@ -32,7 +32,7 @@ import {
   formatRate,
 } from "../format.ts";
 import type { Line } from "./terminal.ts";
-import { isShared, uses } from "../shares.ts";
+import { isShared, isStepwise, uses } from "../shares.ts";
 
 /** What the summary needs besides the outcome. */
 interface SummaryContext {
@@ -43,6 +43,8 @@ interface SummaryContext {
   readonly highest: number | undefined;
   /** Whether rates are drawn, too. */
   readonly hasBars: boolean;
+  /** Whether all is said: the CPU's parameters, and how sharing was tried. @default {false} */
+  readonly isVerbose?: boolean;
 }
 
 export function summaryRecord(
@@ -90,23 +92,28 @@ function finalistRecord({ before, measurement, blocks, standing }: Finalist) {
   };
 }
 
+/** What was found, what it means, warnings, the traversals as a table, and how it was found; the rest where it is asked for. */
 export function renderSummary(outcome: TuneOutcome, context: SummaryContext): Line[] {
-  const { problem, entry, searchVerdict, budgetMessage, costModel, cpuMessage } = outcome;
+  const { problem, entry, searchVerdict, budgetMessage, costModel, cpuMessage, interrupted } = outcome;
   const recalled = outcome.recalled === 0 ? "" : `, ${formatCount(outcome.recalled)} of them in earlier runs`;
-  const notes: (string | false | undefined)[] = [
-    `${formatPlural(outcome.evaluated, "evaluation")}${recalled}, in ${formatDuration(outcome.elapsedNs)}` +
-    (entry === undefined
-      ? ""
-      : `; the search space has ${formatPlural(entry.search.spaceSize, "configuration")}`) +
-    describeFailures(outcome.failed),
+  const space = entry === undefined
+    ? ""
+    : `; the search space has ${formatPlural(entry.search.spaceSize, "configuration")}`;
+  const count = `${formatPlural(outcome.evaluated, "evaluation")}${recalled}`;
+  const warnings = [
+    entry && describeWarning(entry.result),
+    budgetMessage && `the budget was exceeded: ${budgetMessage}`,
+    interrupted && "interrupted: these are the results so far",
+  ];
+  const isWhole = context.isVerbose || entry === undefined;
+  const notes = [
+    `${count}, in ${formatDuration(outcome.elapsedNs)}${space}${describeFailures(outcome.failed)}`,
     outcome.earlierMessage && `The profile had ${outcome.earlierMessage}`,
     searchVerdict && `The search ended early: ${searchVerdict}`,
-    budgetMessage && `The budget was exceeded: ${budgetMessage}`,
-    ...notTried(outcome, context.device).map(({ traversal, reason }) => `Not tried: ${traversal}: ${reason}`),
     cpuMessage && `CPU: ${cpuMessage}`,
-    `Balance: ${outcome.balanceMessage}`,
-    costModel && describeModel(costModel),
-    outcome.interrupted && "Interrupted: these are the results so far.",
+    describeSharing(outcome, isWhole),
+    ...notTried(outcome, context.device).map(({ traversal, reason }) => `Not tried: ${traversal}: ${reason}`),
+    isWhole && costModel && describeModel(costModel),
   ];
   return [
     describeWork(problem),
@@ -114,17 +121,64 @@ export function renderSummary(outcome: TuneOutcome, context: SummaryContext): Li
     "",
     ...(entry === undefined
       ? ["No configuration verified: no profile was written."]
-      : describeWinner(outcome, entry, context.highest)),
-    "",
-    ...notes.filter((note) => note !== undefined && note !== false),
+      : describeWinner(outcome, entry, context)),
+    ...said(warnings).map((warning) => `Warning: ${warning}`),
     ...chart(outcome, context),
+    "",
+    ...said(notes),
   ];
 }
 
-/** The winner, its rate, and why it can be believed. */
-function describeWinner(outcome: TuneOutcome, entry: ProfileEntry, highest: number | undefined): string[] {
+/** The lines of these that are there. */
+function said(lines: readonly (string | false | undefined)[]): string[] {
+  return lines.filter((line) => line !== undefined && line !== false && line !== "") as string[];
+}
+
+/** How the devices share the grid, where they do; else what it would cost. */
+function describeSharing(outcome: TuneOutcome, isWhole: boolean): string | undefined {
+  const { entry, together, balanceMessage, problem: { grid: [nx, ny, nz] } } = outcome;
+  if (entry && isShared(entry.configuration.share)) return `Balance: ${balanceMessage}`;
+  const factor = entry && together ? entry.result.cellsPerSecond / together.cellsPerSecond : 1;
+  if (isWhole || factor < 1.01) return isWhole ? `Balance: ${balanceMessage}` : undefined;
+  const [own, other] = uses(entry!.configuration.share, "gpu") ? ["GPU", "CPU"] : ["CPU", "GPU"];
+  const [shared, alone] = [together!, entry!.result].map(({ cellsPerSecond }) =>
+    formatDuration(nx * ny * nz / cellsPerSecond * 1e9)
+  );
+  return `Sharing with the ${other} would be ${
+    timesOf(factor)
+  } slower (${shared} a step; the ${own} alone: ${alone})`;
+}
+
+/** `3.4 times`. */
+function timesOf(factor: number): string {
+  return `${formatFactor(factor).slice(0, -1)} times`;
+}
+
+/** What the result means to the one who waited for it. */
+function meaningOf(entry: ProfileEntry, { gpu }: DeviceDescription): string {
+  const { configuration, result: { speedupOverStepwise: gain } } = entry;
+  const isPlain = isStepwise(configuration);
+  const gained = isPlain || tiesWithStepwise(entry)
+    ? `${isPlain ? "the plain kernel" : "as fast as the plain kernel"}: no other order gains anything here`
+    : gain === null
+    ? undefined
+    : `${timesOf(gain)} the plain kernel`;
+  const isOnCpu = !uses(configuration.share, "gpu"),
+    missing = gpu === null ? "No GPU" : "Only a software GPU";
+  const machine = isOnCpu && (gpu === null || gpu.isFallback)
+    ? `${missing} was found, so this tuned your CPU; on an H100 the wave equation gains a factor of 4.2`
+    : undefined;
+  return said([gained, machine]).join(". ");
+}
+
+/** The winner, its rate, what that means, and why it can be believed. */
+function describeWinner(
+  outcome: TuneOutcome,
+  entry: ProfileEntry,
+  { device, highest, isVerbose }: SummaryContext,
+): string[] {
   const { configuration, result, verification, tieSet } = entry;
-  const { cellsPerSecond, roofFraction, speedupOverStepwise, byHost, clock } = result;
+  const { cellsPerSecond, roofFraction, byHost, clock } = result;
   const lowClock = describeLowClock(clock);
   const like = { like: cellsPerSecond };
   const rate = formatRate(cellsPerSecond), most = Math.max(...tieSet.map((tie) => tie.cellsPerSecond));
@@ -133,27 +187,26 @@ function describeWinner(outcome: TuneOutcome, entry: ProfileEntry, highest: numb
   const taken = `the ${uses(configuration.share, "gpu") ? "simplest" : "one that measured fastest"} is taken`;
   const isKept = outcome.earlierMessage !== undefined;
   const choice = isKept ? `the profile's is kept if it is one of them, else ${taken}` : taken;
-  const shown = highest && formatRate(highest, like), warning = describeWarning(result);
-  const hostRate = byHost &&
-    `${formatRate(byHost.cellsPerSecond)} in a run of ${formatPlural(byHost.steps, "step")}`;
+  const shown = highest ? formatRate(highest, like) : undefined;
   const word = describeChoice(entry, ratesOf(outcome)[0]!.cellsPerSecond);
+  const lines = [
+    formatMeasured(result) + (roofFraction === null ? "" : `, ${formatPercent(roofFraction)} of its roof`),
+    meaningOf(entry, device),
+    byHost &&
+    `by the host's clock ${formatRate(byHost.cellsPerSecond)} in a run of ${
+      formatPlural(byHost.steps, "step")
+    }`,
+    lowClock && `${lowClock}: under this work it does not rise further`,
+    shown !== undefined && shown !== rate &&
+    `during the search the best was ${shown}; measured again, the chosen one runs at ${rate}`,
+    `verified against ${verification.against}: ${formatError(verification)}`,
+    tieSet.length > 1 && `${tieSet.length} configurations are equally fast${upTo}; ${choice}`,
+  ];
   return [
-    `${word[0]!.toUpperCase()}${word.slice(1)}: ${describeConfiguration(configuration)}`,
-    `  ${formatMeasured(result)}` +
-    (roofFraction === null ? "" : `, ${formatPercent(roofFraction)} of its roof`) +
-    (tiesWithStepwise(entry)
-      ? ", as fast as the best stepwise"
-      : speedupOverStepwise === null
-      ? ""
-      : `, ${formatFactor(speedupOverStepwise)} the best stepwise`),
-    ...(warning === undefined ? [] : [`  Warning: ${warning}`]),
-    ...(lowClock === undefined ? [] : [`  ${lowClock}: under this work it does not rise further`]),
-    ...(hostRate === undefined ? [] : [`  by the host's clock ${hostRate}`]),
-    ...(shown === undefined || shown === rate
-      ? []
-      : [`  during the search the best was ${shown}; measured again, the chosen one runs at ${rate}`]),
-    `  verified against ${verification.against}: ${formatError(verification)}`,
-    ...(tieSet.length > 1 ? [`  ${tieSet.length} configurations are equally fast${upTo}; ${choice}`] : []),
+    `${word[0]!.toUpperCase()}${word.slice(1)}: ${
+      describeConfiguration(configuration, { isBrief: !isVerbose })
+    }`,
+    ...said(lines).map((line) => `  ${line}`),
   ];
 }
 

@@ -56,6 +56,7 @@ export const OPTIONS = {
   resume: { help: "reuse the results in the profile's journal; they count toward the budget" },
   json: COMMON.json,
   quiet: COMMON.quiet,
+  verbose: COMMON.verbose,
 } as const satisfies Options;
 
 export const run = command({
@@ -204,8 +205,9 @@ async function tuneOne(
     const written = profile === undefined || failure !== undefined ? undefined : out;
     const { highest } = progress, hasBars = Deno.stdout.isTerminal();
     const record = summaryRecord(outcome, { device, written });
-    if (!json) print(renderSummary(outcome, { device, written, highest, hasBars }));
-    else if (failure !== undefined) print(record);
+    if (!json) {
+      print(renderSummary(outcome, { device, written, highest, hasBars, isVerbose: options.verbose }));
+    } else if (failure !== undefined) print(record);
     if (failure !== undefined) throw failure;
     const code = outcome.entry === undefined ? EXIT.no : EXIT.done;
     return { outcome, record, written, code: outcome.interrupted ? attended.exitCode : code };

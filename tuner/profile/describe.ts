@@ -72,17 +72,20 @@ export function describeTraversal(
   return [traversal, ...Object.entries(parameters).map(([name, value]) => `${name}=${value}`)].join(" ");
 }
 
-export function describeConfiguration(configuration: Configuration): string {
+/** A configuration in words; in brief without the parameters of the CPU's traversals, which say little. */
+export function describeConfiguration(configuration: Configuration, { isBrief = false } = {}): string {
   const order = describeTraversal(configuration);
+  const onCpu = (kernel: Pick<Configuration, "traversal" | "parameters">): string =>
+    isBrief ? kernel.traversal : describeTraversal(kernel);
   const { cpuSlices, gpuSlices, exchangeEvery, cpuWorkers, cpu, deviceMemory } = configuration.share;
   const workers = `CPU, ${formatPlural(cpuWorkers, "worker")}`;
-  if (!uses(configuration.share, "gpu")) return `${workers}, ${order}`;
+  if (!uses(configuration.share, "gpu")) return `${workers}, ${onCpu(configuration)}`;
   if (!isShared(configuration.share)) {
     return deviceMemory === undefined ? order : `${order}, through a window of ${formatBytes(deviceMemory)}`;
   }
-  const onCpu = cpu === undefined ? workers : `${workers}, ${describeTraversal(cpu)}`;
-  const [here, there] = [gpuSlices, cpuSlices].map((count) => formatPlural(count, "slice"));
-  return `${order}, ${here}; ${onCpu}, ${there}; exchange every ${formatPeriod(exchangeEvery)}`;
+  const there = cpu === undefined ? workers : `${workers}, ${onCpu(cpu)}`;
+  const [mine, others] = [gpuSlices, cpuSlices].map((count) => formatPlural(count, "slice"));
+  return `${order}, ${mine}; ${there}, ${others}; exchange every ${formatPeriod(exchangeEvery)}`;
 }
 
 /** What an entry's choice is called: "chosen" where others are equally fast or another rate reads higher. */
