@@ -92,7 +92,7 @@ testUnderMpi(
 
 testUnderMpi("two ranks on one GPU are said first and in the result", async (launcher) => {
   const args = [...solveFlags(), "--gpu", "0", "--stencil", "life", "--grid", "12x8x8", "--steps", "2"];
-  const { code, stdout, stderr } = await mpirun(launcher, 2, args);
+  const { code, stdout, stderr } = await mpirun(launcher, 2, [...args, "--decompose", "2x1x1"]);
   assertEquals(code, 0, stderr);
   const shared = "(one GPU, which 2 ranks share and use by turns)";
   const lines = stderr.replace(/\s+/g, " ").split("facet: rank ").slice(1).sort();
@@ -113,7 +113,7 @@ Deno.test("solve says that sharing loses, and by how much", () => {
     const updates = [{ steps: 4, ns: 2 * ns }, { steps: 8, ns }];
     return { updates, shapes: {}, shrinks: false, exchange: [0, 0, 0] as const };
   });
-  const textOf = (wallNs: number, profiled = 0): string => {
+  const textOf = (wallNs: number, profiled = 0, left?: Parameters<typeof renderSolve>[0]["left"]): string => {
     const run = { steps: 10, wallNs, computeNs: wallNs / 2, exchangeNs: wallNs / 2 };
     const round = { computeNs: 1, exchangeNs: 1 };
     const solved = {
@@ -124,7 +124,9 @@ Deno.test("solve says that sharing loses, and by how much", () => {
       names: ["a", "b"],
       configurations: [],
       verification: undefined,
+      left,
     };
+    assertEquals(solveRecord(solved).leftOut, left ?? null);
     assertEquals(solveRecord(solved).alone.cellsPerSecond, profiled || 1.25e9);
     return fitLines(renderSolve(solved), Infinity);
   };
@@ -134,6 +136,10 @@ Deno.test("solve says that sharing loses, and by how much", () => {
     "\nSharing loses: one device alone, by its cell updates in rounds of 8 steps, reaches 1.25 Gcells/s, 10× as much",
   );
   assert(!textOf(7000).includes("loses"));
+  const first =
+    "Rank 0 computes alone, in 2.00 ms a step: 3 ranks would take 8.00 ms (--decompose has all compute)\n";
+  const left = { ranks: 3, stepNs: 8e6, aloneNs: 2e6 };
+  assertEquals(textOf(7000, 0, left).slice(0, first.length), first);
   assertStringIncludes(
     textOf(7000, 1e10),
     "one device alone, by its profile, reaches 10.0 Gcells/s, 7.0× as much",

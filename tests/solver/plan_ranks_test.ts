@@ -4,7 +4,7 @@ import type { Problem } from "../../kernels/stencils/stencil.ts";
 import { CpuPool } from "../../tuner/devices/cpu/wasm_workers.ts";
 import { chooseForRank } from "../../tuner/solver/open_on_ranks.ts";
 import { localWorlds } from "../ranks/local_world.ts";
-import { planRanks } from "../../tuner/solver/plan_ranks.ts";
+import { fasterAlone, planRanks } from "../../tuner/solver/plan_ranks.ts";
 
 /** Steps of the parts that each plan tried, on the first rank. */
 async function trialsOf(ranks: number, steps: number, timePart?: number) {
@@ -36,4 +36,37 @@ Deno.test("planning takes a part of the run: one plan at least", async () => {
     [10],
     [1],
   ]);
+});
+
+Deno.test("a rank alone is measured only if its updates suggest that it is faster, and taken only if it is", async () => {
+  const cpuPool = await CpuPool.create({ workers: 1 }), device = { gpu: undefined, cpuPool };
+  const problem: Problem = { stencil: life(), grid: [24, 20, 8], boundary: "zero", steps: 8 },
+    asked: number[] = [];
+  const alone = (ns: number, stepNs: number, fails = false) =>
+    Promise.all(
+      localWorlds(2).map((world) => {
+        const choose = (part: Problem) => {
+          asked.push(world.rank);
+          if (fails) throw new RangeError("the grid does not fit");
+          return chooseForRank([], part, device).configuration;
+        };
+        const costs = [{
+          updates: [{ steps: 4, ns }],
+          shapes: {},
+          shrinks: true,
+          exchange: [0, 0, 0] as const,
+        }];
+        return fasterAlone(world, device, problem, { costs, stepNs, choose });
+      }),
+    );
+  // a second, and a picosecond, of a step on both ranks
+  const [found, same] = await alone(1, 1e9);
+  assert(found! > 0 && found! < 1e9 && same === found, `${found} ${same}`);
+  assertEquals([await alone(1e-9, 1e-3), await alone(1, 3840), await alone(1, 1e9, true)], [
+    [undefined, undefined],
+    [undefined, undefined],
+    [undefined, undefined],
+  ]);
+  assertEquals(asked, [0, 0, 0]);
+  cpuPool.dispose();
 });

@@ -24,7 +24,7 @@ import type { Profile } from "../profile/profile_types.ts";
 import { readProfile } from "../profile/store.ts";
 import { chooseForRank, openOnRanks } from "../solver/open_on_ranks.ts";
 import type { OpenedDevice } from "../ranks/open_rank_device.ts";
-import { checkParts, type MeasuredPlan, planRanks } from "../solver/plan_ranks.ts";
+import { checkParts, fasterAlone, type MeasuredPlan, planRanks } from "../solver/plan_ranks.ts";
 import type { FieldSolver } from "../solver/field_solver.ts";
 import { verifyRanks } from "../ranks/verify_ranks.ts";
 import type { World } from "../devices/world.ts";
@@ -138,15 +138,26 @@ export function requestOf(problem: Problem, options: Readonly<Record<string, unk
   };
 }
 
-async function solve(world: World, device: OpenedDevice, options: Solving): Promise<number> {
+async function solve(
+  world: World,
+  device: OpenedDevice,
+  options: Solving,
+  left?: Solved["left"],
+): Promise<number> {
   const { decompose: parts, exchangeEvery, verify, json, problem, profiles, from } = options;
   const choose = (part: Problem) => chooseForRank(profiles, part, device).configuration;
-  const plan = await planRanks(world, device, problem, {
-    parts,
-    exchangeEvery,
-    choose,
-    timePart: PLANNING_PART,
-  });
+  const measuring = { choose, timePart: PLANNING_PART };
+  const plan = await planRanks(world, device, problem, { parts, exchangeEvery, ...measuring });
+  const isForced = parts !== undefined || exchangeEvery !== undefined;
+  const aloneNs = isForced ? undefined : await fasterAlone(world, device, problem, { ...plan, ...measuring });
+  if (aloneNs !== undefined) {
+    const { size: ranks } = world, first = await world.first(1);
+    // the others wait for its end where MPI ends
+    if (first === undefined) return EXIT.done;
+    const exitCode = await solve(first, device, options, { ranks, stepNs: plan.stepNs, aloneNs });
+    await first.close();
+    return exitCode;
+  }
   // the device ends with the command
   const { gpu, cpuPool, deviceMemory } = device, its = { gpu, cpuPool, deviceMemory };
   using solver = await openOnRanks(problem, { world, device: its, profiles, plan: plan.plan });
@@ -162,7 +173,7 @@ async function solve(world: World, device: OpenedDevice, options: Solving): Prom
   const configurations = await world.shareAll(solver.configuration);
   const verification = verify ? await verifyRanks(solver, device, start!) : undefined;
   if (world.rank === 0) {
-    const outcome = { problem, plan, runs, profiled, names, configurations, verification };
+    const outcome = { problem, plan, runs, profiled, names, configurations, verification, left };
     print(json ? solveRecord(outcome) : renderSolve(outcome));
   }
   const isRight = verification === undefined || refute(verification) === undefined;
@@ -210,6 +221,8 @@ interface Solved {
   readonly names: readonly string[];
   readonly configurations: readonly Configuration[];
   readonly verification: Verification | undefined;
+  /** Of more ranks, which were slower: how many, and times of a step by a first measurement. @default {all compute} */
+  readonly left?: { readonly ranks: number; readonly stepNs: number; readonly aloneNs: number } | undefined;
 }
 
 /** The times of the whole: of the slowest rank, by the host's clock. */
@@ -235,7 +248,7 @@ function measuresOf({ problem: { grid }, plan: { plan, stepNs, costs }, runs, pr
 
 /** The result as a record for `--json`. */
 export function solveRecord(solved: Solved) {
-  const { problem, plan: { plan, costs, round }, runs, names, configurations, verification } = solved;
+  const { problem, plan: { plan, costs, round }, runs, names, configurations, verification, left } = solved;
   return {
     problem: describeProblem(problem),
     ranks: runs.map((run, rank) => ({
@@ -251,11 +264,13 @@ export function solveRecord(solved: Solved) {
     ...measuresOf(solved),
     predictedRound: round,
     verification: verification ?? null,
+    leftOut: left ?? null,
   };
 }
 
 export function renderSolve(solved: Solved): Line[] {
-  const { problem, problem: { stencil }, plan: { plan }, runs, names, configurations, verification } = solved;
+  const { problem, problem: { stencil }, plan: { plan }, runs, names, configurations, verification, left } =
+    solved;
   const { parts, exchangeEvery, extents } = plan;
   const { cellsPerSecond, stepNs, predictedStepNs, exchangeFraction, efficiency, alone } = measuresOf(solved);
   const devices = [...Map.groupBy(names, (name) => name)].map(([name, { length }]) => {
@@ -267,6 +282,12 @@ export function renderSolve(solved: Solved): Line[] {
   const cut = `${least.join("x")}${`${least}` === `${most}` ? "" : ` to ${most.join("x")}`} cells`;
   const off = formatPercent(Math.abs(predictedStepNs / stepNs - 1));
   return [
+    ...(left === undefined ? [] : [
+      `Rank 0 computes alone, in ${formatDuration(left.aloneNs)} a step: ${
+        formatPlural(left.ranks, "rank")
+      } ` +
+      `would take ${formatDuration(left.stepNs)} (--decompose has all compute)`,
+    ]),
     describeWork(problem),
     `${formatPlural(runs.length, "rank")}: ${devices.join(", ")}`,
     `Configuration: ${[...new Set(configurations.map((one) => describeConfiguration(one)))].join("; ")}`,

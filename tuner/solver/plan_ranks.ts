@@ -16,6 +16,7 @@ import { formatPlural } from "../format.ts";
 import { refuserOf } from "../problem/request_error.ts";
 import { checkProblem } from "../problem/resolve_problem.ts";
 import { median } from "../measuring/statistics.ts";
+import { isFailure } from "../devices/run_failure.ts";
 import type { RankDevice, World } from "../devices/world.ts";
 import { problemHere, SharedField } from "../devices/shared/shared_field.ts";
 
@@ -114,6 +115,28 @@ export async function planRanks(
   }
   const costs = costsOf();
   return { ...predictPlan(problem, fastest(timed).plan, costs), costs };
+}
+
+/**
+ * Time of a step on rank 0 alone, where that is less than a plan's: by a measurement, made only if its cell updates, in
+ * rounds as short as those of its part, suggest it. Undefined where all ranks together are faster, or it cannot hold the
+ * grid. Every rank calls it and gets the same.
+ */
+export async function fasterAlone(
+  world: World,
+  device: RankDevice,
+  problem: Problem,
+  { costs: [own], stepNs, ...measuring }: Measuring & Pick<MeasuredPlan, "costs" | "stepNs">,
+): Promise<number | undefined> {
+  const updateNs = Math.min(...own!.updates.map(({ ns }) => ns));
+  if (world.size === 1 || updateNs * cellsOf(problem.grid) >= stepNs) return undefined;
+  const first = await world.first(1);
+  const plan = first && await planRanks(first, device, problem, measuring).catch((error) => {
+    if (isFailure(error) && error.reason === "device-lost") throw error;
+  });
+  await first?.close();
+  const aloneNs = await world.most(plan?.stepNs ?? 0);
+  return aloneNs > 0 && aloneNs < stepNs ? aloneNs : undefined;
 }
 
 function fastest(timed: readonly PlanTimes[]): PlanTimes {
