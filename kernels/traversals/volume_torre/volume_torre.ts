@@ -84,6 +84,9 @@ const FUSED = 0.8;
 /** How much of a wait for a tier's loads is left where they are one tier ahead: on an H200 986, 1,068 and 1,105 Gcells/s with 1, 2 and 4. */
 const WAIT_AHEAD = 0.4;
 
+/** Bytes that move for an image: the sector that holds the cell, and its own value in and out. */
+const IMAGE_BYTES = 40;
+
 /** Storage buffers that every device lets a shader have. */
 const MOST_BUFFERS = 8;
 
@@ -204,8 +207,10 @@ export const volumeTorre: Traversal = {
     const entered = Math.max(...entering.map(({ length }) => length));
     const handed = 4 * front.reduce((sum, length) => sum + length) +
       materialTaps(update).length * (entered + inTile / height);
-    const bytes = 4 * (handed * tiers + 2 * levels * inTile * torres * width / (width + slope * height)) /
-      updates;
+    const copied = wide.grid[0] * wide.grid[1] * wide.grid[2] - grid[0] * grid[1] * grid[2];
+    const bytes =
+      4 * (handed * tiers + 2 * levels * inTile * torres * width / (width + slope * height)) / updates +
+      IMAGE_BYTES * levels * copied * height / (run * updates);
     // elements of others that a thread reads
     const [a, b, c] = piece.patch, read = (a + slope) * (b + slope) * (c + slope) - a * b * c;
     const exchanges = 2 * (piece.shared.length + read + 2 * rounds) +
