@@ -82,8 +82,7 @@ function valueOf(
   if (kind === "choose" && first !== undefined) return operands[first !== 0 ? 1 : 2];
   const operate = kind === "formula" && isFunction(name)
     ? FUNCTIONS[name]
-    : OPERATIONS.some((name) => name === kind) &&
-      NUMBERS[kind as Operation] as (...values: number[]) => number;
+    : OPERATIONS.some((of) => of === kind) && NUMBERS[kind as Operation] as (...values: number[]) => number;
   return operate && operands.every((operand) => operand !== undefined) ? operate(...operands) : undefined;
 }
 

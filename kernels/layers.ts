@@ -121,8 +121,7 @@ export const besideLayers: (update: Update, axes: readonly Axis[]) => Update = r
     isLayered(update, plane) && !axes.includes(layers[plane - first]!.axis);
   const ofLayers = update.substeps.flat().filter(({ field }) => isZeroThere(field));
   const made = new Set(ofLayers.map(({ value }) => JSON.stringify(value)));
-  const zero = constant(0),
-    isZero = (node: Expression) => node.kind === "constant" && node.value === 0;
+  const zero = constant(0), isZero = (node: Expression) => node.kind === "constant" && node.value === 0;
   const known = new Map<Expression, Expression>();
   const again = (node: Expression): Expression => {
     const found = known.get(node) ?? simpler(node);

@@ -75,9 +75,7 @@ export function sumOf(terms: readonly Term[]): Expression {
 export function termsOf(of: Expression, weight = 1, offset = HERE): readonly Term[] {
   const known = SUMS.get(of);
   const moved = (at: Offset): Offset => [at[0] + offset[0], at[1] + offset[1], at[2] + offset[2]];
-  if (known) {
-    return known.map((term) => ({ ...term, offset: moved(term.offset), weight: weight * term.weight }));
-  }
+  if (known) return known.map((tap) => ({ ...tap, offset: moved(tap.offset), weight: weight * tap.weight }));
   if (of?.kind === "tap") return [{ of: { ...of, offset: HERE }, offset: moved(of.offset), weight }];
   if (of?.kind === "add" || of?.kind === "subtract" || of?.kind === "multiply" || of?.kind === "divide") {
     const [left, right] = of.operands as [Expression, Expression];

@@ -117,10 +117,7 @@ function propose(
   const rounded = slower(floor) <= slower(ceiling) ? floor : ceiling;
   // the balance lies above the shares at which the CPU was done first, and below the others
   const isAbove = ({ cpuTimeNs, gpuTimeNs }: BalanceIteration): boolean => cpuTimeNs > gpuTimeNs;
-  const low = Math.max(
-    0,
-    ...iterations.filter((run) => !isAbove(run)).map(({ cpuSlices }) => cpuSlices),
-  );
+  const low = Math.max(0, ...iterations.filter((run) => !isAbove(run)).map(({ cpuSlices }) => cpuSlices));
   const high = Math.min(slices, ...iterations.filter(isAbove).map(({ cpuSlices }) => cpuSlices));
   const inside = Math.min(Math.max(rounded, low + 1), high - 1);
   const possible = Math.min(Math.max(inside, thinnest), slices - thinnest);

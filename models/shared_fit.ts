@@ -86,12 +86,7 @@ function fitWait(
       const residuals = rounds.map((round) =>
         Math.max(round.cpuNs, round.gpuNs, waitNs + starvation * round.cpuNs) / round.measuredNs - 1
       );
-      return {
-        waitNs,
-        starvation,
-        residuals,
-        error: residuals.reduce((sum, r) => sum + r ** 2, 0),
-      };
+      return { waitNs, starvation, residuals, error: residuals.reduce((sum, r) => sum + r ** 2, 0) };
     })
   );
   return tries.reduce((best, fit) => fit.error < best.error ? fit : best);

@@ -280,11 +280,7 @@ export function maxwell(options: MaxwellOptions = {}): Stencil {
     },
   });
   // scattered where it is tuned
-  const materials = stencil.update.materials.map(({ values, ...rest }) => ({
-    ...rest,
-    values,
-    formula: constant(values[0]!),
-  }));
+  const materials = stencil.update.materials.map((kept) => ({ ...kept, formula: constant(kept.values[0]!) }));
   // the names of memories end with that of their axis
   const layers = memories.map((name): Layer => {
     const by = axes.findIndex((axis) => name.endsWith(axis)), { profiles = [] } = stencil.update;

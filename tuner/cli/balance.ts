@@ -22,6 +22,7 @@ import { PROBLEM, resolveOptions } from "./problem_options.ts";
 import { EXIT } from "./report_error.ts";
 import { describeModel, describeWork, sharingLoss } from "./summary.ts";
 import { type Line, print, type Table } from "./terminal.ts";
+import type { SharedIteration } from "../sharing/search_periods.ts";
 
 const { noGpu: _, sources: __, receivers: ___, traversal, ...BALANCED } = PROBLEM;
 
@@ -181,10 +182,7 @@ export function numbers(header: readonly string[], rows: readonly (readonly stri
 /** A balance for people: the iterations as B2R's Fig. 5a shows them, then the outcome. */
 export function renderBalance(result: Balance, context: BalanceContext): Line[] {
   const { best, iterations, settled, message, costModel, evaluations } = result;
-  const columns: readonly (readonly [
-    name: string,
-    of: (run: Balance["iterations"][number], i: number) => string,
-  ])[] = [
+  const columns: readonly (readonly [name: string, of: (run: SharedIteration, i: number) => string])[] = [
     ["iteration", (_, i) => `${i + 1}`],
     ["R", (run) => `${run.exchangeEvery}`],
     ["CPU slices", (run) => `${run.cpuSlices}`],

@@ -362,11 +362,9 @@ function elasticIn(
   for (let x = 0; slow && x < nx; x++) {
     for (let y = 0; y < ny; y++) {
       for (let z = 0; z < nz; z++) {
-        const slow = s(x, y, z), most = Math.sqrt(0.75) * p(x, y, z);
-        if (slow > most) {
-          throw wrongValue("velocity-s", `at most √¾ of --velocity, ${most} m/s`, `${slow}`);
-        }
-        if (slow > 0) slowest = Math.min(slowest, slow);
+        const v = s(x, y, z), most = Math.sqrt(0.75) * p(x, y, z);
+        if (v > most) throw wrongValue("velocity-s", `at most √¾ of --velocity, ${most} m/s`, `${v}`);
+        if (v > 0) slowest = Math.min(slowest, v);
       }
     }
   }

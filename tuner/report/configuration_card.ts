@@ -39,9 +39,7 @@ export function configurationCard(view: EntryView): Html {
 }
 
 /** The measured configurations of the winner's traversal that differ from it in exactly one parameter. */
-export function neighboursOf(
-  { winner, points }: EntryView,
-): { name: string; value: number; point: Mark }[] {
+export function neighboursOf({ winner, points }: EntryView): { name: string; value: number; point: Mark }[] {
   return points.flatMap((point) => {
     const [first, ...others] = Object.entries(differences(winner, point));
     return first === undefined || others.length > 0 ? [] : [{ name: first[0], value: first[1], point }];

@@ -41,10 +41,7 @@ export function ratesFigure({ points, best, winner, stepwise }: EntryView): Html
   };
   const most = best.map(({ series, cellsPerSecond }) => `${series} up to ${formatRate(cellsPerSecond)}`);
   const label = `Rates of ${formatPlural(points.length, "configuration")}: ${most.join(", ")}.`;
-  const at = {
-    x: (point: Mark) => point.cellsPerSecond * GCELLS,
-    y: ({ series }: Mark) => series,
-  };
+  const at = { x: (mark: Mark) => mark.cellsPerSecond * GCELLS, y: ({ series }: Mark) => series };
   const text = { y: "series", dy: -16, fontSize: 14 } as const;
   const chart = drawChart(label, (format) => ({
     height: 44 + ROW * best.length,
