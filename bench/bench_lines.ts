@@ -166,7 +166,7 @@ function cpuRow({ points, rates: [classic, ...swept] }: CpuSweptComparison): str
     formatDuration(classic!.stepNs),
     formatDuration(best.stepNs),
     formatFactor(best.overClassic),
-    formatCount(best.parameters.points!),
+    formatCount(Number(best.parameters.points)),
   ];
 }
 

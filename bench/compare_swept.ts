@@ -168,8 +168,8 @@ function* candidatesOf(
     [...combine(traversal.parameterLists(problem, limits))].map((parameters) => ({ traversal, parameters }))
   );
   const place = ({ parameters: { points = 0, threads = 0 } }: Candidate): number => {
-    const preferred = FIRST_POINTS.indexOf(points);
-    return (preferred < 0 ? FIRST_POINTS.length : preferred) + Math.abs(Math.log2(threads / 64));
+    const preferred = FIRST_POINTS.indexOf(Number(points));
+    return (preferred < 0 ? FIRST_POINTS.length : preferred) + Math.abs(Math.log2(Number(threads) / 64));
   };
   for (const one of all.sort((a, b) => place(a) - place(b))) {
     if (one.traversal.infeasible(problem, one.parameters, limits) === undefined) yield one;

@@ -52,11 +52,11 @@ export async function compareSweptOnCpu(
   const steps = Math.ceil(updates / points);
   const configurations = cpuCandidates({ stencil, grid, boundary, steps }, pool.workers)
     .map(({ configuration }) => configuration)
-    .sort((a, b) => (a.parameters.points ?? 0) - (b.parameters.points ?? 0));
+    .sort((a, b) => Number(a.parameters.points ?? 0) - Number(b.parameters.points ?? 0));
   const fields: CpuField[] = [];
   try {
     for (const { parameters: { points = 0 } } of configurations) {
-      const field = await pool.load({ update, layout, boundary, shape: { points } });
+      const field = await pool.load({ update, layout, boundary, shape: { points: Number(points) } });
       fields.push(field);
       await field.initialise({ kind: "noise", seed: 1 });
     }

@@ -72,7 +72,7 @@ async function compare(equation: string, gridText: string): Promise<void> {
   const isWay = (wanted: Parameters) => (way: Way): boolean =>
     way.one.name === traversal && describe(way.parameters) === describe(wanted);
   const one = CPU_TRAVERSALS.find(({ name }) => name === traversal)!;
-  for (const wanted of [parameters, { ...parameters, fused: 1 - (parameters.fused ?? 0) }]) {
+  for (const wanted of [parameters, { ...parameters, fused: 1 - Number(parameters.fused ?? 0) }]) {
     if (!ways.some(isWay(wanted))) ways.push({ one, parameters: wanted });
   }
   const rounds = await measure(problem, [...ways, { one, parameters }]);

@@ -172,7 +172,7 @@ function draw(): Drawn | undefined {
   } while (refusalOf(traversal, problem, limits) !== undefined);
   const lists = Object.entries(traversal.parameterLists(problem, limits));
   if (lists.some(([, list]) => list.length === 0)) return undefined;
-  const parameters: Record<string, number> = {};
+  const parameters: Record<string, Parameters[string]> = {};
   for (let i = 0; i < 400; i++) {
     const some = i % 40 === 0 ? lists : [oneOf(lists), oneOf(lists)];
     for (const [name, list] of some) parameters[name] = oneOf(list);

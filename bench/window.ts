@@ -19,7 +19,7 @@ const [gib = 2.67, dts = 5, nt = 192, bands = 16, passages = 2] = numbers.map(Nu
 const grid = size.split("x").map(Number) as unknown as Grid, [nx, ny, nz] = grid;
 const steps = nt * bands, windowBytes = Math.floor(gib * 2 ** 30), seed = 1;
 const problem: Problem = { stencil: wave(2), grid, boundary: "zero", steps };
-const parameters = { dts, nt, bands, zPerThread: 1, threads: nz, chunk: 8, unroll: 1, lookahead: 99 };
+const parameters = { dts, nt, bands, zPerThread: 1, threads: nz, chunk: 8, unroll: 1, loads: "tier start" };
 const torre = { traversal: "diamond-torre", parameters };
 
 /** Slices that are compared: reading all of them would take longer than the runs. */

@@ -3,7 +3,7 @@ import { hashOf } from "../kernels/definition.ts";
 import { remembered } from "../kernels/remembered.ts";
 import { cellsOf, type Problem } from "../kernels/stencils/stencil.ts";
 import { coordinatesOf, TRAVERSALS } from "../kernels/traversals/all.ts";
-import { namesOf } from "../kernels/traversals/parameter.ts";
+import { axesNamed } from "../kernels/traversals/parameter.ts";
 import type { Demand, Parameters, Traversal } from "../kernels/traversals/traversal.ts";
 import type { Update } from "../kernels/update.ts";
 import { GaussianProcess } from "./gaussian_process.ts";
@@ -204,8 +204,8 @@ function axesOfKind(
 ): { readonly axes: Axes; readonly written: number } {
   const places = predictions.map(placeOf), names = [...new Set(places.flatMap(Object.keys))].sort();
   const kind = kindOf(predictions[0]!), { name: traversal } = predictions[0]!.traversal;
-  const writing = namesOf(TRAVERSALS.find(({ name }) => name === kind), "writing");
-  const ordering = namesOf(TRAVERSALS.find(({ name }) => name === traversal), "ordering");
+  const writing = axesNamed(TRAVERSALS.find(({ name }) => name === kind), "writing");
+  const ordering = axesNamed(TRAVERSALS.find(({ name }) => name === traversal), "ordering");
   const written = names.filter((name) => writing.includes(name));
   const axes = new Map([...new Set([...written, ...names])].map((name) => {
     const values = new Set(places.map((place) => place[name] ?? 0));

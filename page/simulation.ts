@@ -83,7 +83,7 @@ export class Simulation {
   /** Steps of which the kernel makes a whole number fastest. */
   get height(): number {
     const { nt = 1, bands = 1, steps = 1 } = this.solver.configuration.parameters;
-    return nt * bands * steps;
+    return Number(nt) * Number(bands) * Number(steps);
   }
 
   /** Begins anew, with what is painted now. */

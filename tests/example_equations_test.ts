@@ -203,7 +203,7 @@ const ON_GPU: readonly (readonly [string, Parameters])[] = [
     threads: 9,
     chunk: 2,
     unroll: 1,
-    lookahead: 99,
+    loads: "tier start",
   }],
 ];
 

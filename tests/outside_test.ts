@@ -45,7 +45,7 @@ async function solve(device, { configuration, match, message }, problem) {
 }
 
 // what a grid of 25×40×30 cells and 32 KiB of workgroup memory have room for
-const FITTING = { dts: 1, nt: 8, bands: 1, zPerThread: 1, threads: 30, chunk: 4, unroll: 1, lookahead: 99 };
+const FITTING = { dts: 1, nt: 8, bands: 1, zPerThread: 1, threads: 30, chunk: 4, unroll: 1, loads: "tier start" };
 const device = await openDevice();
 const reports = {};
 for (const path of Deno.args) {

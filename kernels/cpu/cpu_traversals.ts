@@ -2,7 +2,7 @@ import { alongAxes, type Problem } from "../stencils/stencil.ts";
 import { type Capabilities, NEEDS, type NeedyProblem, type Refusal, wrongParameters } from "../capability.ts";
 import { canSweep, SWEEP } from "../traversals/line.ts";
 import type { Parameter, ParameterWords } from "../traversals/parameter.ts";
-import { type Parameters, refuseOthers } from "../traversals/traversal.ts";
+import { type Coordinates, type Parameters, refuseOthers } from "../traversals/traversal.ts";
 import { planesOf, reachOf, valuesMoved } from "../update.ts";
 import {
   arithmeticDemand,
@@ -23,7 +23,7 @@ export type CpuShape = { readonly strip: number } | DiamondShape | NodeShape;
  * A way to traverse a grid on the CPU, with its parameters, what makes them feasible, and what they ask of the CPU. Those
  * of whole rows have the parameter `fused`: 1 where products and sums are one operation.
  */
-export interface CpuTraversal {
+export interface CpuTraversal<Values extends Parameters = Parameters> {
   readonly name: string;
   /** What its parameters mean. */
   readonly parameters: ParameterWords;
@@ -32,11 +32,11 @@ export interface CpuTraversal {
   /** The parameters to try, in no order; fused ones only where the engine has relaxed SIMD. */
   candidates(problem: Problem, workers: number, engine: { readonly fuses: boolean }): Parameters[];
   /** Why these parameters cannot run; undefined if they can. */
-  infeasible(problem: Problem, parameters: Parameters): Refusal | undefined;
+  infeasible(problem: Problem, parameters: Values): Refusal | undefined;
   /** What feasible parameters ask of the CPU. */
-  demand(problem: Problem, parameters: Parameters, workers: number): CpuDemand;
+  demand(problem: Problem, parameters: Values, workers: number): CpuDemand;
   /** What the workers are given; undefined where they choose for themselves. */
-  shape(parameters: Parameters): CpuShape | undefined;
+  shape(parameters: Values): CpuShape | undefined;
 }
 
 /** Numbers of workers that are tried: all, and where there are at least four half of them, which may be all cores. */
@@ -99,7 +99,7 @@ const stepwise: CpuTraversal = {
     };
   },
   shape: ({ strip }) => strip === undefined ? undefined : { strip },
-};
+} satisfies CpuTraversal<Coordinates>;
 
 /** Rows of a tile that are tried, in multiples of the reach; slices that the wave moves at once. */
 const TILE_ROWS = [8, 16, 24, 32, 64], BLOCKS = [4, 8];
@@ -119,7 +119,7 @@ const diamondWavefront: CpuTraversal = {
   candidates(problem, workers, { fuses }) {
     const { steps, stencil: { update } } = problem;
     const { grid: [nx, ny], reach: [, along] } = wavedOf(surroundingsOf(problem)), reach = Math.max(1, along);
-    const found = new Map<string, Parameters>();
+    const found = new Map<string, Coordinates>();
     for (const rows of TILE_ROWS) {
       const tiles = workers * Math.max(1, Math.round(ny / (rows * reach) / workers));
       const most = Math.min(Math.floor(ny / tiles / 2 / reach), steps * update.substeps.length);
@@ -163,14 +163,14 @@ const diamondWavefront: CpuTraversal = {
     };
   },
   shape: (parameters) => diamondShape(parameters),
-};
+} satisfies CpuTraversal<Coordinates>;
 
 function surroundingsOf({ grid: [nx, ny], boundary, stencil: { update } }: Problem): VisitedGrid {
   const [alongX, alongY] = alongAxes(boundary), { x, y } = reachOf(update);
   return { grid: [nx, ny], boundaries: [alongX, alongY], reach: [x, y] };
 }
 
-function diamondShape({ tiles, levels, block }: Parameters): DiamondShape | undefined {
+function diamondShape({ tiles, levels, block }: Coordinates): DiamondShape | undefined {
   const isCount = (value: number | undefined): value is number => Number.isSafeInteger(value) && value! >= 1;
   return isCount(tiles) && isCount(levels) && isCount(block) ? { tiles, band: levels, block } : undefined;
 }
@@ -225,7 +225,7 @@ const swept: CpuTraversal = {
     return lineDemand(problem, workers, { tasks: problem.grid[2] / points, stepsPerMeeting });
   },
   shape: ({ points = 0 }) => ({ points }),
-};
+} satisfies CpuTraversal<Coordinates>;
 
 /** How workers visit a grid where nothing was chosen: a line classic, any other stepwise in strips that suit its slices. */
 export function usualShape(problem: NeedyProblem, sliceBytes: number): CpuShape {
@@ -253,7 +253,7 @@ function lineDemand(
 }
 
 /** The parameters as they are, and fused where the engine can. */
-function eachFused(parameters: Parameters, fuses: boolean): Parameters[] {
+function eachFused(parameters: Coordinates, fuses: boolean): Coordinates[] {
   return fuses ? [parameters, { ...parameters, fused: 1 }] : [parameters];
 }
 

@@ -37,5 +37,6 @@ export function traversalNamed(name: string): Traversal {
 
 /** Where a configuration lies along the axes of a search; what Facet does not know has one for each parameter. */
 export function coordinatesOf(traversal: string, parameters: Parameters): Coordinates {
-  return TRAVERSALS.find(({ name }) => name === traversal)?.axes?.coordinates(parameters) ?? parameters;
+  return TRAVERSALS.find(({ name }) => name === traversal)?.axes?.coordinates(parameters) ??
+    parameters as Coordinates;
 }

@@ -1,8 +1,8 @@
 import type { Problem } from "../stencils/stencil.ts";
-import type { DeviceLimits, Parameters, Traversal } from "./traversal.ts";
+import type { DeviceLimits, ParameterLists, Parameters, Traversal } from "./traversal.ts";
 
 /** Every combination of the lists' values, the last list's changing first. */
-export function* combine(lists: Readonly<Record<string, readonly number[]>>): Generator<Parameters> {
+export function* combine(lists: ParameterLists): Generator<Parameters> {
   const names = Object.keys(lists), places = names.map(() => 0);
   if (Object.values(lists).some(({ length }) => length === 0)) return;
   const chosen = Object.fromEntries(names.map((name) => [name, lists[name]![0]!]));
@@ -22,7 +22,7 @@ export function* feasible(
   traversal: Pick<Traversal, "parameterLists" | "infeasible">,
   problem: Problem,
   limits: DeviceLimits,
-  lists: Readonly<Record<string, readonly number[]>> = traversal.parameterLists(problem, limits),
+  lists: ParameterLists = traversal.parameterLists(problem, limits),
 ): Generator<Parameters> {
   for (const parameters of combine(lists)) {
     if (traversal.infeasible(problem, parameters, limits) === undefined) yield parameters;

@@ -20,9 +20,11 @@ export type ParameterRole =
 export type Parameter = readonly [title: string, meaning: string, facts?: {
   /** What a value counts, in the singular. @default {nothing} */
   readonly unit?: string;
-  /** The values that are no counts. @default {there are none} */
-  readonly values?: Readonly<Record<number, string>>;
+  /** The values that are no counts, words in their order. @default {there are none} */
+  readonly values?: Readonly<Record<number | string, string>>;
   readonly role?: ParameterRole;
+  /** The axis of a search that it lies along with others. @default {one of its own name} */
+  readonly axis?: string;
   /** Of `ordering`: a plan runs with smaller values than its own alone, for which its sections are cut. @default {false} */
   readonly isMost?: boolean;
   /** Files of earlier versions lack it: without it the traversal does what it did before. @default {false} */
@@ -39,6 +41,16 @@ export function namesOf(
 ): string[] {
   return Object.entries(traversal?.parameters ?? {})
     .filter(([, [, , { role } = {}]]) => role !== undefined && roles.includes(role)).map(([name]) => name);
+}
+
+/** The words of a parameter whose values are words; none of numbers. */
+export function wordsOf(parameter: Parameter | undefined): string[] {
+  return Object.keys(parameter?.[2]?.values ?? {}).filter((value) => Number.isNaN(Number(value)));
+}
+
+/** The axes of a search along which those lie. */
+export function axesNamed(...of: Parameters<typeof namesOf>): string[] {
+  return namesOf(...of).map((name) => of[0]!.parameters[name]![2]?.axis ?? name);
 }
 
 /** What parameters of several traversals mean; each says what it decides there. */

@@ -15,8 +15,11 @@ import type { PointTable, Storage } from "./storage.ts";
 
 export type { DeviceLimits };
 
-/** Values of a traversal's parameters, as `{ dts: 5, nt: 96 }`. */
-export type Parameters = Readonly<Record<string, number>>;
+/** Values of a traversal's parameters, numbers or words, as `{ dts: 5, nt: 96, loads: "tier start" }`. */
+export type Parameters = Readonly<Record<string, number | string>>;
+
+/** Values to try of each parameter. */
+export type ParameterLists = Readonly<Record<string, readonly (number | string)[]>>;
 
 /** Why there are parameters that a traversal does not have; undefined where it has all of them. */
 export function refuseOthers(names: readonly string[], parameters: Parameters): Refusal | undefined {
@@ -32,8 +35,8 @@ export type ParametersOf<Name extends string> = Readonly<Record<Name, number>>;
 export type Coordinates = Readonly<Record<string, number>>;
 
 /** How coordinates follow from parameters, some of which may be missing, and parameters from coordinates. */
-export interface Axes {
-  coordinates(parameters: Parameters): Coordinates;
+export interface Axes<Values extends Parameters = Parameters> {
+  coordinates(parameters: Partial<Values>): Coordinates;
   parameters(coordinates: Coordinates): Parameters;
 }
 
@@ -170,7 +173,7 @@ export interface Traversal<Values extends Parameters = Parameters> {
   /** What it can do, compared with what problems need in `../capability.ts`. */
   readonly capabilities: Capabilities;
   /** The values to try of each parameter, for this problem, on a device with these limits. */
-  parameterLists(problem: Problem, limits: DeviceLimits): Readonly<Record<string, readonly number[]>>;
+  parameterLists(problem: Problem, limits: DeviceLimits): ParameterLists;
   /** Why these values cannot run; undefined where they can. Nothing needs compiling to know. */
   infeasible(problem: Problem, parameters: Values, limits: DeviceLimits): Refusal | undefined;
   /** Points from one node of a line to the next, of which the line must have a whole number. @default {1} */

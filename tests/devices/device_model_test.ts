@@ -50,7 +50,7 @@ Deno.test("in software, vectors are short, few workgroups are enough, and nothin
     threads: 16,
     chunk: 4,
     unroll: 1,
-    lookahead: 99,
+    loads: "tier start",
   };
   const torre = { ...diamondTorre.demand(problem, parameters), registers: { plain: 600 } };
   const rate = (threadsPerWorkgroup: number, device = software): number =>
@@ -90,7 +90,16 @@ Deno.test("an H200 has an H100's multiprocessors: faster memory helps what moves
       .map((device) => predictRate(demand, device, { cells: 512 ** 3 }));
     return h200! / h100!;
   };
-  const torre = { dts: 5, nt: 48, bands: 2, zPerThread: 2, threads: 256, chunk: 4, unroll: 1, lookahead: 99 };
+  const torre = {
+    dts: 5,
+    nt: 48,
+    bands: 2,
+    zPerThread: 2,
+    threads: 256,
+    chunk: 4,
+    unroll: 1,
+    loads: "tier start",
+  };
   assert(gain(stepwise.demand(problem, { threadsZ: 64, threadsY: 4, threadsX: 1 })) > 1.15);
   assert(gain(diamondTorre.demand(problem, torre)) < 1.15);
   assertEquals(named("another"), { copyBytesPerSecond: 4.27e12 });

@@ -87,7 +87,7 @@ for (const kind of ["noise", "integers"] as const) {
   for (const seed of [0, 20_261_121, 2 ** 31 - 1]) {
     testOnGpu(`the device's ${kind} are the host's, seed ${seed}, whatever the layout`, async (gpu) => {
       const problem: Problem = { stencil: wave(4), grid: [7, 5, 37], boundary: "zero", steps: 1 };
-      const torre = { dts: 1, nt: 2, zPerThread: 2, threads: 19, chunk: 4, unroll: 2, lookahead: 99 };
+      const torre = { dts: 1, nt: 2, zPerThread: 2, threads: 19, chunk: 4, unroll: 2, loads: "tier start" };
       const plans = [
         stepwise.plan(problem, { threadsZ: 8, threadsY: 1, threadsX: 1 }),
         diamondTorre.plan(problem, torre),

@@ -47,7 +47,7 @@ const WAYS: readonly (readonly [Grid, Way, Special?])[] = [
 for (const [grid, way, special] of WAYS) {
   for (const options of [{}, FULL, PML]) {
     // real weights change no index: one shape of each traversal runs them
-    const isSlow = (way.parameters.zPerThread ?? 1) > 1;
+    const isSlow = Number(way.parameters.zPerThread ?? 1) > 1;
     testRows([
       [wholeNumberMaxwell(options), grid, way, [1, 1], special],
       [maxwell(options), grid, way, [4, 3], { ...special, isReal: true, isSlow }],

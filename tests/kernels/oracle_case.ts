@@ -22,7 +22,7 @@ import {
 } from "../../kernels/stencils/stencil.ts";
 import { wave } from "../../kernels/stencils/wave.ts";
 import { traversalNamed } from "../../kernels/traversals/all.ts";
-import type { GpuPlan, Parameters, Traversal } from "../../kernels/traversals/traversal.ts";
+import type { Coordinates, GpuPlan, Parameters, Traversal } from "../../kernels/traversals/traversal.ts";
 import { readsPrevious } from "../../kernels/update.ts";
 import { errorBound } from "../../models/error_bound.ts";
 import { responsesOf } from "../../models/responses.ts";
@@ -114,7 +114,7 @@ export type TorreValues = readonly [
 export function inTorres(values: TorreValues): Way {
   const names = ["dts", "nt", "bands", "zPerThread", "threads", "chunk", "unroll", "lookahead", "materials"];
   const { traversal, parameters } = wayOf("diamond-torre", names, values);
-  return { traversal, parameters: traversal.axes!.parameters(parameters) };
+  return { traversal, parameters: traversal.axes!.parameters(parameters as Coordinates) };
 }
 
 /** A torre of two dimensions: elements of a thread's line, and across, 0 for a line alone. */

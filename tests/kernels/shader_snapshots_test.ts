@@ -26,7 +26,16 @@ const shakes: Problem = { ...zero, stencil: elastic() };
 const medium: Problem = { ...zero, stencil: wholeNumberMedium(1) };
 const shape = { threadsZ: 32, threadsY: 4, threadsX: 1 };
 const march = { zPerThread: 1, threadsZ: 32, threadsY: 4, pieces: 2, tile: 0, ahead: 0, depth: 1 };
-const torre = { dts: 1, nt: 8, bands: 1, zPerThread: 1, threads: 50, chunk: 2, unroll: 2, lookahead: 99 };
+const torre = {
+  dts: 1,
+  nt: 8,
+  bands: 1,
+  zPerThread: 1,
+  threads: 50,
+  chunk: 2,
+  unroll: 2,
+  loads: "tier start",
+};
 
 /** The shaders of a plan: of each sub-step, then the one that renews the pads. */
 const shadersOf = (traversal: Traversal, problem: Problem, parameters: Parameters): string[] =>
@@ -39,7 +48,7 @@ const marchShader = (problem: Problem, changes: Partial<typeof march>): string =
   )!;
 const torreShader = (
   problem: Problem,
-  changes: Partial<typeof torre> & { packed?: number; held?: number },
+  changes: Partial<typeof torre> & { rest?: number; packed?: number; held?: number },
 ): string => shadersOf(diamondTorre, problem, { ...torre, ...changes })[0]!;
 const wrapShader = (problem: Problem): string => shadersOf(stepwise, problem, shape).at(-1)!;
 const layout = stepwise.plan(zero, shape).storage.layout;
@@ -88,9 +97,9 @@ const SHADERS: Readonly<Record<string, string>> = {
   // a single tier in the loop's body, which asks for each array whether its number is odd
   diamond_torre_unroll_1: torreShader(zero, { unroll: 1 }),
   // loads a tier ahead
-  diamond_torre_ahead: torreShader(zero, { unroll: 1, lookahead: 100 }),
+  diamond_torre_ahead: torreShader(zero, { unroll: 1, loads: "tier ahead" }),
   // values that the next tier needs late rest in workgroup memory
-  diamond_torre_resting: torreShader(zero, { dts: 2, lookahead: 101 }),
+  diamond_torre_resting: torreShader(zero, { dts: 2, rest: 1, loads: "tier start" }),
   // vectors, and threads beyond the end of z
   diamond_torre_z_2: torreShader(zero, { zPerThread: 2, threads: 32 }),
   // one level, slope 2
@@ -101,7 +110,7 @@ const SHADERS: Readonly<Record<string, string>> = {
     threads: 13,
     chunk: 8,
     unroll: 1,
-    lookahead: 1,
+    loads: "1 chunk ahead",
   }),
   // a material that every tier reads again, some cells ahead
   diamond_torre_again: torreShader(medium, { dts: 2, unroll: 1, packed: 0, held: 0 }),

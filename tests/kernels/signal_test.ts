@@ -88,7 +88,16 @@ const PARAMETERS: Readonly<Record<string, Parameters>> = {
   stepwise: { threadsZ: 8, threadsY: 2, threadsX: 1 },
   marching: { zPerThread: 1, threadsZ: 8, threadsY: 4, pieces: 2, tile: 0, ahead: 0, depth: 1 },
   classic: { threads: 32, points: 1 },
-  "diamond-torre": { dts: 1, nt: 2, bands: 1, zPerThread: 2, threads: 4, chunk: 2, unroll: 2, lookahead: 99 },
+  "diamond-torre": {
+    dts: 1,
+    nt: 2,
+    bands: 1,
+    zPerThread: 2,
+    threads: 4,
+    chunk: 2,
+    unroll: 2,
+    loads: "tier start",
+  },
   "volume-torre": { side: 2, patchA: 1, patchB: 1, patchC: 1, phases: 2, ahead: 1, nt: 2, bands: 1 },
 };
 

@@ -125,8 +125,8 @@ testRows(LARGE_TORRES, { isSlow: true });
 Deno.test("the cases above cover every order of every traversal, every parameter, and 30 grids", () => {
   const all = [...STEPWISE, ...MARCHING, ...TORRES, ...LARGE_TORRES].map(caseOf);
   const numbers = (some: readonly number[]): number[] => [...new Set(some)].sort((a, b) => a - b);
-  const valuesOf = (rows: readonly Row[], name: string): number[] =>
-    numbers(rows.map(([, , { parameters }]) => parameters[name]!));
+  const valuesOf = (rows: readonly Row[], name: string) =>
+    [...new Set(rows.map(([, , { parameters }]) => parameters[name]!))].sort();
   for (const traversal of [stepwise, marching, diamondTorre]) {
     const cases = all.filter((one) => one.traversal === traversal);
     const ordersOf = (some: readonly OracleCase[]): number[] =>
@@ -145,10 +145,11 @@ Deno.test("the cases above cover every order of every traversal, every parameter
   assertEquals(valuesOf(TORRES, "zPerThread"), [1, 2, 4]);
   assertEquals(valuesOf(TORRES, "unroll"), [1, 2, 4]);
   assertEquals(valuesOf(TORRES, "chunk"), [2, 4, 8]);
-  assertEquals(valuesOf(TORRES, "lookahead"), [99, 100, 101]);
+  assertEquals(valuesOf(TORRES, "loads"), ["tier ahead", "tier start"]);
+  assertEquals(valuesOf(TORRES, "rest"), [0, 1]);
   for (const difference of [-1, 0, 1]) {
     const found = TORRES.some(([, , { parameters }, runs]) =>
-      runs.some((steps) => steps - parameters.nt! === difference)
+      runs.some((steps) => steps - Number(parameters.nt) === difference)
     );
     assertEquals(found, true, `Nt + ${difference} steps`);
   }
@@ -235,7 +236,17 @@ Deno.test("infeasible parameters are reported before anything is compiled, with 
     maxComputeWorkgroupsPerDimension: 65_535,
   };
   const problem: Problem = { stencil: wave(2), grid: [16, 16, 41], boundary: "zero", steps: 16 };
-  const torre = { dts: 2, nt: 8, bands: 1, zPerThread: 1, threads: 41, chunk: 4, unroll: 2, lookahead: 99 };
+  const torre = {
+    dts: 2,
+    nt: 8,
+    bands: 1,
+    zPerThread: 1,
+    threads: 41,
+    chunk: 4,
+    unroll: 2,
+    rest: 0,
+    loads: "tier start",
+  };
   const why = (changes: Partial<typeof torre>): string | undefined =>
     diamondTorre.infeasible(problem, { ...torre, ...changes }, limits)?.message;
   assertEquals(why({}), undefined);
@@ -250,19 +261,23 @@ Deno.test("infeasible parameters are reported before anything is compiled, with 
   assertEquals(why({ bands: 4 }), "4 bands are too many: at most 2 can run at once");
   assertEquals(why({ chunk: 16 }), "a chunk of 16 is more than the tile's 8 cells");
   assertEquals(
-    why({ lookahead: 1 }),
-    "lookahead 1: values of one field load at the start of a tier",
+    why({ loads: "1 chunk ahead" }),
+    "loads 1 chunk ahead: values of one field load at the start of a tier",
   );
-  assertEquals(why({ lookahead: 100, unroll: 1 }), undefined);
+  assertEquals(why({ loads: "tier ahead", unroll: 1 }), undefined);
   assertEquals(
-    why({ lookahead: 100, unroll: 1, zPerThread: 2, threads: 21 }),
-    "lookahead 100: a tier is loaded during the one before with unroll 1, one z a thread and no sums",
+    why({ loads: "tier ahead", unroll: 1, zPerThread: 2, threads: 21 }),
+    "loads tier ahead: a tier is loaded during the one before with unroll 1, one z a thread and no sums",
   );
-  assertEquals(why({ lookahead: 101 }), undefined);
-  assertEquals(why({ lookahead: 101, unroll: 1, dts: 2 }), undefined);
+  assertEquals(why({ rest: 1 }), undefined);
+  assertEquals(why({ rest: 1, unroll: 1, dts: 2 }), undefined);
   assertEquals(
-    why({ lookahead: 101, chunk: 8 }),
-    "lookahead 101 has no effect: no value of so small a tile has to wait",
+    why({ rest: 1, chunk: 8 }),
+    "rest 1 has no effect: no value of so small a tile has to wait",
+  );
+  assertEquals(
+    why({ rest: 1, loads: "tier ahead", unroll: 1 }),
+    "rest 1: values of one field rest in workgroup memory, loaded at a tier's start, without sums only",
   );
   const over = (changes: Partial<DeviceLimits>) =>
     diamondTorre.infeasible(problem, torre, { ...limits, ...changes })?.message;

@@ -58,7 +58,7 @@ class Bench {
     { best, turn }: { best: number; turn: Turn },
     die: () => void,
   ): Promise<TimedEvaluation> {
-    const n = configuration.parameters.n!;
+    const n = Number(configuration.parameters.n);
     this.bests.push(best);
     this.mostCompiling = Math.max(this.mostCompiling, ++this.#compiling);
     await new Promise((resolve) => setTimeout(resolve, 1));
@@ -103,7 +103,7 @@ class Bench {
   }
 
   get numbers(): number[] {
-    return this.evaluated.map(({ configuration: { parameters: { n } } }) => n!).sort((a, b) => a - b);
+    return this.evaluated.map(({ configuration: { parameters: { n } } }) => Number(n)).sort((a, b) => a - b);
   }
 
   /** `3 timeout` of all that failed. */

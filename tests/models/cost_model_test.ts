@@ -57,7 +57,7 @@ Deno.test("what was measured of a traversal corrects it on another grid, and its
 Deno.test("what was not measured, and what needs more registers than anything fast, must promise much more", () => {
   const problem = problemOn(128, 512, 128);
   const samples = samplesOn(problem, { stepwise: 1, "diamond-torre": 1 }, 30);
-  const few = samples.filter(({ parameters: { dts = 1, zPerThread = 1 } }) => dts * zPerThread === 1);
+  const few = samples.filter(({ parameters: { dts = 1, zPerThread = 1 } }) => dts === 1 && zPerThread === 1);
   const { candidates } = spaceOn(problem);
   const torre = (dts: number) =>
     candidates.find(({ parameters }) => parameters.dts === dts && parameters.zPerThread === 1)!;
@@ -130,9 +130,11 @@ Deno.test("of a parameter that no measurement had nothing is learnt: the predict
 Deno.test("of a kernel written in a way that was never measured nothing good is expected", () => {
   const problem = problemOn(128, 512, 128);
   const torres = samplesOn(problem, { "diamond-torre": 1 }, 1)
-    .filter(({ parameters }) => parameters.lookahead === 99 && parameters.unroll === 1);
+    .filter(({ parameters }) =>
+      parameters.loads === "tier start" && parameters.rest === 0 && parameters.unroll === 1
+    );
   const [one] = torres, known = torres.filter((_, i) => i % 40 === 0);
-  const other = { ...one!, parameters: { ...one!.parameters, lookahead: 100 } };
+  const other = { ...one!, parameters: { ...one!.parameters, loads: "tier ahead" } };
   const expected = (samples: readonly Sample[]): number =>
     new CostModel(DEVICE, samples).mean(other, problem) - Math.log(other.predicted);
   assert(expected(known) < -1, `${expected(known)}`);

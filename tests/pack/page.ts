@@ -42,11 +42,20 @@ const { crossOriginIsolated = false } = globalThis as { crossOriginIsolated?: bo
 const GRID = [14, 9, 11] as const;
 const STEPWISE = { threadsZ: 8, threadsY: 2, threadsX: 1 };
 const MARCHING = { zPerThread: 1, threadsZ: 16, threadsY: 8, pieces: 2, tile: 1, ahead: 1 };
-const TORRE = { dts: 2, nt: 8, bands: 1, zPerThread: 1, threads: 11, chunk: 4, unroll: 2, lookahead: 99 };
+const TORRE = {
+  dts: 2,
+  nt: 8,
+  bands: 1,
+  zPerThread: 1,
+  threads: 11,
+  chunk: 4,
+  unroll: 2,
+  loads: "tier start",
+};
 
 function configurationOf(
   traversal: string,
-  parameters: Record<string, number>,
+  parameters: Configuration["parameters"],
   cpuSlices = 0,
 ): Configuration {
   const share = { cpuSlices, gpuSlices: GRID[0] - cpuSlices, exchangeEvery: 2 };

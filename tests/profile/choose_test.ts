@@ -9,7 +9,7 @@ import { type Grid, planned, type Problem, type Stencil } from "../../kernels/st
 import { wave } from "../../kernels/stencils/wave.ts";
 import { cpuTraversalNamed } from "../../kernels/cpu/cpu_traversals.ts";
 import { traversalNamed } from "../../kernels/traversals/all.ts";
-import type { DeviceLimits } from "../../kernels/traversals/traversal.ts";
+import type { DeviceLimits, Parameters } from "../../kernels/traversals/traversal.ts";
 import { registerPressure } from "../../models/roofline.ts";
 import { partOf } from "../../tuner/devices/shared/shares.ts";
 import { thinnestShare } from "../../models/shared_step.ts";
@@ -79,7 +79,7 @@ function profileOf(entries: readonly ProfileEntry[], gpu: Partial<Profile["devic
   return { ...WAVE, device, entries };
 }
 
-function gpuAlone([slices]: Grid, traversal: string, parameters: Record<string, number>): Configuration {
+function gpuAlone([slices]: Grid, traversal: string, parameters: Parameters): Configuration {
   return {
     traversal,
     parameters,
@@ -215,7 +215,7 @@ Deno.test("what depends on the grid is changed, and the choice says so", () => {
     problemOf([256, 64, 64]),
     deviceOf(H100),
   );
-  assert(traversal === "marching" && parameters.pieces! > MARCHING.pieces, JSON.stringify(parameters));
+  assert(traversal === "marching" && Number(parameters.pieces) > MARCHING.pieces, JSON.stringify(parameters));
 });
 
 /** Grids unlike those that were measured: cubes, odd ones, slabs, long rows, and small ones. */
@@ -268,7 +268,7 @@ for (
     const problem = problemOf([128, 5280, 128], { stencil });
     const { configuration, match } = chooseConfiguration(profile, problem, deviceOf(H100));
     // not every number of bands, steps and cells of an exchange was recorded, and no load a tier ahead
-    const { bands: _, nt: __, lookahead: ___, chunk: ____, ...others } = configuration.parameters;
+    const { bands: _, nt: __, loads: ___, rest: ____, chunk: _____, ...others } = configuration.parameters;
     const chosen = configurations.filter(({ traversal, parameters }) =>
       traversal === configuration.traversal &&
       Object.entries(others).every(([one, value]) => parameters[one] === value)
@@ -304,7 +304,7 @@ Deno.test("the CPU that won on a small grid does not compute a large one where t
   const { configuration: { traversal, parameters, share: { gpuSlices } } } = choose(large, slow);
   assertEquals([traversal, gpuSlices], ["diamond-wavefront", 0]);
   assertEquals(cpuTraversalNamed(traversal)!.infeasible(problemOf(large), parameters), undefined);
-  assert(parameters.tiles! >= 8);
+  assert(Number(parameters.tiles) >= 8);
 });
 
 Deno.test("without steps the choice is for long runs: measured, where they were as long as tune makes them", () => {
@@ -314,7 +314,7 @@ Deno.test("without steps the choice is for long runs: measured, where they were 
     deviceOf(H100),
   );
   const short = chooseConfiguration(WAVE, problemOf([512, 512, 512], { steps: 24 }), deviceOf(H100));
-  const depthOf = ({ configuration: { parameters: { nt, bands } } }: Choice) => nt! * bands!;
+  const depthOf = ({ configuration: { parameters: { nt, bands } } }: Choice) => Number(nt) * Number(bands);
   assert(depthOf(long) >= 192 && depthOf(short) <= 32, `${depthOf(long)}, ${depthOf(short)}`);
   const [entry] = WAVE.entries, { grid, steps } = entry!.problem;
   const asked = { stencil: wave(2), grid, boundary: "zero" } as const;
@@ -522,19 +522,19 @@ Deno.test("other versions' parameters: defaults where the traversal has them, el
   const grid: Grid = [64, 64, 64];
   const problem = problemOf(grid);
   const target = { problem, limits: H100_LIMITS, cpuWorkers: 0 };
-  const adapt = (traversal: string, parameters: Record<string, number>) =>
+  const adapt = (traversal: string, parameters: Parameters) =>
     adaptConfiguration(gpuAlone(grid, traversal, parameters), target);
-  const reasonOf = (traversal: string, parameters: Record<string, number>): string => {
+  const reasonOf = (traversal: string, parameters: Parameters): string => {
     const adapted = adapt(traversal, parameters);
     return "reason" in adapted ? adapted.reason : `runs: ${JSON.stringify(adapted)}`;
   };
   const torre = { ...WAVE.entries[0]!.configuration.parameters, threads: 64 };
-  for (const name of ["dts", "nt", "zPerThread", "threads", "chunk", "unroll", "lookahead"]) {
-    const { [name]: _missing, ...others } = torre as Record<string, number>;
+  for (const name of ["dts", "nt", "zPerThread", "threads", "chunk", "unroll", "loads"]) {
+    const { [name]: _missing, ...others } = torre as Parameters;
     assert(!reasonOf("diamond-torre", others).startsWith("runs"), name);
   }
   for (const name of ["threadsZ", "threadsY", "threadsX"]) {
-    const { [name]: _missing, ...others } = STEPWISE as Record<string, number>;
+    const { [name]: _missing, ...others } = STEPWISE as Parameters;
     assertStringIncludes(reasonOf("stepwise", others), `no value of ${name}`);
   }
   for (const name of ["bands", "nt"]) {
@@ -543,7 +543,7 @@ Deno.test("other versions' parameters: defaults where the traversal has them, el
       `${name} must be a whole number from 1`,
     );
   }
-  const { bands: _bands, ...without } = torre as Record<string, number>;
+  const { bands: _bands, ...without } = torre as Parameters;
   assert("configuration" in adapt("diamond-torre", without)); // 1 band
   const old = adapt("marching", { threadsZ: 32, threadsY: 4, pieces: 2 });
   assert("configuration" in old, JSON.stringify(old));

@@ -3,13 +3,15 @@
  *
  * @module
  */
-import { assert, assertEquals } from "@std/assert";
+import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import { wave } from "../../kernels/stencils/wave.ts";
 import { traversalNamed, TRAVERSALS } from "../../kernels/traversals/all.ts";
 import { costsOf, FORMER_TRAVERSALS, recordedCosts } from "../../tuner/profile/former_files.ts";
 import { entryRecords } from "../../tuner/profile/entry_records.ts";
 import { readJournal } from "../../tuner/profile/journal.ts";
 import { configurationIn } from "../../tuner/profile/journal_format.ts";
 import type { ProfileRated } from "../../tuner/profile/profile_types.ts";
+import { oddValue } from "../../tuner/profile/prediction.ts";
 import { problemOf } from "../../tuner/profile/profile_problem.ts";
 import { readProfile } from "../../tuner/profile/read_profile.ts";
 import { readReplaySpaces } from "../../tuner/replay/read_replay_space.ts";
@@ -32,37 +34,73 @@ Deno.test("a profile and a journal of an earlier version are read whole, and bel
 });
 
 Deno.test("what was one parameter in earlier versions is read as today's, a word or number each", async () => {
-  const read = async (file: string) =>
-    (await readJournal(file)).records.flatMap((record) => {
-      if (record.kind === "run") return [];
-      const { traversal, parameters } = configurationIn(record);
-      return traversal === "diamond-torre" ? [parameters] : [];
-    });
-  const file = "fixtures/h100/maxwell_pml.json.journal.jsonl", text = await Deno.readTextFile(file);
-  const named = [...text.matchAll(/"materials":(\d)/g)].map(([, value]) => ({
-    packed: 0,
-    held: Number(value),
-  }));
-  assertEquals((await read(file)).map(({ packed, held }) => ({ packed, held })), named as never);
-  assertEquals(new Set(named.map(({ held }) => held)).size, 2);
+  /** What a journal's torres name, in the file and as it is read. */
+  const read = async (file: string, name: string, names: readonly string[]) => {
+    const text = await Deno.readTextFile(file), { records } = await readJournal(file);
+    const torres = records.filter((record) => record.kind !== "run").map(configurationIn)
+      .filter(({ traversal }) => traversal === "diamond-torre");
+    return {
+      former: [...text.matchAll(RegExp(`"${name}":(\\d+)`, "g"))].map(([, value]) => Number(value)),
+      today: torres.map(({ parameters }) => names.map((one) => parameters[one])),
+    };
+  };
+  const forms = await read("fixtures/h100/maxwell_pml.json.journal.jsonl", "materials", ["packed", "held"]);
+  assertEquals(forms.today, forms.former.map((value) => [0, value]));
+  assertEquals(new Set(forms.former).size, 2);
+  const words = new Map([[0, "when needed"], [1, "1 chunk ahead"], [2, "2 chunks ahead"], [
+    99,
+    "tier start",
+  ]]);
+  const loads = await read(`${FOLDER}/profile.json.journal.jsonl`, "lookahead", ["rest", "loads"]);
+  assertEquals(loads.today, loads.former.map((value) => [0, words.get(value)]));
+  assertEquals(new Set(loads.former).size, words.size);
+
   const axes = traversalNamed("diamond-torre").axes!;
   for (const [materials, packed, held] of [[0, 0, 0], [1, 0, 1], [2, 1, 0], [3, 1, 1]] as const) {
-    const today = { dts: 2, packed, held };
-    assertEquals(axes.parameters({ dts: 2, materials }), today);
-    assertEquals(axes.parameters(today), today);
-    assertEquals(axes.coordinates(today), { dts: 2, materials });
+    for (
+      const [lookahead, rest, loads] of [[1, 0, "1 chunk ahead"], [100, 0, "tier ahead"], [
+        101,
+        1,
+        "tier start",
+      ]] as const
+    ) {
+      const today = { dts: 2, packed, held, rest, loads };
+      assertEquals(axes.parameters({ dts: 2, lookahead, materials }), today);
+      assertEquals(axes.parameters(today as never), today);
+      assertEquals(axes.coordinates(today), { dts: 2, lookahead, materials });
+    }
   }
+  // what no version had to try is refused by its words
+  const odd = axes.parameters({ dts: 2, lookahead: 7 });
+  assertStringIncludes(
+    oddValue(traversalNamed("diamond-torre"), {
+      stencil: wave(2),
+      grid: [64, 64, 64],
+      boundary: "zero",
+      steps: 8,
+    }, odd)!,
+    "loads must be one of when needed, 1 chunk ahead, 2 chunks ahead, tier start, tier ahead: found 7 chunks ahead",
+  );
+
   // a profile, wherever it names parameters
   const profile = JSON.parse(await Deno.readTextFile(`${FOLDER}/profile.json`));
   const [{ configuration, tieSet }] = profile.entries;
   for (const one of [configuration, ...tieSet.map((tie: ProfileRated) => tie.configuration)]) {
-    one.parameters.materials = 3;
+    Object.assign(one.parameters, { lookahead: 101, materials: 3 });
   }
   profile.entries[0].calibration = [{ ...configuration, share: undefined, cellsPerSecond: 1e9 }];
   const [entry] = (await readProfile(JSON.stringify(profile))).entries;
   const { calibration } = entry!;
   for (const { parameters } of [entry!.configuration, entry!.tieSet[0]!.configuration, calibration![0]!]) {
-    assertEquals([parameters.materials, parameters.packed, parameters.held], [undefined, 1, 1]);
+    const { lookahead, materials, rest, loads, packed, held } = parameters;
+    assertEquals([lookahead, materials, rest, loads, packed, held], [
+      undefined,
+      undefined,
+      1,
+      "tier start",
+      1,
+      1,
+    ]);
   }
 });
 
@@ -102,6 +140,7 @@ Deno.test("no traversal of today is a former one, and files may lack what came l
       facts?.isLater ? [`${name} ${parameter}`] : []
     )
   );
+  const ofTorres = ["bands", "rest", "packed", "held"].map((name) => `diamond-torre ${name}`);
   const ofMarches = ["zPerThread", "tile", "ahead", "depth"].map((name) => `marching ${name}`);
-  assertEquals(later, [...ofMarches, "diamond-torre bands", "diamond-torre packed", "diamond-torre held"]);
+  assertEquals(later, [...ofMarches, ...ofTorres]);
 });

@@ -1,13 +1,23 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import fc from "fast-check";
 import type { Problem } from "../../kernels/stencils/stencil.ts";
+import type { Configuration } from "../../tuner/configuration.ts";
 import { problemOf } from "../../tuner/profile/profile_problem.ts";
 import { parseProfile } from "../../tuner/profile/schema.ts";
 import { whyInvalid, whyNotHere } from "../../tuner/qualify/check_entry.ts";
 import { DEVICE } from "../profile/sample_profile.ts";
 import { entryOf } from "./sample_entries.ts";
 
-const TORRE = { dts: 2, nt: 8, bands: 1, zPerThread: 2, threads: 5, chunk: 8, unroll: 1, lookahead: 99 };
+const TORRE = {
+  dts: 2,
+  nt: 8,
+  bands: 1,
+  zPerThread: 2,
+  threads: 5,
+  chunk: 8,
+  unroll: 1,
+  loads: "tier start",
+};
 const LIMITS = DEVICE.gpu!.limits;
 
 /** The verdict on a torre with changes. */
@@ -53,7 +63,7 @@ Deno.test("a configuration that no device could have run is named with its fault
   }
   assertMatch(torre({ frob: 1 })!, /^wanted no parameters but dts, nt, .*: found frob$/);
   assertMatch(torre({ chunk: undefined })!, /no value of chunk, and diamond-torre has no default$/);
-  assert(torre({ nt: undefined, lookahead: undefined }) !== undefined);
+  assert(torre({ nt: undefined, loads: undefined }) !== undefined);
   assertMatch(torre({}, { traversal: "zigzag" })!, /^wanted one of stepwise, .*: found traversal "zigzag"$/);
   assertMatch(torre({}, { problem: { boundary: "periodic" } })!, /periodic/);
   // of the recorded device's limits
@@ -108,7 +118,7 @@ Deno.test("whatever the parameters, the check ends and says something or nothing
   const names = fc.constantFrom("stepwise", "marching", "diamond-torre", "__proto__");
   fc.assert(
     fc.property(names, fc.record(model, { requiredKeys: [] }), fc.boolean(), (traversal, changes, keep) => {
-      const usual: Record<string, Readonly<Record<string, number>>> = {
+      const usual: Record<string, Configuration["parameters"]> = {
         stepwise: { threadsZ: 64, threadsY: 4, threadsX: 1 },
         marching: { zPerThread: 1, threadsZ: 16, threadsY: 4, pieces: 2, tile: 0, ahead: 0 },
         "diamond-torre": TORRE,
@@ -117,7 +127,7 @@ Deno.test("whatever the parameters, the check ends and says something or nothing
       const mine = keep ? Object.entries(changes).filter(([name]) => name in of) : Object.entries(changes);
       const parameters = Object.fromEntries(
         Object.entries({ ...of, ...Object.fromEntries(mine) }).filter(([, one]) => one !== undefined),
-      ) as Record<string, number>;
+      ) as Configuration["parameters"];
       const { problem, configuration } = entryOf({ traversal, parameters });
       const reason = whyInvalid(problemOf(problem) as Problem, configuration, DEVICE);
       assert(reason === undefined || (reason.length > 0 && !reason.includes("\n")));

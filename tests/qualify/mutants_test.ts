@@ -52,7 +52,7 @@ const TORRE: Way = {
     threads: 13,
     chunk: 2,
     unroll: 2,
-    lookahead: 99,
+    loads: "tier start",
   },
 };
 /** More than the oracle has time for. */

@@ -7,7 +7,7 @@ import { DEVICE, ENTRY, PROFILE } from "../profile/sample_profile.ts";
 export function entryOf(changes: {
   readonly rate?: number;
   readonly problem?: Partial<ProfileEntry["problem"]>;
-  readonly parameters?: Readonly<Record<string, number>>;
+  readonly parameters?: Configuration["parameters"];
   readonly share?: Partial<Configuration["share"]>;
   readonly traversal?: string;
   /** Threads along z of the tie set's stepwise configurations. @default {none} */

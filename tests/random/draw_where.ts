@@ -110,12 +110,12 @@ function drawParameters(
   const lists = Object.entries(traversal.parameterLists(problem, limits));
   if (lists.some(([, list]) => list.length === 0)) return undefined;
   // some beyond the lists, which serve large grids
-  const draw = ([name, list]: (typeof lists)[0], stray: number): number =>
+  const draw = ([name, list]: (typeof lists)[0], stray: number): Parameters[string] =>
     !ANY_COUNT.has(name) || !dice.chance(stray)
       ? dice.oneOf(list)
       // whether larger tiles fit takes seconds to find out
       : dice.from(1, dice.oneOf(name === "dts" ? [2, 3] : [2, 3, 12]));
-  const parameters: Record<string, number> = {};
+  const parameters: Record<string, Parameters[string]> = {};
   for (let i = 0; i < 200; i++) {
     // one or two others where these do not go together, all others now and then
     const some = i % 50 === 0 ? lists : [dice.oneOf(lists), dice.oneOf(lists)];

@@ -147,7 +147,7 @@ const SMALLER: readonly Smaller[] = [
     const { configuration } = where, { parameters } = configuration;
     for (const [name, value] of Object.entries(parameters)) {
       for (const other of MAY_BE_0.has(name) ? [0, 1, 2, 4, 8] : [1, 2, 4, 8]) {
-        if (other >= value) break;
+        if (!(typeof value === "number" && other < value)) break;
         if (other === 1 && name === "nt") continue;
         yield {
           ...one,

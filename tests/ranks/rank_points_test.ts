@@ -201,7 +201,7 @@ testOnGpu(
         traversal,
         parameters: traversal === "stepwise"
           ? { threadsZ: 8, threadsY: 2, threadsX: 1 }
-          : { dts: 1, nt: 8, bands: 1, zPerThread: 1, threads: nz, chunk: 2, unroll: 2, lookahead: 99 },
+          : { dts: 1, nt: 8, bands: 1, zPerThread: 1, threads: nz, chunk: 2, unroll: 2, loads: "tier start" },
         share: { cpuSlices: 0, gpuSlices, exchangeEvery: 1, cpuWorkers: 0 },
       });
     const record = async (solver: Pick<Surveyed, "addSources" | "addReceivers" | "run" | "traces">) => {

@@ -268,7 +268,7 @@ testOnGpu("ranks on a GPU agree with the oracle bit for bit, the torre too", asy
         exchangeEvery: 4,
         runs: [3, 4],
       },
-      { dts: 1, nt: 8, bands: 1, zPerThread: 1, chunk: 2, unroll: 2, lookahead: 99 },
+      { dts: 1, nt: 8, bands: 1, zPerThread: 1, chunk: 2, unroll: 2, loads: "tier start" },
     ],
     [PROFILED],
     [
@@ -280,7 +280,17 @@ testOnGpu("ranks on a GPU agree with the oracle bit for bit, the torre too", asy
         exchangeEvery: 4,
         runs: [3, 4],
       },
-      { dts: 1, nt: 8, bands: 1, zPerThread: 1, chunk: 2, unroll: 1, lookahead: 99, packed: 0, held: 1 },
+      {
+        dts: 1,
+        nt: 8,
+        bands: 1,
+        zPerThread: 1,
+        chunk: 2,
+        unroll: 1,
+        loads: "tier start",
+        packed: 0,
+        held: 1,
+      },
     ],
     [
       {
@@ -291,7 +301,17 @@ testOnGpu("ranks on a GPU agree with the oracle bit for bit, the torre too", asy
         exchangeEvery: 2,
         runs: [3],
       },
-      { dts: 1, nt: 8, bands: 1, zPerThread: 2, chunk: 2, unroll: 1, lookahead: 99, packed: 1, held: 0 },
+      {
+        dts: 1,
+        nt: 8,
+        bands: 1,
+        zPerThread: 2,
+        chunk: 2,
+        unroll: 1,
+        loads: "tier start",
+        packed: 1,
+        held: 0,
+      },
     ],
   ];
   for (const [one, parameters] of cases) {
@@ -299,7 +319,7 @@ testOnGpu("ranks on a GPU agree with the oracle bit for bit, the torre too", asy
       ...(parameters
         ? {
           traversal: "diamond-torre",
-          parameters: { ...parameters, threads: Math.ceil(nz / parameters.zPerThread!) },
+          parameters: { ...parameters, threads: Math.ceil(nz / Number(parameters.zPerThread)) },
         }
         : { traversal: "stepwise", parameters: { threadsZ: 8, threadsY: 2, threadsX: 1 } }),
       share: { cpuSlices: 0, gpuSlices, exchangeEvery: 1, cpuWorkers: 0 },

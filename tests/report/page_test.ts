@@ -652,8 +652,8 @@ Deno.test("localities on the roofline: the paper's formulas over DTS, and the be
   const { page } = buildReport(WAVE, { journal: JOURNAL, only: 0 });
   const rows = rowsBehind(page, "Localities and roofs by tile size");
   const { points } = viewEntry(WAVE, 0, JOURNAL);
-  const { nt = 0 } = points[0]!.parameters; // of the fastest
-  const { dts = 0 } = WAVE.entries[0]!.configuration.parameters;
+  const nt = Number(points[0]!.parameters.nt); // of the fastest
+  const dts = Number(WAVE.entries[0]!.configuration.parameters.dts);
   const bandwidth = WAVE.device.measured.copyBytesPerSecond!;
   const ofTile = points.filter(({ parameters }) => parameters.dts === dts);
   const n = nt / (2 * dts), ends = 2 - 2 / dts + 1 / dts ** 2;

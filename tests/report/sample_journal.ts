@@ -1,4 +1,4 @@
-import type { Measurement } from "../../tuner/configuration.ts";
+import type { Configuration, Measurement } from "../../tuner/configuration.ts";
 import type { JournalRecord } from "../../tuner/profile/journal_format.ts";
 import type { Profile } from "../../tuner/profile/schema.ts";
 import { seededRandom } from "../../tuner/measuring/seeded_random.ts";
@@ -21,7 +21,7 @@ const LISTS = {
   threads: [64, 128],
   chunk: [2, 4, 8, 16],
   unroll: [1, 2],
-  lookahead: [0, 99],
+  loads: ["when needed", "tier start"],
 } as const;
 
 /** A profile and its journal with this many made-up measurements of torres, and some of stepwise kernels. */
@@ -36,7 +36,7 @@ export function sampleReport(
   ];
   const names = Object.keys(LISTS) as (keyof typeof LISTS)[];
   const measurements: Measurement[] = [];
-  const measure = (traversal: string, parameters: Record<string, number>, rate: number): void => {
+  const measure = (traversal: string, parameters: Configuration["parameters"], rate: number): void => {
     const measurement: Measurement = {
       configuration: { traversal, parameters, share },
       cellsPerSecond: rate,
@@ -57,11 +57,11 @@ export function sampleReport(
   for (let i = 0, at = 0; i < count; i++, at = (at + 10007) % total) {
     let rest = at;
     const parameters = Object.fromEntries(names.map((name) => {
-      const value: number = LISTS[name][rest % LISTS[name].length]!;
+      const value: number | string = LISTS[name][rest % LISTS[name].length]!;
       rest = Math.floor(rest / LISTS[name].length);
       return [name, value];
     }));
-    const { dts = 0, nt = 0, zPerThread = 0 } = parameters;
+    const [dts = 0, nt = 0, , zPerThread = 0] = names.map((name) => Number(parameters[name]));
     const fit = Math.exp(-(((dts - 5) / 3) ** 2) - (Math.log2(nt / 96) / 3) ** 2 - 0.2 * (zPerThread - 1));
     measure("diamond-torre", parameters, 780e9 * fit * (0.7 + 0.3 * random()));
   }

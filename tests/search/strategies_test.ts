@@ -37,7 +37,9 @@ function candidates(count: number): Candidate[] {
 
 /** The numbers of all candidates, as a strategy asks for them. */
 function drain(strategy: Strategy, count: number, seed: number): number[] {
-  return ask(strategy.begin(candidates(count), { seed }), count).map(({ parameters }) => parameters.number!);
+  return ask(strategy.begin(candidates(count), { seed }), count).map(({ parameters }) =>
+    Number(parameters.number)
+  );
 }
 
 /** All candidates that a search asks for; every third fails. */

@@ -32,7 +32,16 @@ import {
 import { testOnGpu } from "../test_on_gpu.ts";
 
 const STEPWISE = { threadsZ: 8, threadsY: 2, threadsX: 1 };
-const TORRE = { dts: 1, nt: 8, bands: 1, zPerThread: 1, threads: 11, chunk: 2, unroll: 2, lookahead: 99 };
+const TORRE = {
+  dts: 1,
+  nt: 8,
+  bands: 1,
+  zPerThread: 1,
+  threads: 11,
+  chunk: 2,
+  unroll: 2,
+  loads: "tier start",
+};
 
 /** A configuration; the GPU alone unless the CPU gets slices. */
 function configurationOf(

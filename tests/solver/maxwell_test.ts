@@ -13,6 +13,7 @@ import { createSolver } from "../../tuner/solver/create_solver.ts";
 import { pointsOfBox } from "../../tuner/devices/survey.ts";
 import { addFlux } from "../../tuner/solver/flux.ts";
 import { openDevice } from "../../tuner/devices/open_device.ts";
+import type { Configuration } from "../../tuner/configuration.ts";
 import type { Solver } from "../../tuner/solver/solver.ts";
 import { THOROUGH } from "../thorough.ts";
 import "../own_thread.ts";
@@ -23,7 +24,7 @@ type Axis = 0 | 1 | 2;
 type Way = readonly [
   device: GPUDevice | null,
   traversal: string,
-  parameters: Readonly<Record<string, number>>,
+  parameters: Configuration["parameters"],
 ];
 
 /** A solver, on the CPU unless there is a device, whose fields are 0. */
@@ -242,7 +243,7 @@ const TORRE = {
   threads: 11,
   chunk: 4,
   unroll: 1,
-  lookahead: 99,
+  loads: "tier start",
   packed: 0,
   held: 1,
 } as const;
@@ -482,7 +483,7 @@ const torre = {
   threads: 10,
   chunk: 8,
   unroll: 1,
-  lookahead: 99,
+  loads: "tier start",
   packed: 0,
   held: 0,
 };

@@ -47,7 +47,7 @@ const TORRE = onGpu("diamond-torre", {
   threads: 11,
   chunk: 2,
   unroll: 2,
-  lookahead: 99,
+  loads: "tier start",
 });
 const SHARED = onGpu("stepwise", PLAIN.parameters, 5);
 

@@ -127,19 +127,19 @@ const CONFIGURATIONS: Readonly<Record<string, Configuration>> = {
   marching: onGpu("marching", { zPerThread: 2, threadsZ: 8, threadsY: 4, pieces: 2, tile: 1, ahead: 0 }),
   "torres, tier by tier": onGpu(
     "diamond-torre",
-    torre({ dts: 2, nt: 8, bands: 1, unroll: 1, lookahead: 100, zPerThread: 1, threads: 20 }),
+    torre({ dts: 2, nt: 8, bands: 1, unroll: 1, loads: "tier ahead", zPerThread: 1, threads: 20 }),
   ),
   "torres of two tiers": onGpu(
     "diamond-torre",
-    torre({ dts: 1, nt: 8, bands: 1, unroll: 2, lookahead: 99, zPerThread: 4, threads: 5, chunk: 2 }),
+    torre({ dts: 1, nt: 8, bands: 1, unroll: 2, loads: "tier start", zPerThread: 4, threads: 5, chunk: 2 }),
   ),
   "torres with values at rest": onGpu(
     "diamond-torre",
-    torre({ dts: 2, nt: 4, bands: 1, unroll: 2, lookahead: 101, packed: 0, held: 1 }),
+    torre({ dts: 2, nt: 4, bands: 1, unroll: 2, rest: 1, loads: "tier start", packed: 0, held: 1 }),
   ),
   "torres with packed materials": onGpu(
     "diamond-torre",
-    torre({ dts: 1, nt: 4, bands: 2, unroll: 1, lookahead: 99, chunk: 2, packed: 1, held: 1 }),
+    torre({ dts: 1, nt: 4, bands: 2, unroll: 1, loads: "tier start", chunk: 2, packed: 1, held: 1 }),
   ),
   "CPU in strips": {
     traversal: "stepwise",
@@ -305,7 +305,16 @@ testOnGpu(
         sources: { s: [-1, 1] },
         step: ({ u, s }) => ({ u: add(subtract(u.at(1), u.at(0, -1)), s) }),
       });
-    const torre = { dts: 1, nt: 4, bands: 1, zPerThread: 1, threads: 7, chunk: 2, unroll: 1, lookahead: 99 };
+    const torre = {
+      dts: 1,
+      nt: 4,
+      bands: 1,
+      zPerThread: 1,
+      threads: 7,
+      chunk: 2,
+      unroll: 1,
+      loads: "tier start",
+    };
     const march = { depth: 2, zPerThread: 2, threadsZ: 8, threadsY: 1, pieces: 2, tile: 0, ahead: 1 };
     const ways = [["diamond-torre", torre, 0], ["diamond-torre", torre, 6], ["marching", march, 0]] as const;
     for (const [traversal, parameters, cpuSlices] of ways) {

@@ -202,7 +202,7 @@ Deno.test("what is right in the search and wrong in the final round does not win
 Deno.test("of configurations that tie the chosen one stands for its traversal, and only a faster CPU wins", async () => {
   // larger workgroups are faster, by less than rates distinguish
   const rate = ({ parameters: { threadsZ = 1, threadsY = 1 } }: Configuration): number =>
-    1e9 * (1 + threadsZ * threadsY / 1e7);
+    1e9 * (1 + Number(threadsZ) * Number(threadsY) / 1e7);
   const tuneBeside = async (cpuRate: number): Promise<TuneOutcome> => {
     const behave: Simulation["behave"] = (_, configuration, problem) =>
       atRate(configuration.share.gpuSlices > 0 ? rate(configuration) : cpuRate, problem);

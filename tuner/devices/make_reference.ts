@@ -1,6 +1,7 @@
 import type { Start } from "../../kernels/initial_field.ts";
 import type { Problem } from "../../kernels/stencils/stencil.ts";
 import { feasible } from "../../kernels/traversals/combine.ts";
+import { coordinatesOf } from "../../kernels/traversals/all.ts";
 import { stepwise } from "../../kernels/traversals/stepwise/stepwise.ts";
 import type { Parameters } from "../../kernels/traversals/traversal.ts";
 import { partOfRank, type PartPlace, planAlongX } from "../../models/rank_part.ts";
@@ -123,7 +124,8 @@ function wholeOf(problem: Problem): PartPlace {
 function stepwiseShape({ limits }: Pick<GpuDevice, "limits">, problem: Problem): Parameters {
   const usual = referenceShape(problem), refusal = stepwise.infeasible(problem, usual, limits);
   if (refusal === undefined) return usual;
-  const sizeOf = (shape: Parameters): number => Object.values(shape).reduce((product, n) => product * n);
+  const sizeOf = (shape: Parameters): number =>
+    Object.values(coordinatesOf(stepwise.name, shape)).reduce((product, n) => product * n);
   const [largest] = [...feasible(stepwise, problem, limits)].sort((a, b) => sizeOf(b) - sizeOf(a));
   if (largest === undefined) throw new RunFailure("limits", refusal.message);
   return largest;

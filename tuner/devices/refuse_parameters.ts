@@ -2,6 +2,7 @@ import { type Refusal, refusalOf, wrongParameters } from "../../kernels/capabili
 import type { Problem } from "../../kernels/stencils/stencil.ts";
 import {
   type DeviceLimits,
+  type ParameterLists,
   type Parameters,
   refuseOthers,
   type Traversal,
@@ -20,7 +21,7 @@ export function whyNot(
   const refused = refusalOf(traversal, problem);
   if (refused !== undefined) return refused;
   const lists = traversal.parameterLists(problem, limits), known = Object.keys(lists);
-  const odd = oddIn(lists, parameters, (list) => [Math.min(1, ...list), LARGEST_VALUE]);
+  const odd = oddIn(traversal, lists, parameters, (list) => [Math.min(1, ...list), LARGEST_VALUE]);
   const reason = refuseOthers(known, parameters) ?? (odd === undefined ? odd : wrongParameters(odd)) ??
     traversal.infeasible(problem, parameters, limits);
   if (reason !== undefined) return reason;
@@ -33,16 +34,26 @@ export function whyNot(
   );
 }
 
-/** Which value is neither in its parameter's list nor a whole number within bounds, in words; undefined if none is. */
+/**
+ * Which value is neither in its parameter's list nor one that has words, and of a number that counts no whole number within
+ * bounds, in words; undefined if none is.
+ */
 export function oddIn(
-  lists: Readonly<Record<string, readonly number[]>>,
+  traversal: Pick<Traversal, "parameters">,
+  lists: ParameterLists,
   parameters: Parameters,
   boundsOf: (list: readonly number[]) => readonly [least: number, most: number],
 ): string | undefined {
-  for (const [name, list] of Object.entries(lists)) {
-    const value = parameters[name], [least, most] = boundsOf(list);
-    if (value === undefined || list.includes(value)) continue;
-    if (Number.isInteger(value) && value >= least && value <= most) continue;
+  for (const [name, all] of Object.entries(lists)) {
+    const value = parameters[name], { unit, values } = traversal.parameters[name]?.[2] ?? {};
+    if (value === undefined || all.includes(value)) continue;
+    const list = all.filter((other) => typeof other === "number"), choices = Object.keys(values ?? {});
+    if (choices.length > 0 && unit === undefined) {
+      if (typeof value === typeof all[0] && choices.includes(`${value}`)) continue;
+      return `${name} must be one of ${choices.join(", ")}: found ${value}`;
+    }
+    const [least, most] = boundsOf(list);
+    if (typeof value === "number" && Number.isInteger(value) && value >= least && value <= most) continue;
     const others = list.filter((other) => !Number.isInteger(other)).map((other) => `, ${other}`).join("");
     const wanted = `a whole number from ${least} to ${most}${others.replace(/, ([^,]*)$/, " or $1")}`;
     return `${name} must be ${wanted}: found ${value}`;

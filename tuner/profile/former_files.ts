@@ -6,6 +6,7 @@
  */
 import { TRAVERSALS } from "../../kernels/traversals/all.ts";
 import { stepwise } from "../../kernels/traversals/stepwise/stepwise.ts";
+import type { Coordinates } from "../../kernels/traversals/traversal.ts";
 import type { SharedCosts } from "../../models/shared_step.ts";
 import type { ProfileCosts, ProfileEntry, ProfilePoint } from "./profile_types.ts";
 import type { Configuration } from "../configuration.ts";
@@ -17,7 +18,7 @@ export const FORMER_TRAVERSALS: readonly string[] = ["hybrid"];
 /** A configuration with today's parameters: those that searches have as one axis were one parameter. */
 export function renamed<C extends Pick<Configuration, "traversal" | "parameters">>(one: C): C {
   const axes = TRAVERSALS.find(({ name }) => name === one.traversal)?.axes;
-  return axes === undefined ? one : { ...one, parameters: axes.parameters(one.parameters) };
+  return axes === undefined ? one : { ...one, parameters: axes.parameters(one.parameters as Coordinates) };
 }
 
 /** What an entry that does not list the best of each traversal says about stepwise. */

@@ -58,7 +58,7 @@ const FAR_BEYOND = 4;
 export function oddValue(traversal: Traversal, problem: Problem, parameters: Parameters): string | undefined {
   const boundsOf = (list: readonly number[]) =>
     [Math.min(1, ...list), FAR_BEYOND * Math.max(1, ...list)] as const;
-  return oddIn(listsOf(problem, traversal.name, ANY_DEVICE), parameters, boundsOf);
+  return oddIn(traversal, listsOf(problem, traversal.name, ANY_DEVICE), parameters, boundsOf);
 }
 
 /** Why a traversal refuses a problem, found once for each. */

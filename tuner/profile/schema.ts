@@ -3,6 +3,8 @@ import * as z from "npm:zod@4.6.7";
 import { type Definition, hashOf, stencilOf } from "../../kernels/definition.ts";
 import { EQUATIONS } from "../../kernels/stencils/all.ts";
 import { BOUNDARIES } from "../../kernels/stencils/stencil.ts";
+import { TRAVERSALS } from "../../kernels/traversals/all.ts";
+import { wordsOf } from "../../kernels/traversals/parameter.ts";
 import type { Configuration, Measurement, Verification } from "../configuration.ts";
 import { everyLimit } from "../devices/device.ts";
 import { describeValue } from "../format.ts";
@@ -147,9 +149,24 @@ function equationFault(
 }
 
 const traversal = { traversal: name, parameters: z.record(identifier, finite, "parameters by name") };
+const setting = z.union([finite, text], "a number or a word");
+const worded = { traversal: name, parameters: z.record(identifier, setting, "parameters by name") };
 
-export const configurationSchema: z.ZodType<Configuration> = record<Configuration>({
-  ...traversal,
+/** A configuration with today's parameters, of which those have words that the traversal has words for, and no others. */
+function renamedIn<C extends Pick<Configuration, "traversal" | "parameters">>(schema: z.ZodType<C>) {
+  return schema.overwrite(renamed).check(({ value: { traversal, parameters }, issues }) => {
+    const known = TRAVERSALS.find(({ name }) => name === traversal)?.parameters;
+    for (const [name, input] of Object.entries(parameters)) {
+      const words = wordsOf(known?.[name]);
+      if (words.length > 0 ? words.includes(`${input}`) : typeof input === "number") continue;
+      const message = words.length > 0 ? `one of ${words.join(", ")}` : "a number";
+      issues.push({ code: "custom", message, path: ["parameters", name], input });
+    }
+  });
+}
+
+export const configurationSchema: z.ZodType<Configuration> = renamedIn(record<Configuration>({
+  ...worded,
   share: record<Configuration["share"]>({
     cpuSlices: natural,
     gpuSlices: natural,
@@ -161,7 +178,7 @@ export const configurationSchema: z.ZodType<Configuration> = record<Configuratio
     (share) => share.cpu === undefined || isShared(share),
     "slices on both devices where cpu says how the CPU traverses its own",
   ),
-}).overwrite(renamed);
+}));
 
 /** {@linkcode Verification} as JSON; a profile holds no result that failed it. */
 export const verificationSchema: z.ZodType<Verification> = record<Verification>({
@@ -231,8 +248,9 @@ const entry = record<ProfileEntry>({
   tieSet: z.array(rated),
   bestOfEach: z.array(rated).optional(),
   calibration: z.array(
-    record<ProfilePoint>({ ...traversal, cpuWorkers: counting.optional(), cellsPerSecond: positive })
-      .overwrite(renamed),
+    renamedIn(
+      record<ProfilePoint>({ ...worded, cpuWorkers: counting.optional(), cellsPerSecond: positive }),
+    ),
   ).optional(),
   balance: z.array(record<ProfileBalance>({
     cpuSlices: natural,

@@ -93,12 +93,18 @@ export function replayCandidates(space: ReplaySpace, prior?: ReplaySpace): Repla
   const { gpu } = facet.device;
   const device = deviceModelOf(facet.device);
   const candidates = configurations.map((recorded) => {
-    const { traversal, parameters: { cpuWorkers = gpu === null ? 1 : undefined, ...parameters } } = recorded;
+    const { traversal } = recorded,
+      { parameters, cpuWorkers = gpu === null ? 1 : undefined } = wayOf(recorded);
     const prediction = predictionOf({ traversal, parameters, cpuWorkers }, problem, device);
     if ("reason" in prediction) throw new ProfileError(`Cannot replay ${title}: ${prediction.reason}`);
     return { ...prediction, parameters: recorded.parameters, recorded };
   });
   return rankCandidates(gpu === null ? candidates : inOrderOfLists(candidates, problem, gpu.limits));
+}
+
+/** The parameters without the CPU's number of workers, which is one of them where the CPU computed alone. */
+function wayOf({ parameters: { cpuWorkers, ...parameters } }: Pick<RecordedConfiguration, "parameters">) {
+  return { parameters, cpuWorkers: cpuWorkers as number | undefined };
 }
 
 /** A configuration's values; the kernel may have another name in another file. */
@@ -115,7 +121,7 @@ function inOrderOfLists<C extends ReplayCandidate>(
   const places = new Map(candidates.map((candidate) => {
     const { traversal: { name: traversal }, parameters } = candidate;
     const place = Object.entries(listsOf(problem, traversal, limits)).reduce((place, [name, list]) => {
-      const index = list.indexOf(parameters[name] ?? NaN);
+      const index = list.indexOf(parameters[name]!);
       return place * (list.length + 1) + (index < 0 ? list.length : index);
     }, 0);
     return [candidate, [TRAVERSALS.findIndex(({ name }) => name === traversal), place]];
@@ -136,7 +142,7 @@ export function chooseUnseen(spaces: readonly ReplaySpace[]): ReadonlyMap<string
     const measured = [...byProblem.values()].map((recordings): MeasuredProblem => {
       const problem = problemOf(recordings[0]!.problem)!;
       const samples = recordings.flatMap(({ space }) => replayCandidates(space)).flatMap((candidate) => {
-        const { parameters: { cpuWorkers, ...parameters }, predicted, recorded: { rate } } = candidate;
+        const { predicted, recorded: { rate } } = candidate, { parameters, cpuWorkers } = wayOf(candidate);
         if (rate === undefined) return [];
         const onCpu = cpuWorkers === undefined ? {} : { cpuWorkers };
         return [{ ...candidate, ...onCpu, parameters, predicted: predicted!, problem, cellsPerSecond: rate }];

@@ -38,12 +38,19 @@ export function configurationCard(view: EntryView): Html {
   `;
 }
 
+interface Neighbour {
+  readonly name: string;
+  readonly value: Parameters[string];
+  readonly point: Mark;
+}
+
 /** The measured configurations of the winner's traversal that differ from it in exactly one parameter. */
-export function neighboursOf({ winner, points }: EntryView): { name: string; value: number; point: Mark }[] {
+export function neighboursOf({ winner, points }: EntryView): Neighbour[] {
+  const placeOf = ({ name, value }: Neighbour) => parameterWords(name, winner.series).placeOf(value);
   return points.flatMap((point) => {
     const [first, ...others] = Object.entries(differences(winner, point));
     return first === undefined || others.length > 0 ? [] : [{ name: first[0], value: first[1], point }];
-  }).sort((a, b) => a.value - b.value);
+  }).sort((a, b) => placeOf(a) - placeOf(b));
 }
 
 /** The parameters in which another configuration of the same traversal differs; none for any other. */

@@ -1,3 +1,4 @@
+import type { Parameters } from "../../kernels/traversals/traversal.ts";
 import { formatRate } from "../format.ts";
 import type { EntryView, Mark } from "./entry_view.ts";
 import { figure, type Html, markup } from "./html.ts";
@@ -13,8 +14,8 @@ const LEAST_VALUES = 3, LEAST_CELLS = 6, LEAST_FILLED = 0.5;
 interface Pair {
   readonly series: string;
   /** Names of the parameters, with their values by size. */
-  readonly rows: readonly [name: string, values: readonly number[]];
-  readonly columns: readonly [name: string, values: readonly number[]];
+  readonly rows: readonly [name: string, values: readonly Parameters[string][]];
+  readonly columns: Pair["rows"];
   /** The best of all configurations with these two values, by `row,column`. */
   readonly best: ReadonlyMap<string, Mark>;
 }
@@ -47,7 +48,10 @@ function pairsOf(points: readonly Mark[]): Pair[] {
     ([name]) => name,
   );
   const varied = [...values].map(([name, pairs]) => [name, new Set(pairs.map(([, value]) => value))] as const)
-    .map(([name, values]) => [name, [...values].sort((a, b) => a - b)] as const)
+    .map(([name, values]) => {
+      const { placeOf } = parameterWords(name, points[0]!.series);
+      return [name, [...values].sort((a, b) => placeOf(a) - placeOf(b))] as const;
+    })
     .filter(([, values]) => values.length > 1);
   const pairs = varied.flatMap((rows, i) =>
     varied.slice(i + 1).map((columns): Pair => {

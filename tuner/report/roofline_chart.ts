@@ -1,4 +1,5 @@
 import * as Plot from "@observablehq/plot";
+import { coordinatesOf } from "../../kernels/traversals/all.ts";
 import { readsPrevious } from "../../kernels/update.ts";
 import { stepwiseLocality, torreLocality } from "../../models/locality.ts";
 import { formatBandwidth, formatCount, formatPercent, formatRate } from "../format.ts";
@@ -172,10 +173,10 @@ interface Locality {
  * measured, after Levchenko, Perepelkina, Zakirov, Computation 2016, 4(3), 29; none if no torre was measured.
  */
 function localitiesOf({ points, problem, best, bandwidths }: EntryView): Locality[] {
-  const bySize = Map.groupBy(points.filter(isTorre), ({ parameters }) => parameters.dts!);
+  const bySize = Map.groupBy(points.filter(torreOf), (point) => torreOf(point)!.dts);
   const [[fastest] = []] = bySize.values();
   if (fastest === undefined || problem === undefined || bandwidths.GPU === null) return [];
-  const { dts: own, nt = 1 } = fastest.parameters;
+  const { dts: own, nt } = torreOf(fastest)!;
   const levelsRead = readsPrevious(problem.stencil.update) ? 2 : 1;
   const stepwise = {
     name: "stepwise",
@@ -196,9 +197,11 @@ function localitiesOf({ points, problem, best, bandwidths }: EntryView): Localit
   return [stepwise, ...torres].map((locality) => ({ ...locality, bytes: BYTES / locality.locality }));
 }
 
-/** Whether it is a torre as Facet writes them. */
-function isTorre({ series, parameters: { dts = 0, nt = 0 } }: Mark): boolean {
-  return series === "diamond-torre" && Number.isInteger(dts) && dts >= 1 && dts <= LARGEST_DTS && nt >= 1;
+/** The tile size and the height of a torre as Facet writes them; undefined of all else. */
+function torreOf({ series, parameters }: Mark): { readonly dts: number; readonly nt: number } | undefined {
+  const { dts = 0, nt = 0 } = coordinatesOf(series, parameters);
+  const isTorre = series === "diamond-torre" && Number.isInteger(dts) && nt >= 1;
+  return isTorre && dts >= 1 && dts <= LARGEST_DTS ? { dts, nt } : undefined;
 }
 
 /** The localities with their roofs, and what was reached. */

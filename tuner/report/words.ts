@@ -1,6 +1,7 @@
 import { CPU_TRAVERSALS } from "../../kernels/cpu/cpu_traversals.ts";
 import { TRAVERSALS } from "../../kernels/traversals/all.ts";
 import type { Parameter, ParameterWords } from "../../kernels/traversals/parameter.ts";
+import type { Parameters } from "../../kernels/traversals/traversal.ts";
 import { formatCount, formatPlural, formatRate } from "../format.ts";
 
 /** What is not a traversal's but says how a grid is shared. */
@@ -31,6 +32,9 @@ const FAILURES: Readonly<Record<string, string>> = {
   runtime: "failed while running",
 };
 
+/** A value of a parameter. */
+type Setting = Parameters[string];
+
 /** A parameter of a series for people; by its own name and without a meaning where it is another tool's. */
 export function parameterWords(name: string, series: string) {
   const known = [PARAMETERS.get(series), OF_SHARES, ...PARAMETERS.values()]
@@ -39,16 +43,20 @@ export function parameterWords(name: string, series: string) {
   return {
     title,
     meaning,
+    /** Where a value comes in their order. */
+    placeOf: (value: Setting): number =>
+      typeof value === "number" ? value : Object.keys(values ?? {}).indexOf(value),
     /** A value with its unit, as `96 steps`; without one among other counts in a table. */
-    valueOf(value: number, { hasUnit = true } = {}): string {
+    valueOf(value: Setting, { hasUnit = true } = {}): string {
       const isBare = unit === undefined || (!hasUnit && values === undefined);
-      return values?.[value] ?? (isBare ? String(value) : formatPlural(value, unit));
+      return values?.[value] ??
+        (isBare || typeof value === "string" ? `${value}` : formatPlural(value, unit));
     },
   };
 }
 
 /** Parameters in one line, as `Bands: 2 bands, Chunk: 8 cells`. */
-export function parameterList(parameters: Readonly<Record<string, number>>, series: string): string {
+export function parameterList(parameters: Parameters, series: string): string {
   return Object.entries(parameters).map(([name, value]) => {
     const { title, valueOf } = parameterWords(name, series);
     return `${title}: ${valueOf(value)}`;

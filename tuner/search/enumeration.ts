@@ -5,7 +5,13 @@ import { remembered } from "../../kernels/remembered.ts";
 import { WINDOW_SECTIONS } from "../../kernels/sections.ts";
 import { cellsOf, fieldBytes, type Problem } from "../../kernels/stencils/stencil.ts";
 import { TRAVERSALS } from "../../kernels/traversals/all.ts";
-import type { Demand, DeviceLimits, Parameters, Traversal } from "../../kernels/traversals/traversal.ts";
+import type {
+  Demand,
+  DeviceLimits,
+  ParameterLists,
+  Parameters,
+  Traversal,
+} from "../../kernels/traversals/traversal.ts";
 import { predict, type Prediction } from "../../models/cost_model.ts";
 import { type DeviceModel, roofOf } from "../../models/roofline.ts";
 import { type Passage, windowRate } from "../../models/window.ts";
@@ -41,14 +47,11 @@ export function onGpuAlone(
   return configurationOf([{ ...gpu, memory }], steps);
 }
 
-/** A traversal's values of each parameter. */
-export type ParameterLists = ReturnType<Traversal["parameterLists"]>;
-
 /** Lists of which some are replaced. */
 export function withLists(
   lists: ParameterLists,
   names: readonly string[],
-  choose: (list: readonly number[], name: string) => readonly number[],
+  choose: (list: ParameterLists[string], name: string) => ParameterLists[string],
 ): ParameterLists {
   return Object.fromEntries(
     Object.entries(lists).map(([name, list]) => [name, names.includes(name) ? choose(list, name) : list]),
@@ -181,7 +184,7 @@ export class Enumeration {
 }
 
 /** Every second of a list's first values that are in order, where they are more than four, and all others. */
-function everySecond(list: readonly number[]): readonly number[] {
+function everySecond(list: ParameterLists[string]): ParameterLists[string] {
   const end = list.findIndex((value, i) => i > 0 && value <= list[i - 1]!);
   const count = end < 0 ? list.length : end;
   return count > 4 ? list.filter((_, i) => i % 2 === 0 || i >= count) : list;

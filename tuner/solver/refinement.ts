@@ -1,7 +1,7 @@
 import { amplitudeOf } from "../../kernels/initial_field.ts";
 import { layOut } from "../../kernels/layout.ts";
 import { cellsOf, type Problem } from "../../kernels/stencils/stencil.ts";
-import { TRAVERSALS } from "../../kernels/traversals/all.ts";
+import { coordinatesOf, TRAVERSALS } from "../../kernels/traversals/all.ts";
 import { namesOf } from "../../kernels/traversals/parameter.ts";
 import { errorBound } from "../../models/error_bound.ts";
 import { type Configuration, configurationKey, type Failure, type Verification } from "../configuration.ts";
@@ -347,7 +347,8 @@ export class Refinement implements Disposable {
 /** Time steps of a pass over memory. */
 function stepsOfPass({ traversal, parameters }: Configuration): number {
   const names = namesOf(TRAVERSALS.find(({ name }) => name === traversal), "pass", "ordering");
-  return names.reduce((steps, name) => steps * (parameters[name] ?? 1), 1);
+  const place = coordinatesOf(traversal, parameters);
+  return names.reduce((steps, name) => steps * (place[name] ?? 1), 1);
 }
 
 /** Whether both visit cells in one order, so that what runs of any length gain or lose is the same. */

@@ -39,10 +39,9 @@ import { tiled, type TorreLayers, whyUnlayered } from "./layers.ts";
 import { type Element, materialNeeds } from "./materials.ts";
 import { packedPlanes } from "./packed.ts";
 import {
+  CHUNKS_AHEAD,
   exchangeBytes,
-  RESTING,
   shapeOf,
-  TIER_AHEAD,
   TORRE_AXES,
   TORRE_PARAMETERS,
   type TorreParameters,
@@ -69,9 +68,6 @@ const LARGEST_DTS = 12;
 
 /** Cells along z beyond which four tiers in the loop's body are tried. */
 const LONG_ROW = 512;
-
-/** Lookahead that puts every load at the start of its tier. */
-const EARLIEST = 99;
 
 /** Torres: the tile's size, the torre's height and how the kernel is written are to choose. */
 export const diamondTorre: Traversal = {
@@ -119,9 +115,9 @@ export const diamondTorre: Traversal = {
       return some.length > 0 ? some : chunks;
     };
     const exact = (zPerThread: number): number => Math.ceil(problem.grid[2] / zPerThread);
-    const keepsSums = sumsOf(update) !== undefined;
+    const keepsSums = sumsOf(update) !== undefined, hasSeveral = update.fields.length > 1;
     // W must be even: where the slope is, there is a tile between each two of whole DTS
-    const parts = update.fields.length > 1 ? 1 : 2 - leanOf(update).slope % 2;
+    const parts = hasSeveral ? 1 : 2 - leanOf(update).slope % 2;
     const sizes = Array.from({ length: (LARGEST_DTS - 1) * parts + 1 }, (_, i) => 1 + i / parts);
     // larger tiles hold more: none after the first that holds too much needs to be looked at
     const tooLarge = sizes.findIndex((dts) => dts > 1 && heldBy(update, dts) > MOST_HELD);
@@ -136,9 +132,10 @@ export const diamondTorre: Traversal = {
       chunk: fitting(keepsSums ? [16, 8, 32, 4] : [8, 4, 16, 2]),
       // four were the best where rows are long, by 2 to 7% (6 of 180 recorded problems)
       unroll: layers ? [1] : problem.grid[2] > LONG_ROW ? [1, 2, 4] : [1, 2],
-      lookahead: keepsSums
-        ? [EARLIEST, 1, 2, 0]
-        : [EARLIEST, TIER_AHEAD, ...update.fields.length > 1 ? [] : [RESTING], 1, 0],
+      rest: keepsSums || hasSeveral ? [0] : [0, 1],
+      loads: keepsSums
+        ? ["tier start", "1 chunk ahead", "2 chunks ahead", "when needed"]
+        : ["tier start", "tier ahead", "1 chunk ahead", "when needed"],
       ...(update.materials.length > 0 && {
         packed: !layers && packedPlanes(update, 1).length > 0 ? [0, 1] : [0],
         held: [0, 1],
@@ -147,7 +144,7 @@ export const diamondTorre: Traversal = {
   },
   infeasible(given, parameters, limits) {
     const { problem, layers } = tiled(given, limits);
-    const { dts, nt, bands = 1, zPerThread, threads, chunk, unroll, lookahead, packed } = parameters;
+    const { dts, nt, bands = 1, zPerThread, threads, chunk, unroll, rest, loads, packed } = parameters;
     const nz = problem.grid[2], lanes = threads * zPerThread, noVector = refuseVector(zPerThread);
     if (noVector !== undefined) return noVector;
     if (nt < 2) return wrongParameters(`Nt ${nt}: a torre of one tier keeps nothing for the next step`);
@@ -170,20 +167,19 @@ export const diamondTorre: Traversal = {
     const keepsSums = sumsOf(problem.stencil.update) !== undefined;
     const hasSeveral = problem.stencil.update.fields.length > 1;
     // with two z a thread it reached 0.7 of the best at the median of 36 recorded problems, 0.86 at most
-    if (lookahead === TIER_AHEAD && (unroll !== 1 || zPerThread !== 1 || keepsSums)) {
+    if (loads === "tier ahead" && (unroll !== 1 || zPerThread !== 1 || keepsSums)) {
       return wrongParameters(
-        `lookahead ${lookahead}: a tier is loaded during the one before with unroll 1, one z a thread and no sums`,
+        `loads ${loads}: a tier is loaded during the one before with unroll 1, one z a thread and no sums`,
       );
     }
-    if (lookahead === RESTING && (keepsSums || hasSeveral)) {
+    if (rest === 1 && (keepsSums || hasSeveral || loads !== "tier start")) {
       return wrongParameters(
-        `lookahead ${lookahead}: values of one field rest in workgroup memory, without sums only`,
+        `rest ${rest}: values of one field rest in workgroup memory, loaded at a tier's start, without sums only`,
       );
     }
-    const isEarly = [EARLIEST, TIER_AHEAD, RESTING].includes(lookahead);
     // by chunk they were the best on 3 of 180 recorded problems, by 1 to 4%
-    if (!isEarly && !keepsSums && !hasSeveral) {
-      return wrongParameters(`lookahead ${lookahead}: values of one field load at the start of a tier`);
+    if (CHUNKS_AHEAD[loads] < Infinity && !keepsSums && !hasSeveral) {
+      return wrongParameters(`loads ${loads}: values of one field load at the start of a tier`);
     }
     if (limits.windowBytes !== undefined && unroll !== 1) {
       return wrongParameters(
@@ -211,8 +207,8 @@ export const diamondTorre: Traversal = {
     if (isPacked && (4 * shape.layout.length > mostBytes || limits.windowBytes !== undefined)) {
       return wrongParameters(`packed ${packed}: a level in one buffer is wanted`);
     }
-    if (lookahead === RESTING && shape.resting.length === 0) {
-      return wrongParameters(`lookahead ${lookahead} has no effect: no value of so small a tile has to wait`);
+    if (rest === 1 && shape.resting.length === 0) {
+      return wrongParameters(`rest ${rest} has no effect: no value of so small a tile has to wait`);
     }
     if (chunk !== 2 && chunk > exchanged) {
       const most = exchanged === shape.cells
@@ -242,10 +238,10 @@ export const diamondTorre: Traversal = {
   },
   demand(given, parameters) {
     const { problem, layers } = tiled(given);
-    const { nt, zPerThread, threads, chunk, unroll, lookahead } = parameters;
+    const { nt, zPerThread, threads, chunk, unroll, loads } = parameters;
     const { shape, work } = formOf(given, parameters), { width, cells } = shape;
     const { update } = problem.stencil;
-    const values = work.held + (lookahead === TIER_AHEAD ? work.loaded : 0);
+    const values = work.held + (loads === "tier ahead" ? work.loaded : 0);
     // what two tiers find of materials and profiles alone, a compiler finds once and keeps
     const kept = unroll === 1 ? 0 : cells * fixedOf(update);
     // of F(t − 1) what rests takes no register; of F(t) prices say what it saves
@@ -256,7 +252,7 @@ export const diamondTorre: Traversal = {
     const previous = readsPrevious(update);
     // two tiers in the loop's body swap F and G instead of moving them, and repeat F where there is no G
     const kind = unroll === 1 ? "plain" : previous ? "swapped" : "repeated";
-    const isSpread = lookahead < EARLIEST && (unroll !== 1 || update.fields.length > 1);
+    const isSpread = CHUNKS_AHEAD[loads] < Infinity && (unroll !== 1 || update.fields.length > 1);
     const ends = 2 * cells * (previous ? 2 : update.fields.length);
     const tiers = Math.max(1, Math.min(nt, problem.steps));
     const [nx] = problem.grid;
@@ -264,7 +260,7 @@ export const diamondTorre: Traversal = {
     // Torres cut by the ends of x start and end inside the grid: as many more ends as stages overlap them.
     const tierRatio = (nx * 2 / width) * tiers / stages;
     const moved = work.moved + ends / tierRatio;
-    const { loads, rows, enteringRows } = work.ofMaterials;
+    const { loads: loaded, rows, enteringRows } = work.ofMaterials;
     const begun = rows / tierRatio;
     const waves = rowsOfWaves(problem, parameters), row = torresInRow(problem, shape, 0);
     // Torres of a row load the corner between them at the same time, so that it is moved once (Eq. 6).
@@ -285,12 +281,12 @@ export const diamondTorre: Traversal = {
         instructions: work.instructions,
         barriers: work.barriers,
         rows: work.moved + enteringRows,
-        hits: loads - enteringRows + work.ofProfiles,
+        hits: loaded - enteringRows + work.ofProfiles,
         exchanges: zPerThread * work.exchanges,
-        waits: lookahead === TIER_AHEAD ? {} : isSpread ? { spreadWaitNs: 1 } : { tierWaitNs: 1 },
+        waits: loads === "tier ahead" ? {} : isSpread ? { spreadWaitNs: 1 } : { tierWaitNs: 1 },
         // what a chunk has in layers is asked for at its beginning, and more of it once the branch is taken
         nearWaits: layers ? 2 * work.barriers : 0,
-        nearBytes: 4 * (moved + loads + begun) / cells,
+        nearBytes: 4 * (moved + loaded + begun) / cells,
         cells: cells * problem.grid[2],
         busyThreads: Math.ceil(problem.grid[2] / zPerThread),
         dispatches: waves.map(({ rows, waves }) => ({
@@ -307,15 +303,26 @@ export const diamondTorre: Traversal = {
 
 /** A torre's sizes and the work of a tier, which are the same for each Nt and number of bands. */
 function formOf(given: Problem, parameters: TorreParameters) {
-  const { dts, zPerThread, threads, chunk, unroll, lookahead, packed, held } = parameters;
-  return findForm(given, dts, zPerThread, threads, chunk, unroll, lookahead, packed, held);
+  const { dts, zPerThread, threads, chunk, unroll, rest, loads, packed, held } = parameters;
+  return findForm(given, loads, dts, zPerThread, threads, chunk, unroll, rest, packed, held);
 }
 
 const findForm = remembered((
   given: Problem,
-  ...[dts, zPerThread, threads, chunk, unroll, lookahead, packed, held]: number[]
+  loads: TorreParameters["loads"],
+  ...[dts, zPerThread, threads, chunk, unroll, rest, packed, held]: number[]
 ) => {
-  const parameters = { dts, zPerThread, threads, chunk, unroll, lookahead, packed, held } as TorreParameters;
+  const parameters = {
+    dts,
+    zPerThread,
+    threads,
+    chunk,
+    unroll,
+    rest,
+    loads,
+    packed,
+    held,
+  } as TorreParameters;
   const { problem, layers } = tiled(given), shape = shapeOf(problem, parameters);
   return { shape, work: workOf(problem, parameters, shape, layers) };
 });
@@ -336,7 +343,7 @@ function workOf(
   & { readonly ofMaterials: ReturnType<typeof workOfMaterials> } {
   const { zPerThread } = parameters, { width, cells, rim, resting } = shape, fields = update.fields.length;
   const { loads, stored, kept } = needsOf(update, shape.dts), sums = sumsOf(update);
-  const visit = visitOf(update, shape.dts, shape.perChunk, parameters.lookahead);
+  const visit = visitOf(update, shape.dts, shape.perChunk, CHUNKS_AHEAD[parameters.loads]);
   const moved = loads.length + stored.length;
   const exchanges = visit.exchanged * (1 + 2 * rim) + resting.length;
   // what prices were fitted to, one field without materials, has as many operations as taps

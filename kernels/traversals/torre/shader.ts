@@ -21,7 +21,7 @@ import {
   visitMaterials,
 } from "./materials.ts";
 import { type Place, shifted, square, tileOf } from "../tiles.ts";
-import { TIER_AHEAD, type TorreParameters, type TorreShape } from "./shape.ts";
+import { CHUNKS_AHEAD, type TorreParameters, type TorreShape } from "./shape.ts";
 import { type LayerWriter, layerWriter, type TorreLayers } from "./layers.ts";
 import { visitPoints } from "./points.ts";
 import { declarePacked, packedPlanes } from "./packed.ts";
@@ -51,7 +51,7 @@ export function torreShader(
   shape: TorreShape,
   { isCut = false, layers }: { isCut?: boolean; layers?: TorreLayers & { readonly given: Problem } } = {},
 ): Shader {
-  const { dts, zPerThread, threads, unroll, lookahead, held } = parameters;
+  const { dts, zPerThread, threads, unroll, loads, held } = parameters;
   const { slope, width, spread, layout, rim, perChunk, slotLength } = shape;
   const { title, update } = problem.stencil, hasPoints = problem.survey !== undefined;
   const hasSeries = hasPoints || readsSignal(update);
@@ -66,11 +66,10 @@ export function torreShader(
     own(rests.get(valueKey(value))) ?? nameOf(value.ago === 1 ? "g" : "f", value);
   const isIn = (array: string) => (value: Value): string =>
     `${rests.has(valueKey(value)) ? "" : "var "}${heldAt(value)} = ${cellAt(array, value)};`;
-  const isWhole = unroll === 1 && sumsOf(update) === undefined && update.fields.length === 1;
   const chunks = visitTier(update, {
     ...shape,
     resting: unroll === 1 ? [] : shape.resting,
-    lookahead: isWhole ? Infinity : lookahead,
+    lookahead: CHUNKS_AHEAD[loads],
   });
   const ofMaterials = visitMaterials(
     update,
@@ -80,7 +79,7 @@ export function torreShader(
   const start = [
     ...needs.carried.map(isIn("now")),
     ...older.map(isIn("before")),
-    ...(lookahead === TIER_AHEAD ? needs.loads : [])
+    ...(loads === "tier ahead" ? needs.loads : [])
       .map((value) => `var ${aheadName(value)} = ${cellAt(arrayOf(value, ["now", "before"]), value)};`),
     ...ofMaterials.carried.map((one) => `var ${elementName("m", one)} = ${elementAt(one, packed)};`),
   ].join("\n");
@@ -182,7 +181,7 @@ export function torreShader(
  */
 function writeTiers(
   update: Update,
-  { unroll, lookahead, zPerThread, packed: form }: TorreParameters,
+  { unroll, loads, zPerThread, packed: form }: TorreParameters,
   shape: TorreShape,
   {
     needs,
@@ -207,7 +206,7 @@ function writeTiers(
   const { slope, width, perChunk, resting } = shape, { nameOf, loadName, aheadName } = namesIn(update);
   const older = olderIn(update, width), rests = rowsAtRest(resting, unroll);
   const restOf = (value: Value): string | undefined => own(rests.get(valueKey(value)));
-  const isAhead = lookahead === TIER_AHEAD; // then all loads are in the first chunk
+  const isAhead = loads === "tier ahead"; // then all loads are in the first chunk
   const type = cellType(zPerThread), packed = packedPlanes(update, form).map(({ plane }) => plane);
   const lines: string[] = [];
   let known = new Map([

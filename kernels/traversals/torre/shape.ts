@@ -21,46 +21,70 @@ export const TORRE_PARAMETERS = {
   threads: COMMON.threads,
   chunk: ["Chunk", "cells that a thread exchanges between two barriers", { unit: "cell", role: "writing" }],
   unroll: ["Unrolled", "time steps written out in the loop's body", { unit: "step", role: "writing" }],
-  lookahead: ["Load ahead", "how early values are loaded; earlier hides the wait and takes registers", {
-    unit: "chunk",
+  rest: ["Values at rest", "where values wait that are loaded early and needed late", {
+    values: { 0: "in registers", 1: "some in workgroup memory" },
+    role: "writing",
+    axis: "lookahead",
+    isLater: true,
+  }],
+  loads: ["Loads", "how early values are loaded; earlier hides the wait and takes registers", {
     values: {
-      0: "when needed",
-      99: "at the start of a step",
-      100: "a step ahead",
-      101: "at the start of a step, some at rest",
+      "when needed": "with the chunk that reads them",
+      "1 chunk ahead": "a chunk earlier",
+      "2 chunks ahead": "two chunks earlier",
+      "tier start": "at the start of a step",
+      "tier ahead": "a step ahead",
     },
     role: "writing",
+    axis: "lookahead",
   }],
   packed: ["Packed materials", "how the values of packed materials lie in memory", {
     values: { 0: "as all others", 1: "in 16 bits each" },
+    axis: "materials",
     isLater: true,
   }],
   held: ["Materials", "how a torre gets the values of materials", {
     values: { 0: "read again at every step", 1: "held in registers" },
+    axis: "materials",
     isLater: true,
   }],
 } as const satisfies ParameterWords;
 
-/** Held and packed are one axis, `materials`. */
-export const TORRE_AXES: Axes = {
-  coordinates: ({ packed, held, ...others }) =>
-    packed === undefined && held === undefined
-      ? others
-      : { ...others, materials: 2 * (packed ?? 0) + (held ?? 0) },
-  parameters: ({ materials, ...others }) =>
-    materials === undefined ? others : { ...others, packed: materials >> 1, held: materials & 1 },
+export type TorreParameters =
+  & ParametersOf<Exclude<keyof typeof TORRE_PARAMETERS, "loads">>
+  & { readonly loads: Loads };
+
+type Loads = keyof (typeof TORRE_PARAMETERS)["loads"][2]["values"];
+
+/** Chunks by which loads come before what reads them. */
+export const CHUNKS_AHEAD: Readonly<Record<Loads, number>> = {
+  "when needed": 0,
+  "1 chunk ahead": 1,
+  "2 chunks ahead": 2,
+  "tier start": Infinity,
+  "tier ahead": Infinity,
 };
 
-export type TorreParameters = ParametersOf<keyof typeof TORRE_PARAMETERS>;
+/** Where loads lie along the axis `lookahead`; with values at rest two further. */
+const LOOKAHEAD: Readonly<Record<Loads, number>> = { ...CHUNKS_AHEAD, "tier start": 99, "tier ahead": 100 };
 
-/** The lookahead with which all values are loaded while the tier before is computed. */
-export const TIER_AHEAD = 100;
-
-/**
- * The lookahead with which all loads are at the start of a tier, and values rest in workgroup memory: of F(t) some that it
- * needs late or, with one tier in the loop's body, of F(t − 1).
- */
-export const RESTING = 101;
+/** `loads` and `rest` are one axis, `packed` and `held` another. */
+export const TORRE_AXES: Axes = {
+  coordinates: ({ loads, rest = 0, packed, held, ...others }) => ({
+    ...others,
+    ...(loads !== undefined && { lookahead: LOOKAHEAD[loads] + 2 * rest }),
+    ...((packed ?? held) !== undefined && { materials: 2 * (packed ?? 0) + (held ?? 0) }),
+  }),
+  parameters({ lookahead, materials, ...others }) {
+    const rest = lookahead === 101 ? 1 : 0;
+    const known = Object.entries(LOOKAHEAD).find(([, place]) => place + 2 * rest === lookahead);
+    return {
+      ...others,
+      ...(lookahead !== undefined && { rest, loads: known?.[0] ?? `${lookahead} chunks ahead` }),
+      ...(materials !== undefined && { packed: materials >> 1, held: materials & 1 }),
+    };
+  },
+} satisfies Axes<TorreParameters>;
 
 /**
  * Values that rest at most, each for all threads: with chunks of 4 they fill the 48 KiB of workgroup memory that most
@@ -84,7 +108,7 @@ export interface TorreShape extends TorreTiles {
 
 export function shapeOf(
   { stencil, grid }: Problem,
-  { dts, zPerThread, threads, chunk, unroll, lookahead }: Omit<TorreParameters, "packed" | "held">,
+  { dts, zPerThread, threads, chunk, unroll, rest }: Omit<TorreParameters, "loads" | "packed" | "held">,
   inLayers?: { readonly owners: ReadonlyMap<number, number> },
 ): TorreShape {
   const { update } = stencil, reach = reachOf(update), tiles = tilesOf(update, dts);
@@ -101,7 +125,7 @@ export function shapeOf(
     perChunk,
     slotLength: threads + 2 * rim,
     rim,
-    resting: lookahead === RESTING && (unroll > 1 || readsPrevious(update)) ? restingIn(tiles, perChunk) : [],
+    resting: rest === 1 && (unroll > 1 || readsPrevious(update)) ? restingIn(tiles, perChunk) : [],
     layout: layOut(grid, {
       pad: [alongX, width + spread[1] + margin, Math.max(reach.z, lanes - grid[2])],
       align: 32,

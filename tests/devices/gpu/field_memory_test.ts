@@ -39,7 +39,7 @@ const configurationsOf = (dts: number): readonly Configuration[] => [
       threads: 17,
       chunk: 2,
       unroll: 1,
-      lookahead: 99,
+      loads: "tier start",
     },
     share: SHARE,
   },

@@ -25,7 +25,16 @@ async function withBinding(gpu: GpuDevice, bytes: number, use: () => Promise<voi
 }
 
 const STEPWISE: Parameters = { threadsZ: 8, threadsY: 4, threadsX: 1 };
-const TORRE = { dts: 1, nt: 4, bands: 1, zPerThread: 1, threads: 9, chunk: 2, unroll: 1, lookahead: 99 };
+const TORRE = {
+  dts: 1,
+  nt: 4,
+  bands: 1,
+  zPerThread: 1,
+  threads: 9,
+  chunk: 2,
+  unroll: 1,
+  loads: "tier start",
+};
 /** Bytes of some ten slices, in either layout. */
 const BYTES = { stepwise: 4 * 10 * 9 * 16, "diamond-torre": 4 * 12 * 13 * 64 };
 

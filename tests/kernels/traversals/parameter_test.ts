@@ -3,8 +3,8 @@ import { CPU_TRAVERSALS } from "../../../kernels/cpu/cpu_traversals.ts";
 import { heat } from "../../../kernels/stencils/heat.ts";
 import { maxwell } from "../../../kernels/stencils/maxwell.ts";
 import type { Problem } from "../../../kernels/stencils/stencil.ts";
-import { TRAVERSALS } from "../../../kernels/traversals/all.ts";
-import { namesOf } from "../../../kernels/traversals/parameter.ts";
+import { traversalNamed, TRAVERSALS } from "../../../kernels/traversals/all.ts";
+import { axesNamed, namesOf } from "../../../kernels/traversals/parameter.ts";
 import { H100_LIMITS } from "../../h100_limits.ts";
 
 const COMMON = { boundary: "zero", steps: 32 } as const;
@@ -38,9 +38,12 @@ Deno.test("what parameters decide: the writing of a kernel, the order of dispatc
   });
   assertEquals(decided, [
     ["marching", [], [], [], ["depth"]],
-    ["diamond-torre", ["chunk", "unroll", "lookahead"], ["nt", "bands"], ["dts"], []],
+    ["diamond-torre", ["chunk", "unroll", "rest", "loads"], ["nt", "bands"], ["dts"], []],
     ["plane-torre", [], [], ["dts"], ["nt", "bands"]],
     ["volume-torre", [], [], ["side"], ["nt", "bands"]],
   ]);
   assertEquals(namesOf(undefined, "writing"), []);
+  // along one axis of a search lie those that were one parameter
+  const axes = axesNamed(traversalNamed("diamond-torre"), "writing");
+  assertEquals([...new Set(axes)], ["chunk", "unroll", "lookahead"]);
 });

@@ -61,7 +61,7 @@ Deno.test("rows of one wave touch no cell in common", () => {
 Deno.test("no torre touches a cell outside of the pads", () => {
   forAnySchedule(({ problem, parameters, slope, width }) => {
     const [nx, ny] = problem.grid;
-    const values = { ...parameters, zPerThread: 1, threads: 3, chunk: 2, lookahead: 99 };
+    const values = { ...parameters, zPerThread: 1, threads: 3, chunk: 2, rest: 0, loads: "tier start" };
     const [padX, padY] = shapeOf(problem, values).layout.pad;
     for (const { x, y, tiers, torres } of scheduleTorres(problem, parameters, problem.steps).waves.flat()) {
       // a tier needs F on [−S, W + S)² of its local coordinates; materials as far are read a tier ahead

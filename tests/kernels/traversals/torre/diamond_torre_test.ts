@@ -5,7 +5,7 @@ import { diamondTorre } from "../../../../kernels/traversals/torre/diamond_torre
 import { H100_LIMITS } from "../../../h100_limits.ts";
 
 Deno.test("torres over long rows exchange no more cells at once than workgroup memory holds", () => {
-  const chunksOf = (nz: number): readonly number[] =>
+  const chunksOf = (nz: number) =>
     diamondTorre.parameterLists(
       { stencil: wave(2), grid: [150, 170, nz], boundary: "zero", steps: 96 },
       H100_LIMITS,
@@ -23,7 +23,15 @@ Deno.test("tiles have an even W: DTS go by halves where the slope is even, and a
   assertEquals(sizesOf(2).slice(0, 3), [1, 2, 3]);
   assertEquals(sizesOf(4).slice(0, 4), [1, 1.5, 2, 2.5]);
   const whyNot = (order: number) => {
-    const parameters = { nt: 8, bands: 1, zPerThread: 1, threads: 32, chunk: 4, unroll: 1, lookahead: 99 };
+    const parameters = {
+      nt: 8,
+      bands: 1,
+      zPerThread: 1,
+      threads: 32,
+      chunk: 4,
+      unroll: 1,
+      loads: "tier start",
+    };
     return diamondTorre.infeasible(problemOf(order), { dts: 1.5, ...parameters }, H100_LIMITS)?.message;
   };
   assertEquals(whyNot(4), undefined);

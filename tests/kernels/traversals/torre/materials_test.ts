@@ -130,7 +130,16 @@ for (const [i, row] of [...PLAIN, ...PACKED_TOO].entries()) {
 }
 
 const GRID: Grid = [64, 40, 36];
-const TORRE = { dts: 2, nt: 16, bands: 1, zPerThread: 2, threads: 18, chunk: 4, unroll: 1, lookahead: 99 };
+const TORRE = {
+  dts: 2,
+  nt: 16,
+  bands: 1,
+  zPerThread: 2,
+  threads: 18,
+  chunk: 4,
+  unroll: 1,
+  loads: "tier start",
+};
 
 function problemOf(stencil: Stencil): Problem {
   return { stencil, grid: GRID, boundary: "zero", steps: 32 };

@@ -53,7 +53,16 @@ Deno.test("a torre binds profiles once more, as a uniform, where 64 KiB hold the
   const shaderOf = (nx: number, edges: readonly [number, number, number]) => {
     const stencil = acoustic({ edges });
     const problem: Problem = { stencil, grid: [nx, 9, 9], boundary: "zero", steps: 8 };
-    const torre = { dts: 1, nt: 8, bands: 1, zPerThread: 1, threads: 9, chunk: 2, unroll: 1, lookahead: 99 };
+    const torre = {
+      dts: 1,
+      nt: 8,
+      bands: 1,
+      zPerThread: 1,
+      threads: 9,
+      chunk: 2,
+      unroll: 1,
+      loads: "tier start",
+    };
     const { code, buffers } = diamondTorre.plan(problem, { ...torre, packed: 0, held: 0 }).shaders[0]!;
     return [buffers, code.includes("var<uniform> alike"), code.includes("alike[(x")];
   };
