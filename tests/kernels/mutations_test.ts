@@ -53,7 +53,12 @@ async function refutePlan(gpu: GpuDevice, problem: Problem, plan: GpuPlan): Prom
   using field = await GpuField.create(gpu, problem, plan);
   await field.initialise(reference.start);
   const survey = problem.survey && Survey.synthetic(problem, problem.steps);
-  await survey?.watch(field);
+  await survey?.watch({
+    step: field.step,
+    watch: (points) => field.watch(points),
+    sample: (cells) => field.sample(cells),
+    readProfile: (profile) => Promise.resolve(field.profiles.values[profile]!),
+  });
   await field.run(problem.steps);
   const comparison = await field.compare(reference.onGpu!, { levels: stateLevels(problem) });
   return refute(verificationOf(comparison, reference, survey?.traces()));

@@ -108,8 +108,37 @@ const ONE_CELL: RandomCase = {
   ],
 };
 
+/** On ranks: what a source adds takes a material of a cell that another rank has, and no ghost zone holds. */
+const FACTOR: RandomCase = {
+  seed: 300004175,
+  definition: {
+    ...{ name: "drawn", title: "drawn", variant: {}, dimensions: 3, boundaries: [...BOUNDARIES] },
+    fields: [{ name: "u", range: [0, 3] }],
+    materials: [{ name: "n", values: [2, -1, -1, -2, -1, 1, -1, -2] }],
+    substeps: [{ u: 1 }],
+    sources: [{ name: "s", range: [-1, 1], into: { u: ["multiply", -1, ["at", "n", -1, 0, 0]] } }],
+  },
+  grid: [3, 1, 1],
+  boundary: ["zero", "zero", "zero"],
+  steps: 1,
+  survey: { sources: 1, receivers: 0 },
+  where: {
+    ...{ on: "ranks", parts: [3, 1, 1], exchangeEvery: 1, rates: [1, 2, 2], workers: 1 },
+    configurations: [1, 2, 3].map(() => ({
+      traversal: "stepwise",
+      parameters: { strip: 0 },
+      share: { cpuSlices: 1, gpuSlices: 0, exchangeEvery: 1, cpuWorkers: 1 },
+    })),
+  },
+  calls: [
+    { call: "sources", name: "s", positions: [[2, 0, 0]], signatures: [[-3]] },
+    { call: "run", steps: 1 },
+    { call: "read", name: "u" },
+  ],
+};
+
 /** Those that need no GPU, and those that do. */
 export const FOUND: Readonly<Record<"cpu" | "gpu", readonly RandomCase[]>> = {
-  cpu: [SWEPT, ONE_CELL],
+  cpu: [SWEPT, ONE_CELL, FACTOR],
   gpu: [WINDOW],
 };

@@ -20,7 +20,6 @@ import {
   wholeNumberWave,
 } from "../kernels/whole_numbers.ts";
 import { assertRanksEqualOracle, gather, onRanks, type RankCase } from "./rank_case.ts";
-import "../own_thread.ts";
 
 const CASES: readonly RankCase[] = [
   // corners travel with the second and the third axis

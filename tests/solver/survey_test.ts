@@ -372,7 +372,7 @@ Deno.test("cells of 8000 receivers on 13x9x11 are kept by the grid's 1287, not b
     step: 1,
     watch: ({ recorded }) => Promise.resolve(void (cells = recorded.length)),
     sample: () => Promise.reject(new Error("nothing is sampled")),
-    profiles: { values: [] },
+    readProfile: () => Promise.reject(),
   });
   assertEquals(cells, 13 * 9 * 11);
   assert(Deno.memoryUsage().external - before < 2 ** 20);

@@ -67,7 +67,7 @@ export async function runProbed(part: PartField, run: ProbedRun): Promise<string
   await part.initialise(start);
   await survey?.watch({
     step: part.step,
-    profiles: part.profiles,
+    readProfile: (profile) => Promise.resolve(part.profiles.values[profile]!),
     sample: (cells) => part.sample(cells),
     watch(points) {
       const { recorded: { length } } = record.points = points;

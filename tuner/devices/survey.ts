@@ -25,7 +25,7 @@ import {
   planned,
   type Problem,
 } from "../../kernels/stencils/stencil.ts";
-import type { Source } from "../../kernels/update.ts";
+import { profileTapsOf, type Source } from "../../kernels/update.ts";
 import type { WatchedPoints } from "./points.ts";
 import { type Recording, Spectra, Traces } from "./recordings.ts";
 import { describeValue } from "../format.ts";
@@ -144,10 +144,10 @@ function refuserOf(what: string): Refuse {
 interface Watching {
   readonly step: number;
   watch(points: WatchedPoints): Promise<void>;
-  /** The values that cells have now. */
+  /** The values that cells have now, on every rank. */
   sample(cells: readonly Point[]): Promise<Float32Array>;
-  /** The axis profiles of the whole grid. */
-  readonly profiles: { readonly values: ProfileValues };
+  /** An axis profile of the whole grid, on every rank. */
+  readProfile(profile: number): Promise<ProfileValues[number]>;
 }
 
 /** Signatures that synthetic sources send by turns. */
@@ -466,7 +466,10 @@ export class Survey {
       )
     );
     const values = materials.points.length === 0 ? [] : await field.sample(materials.points);
-    const { profiles } = field;
+    const profiles: ProfileValues[number][] = [];
+    for (const { profile } of profileTapsOf(this.#sources.flatMap(({ source }) => source.into))) {
+      profiles[profile] ??= await field.readProfile(profile);
+    }
     return wanted.map(({ row, cell, factor, weight, signature }) => ({
       row,
       signature,
@@ -474,7 +477,7 @@ export class Survey {
         ...NUMBERS,
         tap: (tap) => values[rowOf(tap, cell) ?? -1] ?? 0,
         profile: ({ profile, axis, offset }) =>
-          profiles.values[profile]![imageAt(axis, cell[axis] + offset) ?? -1] ?? 0,
+          profiles[profile]![imageAt(axis, cell[axis] + offset) ?? -1] ?? 0,
       }),
     }));
   }

@@ -62,21 +62,25 @@ export class GatheredPoints {
     if (all !== undefined && all.length > 0) this.#points.take(Math.floor(start / every) + 1, all);
   }
 
-  /** The values that cells have now: on rank 0 of all, on others of those in their own parts and, of materials, around. */
+  /** The values that cells have now, on every rank. */
   async sample(cells: readonly Point[]): Promise<Float32Array> {
     const { world } = this, values = new Float32Array(cells.length);
     if (this.plan.extents.length === 1) return await this.parts[0]!.sample(cells);
-    // own cells last: those in ghost zones may be old
-    for (const isOwn of world.size > 1 ? [false, true] : [true]) {
-      for (const part of this.parts) {
-        const { points, rows } = pointsIn(cells, part.place, isOwn);
-        const found = points.length === 0 ? [] : await part.sample(points);
-        rows.forEach((row, i) => values[row] = found[i]!);
-      }
+    for (const part of this.parts) {
+      const { points, rows } = pointsIn(cells, part.place, true);
+      const found = points.length === 0 ? [] : await part.sample(points);
+      rows.forEach((row, i) => values[row] = found[i]!);
     }
-    if (world.size === 1) return values;
+    if (world.size === 1 || cells.length === 0) return values;
     const own = this.#rowsOf(cells, world.rank).map((row) => values[row]!);
-    return await this.#gather(cells, Float32Array.from(own), 1) ?? values;
+    const all = await this.#gather(cells, Float32Array.from(own), 1);
+    if (all === undefined) {
+      await world.finish([world.receive(0, POINTS, values)]);
+      return values;
+    }
+    const others = [...Array(world.size).keys()].slice(1);
+    await world.finish(others.map((rank) => world.send(rank, POINTS, all)));
+    return all;
   }
 
   /** The rows of points whose cells a rank computes. */

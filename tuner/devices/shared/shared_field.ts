@@ -163,9 +163,7 @@ export class SharedField implements Disposable {
     await this.#points.collect();
   }
 
-  /**
-   * The values that cells have now: on rank 0 of all, on others of those in their own parts and, of materials, around.
-   */
+  /** The values that cells have now, on every rank. */
   async sample(cells: readonly Point[]): Promise<Float32Array> {
     return await this.#points.sample(cells);
   }
