@@ -106,11 +106,11 @@ export function symbolOf(
   const { update } = stencil, count = update.fields.length, size = readsPrevious(update) ? 2 * count : count;
   const now = Array.from({ length: count }, (_, field) => unit(field, size));
   const made = now.slice();
+  const nonlinear = (found: string): RangeError =>
+    refused(stencil, "an update that is linear in its fields is wanted", found);
   const linear = (one: Affine, by: Affine): Affine => {
-    if (one.waves && (by.waves || Number.isNaN(by.base))) {
-      const found = by.waves ? "a product of two" : "a product with the signal";
-      throw refused(stencil, "an update that is linear in its fields is wanted", found);
-    }
+    if (one.waves && by.waves) throw nonlinear("a product of two");
+    if (one.waves && Number.isNaN(by.base)) throw nonlinear("a product with the signal");
     return by.waves
       ? linear(by, one)
       : { base: one.base * by.base, waves: one.waves?.map((part) => part * by.base) };
@@ -125,21 +125,18 @@ export function symbolOf(
       if (operands.every(({ waves }) => waves === undefined)) {
         return rounded(operate(...operands.map(({ base }) => base)));
       }
-      throw refused(stencil, "an update that is linear in its fields is wanted", kind);
+      throw nonlinear(kind);
     }),
     add: sum,
     subtract: (one, other) => sum(one, linear(other, { base: -1 })),
     multiply: linear,
     divide: (one, by) => linear(by.waves ? by : one, by.waves ? by : { base: 1 / by.base }),
     choose: (condition, then, otherwise) => {
-      const isKnown = condition.waves === undefined && !Number.isNaN(condition.base);
-      if (isKnown) return condition.base !== 0 ? then : otherwise;
-      throw refused(stencil, "an update that is linear in its fields is wanted", "a choice by a field");
+      if (condition.waves || Number.isNaN(condition.base)) throw nonlinear("a choice by a field");
+      return condition.base !== 0 ? then : otherwise;
     },
     formula: (name, operands) => {
-      if (operands.some(({ waves }) => waves)) {
-        throw refused(stencil, "an update that is linear in its fields is wanted", name);
-      }
+      if (operands.some(({ waves }) => waves)) throw nonlinear(name);
       return rounded(FUNCTIONS[name as keyof typeof FUNCTIONS](...operands.map(({ base }) => base)));
     },
     constant: rounded,

@@ -277,8 +277,7 @@ interface Lack {
 }
 
 function withPairs(stencil: Stencil, pairs: ReadonlyMap<Axis, readonly Pair[]>): Stencil {
-  const { update, update: { fields, materials, profiles = [] } } = stencil,
-    taken = [...fields, ...materials, ...profiles];
+  const { update, update: { profiles = [] } } = stencil;
   const made: AxisProfile[] = [], known = new Map<string, number>();
   const own = axesOf(stencil);
   let signal = update.signal;
@@ -286,11 +285,13 @@ function withPairs(stencil: Stencil, pairs: ReadonlyMap<Axis, readonly Pair[]>):
   const profileOf = (axis: Axis, of: Expression): Expression => {
     const key = JSON.stringify([axis, of]), index = known.get(key) ?? made.length;
     if (index === made.length) {
-      let number = index + 1;
-      while (taken.some((one) => (typeof one === "string" ? one : one.name) === `wall${number}`)) {
-        number += made.length + 1;
-      }
-      made.push({ name: `wall${number}`, axis, values: sampleProfile(of), formula: of, isFixed: true });
+      made.push({
+        name: `wall${profiles.length + index + 1}`,
+        axis,
+        values: sampleProfile(of),
+        formula: of,
+        isFixed: true,
+      });
       known.set(key, index);
     }
     return { kind: "profile", profile: profiles.length + index, axis, offset: 0 };

@@ -11,8 +11,8 @@ import { checkOptions } from "../check_options.ts";
 import { equation } from "../equation.ts";
 import { add, multiply } from "../operations.ts";
 import { laplacian } from "../operators.ts";
-import { conservingWeights, secondDerivative, spreadOf } from "../weights.ts";
-import { planeWavesOf } from "./plane_waves.ts";
+import { secondDerivative, spreadOf } from "../weights.ts";
+import { withPlaneWaves } from "./plane_waves.ts";
 import { type Equation, type InSpace, oneOf, requireOneOf, requireStable, type Stencil } from "./stencil.ts";
 
 /** The reaches δ, in cells, for which the scheme is offered: 7, 13, 19 and 25 points. */
@@ -47,17 +47,14 @@ export function heat(delta: number, options: { fourier?: number | undefined } & 
     limit = fourierLimit(delta, dimensions),
     { fourier = 0.9 * limit } = options;
   requireStable("heat", "the Fourier number αΔt/h²", fourier, limit, ` of delta ${delta}`);
-  const scaled = secondDerivative(2 * delta).sides.map((c) => fourier * c);
-  const weights = conservingWeights(1, scaled, 2 * dimensions);
-  const stencil = equation({
+  return withPlaneWaves(equation({
     name: "heat",
     variant: { delta },
     title: `heat diffusion, delta ${delta}`,
     dimensions,
     fields: { F: [-1, 1] },
     step: ({ F }) => ({ F: add(F, multiply(fourier, laplacian(F, { order: 2 * delta }))) }),
-  });
-  return { ...stencil, planeWave: planeWavesOf(weights, { readsPrevious: false }) };
+  }));
 }
 
 export const HEAT: Equation = {

@@ -10,8 +10,8 @@ import { checkOptions } from "../check_options.ts";
 import { equation } from "../equation.ts";
 import { add, multiply, subtract } from "../operations.ts";
 import { laplacian } from "../operators.ts";
-import { conservingWeights, secondDerivative, spreadOf } from "../weights.ts";
-import { planeWavesOf } from "./plane_waves.ts";
+import { secondDerivative, spreadOf } from "../weights.ts";
+import { withPlaneWaves } from "./plane_waves.ts";
 import { type Equation, type InSpace, oneOf, requireOneOf, requireStable, type Stencil } from "./stencil.ts";
 
 /** The orders of approximation in space. */
@@ -45,9 +45,7 @@ export function wave(order: number, options: { courant?: number | undefined } & 
     limit = stabilityLimit(order, dimensions),
     { courant = 0.9 * limit } = options;
   requireStable("wave", "the Courant number cΔt/h", courant, limit, ` of order ${order}`);
-  const scaled = secondDerivative(order).sides.map((c) => courant * courant * c);
-  const weights = conservingWeights(2, scaled, 2 * dimensions);
-  const stencil = equation({
+  return withPlaneWaves(equation({
     name: "wave",
     variant: { order },
     title: `acoustic wave equation, order ${order}`,
@@ -56,8 +54,7 @@ export function wave(order: number, options: { courant?: number | undefined } & 
     step: ({ F }) => ({
       F: add(subtract(multiply(2, F), F.before()), multiply(courant * courant, laplacian(F, { order }))),
     }),
-  });
-  return { ...stencil, planeWave: planeWavesOf(weights, { readsPrevious: true }) };
+  }));
 }
 
 export const WAVE: Equation = {
