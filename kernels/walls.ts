@@ -356,20 +356,16 @@ function withPairs(stencil: Stencil, pairs: ReadonlyMap<Axis, readonly Pair[]>):
     }
     return found;
   };
-  /** The sum of what is lacking, each cell or number once, weighed by a profile. */
+  /** The sum of what is lacking, each cell or number once, weighed by the sum of a profile along each axis. */
   const sumOf = (lacks: readonly Lack[]): Expression[] => {
-    const groups = new Map<string, Lack[]>();
-    for (const lack of lacks) {
-      const [first, ...others] = lack.cells, key = JSON.stringify([lack.of, first!.axis, others]);
-      groups.set(key, [...groups.get(key) ?? [], lack]);
-    }
+    const groups = Map.groupBy(lacks, ({ of, cells }) => JSON.stringify([of, cells.slice(1)]));
     return [...groups.values()].map((group) => {
-      const [{ cells: [first, ...others], of }] = group as [Lack];
-      const shares = group.map(({ cells, weight }) => multiply(weight, isCell(cells[0]!)));
-      const parts = [
-        profileOf(first!.axis, shares.reduce((sum, one) => add(sum, one))),
-        ...others.map((cell) => profileOf(cell.axis, isCell(cell))),
-      ];
+      const [{ cells: [, ...others], of }] = group as [Lack];
+      const along = [...Map.groupBy(group, ({ cells }) => cells[0]!.axis)].map(([axis, those]) => {
+        const shares = those.map(({ cells, weight }) => multiply(weight, isCell(cells[0]!)));
+        return profileOf(axis, shares.reduce((sum, one) => add(sum, one)));
+      });
+      const parts = [joined("add", along), ...others.map((cell) => profileOf(cell.axis, isCell(cell)))];
       return joined("multiply", of === undefined ? parts : [...parts, of]);
     });
   };
