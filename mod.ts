@@ -230,6 +230,13 @@ export type { PointCounts } from "./kernels/points.ts";
 export type { Source } from "./kernels/update.ts";
 export type { Snapshot, SnapshotOptions } from "./tuner/solver/snapshots.ts";
 export type { DeviceWishes, Message, RankDevice, World } from "./tuner/devices/world.ts";
+export {
+  type FileArray,
+  type NumberArray,
+  readArray,
+  type ReadArrayOptions,
+  writeArray,
+} from "./tuner/files/array.ts";
 export { SolverError } from "./tuner/solver/solver_error.ts";
 export {
   tune,

@@ -24,15 +24,16 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   problem: ["search"],
   profile: ["problem"],
   solver: ["profile"],
-  ranks: ["solver"],
-  shot: ["solver"],
+  files: ["profile"],
+  ranks: ["solver", "files"],
+  shot: ["solver", "files"],
   tune: ["profile", "sharing"],
   interchange: ["profile"],
   replay: ["interchange"],
   report: ["profile"],
   qualify: ["profile"],
   cli: ["mod.ts", "ranks", "replay", "report", "shot"],
-  "mod.ts": ["solver", "tune", "qualify"],
+  "mod.ts": ["solver", "tune", "qualify", "files"],
 };
 
 /** Everything that a layer may import: what it is allowed to, and what these are allowed to. */

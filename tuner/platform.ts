@@ -108,6 +108,35 @@ export async function* readPieces(
   }
 }
 
+/** Writes beside a file, links followed, flushes to disk, and renames: POSIX replaces a file by renaming in one step. */
+export async function replaceBytes(path: string, bytes: Uint8Array): Promise<void> {
+  const { open, realpath, rename, rm } = nodeModule("node:fs/promises")!;
+  const target = await realpath(path).catch(() => path);
+  const at = 1 + Math.max(target.lastIndexOf("/"), target.lastIndexOf("\\")), folder = target.slice(0, at);
+  const temporary = `${folder}.${target.slice(at)}.${crypto.randomUUID()}.tmp`;
+  try {
+    const file = await open(temporary, "wx");
+    try {
+      // one call may take only some of them
+      for (let done = 0; done < bytes.length;) done += (await file.write(bytes.subarray(done))).bytesWritten;
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+    await rename(temporary, target);
+  } catch (error) {
+    await rm(temporary, { force: true });
+    throw error;
+  }
+  try {
+    // makes the rename itself durable, where directories can be opened
+    const handle = await open(folder || ".");
+    await handle.sync().finally(() => handle.close());
+  } catch {
+    // the file is whole either way
+  }
+}
+
 /** The CRC-32 of bytes behind others, whose own it goes on from. */
 export function crc32(bytes: Uint8Array, before = 0): number {
   const zlib = nodeModule("node:zlib");

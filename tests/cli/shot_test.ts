@@ -4,7 +4,7 @@ import { acoustic, acousticTimeStep } from "../../kernels/stencils/acoustic.ts";
 import { elastic, elasticTimeStep, lameOf } from "../../kernels/stencils/elastic.ts";
 import type { Problem } from "../../kernels/stencils/stencil.ts";
 import { chooseConfiguration } from "../../tuner/profile/choose.ts";
-import { npyBytes, readNpy } from "../../tuner/shot/npy.ts";
+import { npyBytes, readNpy, rowsOf } from "../../tuner/files/npy.ts";
 import { resample, ricker } from "../../tuner/shot/shoot.ts";
 import { createSolver } from "../../tuner/solver/create_solver.ts";
 import { mpirun, solveFlags, testUnderMpi } from "../ranks/mpirun.ts";
@@ -201,7 +201,7 @@ for (const kind of ["acoustic", "elastic"] as const) {
         { length: wide },
         (_, x) => Float32Array.from({ length: deep }, (_, z) => depthModel(x, z)),
       );
-      await Deno.writeFile(`${directory}/v.npy`, npyBytes(rows));
+      await Deno.writeFile(`${directory}/v.npy`, npyBytes(rowsOf(rows)));
       await Deno.writeTextFile(`${directory}/shots.csv`, "85,45\n105.5,33\n");
       const { code, stdout, stderr } = await runCommand("shot", [
         ...["--stencil", kind, "--velocity", `${directory}/v.npy`, "--edges", `${edges}`, "--frequency", "8"],
@@ -338,7 +338,10 @@ Deno.test("what shot cannot do is refused in a line, before any work and before 
     await Deno.writeTextFile(`${directory}/empty.csv`, "\n\n");
     await Deno.writeTextFile(`${directory}/r.csv`, "45,55,65\n");
     await Deno.writeTextFile(`${directory}/hex.csv`, "45,0x10,45\n");
-    await Deno.writeFile(`${directory}/kms.npy`, npyBytes([Float32Array.of(1.5, 3), Float32Array.of(2, 2)]));
+    await Deno.writeFile(
+      `${directory}/kms.npy`,
+      npyBytes(rowsOf([Float32Array.of(1.5, 3), Float32Array.of(2, 2)])),
+    );
     await Deno.link(`${directory}/v.npy`, `${directory}/hard-1.npy`);
     await Deno.symlink(directory, `${directory}/link`);
     const before = [...Deno.readDirSync(directory)].map(({ name }) => name).sort();
@@ -463,8 +466,8 @@ Deno.test("what shot cannot do is refused in a line, before any work and before 
 Deno.test("what looks odd of a shot is said, and what does not is not", () =>
   inDirectory(async (directory) => {
     const columns = Array.from({ length: 27 }, () => new Float32Array(9).fill(2000));
-    await Deno.writeFile(`${directory}/v.npy`, npyBytes(columns));
-    await Deno.writeFile(`${directory}/km.npy`, npyBytes(columns.map((one) => one.map(() => 2))));
+    await Deno.writeFile(`${directory}/v.npy`, npyBytes(rowsOf(columns)));
+    await Deno.writeFile(`${directory}/km.npy`, npyBytes(rowsOf(columns.map((one) => one.map(() => 2)))));
     const model = ["--velocity", `${directory}/v.npy`];
     for (
       const [args, said] of [

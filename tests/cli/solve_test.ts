@@ -125,6 +125,9 @@ Deno.test("solve says that sharing loses, and by how much", () => {
       configurations: [],
       verification: undefined,
       left,
+      fields: {},
+      step: 10,
+      files: [],
     };
     assertEquals(solveRecord(solved).leftOut, left ?? null);
     assertEquals(solveRecord(solved).alone.cellsPerSecond, profiled || 1.25e9);

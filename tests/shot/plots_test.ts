@@ -1,7 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { decode } from "fast-png";
 import { layeredModel } from "../../tuner/shot/model.ts";
-import { drawPlot } from "../../tuner/shot/picture.ts";
+import { drawPlot } from "../../tuner/files/picture.ts";
 import { drawGather, drawWave } from "../../tuner/shot/plots.ts";
 
 type Decoded = ReturnType<typeof decode>;
@@ -17,12 +17,12 @@ const LEFT = 84, TOP = 58;
 
 const model = layeredModel([20, 10, 30]);
 
-Deno.test("a plot is a PNG with its pixels where they belong, a frame, ticks and text around them", () => {
+Deno.test("a plot is a PNG with its pixels where they belong, a frame, ticks and text around them", async () => {
   const axis = { label: "x (m)", from: 0, to: 100 };
   const size = [40, 30] as const;
-  const draw = (title: string): Decoded =>
+  const draw = async (title: string): Promise<Decoded> =>
     decode(
-      drawPlot({
+      await drawPlot({
         title,
         across: axis,
         down: { label: "time (s)", from: 0, to: 0.5 },
@@ -32,7 +32,7 @@ Deno.test("a plot is a PNG with its pixels where they belong, a frame, ticks and
       }),
       { checkCrc: true },
     );
-  const picture = draw("15 Hz");
+  const picture = await draw("15 Hz");
   assertEquals([picture.channels, picture.depth, picture.palette], [3, 8, undefined]);
   for (const [x, y] of [[0, 0], [39, 0], [0, 29], [39, 29], [10, 20]] as const) {
     const found = pixel(picture, LEFT + x, TOP + y);
@@ -51,16 +51,16 @@ Deno.test("a plot is a PNG with its pixels where they belong, a frame, ticks and
   }
   // letters: every one that has a shape changes the picture, a space does not
   const ink = ({ data }: Decoded): number => data.filter((value) => value === 0).length;
-  const blank = ink(draw(" "));
+  const blank = ink(await draw(" "));
   for (const letter of "0123456789.,-()/=:%abcdefghiklmnopqrstuvwxyzH") {
-    assert(ink(draw(letter)) > blank, letter);
+    assert(ink(await draw(letter)) > blank, letter);
   }
 });
 
-Deno.test("a gather is blue, white and red where its traces are below, at and above zero", () => {
+Deno.test("a gather is blue, white and red where its traces are below, at and above zero", async () => {
   const traces = [Float32Array.of(0, 0, 0, 1, 1, 1), Float32Array.of(0, 0, 0, -1, -1, -1)];
   const receivers = [[10, 0, 0], [20, 0, 0]] as const;
-  const picture = decode(drawGather(traces, { interval: 0.1, receivers, model }, "15 Hz"));
+  const picture = decode(await drawGather(traces, { interval: 0.1, receivers, model }, "15 Hz"));
   const right = LEFT + 379, low = TOP + 555;
   assertEquals(pixel(picture, LEFT, TOP), [255, 255, 255]);
   const [red, , low1] = pixel(picture, LEFT, low), [low2, , blue] = pixel(picture, right, low);
@@ -68,7 +68,7 @@ Deno.test("a gather is blue, white and red where its traces are below, at and ab
   assert(blue! > 100 && low2! < 20, `${blue} ${low2}`);
 });
 
-Deno.test("colours are full from 0.4 of a direct wave on, which falls as 1/√r in two dimensions", () => {
+Deno.test("colours are full from 0.4 of a direct wave on, which falls as 1/√r in two dimensions", async () => {
   // far from a line in a medium of one velocity: h²/2π ∫ ricker(t − τ)/√(τ² − r²/v²) dτ, at its largest
   const [spacing, frequency, v, t] = [10, 15, 2000, 0.8], plane = layeredModel([8, 9]), later = v * t;
   const ricker = (t: number) =>
@@ -85,31 +85,31 @@ Deno.test("colours are full from 0.4 of a direct wave on, which falls as 1/√r 
   for (const [part, isFull] of [[0.42, true], [0.37, false]] as const) {
     const field = new Float32Array(8 * 9).fill(part * most);
     const shot = { source: [45, 0, 45] as const, t };
-    const picture = decode(drawWave(field, { model: plane, spacing, sent: ["s"], frequency }, shot));
+    const picture = decode(await drawWave(field, { model: plane, spacing, sent: ["s"], frequency }, shot));
     assertEquals(pixel(picture, LEFT + 3, TOP + 3)[0]! === 125, isFull, `${part}`);
   }
 });
 
-Deno.test("a gather of silent receivers, of one and of many unevenly spaced is drawn", () => {
+Deno.test("a gather of silent receivers, of one and of many unevenly spaced is drawn", async () => {
   const silent = decode(
-    drawGather([new Float32Array(9)], { interval: 0.01, receivers: [[1, 2, 3]], model }, ""),
+    await drawGather([new Float32Array(9)], { interval: 0.01, receivers: [[1, 2, 3]], model }, ""),
   );
   assertEquals(pixel(silent, LEFT + 50, TOP + 100), [255, 255, 255]);
   const receivers = [[0, 0, 0], [5, 0, 0], [50, 0, 0]] as const;
   const traces = receivers.map((_, i) => Float32Array.from({ length: 20 }, (_, k) => Math.sin(i + k)));
-  assertEquals(decode(drawGather(traces, { interval: 0.01, receivers, model }, "")).channels, 3);
+  assertEquals(decode(await drawGather(traces, { interval: 0.01, receivers, model }, "")).channels, 3);
 });
 
-Deno.test("a wave is drawn over the medium, which is darker where it is faster", () => {
+Deno.test("a wave is drawn over the medium, which is darker where it is faster", async () => {
   const field = new Float32Array(20 * 30);
   const shot = { source: [95, 45, 25] as const, t: 0.1 };
-  const still = decode(drawWave(field, { model, spacing: 10, sent: ["s"], frequency: 15 }, shot));
+  const still = decode(await drawWave(field, { model, spacing: 10, sent: ["s"], frequency: 15 }, shot));
   const [top] = pixel(still, LEFT + 5, TOP + 5), [bottom] = pixel(still, LEFT + 5, TOP + 550);
   assertEquals([top, bottom], [245, 135]);
   // 20 x 30 cells in the highest plot, 560 pixels: the place of cell 4, 20
   const scale = 560 / 30, x = LEFT + Math.round(4.5 * scale), y = TOP + Math.round(20.5 * scale);
   field[4 * 30 + 20] = 10;
-  const moved = decode(drawWave(field, { model, spacing: 10, sent: ["s"], frequency: 15 }, shot));
+  const moved = decode(await drawWave(field, { model, spacing: 10, sent: ["s"], frequency: 15 }, shot));
   assert(pixel(moved, x, y)[0]! > 100 && pixel(moved, x, y)[2]! < 30);
   assertEquals(pixel(moved, LEFT + 5, TOP + 5), pixel(still, LEFT + 5, TOP + 5));
 });

@@ -8,6 +8,8 @@ import {
   type Stencil,
 } from "../../kernels/stencils/stencil.ts";
 import { WAVE_ORDERS } from "../../kernels/stencils/wave.ts";
+import { bytesOfArray, type FileArray, readArray } from "../files/array.ts";
+import { rowsOf } from "../files/npy.ts";
 import { formatDuration, formatPercent, formatPlural, formatRate } from "../format.ts";
 import { defaultSteps } from "../problem/default_problem.ts";
 import { RequestError } from "../problem/request_error.ts";
@@ -19,7 +21,6 @@ import { chooseForRank } from "../solver/open_on_ranks.ts";
 import type { OpenedDevice } from "../ranks/open_rank_device.ts";
 import type { World } from "../devices/world.ts";
 import { layeredModel, modelOf, type VelocityModel } from "../shot/model.ts";
-import { npyBytes } from "../shot/npy.ts";
 import { drawGather, drawWave } from "../shot/plots.ts";
 import { MOST_IN_HEADER, segyBytes, segyScale } from "../shot/segy.ts";
 import { hashOfAll, hasReceipt, withReceipt } from "../shot/receipt.ts";
@@ -83,7 +84,7 @@ export const OPTIONS = {
   },
   velocity: {
     value: "layered|FILE",
-    help: "the model: the built-in one, or m/s along x, y, z or x, z in a .npy file of f32",
+    help: "the model: the built-in one, or m/s along x, y, z or x, z in a .npy file",
     read: readText,
     reads: (text: string) => text === "layered" ? [] : [text],
     default: "layered",
@@ -196,8 +197,13 @@ export const run = (args: string[]): Promise<number> =>
 async function readRequest(options: Values) {
   const { velocity: path, velocityS, density, explosion, spacing, surface } = options;
   const { shots, snapshots: waves, profile, frequency = FREQUENCY[options.stencil] } = options;
-  const isBuiltIn = path === "layered";
-  const model = isBuiltIn ? layeredModel(options.grid ?? [96, 96, 96]) : modelOf(await readFile(path), path);
+  const isBuiltIn = path === "layered", notes: string[] = [];
+  const read = async (path: string): Promise<FileArray> => {
+    const array = await readArray(path), { converted } = array;
+    if (converted !== undefined) notes.push(`${path}: values of type ${converted} became f32`);
+    return array;
+  };
+  const model = isBuiltIn ? layeredModel(options.grid ?? [96, 96, 96]) : modelOf(await read(path), path);
   const { grid: [nx, ny, nz], dimensions } = model, grid = ownOf(model, model.grid);
   if (`${options.grid ?? grid}` !== `${grid}`) {
     throw wrongValue("grid", `${grid.join("x")}, the shape of ${path}`, options.grid!.join("x"));
@@ -224,8 +230,8 @@ async function readRequest(options: Values) {
   if (options.traces?.endsWith(".sgy")) segyScale([...sources, ...receivers]);
   const space = { velocity: [model.least, model.most], spacing, dimensions } as const;
   const medium = { ...space, order: Number(options.order), frequency };
-  const rho = await givenModel(density, "density", model);
-  const slow = await givenModel(velocityS, "velocity-s", model);
+  const rho = await givenModel(density, "density", { model, read });
+  const slow = await givenModel(velocityS, "velocity-s", { model, read });
   const odd = oddUnits({ model, frequency, spacing }, slow, rho);
   const wave = options.stencil === "elastic"
     ? elasticIn(model, { ...medium, explosion }, slow, rho)
@@ -262,7 +268,7 @@ async function readRequest(options: Values) {
       for (const path of files.flatMap((file) => Object.values(file).flat())) await checkFileWritable(path);
       const isNoted = options.edges === undefined && edgesPart > 0.5;
       const note = isNoted ? edgesNote(edges, model.grid, problem.grid, surface) : undefined;
-      for (const line of [...odd, warning, note]) if (line !== undefined) say(`facet: ${line}`);
+      for (const line of [...notes, ...odd, warning, note]) if (line !== undefined) say(`facet: ${line}`);
     },
     values: { ...options, edges, edgesPart, hash, plan, materials, problem, sources, files, profiles },
   };
@@ -298,14 +304,14 @@ function timingOf(timeStep: number, frequency: number, { sample, time, traces }:
 async function givenModel(
   given: string | undefined,
   option: "density" | "velocity-s",
-  model: VelocityModel,
+  { model, read }: { readonly model: VelocityModel; readonly read: typeof readArray },
 ): Promise<VelocityModel | undefined> {
   if (given === undefined) return undefined;
   const number = decimal(given), orZero = option === "velocity-s";
   const wanted = orZero ? "velocities from 0 on, in m/s," : "densities above 0, in kg/m³,";
   if (number > 0 && number < Infinity) return { ...model, least: number, most: number, at: () => number };
   if (!given.endsWith(".npy")) throw wrongValue(option, `${wanted} as a number or a .npy file`, given);
-  const found = modelOf(await readFile(given), given, `${wanted} are wanted`, orZero);
+  const found = modelOf(await read(given), given, `${wanted} are wanted`, orZero);
   const [wants, has] = [model, found].map((volume) => ownOf(volume, volume.grid).join("x"));
   if (wants === has) return found;
   throw wrongValue(option, `${wants}, the shape of --velocity`, has!);
@@ -410,7 +416,7 @@ async function shootAll(world: World, device: OpenedDevice, options: Shooting): 
   }
   using attended = new AttendedRun({ quiet: options.quiet || world.rank > 0 });
   const { progress, signal } = attended;
-  const write = async (path: string, bytes: Uint8Array<ArrayBuffer>): Promise<string> => {
+  const write = async (path: string, bytes: Uint8Array): Promise<string> => {
     await replaceFile(path, bytes).catch((cause): never => {
       throw new RequestError(`Cannot write ${path}: ${reasonOf(cause)}`, { cause });
     });
@@ -427,7 +433,7 @@ async function shootAll(world: World, device: OpenedDevice, options: Shooting): 
         progress.update({ stage: `shot ${shot + 1} of ${sources.length}`, done, total, leftNs });
       },
       async onWave(number, field, t) {
-        hashes.push(await write(waves[number]!, drawWave(field, plan, { source, t })));
+        hashes.push(await write(waves[number]!, await drawWave(field, plan, { source, t })));
       },
     });
     const found = await shooting.catch((error) => {
@@ -442,12 +448,17 @@ async function shootAll(world: World, device: OpenedDevice, options: Shooting): 
     ownNs += timeNs;
     const title = `source at ${ownOf(model, source).join(", ")} m, ${plan.frequency} Hz`;
     for (const [field, path] of tables.entries()) {
-      const trace = traces[field]!, isNpy = path.endsWith(".npy");
+      const trace = traces[field]!;
       const name = plan.fields[field]!, lines = [`shot ${shot + 1} of ${sources.length}: ${name}`, ...text];
       const segy = { shot: shot + 1, source, field: name, text: lines };
-      hashes.push(await write(path, isNpy ? npyBytes(trace) : segyBytes(trace, plan, segy)));
+      hashes.push(
+        await write(
+          path,
+          path.endsWith(".sgy") ? segyBytes(trace, plan, segy) : bytesOfArray(path, rowsOf(trace)),
+        ),
+      );
     }
-    const drawn = drawGather(traces.at(-1)!, plan, title);
+    const drawn = await drawGather(traces.at(-1)!, plan, title);
     await write(picture, withReceipt(drawn, hashOfAll(options.hash, `${source}`, ...hashes)));
   }
   const seconds = await world.most(ownNs) * 1e-9, shots = own.map(([shot]) => shot + 1);

@@ -21,19 +21,46 @@ import type { SavedState } from "../solver/state.ts";
 import { describeConfiguration } from "../profile/describe.ts";
 import { describeProblem } from "../profile/profile_problem.ts";
 import type { Profile } from "../profile/profile_types.ts";
-import { readProfile } from "../profile/store.ts";
+import { checkFileWritable, readProfile } from "../profile/store.ts";
 import { chooseForRank, openOnRanks } from "../solver/open_on_ranks.ts";
 import type { OpenedDevice } from "../ranks/open_rank_device.ts";
 import { checkParts, fasterAlone, type MeasuredPlan, planRanks } from "../solver/plan_ranks.ts";
 import type { FieldSolver } from "../solver/field_solver.ts";
 import { verifyRanks } from "../ranks/verify_ranks.ts";
 import type { World } from "../devices/world.ts";
+import { AttendedRun } from "./attended_run.ts";
 import { onRanks, type Request } from "./on_ranks.ts";
-import { COMMON, count, type Options, output, profileInput, type Values, workers } from "./options.ts";
+import {
+  COMMON,
+  count,
+  type Options,
+  output,
+  profileInput,
+  type Refuse,
+  type Values,
+  workers,
+  wrongValue,
+} from "./options.ts";
 import { chosenStencil, parts, PROBLEM } from "./problem_options.ts";
 import { EXIT } from "./report_error.ts";
+import { decimal } from "./shot_places.ts";
+import {
+  begin,
+  beginning,
+  type BegunWith,
+  changeOf,
+  type FieldRange,
+  fieldsOutput,
+  filesOf,
+  gridIn,
+  rangesOf,
+  readBeginnings,
+  readFields,
+  stepsBetween,
+  writeFields,
+} from "./solve_data.ts";
 import { describeWork, sharingLoss } from "./summary.ts";
-import { type Line, print } from "./terminal.ts";
+import { type Line, print, say } from "./terminal.ts";
 
 const { traversal: _, sources: __, receivers: ___, ...SOLVED } = PROBLEM;
 
@@ -60,19 +87,45 @@ export const OPTIONS = {
     10_000,
   ),
   seed: { ...count("whole number that selects the initial values", 0, 2 ** 32 - 1), default: "1" },
-  verify: { help: "compare with what one rank computes alone, slice by slice" },
+  verify: {
+    help: "compare with what one rank computes alone, slice by slice",
+    notWith: {
+      ...{
+        "--initial": "one rank would begin with the seed's values",
+        "--material": "one rank would lack it",
+      },
+    },
+  },
+  initial: beginning(
+    "field",
+    "what a field begins with, the others at 0: an array in a file, or a formula such as exp(-200*(x-.5)^2), " +
+      "x, y, z from 0 to 1; FIELD@-1 is the level before (default: the same, at rest)",
+  ),
+  material: beginning("material", "what a material or an axis profile is, alike"),
+  out: fieldsOutput(
+    "where to write a field, or all of them, at the end and with --every in between: .npy, or f32 in .raw",
+  ),
   checkpoint: output(
     "where to write the state, whole or not at all: at the end, and with --every in between",
   ),
-  every: {
-    ...count("steps between two checkpoints", 1),
-    onlyWith: { "--checkpoint": "nothing else is written" },
+  every: count("steps between two files of --out, which then have the step's number, and two checkpoints", 1),
+  until: {
+    value: "change<NUMBER",
+    help: "end where no value of any field has changed by more in a step, looked at every 100 steps",
+    read(text: string, refuse: Refuse): number {
+      const most = decimal(/^change<(.+)$/.exec(text)?.[1] ?? "");
+      return most > 0 ? most : refuse("change<NUMBER, above 0, such as change<1e-6");
+    },
   },
   restart: {
     help: "go on from the checkpoint up to --steps; the number of ranks may be another",
     onlyWith: { "--checkpoint": "it is what a run goes on from" },
-    notWith: { "--seed": "the checkpoint has the seed that its run began with" },
+    notWith: {
+      "--seed": "the checkpoint has the seed that its run began with",
+      ...{ "--initial": "the checkpoint has the fields", "--material": "the checkpoint has the materials" },
+    },
   },
+  quiet: COMMON.quiet,
 } as const satisfies Options;
 
 /** The part of the run that choosing how to share the grid may take. */
@@ -80,9 +133,9 @@ const PLANNING_PART = 0.1;
 
 export const run = (args: string[]): Promise<number> =>
   onRanks("solve", args, {
-    usage: "mpirun -n N deno task solve [OPTIONS]",
+    usage: "[mpirun -n N] deno task solve [OPTIONS]",
     about:
-      "Computes one grid on several devices: a process for each, started by MPI's mpirun; without it on one.",
+      "Computes an equation on one device; started by MPI's mpirun, on several, with a process for each.",
     options: OPTIONS,
     read: readRequest,
     work: solve,
@@ -95,13 +148,17 @@ export interface RankWork {
 }
 
 interface Solving extends Values<typeof OPTIONS>, RankWork {
+  readonly begun: readonly BegunWith[];
   /** What it goes on from. */
   readonly from: SavedState | undefined;
 }
 
 async function readRequest(options: Values<typeof OPTIONS>, world: World) {
-  const { problem, profiles } = await workOf("solve", options), { decompose } = options;
-  const { exchangeEvery, checkpoint, restart } = options;
+  const { decompose, exchangeEvery, checkpoint, restart, every } = options, notes: string[] = [];
+  const given = [...options.initial, ...options.material];
+  const grid = options.grid ?? await gridIn(given, chosenStencil(options));
+  const { problem, profiles } = await workOf("solve", { ...options, grid });
+  const begun = await readBeginnings(given, problem, notes);
   checkParts(problem, world.size, { parts: decompose, exchangeEvery });
   const from = restart ? await readCheckpoint(checkpoint!, problem) : undefined;
   if (from !== undefined && from.step >= problem.steps) {
@@ -114,8 +171,21 @@ async function readRequest(options: Values<typeof OPTIONS>, world: World) {
   // a rank's device is its own matter
   const alike = Object.entries(options).filter(([name]) => !(name in RANK_OPTIONS));
   const request = requestOf(problem, { from, ...Object.fromEntries(alike) });
-  const check = checkpoint === undefined ? undefined : () => checkCheckpoint(checkpoint, problem, restart);
-  return { request, check, values: { ...options, problem, profiles, from } satisfies Solving };
+  const written = options.out.flatMap((out) => filesOf(out, problem.stencil).map(([, path]) => path));
+  const twice = written.find((path, i) => written.indexOf(path) < i);
+  if (twice) throw wrongValue("out", "a file for each field", twice);
+  const check = async () => {
+    for (const line of notes) say(`facet: ${line}`);
+    for (const out of options.out) {
+      for (const [, path] of filesOf(out, problem.stencil)) await checkFileWritable(path);
+    }
+    if (checkpoint !== undefined) await checkCheckpoint(checkpoint, problem, restart);
+  };
+  stepsBetween(problem.steps, every);
+  if (every !== undefined && checkpoint === undefined && options.out.length === 0) {
+    throw new RequestError("Cannot use --every without --out or --checkpoint: nothing else is written");
+  }
+  return { request, check, values: { ...options, problem, profiles, from, begun } satisfies Solving };
 }
 
 export async function workOf(action: string, options: Values<typeof RANK_OPTIONS>): Promise<RankWork> {
@@ -144,7 +214,7 @@ async function solve(
   options: Solving,
   left?: Solved["left"],
 ): Promise<number> {
-  const { decompose: parts, exchangeEvery, verify, json, problem, profiles, from } = options;
+  const { decompose: parts, exchangeEvery, verify, json, problem, profiles, from, begun } = options;
   const choose = (part: Problem) => chooseForRank(profiles, part, device).configuration;
   const measuring = { choose, timePart: PLANNING_PART };
   const plan = await planRanks(world, device, problem, { parts, exchangeEvery, ...measuring });
@@ -162,10 +232,19 @@ async function solve(
   const { gpu, cpuPool, deviceMemory } = device, its = { gpu, cpuPool, deviceMemory };
   using solver = await openOnRanks(problem, { world, device: its, profiles, plan: plan.plan });
   const fresh: Start = { kind: problem.stencil.initialField ?? "noise", seed: options.seed };
-  const start = from === undefined ? fresh : from.start;
-  if (from === undefined) await solver.initialise(fresh.kind, fresh.seed);
-  else await restoreCheckpoint(solver, options.checkpoint!, from);
-  const runs = await world.shareAll(await runAll(solver, start, options));
+  const start = from === undefined ? begun.length > 0 ? undefined : fresh : from.start;
+  if (from !== undefined) await restoreCheckpoint(solver, options.checkpoint!, from);
+  else await solver.initialise(options.initial.length > 0 ? "zero" : fresh.kind, fresh.seed);
+  await begin(solver, begun);
+  using attended = new AttendedRun({ quiet: options.quiet || world.rank > 0 });
+  const piece = plan.plan.exchangeEvery, files: string[] = [];
+  const run = await runAll(solver, { ...options, start, piece, files, attended });
+  if (await world.most(attended.signal.aborted ? 1 : 0) > 0) {
+    const kept = files.length === 0 ? "nothing is written" : `wrote ${files.join(", ")}`;
+    if (world.rank === 0) say(`facet: stopped after step ${solver.step} of ${problem.steps}: ${kept}`);
+    return attended.exitCode;
+  }
+  const runs = await world.shareAll(run), fields = rangesOf(await readFields(solver)), { step } = solver;
   // 0 where no profile is of these devices, or none of them holds the whole grid
   const known = profiles[0] && await Promise.try(chooseForRank, profiles, problem, device).catch(() => null);
   const profiled = await world.most(known?.entry && known.cellsPerSecond || 0);
@@ -173,30 +252,72 @@ async function solve(
   const configurations = await world.shareAll(solver.configuration);
   const verification = verify ? await verifyRanks(solver, device, start!) : undefined;
   if (world.rank === 0) {
-    const outcome = { problem, plan, runs, profiled, names, configurations, verification, left };
+    const found = { names, configurations, verification, left, fields, step, files };
+    const outcome = { problem, plan, runs, profiled, ...found };
     print(json ? solveRecord(outcome) : renderSolve(outcome));
   }
   const isRight = verification === undefined || refute(verification) === undefined;
   return await world.most(isRight ? EXIT.done : EXIT.no);
 }
 
-/** Runs up to the last step, with checkpoints, whose time does not count. */
-async function runAll(
-  solver: FieldSolver,
-  start: Start | undefined,
-  { checkpoint, every = Infinity }: Pick<Values<typeof OPTIONS>, "checkpoint" | "every">,
-): Promise<RankRun> {
-  const { world, problem: { steps } } = solver.field;
+/** What a run writes, and who sees how far it has come. */
+interface Running extends Pick<Values<typeof OPTIONS>, "checkpoint" | "every" | "out" | "until"> {
+  readonly start: Start | undefined;
+  /** Steps of the first run. */
+  readonly piece: number;
+  /** Gets the names of what was written. */
+  readonly files: string[];
+  readonly attended: AttendedRun;
+}
+
+/** Steps between two looks whether the fields still change. */
+const LOOK = 100;
+
+/** Time of a run from which it gets no longer: how far it has come is known after each, and a signal ends it. */
+const SHORT_RUN_NS = 0.5e9;
+
+/** Runs up to the last step, with files, whose time does not count; or until fields rest, or a signal ends it. */
+async function runAll(solver: FieldSolver, running: Running): Promise<RankRun> {
+  const { checkpoint, every = Infinity, until, out, start, files, attended: { progress, signal } } = running;
+  const { world, problem: { steps, grid } } = solver.field, first = solver.step;
   const sum = { steps: 0, wallNs: 0, computeNs: 0, exchangeNs: 0 };
-  while (solver.step < steps) {
+  const run = async (count: number): Promise<number> => {
     await world.meet();
-    const count = Math.min(every, steps - solver.step), beganMs = performance.now();
-    const { deviceNs } = await solver.run(count), wallNs = (performance.now() - beganMs) * 1e6;
+    const beganMs = performance.now(), { deviceNs } = await solver.run(count);
+    const wallNs = (performance.now() - beganMs) * 1e6;
     const run = { steps: count, wallNs, computeNs: deviceNs, exchangeNs: wallNs - deviceNs };
     for (const name of ["steps", "wallNs", "computeNs", "exchangeNs"] as const) sum[name] += run[name];
+    return await world.most(wallNs);
+  };
+  const write = async (isEnd: boolean): Promise<void> => {
     await solver.run(0); // which looks whether all is finite
-    if (checkpoint !== undefined) await writeCheckpoint(solver, checkpoint, start);
+    files.push(...await writeFields(solver, out, isEnd ? undefined : { at: solver.step, steps }));
+    if (checkpoint !== undefined && solver.step > first) await writeCheckpoint(solver, checkpoint, start);
+  };
+  if (every < Infinity && first === 0) await write(false);
+  let { piece } = running, isEnd = false;
+  for (let look = first + LOOK; !isEnd;) {
+    const file = every < Infinity ? every * (Math.floor(solver.step / every) + 1) : steps;
+    const end = Math.min(steps, file, solver.step + piece, until === undefined ? steps : look);
+    const count = end - solver.step, isLook = until !== undefined && end === look;
+    if (isLook && count > 1) await run(count - 1);
+    const before = isLook ? await readFields(solver) : {};
+    if (await run(isLook ? 1 : count) < SHORT_RUN_NS) piece *= 2;
+    if (isLook) {
+      look += LOOK;
+      isEnd = await world.most(changeOf(before, await readFields(solver))) < until;
+    }
+    isEnd ||= end === steps;
+    const isStopped = await world.most(signal.aborted ? 1 : 0) > 0;
+    if (isEnd || end === file) await write(isEnd);
+    else if (isStopped && checkpoint !== undefined) await writeCheckpoint(solver, checkpoint, start);
+    if (isStopped) break;
+    if (sum.wallNs < 2 * SHORT_RUN_NS) continue;
+    const leftNs = sum.wallNs * (steps - end) / sum.steps;
+    const rate = cellsOf(grid) * sum.steps / (sum.wallNs * 1e-9);
+    progress.update({ stage: "steps", done: end, total: steps, leftNs, bestCellsPerSecond: rate });
   }
+  if (checkpoint !== undefined) files.push(checkpoint);
   return sum;
 }
 
@@ -221,6 +342,11 @@ interface Solved {
   readonly names: readonly string[];
   readonly configurations: readonly Configuration[];
   readonly verification: Verification | undefined;
+  readonly fields: Readonly<Record<string, FieldRange>>;
+  /** The last step. */
+  readonly step: number;
+  /** What was written. */
+  readonly files: readonly string[];
   /** Of more ranks, which were slower: how many, and times of a step by a first measurement. @default {all compute} */
   readonly left?: { readonly ranks: number; readonly stepNs: number; readonly aloneNs: number } | undefined;
 }
@@ -265,13 +391,16 @@ export function solveRecord(solved: Solved) {
     predictedRound: round,
     verification: verification ?? null,
     leftOut: left ?? null,
+    step: solved.step,
+    fields: solved.fields,
+    files: solved.files,
   };
 }
 
 export function renderSolve(solved: Solved): Line[] {
   const { problem, problem: { stencil }, plan: { plan }, runs, names, configurations, verification, left } =
     solved;
-  const { parts, exchangeEvery, extents } = plan;
+  const { parts, exchangeEvery, extents } = plan, { fields, files, step } = solved;
   const { cellsPerSecond, stepNs, predictedStepNs, exchangeFraction, efficiency, alone } = measuresOf(solved);
   const devices = [...Map.groupBy(names, (name) => name)].map(([name, { length }]) => {
     return length === 1 ? name : `${length} × ${name}`;
@@ -301,7 +430,13 @@ export function renderSolve(solved: Solved): Line[] {
       `Exchange: ${formatPercent(exchangeFraction)} of the time; efficiency ${formatPercent(efficiency)}`,
       ...sharingLoss(cellsPerSecond, alone.cellsPerSecond, `one device alone, by ${alone.by},`),
     ]),
+    ...(step < problem.steps ? [`Nothing changed any more after step ${step} of ${problem.steps}`] : []),
+    ...Object.entries(fields).map(([name, range]) => {
+      const [least, most] = [range.least, range.most].map((value) => Number(value.toPrecision(6)));
+      return `${name} from ${least} to ${most}, all finite`;
+    }),
     ...(verification === undefined ? [] : [describeVerification(verification)]),
+    ...(files.length === 0 ? [] : [`Wrote ${files.join(", ")}`]),
   ];
 }
 

@@ -10,11 +10,11 @@ const MAX_BYTES = 500_000_000;
  *
  * @throws {ProfileError} in one line, if it cannot be read or is too large
  */
-export async function readBytes(path: string | URL): Promise<Uint8Array<ArrayBuffer>> {
+export async function readBytes(path: string | URL, most = MAX_BYTES): Promise<Uint8Array<ArrayBuffer>> {
   try {
     let size = 0;
-    const pieces = readPieces(path, (bytes) => refuseLarge(path, size = bytes));
-    return await joinPieces(path, pieces, () => size);
+    const pieces = readPieces(path, (bytes) => refuseLarge(path, size = bytes, most));
+    return await joinPieces(path, pieces, () => size, most);
   } catch (error) {
     throw oneLine(error, `Cannot read ${path}: ${whyUnreadable(error)}`);
   }
@@ -25,12 +25,13 @@ export async function joinPieces(
   path: string | URL,
   pieces: AsyncIterable<Uint8Array>,
   expected: () => number,
+  most = MAX_BYTES,
 ): Promise<Uint8Array<ArrayBuffer>> {
   let whole: Uint8Array<ArrayBuffer> | undefined, length = 0;
   for await (const piece of pieces) {
     whole ??= new Uint8Array(expected());
     const end = length + piece.length;
-    refuseLarge(path, end);
+    refuseLarge(path, end, most);
     if (end > whole.length) {
       const larger = new Uint8Array(Math.max(end, 2 * whole.length));
       larger.set(whole.subarray(0, length));
@@ -51,7 +52,7 @@ export async function readBytesIfThere(path: string | URL): Promise<Uint8Array<A
 }
 
 /** Throws if a file has more bytes, unpacked, than can be read. */
-export function refuseLarge(path: string | URL, bytes: number): void {
-  if (bytes <= MAX_BYTES) return;
-  throw new ProfileError(`Cannot read ${path}: wanted at most ${MAX_BYTES / 1e6} MB, found more`);
+export function refuseLarge(path: string | URL, bytes: number, most = MAX_BYTES): void {
+  if (bytes <= most) return;
+  throw new ProfileError(`Cannot read ${path}: wanted at most ${most / 1e6} MB, found more`);
 }

@@ -1,6 +1,7 @@
 import { basename, dirname, join, resolve } from "node:path";
 import { gpuName } from "../devices/vendors.ts";
 import { formatPlural } from "../format.ts";
+import { replaceBytes } from "../platform.ts";
 import { withDirectoryLock } from "./file_lock.ts";
 import { formatProfile } from "./format_profile.ts";
 import { type DeviceIdentity, devicesOf, isSameDevice, mergeProfiles } from "./merge.ts";
@@ -119,30 +120,10 @@ export async function resolveTarget(path: string): Promise<string> {
   return target;
 }
 
-/** Writes beside the file, flushes to disk, and renames: POSIX replaces a file by renaming in one step. */
+/** Writes a file in place of an earlier one, whole or not at all. */
 export async function replaceFile(path: string, content: string | Uint8Array): Promise<void> {
-  const target = await resolveTarget(path);
-  const temporary = join(dirname(target), `.${basename(target)}.${crypto.randomUUID()}.tmp`);
-  try {
-    const file = await Deno.open(temporary, { write: true, createNew: true });
-    try {
-      await writeAll(file, typeof content === "string" ? new TextEncoder().encode(content) : content);
-      await file.sync();
-    } finally {
-      file.close();
-    }
-    await Deno.rename(temporary, target);
-  } catch (error) {
-    await Deno.remove(temporary).catch(() => {});
-    throw error;
-  }
-  try {
-    // makes the rename itself durable, where directories can be opened
-    using handle = await Deno.open(dirname(target), { read: true });
-    await handle.sync();
-  } catch {
-    // the profile is whole either way
-  }
+  const bytes = typeof content === "string" ? new TextEncoder().encode(content) : content;
+  await replaceBytes(await resolveTarget(path), bytes);
 }
 
 /** Writes every byte: one call may take only some of them. */

@@ -1,6 +1,6 @@
 import { type Grid, type OwnGrid, planned } from "../../kernels/stencils/stencil.ts";
 import { refuserOf } from "../problem/request_error.ts";
-import { readNpy } from "./npy.ts";
+import type { NumberArray } from "../files/array.ts";
 
 /** A number in every cell, such as the speed of sound in m/s. */
 export interface VelocityModel {
@@ -29,15 +29,14 @@ export function layeredModel(own: OwnGrid): VelocityModel {
   };
 }
 
-/** The model in a NumPy file: an array over x, y, z, or x and z, of numbers above 0; `orZero`: or 0. */
+/** The model that a file holds: an array over x, y, z, or x and z, of numbers above 0; `orZero`: or 0. */
 export function modelOf(
-  bytes: Uint8Array<ArrayBuffer>,
+  { shape, values }: NumberArray,
   path: string,
   wanted = "velocities above 0 are wanted, in m/s",
   orZero = false,
 ): VelocityModel {
-  const { shape, strides, values } = readNpy(bytes, path), { length } = shape;
-  const refuse = refuserOf(`use ${path}`);
+  const { length } = shape, refuse = refuserOf(`use ${path}`);
   if ((length !== 2 && length !== 3) || values.length === 0) {
     return refuse("cells along x, y, z or x, z are wanted", `the shape (${shape})`);
   }
@@ -47,6 +46,6 @@ export function modelOf(
     least = Math.min(least, value);
     most = Math.max(most, value);
   }
-  const grid = planned({}, shape, 1), [sx, sy, sz] = planned({}, strides, 0);
-  return { grid, dimensions: length, least, most, at: (x, y, z) => values[x * sx + y * sy + z * sz]! };
+  const grid = planned({}, shape, 1), [, ny, nz] = grid;
+  return { grid, dimensions: length, least, most, at: (x, y, z) => values[(x * ny + y) * nz + z]! };
 }

@@ -4,7 +4,7 @@
  * @module
  */
 import type { Grid } from "../../kernels/stencils/stencil.ts";
-import { type Colour, drawPlot, type PlotAxis } from "./picture.ts";
+import { type Colour, drawPlot, type PlotAxis } from "../files/picture.ts";
 import type { ShotPlan } from "./shoot.ts";
 
 /** The share of a gather's amplitudes that are not clipped, and the part of a direct wave's from which a field's are. */
@@ -17,15 +17,15 @@ const LINE_PEAK = 0.684;
 const WIDEST = 760, HIGHEST = 560, TRACE_WIDTH = 8;
 
 /** A shot's traces: receivers across, time downwards. Amplitudes are times t, or √t, since they fall as a wave spreads. */
-export function drawGather(
+export async function drawGather(
   traces: readonly Float32Array[],
   { interval, receivers, model }: Pick<ShotPlan, "interval" | "receivers" | "model">,
   title: string,
-): Uint8Array<ArrayBuffer> {
+): Promise<Uint8Array<ArrayBuffer>> {
   const isLine = model.dimensions === 2, samples = traces[0]!.length;
   const gained = traces.map((trace) => trace.map((value, i) => value * (isLine ? Math.sqrt(i) : i)));
   const clip = clipOf(gained), valueAt = smoothly((i, j) => gained[i]![j]!, traces.length, samples);
-  return drawPlot({
+  return await drawPlot({
     title,
     across: acrossOf(receivers),
     down: {
@@ -39,21 +39,21 @@ export function drawGather(
 }
 
 /** The wave, as {@linkcode shoot} hands it on, over the medium, which is darker where it is faster. */
-export function drawWave(
+export async function drawWave(
   field: Float32Array,
   { model: { grid: [nx, , nz], dimensions, at, least, most }, spacing, sent, frequency }: Pick<
     ShotPlan,
     "model" | "spacing" | "sent" | "frequency"
   >,
   { source, t }: { readonly source: Grid; readonly t: number },
-): Uint8Array<ArrayBuffer> {
+): Promise<Uint8Array<ArrayBuffer>> {
   const direct = dimensions === 2
     ? LINE_PEAK * spacing ** 2 / (2 * Math.PI * Math.sqrt(2 * t * frequency))
     : spacing ** 3 / (4 * Math.PI * least * t);
   const clip = sent[0] === "s" ? WAVE_PART * direct : clipOf([field]),
     scale = Math.min(WIDEST / nx, HIGHEST / nz);
   const y = Math.round(source[1] / spacing - 0.5), valueAt = smoothly((x, z) => field[x * nz + z]!, nx, nz);
-  return drawPlot({
+  return await drawPlot({
     title: `t = ${t.toFixed(3)} s`,
     across: { label: "x (m)", from: 0, to: nx * spacing },
     down: { label: "depth (m)", from: 0, to: nz * spacing },

@@ -5,7 +5,7 @@
  */
 import { Buffer } from "node:buffer";
 import { createHash } from "node:crypto";
-import { chunkOf } from "./picture.ts";
+import { chunkOf } from "../files/picture.ts";
 
 /** Bytes of a PNG file's last chunk, and of that with a receipt before it. */
 const END = 12, TAIL = 94;

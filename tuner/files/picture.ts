@@ -3,8 +3,8 @@
  *
  * @module
  */
-import { Buffer } from "node:buffer";
-import { crc32, deflateSync } from "node:zlib";
+import { crc32 } from "../platform.ts";
+import { joined } from "./npy.ts";
 
 /** Red, green and blue, 0 to 255. */
 export type Colour = readonly [red: number, green: number, blue: number];
@@ -40,7 +40,8 @@ const ROWS =
 const DOT = 2, ADVANCE = 6 * DOT, LEFT = 84, TOP = 58, RIGHT = 28, BOTTOM = 62;
 
 /** Draws a plot as the bytes of a PNG file. */
-export function drawPlot({ title, across, down, size, colourAt, mark }: Plot): Uint8Array<ArrayBuffer> {
+export async function drawPlot(plot: Plot): Promise<Uint8Array<ArrayBuffer>> {
+  const { title, across, down, size, colourAt, mark } = plot;
   const [w, h] = size, width = LEFT + w + RIGHT, height = TOP + h + BOTTOM;
   const pixels = new Uint8Array(3 * width * height).fill(255);
   const fill = (x: number, y: number, wide: number, high: number, colour: Colour = [0, 0, 0]): void => {
@@ -75,7 +76,7 @@ export function drawPlot({ title, across, down, size, colourAt, mark }: Plot): U
   write(across.label, LEFT + w / 2, height - 24, 0.5);
   write(down.label, 8, TOP - 28, 0);
   write(title, LEFT + w, TOP - 50, 1);
-  return pngOf(pixels, width, height);
+  return await pngOf(pixels, width, height);
 }
 
 /** Round values along an axis, about five, and how far along they lie. */
@@ -90,23 +91,24 @@ function ticksOf({ from, to }: PlotAxis): { place: number; text: string }[] {
 }
 
 /** Pixels, row by row, as a PNG file; each row begins with a 0, since it is stored as it is. */
-function pngOf(pixels: Uint8Array, width: number, height: number): Uint8Array<ArrayBuffer> {
+async function pngOf(pixels: Uint8Array, width: number, height: number): Promise<Uint8Array<ArrayBuffer>> {
   const rows = new Uint8Array(height * (3 * width + 1));
   for (let y = 0; y < height; y++) {
     rows.set(pixels.subarray(3 * width * y, 3 * width * (y + 1)), y * (3 * width + 1) + 1);
   }
-  return Buffer.concat([
-    Buffer.from("\x89PNG\r\n\x1a\n", "latin1"),
+  const packed = new Blob([rows]).stream().pipeThrough(new CompressionStream("deflate"));
+  return joined(
+    Uint8Array.of(0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a), // PNG between bytes that texts lose
     ...chunkOf("IHDR", u32(width), u32(height), Uint8Array.of(8, 2, 0, 0, 0)), // 8 bits of red, green, blue
-    ...chunkOf("IDAT", deflateSync(rows, { level: 9 })),
+    ...chunkOf("IDAT", new Uint8Array(await new Response(packed).arrayBuffer())),
     ...chunkOf("IEND"),
-  ]);
+  );
 }
 
 const u32 = (value: number): Uint8Array => new Uint8Array(new Uint32Array([value]).buffer).reverse();
 
 /** A chunk of a PNG file: its length, name, bytes and sum. */
 export function chunkOf(name: string, ...parts: readonly Uint8Array[]): Uint8Array[] {
-  const body = Buffer.concat([Buffer.from(name), ...parts]);
+  const body = joined(new TextEncoder().encode(name), ...parts);
   return [u32(body.length - 4), body, u32(crc32(body))];
 }

@@ -1,0 +1,209 @@
+/**
+ * What `solve` takes from files and formulas and writes, compared with plain loops and between ways to say the same.
+ *
+ * @module
+ */
+import { assert, assertEquals, assertLess, assertMatch, assertStringIncludes } from "@std/assert";
+import { readArray, writeArray } from "../../mod.ts";
+import { mpirun, solveFlags, testUnderMpi } from "../ranks/mpirun.ts";
+import { assertRefused, inDirectory, runCommand } from "./run_task.ts";
+
+const CPU = ["--no-gpu", "--cpu-workers", "1", "--quiet"], NX = 9, NY = 7;
+const WAVE = [...CPU, "--stencil", "wave", "--set", "courant=0.5", "--order", "2"];
+
+/** A membrane of order 2 with c Δt/h = ½ that is periodic, from rest: its states by step. */
+function membrane(start: (x: number, y: number) => number, steps: number): number[][] {
+  const cells = Array.from({ length: NX * NY }, (_, i) => [Math.floor(i / NY), i % NY] as const);
+  const states = [cells.map(([x, y]) => Math.fround(start(x, y)))];
+  for (let step = 0; step < steps; step++) {
+    const u = states.at(-1)!, before = states.at(-2) ?? u;
+    const at = (x: number, y: number) => u[(x + NX) % NX * NY + (y + NY) % NY]!;
+    states.push(cells.map(([x, y], i) => {
+      const sum = at(x + 1, y) + at(x - 1, y) + at(x, y + 1) + at(x, y - 1) - 4 * u[i]!;
+      return 2 * u[i]! - before[i]! + 0.25 * sum;
+    }));
+  }
+  return states;
+}
+
+const differenceOf = (found: ArrayLike<number>, wanted: readonly number[]): number =>
+  wanted.reduce((most, value, i) => Math.max(most, Math.abs(value - found[i]!)), 0);
+
+const BUMP = "exp(-20*((x-.5)^2 + (y-.3)^2))";
+const bump = (x: number, y: number): number =>
+  Math.exp(-20 * (((x + .5) / NX - .5) ** 2 + ((y + .5) / NY - .3) ** 2));
+
+Deno.test("a membrane begins with a formula or a file, alike, and is written by the step and at the end", () =>
+  inDirectory(async (d) => {
+    const states = membrane(bump, 8),
+      shape = [NX, NY],
+      run = [...WAVE, "--boundary", "periodic", "--steps", "8"];
+    const values = Float32Array.from(states[0]!);
+    await writeArray(`${d}/u0.npy`, { shape, values });
+    const grid = ["--grid", `${NX}x${NY}`], out = ["--out", `${d}/u.npy`];
+    const first = await runCommand("solve", [
+      ...run,
+      ...grid,
+      "--initial",
+      `F=${BUMP}`,
+      ...out,
+      "--every",
+      "3",
+      "--json",
+    ]);
+    assertEquals([first.code, first.stderr], [0, ""]);
+    const { fields: { F }, files, step } = JSON.parse(first.stdout);
+    assertEquals([step, files], [8, ["u-0", "u-3", "u-6", "u"].map((name) => `${d}/${name}.npy`)]);
+    for (const [name, at] of [["u-0", 0], ["u-3", 3], ["u-6", 6], ["u", 8]] as const) {
+      const { shape: found, values } = await readArray(`${d}/${name}.npy`);
+      assertEquals(found, shape);
+      assertLess(differenceOf(values, states[at]!), 1e-6, name);
+    }
+    assertLess(differenceOf([F.least, F.most], [Math.min(...states[8]!), Math.max(...states[8]!)]), 1e-6);
+    const formula = await Deno.readFile(`${d}/u.npy`);
+    // the file's shape is the grid
+    const second = await runCommand("solve", [...run, "--initial", `F=${d}/u0.npy`, ...out]);
+    assertEquals([second.code, second.stderr], [0, ""]);
+    assertMatch(second.stdout, /^F from -?[\d.]+ to [\d.]+, all finite\nWrote \S+u.npy$/m);
+    assertEquals(await Deno.readFile(`${d}/u.npy`), formula);
+    // a leapfrog goes on from both levels; what a layer's array lacks is said
+    for (const [name, at] of [["u3", 3], ["u2", 2]] as const) {
+      await writeArray(`${d}/${name}.npy`, { shape, values: Float32Array.from(states[at]!) });
+    }
+    const layer = ["--grid", `${NX}x${NY}x1`, "--boundary", "periodic,periodic,insulated", "--steps", "5"];
+    const levels = ["--initial", `F=${d}/u3.npy`, "--initial", `F@-1=${d}/u2.npy`];
+    const third = await runCommand("solve", [...WAVE, ...layer, ...levels, ...out]);
+    assertEquals(third.code, 0);
+    assertStringIncludes(third.stderr, `facet: ${d}/u3.npy: 9x7 became 9x7x1\n`);
+    const { shape: flat, values: last } = await readArray(`${d}/u.npy`);
+    assertEquals(flat, [NX, NY, 1]);
+    assertLess(differenceOf(last, states[8]!), 2e-6);
+    // and a formula knows which axis is which
+    await runCommand("solve", [
+      ...WAVE,
+      ...layer.with(3, "periodic"),
+      "--initial",
+      `F=${BUMP}`,
+      ...out,
+      "--every",
+      "5",
+    ]);
+    assertLess(differenceOf((await readArray(`${d}/u-0.npy`)).values, states[0]!), 1e-6);
+  }));
+
+Deno.test("a run ends where fields rest, and materials may be formulas and files", () =>
+  inDirectory(async (d) => {
+    const equation = `import { add, equation, multiply, subtract } from "${new URL(
+      "../../mod.ts",
+      import.meta.url,
+    )}";
+export default equation({ name: "decay", dimensions: 2, fields: { u: [0, 1], v: [0, 1] }, materials: { k: [0, 1] },
+  step: ({ u, v, k }) => ({ u: multiply(u, subtract(1, k)), v: add(v, 0) }) });`;
+    await Deno.writeTextFile(`${d}/decay.ts`, equation);
+    await writeArray(`${d}/k.raw`, { shape: [4, 3], values: new Float32Array(12).fill(0.25) });
+    const run = [
+      ...CPU,
+      "--stencil",
+      `${d}/decay.ts`,
+      "--grid",
+      "4x3",
+      "--initial",
+      "u=1 + x",
+      "--steps",
+      "5000",
+    ];
+    const { code, stdout, stderr } = await runCommand("solve", [
+      ...[...run, "--material", `k=${d}/k.raw`, "--until", "change<1e-6", "--out", `${d}/all.npy`, "--json"],
+    ]);
+    assertEquals([code, stderr], [0, ""]);
+    const { step, files, fields } = JSON.parse(stdout);
+    assertEquals([step, files, fields.v], [100, [`${d}/all-u.npy`, `${d}/all-v.npy`], { least: 0, most: 0 }]);
+    assertLess(differenceOf([fields.u.most], [1.875 * 0.75 ** 100]), 1e-16);
+    const whole = await runCommand("solve", [
+      ...run.with(-1, "3"),
+      "--material",
+      "k=y/2",
+      "--out",
+      `u=${d}/u.npy`,
+    ]);
+    assertEquals(whole.code, 0, whole.stderr);
+    const { values } = await readArray(`${d}/u.npy`);
+    assertLess(
+      differenceOf(
+        values,
+        Array.from({ length: 12 }, (_, i) => {
+          return (1 + (Math.floor(i / 3) + .5) / 4) * (1 - (i % 3 + .5) / 6) ** 3;
+        }),
+      ),
+      1e-6,
+    );
+  }));
+
+testUnderMpi(
+  "two ranks begin, write and end as one does, bit for bit",
+  (launcher) =>
+    inDirectory(async (d) => {
+      const run = [...WAVE, "--grid", "12x9x8", "--boundary", "insulated", "--steps", "12", "--every", "5"];
+      const begun = ["--initial", `F=cos(pi*x)*y + z`, "--out"];
+      assertEquals((await runCommand("solve", [...run, ...begun, `${d}/one.npy`])).code, 0);
+      const { code, stderr } = await mpirun(launcher, 2, [...solveFlags(), ...run, ...begun, `${d}/two.npy`]);
+      assertEquals([code, stderr], [0, ""]);
+      for (const name of ["-00", "-05", "-10", ""]) {
+        assertEquals(await Deno.readFile(`${d}/two${name}.npy`), await Deno.readFile(`${d}/one${name}.npy`));
+      }
+    }),
+);
+
+Deno.test("what solve cannot begin with or write is said in a line, and nothing is overwritten", () =>
+  inDirectory(async (d) => {
+    const write = (name: string, shape: number[], values: number[]) =>
+      writeArray(`${d}/${name}`, { shape, values: Float32Array.from(values) });
+    await write("u.npy", [2, 3], [1, 2, 3, 4, 5, 6]);
+    await write("nan.npy", [2, 3], [1, 2, 3, 4, NaN, 6]);
+    await write("long.npy", [2, 4], [1, 2, 3, 4, 5, 6, 7, 8]);
+    await write("one.npy", [6], [1, 2, 3, 4, 5, 6]);
+    const bytes = await Deno.readFile(`${d}/u.npy`);
+    await Deno.writeFile(`${d}/cut.npy`, bytes.slice(0, -3));
+    await Deno.writeTextFile(`${d}/text.npy`, "1,2,3");
+    await Deno.mkdir(`${d}/folder.npy`);
+    await Deno.symlink(`${d}/u.npy`, `${d}/link.npy`);
+    const base = [...WAVE, "--grid", "2x3", "--steps", "2"],
+      initial = (text: string) => [...base, "--initial", text];
+    const out = (text: string) => [...initial(`F=${d}/u.npy`), "--out", text];
+    await assertRefused(
+      "solve",
+      [
+        [initial(`F=${d}/none.npy`), "none.npy: there is no such file"],
+        [initial(`F=${d}/folder.npy`), "folder.npy: it is a folder"],
+        [initial(`F=${d}/text.npy`), "a NumPy file (.npy) is wanted"],
+        [initial(`F=${d}/cut.npy`), "24 bytes of values are wanted, 2x3: found 21"],
+        [initial(`F=${d}/long.npy`), "an array of 2x3 is wanted: found 2x4"],
+        [initial(`F=${d}/one.npy`), "an array of 2x3 is wanted: found 6"],
+        [initial(`F=${d}/nan.npy`), "numbers that f32 can hold are wanted: found NaN at (1, 1)"],
+        [
+          initial("F=x +"),
+          'Cannot read the formula "x +": a number, a variable or a function is wanted: found its end',
+        ],
+        [initial("F=z"), 'Cannot read the formula "z"'],
+        [initial("F=1/0"), "numbers that f32 can hold are wanted: found Infinity at (0, 0)"],
+        [initial("G=1"), "FIELD=FILE|FORMULA with one of F"],
+        [initial("F"), "FIELD=FILE|FORMULA with one of F"],
+        [[...initial("F=1"), "--initial", "F=2"], "F can only begin once"],
+        [[...CPU, "--stencil", "life", "--grid", "4", "--initial", "F@-1=1"], "no step reads it"],
+        [[...out(`F=${d}/o.npy`), "--out", `${d}/o.npy`], "a file for each field"],
+        [[...base, "--material", "k=1"], "no material: wave has none"],
+        [[...initial("F=1"), "--seed", "2"], "Cannot use --initial with --seed"],
+        [[...initial("F=1"), "--verify"], "Cannot use --verify with --initial"],
+        [[...initial("F=1"), "--until", "1e-6"], "change<NUMBER"],
+        [[...initial("F=1"), "--every", "2"], "Cannot use --every without --out or --checkpoint"],
+        [[...out(`${d}/o.npy`).with(13, "99999999"), "--every", "9"], "at least 10000, for 10000 files"],
+        [out(`${d}/o.mat`), "a name that ends in .npy, .raw, .f32 or .bin"],
+        [out(`G=${d}/o.npy`), "FILE or FIELD=FILE with one of F"],
+        [out(`${d}/link.npy`), "another file than --initial"],
+        [out(`${d}/none/o.npy`), "there is no folder"],
+        [out(`${d}/folder.npy`), "it is a folder"],
+      ],
+    );
+    assertEquals(await Deno.readFile(`${d}/u.npy`), bytes);
+    assert(!(await Array.fromAsync(Deno.readDir(d))).some(({ name }) => name.startsWith("o.")));
+  }));

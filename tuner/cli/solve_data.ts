@@ -1,0 +1,241 @@
+/**
+ * What `solve` takes from files and formulas, and what it writes: fields, materials, sources and traces.
+ *
+ * @module
+ */
+import { profilesOf } from "../../kernels/axis_profiles.ts";
+import { wholeFields } from "../../kernels/layers.ts";
+import { type OwnGrid, ownOf, type Problem, type Stencil } from "../../kernels/stencils/stencil.ts";
+import { readsPrevious } from "../../kernels/update.ts";
+import { readArray, writeArray } from "../files/array.ts";
+import { fittedTo } from "../files/fit.ts";
+import { readFormula } from "../files/formula.ts";
+import { RequestError } from "../problem/request_error.ts";
+import type { FieldSolver } from "../solver/field_solver.ts";
+import type { CellValues, Solver } from "../solver/solver.ts";
+import { defaultSteps } from "../problem/default_problem.ts";
+import { type EarlierValues, type Refuse, wrongValue } from "./options.ts";
+import { chosenStencil } from "./problem_options.ts";
+
+/** Names of files of arrays. */
+const ARRAY_FILE = /\.(?:npy|raw|f32|bin)$/;
+
+/** What a field or a material begins with, as it is asked for. */
+export interface Beginning {
+  readonly name: string;
+  /** The level of a field: 1 is F(t−1). */
+  readonly ago: 0 | 1;
+  /** A file, or a formula. */
+  readonly text: string;
+}
+
+/** The same with its values. */
+export interface BegunWith extends Beginning {
+  readonly values: CellValues;
+}
+
+/** The names of an equation's materials and axis profiles. */
+const materialsOf = ({ update }: Stencil): string[] =>
+  [...update.materials, ...profilesOf(update)].map(({ name }) => name);
+
+/** An option that begins a field or a material; the help says of what. */
+export function beginning(kind: "field" | "material", help: string) {
+  const value = `${kind === "field" ? "FIELD" : "MATERIAL"}=FILE|FORMULA`;
+  return {
+    value,
+    help,
+    read(text: string, refuse: Refuse, earlier: EarlierValues): Beginning {
+      const [, name = "", past, source = ""] = /^(\w+)(@-1)?=(.+)$/.exec(text) ?? [];
+      const stencil = chosenStencil(earlier), isField = kind === "field";
+      const names = isField ? wholeFields(stencil.update) : materialsOf(stencil);
+      if (!names.includes(name)) {
+        refuse(
+          names.length === 0
+            ? `no ${kind}: ${stencil.name} has none`
+            : `${value} with one of ${names.join(", ")}`,
+        );
+      }
+      if (past && !(isField && readsPrevious(stencil.update))) {
+        refuse(`${value} without @-1: no step reads it`);
+      }
+      return { name, ago: past ? 1 : 0, text: source };
+    },
+    ...(kind === "field" && { notWith: { "--seed": "a seed selects values where none are given" } }),
+    reads: (text: string) => ARRAY_FILE.test(text) ? [text.replace(/^[^=]*=/, "")] : [],
+    repeatable: true,
+  } as const;
+}
+
+/** Reads what fields and materials begin with; `notes` gets what was converted. */
+export async function readBeginnings(
+  given: readonly Beginning[],
+  problem: Problem,
+  notes: string[],
+): Promise<BegunWith[]> {
+  const { stencil, stencil: { update } } = problem, grid = ownOf(stencil, problem.grid);
+  // a line lies along the last axis
+  const axes = stencil.dimensions === 1 ? ["", "", "x"] : ["x", "y", "z"].slice(0, grid.length);
+  const twice = given.find(({ name, ago }, i) =>
+    given.findIndex((one) => one.name === name && one.ago === ago) < i
+  );
+  if (twice) {
+    throw new RequestError(`Cannot begin: ${twice.name} can only begin once: found ${twice.text} as well`);
+  }
+  return await Promise.all(given.map(async (one): Promise<BegunWith> => {
+    const { name, text } = one, profile = profilesOf(update).find((profile) => profile.name === name);
+    const sizes: readonly number[] = profile ? [problem.grid[profile.axis]] : grid;
+    if (!ARRAY_FILE.test(text)) {
+      const formula = readFormula(text, profile ? ["x"] : axes);
+      const values = (...cell: readonly number[]) => formula(sizes.map((n, axis) => (cell[axis]! + 0.5) / n));
+      return { ...one, values };
+    }
+    const array = await readArray(text, /\.npy$/.test(text) ? {} : { shape: sizes });
+    const { values, note } = fittedTo(sizes, array, text);
+    if (array.converted) notes.push(`${text}: values of type ${array.converted} became f32`);
+    if (note) notes.push(note);
+    return { ...one, values };
+  }));
+}
+
+/** Sets fields and materials; a field of which only F(t) is given is at rest. Every rank calls it. */
+export async function begin(solver: Solver, given: readonly BegunWith[]): Promise<void> {
+  const { problem: { stencil: { update } } } = solver, fields = wholeFields(update);
+  for (const { name, ago, values } of given) {
+    const isAlone = ago === 0 && !given.some((other) => other.name === name && other.ago === 1);
+    const isAtRest = isAlone && fields.includes(name) && readsPrevious(update);
+    for (const level of isAtRest ? [0, 1] as const : [ago]) {
+      await solver.write(name, values, fields.includes(name) ? { ago: level } : {});
+    }
+  }
+}
+
+/** All fields by their names: whole on rank 0, empty on others. Every rank calls it. */
+export async function readFields(solver: Solver): Promise<Record<string, Float32Array<ArrayBuffer>>> {
+  const fields: Record<string, Float32Array<ArrayBuffer>> = {};
+  for (const name of wholeFields(solver.problem.stencil.update)) fields[name] = await solver.read(name);
+  return fields;
+}
+
+/** Where fields are written. */
+export interface Output {
+  /** One field; undefined: all. */
+  readonly field: string | undefined;
+  readonly path: string;
+}
+
+/** Files of a run at most: with more, nobody finds one. */
+const MOST_FILES = 10_000;
+
+const outputOf = (text: string): Output => {
+  const [, field, path = text] = /^(\w+)=(.+)$/.exec(text) ?? [];
+  return { field, path };
+};
+
+/** An option that writes fields, at the end and by `--every` of `--steps`. */
+export function fieldsOutput(help: string) {
+  return {
+    value: "[FIELD=]FILE",
+    help,
+    read(text: string, refuse: Refuse, earlier: EarlierValues): Output {
+      const names = wholeFields(chosenStencil(earlier).update),
+        output = outputOf(text),
+        { field, path } = output;
+      if (field !== undefined && !names.includes(field)) {
+        refuse(`FILE or FIELD=FILE with one of ${names.join(", ")}`);
+      }
+      return ARRAY_FILE.test(path) ? output : refuse("a name that ends in .npy, .raw, .f32 or .bin");
+    },
+    writes(text: string, values: EarlierValues): string[] {
+      const stencil = chosenStencil(values),
+        { steps = defaultSteps(stencil), every } = values as Partial<Record<"steps" | "every", number>>;
+      const times = [undefined, ...stepsBetween(steps, every).map((at) => ({ at, steps }))];
+      return times.flatMap((time) => filesOf(outputOf(text), stencil, time).map(([, path]) => path));
+    },
+    repeatable: true,
+  } as const;
+}
+
+/** The steps before the last at which files are written. @throws {RequestError} if they are too many */
+export function stepsBetween(steps: number, every = Infinity): number[] {
+  const count = every === Infinity ? 0 : Math.ceil(steps / every);
+  if (count > MOST_FILES) {
+    throw wrongValue(
+      "every",
+      `at least ${Math.ceil(steps / MOST_FILES)}, for ${MOST_FILES} files`,
+      `${every}`,
+    );
+  }
+  return Array.from({ length: count }, (_, i) => i * every);
+}
+
+/** The file of each field, at a step of several or at the end. */
+export function filesOf(
+  { field, path }: Output,
+  stencil: Stencil,
+  step?: { readonly at: number; readonly steps: number },
+): (readonly [field: string, path: string])[] {
+  const names = field === undefined ? wholeFields(stencil.update) : [field];
+  const when = step ? `-${`${step.at}`.padStart(`${step.steps}`.length, "0")}` : "";
+  return names.map((name) => {
+    const which = field === undefined && names.length > 1 ? `-${name}` : "";
+    return [name, path.replace(/\.\w+$/, `${which}${when}$&`)] as const;
+  });
+}
+
+/** Writes fields as they are; returns the files. Every rank calls it. */
+export async function writeFields(
+  solver: FieldSolver,
+  outputs: readonly Output[],
+  step?: Parameters<typeof filesOf>[2],
+): Promise<string[]> {
+  const written: string[] = [];
+  const { problem: { stencil, grid } } = solver;
+  const shape = stencil.dimensions === 1 ? grid.slice(2) : ownOf(stencil, grid);
+  for (const output of outputs) {
+    for (const [name, path] of filesOf(output, stencil, step)) {
+      const values = await solver.read(name);
+      if (solver.field.world.rank === 0) await writeArray(path, { shape, values });
+      written.push(path);
+    }
+  }
+  return written;
+}
+
+type Fields = Readonly<Record<string, Float32Array>>;
+
+/** The largest difference of a value. */
+export function changeOf(before: Fields, after: Fields): number {
+  let most = 0;
+  for (const [name, values] of Object.entries(before)) {
+    values.forEach((value, i) => most = Math.max(most, Math.abs(after[name]![i]! - value)));
+  }
+  return most;
+}
+
+/** What a field's values lie between. */
+export interface FieldRange {
+  readonly least: number;
+  readonly most: number;
+}
+
+/** The ranges of fields. */
+export function rangesOf(fields: Fields): Record<string, FieldRange> {
+  return Object.fromEntries(
+    Object.entries(fields).map(([name, values]) => {
+      let least = Infinity, most = -Infinity;
+      for (const value of values) {
+        if (value < least) least = value;
+        if (value > most) most = value;
+      }
+      return [name, { least, most }];
+    }),
+  );
+}
+
+/** The grid that a file of the first field or material has; undefined where none is given. */
+export async function gridIn(given: readonly Beginning[], stencil: Stencil): Promise<OwnGrid | undefined> {
+  const profiles = profilesOf(stencil.update).map(({ name }) => name);
+  const first = given.find(({ name, text }) => /\.npy$/.test(text) && !profiles.includes(name));
+  const shape = first && (await readArray(first.text)).shape;
+  return shape?.length === 2 || shape?.length === 3 ? shape as readonly number[] as OwnGrid : undefined;
+}

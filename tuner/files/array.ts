@@ -1,0 +1,82 @@
+/**
+ * Arrays in files that other programs write and read.
+ *
+ * @module
+ */
+import { checkOptions } from "../../kernels/check_options.ts";
+import { replaceBytes } from "../platform.ts";
+import { refuserOf } from "../problem/request_error.ts";
+import { oneLine, reasonOf } from "../profile/profile_error.ts";
+import { readBytes } from "../profile/read_bytes.ts";
+import { bytesIn, type FileArray, npyBytes, type NumberArray, numbersIn, productOf, readNpy } from "./npy.ts";
+
+export type { FileArray, NumberArray };
+
+/** Ends of names of files that hold nothing but f32 numbers, little-endian. */
+const RAW = /\.(?:raw|f32|bin)$/;
+
+/** How {@linkcode readArray} reads. */
+export interface ReadArrayOptions {
+  /** Numbers along each axis, the last fastest, of a file that does not say: raw f32. @default {undefined} */
+  readonly shape?: readonly number[] | undefined;
+}
+
+/**
+ * Reads an array as f32: NumPy's `.npy` of real numbers, in both byte orders and both memory orders, or raw
+ * little-endian f32 (`.raw`, `.f32`, `.bin`) with a `shape`.
+ *
+ * @throws {RequestError} if the file holds something else; the message is one line
+ * @throws {ProfileError} if it cannot be read
+ *
+ * @example
+ * ```ts
+ * import { readArray, writeArray } from "./array.ts";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const path = `${await Deno.makeTempDir()}/u.npy`;
+ * await writeArray(path, { shape: [2, 3], values: Float32Array.of(1, 2, 3, 4, 5, 6) });
+ * const { shape, values } = await readArray(path);
+ * assertEquals([shape, values[1 * 3 + 2]], [[2, 3], 6]); // the element (1, 2)
+ * ```
+ */
+export async function readArray(path: string, options: ReadArrayOptions = {}): Promise<FileArray> {
+  checkOptions("read the array", options, ["shape"]);
+  const { shape } = options, refuse = refuserOf(`read ${path}`);
+  if (!RAW.test(path)) return readNpy(await readBytes(path, Infinity), path);
+  if (shape === undefined) return refuse("the shape of raw values is wanted", "none");
+  const bytes = await readBytes(path, Infinity), count = productOf(shape);
+  if (bytes.length !== 4 * count) {
+    refuse(`${4 * count} bytes of values are wanted, ${shape.join("x")}`, `${bytes.length}`);
+  }
+  return {
+    shape,
+    values: numbersIn(new DataView(bytes.buffer, bytes.byteOffset), "getFloat32", count, true),
+  };
+}
+
+/**
+ * Writes an array, whole or not at all, in the format that the name's end says: NumPy's `.npy`, or raw little-endian f32
+ * (`.raw`, `.f32`, `.bin`).
+ *
+ * @throws {ProfileError} if it cannot be written
+ */
+export async function writeArray(path: string, array: NumberArray): Promise<void> {
+  await writeBytes(path, bytesOfArray(path, array));
+}
+
+/** The bytes of a file of that name. */
+export function bytesOfArray(path: string, array: NumberArray): Uint8Array {
+  const { shape, values } = array, count = productOf(shape), refuse = refuserOf(`write ${path}`);
+  if (values.length !== count) refuse(`${count} values are wanted, ${shape.join("x")}`, `${values.length}`);
+  if (path.endsWith(".npy")) return npyBytes(array);
+  return RAW.test(path)
+    ? bytesIn(values)
+    : refuse("a name that ends in .npy, .raw, .f32 or .bin is wanted", path);
+}
+
+/** Writes a file, whole or not at all. @throws {ProfileError} in one line */
+export async function writeBytes(path: string, bytes: Uint8Array): Promise<void> {
+  await replaceBytes(path, bytes).catch((cause): never => {
+    throw oneLine(cause, `Cannot write ${path}: ${reasonOf(cause)}`);
+  });
+}

@@ -1,0 +1,28 @@
+import { refuserOf } from "../problem/request_error.ts";
+import { type NumberArray, productOf } from "./npy.ts";
+
+/** How shapes are written: `512x256`. */
+const shown = (shape: readonly number[]): string => shape.join("x") || "a single number";
+
+/** Axes that have more than one number. */
+const thick = (shape: readonly number[]): readonly number[] => shape.filter((size) => size > 1);
+
+/**
+ * An array's values for a grid, of which an axis with one cell may be missing, and what was made of it then.
+ *
+ * @throws {RequestError} if it has another shape, or a number that is not finite in f32
+ */
+export function fittedTo(
+  grid: readonly number[],
+  { shape, values }: NumberArray,
+  path: string,
+): { readonly values: Float32Array; readonly note?: string } {
+  const refuse = refuserOf(`use ${path}`), wanted = shown(grid), found = shown(shape);
+  if (`${thick(shape)}` !== `${thick(grid)}`) refuse(`an array of ${wanted} is wanted`, found);
+  const odd = values.findIndex((value) => !Number.isFinite(value));
+  if (odd >= 0) {
+    const place = shape.map((size, axis) => Math.floor(odd / productOf(shape.slice(axis + 1))) % size);
+    refuse("numbers that f32 can hold are wanted", `${values[odd]} at (${place.join(", ")})`);
+  }
+  return wanted === found ? { values } : { values, note: `${path}: ${found} became ${wanted}` };
+}
