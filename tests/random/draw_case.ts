@@ -5,6 +5,7 @@
  */
 import { definitionOf, flux, insulated, mirror, stencilOf, value, type Wall, type Walls } from "../../mod.ts";
 import { withWalls } from "../../kernels/walls.ts";
+import { reachOf as stencilReach } from "../../kernels/update.ts";
 import { Dice } from "./dice.ts";
 import { drawEquation, type Style } from "./draw_equation.ts";
 import { drawCalls } from "./draw_script.ts";
@@ -104,11 +105,12 @@ function drawBoundary(dice: Dice, { dimensions, boundaries, surface }: RandomCas
 function drawWalls(
   dice: Dice,
   one: Pick<RandomCase, "definition" | "grid" | "boundary">,
-  reach: number,
 ): Pick<RandomCase, "definition" | "grid" | "boundary"> {
   const { definition, grid, boundary } = one, { dimensions, fields, surface, layers } = definition;
   const axes = dimensions === 1 ? [2] : grid.map((_, axis) => axis);
-  const isRoomy = axes.every((axis) => grid[axis]! > reach);
+  const { x, y, z } = stencilReach(stencilOf(definition).update),
+    reaches = dimensions === 2 ? [x, z] : [x, y, z];
+  const isRoomy = axes.every((axis) => grid[axis]! > reaches[axis]!);
   if (surface !== undefined || layers !== undefined || !isRoomy || !dice.chance(0.2)) return one;
   const wall = (): Wall => {
     const g = dice.from(-1, 1), at = dice.oneOf(["face", "centre"] as const);
@@ -158,7 +160,7 @@ export function drawCase(seed: number, { devices, bench, scripts }: DrawOptions)
       grid: drawGrid(dice, drawn, reach),
       boundary: drawBoundary(dice, drawn),
     };
-    const { definition, grid, boundary } = drawWalls(new Dice(seed ^ 0x5a11 + i), open, reach);
+    const { definition, grid, boundary } = drawWalls(new Dice(seed ^ 0x5a11 + i), open);
     const steps = dice.weighted([[1, 1], [1, 2], [2, dice.from(3, 6)], [2, dice.from(7, 16)]]);
     const isLine = definition.dimensions === 1,
       isSurveyed = !isLine && dice.chance(device.endsWith("ranks") || device === "window" ? 0.6 : 0.35);
