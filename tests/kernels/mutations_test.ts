@@ -605,7 +605,7 @@ const SUBJECTS: readonly Subject[] = [
       "cells beyond the ends of x that are not zero": ["x < 0 || x + W > NX) {", "x < 0) {"],
       "tiles of another column": ["(row.stage + 300000 - Y) % 3", "(row.stage + 300001 - Y) % 3"],
       "a tile that is stored one place off": ["X + 2 * ((offset", "X + 2 + 2 * ((offset"],
-      "tiles of the last band that have not moved": ["(table[0] + S * row.step) % W", "table[0] % W"],
+      "tiles of the last band that have not moved": ["(wordAt(0) + S * row.step) % W", "wordAt(0) % W"],
       "an odd number of steps in the arrays of an even one": ["(row.height & 1) == 0", "true"],
       "tiers before the grid left out too long": [
         "max(0, (S - x - W - 2 * S) / S)",
@@ -629,7 +629,7 @@ const SUBJECTS: readonly Subject[] = [
         "let placeOf0_0 = 1 + (its0_0 >> 8u)",
       ],
       "coefficients that do not move": ["w0_0_1 = x0_0_1;", ""],
-      "a coefficient in another's turn": ["= v1_0_0;", "= v0_0_0;"],
+      "profiles of a cell before": [/profiles\[x \+ S \+ cellX/g, "profiles[x + cellX"],
     },
   },
   {
@@ -640,8 +640,8 @@ const SUBJECTS: readonly Subject[] = [
     },
     mutations: {
       "images of tiles that have not moved": [
-        "let moved = (table[0] + S * steps.done) % W",
-        "let moved = table[0]",
+        "let moved = (wordAt(0) + S * steps.done) % W",
+        "let moved = wordAt(0)",
       ],
       "images of F(t − 1) one cell off": ["moved + 1)", "moved + 0)"],
       "images of one axis alone": ["all(cell >= vec3i(0))", "all(cell.yz >= vec2i(4, 0))"],

@@ -1,5 +1,6 @@
 /**
- * Coefficients of a cell in a torre of tiles in three dimensions: what an update makes of materials and axis profiles alone.
+ * Coefficients of a cell in a torre of tiles in three dimensions: what an update makes of materials alone, or of these and axis
+ * profiles. Where there are profiles alone they are read again: they are few, and near.
  *
  * A thread computes them once, where a cell enters the tile, and keeps them as it keeps F. A coefficient in a cell's place is
  * that of the cell S further along x, of which the next tier makes a value; with the tile it moves by S along each form,
@@ -7,8 +8,7 @@
  *
  * @module
  */
-import { layProfiles, profilesOf } from "../../axis_profiles.ts";
-import { type Expression, fold, type ProfileTap, type Tap, tapsIn, TREE } from "../../expression.ts";
+import { type Expression, fold, type Tap, tapsIn, TREE } from "../../expression.ts";
 import type { Layout } from "../../layout.ts";
 import { remembered } from "../../remembered.ts";
 import type { Section } from "../../sections.ts";
@@ -17,6 +17,7 @@ import { onlyExpression, type Update } from "../../update.ts";
 import { declareLayout, LINEAR_THREADS, linearWorkgroups, plus } from "../../wgsl/declare.ts";
 import { declareBuffer, shaderOf } from "../../wgsl/shader.ts";
 import { wgsl } from "../../wgsl/template.ts";
+import { profileElement } from "../profile_storage.ts";
 import { type UpdateWriter, updateWriter } from "../../wgsl/write_update.ts";
 import type { Crossing } from "../storage.ts";
 
@@ -33,7 +34,7 @@ export const coefficientsOf: (
       one.kind === "tap" ? one.plane > 0 : one.kind !== "signal" &&
         ("operands" in one ? one.operands.every(isStill) : true);
     const isMade = (one: Expression): boolean =>
-      one.kind === "tap" || one.kind === "profile" || ("operands" in one && one.operands.some(isMade));
+      one.kind === "tap" || ("operands" in one && one.operands.some(isMade));
     const split = (one: Expression): Expression => {
       if (isStill(one) && isMade(one)) {
         const key = JSON.stringify(one), plane = COEFFICIENT + coefficients.length;
@@ -108,17 +109,6 @@ export function enterMaterials(
   }));
 }
 
-/** Values of a uniform that every device binds: 64 KiB. */
-export const UNIFORM_VALUES = 2 ** 14;
-
-/** The profiles of an update on a grid, as a uniform: storage buffers are few. */
-export function declareProfiles(update: Update, grid: Grid): string {
-  if (profilesOf(update).length === 0) return "";
-  return declareBuffer("profiles", `array<vec4f, ${layProfiles(update, grid).length / 4}>`, {
-    space: "uniform",
-  });
-}
-
 /** How lines find a coefficient in a cell: names of what was loaded of materials, and the cell's indices. */
 interface CoefficientPlace {
   readonly prefix: string;
@@ -133,12 +123,9 @@ export function writeCoefficient(
   coefficient: Expression,
   { prefix, cell, material }: CoefficientPlace,
 ) {
-  const { starts } = layProfiles(update, grid);
-  const profile = ({ profile, axis, offset }: ProfileTap): string => {
-    const at = plus(cell[axis], starts[profile]! + offset);
-    return `profiles[(${at}) >> 2u][(${at}) & 3]`;
-  };
-  const { lines, values } = write({ prefix, tap: material, profile }, [coefficient]);
+  const { lines, values } = write({ prefix, tap: material, profile: profileElement(update, grid, cell) }, [
+    coefficient,
+  ]);
   return { lines, value: values[0]! };
 }
 

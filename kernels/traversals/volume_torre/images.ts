@@ -7,11 +7,11 @@
  */
 import { alongAxes, type Grid, type Problem } from "../../stencils/stencil.ts";
 import { LINEAR_THREADS, linearWorkgroups } from "../../wgsl/declare.ts";
-import { declareBuffer, declareTwin, shaderOf } from "../../wgsl/shader.ts";
+import { declareTwin, shaderOf } from "../../wgsl/shader.ts";
 import { wgsl } from "../../wgsl/template.ts";
 import { imageText } from "../images.ts";
 import { upTo, type VolumeExtent, type VolumePiece } from "./lattice.ts";
-import { declareCells } from "./order.ts";
+import { declareCells, declareTable } from "./order.ts";
 
 /** Cells beyond either end of each axis, and the problem on all of that, among zeros. */
 export function widened(problem: Problem, reach: number): { readonly beyond: Grid; readonly wide: Problem } {
@@ -61,7 +61,7 @@ export function imagesShader(
     @group(0) @binding(0) var<storage, read_write> now0: array<f32>;
     @group(0) @binding(1) var<storage, read_write> before0: array<f32>;
     @group(0) @binding(2) var<uniform> steps: Steps;
-    ${declareBuffer("table", "array<i32>", { space: "storage, read" })}
+    ${declareTable(piece)}
     ${others.join("\n")}
     ${declareCells(piece, extent)}
     // Beyond the grid, and no further than images lie.
@@ -74,7 +74,7 @@ export function imagesShader(
     fn main(@builtin(global_invocation_id) id: vec3u, @builtin(num_workgroups) groups: vec3u) {
       let at = i32(id.x + id.y * groups.x * ${LINEAR_THREADS}u);
       if (at >= ${pairs}) { return; }
-      let moved = (table[0] + S * steps.done) % W;
+      let moved = (wordAt(0) + S * steps.done) % W;
       let first = cellOf(at) + vec3i(moved, 0, 0);
       for (var i = 0; i < 2; i++) {
         ${copy("now", 0)}

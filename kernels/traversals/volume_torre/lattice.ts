@@ -198,7 +198,8 @@ export function tableOf(piece: VolumePiece): Int32Array<ArrayBuffer> {
   const entering = piece.entering.map((elements) =>
     elements.toSorted((p, q) => slotOf(p) - slotOf(q) || placeOf(p) - placeOf(q))
   );
-  const blocksAt = enteringAt(piece, 2), table = new Int32Array(blocksAt + threads), [, nb, nc] = blocks;
+  const blocksAt = enteringAt(piece, 2), [, nb, nc] = blocks;
+  const table = new Int32Array(4 * Math.ceil((blocksAt + threads) / 4));
   // elements that lie beyond the tile along one form first, by their places
   const isEdge = (element: Triple): number => Number(element.filter((value) => value >= tile).length > 1);
   const items = frontOf(piece).flatMap((list, direction) =>

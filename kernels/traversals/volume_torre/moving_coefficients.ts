@@ -68,9 +68,8 @@ export function declareCoefficients({ problem, piece, ahead }: Moving): string {
         )
       );
       return wgsl`
-        let its${name} = table[${places} + thread]; let word${name} = table[${
-        places + roundsOf(piece, parity).length * piece.threads
-      } + thread];
+        let its${name} = wordAt(${places} + thread);
+        let word${name} = wordAt(${places + roundsOf(piece, parity).length * piece.threads} + thread);
         let slotOf${name} = its${name} & 255; let placeOf${name} = its${name} >> 8u;
         let a${name} = word${name} & 255; let b${name} = (word${name} >> 8u) & 255; let c${name} = word${name} >> 16u;
         let x${name} = b${name} + c${name} + ${piece.slope + parity};

@@ -12,7 +12,17 @@ import type { Section } from "../../sections.ts";
 import type { Update } from "../../update.ts";
 import { enterMaterials } from "./coefficients.ts";
 import type { Grid } from "../../stencils/stencil.ts";
-import { enteringAt, type VolumeExtent, type VolumePiece } from "./lattice.ts";
+import { enteringAt, tableOf, type VolumeExtent, type VolumePiece } from "./lattice.ts";
+
+/** The table, and a function that reads it; in a torre's shader a uniform, as storage buffers are few. */
+export function declareTable(piece: VolumePiece, space = "storage, read"): string {
+  const isUniform = space === "uniform",
+    type = isUniform ? `array<vec4i, ${tableOf(piece).length / 4}>` : "array<i32>";
+  return wgsl`
+    ${declareBuffer("table", type, { space })}
+    fn wordAt(i: i32) -> i32 { return table[${isUniform ? "i >> 2u][i & 3" : "i"}]; }
+  `;
+}
 
 /** Functions that tell where a thread's block of a tile is, and where a tile's elements begin in a level. */
 export function declarePlaces(piece: VolumePiece, { first, across: [ny, nz] }: VolumeExtent): string {
@@ -21,7 +31,7 @@ export function declarePlaces(piece: VolumePiece, { first, across: [ny, nz] }: V
     const S = ${slope}; const W = ${width}; const M = ${tile}; const TILES_Y = ${ny}; const TILES_Z = ${nz};
     const THREADS = ${threads};
     fn blockOf(thread: i32) -> vec3i {
-      let packed = table[1 + ${piece.rounds} * THREADS + thread];
+      let packed = wordAt(1 + ${piece.rounds} * THREADS + thread);
       return vec3i(packed & 255, (packed >> 8u) & 255, packed >> 16u);
     }
     fn levelAt(X: i32, Y: i32, Z: i32) -> i32 {
@@ -52,7 +62,7 @@ export function declareCells(piece: VolumePiece, extent: VolumeExtent): string {
       let tile = vec3i(tileOf(forms.x), tileOf(forms.y), tileOf(forms.z));
       let inTile = forms - W * tile; let j = inTile / 2;
       let block = j / vec3i(${pa}, ${pb}, ${pc}); let own = j % vec3i(${pa}, ${pb}, ${pc});
-      let thread = table[${enteringAt(piece, 2)} + (block.x * ${nb} + block.y) * ${nc} + block.z];
+      let thread = wordAt(${enteringAt(piece, 2)} + (block.x * ${nb} + block.y) * ${nc} + block.z);
       let element = (own.x * ${pb} + own.y) * ${pc} + own.z;
       return 2 * (levelAt(tile.y + tile.z, tile.y - tile.x, tile.z - tile.x) + element * THREADS + thread) + inTile.x % 2;
     }
@@ -93,7 +103,7 @@ export function volumeOrder(
               ${declareLayout(its)}
               @group(0) @binding(0) var<storage, read_write> level: array<vec2f>;
               @group(0) @binding(1) var<storage, read_write> canonical: array<f32>;
-              ${declareBuffer("table", "array<i32>")}
+              ${declareTable(piece, "storage, read_write")}
               ${declareCells(piece, extent)}
               @compute @workgroup_size(${LINEAR_THREADS})
               fn main(@builtin(global_invocation_id) id: vec3u, @builtin(num_workgroups) groups: vec3u) {

@@ -18,7 +18,7 @@ import type { PointTable } from "../storage.ts";
 import type { GpuPlan } from "../traversal.ts";
 import { materialElement, materialLayout } from "./coefficients.ts";
 import { spreadOverBanks, type VolumeExtent, type VolumePiece } from "./lattice.ts";
-import { declareCells } from "./order.ts";
+import { declareCells, declareTable } from "./order.ts";
 
 /** More than any thread and number of a cell, and than any thread. */
 const MORE = 2 ** 20, THREAD_NUMBERS = 1024;
@@ -139,7 +139,7 @@ export function sampleShader(
     @group(0) @binding(0) var<storage, read_write> now0: array<f32>;
     @group(0) @binding(1) var<storage, read_write> before0: array<f32>;
     @group(0) @binding(2) var<uniform> group: Group;
-    ${declareBuffer("table", "array<i32>", { space: "storage, read" })}
+    ${declareTable(piece)}
     ${hasMaterials ? declareBuffer("materials", "array<f32>", { space: "storage, read" }) : ""}
     ${declarePoints()}
     ${others.join("\n")}
@@ -157,7 +157,7 @@ export function sampleShader(
       switch its.w % ${MOST_PLANES} {
         ${materials.join("\n")}
         default: {
-          let level = valueOf(its.xyz + vec3i(${beyond.join(", ")}), table[0]);
+          let level = valueOf(its.xyz + vec3i(${beyond.join(", ")}), wordAt(0));
           switch level / ${parts[0]!} {
             ${
     parts.map((_, i) => `${i === 0 ? "default" : `case ${i}`}: { value = now${i}[level % ${parts[0]!}]; }`)

@@ -10,12 +10,21 @@ import { plus } from "../../wgsl/declare.ts";
 import { declarePoints, signalOf } from "../../wgsl/points.ts";
 import { declareBuffer, declareTwin, type Shader, shaderOf } from "../../wgsl/shader.ts";
 import { wgsl } from "../../wgsl/template.ts";
+import { declareProfiles, profileElement } from "../profile_storage.ts";
 import { MAX_BANDS } from "../waves.ts";
-import { COEFFICIENT, coefficientsOf, declareProfiles, writerOf } from "./coefficients.ts";
+import { COEFFICIENT, coefficientsOf, writerOf } from "./coefficients.ts";
 import { declareExchange, exchanged, inSlot } from "./exchange.ts";
-import { type Farsh, formsOf, type Triple, upTo, type VolumeExtent, type VolumePiece } from "./lattice.ts";
+import {
+  cellOf,
+  type Farsh,
+  formsOf,
+  type Triple,
+  upTo,
+  type VolumeExtent,
+  type VolumePiece,
+} from "./lattice.ts";
 import { declareCoefficients, moveCoefficients } from "./moving_coefficients.ts";
-import { declarePlaces } from "./order.ts";
+import { declarePlaces, declareTable } from "./order.ts";
 import { visitTilePoints } from "./points.ts";
 import { EARLY, splitExpression } from "./split_expression.ts";
 
@@ -84,7 +93,7 @@ export function volumeTorreShader(writing: Writing): Shader {
     @group(0) @binding(1) var<storage, read_write> before0: array<vec2f>;
     @group(0) @binding(2) var<uniform> rows: array<Row, ${MAX_BANDS}>;
     ${farsh.map(({ name }) => declareBuffer(name, "array<vec2f>")).join("\n")}
-    ${declareBuffer("table", "array<i32>", { space: "storage, read" })}
+    ${declareTable(piece, "uniform")}
     ${others.join("\n")}
     ${declareExchange(piece, "exchange", phases === 2 ? "f32" : "vec2f")}
     ${piece.isApart ? declareExchange(piece, "held", "f32") : ""}
@@ -93,7 +102,7 @@ export function volumeTorreShader(writing: Writing): Shader {
       ? declareBuffer("materials", "array<f32>", { space: "storage, read" })
       : ""
   }
-    ${declareProfiles(stencil.update, problem.grid)}
+    ${declareProfiles(stencil.update)}
     ${problem.survey !== undefined || readsSignal(stencil.update) ? declarePoints() : ""}
     ${declarePlaces(piece, extent)}
 
@@ -106,7 +115,7 @@ export function volumeTorreShader(writing: Writing): Shader {
       let Z = 3 * (i32(w.x) % ${thirds}) + (row.stage + 300000 - Y) % 3;
       if (Z >= TILES_Z) { return; }
       let X = 2 * ((row.stage + 300000 - Y - Z) / 3 - 100000) + Y + Z;
-      let offset = (table[0] + S * row.step) % W;
+      let offset = (wordAt(0) + S * row.step) % W;
       var x = M * X + offset; let y = M * Y - S; let z = M * Z - S;
       // tiers in which the tile or its front meets the grid, in whole rounds of the loop: a way out of it costs registers
       let begin = max(0, (S - x - W - 2 * S) / S) / AHEAD * AHEAD;
@@ -197,7 +206,7 @@ function declareRound({ piece, farsh, extent, ahead }: Writing, n: number): stri
   // threads without an element load that of the last one
   const thread = isShort ? `min(thread, ${piece.rest - 1})` : "thread";
   return wgsl`
-    let places${n} = table[1 + ${n} * THREADS + thread];
+    let places${n} = wordAt(1 + ${n} * THREADS + thread);
     let slot${n} = places${n} & 255; let to${n} = (places${n} >> 8u) & 4095; let of${n} = i32(u32(places${n}) >> 20u);
     let lane${n} = ${column.text} * ${lane} + ${n - first} * THREADS + ${thread};
     ${
@@ -220,7 +229,7 @@ function farshAt(
 
 /** The lines that make a tier of the tile from the one before; `set`: which of the fronts that were loaded it takes. */
 function writeTier(writing: Writing, set: number): string {
-  const { problem, problem: { stencil: { update } }, piece, ahead } = writing;
+  const { problem, problem: { stencil: { update }, grid }, piece, ahead } = writing;
   const { slope, elements, shared, phases, hasPrevious, threads } = piece,
     rounds = upTo(piece.rounds);
   const { expression } = coefficientsOf(update), { write } = writerOf(update);
@@ -255,11 +264,13 @@ function writeTier(writing: Writing, set: number): string {
       const isSplit = tapsIn([expression]).some((tap) => isOdd(tap) && isOthers(tap));
       const isLate = (tap: Tap): boolean => isSplit && isOdd(tap);
       const parts = isTwice ? splitExpression(expression, isLate) : { early: [], late: expression };
-      return { name: `${i}_${parity}`, at, ...parts };
+      const [x, y, z] = cellOf(element, parity);
+      const cell = [plus("x + S + cellX", x), plus("cellY", y), plus("cellZ", z)] as const;
+      return { name: `${i}_${parity}`, at, cell, ...parts };
     })
   );
   const values = (phase: number): void => {
-    for (const { name, at, early, late } of cells) {
+    for (const { name, at, cell, early, late } of cells) {
       const tap = ({ ago, plane, offset }: Tap): string =>
         plane === EARLY
           ? `a${name}_${offset[0]}`
@@ -268,8 +279,8 @@ function writeTier(writing: Writing, set: number): string {
           : ago === 1
           ? `g${name}`
           : valueAt(at(formsOf(offset)));
-      const isFirst = isTwice && phase === 0;
-      const found = write({ prefix: `e${name}_${phase}_`, tap, signal }, isFirst ? early : [late]);
+      const isFirst = isTwice && phase === 0, profile = profileElement(update, grid, cell);
+      const found = write({ prefix: `e${name}_${phase}_`, tap, signal, profile }, isFirst ? early : [late]);
       lines.push(
         ...found.lines,
         ...found.values.map((value, k) => `let ${isFirst ? `a${name}_${k}` : `n${name}`} = ${value};`),

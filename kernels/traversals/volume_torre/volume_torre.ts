@@ -27,7 +27,6 @@ import {
   type Limitation,
   wrongParameters,
 } from "../../capability.ts";
-import { layProfiles } from "../../axis_profiles.ts";
 import { operationsOf, readsSignal } from "../../update.ts";
 import { isAllZero, type Problem } from "../../stencils/stencil.ts";
 import { type SectionLimits, sectionsOf } from "../../sections.ts";
@@ -40,7 +39,7 @@ import { stepwiseLayout } from "../step_shader.ts";
 import type { Dispatch, ParametersOf, Traversal } from "../traversal.ts";
 import { exceededLimit } from "../workgroup_limits.ts";
 import { extentOf, farshOf, pieceOf, slopeOf, tableOf, upTo } from "./lattice.ts";
-import { materialLayout, materialTaps, UNIFORM_VALUES } from "./coefficients.ts";
+import { materialLayout, materialTaps } from "./coefficients.ts";
 import { imagesShader, widened } from "./images.ts";
 import { volumeOrder } from "./order.ts";
 import { COMMON, type ParameterWords } from "../parameter.ts";
@@ -175,11 +174,7 @@ export const volumeTorre: Traversal = {
     if (needed > REGISTERS) {
       return wrongParameters(`${needed} registers in a workgroup: a multiprocessor has ${REGISTERS}`);
     }
-    const { stencil: { update } } = problem, profiles = layProfiles(update, problem.grid).length;
-    if (profiles > UNIFORM_VALUES) {
-      const message = `${4 * profiles} bytes of axis profiles: a uniform holds ${4 * UNIFORM_VALUES}`;
-      return { kind: "limits", message };
-    }
+    const { stencil: { update } } = problem;
     const layout = stepwiseLayout(problem), { left, farsh } = memoryOf(problem, parameters, limits);
     if (left < 1) {
       return {
@@ -324,9 +319,9 @@ function memoryOf(problem: Problem, parameters: VolumeParameters, limits?: Secti
   const bytes = Math.min(limits?.maxStorageBufferBindingSize ?? Infinity, limits?.maxBufferSize ?? Infinity);
   const { along, across: [ny, nz], length } = extent, row = ny * nz * piece.cells * piece.threads;
   const most = Math.min(along, Math.floor(bytes / (4 * row))), count = Math.ceil(along / most);
-  // one has the table
-  const others = Math.min(1, update.materials.length) + pointBuffers(problem, readsSignal(update)).length;
-  const left = MOST_BUFFERS - 1 - others - 2 * count;
+  const others = Math.min(1, update.materials.length) + profileBuffers(problem).length +
+    pointBuffers(problem, readsSignal(update)).length;
+  const left = MOST_BUFFERS - others - 2 * count;
   const parts = left < 1 ? [length] : upTo(count).map((i) => Math.min(most, along - i * most) * row);
   const { places } = pace(piece, extent, { ...parameters, steps: run });
   return {

@@ -25,7 +25,7 @@ import { readCells } from "../../../devices/cells.ts";
 import { testOnGpu } from "../../../test_on_gpu.ts";
 import { inVolumeTorres, rowsIn, SEED, testRows } from "../../oracle_case.ts";
 import { SURVEY } from "../../point_case.ts";
-import { bounded, clamped, wholeNumberCross, wholeNumberMedium } from "../../whole_numbers.ts";
+import { bounded, clamped, FEW, SIGNS, wholeNumberCross, wholeNumberMedium } from "../../whole_numbers.ts";
 
 const WAVE = bounded(wave(2)), FOURTH = bounded(wave(4)), HEAT = bounded(heat(1)), FAR = bounded(heat(2));
 /** Taps that differ in every direction, off the axes as well. */
@@ -39,6 +39,21 @@ const ASKEW = equation({
       multiply(2, u.at(1)),
       multiply(-1, u.at(0, -1)),
       maximum(u.at(-1, 1), u.at(0, 0, -1)),
+    ),
+  }),
+});
+
+/** Three coefficients, of two materials, one of them beside the cell. */
+const LAYERED = equation({
+  name: "layered",
+  fields: { u: [-4, 3] },
+  materials: { m: SIGNS, n: FEW },
+  step: ({ u, m, n }) => ({
+    u: clamped(
+      99,
+      multiply(m, subtract(u.at(1), u.at(0, -1))),
+      multiply(n.at(0, 1), u.at(0, 0, 1)),
+      multiply(m, n),
     ),
   }),
 });
@@ -72,6 +87,7 @@ testRows(rowsIn(inVolumeTorres, [
 // materials and profiles, at the cell and beside it, that move through memory of their own or take turns with F
 testRows(rowsIn(inVolumeTorres, [
   [wholeNumberCross(), [13, 11, 7], [4, 2, 2, 2, 2, 1, 4, 2], [9, 4]],
+  [LAYERED, [9, 11, 6], [4, 2, 2, 2, 2, 1, 4, 2], [9]],
   [wholeNumberMedium(1), [9, 13, 17], [4, 2, 2, 2, 1, 2, 8, 1], [11]],
   [wholeNumberMedium(2), [13, 9, 11], [4, 2, 2, 2, 2, 1, 4, 1], [5], { sections: 2, areRanges: true }],
   [wholeNumberMedium(1), [3, 17, 5], [14, 1, 1, 14, 2, 1, 4, 1], [5]],
