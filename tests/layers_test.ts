@@ -174,8 +174,7 @@ const OF_ONE = /\b(?:lookahead|farsh|zPerThread|unroll|chunk)\b/g,
 
 /** Who names them outside their traversal's folder. */
 const NAMING = new Set([
-  // the order of torres, rows of points
-  "kernels/traversals/point_lists.ts",
+  // the order of torres
   "kernels/traversals/waves.ts",
   // the papers' formulas, and the chart that draws them
   "models/locality.ts",

@@ -64,13 +64,13 @@ export function beginOf(list: string): string {
 }
 
 /**
- * Adds to what a thread has of an `entry`, and records it; `above`: its first cell, from the entry's lowest z.
+ * Adds to what a thread has of an `entry`, and records it; `above`: its first cell, from the entry's lowest z; `lanes`: its cells.
  *
  * @param value the variable of its cells; `step`: counted from the list's first; `after`: what else is done, with `its` rows;
  *   `isHere`: "… && ", a condition that the thread's cells be of the entry's row
  */
 export function visitRows(
-  zPerThread: number,
+  lanes: number,
   { value, step, after = [], isHere = "" }: {
     readonly value: string;
     readonly step: string;
@@ -78,8 +78,8 @@ export function visitRows(
     readonly isHere?: string;
   },
 ): string {
-  return Array.from({ length: zPerThread }, (_, lane) => {
-    const z = plus("above", lane), cell = zPerThread === 1 ? value : `${value}.${"xyzw"[lane]}`;
+  return Array.from({ length: lanes }, (_, lane) => {
+    const z = plus("above", lane), cell = lanes === 1 ? value : `${value}.${"xyzw"[lane]}`;
     return wgsl`
       if (${isHere}${z} >= 0 && ${z} < entry.z) {
         let rows = points[${HEAD_VECTORS} + entry.w + (${z}) / 2];
