@@ -8,8 +8,6 @@ Deno.test("the tasks export and import: a profile out and back through a packed 
   inDirectory(async (folder) => {
     const t4 = `${folder}/heat.t4.json.gz`, profile = `${folder}/profile.json`;
     const exported = await runTask("export", [
-      "--format",
-      "t4",
       "--profile",
       FIXTURE,
       "--entry",
@@ -50,7 +48,7 @@ Deno.test("a cache cut off is converted, and what was cut off is told", () =>
     const header =
       '{"device_name": "G", "kernel_name": "k", "tune_params_keys": ["x"], "tune_params": {"x": [1, 2]}, ';
     await Deno.writeTextFile(open, `${header}"cache": {\n"1": {"x": 1, "time": 0.5},\n"2": {"x": 2, "ti`);
-    const { code, stdout } = await runCommand("export", ["--format", "t4", "--from", open, "--out", out]);
+    const { code, stdout } = await runCommand("export", ["--from", open, "--out", out]);
     assertEquals(code, 0);
     assert(stdout.includes("the last record was cut off while it was written: left out"), stdout);
     assertEquals(JSON.parse(await Deno.readTextFile(out)).results.length, 1);
@@ -74,6 +72,7 @@ Deno.test("export and import refuse what they cannot read, and write nothing", (
     const out = `${folder}/x.json`, t4 = ["--format", "t4", "--out", out];
     await assertRefused("export", [
       [t4, "Missing option --profile: wanted the profile to export from, or --from FILE"],
+      [["--profile", FIXTURE, "--out", out], `Missing option --format: ${out} does not say which is wanted`],
       [[...t4, "--profile", FIXTURE], "the profile has 4: give --entry N: 1 heat"],
       [[...t4, "--profile", FIXTURE, "--entry", "9"], "wanted a whole number from 1 to 4"],
       [[...t4, "--from", "deno.json"], "Cannot read deno.json: wanted T4 results"],

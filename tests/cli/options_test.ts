@@ -70,7 +70,6 @@ const WRONG: readonly (readonly [request: string, message: string])[] = [
   ["qualify --profile x --numerics --tolerance 5%", "--tolerance with --numerics: no rates are compared"],
   ["report", "Missing option --profile"],
   ["report --profile x --entry 0", "--entry: wanted a whole number of at least 1"],
-  ["export --profile x --out y", "Missing option --format: wanted one of t4, kernel-tuner"],
   ["export --format csv --profile x --out y", "Cannot use --format: wanted one of t4, kernel-tuner"],
   ["export --format t4 --profile x", "Missing option --out"],
   ["export --format t4 --out x --profile y --from z", "Cannot use --profile with --from"],

@@ -50,9 +50,9 @@ Deno.test("a plot is a PNG with its pixels where they belong, a frame, ticks and
     assertEquals(pixel(picture, x, y), [0, 0, 0]);
   }
   // letters: every one that has a shape changes the picture, a space does not
-  const ink = ({ data }: Decoded): number => data.filter((value) => value === 0).length;
+  const ink = ({ data }: Decoded): number => data.filter((value) => value < 128).length;
   const blank = ink(await draw(" "));
-  for (const letter of "0123456789.,-()/=:%abcdefghiklmnopqrstuvwxyzH") {
+  for (const letter of "0123456789.,-()/=:%abcdefghijklmnopqrstuvwxyzH") {
     assert(ink(await draw(letter)) > blank, letter);
   }
 });

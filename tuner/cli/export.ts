@@ -1,6 +1,6 @@
 import { spaceOfEntry } from "../interchange/facet_space.ts";
 import { readInput } from "../interchange/read_input.ts";
-import { readSpace, SPACE_FORMATS, writeSpace } from "../interchange/read_space.ts";
+import { readSpace, SPACE_FORMATS, type SpaceFormat, writeSpace } from "../interchange/read_space.ts";
 import type { RecordedSpace } from "../interchange/recorded_space.ts";
 import { entryRecords } from "../profile/entry_records.ts";
 import { formatCount, formatPlural } from "../format.ts";
@@ -13,9 +13,8 @@ import { RequestError } from "../problem/request_error.ts";
 export const OPTIONS = {
   format: {
     value: "NAME",
-    help: `what to write: ${SPACE_FORMATS.join(" or ")}`,
+    help: `what to write: ${SPACE_FORMATS.join(" or ")} (default: as --out is named, or not what --from is)`,
     read: oneOf(SPACE_FORMATS),
-    required: `one of ${SPACE_FORMATS.join(", ")}`,
   },
   profile: {
     ...profileInput("the profile to export from"),
@@ -30,16 +29,18 @@ export const OPTIONS = {
 
 /** Writes an entry of a profile with all that was measured for it, or converts another tool's file. */
 export const run = command({
-  usage: "deno task export --format NAME --profile FILE --out FILE [OPTIONS]",
+  usage: "deno task export --profile FILE --out FILE [OPTIONS]",
   about: "Writes what was measured in the formats of other auto-tuners.",
   options: OPTIONS,
-}, async ({ format, profile, from, out, ...options }) => {
+}, async ({ profile, from, out, ...options }) => {
   if (profile === undefined && from === undefined) {
     throw new RequestError("Missing option --profile: wanted the profile to export from, or --from FILE");
   }
-  const { space, notes } = profile === undefined
-    ? readSpace(await readInput(from!), from!)
-    : await fromProfile(profile, options);
+  // before anything is read, if it is a profile: only another tool's file has a format itself
+  const named = options.format ?? (profile === undefined ? undefined : formatOf(out));
+  const read = profile === undefined ? readSpace(await readInput(from!), from!) : undefined;
+  const { space, notes } = read ?? await fromProfile(profile!, options);
+  const format = named ?? formatOf(out, read?.format);
   const { notCarried, ...counts } = await writePieces(out, writeSpace(space, format));
   const record = {
     out,
@@ -54,6 +55,19 @@ export const run = command({
   const text = [`Wrote ${out}: ${what}, ${evaluations}`, ...renderLosses(record.notCarried)];
   print(options.json ? record : text);
 });
+
+/** The format of a file that is named for one, else the one that another file has not. */
+function formatOf(out: string, found?: SpaceFormat): SpaceFormat {
+  const name = out.split(/[\\/]/).at(-1)!,
+    isT4 = /\bt4\b/i.test(name),
+    isCache = /cache|kernel.?tuner/i.test(name);
+  if (isT4 !== isCache) return isT4 ? "t4" : "kernel-tuner";
+  if (found !== undefined) return found === "t4" ? "kernel-tuner" : "t4";
+  const wanted = `give --format ${
+    SPACE_FORMATS.join(" or ")
+  }, or a name such as results.t4.json or cache.json`;
+  throw new RequestError(`Missing option --format: ${out} does not say which is wanted: ${wanted}`);
+}
 
 async function fromProfile(
   path: string,

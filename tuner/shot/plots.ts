@@ -4,7 +4,7 @@
  * @module
  */
 import type { Grid } from "../../kernels/stencils/stencil.ts";
-import { type Colour, drawPlot, type PlotAxis } from "../files/picture.ts";
+import { type Colour, drawPlot, type Plot, type PlotAxis } from "../files/picture.ts";
 import type { ShotPlan } from "./shoot.ts";
 
 /** The share of a gather's amplitudes that are not clipped, and the part of a direct wave's from which a field's are. */
@@ -29,12 +29,17 @@ export async function drawGather(
     title,
     across: acrossOf(receivers),
     down: {
-      label: `time (s), amplitude times ${isLine ? "root " : ""}t`,
+      label: "time (s)",
       from: -interval / 2,
       to: (samples - 0.5) * interval,
     },
     size: [Math.min(WIDEST, Math.max(WIDEST / 2, TRACE_WIDTH * traces.length)), HIGHEST],
     colourAt: (right, down) => seismic(valueAt(right, down) / clip, 255),
+    bar: barOf(
+      `amplitude times ${isLine ? "root " : ""}t`,
+      clip * (isLine ? Math.sqrt(interval) : interval),
+      255,
+    ),
   });
 }
 
@@ -58,6 +63,7 @@ export async function drawWave(
     across: { label: "x (m)", from: 0, to: nx * spacing },
     down: { label: "depth (m)", from: 0, to: nz * spacing },
     size: [Math.ceil(nx * scale), Math.ceil(nz * scale)],
+    bar: barOf("amplitude", clip, 245),
     mark: [source[0] / (nx * spacing), source[2] / (nz * spacing)],
     colourAt(right, down) {
       const velocity = at(Math.floor(right * nx), y, Math.floor(down * nz));
@@ -72,6 +78,11 @@ function seismic(value: number, grey: number): Colour {
   const size = Math.round(40 * Math.min(1, Math.abs(value))) / 40, part = Math.min(1, 1.6 * size);
   const pure = grey + part * (255 - 130 * Math.max(0, 2 * size - 1) - grey), other = grey * (1 - part);
   return value > 0 ? [pure, other, other] : [other, other, pure];
+}
+
+/** What the colours of amplitudes up to this size mean, over a medium of this grey. */
+function barOf(label: string, clip: number, grey: number): Required<Plot>["bar"] {
+  return { label, from: -clip, to: clip, colourOf: (value) => seismic(value / clip, grey) };
 }
 
 /** Values between those of a table, by a place from 0 to 1 along both axes. */
