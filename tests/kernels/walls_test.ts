@@ -37,7 +37,7 @@ import {
 import { signalAt } from "../../kernels/update.ts";
 import { absorbing, flux, insulated, mirror, robin, value, withWalls } from "../../kernels/walls.ts";
 import { randomNumbers } from "./random_equation.ts";
-import { inMarches, inSteps, inTorres, testRows } from "./oracle_case.ts";
+import { inMarches, inSteps, inTorres, inVolumeTorres, testRows } from "./oracle_case.ts";
 
 /** The walls at both ends of an axis of a plan, by plane of fields; undefined: periodic. */
 type Sides = readonly (readonly (readonly [Wall, Wall])[] | undefined)[];
@@ -588,4 +588,5 @@ testRows([
   [PAIR, GRID, inMarches([1, 6, 5, 2, 0, 1, 1]), [3, 2]],
   [SUM, GRID, inTorres([1, 4, 1, 2, 5, 2, 1, 99]), [3, 2]],
   [SUM_BEFORE, GRID, inTorres([1, 4, 1, 1, 10, 2, 1, 99]), [3, 2]],
+  [SUM_BEFORE, GRID, inVolumeTorres([4, 2, 2, 2, 2, 1, 4, 2]), [3, 2]],
 ]);
