@@ -240,7 +240,8 @@ for (const example of EXAMPLES) {
     const isHeld = traversal === "diamond-torre" && example.stencil.update.materials.length > 0;
     const all = { ...parameters, ...(isHeld && { packed: 0, held: 1 }) };
     testOnGpu(`${name} is its formula, on the GPU: ${traversal}`, async (gpu) => {
-      for (const boundary of accepted) {
+      // each boundary is another shader; traversals meet them all in periodic_test.ts
+      for (const boundary of THOROUGH ? accepted : accepted.slice(0, 1)) {
         await assertSolves(gpu, example, { grid, boundary, traversal, parameters: all });
       }
     });

@@ -19,6 +19,7 @@ import {
 } from "./oracle_case.ts";
 import { wholeNumberHeat } from "./whole_numbers.ts";
 import { maxAbs } from "../devices/cells.ts";
+import "../own_thread.ts";
 
 for (const delta of HEAT_DELTAS) {
   Deno.test(`the wave of delta ${delta} satisfies the update exactly, and its weights add up to 1`, () => {
@@ -60,7 +61,7 @@ for (const delta of HEAT_DELTAS) {
   Deno.test(`delta ${delta}: CPU workers give the oracle's bits`, async () => {
     const grid: Grid = [7, 5, 11], steps = 9, { update } = heat(delta);
     for (const boundary of ["zero", "periodic"] as const) {
-      const pool = await CpuPool.create({ workers: 2 });
+      const pool = await CpuPool.create({ workers: 1 });
       try {
         const layout = layOut(grid, { pad: [delta, delta, delta] });
         const field = await pool.load({ update, layout, boundary });

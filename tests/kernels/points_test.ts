@@ -47,7 +47,7 @@ testRows([
     sections,
   ): Row => [SECOND, GRID, inTorres([2, 2, 2, 1, 9, 2, 2, 99]), [3, 3], { ...of(0, 2), sections }]),
   // two fields, points of the one that is made last
-  [STAGGERED, [36, 9, 10], inTorres([1, 4, 1, 2, 5, 2, 1, 99, 0]), [1, 1], {
+  [STAGGERED, [36, 9, 10], inTorres([1, 4, 1, 1, 10, 2, 1, 99, 0]), [1, 1], {
     ...of(1),
     sections: 2,
     areRanges: true,

@@ -20,6 +20,7 @@ import { GpuField } from "../../tuner/devices/gpu/gpu_field.ts";
 import { gatherCells, readCells } from "../devices/cells.ts";
 import { testOnGpu } from "../test_on_gpu.ts";
 import { initialCells } from "./oracle_case.ts";
+import "../own_thread.ts";
 
 const STEPS = 5, SEED = 7;
 
@@ -136,7 +137,7 @@ Deno.test("several steps in one pass refuse a signal", () => {
 });
 
 Deno.test("a signal in every traversal of the CPU that accepts it equals an f64 loop", async () => {
-  const pool = await CpuPool.create({ workers: 2 }), seen: string[] = [];
+  const pool = await CpuPool.create({ workers: 1 }), seen: string[] = [];
   for (const problem of [CUBE, LINE]) {
     const { grid, boundary, stencil: { update } } = problem, isLine = problem === LINE;
     for (const traversal of CPU_TRAVERSALS) {

@@ -68,7 +68,7 @@ testRows(rowsIn(inTorres, [
   [YEE, [9, 5, 6], [2, 4, 1, 1, 6, 4, 1, 0, 1], [7]], // each chunk loads what it reads
   [YEE, [23, 3, 5], [1, 4, 4, 1, 5, 4, 1, 100, 0], [17]], // Ny is smaller than what fields' tiles cover
   [YEE, [5, 17, 7], [1, 4, 1, 4, 2, 2, 2, 1, 1], [9, 2]], // the last steps of each run are done singly
-  [wholeNumberStaggered(), [11, 7, 6], [1, 4, 1, 2, 3, 4, 1, 99, 0], [2, 1]], // S = 3
+  [wholeNumberStaggered(), [11, 7, 6], [1, 4, 1, 1, 6, 4, 1, 99, 0], [2, 1]], // S = 3
   [wholeNumberProfiledPair(), [13, 5, 6], [2, 4, 2, 1, 6, 4, 1, 100], [9]],
   [twin, [19, 5, 7], [1, 4, 2, 1, 7, 2, 4, 1], [9]],
   [twin, [11, 6, 5], [2, 4, 1, 2, 3, 2, 1, 1], [9]],
@@ -80,6 +80,7 @@ testRows(
   rowsIn(inTorres, [
     [YEE, [13, 11, 7], [2, 6, 1, 2, 4, 8, 1, 99, 1], [7]],
     [twin, [13, 7, 9], [2, 4, 1, 2, 5, 8, 1, 99], [5, 4]],
+    [wholeNumberStaggered(), [11, 7, 6], [1, 4, 1, 2, 3, 4, 1, 99, 0], [2, 1]],
     [packed(crossed, 1, 2), [7, 9, 11], [1, 4, 1, 2, 6, 2, 1, 99, 2], [5]],
     [YEE, [11, 7, 5], [2, 4, 1, 1, 5, 8, 2, 0, 0], [9]],
     [wholeNumberStaggered(), [7, 13, 5], [1, 4, 1, 1, 5, 2, 2, 1, 1], [3]],
