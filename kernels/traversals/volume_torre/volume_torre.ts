@@ -18,6 +18,8 @@
  * x than the first ones, where o is S times the steps that are done, modulo W: a buffer holds o. So a band may have any
  * number of tiers. A level of F(t − 1) has its cells S further along x, as the tile's registers do.
  *
+ * `coefficients.ts` describes how materials move with tiles, `points.ts` sources and receivers, `images.ts` other ends.
+ *
  * @module
  */
 import {
