@@ -588,5 +588,5 @@ testRows([
   [PAIR, GRID, inMarches([1, 6, 5, 2, 0, 1, 1]), [3, 2]],
   [SUM, GRID, inTorres([1, 4, 1, 2, 5, 2, 1, 99]), [3, 2]],
   [SUM_BEFORE, GRID, inTorres([1, 4, 1, 1, 10, 2, 1, 99]), [3, 2]],
-  [SUM_BEFORE, GRID, inVolumeTorres([4, 2, 2, 2, 2, 1, 4, 2]), [3, 2]],
+  [SUM_BEFORE, GRID, inVolumeTorres([4, 2, 2, 2, 2, 1, 4, 1]), [3, 2]],
 ]);
