@@ -12,12 +12,17 @@ import type { Section } from "../../sections.ts";
 import type { Update } from "../../update.ts";
 import { enterMaterials } from "./coefficients.ts";
 import type { Grid } from "../../stencils/stencil.ts";
-import { enteringAt, tableOf, type VolumeExtent, type VolumePiece } from "./lattice.ts";
+import { enteringAt, type VolumeExtent, type VolumePiece } from "./lattice.ts";
 
-/** The table, and a function that reads it; in a torre's shader a uniform, as storage buffers are few. */
+/**
+ * The table, and a function that reads it; in a torre's shader a uniform, as storage buffers are few. Tiles whose registers
+ * fit a multiprocessor have tables that fit its 64 KiB.
+ */
 export function declareTable(piece: VolumePiece, space = "storage, read"): string {
   const isUniform = space === "uniform",
-    type = isUniform ? `array<vec4i, ${tableOf(piece).length / 4}>` : "array<i32>";
+    type = isUniform
+      ? `array<vec4i, ${Math.ceil((enteringAt(piece, 2) + piece.threads) / 4)}>`
+      : "array<i32>";
   return wgsl`
     ${declareBuffer("table", type, { space })}
     fn wordAt(i: i32) -> i32 { return table[${isUniform ? "i >> 2u][i & 3" : "i"}]; }
