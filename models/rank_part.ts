@@ -13,7 +13,16 @@ import {
   shortBoundary,
 } from "../kernels/stencils/stencil.ts";
 import { ghostWidths, planesOf } from "../kernels/update.ts";
-import { AXES, type Axis, decompose, type Extent, gridOf, neighbourOf, type Parts } from "./decomposition.ts";
+import {
+  AXES,
+  type Axis,
+  cut,
+  decompose,
+  type Extent,
+  gridOf,
+  neighbourOf,
+  type Parts,
+} from "./decomposition.ts";
 
 /** How the ranks share a grid. */
 export interface RankPlan {
@@ -82,6 +91,55 @@ export function planAlongX(
     size: [count, ny, nz],
   }));
   return { parts: [slices.length, 1, 1], exchangeEvery, extents };
+}
+
+/**
+ * The same with each rank's part cut along x for two devices of its own; ranks beside each other along y and z are cut
+ * alike.
+ *
+ * @param fractions of each rank, what the first device computes of its part
+ * @returns undefined where the parts would be thinner than their ghost zones
+ */
+export function planForPairs(
+  problem: Problem,
+  { parts: [px, py, pz], exchangeEvery, extents }: RankPlan,
+  fractions: readonly number[],
+): RankPlan | undefined {
+  const [[thinnest]] = ghostWidths(problem.stencil.update, exchangeEvery), least = Math.max(1, thinnest);
+  const layers = Array.from({ length: px }, (_, x) => {
+    const first = x * py * pz, beside = fractions.slice(first, first + py * pz);
+    return cut(
+      extents[first]!.size[0],
+      pairOf(beside.reduce((sum, one) => sum + one) / beside.length),
+      least,
+    );
+  });
+  if (layers.includes(undefined)) return undefined;
+  const fine = layers.flatMap((starts, x) =>
+    [0, 1].flatMap((device) =>
+      extents.slice(x * py * pz, (x + 1) * py * pz).map(({ low, size }): Extent => ({
+        low: [low[0] + starts![device]!, low[1], low[2]],
+        size: [starts![device + 1]! - starts![device]!, size[1], size[2]],
+      }))
+    )
+  );
+  return { parts: [2 * px, py, pz], exchangeEvery, extents: fine };
+}
+
+function pairOf(fraction: number): readonly [number, number] {
+  return [fraction, 1 - fraction];
+}
+
+/** The part of a plan in which each rank has `each` parts along x: that of number `of` of a rank. */
+export function partNumber(rank: number, { parts: [, py, pz] }: RankPlan, each: number, of: number): number {
+  const inLayer = py * pz;
+  return (Math.floor(rank / inLayer) * each + of) * inLayer + rank % inLayer;
+}
+
+/** The rank to which a part of such a plan belongs. */
+export function rankOfPart(part: number, { parts: [, py, pz] }: RankPlan, each: number): number {
+  const inLayer = py * pz;
+  return Math.floor(part / inLayer / each) * inLayer + part % inLayer;
 }
 
 export function partOfRank(

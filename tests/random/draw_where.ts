@@ -9,7 +9,7 @@ import { plannedProblem } from "../../kernels/planned_problem.ts";
 import type { Problem } from "../../kernels/stencils/stencil.ts";
 import { TRAVERSALS } from "../../kernels/traversals/all.ts";
 import type { DeviceLimits, Parameters, Traversal } from "../../kernels/traversals/traversal.ts";
-import { partOfRank, planOf, problemOfRank } from "../../models/rank_part.ts";
+import { partNumber, partOfRank, planForPairs, planOf, problemOfRank } from "../../models/rank_part.ts";
 import { LLVMPIPE } from "../../models/gpu_record.ts";
 import type { Configuration, Share } from "../../tuner/configuration.ts";
 import { sharesOf } from "../../tuner/shares.ts";
@@ -20,7 +20,16 @@ import { type LimitedGpu, problemOf } from "./machines.ts";
 import type { RandomCase, Where } from "./random_case.ts";
 
 /** What computes: one device or several. */
-export type Device = "cpu" | "gpu" | "both" | "sections" | "buffers" | "window" | "cpu-ranks" | "gpu-ranks";
+export type Device =
+  | "cpu"
+  | "gpu"
+  | "both"
+  | "sections"
+  | "buffers"
+  | "window"
+  | "cpu-ranks"
+  | "gpu-ranks"
+  | "both-ranks";
 
 export const DEVICES: readonly Device[] = [
   "cpu",
@@ -31,6 +40,7 @@ export const DEVICES: readonly Device[] = [
   "window",
   "cpu-ranks",
   "gpu-ranks",
+  "both-ranks",
 ];
 
 /** What devices allow. */
@@ -254,14 +264,28 @@ function decide(dice: Dice, one: Undecided, device: Device, bench: Bench): Where
       }
       // falls through: a window in a rank
     case "cpu-ranks":
-    case "gpu-ranks": {
+    case "gpu-ranks":
+    case "both-ranks": {
       const parts = device === "window"
         ? [1, 1, 1]
         : dice.oneOf([[1, 1, 1], [2, 1, 1], [1, 2, 1], [1, 1, 2], [3, 1, 1], [2, 2, 1], [2, 1, 2]]);
       const rates = Array.from({ length: parts.reduce((a, b) => a * b) }, () => dice.from(1, 2));
       const plan = planOf(problem, { parts: parts as [number, number, number], exchangeEvery, rates });
       if (plan === undefined) return undefined;
+      const fraction = dice.oneOf([0.25, 0.5, 0.6]), all = rates.map(() => fraction);
+      const fine = device === "both-ranks" ? planForPairs(problem, plan, all) : plan;
+      if (fine === undefined) return undefined;
       const configurations = rates.map((_, rank): Configuration | undefined => {
+        if (device === "both-ranks") {
+          const [near, far] = [0, 1].map((of) => {
+            const part = partOfRank(problem, fine, partNumber(rank, plan, 2, of));
+            return { ...problemOfRank(problem, fine, part), isPart: true };
+          });
+          const cpu = drawCpuWay(dice, near!, { workers, fuses }),
+            way = drawGpuWay(dice, far!, limits!, bench);
+          const share = { cpuSlices: 100 * fraction, gpuSlices: 100 - 100 * fraction, exchangeEvery };
+          return way && cpu && { ...way, share: { ...share, cpuWorkers: workers, cpu } };
+        }
         const part = partOfRank(problem, plan, rank),
           local = { ...problemOfRank(problem, plan, part), isPart: true },
           [cells] = local.grid;

@@ -241,7 +241,8 @@ class RankMachine implements Machine {
     if (plan === undefined) {
       throw new RangeError("Cannot share the grid: parts are thinner than their ghost zones");
     }
-    const pool = usesGpu ? undefined : await CpuPool.create({ workers });
+    const usesCpu = configurations[0]!.share.cpuWorkers > 0;
+    const pool = usesCpu ? await CpuPool.create({ workers }) : undefined;
     try {
       const device = {
         gpu: usesGpu ? await GpuDevice.borrow(gpu!.device, { timeoutMs: TIMEOUT_MS }) : undefined,

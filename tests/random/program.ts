@@ -90,9 +90,11 @@ function rankLines(
   return [
     `const configurations = ${json(configurations)} as any;`,
     `const plan = planOf(plannedProblem(problem), ${json({ parts, exchangeEvery, rates })} as any)!;`,
-    usesGpu
-      ? `const its: any = { gpu: await GpuDevice.borrow(device, { timeoutMs: 600000 }), cpuPool: undefined };`
-      : `const its: any = { gpu: undefined, cpuPool: await CpuPool.create({ workers: ${workers} }) };`,
+    `const its: any = { gpu: ${
+      usesGpu ? "await GpuDevice.borrow(device, { timeoutMs: 600000 })" : "undefined"
+    }, cpuPool: ${
+      configurations[0]!.share.cpuWorkers > 0 ? `await CpuPool.create({ workers: ${workers} })` : "undefined"
+    } };`,
     `const worlds = localWorlds(${rates.length});`,
     `const open = (from?: Blob) => Promise.all(worlds.map((world, rank) => openOnRanks(plannedProblem(problem), { world, device: its, profiles: [], plan, choose: () => configurations[rank], from })));`,
     `let ranks = await open();`,

@@ -5,6 +5,7 @@ import { life } from "../../kernels/stencils/life.ts";
 import { CpuPool } from "../../tuner/devices/cpu/wasm_workers.ts";
 import { createSolver } from "../../tuner/solver/create_solver.ts";
 import type { Snapshot } from "../../tuner/solver/snapshots.ts";
+import { SolverError } from "../../tuner/solver/solver_error.ts";
 import type { Solver, SolverOptions } from "../../tuner/solver/solver.ts";
 import { localWorlds, openRank } from "./local_world.ts";
 import type { Configuration } from "../../tuner/configuration.ts";
@@ -244,7 +245,7 @@ Deno.test("createSolver takes a world: ranks give the bits that one gives, on ra
   }));
   assertEquals(found[0], expected);
   assertEquals(found[1], [new Float32Array(), new Float32Array(), [], 8, new Float32Array(), []]);
-  for (const options of [{ refine: true }, { configuration: {} }, { buffers: [] }] as SolverOptions[]) {
+  for (const options of [{ refine: true }, { buffers: [] }] as unknown as SolverOptions[]) {
     const [name] = Object.keys(options);
     await assertRejects(
       () => createSolver(problem, { world: worlds[0]!, ...options }),
@@ -324,4 +325,81 @@ testOnGpu("ranks on a GPU agree with the oracle bit for bit, the torre too", asy
       share: { cpuSlices: 0, gpuSlices, exchangeEvery: 1, cpuWorkers: 0 },
     }));
   }
+});
+
+testOnGpu("each rank has a GPU and CPU workers: the oracle's bits; and one has a window", async (gpu) => {
+  const cpuPool = await CpuPool.create({ workers: 1 }), device = { gpu, cpuPool };
+  const both = ({ grid: [nx] }: Pick<RankCase, "grid">): Configuration => ({
+    traversal: "stepwise",
+    parameters: { threadsZ: 8, threadsY: 2, threadsX: 1 },
+    share: {
+      cpuSlices: Math.floor(nx / 3),
+      gpuSlices: nx - Math.floor(nx / 3),
+      exchangeEvery: 1,
+      cpuWorkers: 1,
+    },
+  });
+  const mixed: readonly RankCase[] = [
+    {
+      stencil: life(),
+      grid: [21, 11, 8],
+      boundary: "zero",
+      parts: [2, 2, 1],
+      exchangeEvery: 2,
+      runs: [7, 4],
+    },
+    {
+      stencil: wholeNumberWave(4),
+      grid: [19, 13, 9],
+      boundary: "periodic",
+      parts: [1, 2, 1],
+      exchangeEvery: 2,
+      runs: [2, 3],
+    },
+    { ...PROFILED, grid: [17, 10, 13] },
+  ];
+  for (const one of mixed) await assertRanksEqualOracle(one, device, both);
+  const thin = { ...mixed[0]!, grid: [6, 11, 8] } as const;
+  await assertRejects(
+    () => onRanks(thin, device, () => Promise.resolve(), both),
+    SolverError,
+    "thinner than their",
+  );
+  let opened = 0;
+  const some = (part: Pick<RankCase, "grid">): Configuration => {
+    const { share, ...how } = both(part);
+    return opened++ > 0
+      ? { ...how, share }
+      : { ...how, share: { ...share, cpuSlices: 0, gpuSlices: part.grid[0] } };
+  };
+  await assertRejects(
+    () => onRanks(mixed[0]!, device, () => Promise.resolve(), some),
+    SolverError,
+    "all or none",
+  );
+  // a program asks for it
+  const problem = { stencil: life(), grid: [12, 9, 8], boundary: "zero", steps: 6 } as const,
+    fields: Float32Array[] = [];
+  for (const worlds of [localWorlds(2), [undefined]]) {
+    const options = { device: gpu.device, configuration: both({ grid: [12, 9, 8] }), exchangeEvery: 2 };
+    const { exchangeEvery: _, ...alone } = options;
+    const [field] = await Promise.all(worlds.map(async (world) => {
+      await using solver = await createSolver(problem, world ? { ...options, world } : alone);
+      await solver.initialise();
+      await solver.run(7);
+      return await solver.read();
+    }));
+    fields.push(field!);
+  }
+  assertEquals(fields[0], fields[1]);
+  // a window in a rank, beside one that lies on the GPU as a whole
+  opened = 0;
+  const window = ({ grid: [gpuSlices] }: Pick<RankCase, "grid">): Configuration => {
+    const { share: _, ...how } = both({ grid: [3, 1, 1] }),
+      share = { cpuSlices: 0, gpuSlices, exchangeEvery: 1 };
+    const memory = opened++ > 0 ? {} : { deviceMemory: 60_000 };
+    return { ...how, share: { ...share, cpuWorkers: 0, ...memory } };
+  };
+  await assertRanksEqualOracle({ ...mixed[0]!, parts: [1, 2, 1] }, device, window);
+  cpuPool.dispose();
 });

@@ -28,7 +28,7 @@ import { type Choice, chooseConfiguration } from "../profile/choose.ts";
 import { ownProfile } from "../profile/own_profile.ts";
 import type { Profile } from "../profile/profile_types.ts";
 import { FieldSolver } from "./field_solver.ts";
-import { ANY_POINTS, bytesOf, openDeviceOf, openOnRanks } from "./open_on_ranks.ts";
+import { ANY_POINTS, bytesOf, openDeviceOf, openOnRanks, scaledTo } from "./open_on_ranks.ts";
 import { type Contender, Refinement } from "./refinement.ts";
 import type { Solver, SolverOptions } from "./solver.ts";
 import { failingAs, SolverError } from "./solver_error.ts";
@@ -178,7 +178,7 @@ function checked(given: unknown = {}): SolverOptions & { readonly timeoutMs: num
   }
   const { world, decompose, exchangeEvery } = options, isAmongRanks = (world?.size ?? 1) > 1;
   const unwanted = isAmongRanks
-    ? { configuration, buffers, refine: refine || undefined }
+    ? { buffers, refine: refine || undefined }
     : world === undefined
     ? { decompose, exchangeEvery }
     : {};
@@ -217,11 +217,13 @@ async function openInWorld(
   problem: Problem,
   options: SolverOptions & { readonly world: World },
 ): Promise<Solver> {
-  const { world, decompose: parts, exchangeEvery, from } = options;
+  const { world, decompose: parts, exchangeEvery, from, configuration } = options;
+  const choose = configuration && (({ grid: [slices] }: Problem) => scaledTo(configuration, slices));
   const device = await failingAs("create the solver", () => openDeviceOf(world, options));
   try {
     const { profile: profiles } = await knownOf(device.gpu?.device ?? null, options.profile);
-    return await openOnRanks(problem, { world, device, profiles, parts, exchangeEvery, from });
+    const its = { world, device, profiles, parts, exchangeEvery, from, ...(choose && { choose }) };
+    return await openOnRanks(problem, its);
   } catch (error) {
     device[Symbol.dispose]();
     throw error;

@@ -6,6 +6,7 @@ import { GpuDevice } from "../devices/gpu/gpu_device.ts";
 import { problemHere, SharedField } from "../devices/shared/shared_field.ts";
 import type { RankDevice, World } from "../devices/world.ts";
 import { countCores } from "../platform.ts";
+import { isShared, uses, withinCores } from "../shares.ts";
 import { windowOf } from "../problem/resolve_problem.ts";
 import { type Choice, chooseConfiguration } from "../profile/choose.ts";
 import type { Profile } from "../profile/profile_types.ts";
@@ -101,21 +102,40 @@ export async function openOnRanks(
 /** Opens what this rank computes with, as a solver's options say. */
 export async function openDeviceOf(
   world: World,
-  { device: given, deviceMemory, timeoutMs, workerUrl }: SolverOptions,
+  { device: given, configuration, deviceMemory, timeoutMs, workerUrl }: SolverOptions,
 ): Promise<RankDevice & Disposable> {
   const time = timeoutMs === undefined ? {} : { timeoutMs };
-  if (given === undefined && world.openDevice) return await world.openDevice({ deviceMemory });
-  const gpu = given === undefined
-    ? await GpuDevice.open(time)
-    : given === null
-    ? undefined
-    : await GpuDevice.borrow(given, time);
-  if (gpu !== undefined) {
-    return { gpu, cpuPool: undefined, deviceMemory, [Symbol.dispose]: () => gpu[Symbol.dispose]() };
-  }
-  if (world.openDevice) return await world.openDevice({ noGpu: true });
+  const { share } = configuration === undefined ? {} : withinCores(configuration);
+  const wantsGpu = given !== null && (share === undefined || uses(share, "gpu"));
   // the ranks may all be on this machine
-  const workers = Math.max(1, Math.floor(countCores() / world.size));
-  const cpuPool = await CpuPool.create({ workers, ...(workerUrl && { workerUrl }) });
-  return { gpu: undefined, cpuPool, [Symbol.dispose]: () => cpuPool.dispose() };
+  const own = Math.max(1, Math.floor(countCores() / world.size));
+  const openPool = (workers = own) => CpuPool.create({ workers, ...(workerUrl && { workerUrl }) });
+  if (given == null && world.openDevice && (share === undefined || !isShared(share))) {
+    const workers = share !== undefined && !wantsGpu ? { cpuWorkers: share.cpuWorkers } : {};
+    return await world.openDevice({ deviceMemory, noGpu: !wantsGpu, ...workers });
+  }
+  const gpu = !wantsGpu
+    ? undefined
+    : given === undefined
+    ? await GpuDevice.open(time)
+    : await GpuDevice.borrow(given!, time);
+  try {
+    const isOnCpu = gpu === undefined || (share !== undefined && uses(share, "cpu"));
+    const cpuPool = isOnCpu ? await openPool(share?.cpuWorkers || undefined) : undefined;
+    const dispose = (): void => {
+      cpuPool?.dispose();
+      gpu?.[Symbol.dispose]();
+    };
+    return { gpu, cpuPool, deviceMemory, [Symbol.dispose]: dispose };
+  } catch (error) {
+    gpu?.[Symbol.dispose]();
+    throw error;
+  }
+}
+
+/** The same configuration for a part of so many slices: each device has as large a part of it. */
+export function scaledTo(configuration: Configuration, slices: number): Configuration {
+  const scaled = withinCores(configuration), { share, share: { cpuSlices: cpu, gpuSlices: gpu } } = scaled;
+  const cpuSlices = Math.round(slices * cpu / (cpu + gpu));
+  return { ...scaled, share: { ...share, cpuSlices, gpuSlices: slices - cpuSlices } };
 }

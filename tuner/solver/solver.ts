@@ -35,8 +35,8 @@ export interface SolverOptions {
   readonly deviceMemory?: number;
   /**
    * The ranks that compute the grid together, each a part: what `openWorld` of `@facet/facet/ranks` returns. Every rank makes
-   * the same calls with the same arguments; what they return is rank 0's, and empty on the others. Not with `buffers`,
-   * `configuration` and `refine`. @default {this process alone}
+   * the same calls with the same arguments; what they return is rank 0's, and empty on the others. `configuration` then says
+   * how each computes its part; `buffers` and `refine` are not wanted. @default {this process alone}
    */
   readonly world?: World;
   /** Of several ranks, parts along each axis. @default {those that are measured and predicted to be fastest} */

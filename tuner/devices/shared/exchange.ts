@@ -68,6 +68,8 @@ export class Exchanges {
     readonly plan: RankPlan,
     readonly parts: readonly NumberedPart[],
     readonly world: World,
+    /** The rank that computes a part. @default {this one: all parts are here} */
+    readonly rankOf: (part: number) => number = () => world.rank,
     isWhole = false,
   ) {
     const isHere = new Set(parts.map(({ number }) => number));
@@ -164,7 +166,8 @@ export class Exchanges {
     isPacked();
     await Promise.all(sides.map(async ({ rank, axis, side, kept }, i) => {
       if (kept !== undefined) {
-        await world.finish(pieces[i]!.map((cells) => world.send(rank, 2 * axis + side, cells)));
+        const tag = tagOf(rank, axis, 1 - side);
+        await world.finish(pieces[i]!.map((cells) => world.send(this.rankOf(rank), tag, cells)));
         return;
       }
       const { promise, resolve: taken } = Promise.withResolvers<void>();
@@ -187,11 +190,19 @@ export class Exchanges {
         const { promise } = run.meeting(`${leg} ${number} ${axis} ${side}`);
         return { boxes, ...await run.unlessFailed(promise) };
       }
-      // what the neighbour at the low end sends goes to its high end
-      await world.finish(kept.map((piece) => world.receive(rank, 2 * axis + 1 - side, piece)));
+      const tag = tagOf(number, axis, side);
+      await world.finish(kept.map((piece) => world.receive(this.rankOf(rank), tag, piece)));
       return { boxes, pieces: kept };
     }));
   }
+}
+
+/** Tags of a part that are no exchange's: what is gathered. */
+export const TAGS = 8;
+
+/** The tag of what arrives at a side of a part. */
+function tagOf(part: number, axis: number, side: number): number {
+  return TAGS * part + 2 * axis + side;
 }
 
 /** Sets what has arrived. @returns nanoseconds that it took */

@@ -33,7 +33,7 @@ export class GatheredPoints {
   /** Makes the parts add and record from now on; what was not collected is forgotten. */
   async watch(points: WatchedPoints | undefined): Promise<void> {
     const { world, parts } = this, places = parts.map(({ place }) => place);
-    if (this.plan.extents.length === 1) return await parts[0]!.watch(points);
+    if (world.size === 1 && parts.length === 1) return await parts[0]!.watch(points);
     [this.#points, this.#kept, this.#start] = [points, [], this.#step];
     const isKept = world.size > 1, its = points && this.#rowsOf(points.recorded, world.rank);
     const each = points && pointsOfParts(
@@ -65,7 +65,7 @@ export class GatheredPoints {
   /** The values that cells have now, on every rank. */
   async sample(cells: readonly Point[]): Promise<Float32Array> {
     const { world } = this, values = new Float32Array(cells.length);
-    if (this.plan.extents.length === 1) return await this.parts[0]!.sample(cells);
+    if (world.size === 1 && this.parts.length === 1) return await this.parts[0]!.sample(cells);
     for (const part of this.parts) {
       const { points, rows } = pointsIn(cells, part.place, true);
       const found = points.length === 0 ? [] : await part.sample(points);

@@ -3,13 +3,25 @@ import type { FieldStart } from "../../../kernels/initial_field.ts";
 import type { Point } from "../../../kernels/points.ts";
 import { cellsOf, type Problem } from "../../../kernels/stencils/stencil.ts";
 import { AXES, type Axis, type Extent, gridOf } from "../../../models/decomposition.ts";
-import { type Box, firstOf, partOfRank, problemOfRank, type RankPlan } from "../../../models/rank_part.ts";
+import {
+  type Box,
+  firstOf,
+  partNumber,
+  partOfRank,
+  planAlongX,
+  planForPairs,
+  problemOfRank,
+  rankOfPart,
+  type RankPlan,
+} from "../../../models/rank_part.ts";
+import { configurationOf, isShared, sharesOf } from "../../shares.ts";
 import { type Comparison, joinComparisons } from "../comparison.ts";
 import type { Submission } from "../gpu/gpu_device.ts";
 import type { GpuField } from "../gpu/gpu_field.ts";
 import type { HeldProfiles } from "../held_profiles.ts";
 import type { WatchedPoints } from "../points.ts";
 import type { Reference } from "../reference.ts";
+import { RunFailure } from "../run_failure.ts";
 import { aloneWorld, type World } from "../world.ts";
 import { Exchanges, type PartTimes, type Steps } from "./exchange.ts";
 import { GatheredPoints } from "./gathered_points.ts";
@@ -76,17 +88,23 @@ export class SharedField implements Disposable {
   /** Steps that the ghost zones are still good for. */
   #fresh: number;
 
-  /** @param parts the devices' of this process, in the order of their slices */
+  /**
+   * @param parts the devices' of this process, in the order of their slices
+   * @param plan how all parts share the grid
+   * @param ranks how the ranks do, each with as many parts along x
+   */
   private constructor(
     readonly problem: Problem,
     readonly parts: readonly PartField[],
     readonly plan: RankPlan,
     readonly world: World,
+    readonly ranks: RankPlan,
   ) {
     this.#fresh = plan.exchangeEvery;
-    const numbered = parts.map((field, i) => ({ field, number: this.#isAmongRanks ? world.rank : i }));
-    this.#exchanges = new Exchanges(problem, plan, numbered, world);
-    this.#points = new GatheredPoints(world, problem, plan, parts);
+    const { length: each } = parts;
+    const numbered = parts.map((field, i) => ({ field, number: partNumber(world.rank, ranks, each, i) }));
+    this.#exchanges = new Exchanges(problem, plan, numbered, world, (part) => rankOfPart(part, ranks, each));
+    this.#points = new GatheredPoints(world, problem, ranks, parts);
   }
 
   /**
@@ -96,13 +114,35 @@ export class SharedField implements Disposable {
    * @throws {RunFailure} if the devices or the share do not allow it
    */
   static async create(problem: Problem, options: ShareOptions, sharing?: Sharing): Promise<SharedField> {
+    const { world, plan: ranks } = sharing ?? {
+      world: aloneWorld(),
+      plan: planAlongX(problem, [problem.grid[0]], 1),
+    };
     if (sharing === undefined) {
       const plan = planOfShare(problem, options.configuration.share);
-      return new SharedField(problem, await makeParts(problem, options), plan, aloneWorld());
+      return new SharedField(problem, await makeParts(problem, options), plan, world, ranks);
     }
-    const { world, plan } = sharing, part = partOfRank(problem, plan, world.rank);
-    const parts = await makeParts(problemHere(problem, sharing), options, { part, whole: problem.grid });
-    return new SharedField(problem, parts, plan, world);
+    const { configuration, configuration: { share } } = options, its = sharesOf(configuration);
+    const plan = await finePlan(
+      problem,
+      sharing,
+      isShared(share) ? share.cpuSlices / (share.cpuSlices + share.gpuSlices) : 0,
+    );
+    const parts: PartField[] = [];
+    try {
+      for (const [i, one] of its.entries()) {
+        const part = partOfRank(problem, plan, partNumber(world.rank, ranks, its.length, i));
+        const local = { ...problemOfRank(problem, plan, part), isPart: true };
+        const alone = its.length === 1 ? configuration : configurationOf([{ ...one, slices: local.grid[0] }]);
+        parts.push(
+          ...await makeParts(local, { ...options, configuration: alone }, { part, whole: problem.grid }),
+        );
+      }
+      return new SharedField(problem, parts, plan, world, ranks);
+    } catch (error) {
+      for (const part of parts) part[Symbol.dispose]();
+      throw error;
+    }
   }
 
   get #isAmongRanks(): boolean {
@@ -127,7 +167,7 @@ export class SharedField implements Disposable {
   /** The cells of the whole grid that this process computes. */
   get own(): Extent {
     return this.#isAmongRanks
-      ? this.plan.extents[this.world.rank]!
+      ? this.ranks.extents[this.world.rank]!
       : { low: [0, 0, 0], size: this.problem.grid };
   }
 
@@ -213,7 +253,7 @@ export class SharedField implements Disposable {
    */
   async readBox(box: Box, target: Float32Array): Promise<void> {
     if (!this.#isAmongRanks) return await this.readOwn(box, target);
-    const { world, plan: { extents } } = this;
+    const { world, ranks: { extents } } = this;
     for (const [rank, extent] of extents.entries()) {
       const common = commonOf(box, extent);
       if (common === undefined || (world.rank !== 0 && world.rank !== rank)) continue;
@@ -267,8 +307,8 @@ export class SharedField implements Disposable {
   /** Brings the ghost zones of all ranks up to date, materials too, where each has set its own cells. */
   async renew(): Promise<void> {
     if (!this.#isAmongRanks) return;
-    const { problem, plan, world } = this, { parts } = this.#exchanges;
-    await new Exchanges(problem, plan, parts, world, true).run([{ steps: 0, renews: true }]);
+    const { problem, plan, world } = this, { parts, rankOf } = this.#exchanges;
+    await new Exchanges(problem, plan, parts, world, rankOf, true).run([{ steps: 0, renews: true }]);
     this.#fresh = plan.exchangeEvery;
   }
 
@@ -347,6 +387,18 @@ export class SharedField implements Disposable {
     }
     return rounds;
   }
+}
+
+/** How all parts share the grid, if this rank's CPU computes a fraction of what it does. Every rank calls it. */
+async function finePlan(problem: Problem, { world, plan }: Sharing, fraction: number): Promise<RankPlan> {
+  const fractions = await world.shareAll(fraction), shared = fractions.filter((one) => one > 0).length;
+  if (shared === 0) return plan;
+  const fine = shared < world.size ? undefined : planForPairs(problem, plan, fractions);
+  if (fine !== undefined) return fine;
+  const why = shared < world.size
+    ? `${shared} of ${world.size} ranks share their part with the CPU: wanted all or none`
+    : "the devices' parts are thinner than their ghost zones";
+  throw new RunFailure("limits", why);
 }
 
 /** The times of all parts of this process. */
