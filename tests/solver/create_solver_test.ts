@@ -423,7 +423,7 @@ testOnGpu("a wrong request says in one line what was wanted and what was found",
     problem: { grid: [14, 9, 0] },
   });
   await refused("steps must be a whole number, at least 1: found 1.5", { problem: { steps: 1.5 } });
-  await refused("as zero,periodic,insulated: found open", {
+  await refused("as zero,periodic,insulated, or walls: found open", {
     problem: { boundary: "open" as Boundary },
   });
   await refused("name must be one of stepwise", { configuration: { ...configuration, traversal: "zigzag" } });
