@@ -236,7 +236,9 @@ export {
   readArray,
   type ReadArrayOptions,
   writeArray,
+  type WriteArrayOptions,
 } from "./tuner/files/array.ts";
+export { drawField, type DrawFieldOptions } from "./tuner/files/draw_field.ts";
 export { SolverError } from "./tuner/solver/solver_error.ts";
 export {
   tune,

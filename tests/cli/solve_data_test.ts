@@ -4,7 +4,9 @@
  * @module
  */
 import { assert, assertEquals, assertLess, assertMatch, assertStringIncludes } from "@std/assert";
-import { readArray, writeArray } from "../../mod.ts";
+import { decode } from "fast-png";
+import { createSolver, readArray, writeArray } from "../../mod.ts";
+import { EQUATIONS } from "../../kernels/stencils/all.ts";
 import { mpirun, solveFlags, testUnderMpi } from "../ranks/mpirun.ts";
 import { assertRefused, inDirectory, runCommand } from "./run_task.ts";
 
@@ -139,6 +141,51 @@ export default equation({ name: "decay", dimensions: 2, fields: { u: [0, 1], v: 
     );
   }));
 
+Deno.test("what sources send and receivers record is what a solver's do, and a checkpoint goes on with both", () =>
+  inDirectory(async (d) => {
+    const signature = [0, 1, -2, 0.5, 3], places = [[4, 3, 2], [5.5, 4.25, 3]] as const;
+    await Deno.writeTextFile(`${d}/s.csv`, `amplitude\n${signature.join("\n")}\n`);
+    await Deno.writeTextFile(`${d}/r.csv`, `x,y,z\n${places.map((place) => place.join(",")).join("\r\n")}\n`);
+    const run = [...CPU, "--stencil", "acoustic", "--grid", "12x9x8", "--boundary", "zero", "--json"];
+    const points = ["--source", `s@5,4,3.5=${d}/s.csv`, "--receivers", `p=${d}/r.csv`];
+    const traces = ["--traces", `${d}/t.npy`],
+      solve = (...more: string[]) => runCommand("solve", [...run, ...more]);
+    const first = await solve(...points, ...traces, "--steps", "12");
+    assertEquals([first.code, first.stderr], [0, ""]);
+    assertEquals(JSON.parse(first.stdout).files, [`${d}/t.npy`]);
+    const { create, variant } = EQUATIONS.find(({ name }) => name === "acoustic")!;
+    const stencil = create(variant!.default, undefined, 3);
+    const problem = { stencil, grid: [12, 9, 8], boundary: "zero", steps: 12 } as const;
+    await using solver = await createSolver(problem, { device: null });
+    await solver.addSources("s", [[5, 4, 3.5]], signature);
+    await solver.addReceivers("p", places);
+    await solver.run(12);
+    const wanted = await solver.traces(), whole = await readArray(`${d}/t.npy`);
+    assertEquals([whole.shape, [...whole.values]], [[2, 13], wanted.flatMap((trace) => [...trace])]);
+    assert(whole.values.some((value) => Math.abs(value) > 0.1));
+    const kept = ["--checkpoint", `${d}/state`];
+    const second = await solve(...points, ...traces, ...kept, "--steps", "5");
+    assertEquals(second.code, 0, second.stderr);
+    const third = await solve(...traces, ...kept, "--restart", "--steps", "12");
+    assertEquals(third.code, 0, third.stderr);
+    assertEquals((await readArray(`${d}/t.npy`)).values, whole.values);
+  }));
+
+Deno.test("pictures and a series for ParaView are written by the step", () =>
+  inDirectory(async (d) => {
+    const out = ["--out", `${d}/u.vti`, "--picture", `${d}/u.png`, "--out", `${d}/u.npy`, "--spacing", "0.5"];
+    const run = ["--grid", "6x5x4", "--steps", "4", "--every", "2", "--initial", "F=x - y*z", "--json"];
+    const { code, stdout, stderr } = await runCommand("solve", [...WAVE, ...run, ...out]);
+    assertEquals(code, 0, stderr);
+    const names = ["u-0", "u-2", "u"].flatMap((name) =>
+      [".vti", ".png", ".npy"].map((end) => `${d}/${name}${end}`)
+    );
+    assertEquals(JSON.parse(stdout).files.toSorted(), [...names, `${d}/u.pvd`].sort());
+    const sets = (await Deno.readTextFile(`${d}/u.pvd`)).matchAll(/timestep="(\d+)" file="(.*?)"/g);
+    assertEquals([...sets].map(([, ...all]) => all.join()), ["0,u-0.vti", "2,u-2.vti", "4,u.vti"]);
+    assertEquals(decode(await Deno.readFile(`${d}/u-2.png`)).channels, 3);
+  }));
+
 testUnderMpi(
   "two ranks begin, write and end as one does, bit for bit",
   (launcher) =>
@@ -169,6 +216,8 @@ Deno.test("what solve cannot begin with or write is said in a line, and nothing 
     await Deno.symlink(`${d}/u.npy`, `${d}/link.npy`);
     const base = [...WAVE, "--grid", "2x3", "--steps", "2"],
       initial = (text: string) => [...base, "--initial", text];
+    await Deno.writeTextFile(`${d}/words.csv`, "a header\n1\ntwo\n");
+    const sound = [...CPU, "--stencil", "acoustic", "--grid", "4", "--steps", "2"];
     const out = (text: string) => [...initial(`F=${d}/u.npy`), "--out", text];
     await assertRefused(
       "solve",
@@ -195,9 +244,33 @@ Deno.test("what solve cannot begin with or write is said in a line, and nothing 
         [[...initial("F=1"), "--seed", "2"], "Cannot use --initial with --seed"],
         [[...initial("F=1"), "--verify"], "Cannot use --verify with --initial"],
         [[...initial("F=1"), "--until", "1e-6"], "change<NUMBER"],
-        [[...initial("F=1"), "--every", "2"], "Cannot use --every without --out or --checkpoint"],
+        [[...initial("F=1"), "--every", "2"], "Cannot use --every without --out, --picture or --checkpoint"],
         [[...out(`${d}/o.npy`).with(13, "99999999"), "--every", "9"], "at least 10000, for 10000 files"],
-        [out(`${d}/o.mat`), "a name that ends in .npy, .raw, .f32 or .bin"],
+        [out(`${d}/o.mat`), "a name that ends in .npy or .vti or .raw or .f32 or .bin"],
+        [[...base, "--picture", `${d}/o.jpg`], "a name that ends in .png"],
+        [[
+          ...out(`${d}/o.vti`),
+          "--out",
+          `${d}/o.vti`,
+          "--every",
+          "1",
+          "--picture",
+          `${d}/o-0.png`,
+          "--spacing",
+          "0",
+        ], "above 0"],
+        [[...base, "--source", `s@1,1=${d}/one.npy`], "no source: wave declares none"],
+        [[...sound, "--source", `q@1,1,1=${d}/one.npy`], "with one of s"],
+        [[...sound, "--source", `s@1,1=${d}/one.npy`], "places of 3 numbers, in cells"],
+        [[...sound, "--source", `s@1,1,9=${d}/one.npy`], "Cannot add the sources"],
+        [[...sound, "--source", `s@1,1,1=${d}/u.npy`], "one axis is wanted: found 2"],
+        [[...sound, "--source", `s@1,1,1=${d}/words.csv`], "a number is wanted in line 3: found two"],
+        [[...sound, "--receivers", `${d}/words.csv`], "Cannot use --receivers without --traces"],
+        [[...sound, "--traces", `${d}/o.npy`], "Cannot use --traces without --receivers"],
+        [
+          [...sound, "--receivers", `${d}/words.csv`, "--traces", `${d}/o.npy`],
+          "are wanted in line 2: found 1",
+        ],
         [out(`G=${d}/o.npy`), "FILE or FIELD=FILE with one of F"],
         [out(`${d}/link.npy`), "another file than --initial"],
         [out(`${d}/none/o.npy`), "there is no folder"],

@@ -3,8 +3,9 @@
  *
  * @module
  */
-import { assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
-import { readArray, writeArray } from "../../mod.ts";
+import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
+import { decode } from "fast-png";
+import { drawField, readArray, writeArray } from "../../mod.ts";
 import { RequestError } from "../../tuner/problem/request_error.ts";
 import { inDirectory } from "../cli/run_task.ts";
 import { hasPython, python } from "./python.ts";
@@ -70,3 +71,85 @@ Deno.test("raw f32 is read with a shape, and refused without one or with another
     }
     assertEquals((await Deno.readFile(path)).length, 24);
   }));
+
+Deno.test({
+  name: "fields in .vti are those that a reader of XML and bytes finds, the first axis fastest",
+  ignore: !await hasPython("numpy"),
+  fn: () =>
+    inDirectory(async (directory) => {
+      const path = `${directory}/u.vti`, shape = [4, 3, 2];
+      const fieldOf = (by: number) => ({
+        shape,
+        values: Float32Array.from({ length: 24 }, (_, i) => by * i),
+      });
+      await writeArray(path, { u: fieldOf(0.5), v: fieldOf(-2) }, { spacing: 12.5 });
+      const program = `
+import numpy as np, re, struct, sys
+b = open(sys.argv[1], "rb").read()
+start = b.index(b'encoding="raw">_') + 16
+head = b[:start].decode()
+assert 'byte_order="LittleEndian" header_type="UInt64"' in head and "type=\\"ImageData\\"" in head
+extents = set(re.findall('xtent="(.*?)"', head))
+n = [int(end) + 1 for end in extents.pop().split()[1::2]]
+print(n, len(extents), re.findall('Spacing="(.*?)"', head))
+for name, offset in re.findall('type="Float32" Name="(.*?)" format="appended" offset="(.*?)"', head):
+    at = start + int(offset)
+    count, = struct.unpack("<Q", b[at:at + 8])
+    a = np.frombuffer(b[at + 8:at + 8 + count], "<f4").reshape(n[::-1])
+    print(name, all(a[z, y, x] == a[0, 0, 1] / 6 * ((x * 3 + y) * 2 + z) for x in range(4) for y in range(3) for z in range(2)), float(a.ravel()[-1]))
+assert b[at + 8 + count:].startswith(b"</AppendedData>")`;
+      assertEquals(
+        await python(program, path),
+        "[4, 3, 2] 0 ['12.5 12.5 12.5']\nu True 11.5\nv True -46.0\n",
+      );
+      for (
+        const [fields, message] of [
+          [
+            { u: fieldOf(1), v: { shape: [24], values: fieldOf(1).values } },
+            "arrays of one shape are wanted",
+          ],
+          [{}, "one array is wanted"],
+        ] as const
+      ) await assertRejects(() => writeArray(path, fields), RequestError, message);
+      await assertRejects(
+        () => writeArray(`${directory}/u.npy`, { u: fieldOf(1), v: fieldOf(2) }),
+        RequestError,
+        "found 2",
+      );
+    }),
+});
+
+Deno.test("a field is drawn with its first axis to the right and its second upwards, beside its colours", async () => {
+  const pixelsOf = async (shape: number[], valueAt: (x: number, y: number, z: number) => number) => {
+    const [nx = 1, ny = 1, nz = 1] = shape;
+    const values = Float32Array.from({ length: nx * ny * nz }, (_, i) => {
+      return valueAt(Math.floor(i / ny / nz), Math.floor(i / nz) % ny, i % nz);
+    });
+    const picture = decode(await drawField({ shape, values }, { title: "u" }), { checkCrc: true });
+    // where the frame begins and the plot's pixels
+    return (right: number, up: number): number[] => {
+      const x = 84 + Math.floor(right * 560), y = 58 + Math.floor((1 - up) * 560);
+      return [...picture.data.slice(3 * (y * picture.width + x), 3 * (y * picture.width + x) + 3)];
+    };
+  };
+  // four quarters: 0, 1 to the right, 2 up, 3 both
+  const quarters = await pixelsOf([2, 2], (x, y) => x + 2 * y);
+  const found = [[0.05, 0.05], [0.95, 0.05], [0.05, 0.95], [0.95, 0.95]].map(([x, y]) => quarters(x!, y!));
+  assertEquals([found[0], found[3]], [[68, 1, 84], [253, 231, 37]]);
+  const green = found.map((colour) => colour[1]!);
+  assert(green.every((value, i) => i === 0 || value > green[i - 1]!), `${found}`);
+  // the bar: the largest value above
+  assertEquals([quarters(1.05, 0.999), quarters(1.05, 0.001)], [[252, 231, 37], [68, 1, 84]]);
+  // of three axes the slice in the middle of the shortest; red above 0, blue below
+  const slice = await pixelsOf([4, 3, 4], (x, y, z) => y !== 1 ? 100 : x < 2 ? -1 : z);
+  const [[red, , blue], [redder, , less]] = [slice(0.1, 0.5), slice(0.9, 0.9)] as [number[], number[]];
+  assert(blue! > red! && redder! > less!, `${slice(0.1, 0.5)} ${slice(0.9, 0.9)}`);
+  for (
+    const array of [{ shape: [4], values: new Float32Array(4) }, {
+      shape: [2, 2],
+      values: Float32Array.of(1, NaN, 2, 3),
+    }]
+  ) {
+    await assertRejects(() => drawField(array), RequestError, "are wanted: found");
+  }
+});

@@ -4,6 +4,7 @@
  * @module
  */
 import type { OwnGrid } from "../../kernels/stencils/stencil.ts";
+import { readArray } from "../files/array.ts";
 import { refuserOf } from "../problem/request_error.ts";
 import { oneLine, whyUnreadable } from "../profile/profile_error.ts";
 import type { Refuse } from "./options.ts";
@@ -19,15 +20,37 @@ export function readPlace(text: string, refuse: Refuse): OwnGrid {
   return isPlace ? place as readonly number[] as OwnGrid : refuse("X,Y,Z or X,Z in metres");
 }
 
+/** The lines of a file with their numbers, without empty ones, and without names of columns above all others. */
+async function linesOf(path: string, wanted: string) {
+  const lines = new TextDecoder().decode(await readFile(path)).split("\n").map((line, i) => ({
+    line: line.trim(),
+    i,
+  }));
+  const filled = lines.filter(({ line }) => line !== ""),
+    isHeader = /^["#]?[a-z_]/i.test(filled[0]?.line ?? "");
+  const rows = filled.slice(isHeader ? 1 : 0), refuse = refuserOf(`read ${path}`);
+  return { rows: rows.length === 0 ? refuse(`${wanted} is wanted`, "none") : rows, refuse };
+}
+
 /** The places in a file, a line each. */
 export async function readPlaces(path: string): Promise<OwnGrid[]> {
-  const refuse = refuserOf(`read ${path}`),
-    lines = new TextDecoder().decode(await readFile(path)).split("\n");
-  const filled = lines.map((line, i) => ({ line: line.trim(), i })).filter(({ line }) => line !== "");
-  if (filled.length === 0) refuse("a line X,Y,Z or X,Z for each place is wanted", "none");
-  return filled.map(({ line, i }) =>
+  const { rows, refuse } = await linesOf(path, "a line X,Y,Z or X,Z for each place");
+  return rows.map(({ line, i }) =>
     readPlace(line, (wanted) => refuse(`${wanted} are wanted in line ${i + 1}`, line))
   );
+}
+
+/** What a source sends, a number for each step: in lines, or an array of one axis. */
+export async function readSignature(path: string): Promise<ArrayLike<number>> {
+  if (path.endsWith(".npy")) {
+    const { shape, values } = await readArray(path);
+    return shape.length === 1 ? values : refuserOf(`use ${path}`)("one axis is wanted", `${shape.length}`);
+  }
+  const { rows, refuse } = await linesOf(path, "a line with a number for each step");
+  return rows.map(({ line, i }) => {
+    const value = decimal(line);
+    return Number.isFinite(value) ? value : refuse(`a number is wanted in line ${i + 1}`, line.slice(0, 60));
+  });
 }
 
 /** Whether receivers are a line, which is written out, or in a file. */

@@ -1,5 +1,7 @@
 import { hashOf } from "../../kernels/definition.ts";
 import { boundariesOf, cellsOf, describeGrid, ownOf, type Problem } from "../../kernels/stencils/stencil.ts";
+import { writeArray } from "../files/array.ts";
+import { rowsOf } from "../files/npy.ts";
 import { gridOf } from "../../models/decomposition.ts";
 import { updateNs } from "../../models/rank_step.ts";
 import type { Configuration, Verification } from "../configuration.ts";
@@ -33,6 +35,7 @@ import { onRanks, type Request } from "./on_ranks.ts";
 import {
   COMMON,
   count,
+  number,
   type Options,
   output,
   profileInput,
@@ -45,6 +48,7 @@ import { chosenStencil, parts, PROBLEM } from "./problem_options.ts";
 import { EXIT } from "./report_error.ts";
 import { decimal } from "./shot_places.ts";
 import {
+  addPoints,
   begin,
   beginning,
   type BegunWith,
@@ -53,11 +57,15 @@ import {
   fieldsOutput,
   filesOf,
   gridIn,
+  POINTS,
+  type Points,
   rangesOf,
   readBeginnings,
   readFields,
+  readPoints,
   stepsBetween,
   writeFields,
+  type WrittenFile,
 } from "./solve_data.ts";
 import { describeWork, sharingLoss } from "./summary.ts";
 import { type Line, print, say } from "./terminal.ts";
@@ -102,13 +110,28 @@ export const OPTIONS = {
       "x, y, z from 0 to 1; FIELD@-1 is the level before (default: the same, at rest)",
   ),
   material: beginning("material", "what a material or an axis profile is, alike"),
+  ...POINTS,
   out: fieldsOutput(
-    "where to write a field, or all of them, at the end and with --every in between: .npy, or f32 in .raw",
+    "where to write a field, or all of them, at the end and with --every in between: .npy, .vti (with a series, " +
+      ".pvd), or f32 in .raw",
+    [".npy", ".vti", ".raw", ".f32", ".bin"],
   ),
+  picture: fieldsOutput("where to draw them, alike: .png, of three axes a slice through the middle", [
+    ".png",
+  ]),
+  spacing: {
+    value: "LENGTH",
+    help: "from cell to cell, in any unit, for --picture and .vti",
+    read: number("a number above 0", (value) => value > 0),
+    default: "1",
+  },
   checkpoint: output(
     "where to write the state, whole or not at all: at the end, and with --every in between",
   ),
-  every: count("steps between two files of --out, which then have the step's number, and two checkpoints", 1),
+  every: count(
+    "steps between two files of --out and --picture, which then have the step's number, and two checkpoints",
+    1,
+  ),
   until: {
     value: "change<NUMBER",
     help: "end where no value of any field has changed by more in a step, looked at every 100 steps",
@@ -149,6 +172,7 @@ export interface RankWork {
 
 interface Solving extends Values<typeof OPTIONS>, RankWork {
   readonly begun: readonly BegunWith[];
+  readonly points: Points;
   /** What it goes on from. */
   readonly from: SavedState | undefined;
 }
@@ -157,10 +181,22 @@ async function readRequest(options: Values<typeof OPTIONS>, world: World) {
   const { decompose, exchangeEvery, checkpoint, restart, every } = options, notes: string[] = [];
   const given = [...options.initial, ...options.material];
   const grid = options.grid ?? await gridIn(given, chosenStencil(options));
-  const { problem, profiles } = await workOf("solve", { ...options, grid });
+  const { problem: bare, profiles } = await workOf("solve", { ...options, grid });
+  const points = await readPoints(options, bare), { sources, receivers } = points;
+  // of a checkpoint's, it says itself
+  const some = {
+    sources: bare.stencil.update.sources ? sources.length || 1 : 0,
+    receivers: receivers?.places.length ?? 1,
+  };
+  const surveyed = { ...bare, survey: some };
+  const from = restart ? await readCheckpoint(checkpoint!, surveyed) : undefined;
+  const hasPoints = sources.length > 0 || receivers !== undefined || (from?.survey[0] ?? 0) > 0;
+  const problem = hasPoints ? surveyed : bare;
+  if (options.traces !== undefined && !hasPoints) {
+    throw new RequestError("Cannot use --traces without --receivers");
+  }
   const begun = await readBeginnings(given, problem, notes);
   checkParts(problem, world.size, { parts: decompose, exchangeEvery });
-  const from = restart ? await readCheckpoint(checkpoint!, problem) : undefined;
   if (from !== undefined && from.step >= problem.steps) {
     const wanted = `more than ${formatPlural(from.step, "step")}, the checkpoint's`;
     throw new RequestError(`Cannot go on: wanted ${wanted}: found ${problem.steps}`);
@@ -171,7 +207,9 @@ async function readRequest(options: Values<typeof OPTIONS>, world: World) {
   // a rank's device is its own matter
   const alike = Object.entries(options).filter(([name]) => !(name in RANK_OPTIONS));
   const request = requestOf(problem, { from, ...Object.fromEntries(alike) });
-  const written = options.out.flatMap((out) => filesOf(out, problem.stencil).map(([, path]) => path));
+  const written = [...options.out, ...options.picture].flatMap((out) =>
+    filesOf(out, problem.stencil).map(([, path]) => path)
+  );
   const twice = written.find((path, i) => written.indexOf(path) < i);
   if (twice) throw wrongValue("out", "a file for each field", twice);
   const check = async () => {
@@ -182,10 +220,12 @@ async function readRequest(options: Values<typeof OPTIONS>, world: World) {
     if (checkpoint !== undefined) await checkCheckpoint(checkpoint, problem, restart);
   };
   stepsBetween(problem.steps, every);
-  if (every !== undefined && checkpoint === undefined && options.out.length === 0) {
-    throw new RequestError("Cannot use --every without --out or --checkpoint: nothing else is written");
+  if (every !== undefined && checkpoint === undefined && written.length === 0) {
+    throw new RequestError(
+      "Cannot use --every without --out, --picture or --checkpoint: nothing else is written",
+    );
   }
-  return { request, check, values: { ...options, problem, profiles, from, begun } satisfies Solving };
+  return { request, check, values: { ...options, problem, profiles, from, begun, points } satisfies Solving };
 }
 
 export async function workOf(action: string, options: Values<typeof RANK_OPTIONS>): Promise<RankWork> {
@@ -214,7 +254,7 @@ async function solve(
   options: Solving,
   left?: Solved["left"],
 ): Promise<number> {
-  const { decompose: parts, exchangeEvery, verify, json, problem, profiles, from, begun } = options;
+  const { decompose: parts, exchangeEvery, verify, json, problem, profiles, from, begun, points } = options;
   const choose = (part: Problem) => chooseForRank(profiles, part, device).configuration;
   const measuring = { choose, timePart: PLANNING_PART };
   const plan = await planRanks(world, device, problem, { parts, exchangeEvery, ...measuring });
@@ -232,17 +272,29 @@ async function solve(
   const { gpu, cpuPool, deviceMemory } = device, its = { gpu, cpuPool, deviceMemory };
   using solver = await openOnRanks(problem, { world, device: its, profiles, plan: plan.plan });
   const fresh: Start = { kind: problem.stencil.initialField ?? "noise", seed: options.seed };
-  const start = from === undefined ? begun.length > 0 ? undefined : fresh : from.start;
+  const isPlain = begun.length + options.source.length === 0;
+  const start = from === undefined ? isPlain ? fresh : undefined : from.start;
   if (from !== undefined) await restoreCheckpoint(solver, options.checkpoint!, from);
-  else await solver.initialise(options.initial.length > 0 ? "zero" : fresh.kind, fresh.seed);
+  else {await solver.initialise(
+      options.initial.length + options.source.length > 0 ? "zero" : fresh.kind,
+      fresh.seed,
+    );}
   await begin(solver, begun);
+  if (from === undefined) await addPoints(solver, points);
   using attended = new AttendedRun({ quiet: options.quiet || world.rank > 0 });
-  const piece = plan.plan.exchangeEvery, files: string[] = [];
+  const piece = plan.plan.exchangeEvery, files: WrittenFile[] = [];
   const run = await runAll(solver, { ...options, start, piece, files, attended });
   if (await world.most(attended.signal.aborted ? 1 : 0) > 0) {
-    const kept = files.length === 0 ? "nothing is written" : `wrote ${files.join(", ")}`;
+    const kept = files.length === 0
+      ? "nothing is written"
+      : `wrote ${files.map(({ path }) => path).join(", ")}`;
     if (world.rank === 0) say(`facet: stopped after step ${solver.step} of ${problem.steps}: ${kept}`);
     return attended.exitCode;
+  }
+  if (options.traces !== undefined) {
+    const rows = await solver.traces();
+    if (world.rank === 0) await writeArray(options.traces, rowsOf(rows));
+    files.push({ path: options.traces });
   }
   const runs = await world.shareAll(run), fields = rangesOf(await readFields(solver)), { step } = solver;
   // 0 where no profile is of these devices, or none of them holds the whole grid
@@ -252,7 +304,15 @@ async function solve(
   const configurations = await world.shareAll(solver.configuration);
   const verification = verify ? await verifyRanks(solver, device, start!) : undefined;
   if (world.rank === 0) {
-    const found = { names, configurations, verification, left, fields, step, files };
+    const found = {
+      names,
+      configurations,
+      verification,
+      left,
+      fields,
+      step,
+      files: files.map(({ path }) => path),
+    };
     const outcome = { problem, plan, runs, profiled, ...found };
     print(json ? solveRecord(outcome) : renderSolve(outcome));
   }
@@ -261,12 +321,13 @@ async function solve(
 }
 
 /** What a run writes, and who sees how far it has come. */
-interface Running extends Pick<Values<typeof OPTIONS>, "checkpoint" | "every" | "out" | "until"> {
+interface Running
+  extends Pick<Values<typeof OPTIONS>, "checkpoint" | "every" | "out" | "picture" | "spacing" | "until"> {
   readonly start: Start | undefined;
   /** Steps of the first run. */
   readonly piece: number;
   /** Gets the names of what was written. */
-  readonly files: string[];
+  readonly files: WrittenFile[];
   readonly attended: AttendedRun;
 }
 
@@ -278,7 +339,8 @@ const SHORT_RUN_NS = 0.5e9;
 
 /** Runs up to the last step, with files, whose time does not count; or until fields rest, or a signal ends it. */
 async function runAll(solver: FieldSolver, running: Running): Promise<RankRun> {
-  const { checkpoint, every = Infinity, until, out, start, files, attended: { progress, signal } } = running;
+  const { checkpoint, every = Infinity, until, start, files, attended: { progress, signal } } = running;
+  const writing = { ...running, outputs: [...running.out, ...running.picture] };
   const { world, problem: { steps, grid } } = solver.field, first = solver.step;
   const sum = { steps: 0, wallNs: 0, computeNs: 0, exchangeNs: 0 };
   const run = async (count: number): Promise<number> => {
@@ -291,7 +353,7 @@ async function runAll(solver: FieldSolver, running: Running): Promise<RankRun> {
   };
   const write = async (isEnd: boolean): Promise<void> => {
     await solver.run(0); // which looks whether all is finite
-    files.push(...await writeFields(solver, out, isEnd ? undefined : { at: solver.step, steps }));
+    await writeFields(solver, writing, isEnd ? undefined : { at: solver.step, steps });
     if (checkpoint !== undefined && solver.step > first) await writeCheckpoint(solver, checkpoint, start);
   };
   if (every < Infinity && first === 0) await write(false);
@@ -317,7 +379,7 @@ async function runAll(solver: FieldSolver, running: Running): Promise<RankRun> {
     const rate = cellsOf(grid) * sum.steps / (sum.wallNs * 1e-9);
     progress.update({ stage: "steps", done: end, total: steps, leftNs, bestCellsPerSecond: rate });
   }
-  if (checkpoint !== undefined) files.push(checkpoint);
+  if (checkpoint !== undefined) files.push({ path: checkpoint });
   return sum;
 }
 

@@ -3,18 +3,23 @@
  *
  * @module
  */
+import { basename } from "node:path";
 import { profilesOf } from "../../kernels/axis_profiles.ts";
 import { wholeFields } from "../../kernels/layers.ts";
 import { type OwnGrid, ownOf, type Problem, type Stencil } from "../../kernels/stencils/stencil.ts";
 import { readsPrevious } from "../../kernels/update.ts";
-import { readArray, writeArray } from "../files/array.ts";
+import { type NumberArray, readArray, writeArray, writeBytes } from "../files/array.ts";
+import { drawField } from "../files/draw_field.ts";
 import { fittedTo } from "../files/fit.ts";
 import { readFormula } from "../files/formula.ts";
+import { pvdText } from "../files/vti.ts";
+import { formatPlural } from "../format.ts";
 import { RequestError } from "../problem/request_error.ts";
 import type { FieldSolver } from "../solver/field_solver.ts";
 import type { CellValues, Solver } from "../solver/solver.ts";
 import { defaultSteps } from "../problem/default_problem.ts";
-import { type EarlierValues, type Refuse, wrongValue } from "./options.ts";
+import { type EarlierValues, type Options, type Refuse, type Values, wrongValue } from "./options.ts";
+import { readPlace, readPlaces, readSignature } from "./shot_places.ts";
 import { chosenStencil } from "./problem_options.ts";
 
 /** Names of files of arrays. */
@@ -109,6 +114,92 @@ export async function begin(solver: Solver, given: readonly BegunWith[]): Promis
   }
 }
 
+/** A source as it is asked for. */
+interface SourceWish {
+  readonly name: string;
+  readonly at: OwnGrid;
+  /** The file of its signature. */
+  readonly path: string;
+}
+
+/** Where a field is recorded, as it is asked for. */
+interface ReceiversWish {
+  readonly field: string;
+  readonly path: string;
+}
+
+/** Options of what sends and records. */
+export const POINTS = {
+  source: {
+    value: "NAME@X,Y,Z=FILE",
+    help:
+      "a source of the equation at a place in cells, and what it sends in each step: numbers, a line each, or .npy",
+    read(text: string, refuse: Refuse, earlier: EarlierValues): SourceWish {
+      const names = (chosenStencil(earlier).update.sources ?? []).map(({ name }) => name);
+      const [, name = "", place = "", path = ""] = /^(\w+)@([^=]+)=(.+)$/.exec(text) ?? [];
+      const none = `no source: ${chosenStencil(earlier).name} declares none`,
+        such = `NAME@X,Y,Z=FILE with one of ${names}`;
+      if (!names.includes(name)) refuse(names.length === 0 ? none : such);
+      return { name, at: readPlace(place, () => refuse("a place X,Y,Z or X,Y in cells, 0 the first")), path };
+    },
+    reads: (text: string) => [text.replace(/^[^=]*=/, "")],
+    notWith: { "--seed": "fields begin at 0 then", "--restart": "the checkpoint has the sources" },
+    repeatable: true,
+  },
+  receivers: {
+    value: "[FIELD=]FILE",
+    help: "where the first or a named field is recorded at each step: a line X,Y,Z each, in cells",
+    read(text: string, refuse: Refuse, earlier: EarlierValues): ReceiversWish {
+      const names = wholeFields(chosenStencil(earlier).update), { field = names[0]!, path } = outputOf(text);
+      return names.includes(field)
+        ? { field, path }
+        : refuse(`FILE or FIELD=FILE with one of ${names.join(", ")}`);
+    },
+    reads: (text: string) => [outputOf(text).path],
+    onlyWith: { "--traces": "nothing else is written of them" },
+    notWith: { "--restart": "the checkpoint has the receivers" },
+  },
+  traces: {
+    value: "FILE",
+    help: "where to write what receivers recorded, receivers x (steps + 1): .npy or .raw",
+    read: (path: string, refuse: Refuse): string =>
+      ARRAY_FILE.test(path) ? path : refuse("a name that ends in .npy or .raw"),
+    writes: (path: string) => [path],
+  },
+} as const satisfies Options;
+
+/** Sources with what they send, and places of receivers. */
+export interface Points {
+  readonly sources: readonly (SourceWish & { readonly signature: ArrayLike<number> })[];
+  readonly receivers?: ReceiversWish & { readonly places: readonly OwnGrid[] };
+}
+
+/** Reads the files of sources and receivers. */
+export async function readPoints(
+  { source, receivers }: Pick<Values<typeof POINTS>, "source" | "receivers">,
+  { stencil: { dimensions } }: Problem,
+): Promise<Points> {
+  const axes = dimensions === 2 ? 2 : 3;
+  const check = (option: string, places: readonly OwnGrid[]): void => {
+    const odd = places.find(({ length }) => length !== axes);
+    if (odd) throw wrongValue(option, `places of ${axes} numbers, in cells`, odd.join(","));
+  };
+  check("source", source.map(({ at }) => at));
+  const sources = await Promise.all(
+    source.map(async (one) => ({ ...one, signature: await readSignature(one.path) })),
+  );
+  if (receivers === undefined) return { sources };
+  const places = await readPlaces(receivers.path);
+  check("receivers", places);
+  return { sources, receivers: { ...receivers, places } };
+}
+
+/** Adds sources and receivers. Every rank calls it. */
+export async function addPoints(solver: Solver, { sources, receivers }: Points): Promise<void> {
+  for (const { name, at, signature } of sources) await solver.addSources(name, [at], signature);
+  if (receivers) await solver.addReceivers(receivers.field, receivers.places);
+}
+
 /** All fields by their names: whole on rank 0, empty on others. Every rank calls it. */
 export async function readFields(solver: Solver): Promise<Record<string, Float32Array<ArrayBuffer>>> {
   const fields: Record<string, Float32Array<ArrayBuffer>> = {};
@@ -131,8 +222,8 @@ const outputOf = (text: string): Output => {
   return { field, path };
 };
 
-/** An option that writes fields, at the end and by `--every` of `--steps`. */
-export function fieldsOutput(help: string) {
+/** An option that writes fields, at the end and by `--every` of `--steps`, in files that end so. */
+export function fieldsOutput(help: string, ends: readonly string[]) {
   return {
     value: "[FIELD=]FILE",
     help,
@@ -143,13 +234,15 @@ export function fieldsOutput(help: string) {
       if (field !== undefined && !names.includes(field)) {
         refuse(`FILE or FIELD=FILE with one of ${names.join(", ")}`);
       }
-      return ARRAY_FILE.test(path) ? output : refuse("a name that ends in .npy, .raw, .f32 or .bin");
+      const isRight = ends.some((end) => path.endsWith(end));
+      return isRight ? output : refuse(`a name that ends in ${ends.join(" or ")}`);
     },
     writes(text: string, values: EarlierValues): string[] {
-      const stencil = chosenStencil(values),
-        { steps = defaultSteps(stencil), every } = values as Partial<Record<"steps" | "every", number>>;
+      const stencil = chosenStencil(values), output = outputOf(text), series = seriesOf(output);
+      const { steps = defaultSteps(stencil), every } = values as Partial<Record<"steps" | "every", number>>;
       const times = [undefined, ...stepsBetween(steps, every).map((at) => ({ at, steps }))];
-      return times.flatMap((time) => filesOf(outputOf(text), stencil, time).map(([, path]) => path));
+      const files = times.flatMap((time) => filesOf(output, stencil, time).map(([, path]) => path));
+      return series === undefined || every === undefined ? files : [...files, series];
     },
     repeatable: true,
   } as const;
@@ -168,37 +261,70 @@ export function stepsBetween(steps: number, every = Infinity): number[] {
   return Array.from({ length: count }, (_, i) => i * every);
 }
 
-/** The file of each field, at a step of several or at the end. */
+/** The files of an output, with the fields in each, at a step of several or at the end. */
 export function filesOf(
   { field, path }: Output,
   stencil: Stencil,
   step?: { readonly at: number; readonly steps: number },
-): (readonly [field: string, path: string])[] {
+): (readonly [fields: readonly string[], path: string])[] {
   const names = field === undefined ? wholeFields(stencil.update) : [field];
   const when = step ? `-${`${step.at}`.padStart(`${step.steps}`.length, "0")}` : "";
+  if (path.endsWith(".vti")) return [[names, path.replace(/\.\w+$/, `${when}$&`)]];
   return names.map((name) => {
     const which = field === undefined && names.length > 1 ? `-${name}` : "";
-    return [name, path.replace(/\.\w+$/, `${which}${when}$&`)] as const;
+    return [[name], path.replace(/\.\w+$/, `${which}${when}$&`)];
   });
 }
 
-/** Writes fields as they are; returns the files. Every rank calls it. */
+/** The series of an output's files, which ParaView opens at once; undefined where there is none. */
+const seriesOf = ({ path }: Output): string | undefined =>
+  path.endsWith(".vti") ? path.replace(/vti$/, "pvd") : undefined;
+
+/** What fields are written to. */
+export interface Writing {
+  readonly outputs: readonly Output[];
+  /** From cell to cell. */
+  readonly spacing: number;
+  /** Gets what was written. */
+  readonly files: WrittenFile[];
+}
+
+/** Writes fields as they are; adds the files to those of the run. Every rank calls it. */
 export async function writeFields(
   solver: FieldSolver,
-  outputs: readonly Output[],
+  { outputs, spacing, files }: Writing,
   step?: Parameters<typeof filesOf>[2],
-): Promise<string[]> {
-  const written: string[] = [];
-  const { problem: { stencil, grid } } = solver;
+): Promise<void> {
+  const { problem: { stencil, grid }, step: time } = solver, isFirst = solver.field.world.rank === 0;
   const shape = stencil.dimensions === 1 ? grid.slice(2) : ownOf(stencil, grid);
   for (const output of outputs) {
-    for (const [name, path] of filesOf(output, stencil, step)) {
-      const values = await solver.read(name);
-      if (solver.field.world.rank === 0) await writeArray(path, { shape, values });
-      written.push(path);
+    for (const [names, path] of filesOf(output, stencil, step)) {
+      const arrays: Record<string, NumberArray> = {};
+      for (const name of names) arrays[name] = { shape, values: await solver.read(name) };
+      const options = { spacing, title: `${names[0]} after ${formatPlural(time, "step")}` };
+      if (isFirst && path.endsWith(".png")) {
+        await writeBytes(path, await drawField(arrays[names[0]!]!, options));
+      } else if (isFirst) await writeArray(path, arrays, { spacing });
+      files.push({ path, time });
     }
+    const series = seriesOf(output), start = output.path.slice(0, -4);
+    const all = files.filter(({ path }) => path.startsWith(start) && path.endsWith(".vti"));
+    if (series === undefined || all.length < 2) continue;
+    if (isFirst) {
+      await writeBytes(
+        series,
+        new TextEncoder().encode(pvdText(all.map(({ path, time }) => [time!, basename(path)]))),
+      );
+    }
+    if (!files.some(({ path }) => path === series)) files.push({ path: series });
   }
-  return written;
+}
+
+/** A file that a run wrote. */
+export interface WrittenFile {
+  readonly path: string;
+  /** The step of its fields. */
+  readonly time?: number;
 }
 
 type Fields = Readonly<Record<string, Float32Array>>;

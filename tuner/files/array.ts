@@ -9,6 +9,7 @@ import { refuserOf } from "../problem/request_error.ts";
 import { oneLine, reasonOf } from "../profile/profile_error.ts";
 import { readBytes } from "../profile/read_bytes.ts";
 import { bytesIn, type FileArray, npyBytes, type NumberArray, numbersIn, productOf, readNpy } from "./npy.ts";
+import { vtiBytes } from "./vti.ts";
 
 export type { FileArray, NumberArray };
 
@@ -54,24 +55,46 @@ export async function readArray(path: string, options: ReadArrayOptions = {}): P
   };
 }
 
-/**
- * Writes an array, whole or not at all, in the format that the name's end says: NumPy's `.npy`, or raw little-endian f32
- * (`.raw`, `.f32`, `.bin`).
- *
- * @throws {ProfileError} if it cannot be written
- */
-export async function writeArray(path: string, array: NumberArray): Promise<void> {
-  await writeBytes(path, bytesOfArray(path, array));
+/** How {@linkcode writeArray} writes. */
+export interface WriteArrayOptions {
+  /** From cell to cell, in any unit of length, for `.vti`. @default {1} */
+  readonly spacing?: number;
 }
 
-/** The bytes of a file of that name. */
+/**
+ * Writes an array, whole or not at all, in the format that the name's end says: NumPy's `.npy`, raw little-endian f32
+ * (`.raw`, `.f32`, `.bin`), or VTK's image data (`.vti`), which also takes several arrays of one shape by their names.
+ *
+ * @throws {RequestError} if the values are not as many as the shape has, or the name ends otherwise
+ * @throws {ProfileError} if it cannot be written
+ */
+export async function writeArray(
+  path: string,
+  given: NumberArray | Readonly<Record<string, NumberArray>>,
+  options: WriteArrayOptions = {},
+): Promise<void> {
+  checkOptions("write the array", options, ["spacing"]);
+  const fields = given.shape instanceof Array
+    ? { values: given as NumberArray }
+    : given as Record<string, NumberArray>;
+  const arrays = Object.values(fields), refuse = refuserOf(`write ${path}`), { shape = [] } = arrays[0] ?? {};
+  for (const { shape: own, values: { length } } of arrays) {
+    const count = productOf(own);
+    if (length !== count) refuse(`${count} values are wanted, ${own.join("x")}`, `${length}`);
+    if (`${own}` !== `${shape}`) refuse(`arrays of one shape are wanted, ${shape.join("x")}`, own.join("x"));
+  }
+  if (path.endsWith(".vti") && arrays.length > 0) {
+    return await writeBytes(path, vtiBytes(fields, options.spacing));
+  }
+  if (arrays.length !== 1) refuse("one array is wanted, of several .vti,", `${arrays.length}`);
+  await writeBytes(path, bytesOfArray(path, arrays[0]!));
+}
+
+/** The bytes of a file of that name, of one array alone. */
 export function bytesOfArray(path: string, array: NumberArray): Uint8Array {
-  const { shape, values } = array, count = productOf(shape), refuse = refuserOf(`write ${path}`);
-  if (values.length !== count) refuse(`${count} values are wanted, ${shape.join("x")}`, `${values.length}`);
   if (path.endsWith(".npy")) return npyBytes(array);
-  return RAW.test(path)
-    ? bytesIn(values)
-    : refuse("a name that ends in .npy, .raw, .f32 or .bin is wanted", path);
+  const wanted = "a name that ends in .npy, .vti, .raw, .f32 or .bin is wanted";
+  return RAW.test(path) ? bytesIn(array.values) : refuserOf(`write ${path}`)(wanted, path);
 }
 
 /** Writes a file, whole or not at all. @throws {ProfileError} in one line */

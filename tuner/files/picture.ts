@@ -87,7 +87,9 @@ function distanceTo([x, y]: Point, [x0, y0]: Point, [x1, y1]: Point): number {
 function lettersOf(text: string): { curves: Point[][]; width: number } {
   let width = 0;
   const curves = [...text].flatMap((letter) => {
-    const strokes = (STROKES[letter] ?? "").split(" ").filter((stroke) => stroke !== "").map(curveOf);
+    const strokes = (STROKES[letter] ?? STROKES[letter.toLowerCase()] ?? "").split(" ").filter((stroke) =>
+      stroke !== ""
+    ).map(curveOf);
     const across = strokes.flat().map(([x]) => x), least = Math.min(...across), begin = width;
     width += strokes.length === 0 ? SPACE : Math.max(...across) - least + GAP;
     return strokes.map((curve) => curve.map(([x, y]): Point => [begin + x - least, y]));

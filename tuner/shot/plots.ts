@@ -4,7 +4,8 @@
  * @module
  */
 import type { Grid } from "../../kernels/stencils/stencil.ts";
-import { type Colour, drawPlot, type Plot, type PlotAxis } from "../files/picture.ts";
+import { HIGHEST, seismic, smoothly, WIDEST } from "../files/draw_field.ts";
+import { drawPlot, type Plot, type PlotAxis } from "../files/picture.ts";
 import type { ShotPlan } from "./shoot.ts";
 
 /** The share of a gather's amplitudes that are not clipped, and the part of a direct wave's from which a field's are. */
@@ -13,8 +14,8 @@ const GATHER_SHARE = 0.95, WAVE_PART = 0.4;
 /** The largest value of ∫ ricker(t − u)/√u du, times √f: of a wave from a line, which has a tail. */
 const LINE_PEAK = 0.684;
 
-/** Most pixels of a plot, and those of a receiver at most. */
-const WIDEST = 760, HIGHEST = 560, TRACE_WIDTH = 8;
+/** Pixels of a receiver at most. */
+const TRACE_WIDTH = 8;
 
 /** A shot's traces: receivers across, time downwards. Amplitudes are times t, or √t, since they fall as a wave spreads. */
 export async function drawGather(
@@ -73,29 +74,9 @@ export async function drawWave(
   });
 }
 
-/** Red above 0 and blue below, from grey at 0 to dark beyond 1; few colours make small files. */
-function seismic(value: number, grey: number): Colour {
-  const size = Math.round(40 * Math.min(1, Math.abs(value))) / 40, part = Math.min(1, 1.6 * size);
-  const pure = grey + part * (255 - 130 * Math.max(0, 2 * size - 1) - grey), other = grey * (1 - part);
-  return value > 0 ? [pure, other, other] : [other, other, pure];
-}
-
 /** What the colours of amplitudes up to this size mean, over a medium of this grey. */
 function barOf(label: string, clip: number, grey: number): Required<Plot>["bar"] {
   return { label, from: -clip, to: clip, colourOf: (value) => seismic(value / clip, grey) };
-}
-
-/** Values between those of a table, by a place from 0 to 1 along both axes. */
-function smoothly(valueAt: (i: number, j: number) => number, wide: number, high: number) {
-  const around = (place: number, cells: number): [cell: number, next: number, part: number] => {
-    const at = Math.min(cells - 1, Math.max(0, place * cells - 0.5)), cell = Math.floor(at);
-    return [cell, Math.min(cell + 1, cells - 1), at - cell];
-  };
-  return (right: number, down: number): number => {
-    const [i, nextI, partI] = around(right, wide), [j, nextJ, partJ] = around(down, high);
-    const along = (row: number): number => valueAt(i, row) + partI * (valueAt(nextI, row) - valueAt(i, row));
-    return along(j) + partJ * (along(nextJ) - along(j));
-  };
 }
 
 /** The size that {@linkcode GATHER_SHARE} of the values do not exceed; 1 where all are 0. */
