@@ -6,12 +6,8 @@
  *
  * @module
  */
-import { indexOf } from "../kernels/layout.ts";
 import { cellsOf, type Grid, type Problem } from "../kernels/stencils/stencil.ts";
 import { wave } from "../kernels/stencils/wave.ts";
-import { GpuDevice } from "../tuner/devices/gpu/gpu_device.ts";
-import { WindowedField } from "../tuner/devices/gpu/windowed_field.ts";
-import { openDevice } from "../tuner/devices/open_device.ts";
 import { createSolver } from "../tuner/solver/create_solver.ts";
 
 const [size = "30000x192x192", ...numbers] = Deno.args;
@@ -25,27 +21,44 @@ const torre = { traversal: "diamond-torre", parameters };
 /** Slices that are compared: reading all of them would take longer than the runs. */
 const COMPARED = [0, 1, Math.floor(nx / 3), Math.floor(nx / 2), nx - 2, nx - 1];
 
+const RECEIVERS = [0, Math.floor(nx / 2), nx - 1].map((x) => [x, ny >> 1, nz >> 1] as const);
+
 console.log(`levels ${gibOf(8 * cellsOf(grid))} GiB without pads, ${gibOf(windowBytes)} allowed`);
-const expected: Float32Array[] = [];
+const expected: Float32Array[] = [], recorded: Float32Array[] = [];
 let residentRate = 0;
 {
-  const device = await openDevice();
   const share = { cpuSlices: 0, gpuSlices: nx, exchangeEvery: steps, cpuWorkers: 0 };
-  using solver = await createSolver(device, problem, { ...torre, share });
+  await using solver = await createSolver(problem, { configuration: { ...torre, share } });
   await solver.initialise("noise", seed);
+  await solver.addReceivers("F", RECEIVERS);
   const { timeNs } = await solver.run(steps);
   for (const x of COMPARED) expected.push(await solver.read(undefined, { x, slices: 1 }));
+  recorded.push(...await solver.traces());
   residentRate = report("on the device", timeNs);
-  device?.destroy();
 }
-const gpu = (await GpuDevice.open())!;
-using field = await WindowedField.open(gpu, problem, { ...torre, windowBytes });
-const { sections, layout } = field.plan.storage;
-console.log(`${sections!.length} sections; levels ${gibOf(8 * layout.length)} GiB with pads`);
-await field.initialise({ kind: "noise", seed });
-for (let passage = 0; passage < passages; passage++) {
-  report("through the window, by the host's clock", await field.run({ steps }));
-  if (passage === 0) console.log(`${differing()} of ${COMPARED.length * ny * nz} values differ`);
+{
+  const share = {
+    cpuSlices: 0,
+    gpuSlices: nx,
+    exchangeEvery: steps,
+    cpuWorkers: 0,
+    deviceMemory: windowBytes,
+  };
+  await using solver = await createSolver(problem, { configuration: { ...torre, share } });
+  await solver.initialise("noise", seed);
+  await solver.addReceivers("F", RECEIVERS);
+  for (let passage = 0; passage < passages; passage++) {
+    report("through the window, by the host's clock", (await solver.run(steps)).timeNs);
+    if (passage > 0) continue;
+    let differing = 0;
+    for (const [i, x] of COMPARED.entries()) {
+      const slice = await solver.read(undefined, { x, slices: 1 });
+      slice.forEach((value, cell) => differing += Number(value !== expected[i]![cell]));
+    }
+    const traces = await solver.traces();
+    const wrong = traces.filter((trace, i) => trace.some((value, t) => value !== recorded[i]![t])).length;
+    console.log(`${differing} of ${COMPARED.length * ny * nz} values and ${wrong} traces differ`);
+  }
 }
 
 /** Prints and returns a rate. */
@@ -54,18 +67,6 @@ function report(name: string, timeNs: number): number {
   const part = residentRate > 0 ? `, ${(rate / residentRate).toFixed(3)} of that on the device` : "";
   console.log(`${name}: ${rate.toPrecision(4)} Gcells/s${part}, ${(timeNs / 1e9).toFixed(2)} s`);
   return rate;
-}
-
-function differing(): number {
-  let count = 0;
-  for (const [i, x] of COMPARED.entries()) {
-    const { cells, layout } = field.slices()(0, x);
-    for (let y = 0; y < ny; y++) {
-      const row = indexOf(layout, [0, y, 0]);
-      for (let z = 0; z < nz; z++) count += Number(cells[row + z] !== expected[i]![y * nz + z]);
-    }
-  }
-  return count;
 }
 
 function gibOf(bytes: number): string {
