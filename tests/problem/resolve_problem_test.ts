@@ -85,7 +85,7 @@ Deno.test("a problem that makes no sense is refused", () => {
     ]] as const)
       .map(([boundary, found]): [wish: Partial<ProblemWish>, message: string] => [
         { boundary: boundary as never },
-        `the boundary must be one of zero, periodic, insulated, or one for each axis, such as zero,periodic,insulated: found ${found}`,
+        `the boundary must be one of zero, periodic, insulated, or one for each axis, such as zero,periodic,insulated, or walls: found ${found}`,
       ]),
     [
       { stencil: wave(2, { dimensions: 2 }), grid: [8, 8], boundary: ["zero", "periodic", "zero"] },
