@@ -61,7 +61,7 @@ async function interrupt(
 /** Asserts that a run kept what it had measured, and said so. */
 async function assertKept({ code, output, out }: Interrupted, exitCode: number): Promise<void> {
   assertEquals(code, exitCode, output);
-  assertStringIncludes(output, "Interrupted: these are the results so far.");
+  assertStringIncludes(output, "interrupted: these are the results so far");
   assertMatch(output, /^(Fastest|Chosen.*): CPU, 1 worker, /m);
   const { entries: [entry] } = await readProfile(out);
   const { records, damaged, torn } = await readJournal(journalPath(out));

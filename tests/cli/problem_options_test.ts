@@ -190,7 +190,7 @@ Deno.test("a wrong request is one line: option, wanted, found", async () => {
     ],
     [
       "--stencil wave --grid 9x8 --boundary zero,periodic,zero",
-      "or one for each axis, such as zero,insulated: found",
+      "or one for each axis, such as zero,insulated",
     ],
     [
       "--stencil maxwell --grid 9x8 --set mode=tem",

@@ -89,7 +89,7 @@ Deno.test("a problem that makes no sense is refused", () => {
       ]),
     [
       { stencil: wave(2, { dimensions: 2 }), grid: [8, 8], boundary: ["zero", "periodic", "zero"] },
-      "the boundary must be one of zero, periodic, insulated, or one for each axis, such as zero,insulated: found zero,periodic,zero",
+      "the boundary must be one of zero, periodic, insulated, or one for each axis, such as zero,insulated, or walls: found zero,periodic,zero",
     ],
     [
       { stencil: { ...wave(2), surface: "free" }, boundary: ["zero", "zero", "periodic"] },

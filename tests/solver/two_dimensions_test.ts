@@ -161,10 +161,11 @@ Deno.test("a grid of two dimensions is wanted of equations of two, and of no oth
     const message = `a grid of two whole numbers, at least 1, is wanted: found ${found.join("x")}`;
     await refused({ stencil: wave(2, PLANE), grid: found }, message);
   }
-  const boundary = ["zero", "periodic"], such = "such as zero,periodic,insulated, or walls: found zero,periodic";
+  const boundary = ["zero", "periodic"],
+    such = "such as zero,periodic,insulated, or walls: found zero,periodic";
   await refused({ stencil: wave(2), grid: [9, 9, 9], boundary }, such);
   const wrong = { stencil: wave(2, PLANE), grid, boundary: ["zero", "open"] };
-  await refused(wrong, "such as zero,insulated: found zero,open");
+  await refused(wrong, "such as zero,insulated, or walls: found zero,open");
 });
 
 Deno.test("a choice for two dimensions runs, and names the grid as it was given", async () => {
