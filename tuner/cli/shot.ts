@@ -70,8 +70,11 @@ const FREQUENCY = { acoustic: 15, elastic: 8 } as const;
 
 const readPositive = number("a number above 0", (value) => value > 0);
 
+/** Names of files of a model. */
+const MODEL = /\.(?:npy|se?gy)$/i;
+
 /** What takes a number or a file of a model. */
-const modelFile = { read: readText, reads: (text: string) => text.endsWith(".npy") ? [text] : [] };
+const modelFile = { read: readText, reads: (text: string) => MODEL.test(text) ? [text] : [] };
 
 type FileValues = Parameters<typeof shotFiles>[0];
 
@@ -84,7 +87,7 @@ export const OPTIONS = {
   },
   velocity: {
     value: "layered|FILE",
-    help: "the model: the built-in one, or m/s along x, y, z or x, z in a .npy file",
+    help: "the model: the built-in one, or m/s along x, y, z or x, z in a .npy or .sgy file",
     read: readText,
     reads: (text: string) => text === "layered" ? [] : [text],
     default: "layered",
@@ -135,8 +138,9 @@ export const OPTIONS = {
     notWith: { "--source": "the file has the sources" },
   },
   receivers: {
-    value: "line:X,Y,Z:X,Y,Z:N|FILE",
-    help: "N from one place to the other, or a file with a line X,Y,Z each (default: along x, at the top)",
+    value: "X,Y,Z|line:X,Y,Z:X,Y,Z:N|FILE",
+    help:
+      "one, N from one place to the other, or a file with a line X,Y,Z each (default: along x, at the top)",
     read: readReceivers,
     reads: (text: string) => isLine(text) ? [] : [text],
   },
@@ -310,7 +314,7 @@ async function givenModel(
   const number = decimal(given), orZero = option === "velocity-s";
   const wanted = orZero ? "velocities from 0 on, in m/s," : "densities above 0, in kg/m³,";
   if (number > 0 && number < Infinity) return { ...model, least: number, most: number, at: () => number };
-  if (!given.endsWith(".npy")) throw wrongValue(option, `${wanted} as a number or a .npy file`, given);
+  if (!MODEL.test(given)) throw wrongValue(option, `${wanted} as a number or a .npy or .sgy file`, given);
   const found = modelOf(await read(given), given, `${wanted} are wanted`, orZero);
   const [wants, has] = [model, found].map((volume) => ownOf(volume, volume.grid).join("x"));
   if (wants === has) return found;

@@ -53,11 +53,12 @@ export async function readSignature(path: string): Promise<ArrayLike<number>> {
   });
 }
 
-/** Whether receivers are a line, which is written out, or in a file. */
-export const isLine = (receivers: string): boolean => receivers.startsWith("line:");
+/** Whether receivers are one place or a line, which are written out, or in a file. */
+export const isLine = (receivers: string): boolean => /^line:|^[-+\d.e]+(,[-+\d.e]+)+$/.test(receivers);
 
 export async function readReceivers(text: string, refuse: Refuse): Promise<OwnGrid[]> {
   if (!isLine(text)) return await readPlaces(text);
+  if (!text.startsWith("line:")) return [readPlace(text, refuse)];
   const wrong = (): never =>
     refuse("line:X,Y,Z:X,Y,Z:N or line:X,Z:X,Z:N, places in metres and a number from 2 to 1000000");
   const [first = "", last = "", count = "", ...more] = text.slice(5).split(":");

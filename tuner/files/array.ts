@@ -9,6 +9,7 @@ import { refuserOf } from "../problem/request_error.ts";
 import { oneLine, reasonOf } from "../profile/profile_error.ts";
 import { readBytes } from "../profile/read_bytes.ts";
 import { bytesIn, type FileArray, npyBytes, type NumberArray, numbersIn, productOf, readNpy } from "./npy.ts";
+import { readSegy } from "./segy.ts";
 import { vtiBytes } from "./vti.ts";
 
 export type { FileArray, NumberArray };
@@ -23,8 +24,9 @@ export interface ReadArrayOptions {
 }
 
 /**
- * Reads an array as f32: NumPy's `.npy` of real numbers, in both byte orders and both memory orders, or raw
- * little-endian f32 (`.raw`, `.f32`, `.bin`) with a `shape`.
+ * Reads an array as f32: NumPy's `.npy` of real numbers, in both byte orders and both memory orders; SEG-Y (`.sgy`,
+ * `.segy`) of IBM floats, IEEE floats or integers, as traces × samples, or lines × traces × samples; or raw little-endian
+ * f32 (`.raw`, `.f32`, `.bin`) with a `shape`.
  *
  * @throws {RequestError} if the file holds something else; the message is one line
  * @throws {ProfileError} if it cannot be read
@@ -43,7 +45,9 @@ export interface ReadArrayOptions {
 export async function readArray(path: string, options: ReadArrayOptions = {}): Promise<FileArray> {
   checkOptions("read the array", options, ["shape"]);
   const { shape } = options, refuse = refuserOf(`read ${path}`);
-  if (!RAW.test(path)) return readNpy(await readBytes(path, Infinity), path);
+  if (!RAW.test(path)) {
+    return (/\.se?gy$/i.test(path) ? readSegy : readNpy)(await readBytes(path, Infinity), path);
+  }
   if (shape === undefined) return refuse("the shape of raw values is wanted", "none");
   const bytes = await readBytes(path, Infinity), count = productOf(shape);
   if (bytes.length !== 4 * count) {
@@ -51,7 +55,7 @@ export async function readArray(path: string, options: ReadArrayOptions = {}): P
   }
   return {
     shape,
-    values: numbersIn(new DataView(bytes.buffer, bytes.byteOffset), "getFloat32", count, true),
+    values: numbersIn(new DataView(bytes.buffer, bytes.byteOffset), "f4", count, true),
   };
 }
 

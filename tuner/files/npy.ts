@@ -17,7 +17,7 @@ export interface FileArray extends NumberArray {
 const MAGIC = "\x93NUMPY";
 
 /** What reads a number of NumPy's types. */
-const READERS = {
+export const READERS = {
   f4: "getFloat32",
   f8: "getFloat64",
   i1: "getInt8",
@@ -59,7 +59,7 @@ export function readNpy(bytes: Uint8Array<ArrayBuffer>, path: string): FileArray
   const valuesAt = bytes.byteOffset + end;
   const stored = type === "<f4"
     ? new Float32Array(bytes.buffer.slice(valuesAt, valuesAt + wanted))
-    : numbersIn(new DataView(bytes.buffer, valuesAt), reader, count, sign === "<");
+    : numbersIn(new DataView(bytes.buffer, valuesAt), kind as keyof typeof READERS, count, sign === "<");
   const values = order === "True" ? transposed({ shape: shape.toReversed(), values: stored }).values : stored;
   return { shape, values, converted: type === "<f4" ? undefined : `${type}` };
 }
@@ -67,11 +67,11 @@ export function readNpy(bytes: Uint8Array<ArrayBuffer>, path: string): FileArray
 /** Numbers that lie one after another, as f32. */
 export function numbersIn(
   view: DataView,
-  reader: typeof READERS[keyof typeof READERS],
+  type: keyof typeof READERS,
   count: number,
   isLittle: boolean,
 ): Float32Array<ArrayBuffer> {
-  const bytes = Number(/\d+/.exec(reader)![0]) / 8, values = new Float32Array(count);
+  const bytes = Number(type[1]), reader = READERS[type], values = new Float32Array(count);
   for (let i = 0; i < count; i++) values[i] = view[reader](i * bytes, isLittle);
   return values;
 }
