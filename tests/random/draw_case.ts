@@ -128,7 +128,14 @@ function drawWalls(
     return dice.chance(0.5) ? pair() : Object.fromEntries(fields.map(({ name }) => [name, pair()]));
   });
   const named = Object.fromEntries(walls.map((its, i) => ["xyz"[i]!, its])) as unknown as Walls;
-  const made = withWalls({ stencil: stencilOf(definition), grid: grid as never, boundary: named });
+  let made: ReturnType<typeof withWalls>;
+  try {
+    made = withWalls({ stencil: stencilOf(definition), grid: grid as never, boundary: named });
+  } catch (error) {
+    // many diagonal taps of several fields
+    if (/at most 64 with the materials are wanted/.test((error as Error).message)) return one;
+    throw error;
+  }
   const words =
     (typeof made.boundary === "string" ? grid.map(() => made.boundary) : made.boundary) as Boundary[];
   return { definition: definitionOf(made.stencil), grid, boundary: words };
