@@ -123,9 +123,10 @@ const city: Preset = (y, x, size) => {
 
 /** A coast with a harbour behind two piers, and an island. */
 const harbour: Preset = (y, x) => {
-  if (Math.abs(x - 0.68) < 0.012 && Math.abs(y - 0.5) > 0.06) return 0;
+  if (Math.abs(x - 0.6) < 0.012 && Math.abs(y - 0.5) > 0.1) return 0;
   const shore = 0.9 + 0.05 * Math.sin(9 * y), island = Math.hypot(0.6 * (y - 0.3), x - 0.38);
-  return Math.max(0, Math.min(1, 6 * (shore - x), 9 * (island - 0.05)));
+  const depth = Math.min(1, 6 * (shore - x), 9 * (island - 0.05));
+  return depth < 0.1 ? 0 : depth;
 };
 
 /** A reflector, the rod that is driven, and directors: where they are and how long, in wavelengths of 40 cells. */

@@ -135,6 +135,7 @@ function open(next: Picture, goesOn = false): Promise<void> {
     fill("brush", brushes.map(([title]) => title), brushes.length - 1);
     fill("colours", Object.keys(COLOURS), map);
     element<HTMLInputElement>("speed").value = `${speed}`;
+    saySpeed();
     text.value = textOf(scene);
   }
   fill("preset", presets.map(([title]) => title), next.preset);
@@ -196,12 +197,16 @@ function change(part: Partial<Picture>): void {
   drawMarks();
 }
 
+function saySpeed(steps = 2 ** numberOf("speed")): void {
+  element("said-speed").textContent = `${steps} step${steps === 1 ? "" : "s"} a frame`;
+}
+
 /** Steps of a frame: what the visitor wants, whole heights of the kernel where these are near, as many as stay smooth. */
 function stepsOfFrame({ height }: Simulation): number {
   const wanted = 2 ** numberOf("speed");
   const whole = 2 * wanted >= height ? Math.max(1, Math.round(wanted / height)) * height : wanted;
   const steps = Math.max(1, Math.min(whole, Math.floor(mostSteps)));
-  element("said-speed").textContent = `${steps} step${steps === 1 ? "" : "s"} a frame`;
+  saySpeed(steps);
   return steps;
 }
 
@@ -501,6 +506,7 @@ async function start(): Promise<void> {
   };
   for (const [id, act] of Object.entries(clicks)) element(id).onclick = act;
   element("parameters").oninput = element("parameters").onchange = setParameter;
+  element("speed").oninput = () => saySpeed();
   element("colours").oninput = element("gain").oninput = () => inTurn(redraw);
   element("upload").onchange = () => openProfile(element<HTMLInputElement>("upload").files?.[0]);
   document.body.ondragover = (event) => event.preventDefault();

@@ -81,6 +81,7 @@ try {
   await shown.click("#step");
   await shown.click("[aria-controls=scenes]");
   await shown.evaluate("facet.done");
+  await shown.evaluate(`document.querySelector("#status").textContent = ""`);
   await shown.waitForTimeout(500); // the gallery's pictures
   await shown.screenshot({ path: join(ROOT, "docs/page.jpg"), type: "jpeg", quality: 80 });
 } finally {
