@@ -260,6 +260,8 @@ Deno.test("what solve cannot begin with or write is said in a line, and nothing 
           "0",
         ], "above 0"],
         [[...base, "--source", `s@1,1=${d}/one.npy`], "no source: wave declares none"],
+        [[...sound, "--source", `s@1,1,1=${d}/one.npy`, "--verify"], "Cannot use --verify with --source"],
+        [[...base, "--picture", `${d}/none/o.png`], "there is no folder"],
         [[...sound, "--source", `q@1,1,1=${d}/one.npy`], "with one of s"],
         [[...sound, "--source", `s@1,1=${d}/one.npy`], "places of 3 numbers, in cells"],
         [[...sound, "--source", `s@1,1,9=${d}/one.npy`], "Cannot add the sources"],

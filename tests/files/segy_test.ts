@@ -87,7 +87,7 @@ Deno.test("models in SEG-Y are read in every format, with text headers, and rows
     }
   }));
 
-Deno.test("a land shot in a model of IBM floats is that in the same model as .npy, to the last bit", () =>
+Deno.test("a land shot in a model of IBM floats is that in the same model as .npy, to the last bit, with units or without", () =>
   inDirectory(async (d) => {
     const [nx, nz] = [24, 16];
     const model = Array.from(
@@ -105,14 +105,20 @@ Deno.test("a land shot in a model of IBM floats is that in the same model as .np
       "4",
       "--surface",
       "free",
-      "--time",
-      "60ms",
     ];
-    const at = ["--frequency", "20", "--source", "100,15", "--receivers", "165,25", "--out", `${d}/s.png`];
+    const at = ["--source", "100,15", "--receivers", "165,25", "--out", `${d}/s.png`];
     const traces: Uint8Array[] = [];
-    for (const name of ["v.segy", "v.npy"]) {
+    for (
+      const [name, frequency, spacing, time] of [["v.segy", "20", "10", "60ms"], [
+        "v.npy",
+        "20Hz",
+        "10m",
+        "0.06",
+      ]] as const
+    ) {
+      const units = ["--frequency", frequency, "--spacing", spacing, "--time", time];
       const files = ["--velocity", `${d}/${name}`, "--density", `${d}/${name}`, "--traces", `${d}/t.npy`];
-      const { code, stderr } = await runCommand("shot", [...shot, ...at, ...files]);
+      const { code, stderr } = await runCommand("shot", [...shot, ...at, ...units, ...files]);
       assertEquals(code, 0, stderr);
       if (name === "v.segy") assertStringIncludes(stderr, "v.segy: values of type IBM float became f32");
       traces.push(await Deno.readFile(`${d}/t.npy`));

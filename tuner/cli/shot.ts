@@ -45,7 +45,7 @@ import { type Scheme, stepOf, warningOf } from "../../kernels/stencils/dispersio
 import { createSolver } from "../solver/create_solver.ts";
 import { AttendedRun } from "./attended_run.ts";
 import { onRanks } from "./on_ranks.ts";
-import type { EarlierValues, Options, Refuse, Values as ValuesOf } from "./options.ts";
+import type { EarlierValues, Options, Reader, Refuse, Values as ValuesOf } from "./options.ts";
 import {
   COMMON,
   count,
@@ -68,7 +68,11 @@ import { print, say } from "./terminal.ts";
 /** Hertz of the wavelet unless given: S waves are slower. */
 const FREQUENCY = { acoustic: 15, elastic: 8 } as const;
 
-const readPositive = number("a number above 0", (value) => value > 0);
+/** Reads a number above 0, with this unit or none. */
+const quantity = (unit: "Hz" | "m"): Reader<number> => (text, refuse, earlier) => {
+  const read = number(`a number above 0, in ${unit}`, (value) => value > 0);
+  return read(text.endsWith(unit) ? text.slice(0, -unit.length) : text, (wanted) => refuse(wanted), earlier);
+};
 
 /** Names of files of a model. */
 const MODEL = /\.(?:npy|se?gy)$/i;
@@ -108,7 +112,7 @@ export const OPTIONS = {
     help: "cells of the built-in model (default: 96), in two dimensions along x and z",
     read: sidesOf(3, 2),
   },
-  spacing: { value: "M", help: "metres from cell to cell", read: readPositive, default: "10" },
+  spacing: { value: "M", help: "metres from cell to cell", read: quantity("m"), default: "10" },
   order: {
     value: "N",
     help: "order in space",
@@ -148,7 +152,7 @@ export const OPTIONS = {
     value: "HZ",
     help:
       `the peak of the source's Ricker wavelet (default: ${FREQUENCY.acoustic}, elastic ${FREQUENCY.elastic})`,
-    read: readPositive,
+    read: quantity("Hz"),
   },
   edges: count("cells of absorbing edges around the model (default: what -40 dB need)", 0, 1000),
   surface: {
@@ -499,7 +503,7 @@ async function wholeShots({ files, sources, hash }: Pick<Shooting, "files" | "so
   return whole;
 }
 
-const SECONDS = "a time such as 2s or 2ms";
+const SECONDS = "a time such as 2, 2s or 2ms";
 
 /** A time in seconds, or a part of the wavelet. */
 function readStep(text: string, refuse: Refuse, earlier: EarlierValues): number | { accuracy: number } {
@@ -509,7 +513,7 @@ function readStep(text: string, refuse: Refuse, earlier: EarlierValues): number 
 }
 
 function readSeconds(text: string, refuse: Refuse, earlier: EarlierValues): number {
-  const time = readBudget(text, () => refuse(SECONDS), earlier);
+  const time = readBudget(/^[\d.]+$/.test(text) ? `${text}s` : text, () => refuse(SECONDS), earlier);
   return "timeNs" in time ? time.timeNs * 1e-9 : refuse(SECONDS);
 }
 

@@ -98,10 +98,8 @@ export const OPTIONS = {
   verify: {
     help: "compare with what one rank computes alone, slice by slice",
     notWith: {
-      ...{
-        "--initial": "one rank would begin with the seed's values",
-        "--material": "one rank would lack it",
-      },
+      "--initial": "one rank would begin with the seed's values",
+      ...{ "--material": "one rank would lack it", "--source": "one rank would lack it" },
     },
   },
   initial: beginning(
@@ -116,9 +114,7 @@ export const OPTIONS = {
       ".pvd), or f32 in .raw",
     [".npy", ".vti", ".raw", ".f32", ".bin"],
   ),
-  picture: fieldsOutput("where to draw them, alike: .png, of three axes a slice through the middle", [
-    ".png",
-  ]),
+  picture: fieldsOutput("where to draw them, alike: .png, of three axes a middle slice", [".png"]),
   spacing: {
     value: "LENGTH",
     help: "from cell to cell, in any unit, for --picture and .vti",
@@ -129,7 +125,7 @@ export const OPTIONS = {
     "where to write the state, whole or not at all: at the end, and with --every in between",
   ),
   every: count(
-    "steps between two files of --out and --picture, which then have the step's number, and two checkpoints",
+    "steps between two checkpoints, and two files of --out and --picture, with the step's number",
     1,
   ),
   until: {
@@ -184,17 +180,15 @@ async function readRequest(options: Values<typeof OPTIONS>, world: World) {
   const { problem: bare, profiles } = await workOf("solve", { ...options, grid });
   const points = await readPoints(options, bare), { sources, receivers } = points;
   // of a checkpoint's, it says itself
-  const some = {
-    sources: bare.stencil.update.sources ? sources.length || 1 : 0,
-    receivers: receivers?.places.length ?? 1,
-  };
-  const surveyed = { ...bare, survey: some };
+  const counts = [
+    bare.stencil.update.sources ? sources.length || 1 : 0,
+    receivers?.places.length ?? 1,
+  ] as const;
+  const surveyed = { ...bare, survey: { sources: counts[0], receivers: counts[1] } };
   const from = restart ? await readCheckpoint(checkpoint!, surveyed) : undefined;
   const hasPoints = sources.length > 0 || receivers !== undefined || (from?.survey[0] ?? 0) > 0;
   const problem = hasPoints ? surveyed : bare;
-  if (options.traces !== undefined && !hasPoints) {
-    throw new RequestError("Cannot use --traces without --receivers");
-  }
+  if (options.traces && !hasPoints) throw new RequestError("Cannot use --traces without --receivers");
   const begun = await readBeginnings(given, problem, notes);
   checkParts(problem, world.size, { parts: decompose, exchangeEvery });
   if (from !== undefined && from.step >= problem.steps) {
@@ -214,17 +208,12 @@ async function readRequest(options: Values<typeof OPTIONS>, world: World) {
   if (twice) throw wrongValue("out", "a file for each field", twice);
   const check = async () => {
     for (const line of notes) say(`facet: ${line}`);
-    for (const out of options.out) {
-      for (const [, path] of filesOf(out, problem.stencil)) await checkFileWritable(path);
-    }
+    for (const path of [...written, ...options.traces ? [options.traces] : []]) await checkFileWritable(path);
     if (checkpoint !== undefined) await checkCheckpoint(checkpoint, problem, restart);
   };
   stepsBetween(problem.steps, every);
-  if (every !== undefined && checkpoint === undefined && written.length === 0) {
-    throw new RequestError(
-      "Cannot use --every without --out, --picture or --checkpoint: nothing else is written",
-    );
-  }
+  const isIdle = every !== undefined && checkpoint === undefined && written.length === 0;
+  if (isIdle) throw new RequestError("Cannot use --every without --out, --picture or --checkpoint");
   return { request, check, values: { ...options, problem, profiles, from, begun, points } satisfies Solving };
 }
 
@@ -272,13 +261,10 @@ async function solve(
   const { gpu, cpuPool, deviceMemory } = device, its = { gpu, cpuPool, deviceMemory };
   using solver = await openOnRanks(problem, { world, device: its, profiles, plan: plan.plan });
   const fresh: Start = { kind: problem.stencil.initialField ?? "noise", seed: options.seed };
-  const isPlain = begun.length + options.source.length === 0;
-  const start = from === undefined ? isPlain ? fresh : undefined : from.start;
+  const hasFields = options.initial.length + options.source.length > 0;
+  const start = from !== undefined ? from.start : hasFields || begun.length > 0 ? undefined : fresh;
   if (from !== undefined) await restoreCheckpoint(solver, options.checkpoint!, from);
-  else {await solver.initialise(
-      options.initial.length + options.source.length > 0 ? "zero" : fresh.kind,
-      fresh.seed,
-    );}
+  else await solver.initialise(hasFields ? "zero" : fresh.kind, fresh.seed);
   await begin(solver, begun);
   if (from === undefined) await addPoints(solver, points);
   using attended = new AttendedRun({ quiet: options.quiet || world.rank > 0 });
@@ -304,16 +290,8 @@ async function solve(
   const configurations = await world.shareAll(solver.configuration);
   const verification = verify ? await verifyRanks(solver, device, start!) : undefined;
   if (world.rank === 0) {
-    const found = {
-      names,
-      configurations,
-      verification,
-      left,
-      fields,
-      step,
-      files: files.map(({ path }) => path),
-    };
-    const outcome = { problem, plan, runs, profiled, ...found };
+    const found = { names, configurations, verification, left, fields, step };
+    const outcome = { problem, plan, runs, profiled, ...found, files: files.map(({ path }) => path) };
     print(json ? solveRecord(outcome) : renderSolve(outcome));
   }
   const isRight = verification === undefined || refute(verification) === undefined;

@@ -135,11 +135,11 @@ export const POINTS = {
     help:
       "a source of the equation at a place in cells, and what it sends in each step: numbers, a line each, or .npy",
     read(text: string, refuse: Refuse, earlier: EarlierValues): SourceWish {
-      const names = (chosenStencil(earlier).update.sources ?? []).map(({ name }) => name);
+      const { name: equation, update } = chosenStencil(earlier),
+        names = update.sources?.map(({ name }) => name);
       const [, name = "", place = "", path = ""] = /^(\w+)@([^=]+)=(.+)$/.exec(text) ?? [];
-      const none = `no source: ${chosenStencil(earlier).name} declares none`,
-        such = `NAME@X,Y,Z=FILE with one of ${names}`;
-      if (!names.includes(name)) refuse(names.length === 0 ? none : such);
+      if (names === undefined) return refuse(`no source: ${equation} declares none`);
+      if (!names.includes(name)) refuse(`NAME@X,Y,Z=FILE with one of ${names.join(", ")}`);
       return { name, at: readPlace(place, () => refuse("a place X,Y,Z or X,Y in cells, 0 the first")), path };
     },
     reads: (text: string) => [text.replace(/^[^=]*=/, "")],
