@@ -6,7 +6,9 @@
 import { assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { readArray, writeArray } from "../../mod.ts";
 import { RequestError } from "../../tuner/problem/request_error.ts";
-import { inDirectory, runCommand } from "../cli/run_task.ts";
+import { assertRefused, inDirectory, runCommand } from "../cli/run_task.ts";
+
+const CPU = ["--no-gpu", "--cpu-workers", "1", "--quiet"];
 
 /** IBM's floating point: a sign, a power of 16 and a fraction from 1/16 to 1, both as whole numbers. */
 function ibmBits(value: number): number {
@@ -96,16 +98,7 @@ Deno.test("a land shot in a model of IBM floats is that in the same model as .np
     );
     await Deno.writeFile(`${d}/v.segy`, segy(model, model.map(() => 0), 1));
     await writeArray(`${d}/v.npy`, { shape: [nx, nz], values: Float32Array.from(model.flat()) });
-    const shot = [
-      "--no-gpu",
-      "--cpu-workers",
-      "1",
-      "--quiet",
-      "--edges",
-      "4",
-      "--surface",
-      "free",
-    ];
+    const shot = [...CPU, "--edges", "4", "--surface", "free"];
     const at = ["--source", "100,15", "--receivers", "165,25", "--out", `${d}/s.png`];
     const traces: Uint8Array[] = [];
     for (
@@ -127,4 +120,41 @@ Deno.test("a land shot in a model of IBM floats is that in the same model as .np
     const { shape, values } = await readArray(`${d}/t.npy`);
     assertEquals(shape[0], 1);
     assertEquals(values.some((value) => Math.abs(value) > 0.01), true);
+  }));
+
+Deno.test("sources and receivers of elastic waves may lie on a free surface, half a cell above the first", () =>
+  inDirectory(async (d) => {
+    const shot = [
+      "--stencil",
+      "elastic",
+      "--grid",
+      "24x16",
+      "--edges",
+      "4",
+      "--surface",
+      "free",
+      "--time",
+      "0.08",
+    ];
+    const written = [...CPU, "--frequency", "15", "--out", `${d}/s.png`, "--traces", `${d}/t.npy`];
+    const tracesAt = async (z: number): Promise<Float32Array> => {
+      const places = ["--source", `100,${z}`, "--receivers", `165,${z}`];
+      const { code, stderr } = await runCommand("shot", [...shot, ...written, ...places]);
+      assertEquals(code, 0, stderr);
+      return (await readArray(`${d}/t-vz.npy`)).values;
+    };
+    const [surface, near, cell] = [await tracesAt(0), await tracesAt(0.001), await tracesAt(5)];
+    const most = (values: Float32Array): number =>
+      values.reduce((most, value) => Math.max(most, Math.abs(value)), 0);
+    const off = (other: Float32Array): number =>
+      most(surface.map((value, i) => value - other[i]!)) / most(surface);
+    assertEquals([off(near) < 1e-3, off(cell) > 0.05], [true, true], `${off(near)} ${off(cell)}`);
+    const sound = [...CPU, "--grid", "24x16", "--surface", "free", "--source", "100,0"];
+    await assertRefused("shot", [
+      [sound, "wanted places below a free surface, on which p is 0"],
+      [
+        sound.with(-1, "100,-1"),
+        "wanted places from 5,0 to 235,155 m, where the outermost cells and the surface are",
+      ],
+    ]);
   }));

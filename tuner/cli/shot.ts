@@ -221,14 +221,20 @@ async function readRequest(options: Values) {
   const centre = (...cell: Grid) => ownOf(model, cell).map(metres) as readonly number[] as OwnGrid;
   const y = Math.floor(ny / 2), z = Math.min(2, nz - 1);
   const { source = centre(Math.floor(nx / 2), y, z) } = options;
-  const low = centre(0, 0, 0), high = centre(nx - 1, ny - 1, nz - 1);
+  const first = centre(0, 0, 0), high = centre(nx - 1, ny - 1, nz - 1);
+  const isFree = surface === "free", low = isFree ? first.with(-1, 0) : first;
   const axes = dimensions === 2 ? "X,Z" : "X,Y,Z";
   const placed = (name: string, places: readonly OwnGrid[]): Grid[] =>
     places.map((at) => {
       if (at.length !== dimensions) throw wrongValue(name, `${axes} in metres`, `${at}`);
       const isOutside = at.some((x, axis) => x < low[axis]! - slack || x > high[axis]! + slack);
-      const wanted = `places from ${low} to ${high} m, where the outermost cells are`;
+      const wanted = `places from ${low} to ${high} m, where the outermost cells${
+        isFree ? " and the surface" : ""
+      } are`;
       if (isOutside) throw wrongValue(name, wanted, `${at}`);
+      if (isFree && options.stencil === "acoustic" && at.at(-1) === 0) {
+        throw wrongValue(name, "places below a free surface, on which p is 0", `${at}`);
+      }
       return planned(model, at, 0);
     });
   const [named, given] = shots ? ["shots", shots] as const : ["source", [source]] as const;
