@@ -158,3 +158,41 @@ Deno.test("sources and receivers of elastic waves may lie on a free surface, hal
       ],
     ]);
   }));
+
+Deno.test("a wavelet of a file is sent step by step: Ricker's own gives the traces without one", () =>
+  inDirectory(async (d) => {
+    const shot = [
+      ...CPU,
+      "--grid",
+      "20x16",
+      "--edges",
+      "4",
+      "--time-step",
+      "1ms",
+      "--time",
+      "0.08",
+      "--frequency",
+      "20",
+    ];
+    const tracesWith = async (...more: string[]): Promise<Float32Array> => {
+      const written = ["--out", `${d}/s.png`, "--traces", `${d}/t.npy`];
+      const { code, stderr } = await runCommand("shot", [...shot, ...written, ...more]);
+      assertEquals(code, 0, stderr);
+      return (await readArray(`${d}/t.npy`)).values;
+    };
+    const ricker = Array.from({ length: 120 }, (_, n) => {
+      const a = (Math.PI * 20 * (n * 1e-3 - 1 / 20)) ** 2;
+      return (1 - 2 * a) * Math.exp(-a);
+    });
+    const write = (factor: number) =>
+      Deno.writeTextFile(`${d}/w.csv`, ricker.map((value) => factor * value).join("\n"));
+    const plain = await tracesWith();
+    await write(1);
+    assertEquals(await tracesWith("--wavelet", `${d}/w.csv`), plain);
+    await write(-2);
+    assertEquals(await tracesWith("--wavelet", `${d}/w.csv`), plain.map((value) => -2 * value));
+    await assertRefused("shot", [[
+      [...CPU, "--wavelet", `${d}/w.csv`],
+      "Cannot use --wavelet without --time-step",
+    ]]);
+  }));

@@ -60,7 +60,16 @@ import {
 } from "./options.ts";
 import { PROBLEM } from "./problem_options.ts";
 import { EXIT } from "./report_error.ts";
-import { decimal, isLine, readFile, readPlace, readPlaces, readReceivers, shotFiles } from "./shot_places.ts";
+import {
+  decimal,
+  isLine,
+  readFile,
+  readPlace,
+  readPlaces,
+  readReceivers,
+  readSignature,
+  shotFiles,
+} from "./shot_places.ts";
 import { edgesNote, headerOf, oddUnits } from "./shot_words.ts";
 import { RANK_OPTIONS, requestOf } from "./solve.ts";
 import { print, say } from "./terminal.ts";
@@ -153,6 +162,10 @@ export const OPTIONS = {
     help:
       `the peak of the source's Ricker wavelet (default: ${FREQUENCY.acoustic}, elastic ${FREQUENCY.elastic})`,
     read: quantity("Hz"),
+  },
+  wavelet: {
+    ...input("what the source sends instead: a number for each time step, in lines or as .npy"),
+    onlyWith: { "--time-step": "it has a number for each" },
   },
   edges: count("cells of absorbing edges around the model (default: what -40 dB need)", 0, 1000),
   surface: {
@@ -258,7 +271,19 @@ async function readRequest(options: Values) {
   const timing = timingOf(step, frequency, options, ["", ...odd].join("; "));
   const stencil = wave.stencil({ ...space, timeStep: timing.timeStep, edges, surface });
   const before: Grid = [edges, dimensions === 2 ? 0 : edges, surface === "free" ? 0 : edges];
-  const shot = { model, before, spacing, frequency, ...timing, sent, fields, late, early };
+  const wavelet = options.wavelet && Array.from(await readSignature(options.wavelet));
+  const shot = {
+    model,
+    before,
+    spacing,
+    frequency,
+    ...timing,
+    sent,
+    fields,
+    late,
+    early,
+    ...(wavelet && { wavelet }),
+  };
   const plan: ShotPlan = { ...shot, receivers, waves };
   const problem = checkProblem("shoot", {
     stencil,

@@ -45,7 +45,7 @@ export function edgesNote(edges: number, model: Grid, grid: Grid, surface: strin
 
 /** What was done, line by line, for the header of a file. */
 export function headerOf(
-  { model, spacing, frequency, timeStep, interval, sent }: ShotPlan,
+  { model, spacing, frequency, timeStep, interval, sent, wavelet }: ShotPlan,
   { title, edges, surface, ...given }: Readonly<Record<"title" | "surface" | "velocity", string>> & {
     readonly edges: number;
     readonly velocityS?: string | undefined;
@@ -62,7 +62,9 @@ export function headerOf(
     ...(given.velocityS === undefined ? [] : [`velocity of S waves ${given.velocityS}`]),
     ...(given.density === undefined ? [] : [`density ${given.density}`]),
     `steps of ${us(timeStep)} us, samples of ${us(interval)} us`,
-    `Ricker wavelet of ${frequency} Hz, its peak at ${Number((1 / frequency).toPrecision(6))} s${push}`,
+    (wavelet
+      ? "wavelet of a file"
+      : `Ricker wavelet of ${frequency} Hz, its peak at ${Number((1 / frequency).toPrecision(6))} s`) + push,
     "places in m, z is a depth; velocities recorded in m/s, vz downwards",
   ];
 }

@@ -13,6 +13,8 @@ export interface ShotPlan {
   readonly spacing: number;
   /** Hertz of the wavelet's peak. */
   readonly frequency: number;
+  /** What sources send, a number for each step. @default {Ricker's wavelet} */
+  readonly wavelet?: readonly number[];
   /** Seconds from step to step, and between samples of the traces. */
   readonly timeStep: number;
   readonly interval: number;
@@ -63,7 +65,8 @@ export async function shoot(
   const cellOf = (place: Grid) => ownOf(model, [cell(place[0], 0), cell(place[1], 1), cell(place[2], 2)]);
   const steps = stepsOf(plan), problem = usersProblem(solver.problem), interpolation = "sinc";
   await solver.reset();
-  const wavelet = Array.from({ length: steps }, (_, n) => ricker(frequency, (n + late) * timeStep));
+  const { wavelet = Array.from({ length: steps }, (_, n) => ricker(frequency, (n + late) * timeStep)) } =
+    plan;
   for (const name of sent) await solver.addSources(name, [cellOf(source)], wavelet, { interpolation });
   for (const field of fields) await solver.addReceivers(field, receivers.map(cellOf), { interpolation });
   let timeNs = 0, atOnce = problem.steps;
