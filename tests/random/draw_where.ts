@@ -10,7 +10,6 @@ import type { Problem } from "../../kernels/stencils/stencil.ts";
 import { TRAVERSALS } from "../../kernels/traversals/all.ts";
 import type { DeviceLimits, Parameters, Traversal } from "../../kernels/traversals/traversal.ts";
 import { partNumber, partOfRank, planForPairs, planOf, problemOfRank } from "../../models/rank_part.ts";
-import { LLVMPIPE } from "../../models/gpu_record.ts";
 import type { Configuration, Share } from "../../tuner/configuration.ts";
 import { sharesOf } from "../../tuner/shares.ts";
 import { limitsOf } from "../../tuner/devices/device.ts";
@@ -18,6 +17,9 @@ import { partOf, whyNoShare } from "../../tuner/devices/shared/shares.ts";
 import type { Dice } from "./dice.ts";
 import { type LimitedGpu, problemOf } from "./machines.ts";
 import type { RandomCase, Where } from "./random_case.ts";
+
+/** Bytes of workgroup memory that a GPU in software clears in reasonable time, again and again. */
+const MOST_WORKGROUP_BYTES = 2560;
 
 /** What computes: one device or several. */
 export type Device =
@@ -136,7 +138,7 @@ function drawParameters(
       parameters,
     );
     if (Math.max(loopInstructions, instructions) > longestLoop) continue;
-    if (gpu?.isSoftware && workgroupBytes > LLVMPIPE.mostWorkgroupBytes!) continue;
+    if (gpu?.isSoftware && workgroupBytes > MOST_WORKGROUP_BYTES) continue;
     return { ...parameters };
   }
   return undefined;

@@ -98,7 +98,7 @@ Deno.test("tune as a function takes a line with insulated ends", async () => {
 Deno.test("a problem that makes no sense is refused wherever a program gives one", async () => {
   const configuration = WAYS[0]!;
   const cases: [change: Partial<Problem>, message: string][] = [
-    [{ boundary: "zero" }, "the boundary must be one of insulated, periodic: found zero"],
+    [{ boundary: "zero" }, "the boundary must be one of insulated, periodic, or walls: found zero"],
     [{ grid: [2, 1, 128] }, "needs a grid of 1x1xN, N at least 2, as its taps reach 1: found 2x1x128"],
     [{ grid: [1, 1, 1] }, "needs a grid of 1x1xN, N at least 2, as its taps reach 1: found 1x1x1"],
     [{ grid: [1, 1, 2.5] }, "a grid of three whole numbers, at least 1, is wanted: found 1x1x2.5"],
