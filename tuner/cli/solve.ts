@@ -211,7 +211,7 @@ async function readRequest(options: Values<typeof OPTIONS>, world: World) {
     for (const path of [...written, ...options.traces ? [options.traces] : []]) await checkFileWritable(path);
     if (checkpoint !== undefined) await checkCheckpoint(checkpoint, problem, restart);
   };
-  stepsBetween(problem.steps, every);
+  if (written.length > 0) stepsBetween(problem.steps, every); // a checkpoint is one file, however often it is written
   const isIdle = every !== undefined && checkpoint === undefined && written.length === 0;
   if (isIdle) throw new RequestError("Cannot use --every without --out, --picture or --checkpoint");
   return { request, check, values: { ...options, problem, profiles, from, begun, points } satisfies Solving };
