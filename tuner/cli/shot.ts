@@ -8,15 +8,14 @@ import {
   type Stencil,
 } from "../../kernels/stencils/stencil.ts";
 import { WAVE_ORDERS } from "../../kernels/stencils/wave.ts";
-import { bytesOfArray, type FileArray, readArray } from "../files/array.ts";
+import { bytesOfArray, type FileArray, readArray, writeBytes } from "../files/array.ts";
 import { rowsOf } from "../files/npy.ts";
 import { formatDuration, formatPercent, formatPlural, formatRate } from "../format.ts";
 import { defaultSteps } from "../problem/default_problem.ts";
 import { RequestError } from "../problem/request_error.ts";
 import { checkProblem } from "../problem/resolve_problem.ts";
 import { describeConfiguration } from "../profile/describe.ts";
-import { reasonOf } from "../profile/profile_error.ts";
-import { checkFileWritable, readProfile, replaceFile } from "../profile/store.ts";
+import { checkFileWritable, readProfile } from "../profile/store.ts";
 import { chooseForRank } from "../solver/open_on_ranks.ts";
 import type { OpenedDevice } from "../ranks/open_rank_device.ts";
 import type { World } from "../devices/world.ts";
@@ -456,9 +455,7 @@ async function shootAll(world: World, device: OpenedDevice, options: Shooting): 
   using attended = new AttendedRun({ quiet: options.quiet || world.rank > 0 });
   const { progress, signal } = attended;
   const write = async (path: string, bytes: Uint8Array): Promise<string> => {
-    await replaceFile(path, bytes).catch((cause): never => {
-      throw new RequestError(`Cannot write ${path}: ${reasonOf(cause)}`, { cause });
-    });
+    await writeBytes(path, bytes);
     return hashOfAll(bytes);
   };
   const beganMs = performance.now(), total = own.length * steps;

@@ -268,7 +268,7 @@ async function solve(
   await begin(solver, begun);
   if (from === undefined) await addPoints(solver, points);
   using attended = new AttendedRun({ quiet: options.quiet || world.rank > 0 });
-  const piece = plan.plan.exchangeEvery, files: WrittenFile[] = [];
+  const piece = Math.min(64, plan.plan.exchangeEvery), files: WrittenFile[] = [];
   const run = await runAll(solver, { ...options, start, piece, files, attended });
   if (await world.most(attended.signal.aborted ? 1 : 0) > 0) {
     const kept = files.length === 0

@@ -114,19 +114,9 @@ export async function begin(solver: Solver, given: readonly BegunWith[]): Promis
   }
 }
 
-/** A source as it is asked for. */
-interface SourceWish {
-  readonly name: string;
-  readonly at: OwnGrid;
-  /** The file of its signature. */
-  readonly path: string;
-}
-
-/** Where a field is recorded, as it is asked for. */
-interface ReceiversWish {
-  readonly field: string;
-  readonly path: string;
-}
+/** A source as it is asked for, with the file of its signature; and where a field is recorded, with that of places. */
+type SourceWish = Readonly<{ name: string; at: OwnGrid; path: string }>;
+type ReceiversWish = Readonly<{ field: string; path: string }>;
 
 /** Options of what sends and records. */
 export const POINTS = {
@@ -320,12 +310,8 @@ export async function writeFields(
   }
 }
 
-/** A file that a run wrote. */
-export interface WrittenFile {
-  readonly path: string;
-  /** The step of its fields. */
-  readonly time?: number;
-}
+/** A file that a run wrote, and the step of its fields. */
+export type WrittenFile = Readonly<{ path: string; time?: number }>;
 
 type Fields = Readonly<Record<string, Float32Array>>;
 
@@ -339,10 +325,7 @@ export function changeOf(before: Fields, after: Fields): number {
 }
 
 /** What a field's values lie between. */
-export interface FieldRange {
-  readonly least: number;
-  readonly most: number;
-}
+export type FieldRange = Readonly<Record<"least" | "most", number>>;
 
 /** The ranges of fields. */
 export function rangesOf(fields: Fields): Record<string, FieldRange> {
