@@ -3,7 +3,20 @@
  *
  * @module
  */
-import { definitionOf, flux, insulated, mirror, stencilOf, value, type Wall, type Walls } from "../../mod.ts";
+import {
+  atLeast,
+  definitionOf,
+  type Expression,
+  floor,
+  flux,
+  insulated,
+  mirror,
+  multiply,
+  stencilOf,
+  value,
+  type Wall,
+  type Walls,
+} from "../../mod.ts";
 import { withWalls } from "../../kernels/walls.ts";
 import { reachOf as stencilReach } from "../../kernels/update.ts";
 import { Dice } from "./dice.ts";
@@ -112,28 +125,32 @@ function drawWalls(
     reaches = dimensions === 2 ? [x, z] : [x, y, z];
   const isRoomy = axes.every((axis) => grid[axis]! > reaches[axis]!);
   if (surface !== undefined || layers !== undefined || !isRoomy || !dice.chance(0.2)) return one;
-  const wall = (): Wall => {
+  // from the third step on
+  const late = (step: Expression) => atLeast(step, 3);
+  const wall = (axis: number): Wall => {
     const g = dice.from(-1, 1), at = dice.oneOf(["face", "centre"] as const);
+    const side = "xyz"[(axis + 1) % axes.length]!, thirds = (place: Expression) => floor(multiply(3, place));
+    const isShaped = axes.length > 1 && dice.chance(0.5);
     return dice.oneOf([
-      value(g, { at }),
+      value(dice.chance(0.3) ? late : g, { at, ...(isShaped && { shape: { [side]: thirds } }) }),
       value(g, { at: "beyond" }),
       flux(g, { at }),
       insulated({ at }),
       mirror("odd", { at }),
     ]);
   };
-  const pair = (): [Wall, Wall] => [wall(), wall()];
-  const walls = axes.map((axis) => {
+  const pair = (axis: number): [Wall, Wall] => [wall(axis), wall(axis)];
+  const walls = axes.map((axis, own) => {
     if (dice.chance(0.4)) return boundary[axis]!;
-    return dice.chance(0.5) ? pair() : Object.fromEntries(fields.map(({ name }) => [name, pair()]));
+    return dice.chance(0.5) ? pair(own) : Object.fromEntries(fields.map(({ name }) => [name, pair(own)]));
   });
   const named = Object.fromEntries(walls.map((its, i) => ["xyz"[i]!, its])) as unknown as Walls;
   let made: ReturnType<typeof withWalls>;
   try {
     made = withWalls({ stencil: stencilOf(definition), grid: grid as never, boundary: named });
   } catch (error) {
-    // many diagonal taps of several fields
-    if (/at most 64 with the materials are wanted/.test((error as Error).message)) return one;
+    // many diagonal taps of several fields; a signal, or values of two steps
+    if (/at most 64 with the materials|one value that changes/.test((error as Error).message)) return one;
     throw error;
   }
   const words =
