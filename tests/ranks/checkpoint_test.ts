@@ -165,7 +165,10 @@ for (let kill = 0; kill < (THOROUGH ? 10 : 1); kill++) {
           ]);
         };
         const running = solve(2, 1e7, ["--every", "5", "--exchange-every", "2"]);
+        let ended: Awaited<typeof running> | undefined;
+        running.then((result) => ended = result);
         while (!await Deno.stat(path).then(() => true, () => false)) {
+          assert(ended === undefined, `the run ended before its first checkpoint: ${ended?.stderr}`);
           await new Promise((next) => setTimeout(next, 20));
         }
         await new Promise((next) => setTimeout(next, kill * 37));
