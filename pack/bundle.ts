@@ -11,19 +11,21 @@ const ROOT = join(import.meta.dirname!, "..");
 
 /** The oldest engines: Node.js 20 and browsers of its time; and what they lack, as the standard defines it. */
 const TARGET = "es2022";
-const MISSING = `Map.groupBy ??= (items, keyOf) => {
+const MISSING: Readonly<Record<string, string>> = {
+  "Map.groupBy": `(items, keyOf) => {
   const groups = new Map(); let i = 0;
   for (const item of items) {
     const key = keyOf(item, i++);
     groups.has(key) ? groups.get(key).push(item) : groups.set(key, [item]);
   }
   return groups;
-};
-Promise.withResolvers ??= function () {
+}`,
+  "Promise.withResolvers": `function () {
   const made = {};
   made.promise = new this((resolve, reject) => Object.assign(made, { resolve, reject }));
   return made;
-};`;
+}`,
+};
 
 /** Where modules are in the package, and where bundlers for pages need not look for any. */
 const REPLACED = [
@@ -99,7 +101,17 @@ export async function bundle(
                 " ",
               ),
         );
-        return { contents, loader: "ts" };
+        // and of all its words those of equations
+        const words = [...files].filter(([name, file]) =>
+          /^\w+$/.test(name) && file.startsWith("./kernels/")
+        );
+        const whole = words.map(([name, file]) =>
+          `export { ${name} } from ${JSON.stringify(join(ROOT, file))};`
+        );
+        return {
+          contents: contents.replace(/^export \* from "..\/mod.ts";/m, () => whole.join("\n")),
+          loader: "ts",
+        };
       });
     },
   };
@@ -118,11 +130,12 @@ export async function bundle(
     absWorkingDir: ROOT,
     outdir: folder,
     write: false,
-    banner: { js: MISSING },
   });
   await stop();
   for (const { path, text } of outputFiles) {
     const edited = REPLACED.reduce((text, [from, to]) => text.replaceAll(from, to), text);
-    await Deno.writeTextFile(path, edited);
+    const before = Object.entries(MISSING).filter(([name]) => edited.includes(name))
+      .map(([name, made]) => `${name} ??= ${made};\n`).join("");
+    await Deno.writeTextFile(path, before + edited);
   }
 }

@@ -355,7 +355,7 @@ async function runOwn(): Promise<void> {
   try {
     const like = builtIn(picture.scene) ? picture.scene : picture.like ?? FIRST;
     const { definitionOfText } = await import("./own_equation.ts");
-    const definition = await definitionOfText(text.value, new URL("./mod.js", import.meta.url));
+    const definition = await definitionOfText(text.value, new URL("./words.js", import.meta.url));
     own = ownScene(definition, builtIn(like) ?? firstScene);
     await open({ ...blank(OWN), equation: text.value, like });
   } catch (error) {

@@ -34,7 +34,7 @@ const FILES = {
   "equations.txt": "docs/equations.md",
   "readme.txt": "README.md",
 };
-const MODULES = ["page/app.ts", "mod.ts", "tuner/devices/cpu/wasm_worker.ts"];
+const MODULES = ["page/app.ts", "page/words.ts", "tuner/devices/cpu/wasm_worker.ts"];
 
 async function build(folder: string): Promise<void> {
   await Deno.mkdir(folder, { recursive: true });

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import * as facet from "../mod.ts";
+import * as facet from "./words.ts";
 
 /** The library's words that a text calls and does not make itself. */
 export function wordsOf(text: string): string[] {
