@@ -23,7 +23,7 @@ import { damageOf } from "./read_inputs.ts";
 import { typicalGrids } from "../problem/default_problem.ts";
 import type { Sample } from "../../models/cost_model.ts";
 import { samplesOf } from "../profile/samples.ts";
-import { describeLoss, leaveOneOut, type MeasuredProblem } from "../profile/leave_one_out.ts";
+import { describeLoss, LEAST_SIZES, leaveOneOut, type MeasuredProblem } from "../profile/leave_one_out.ts";
 import { deviceModelOf } from "../devices/device_model.ts";
 import type { OwnGrid } from "../../kernels/stencils/stencil.ts";
 import type { DeviceModel } from "../../models/roofline.ts";
@@ -139,7 +139,8 @@ export async function tuneOn(
     model = deviceModelOf(measuredDevice(resolved.device, outcome));
     if (entry !== undefined) measured.push({ problem, samples: samplesOf(entry, problem, model) });
   }
-  const unseen = requested.length > 1 && model !== undefined ? leaveOneOut(measured, model) : [];
+  const areEnough = requested.length >= LEAST_SIZES;
+  const unseen = areEnough && model !== undefined ? leaveOneOut(measured, model) : [];
   const losses = unseen.map(({ grid, loss, expected }) => ({ grid, loss, expected }));
   if (options.json) print(requested.length === 1 ? records[0]! : { sizes: records, unseen: losses });
   else {
@@ -147,7 +148,8 @@ export async function tuneOn(
     const late = lateNs > 0 && tight
       ? [`The budget was exceeded by ${formatDuration(lateNs)}: ${tight}`]
       : [];
-    const loss = requested.length === 1 ? [] : ["", ...late, describeLoss(unseen)];
+    const all = [...(requested.length === 1 ? [] : late), ...(areEnough ? [describeLoss(unseen)] : [])];
+    const loss = all.length === 0 ? [] : ["", ...all];
     const next = nextSteps(written, TASK);
     if (loss.length + next.length > 0) print([...loss, ...next]);
   }

@@ -17,6 +17,9 @@ export interface MeasuredProblem {
   readonly samples: readonly Sample[];
 }
 
+/** Sizes of an equation from which a loss on others can be estimated: of two each would be chosen from one. */
+export const LEAST_SIZES = 3;
+
 /** What a choice comes to for a problem that its profile has not seen, of all that was measured for it. */
 export interface UnseenProblem {
   readonly grid: OwnGrid;

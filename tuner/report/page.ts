@@ -6,6 +6,7 @@ import { samplesOf } from "../profile/samples.ts";
 import { compareProblems, describeProfileProblem, tiesWithStepwise } from "../profile/describe.ts";
 import {
   describeLoss,
+  LEAST_SIZES,
   leaveOneOut,
   type MeasuredProblem,
   type UnseenProblem,
@@ -196,9 +197,6 @@ function overview(parts: readonly DevicePart[]): Html | "" {
     ${isOne ? "" : comparison(listed.map(({ entry, part }) => ({ ...entry, title: part.title })))}
   </nav>`;
 }
-
-/** Sizes of an equation from which a loss on others can be estimated: of two each would be chosen from one. */
-const LEAST_SIZES = 3;
 
 /** What choices for other sizes lose: each size of an equation chosen from its others. */
 function lossOf({ entries, device }: Profile): UnseenProblem[] {
