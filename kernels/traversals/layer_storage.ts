@@ -76,7 +76,7 @@ export function layerAccess(problem: Problem, width = 1) {
       ${find.join("\n")}
     `,
     /** Lines that read what a sub-step needs of layers, in the cells from these indices of the whole grid on. */
-    read(substep: Substep, [x, y, z]: readonly [x: string, y: string, z: string], prefix = ""): string[] {
+    start(substep: Substep, [x, y, z]: readonly [x: string, y: string, z: string], prefix = ""): string[] {
       const planes = [...tapsOf(substep).map(({ plane }) => plane), ...substep.map(({ field }) => field)];
       const needed = [...new Set(planes)].filter((plane) => isLayered(update, plane));
       return [...Map.groupBy(needed, (plane) => blockOf(plane).block)].flatMap(([block, its]) => [
@@ -92,9 +92,9 @@ export function layerAccess(problem: Problem, width = 1) {
       ]);
     },
     /** What such a line has made of a plane; undefined for planes that lie elsewhere. */
-    tap: (plane: number, prefix = "") => isLayered(update, plane) ? `${prefix}m${plane}` : undefined,
+    read: (plane: number, prefix = "") => isLayered(update, plane) ? `${prefix}m${plane}` : undefined,
     /** Lines that store a new value where the condition holds, after those that read. */
-    store(
+    made(
       plane: number,
       value: string,
       conditions: readonly string[] = [],

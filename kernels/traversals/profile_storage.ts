@@ -3,8 +3,8 @@
  *
  * @module
  */
-import { layProfiles, profileReads } from "../axis_profiles.ts";
-import type { Algebra } from "../expression.ts";
+import { layProfiles } from "../axis_profiles.ts";
+import type { Algebra, ProfileTap } from "../expression.ts";
 import type { Grid, Problem } from "../stencils/stencil.ts";
 import { profileTapsOf, type Substep, type Update } from "../update.ts";
 import { lanesOf, plus } from "../wgsl/declare.ts";
@@ -17,49 +17,48 @@ export function profileBuffers({ stencil: { update }, grid }: Pick<Problem, "ste
   return length === 0 ? [] : [{ name: "profiles", length, lives: "profiles" }];
 }
 
-/** The buffer in a shader that reads profiles; nothing in others. */
-export function declareProfiles(of: Update | Substep): string {
-  if (profileTapsOf(of).length === 0) return "";
-  return declareBuffer("profiles", "array<f32>", { space: "storage, read" });
-}
-
 /** Values of a uniform that every device binds: 64 KiB. */
 const UNIFORM_VALUES = 2 ** 14;
 
-/**
- * The same buffer once more, as a uniform: values that are alike for all threads come from there
- * without taking registers. Nothing where there are none, or where a uniform does not hold the buffer.
- */
-export function declareAlike(update: Update, grid: Grid): string {
-  const { length } = layProfiles(update, grid), isAny = profileReads(update).some(({ axis }) => axis < 2);
-  if (!isAny || length > UNIFORM_VALUES) return "";
-  return declareBuffer("profiles", `array<vec4f, ${length / 4}>`, { space: "uniform", as: "alike" });
-}
-
-/** Texts that read profiles in a step's shader on slices of a grid, from the `first` on. */
-export function stepProfile({ stencil: { update }, grid }: Problem, first = 0): ProfileReader {
-  return profileElement(update, grid, [plus("x", first), "y", "z"]);
-}
-
-type ProfileReader = NonNullable<Algebra<string>["profile"]>;
+/** How a shader finds axis profiles. */
+export type ProfileAccess = ReturnType<typeof profileAccess>;
 
 /**
- * Texts that read profiles at the cell of these indices along x, y, z.
+ * What of axis profiles a shader declares, and how it reads them.
  *
- * @param grid the whole of what a plan computes; `width`: cells of a thread along z, from the index on; `hasAlike`: those
- *   along x and y come from {@linkcode declareAlike}'s uniform
+ * @param grid the whole of what a plan computes; `of`: what the shader computes; `width`: cells of a thread along z, from the
+ *   index on; `still`: by axis, the index that a thread keeps while it moves; `hasAlike`: of x and y values are alike for all
+ *   threads, and come from a uniform that takes no registers, where one holds them
  */
-export function profileElement(
+export function profileAccess(
   update: Update,
   grid: Grid,
-  indices: readonly [x: string, y: string, z: string],
-  width = 1,
-  hasAlike = false,
-): ProfileReader {
-  const { starts } = layProfiles(update, grid);
-  return ({ profile, axis, offset }) => {
-    const at = (lane: number) => plus(indices[axis], starts[profile]! + offset + lane);
+  { of = update, width = 1, still = [], hasAlike = false }: {
+    readonly of?: Update | Substep;
+    readonly width?: number;
+    readonly still?: readonly (string | undefined)[];
+    readonly hasAlike?: boolean;
+  } = {},
+) {
+  const { starts, length } = layProfiles(update, grid), taps = profileTapsOf(of);
+  const isAlike = hasAlike && length <= UNIFORM_VALUES && taps.some(({ axis }) => axis < 2);
+  const alike = { space: "uniform", as: "alike" };
+  const element = ({ profile, axis, offset }: ProfileTap, index: string): string => {
+    const at = (lane: number) => plus(index, starts[profile]! + offset + lane);
     if (axis === 2) return lanesOf("f32", width, (lane) => `profiles[${at(lane)}]`);
-    return hasAlike ? `alike[(${at(0)}) >> 2][(${at(0)}) & 3]` : `profiles[${at(0)}]`;
+    return isAlike ? `alike[(${at(0)}) >> 2][(${at(0)}) & 3]` : `profiles[${at(0)}]`;
+  };
+  const nameOf = ({ profile, offset }: ProfileTap) => `q${profile}_${offset < 0 ? `m${-offset}` : offset}`;
+  return {
+    declarations: [
+      ...taps.length > 0 ? [declareBuffer("profiles", "array<f32>", { space: "storage, read" })] : [],
+      ...isAlike ? [declareBuffer("profiles", `array<vec4f, ${length / 4}>`, alike)] : [],
+    ].join("\n"),
+    /** Lines that read once what a thread needs along axes where it stays. */
+    start: taps.filter(({ axis }) => still[axis] !== undefined)
+      .map((tap) => `let ${nameOf(tap)} = ${element(tap, still[tap.axis]!)};`),
+    /** Texts of profiles in the cell of these indices; those after the last along which a thread moves may be left out. */
+    read: (cell: readonly string[]): NonNullable<Algebra<string>["profile"]> => (tap) =>
+      still[tap.axis] === undefined ? element(tap, cell[tap.axis]!) : nameOf(tap),
   };
 }

@@ -21,7 +21,7 @@ import { declareTable, HEAD_VECTORS } from "../wgsl/points.ts";
 import { wgsl } from "../wgsl/template.ts";
 import { updateWriter } from "../wgsl/write_update.ts";
 import { type LayerAccess, layerAccess } from "./layer_storage.ts";
-import { declareProfiles, stepProfile } from "./profile_storage.ts";
+import { profileAccess } from "./profile_storage.ts";
 import { type Shader, shaderOf } from "../wgsl/shader.ts";
 /** Pads as wide as a whole step reaches: enough for sub-steps one by one, and for all in one pass. */
 export const stepwiseLayout = remembered((problem: Problem): Layout => {
@@ -44,24 +44,27 @@ const WINDOW_SLICES = wgsl`
 /**
  * The shaders of a step, one a sub-step, on any layout whose pads hold what the taps reach.
  *
- * @param profile reads profiles at the shader's x, y, z; `stored`: the grid whose layers it stores, and its first slice there
+ * @param whole the grid of which it computes slices from the `first` on
  */
 export function stepShaders(
   problem: Problem,
   layout: Layout,
   [threadsZ, threadsY, threadsX]: readonly [number, number, number],
-  isInWindow = false,
-  profile = stepProfile(problem),
-  stored?: { readonly problem: Problem; readonly first: number },
+  { isInWindow = false, whole = problem, first = 0 }: {
+    readonly isInWindow?: boolean;
+    readonly whole?: Problem;
+    readonly first?: number;
+  } = {},
 ): Shader[] {
-  const { stencil: { title, update: whole } } = problem,
-    update = stored ? storedUpdate(stored.problem) : whole;
+  const { stencil: { title, update: given } } = problem,
+    layers = layout.layered ? layerAccess(whole) : undefined;
+  const update = layers ? storedUpdate(whole) : given, cell = [plus("x", first), "y", "z"] as const;
   return update.substeps.map((substep, index) => {
     const { constants, write } = updateWriter(expressionsOf(substep));
     const signal = isInWindow ? "slices.signal" : "time.signal";
-    const layers = stored && layerAccess(stored.problem);
-    const tap = (one: Tap) => layers?.tap(one.plane) ?? elementOf(one);
-    const { lines, values } = write({ tap, profile, signal });
+    const profiles = profileAccess(given, whole.grid, { of: substep });
+    const tap = (one: Tap) => layers?.read(one.plane) ?? elementOf(one);
+    const { lines, values } = write({ tap, profile: profiles.read(cell), signal });
     const part = update.substeps.length === 1 ? "one step" : `sub-step ${index}`;
     const code = wgsl`
       // ${title}: ${part}, one thread a cell; the pads around the grid make branches unnecessary.
@@ -69,7 +72,7 @@ export function stepShaders(
       ${constants}
       ${declareLevels()}
       ${isInWindow ? WINDOW_SLICES : declareTime(substep)}
-      ${declareProfiles(substep)}
+      ${profiles.declarations}
       ${layers?.declarations ?? ""}
 
       @compute @workgroup_size(${threadsZ}, ${threadsY}, ${threadsX})
@@ -77,7 +80,7 @@ export function stepShaders(
         let z = i32(id.x); let y = i32(id.y); let x = i32(id.z)${isInWindow ? " + slices.first" : ""};
         if (z >= NZ || y >= NY || x >= ${isInWindow ? "slices.end" : "NX"}) { return; }
         let cell = ORIGIN + ${isInWindow ? "(x - slices.before)" : "x"} * SLICE + y * PITCH + z;
-        ${layers?.read(substep, [plus("x", stored!.first), "y", "z"]).join("\n") ?? ""}
+        ${layers?.start(substep, cell).join("\n") ?? ""}
         ${lines.join("\n")}
         ${storeValues(substep, values, layers)}
       }
@@ -89,11 +92,9 @@ export function stepShaders(
 /** The shader that computes a sub-step again in listed cells: where a pass of all sub-steps did not know a source. */
 export function againShader(problem: Problem, layout: Layout, substep: Substep, first: number): Shader {
   const { constants, write } = updateWriter(expressionsOf(substep));
-  const { lines, values } = write({
-    tap: elementOf,
-    profile: stepProfile(problem, first),
-    signal: "group.signal",
-  });
+  const profiles = profileAccess(problem.stencil.update, problem.grid, { of: substep });
+  const profile = profiles.read([plus("x", first), "y", "z"]);
+  const { lines, values } = write({ tap: elementOf, profile, signal: "group.signal" });
   const code = wgsl`
     // ${problem.stencil.title}: a sub-step again, one thread a cell of a list.
     struct Group { first: i32, end: i32, signal: f32 }
@@ -101,7 +102,7 @@ export function againShader(problem: Problem, layout: Layout, substep: Substep, 
     ${constants}
     ${declareLevels()}
     @group(0) @binding(2) var<uniform> group: Group;
-    ${declareProfiles(substep)}
+    ${profiles.declarations}
     ${declareTable()}
 
     @compute @workgroup_size(${LINEAR_THREADS})
@@ -122,13 +123,13 @@ export function againShader(problem: Problem, layout: Layout, substep: Substep, 
 export function storeValues(
   substep: Substep,
   values: readonly string[],
-  layers?: Pick<LayerAccess, "store">,
+  layers?: Pick<LayerAccess, "made">,
 ): string {
   const target = (field: number): string => `before[${plus("cell", field, "PLANE")}]`;
   const [only, ...others] = substep;
   if (only !== undefined && others.length === 0) return `${target(only.field)} = ${values[0]};`;
   return [
     ...values.map((value, i) => `let new${i} = ${value};`),
-    ...substep.flatMap(({ field }, i) => layers?.store(field, `new${i}`) ?? `${target(field)} = new${i};`),
+    ...substep.flatMap(({ field }, i) => layers?.made(field, `new${i}`) ?? `${target(field)} = new${i};`),
   ].join("\n");
 }

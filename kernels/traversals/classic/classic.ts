@@ -21,7 +21,7 @@ import { updateWriter } from "../../wgsl/write_update.ts";
 import { hasInsulatedEnds, LINE, LINE_PARAMETERS } from "../line.ts";
 import { planSteps } from "../plan_steps.ts";
 import { storeValues } from "../step_shader.ts";
-import { declareProfiles, profileElement } from "../profile_storage.ts";
+import { profileAccess } from "../profile_storage.ts";
 import { type Shader, shaderOf } from "../../wgsl/shader.ts";
 import type { ParametersOf, Traversal } from "../traversal.ts";
 import { exceededLimit, powersOfTwo } from "../workgroup_limits.ts";
@@ -92,10 +92,11 @@ function classicShader(problem: Problem, index: number, { threads, points }: Cla
   const { stencil: { title, update } } = problem;
   const substep = update.substeps[index]!;
   const { constants, write } = updateWriter(expressionsOf(substep));
+  const profiles = profileAccess(update, problem.grid, { of: substep });
   const offsets = new Set(tapsOf(substep).map(({ offset: [, , z] }) => z).filter((z) => z !== 0));
   const images = [...offsets].map((z) => `let ${sideOf(z)} = ORIGIN + image(z${strides(z, "1")});`);
   const { lines, values } = write({
-    profile: profileElement(update, problem.grid, ["0", "0", "z"]),
+    profile: profiles.read(["0", "0", "z"]),
     tap: (tap) => {
       const { offset: [, , z], ago, plane } = tap;
       if (z === 0) return elementOf(tap);
@@ -109,7 +110,7 @@ function classicShader(problem: Problem, index: number, { threads, points }: Cla
     ${constants}
     ${declareLevels()}
     ${declareTime(substep)}
-    ${declareProfiles(substep)}
+    ${profiles.declarations}
 
     ${imageFunction(problem)}
 

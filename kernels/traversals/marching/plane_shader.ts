@@ -28,7 +28,7 @@ import { findList, SERIES, visitList } from "./points.ts";
 import { slicesIn, slot, withinSum } from "./shader.ts";
 import { type MarchShape, ownThreads } from "./shape.ts";
 import { declarePoints } from "../../wgsl/points.ts";
-import { declareProfiles, profileElement } from "../profile_storage.ts";
+import { profileAccess } from "../profile_storage.ts";
 import { declareBuffer, type Shader, shaderOf } from "../../wgsl/shader.ts";
 
 /** The ends of its cells that a thread shows the thread before it and the one after it. */
@@ -87,8 +87,11 @@ export function planeShader(
       next: slot(prefix, slice + turns),
     }));
   });
-  /** Lines that read, once for all slices, what a thread needs of profiles along z. */
-  const held = new Map<string, string>();
+  const profiles = profileAccess(stencil.update, [whole.slices, ny, nz], {
+    of: update,
+    width: zPerThread,
+    still: [undefined, "0", "z"],
+  });
 
   /** A slice of the loop's body. */
   const writeSlice = (turn: number, isMasked: boolean, isListed: boolean): string[] => {
@@ -116,14 +119,7 @@ export function planeShader(
     const resolver = (slice: number, prefix: string): Resolver => ({
       prefix,
       type,
-      profile(tap) {
-        const indices = [plus("x", slice + turn + whole.first), "0", "z"] as const;
-        const text = profileElement(stencil.update, [whole.slices, ny, nz], indices, zPerThread)(tap);
-        if (tap.axis === 0) return text;
-        const name = slot(`q${tap.profile}`, tap.offset);
-        held.set(name, `let ${name} = ${text};`);
-        return name;
-      },
+      profile: profiles.read([plus("x", slice + turn + whole.first)]),
       tap(tap) {
         const { plane, ago, offset: [x, , z] } = tap, own = column(tap, slice + x);
         if (z === 0) return own;
@@ -205,7 +201,7 @@ export function planeShader(
     const SLICES = ${slices};
     ${writer.constants}
     ${declareLevels(zPerThread)}
-    ${declareProfiles(update)}
+    ${profiles.declarations}
     ${hasPoints ? `${SERIES}\n${declarePoints()}` : ""}
     ${pass ? PAIR.map((name) => declareBuffer(name, `array<${type}>`)).join("\n") : ""}
     ${
@@ -230,7 +226,7 @@ export function planeShader(
       var here = column;
       var cell = ORIGIN + (${plus("first", -warmUp)}) * SLICE + element;
       ${kept.map(({ name, from }) => `var ${name} = ${from};`).join("\n")}
-      ${[...held.values()].join("\n")}
+      ${profiles.start.join("\n")}
       ${hasPoints ? findList(workgroups) : ""}
       ${loops}
     }

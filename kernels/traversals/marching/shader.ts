@@ -3,14 +3,7 @@
  *
  * @module
  */
-import {
-  type Axis,
-  type Expression,
-  type Offset,
-  type ProfileTap,
-  type Tap,
-  tapsIn,
-} from "../../expression.ts";
+import { type Axis, type Expression, type Offset, type Tap, tapsIn } from "../../expression.ts";
 import type { Layout } from "../../layout.ts";
 import type { Twin } from "../../sections.ts";
 import { alongAxes, type Problem } from "../../stencils/stencil.ts";
@@ -35,7 +28,7 @@ import { type Ends, type MarchShape, ownThreads, type Tile } from "./shape.ts";
 import { findList, SERIES, visitList } from "./points.ts";
 import { besideLayers, blocksOf } from "../../layers.ts";
 import { type LayerAccess, layerAccess } from "../layer_storage.ts";
-import { declareProfiles, profileElement } from "../profile_storage.ts";
+import { type ProfileAccess, profileAccess } from "../profile_storage.ts";
 import { declareTwin, type Shader, shaderOf } from "../../wgsl/shader.ts";
 
 /** The neighbours in the slice that a sub-step reads, and at which slice. */
@@ -135,23 +128,18 @@ export function marchShader(
   const starts: string[] = [];
   const wholeGrid: Problem = { ...others, stencil, boundary, grid: [whole.slices, ny, nz] };
   const layers = layerAccess(wholeGrid, zPerThread);
-  /** Lines that read, once for all slices, what a thread needs of profiles along y and z. */
-  const held = new Map<string, string>();
-  const profileAt = (slice: number) => (tap: ProfileTap): string => {
-    const indices = [plus("x", slice + whole.first), "y", "z"] as const;
-    const text = profileElement(stencil.update, [whole.slices, ny, nz], indices, zPerThread)(tap);
-    if (tap.axis === 0) return text;
-    const name = slot(`q${tap.profile}`, tap.offset);
-    held.set(name, `let ${name} = ${text};`);
-    return name;
-  };
+  const profiles = profileAccess(stencil.update, wholeGrid.grid, {
+    of: update,
+    width: zPerThread,
+    still: [undefined, "y", "z"],
+  });
   const writeStep =
     (isListed: boolean, update: Update, shown: string[]) => (substep: Substep, i: number): string => {
       const { early, lines, texts, start } = writeSubstep(writer, substep, {
         shape,
         lead: leads[i]!,
         stage: i,
-        profileAt,
+        profiles,
         layers,
         first: whole.first,
       });
@@ -160,7 +148,7 @@ export function marchShader(
       const lead = leads[i]!, at = plus("x", lead);
       const isOwn = ["mine", ...warmUp > 0 ? [`${at} >= first`] : [], ...lead > 0 ? [`${at} < last`] : []];
       const stored = substep.flatMap(({ field }, k) => {
-        const name = `l${i}_new${k}`, lines = layers.store(field, name, isOwn, `l${i}_`);
+        const name = `l${i}_new${k}`, lines = layers.made(field, name, isOwn, `l${i}_`);
         return lines === undefined ? [] : [`let ${name} = ${texts[k]};`, ...lines];
       });
       if (i === update.substeps.length - 1) {
@@ -217,7 +205,7 @@ export function marchShader(
     ${declareLevels(zPerThread)}
     ${twins.map((_, i) => declareTwin(`twin${i}`, type)).join("\n")}
     ${declareTime(update)}
-    ${declareProfiles(update)}
+    ${profiles.declarations}
     ${hasPoints ? `${SERIES}\n${declarePoints()}` : ""}
     ${layers.declarations}
     ${isTiled ? `const ROWS = ${threadsY + 2 * rimY}; const COLUMNS = ${threadsZ + 2 * rimZ};` : ""}
@@ -237,7 +225,7 @@ export function marchShader(
       ${isTiled ? "var half = 0; // of the tiles, by turns: one barrier is enough" : ""}
       var cell = ORIGIN + ${warmUp === 0 ? start : `(${start})`} * SLICE + y * PITCH + element;
       ${declared.join("\n")}
-      ${[...starts, ...held.values()].join("\n")}
+      ${[...starts, ...profiles.start].join("\n")}
       ${hasPoints ? findList(workgroups) : ""}
       ${loops.map(({ where, text }) => `if (${where}) {\n${text}} else {\n`).join("")}
       ${loop}
@@ -255,12 +243,11 @@ function ownsOnly(index: string, [low, high]: Ends, threads: number): string {
 function writeSubstep(
   writer: UpdateWriter,
   substep: Substep,
-  { shape, lead, stage, profileAt, layers, first }: {
+  { shape, lead, stage, profiles, layers, first }: {
     shape: MarchShape;
     lead: number;
     stage: number;
-    /** Texts that read profiles this number of slices ahead. */
-    profileAt: (slice: number) => (tap: ProfileTap) => string;
+    profiles: ProfileAccess;
     layers: LayerAccess;
     /** Slices of the grid before those that it computes. */
     first: number;
@@ -307,9 +294,12 @@ function writeSubstep(
   const resolver = (slice: number, prefix: string): Resolver => ({
     prefix,
     type: cellType(zPerThread),
-    profile: (tap) => tap.axis === 0 ? named(profileAt(slice)(tap)) : profileAt(slice)(tap),
+    profile(tap) {
+      const text = profiles.read([plus("x", slice + first)])(tap);
+      return tap.axis === 0 ? named(text) : text;
+    },
     tap(tap) {
-      return layers.tap(tap.plane, `l${stage}_`) ??
+      return layers.read(tap.plane, `l${stage}_`) ??
         alongZ(tap.offset[2], zPerThread, (by) => elementAt(tap, slice, by));
     },
     partial(of: Expression, offset: Offset) {
@@ -334,7 +324,7 @@ function writeSubstep(
     lines: [
       ...isKnown ? [] : shown,
       ...rim.ahead,
-      ...layers.read(substep, [plus("x", lead + first), "y", "z"], `l${stage}_`),
+      ...layers.start(substep, [plus("x", lead + first), "y", "z"], `l${stage}_`),
       ...reads,
       ...sumLines,
       ...lines,

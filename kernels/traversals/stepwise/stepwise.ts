@@ -10,7 +10,6 @@ import { blocksOf, blockValues, layersShare, storedUpdate } from "../../layers.t
 import { cellsOf, isAllZero, type Problem } from "../../stencils/stencil.ts";
 import { reachOf, tapsOf, valuesMoved } from "../../update.ts";
 import { passageNeeds, planPassage, stepNeeds } from "../window_passage.ts";
-import { stepProfile } from "../profile_storage.ts";
 import type { Dispatch, ParametersOf, Traversal } from "../traversal.ts";
 import { exceededLimit, rowsAcross, WORKGROUP_PARAMETERS, workgroupShapes } from "../workgroup_limits.ts";
 import { stepShaders, stepwiseLayout } from "../step_shader.ts";
@@ -95,7 +94,7 @@ export const stepwise: Traversal = {
     const shape = [threadsZ, threadsY, threadsX] as const;
     const label = `stepwise ${shape.join("x")}`, layout = stepwiseLayout(problem);
     if (limits?.windowBytes !== undefined) {
-      const shaders = stepShaders(problem, layout, shape, true);
+      const shaders = stepShaders(problem, layout, shape, { isInWindow: true });
       return planPassage({
         label,
         problem,
@@ -110,8 +109,7 @@ export const stepwise: Traversal = {
       problem,
       layout,
       limits,
-      shadersOf: (part, its, first) =>
-        stepShaders(part, its, shape, false, stepProfile(problem, first), { problem, first }),
+      shadersOf: (part, its, first) => stepShaders(part, its, shape, { whole: problem, first }),
       workgroupsOf: (part) => workgroupsOf(part, shape),
     });
   },

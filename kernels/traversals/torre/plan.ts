@@ -7,7 +7,7 @@ import { holdsAll, layoutWithin, type Section, type SectionLimits, sectionsOf } 
 import type { Problem } from "../../stencils/stencil.ts";
 import { readsSignal } from "../../update.ts";
 import { appendTable, pointPlan, pointShader } from "../point_work.ts";
-import { profileBuffers, stepProfile } from "../profile_storage.ts";
+import { profileBuffers } from "../profile_storage.ts";
 import { pointBuffers } from "../../wgsl/points.ts";
 import { layerBuffers } from "../layer_storage.ts";
 import { copyShaders, SectionWork } from "../section_work.ts";
@@ -52,7 +52,7 @@ export function planTorres(given: Problem, parameters: TorreParameters, limits?:
     layout,
     sections,
     shadersOf(part, its, first) {
-      return stepShaders(part, its, [remainderThreads(threads), 1, 1], false, stepProfile(problem, first));
+      return stepShaders(part, its, [remainderThreads(threads), 1, 1], { whole: problem, first });
     },
     workgroupsOf: (part) => remainderWorkgroups(part, threads),
   });

@@ -3,8 +3,6 @@
  *
  * @module
  */
-import { profileReads } from "../../axis_profiles.ts";
-import type { ProfileTap } from "../../expression.ts";
 import type { Problem } from "../../stencils/stencil.ts";
 import { expressionsOf, readsPrevious, readsSignal, type Update } from "../../update.ts";
 import { alongZ, cellType, declareLayout, declareLevels, lanesOf, plus, times } from "../../wgsl/declare.ts";
@@ -38,7 +36,7 @@ import {
   valueKey,
   visitTier,
 } from "./visit.ts";
-import { declareAlike, declareProfiles, profileElement } from "../profile_storage.ts";
+import { type ProfileAccess, profileAccess } from "../profile_storage.ts";
 import { type Shader, shaderOf } from "../../wgsl/shader.ts";
 
 /**
@@ -101,24 +99,20 @@ export function torreShader(
   const beyond = threads * zPerThread > problem.grid[2];
   const z = times(zPerThread, "thread");
   const inside = lanesOf("bool", zPerThread, (lane) => `${plus(z, lane)} < NZ`);
-  const alike = declareAlike(whole, problem.grid), hasAlike = alike !== "";
-  const profilesAt = ([a, b]: Place): ReturnType<typeof profileElement> => {
-    const indices = [plus("x", (a + b) / 2), plus("y", (a - b) / 2), z] as const;
-    const element = profileElement(update, problem.grid, indices, zPerThread, hasAlike);
-    return (tap) => tap.axis === 2 ? profileName(tap) : element(tap);
-  };
-  const inColumn = profileElement(update, problem.grid, ["x", "y", z], zPerThread);
+  const profiles = profileAccess(whole, problem.grid, {
+    width: zPerThread,
+    still: [undefined, undefined, z],
+    hasAlike: true,
+  });
   const inLayers = layers && layerWriter(layers.given, layers, shape, {
     zPerThread,
     isRow: beyond ? `thread < ${problem.grid[2] / zPerThread}` : "",
   });
-  const ofColumn = profileReads(whole).filter(({ axis }) => axis === 2)
-    .map((tap) => `let ${profileName(tap)} = ${inColumn(tap)};`);
   const tiers = writeTiers(update, parameters, shape, {
     needs,
     chunks,
     ofMaterials,
-    profilesAt,
+    profiles,
     writer,
     beyond,
     hasPoints,
@@ -142,8 +136,7 @@ export function torreShader(
     ${hasSeries ? declarePoints() : ""}
     ${declarePacked(update, parameters, shape)}
     @group(0) @binding(2) var<uniform> rows: array<Row, ${MAX_BANDS}>;
-    ${declareProfiles(whole)}
-    ${alike}
+    ${profiles.declarations}
     ${inLayers?.declarations ?? ""}
     var<workgroup> exchange: array<array<${type}, ${slotLength}>, ${2 * perChunk}>;
     ${rests.size === 0 ? "" : `var<workgroup> rest: array<array<${type}, ${slotLength}>, ${rests.size}>;`}
@@ -164,7 +157,7 @@ export function torreShader(
       var base = ORIGIN${perThread} + ${isCut ? "(x - row.before)" : "x"} * SLICE_T + y * PITCH_T + thread;
       ${packed.length > 0 ? "var word = ORIGIN_P + x * SLICE_P + y * PITCH_T + thread;" : ""}
       ${beyond ? `let inside = ${inside};` : ""}
-      ${[...new Set(ofColumn), ...inLayers?.start ?? []].join("\n")}
+      ${[...profiles.start, ...inLayers?.start ?? []].join("\n")}
       ${start}
       for (var tier = 0; tier < row.tiers; tier += ${unroll}) {
         ${tiers}
@@ -187,7 +180,7 @@ function writeTiers(
     needs,
     chunks,
     ofMaterials: { carried, loads: materialLoads },
-    profilesAt,
+    profiles,
     writer,
     beyond,
     hasPoints,
@@ -196,7 +189,7 @@ function writeTiers(
     needs: TierNeeds;
     chunks: readonly Chunk[];
     ofMaterials: MaterialVisit;
-    profilesAt: (place: Place) => NonNullable<Resolver["profile"]>;
+    profiles: ProfileAccess;
     writer: UpdateWriter;
     beyond: boolean;
     hasPoints: boolean;
@@ -269,7 +262,7 @@ function writeTiers(
       const { lines: written, values } = writeChunk(
         chunk,
         { tier, half, known, m },
-        { update, slope, perChunk, zPerThread, writer, rests, profilesAt, packed, inLayers },
+        { update, slope, perChunk, zPerThread, writer, rests, profiles, packed, inLayers },
       );
       lines.push(...written);
       chunk.cells.forEach(({ place, made }, i) => {
@@ -347,11 +340,6 @@ function rowsAtRest(resting: readonly Place[], unroll: number): ReadonlyMap<numb
   return new Map(resting.map((place, i) => [valueKey({ field: 0, ago, place }), `rest[${i}]`]));
 }
 
-/** The name of a profile's values along z, which a thread holds. */
-function profileName({ profile, offset }: ProfileTap): string {
-  return `z${profile}_${offset < 0 ? `m${-offset}` : offset}`;
-}
-
 /** A thread's own element of a row. */
 function own(row: string | undefined): string | undefined {
   return row && `${row}[slot]`;
@@ -374,7 +362,7 @@ interface Registers {
 function writeChunk(
   { exchanged, kept, cells }: Chunk,
   { tier, half, known, m }: Registers,
-  { update, slope, perChunk, zPerThread, writer, rests, profilesAt, packed, inLayers }: {
+  { update, slope, perChunk, zPerThread, writer, rests, profiles, packed, inLayers }: {
     update: Update;
     slope: number;
     packed: readonly number[];
@@ -382,7 +370,7 @@ function writeChunk(
     zPerThread: number;
     writer: UpdateWriter;
     rests: ReturnType<typeof rowsAtRest>;
-    profilesAt: (place: Place) => NonNullable<Resolver["profile"]>;
+    profiles: ProfileAccess;
     inLayers: LayerWriter | undefined;
   },
 ): { lines: readonly string[]; values: readonly ReturnType<UpdateWriter["write"]>[] } {
@@ -408,6 +396,7 @@ function writeChunk(
       (by) => by === 0 ? nameIn(value) : `${slot}[${plus("slot", by)}]`,
     );
   };
+  const profilesAt = ([a, b]: Place) => profiles.read([plus("x", (a + b) / 2), plus("y", (a - b) / 2)]);
   const inRegisters = (place: Place): Pick<Resolver, "tap" | "partial" | "profile"> => ({
     profile: profilesAt(place),
     tap(one) {

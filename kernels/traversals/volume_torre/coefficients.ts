@@ -17,7 +17,7 @@ import { onlyExpression, type Update } from "../../update.ts";
 import { declareLayout, LINEAR_THREADS, linearWorkgroups, plus } from "../../wgsl/declare.ts";
 import { declareBuffer, shaderOf } from "../../wgsl/shader.ts";
 import { wgsl } from "../../wgsl/template.ts";
-import { profileElement } from "../profile_storage.ts";
+import { profileAccess } from "../profile_storage.ts";
 import { type UpdateWriter, updateWriter } from "../../wgsl/write_update.ts";
 import type { Crossing } from "../storage.ts";
 
@@ -123,9 +123,8 @@ export function writeCoefficient(
   coefficient: Expression,
   { prefix, cell, material }: CoefficientPlace,
 ) {
-  const { lines, values } = write({ prefix, tap: material, profile: profileElement(update, grid, cell) }, [
-    coefficient,
-  ]);
+  const profile = profileAccess(update, grid).read(cell);
+  const { lines, values } = write({ prefix, tap: material, profile }, [coefficient]);
   return { lines, value: values[0]! };
 }
 

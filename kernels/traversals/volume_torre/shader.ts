@@ -10,7 +10,7 @@ import { plus } from "../../wgsl/declare.ts";
 import { declarePoints, signalOf } from "../../wgsl/points.ts";
 import { declareBuffer, declareTwin, type Shader, shaderOf } from "../../wgsl/shader.ts";
 import { wgsl } from "../../wgsl/template.ts";
-import { declareProfiles, profileElement } from "../profile_storage.ts";
+import { profileAccess } from "../profile_storage.ts";
 import { MAX_BANDS } from "../waves.ts";
 import { COEFFICIENT, coefficientsOf, writerOf } from "./coefficients.ts";
 import { declareExchange, exchanged, inSlot } from "./exchange.ts";
@@ -41,7 +41,7 @@ interface Writing {
 
 /** The shader that computes one torre per workgroup; its dispatches' uniforms are the rows. */
 export function volumeTorreShader(writing: Writing): Shader {
-  const { problem, problem: { stencil, grid: [nx, ny, nz] }, piece, extent, farsh, nt, ahead, parts } =
+  const { problem, problem: { stencil, grid, grid: [nx, ny, nz] }, piece, extent, farsh, nt, ahead, parts } =
     writing;
   const { threads, elements, patch: [pa, pb, pc], strides: [sa, sb, sc], hasPrevious, width, phases } = piece;
   const { thirds } = extent, rounds = upTo(piece.rounds);
@@ -102,7 +102,7 @@ export function volumeTorreShader(writing: Writing): Shader {
       ? declareBuffer("materials", "array<f32>", { space: "storage, read" })
       : ""
   }
-    ${declareProfiles(stencil.update)}
+    ${profileAccess(stencil.update, grid).declarations}
     ${problem.survey !== undefined || readsSignal(stencil.update) ? declarePoints() : ""}
     ${declarePlaces(piece, extent)}
 
@@ -279,7 +279,7 @@ function writeTier(writing: Writing, set: number): string {
           : ago === 1
           ? `g${name}`
           : valueAt(at(formsOf(offset)));
-      const isFirst = isTwice && phase === 0, profile = profileElement(update, grid, cell);
+      const isFirst = isTwice && phase === 0, profile = profileAccess(update, grid).read(cell);
       const found = write({ prefix: `e${name}_${phase}_`, tap, signal, profile }, isFirst ? early : [late]);
       lines.push(
         ...found.lines,
