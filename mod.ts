@@ -166,8 +166,7 @@ export {
 } from "./kernels/stencils/maxwell.ts";
 export { stabilityLimit, wave, WAVE_ORDERS } from "./kernels/stencils/wave.ts";
 export type { Constant, Constants } from "./models/gpu_record.ts";
-export type { LinearCost } from "./models/shared_step.ts";
-export type { SharedCosts } from "./models/shared_step.ts";
+export type { LinearCost, SharedCosts } from "./models/shared_fit.ts";
 export type { DeviceLimits, Parameters } from "./kernels/traversals/traversal.ts";
 export type {
   Configuration,

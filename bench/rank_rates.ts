@@ -14,7 +14,7 @@ import { wave } from "../kernels/stencils/wave.ts";
 import type { Grid, Problem } from "../kernels/stencils/stencil.ts";
 import { arrangements } from "../models/decomposition.ts";
 import { planOf, type RankPlan } from "../models/rank_part.ts";
-import { predictPlan } from "../models/rank_step.ts";
+import { predictPlan } from "../models/round.ts";
 import { formatChange, formatDuration, formatPercent, formatTable } from "../tuner/format.ts";
 import { median } from "../tuner/measuring/statistics.ts";
 import { readProfile } from "../tuner/profile/store.ts";

@@ -5,8 +5,13 @@
  * @module
  */
 import { cellsOf } from "../kernels/stencils/stencil.ts";
-import { medianError, type SharedFit, type SharedSample } from "../models/shared_fit.ts";
-import { predictCurve, type PredictedPoint } from "../models/shared_step.ts";
+import {
+  medianError,
+  predictCurve,
+  type PredictedPoint,
+  type SharedFit,
+  type SharedSample,
+} from "../models/shared_fit.ts";
 import type { Failure } from "../tuner/configuration.ts";
 import { RunFailure } from "../tuner/devices/run_failure.ts";
 import { evaluateOn } from "../tuner/measuring/evaluate.ts";

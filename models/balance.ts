@@ -11,6 +11,7 @@
  *
  * @module
  */
+import { evenSlices, evenTimes, type Line } from "./decomposition.ts";
 
 /** One step of the Eq. 8 balance: slices, and the time that each device took for them; 0 for a device without slices. */
 export interface BalanceIteration {
@@ -42,12 +43,6 @@ export interface NextShare {
   readonly end?: string;
   /** Whether it ended at a balance, or because no better share exists. */
   readonly isSettled: boolean;
-}
-
-/** Time as a line over the slices. */
-interface Line {
-  readonly offsetNs: number;
-  readonly nsPerSlice: number;
 }
 
 /** Times agree when they differ by at most this fraction of the longer one. */
@@ -107,14 +102,10 @@ function propose(
 ): number | undefined {
   const cpu = lineThrough(iterations.map((run) => ({ slices: run.cpuSlices, timeNs: run.cpuTimeNs })));
   const gpu = lineThrough(iterations.map((run) => ({ slices: run.gpuSlices, timeNs: run.gpuTimeNs })));
-  const time = ({ offsetNs, nsPerSlice }: Line, count: number): number =>
-    count === 0 ? 0 : offsetNs + nsPerSlice * count;
-  const exact = (time(gpu, slices) - cpu.offsetNs) / (cpu.nsPerSlice + gpu.nsPerSlice);
+  const exact = evenTimes(slices, [cpu, gpu])[0]!;
   if (!(exact >= thinnest)) return 0;
   if (exact > slices - thinnest) return slices;
-  const slower = (count: number): number => Math.max(time(cpu, count), time(gpu, slices - count));
-  const floor = Math.floor(exact), ceiling = Math.ceil(exact);
-  const rounded = slower(floor) <= slower(ceiling) ? floor : ceiling;
+  const rounded = evenSlices(slices, [cpu, gpu], thinnest)[0]!;
   // the balance lies above the shares at which the CPU was done first, and below the others
   const isAbove = ({ cpuTimeNs, gpuTimeNs }: BalanceIteration): boolean => cpuTimeNs > gpuTimeNs;
   const low = Math.max(0, ...iterations.filter((run) => !isAbove(run)).map(({ cpuSlices }) => cpuSlices));

@@ -74,6 +74,43 @@ export function cut(cells: number, weights: readonly number[], least: number): n
   return starts;
 }
 
+/** Time of a part as a line over its slices (Eq. 1). */
+export interface Line {
+  readonly offsetNs: number;
+  readonly nsPerSlice: number;
+}
+
+/** Slices of each part, any fraction of one, with which all take equally long (Eq. 8 for any number of devices). */
+export function evenTimes(slices: number, lines: readonly Line[]): number[] {
+  const sum = (of: (line: Line) => number): number => lines.reduce((total, line) => total + of(line), 0);
+  const timeNs = (slices + sum((line) => line.offsetNs / line.nsPerSlice)) /
+    sum((line) => 1 / line.nsPerSlice);
+  return lines.map(({ offsetNs, nsPerSlice }) => (timeNs - offsetNs) / nsPerSlice);
+}
+
+/**
+ * The same in whole slices: those with which the slowest part is done first.
+ *
+ * @param least slices that each part has; all together are no more than `slices`
+ */
+export function evenSlices(slices: number, lines: readonly Line[], least: number): number[] {
+  // a part whose time hardly grows gets what the others leave
+  const rising = lines.map((line) => ({ ...line, nsPerSlice: Math.max(line.nsPerSlice, 1e-9) }));
+  const most = slices - (lines.length - 1) * least;
+  const counts = evenTimes(slices, rising).map((exact) => Math.min(Math.max(Math.floor(exact), least), most));
+  while (true) {
+    const left = slices - counts.reduce((sum, count) => sum + count);
+    if (left === 0) return counts;
+    // one more for the part that is done first with it, or one less for that which is done last
+    const by = Math.sign(left), possible = [...counts.keys()].filter((i) => counts[i]! + by >= least);
+    const costOf = (i: number): number => {
+      const { offsetNs, nsPerSlice } = rising[i]!;
+      return by * (offsetNs + nsPerSlice * (counts[i]! + Math.max(by, 0)));
+    };
+    counts[possible.reduce((best, i) => costOf(i) <= costOf(best) ? i : best)]! += by;
+  }
+}
+
 /**
  * What each rank computes: along each axis parts as thick as the ranks in them are fast.
  *

@@ -69,6 +69,14 @@ export function valuesIn({ size: [x, y, z], planes }: Box): number {
   return planes * x * y * z;
 }
 
+/** The thinnest part along x: as thick as the ghost zone of its neighbour, and at least one slice. */
+export function thinnestPart(
+  { stencil: { update } }: Pick<Problem, "stencil">,
+  exchangeEvery: number,
+): number {
+  return Math.max(1, ghostWidths(update, exchangeEvery)[0][0]);
+}
+
 /** A plan for ranks of these rates; undefined where the ghost zones do not fit the parts, which own what they send. */
 export function planOf(
   problem: Problem,
@@ -105,7 +113,7 @@ export function planForPairs(
   { parts: [px, py, pz], exchangeEvery, extents }: RankPlan,
   fractions: readonly number[],
 ): RankPlan | undefined {
-  const [[thinnest]] = ghostWidths(problem.stencil.update, exchangeEvery), least = Math.max(1, thinnest);
+  const least = thinnestPart(problem, exchangeEvery);
   const layers = Array.from({ length: px }, (_, x) => {
     const first = x * py * pz, beside = fractions.slice(first, first + py * pz);
     return cut(

@@ -1,7 +1,87 @@
+/**
+ * The cost model of a grid that the CPU and the GPU share: the coefficients of `round.ts` for these two parts, fitted to
+ * what a search over R measured.
+ *
+ * @module
+ */
 import { median } from "npm:simple-statistics@7.12.1";
 import type { Problem } from "../kernels/stencils/stencil.ts";
 import { type CostFit, fitCosts } from "./least_squares.ts";
-import { roundTimes, type RoundWork, roundWork, type SharedCosts, type SharePoint } from "./shared_step.ts";
+import { planAlongX, type RankPlan } from "./rank_part.ts";
+import { bestPlan, type PartCosts, type PartWork, predictRound, workOf } from "./round.ts";
+
+/** Time as a straight line over the work: y = a·x + b (Eq. 1; for messages and copies Eq. 4). */
+export interface LinearCost {
+  /** Time of one unit of work; of a message, the inverse of the bandwidth. */
+  readonly a: number;
+  /** Time besides; of a message, the latency. */
+  readonly b: number;
+}
+
+/** R and the CPU's slices. */
+export interface SharePoint {
+  readonly exchangeEvery: number;
+  readonly cpuSlices: number;
+}
+
+/** Fitted coefficients, as they are recorded. */
+export interface SharedCosts {
+  /** Eq. 2: time of a cell update, and of a step (the workers' barrier). */
+  readonly cpu: Readonly<Record<"updateNs" | "stepNs", number>>;
+  /** Eq. 3: time of a cell update, of a step (its dispatches), of a pass over a cell a round, of a copied byte. */
+  readonly gpu: Readonly<Record<"updateNs" | "stepNs" | "passNs" | "byteNs", number>>;
+  /** Eq. 4: the host's copies of the GPU's slices; work in bytes. */
+  readonly unpack: LinearCost;
+  /** The same of the CPU's slices. */
+  readonly pack: LinearCost;
+  /** The host's wait in every round, and the part of the CPU's round that does not hide behind it. */
+  readonly schedule: Readonly<Record<"waitNs" | "starvation", number>>;
+}
+
+/** The largest R of the curve. */
+export const LONGEST_PERIOD = 32;
+
+/** The grid in two parts along x: the CPU's and the GPU's. */
+export function planOfShare(problem: Problem, { exchangeEvery, cpuSlices }: SharePoint): RankPlan {
+  return planAlongX(problem, [cpuSlices, problem.grid[0] - cpuSlices], exchangeEvery);
+}
+
+/** The costs of these two parts; the host's copies are the CPU's. */
+export function partCosts(
+  { cpu, gpu, unpack, pack, schedule }: SharedCosts,
+): readonly [PartCosts, PartCosts] {
+  const of = (ns: number) => ({ updates: [{ steps: 1, ns }], shapes: {} });
+  const copies = [unpack.b + pack.b, unpack.a + pack.a, 0] as const;
+  return [
+    { ...of(cpu.updateNs), shrinks: true, stepNs: cpu.stepNs, exchange: copies, wait: schedule },
+    // to the host and back
+    {
+      ...of(gpu.updateNs),
+      shrinks: false,
+      stepNs: gpu.stepNs,
+      passNs: gpu.passNs,
+      exchange: [0, 2 * gpu.byteNs, 0],
+    },
+  ];
+}
+
+export interface PredictedPoint extends SharePoint {
+  readonly predictedNs: number;
+}
+
+/** The predicted time of a step over R at balanced shares; R whose ghost zones do not fit, or no run has, are left out. */
+export function predictCurve(
+  problem: Problem,
+  costs: SharedCosts,
+  periods: readonly number[] = Array.from({ length: LONGEST_PERIOD }, (_, i) => i + 1),
+): PredictedPoint[] {
+  return periods.filter((period) => period <= problem.steps).flatMap((exchangeEvery) => {
+    const best = bestPlan(problem, 2, partCosts(costs), { parts: [2, 1, 1], exchangeEvery, alike: 0 });
+    return best === undefined
+      ? []
+      : { exchangeEvery, cpuSlices: best.plan.extents[0]!.size[0], predictedNs: best.stepNs };
+  });
+}
 
 /** What one R and share took, both devices computing. Times of a round of R steps in nanoseconds, above 0. */
 export interface SharedSample extends SharePoint {
@@ -26,22 +106,31 @@ export interface SharedFit {
 const GRID = 20;
 
 /**
- * Fits all coefficients of `shared_step.ts` to the points that a search over R measured: Eq. 1's and Eq. 4's a and b of
+ * Fits all coefficients to the points that a search over R measured: Eq. 1's and Eq. 4's a and b of
  * each part by least squares, then the host's wait, which only whole rounds show.
  *
  * @param samples at least one
  * @throws {RangeError} if there is none, or a time is not above 0
  */
 export function fitShared(problem: Problem, samples: readonly SharedSample[]): SharedFit {
-  const fit = (kinds: (work: RoundWork) => number[], timeNs: (sample: SharedSample) => number): CostFit =>
-    fitCosts(samples.map((sample) => ({ work: kinds(roundWork(problem, sample)), time: timeNs(sample) })));
-  const cpu = fit(({ cpuUpdates, steps }) => [cpuUpdates, steps], ({ computeNs }) => computeNs);
+  const plans = samples.map((sample) => planOfShare(problem, sample));
+  const fit = (
+    number: 0 | 1,
+    kinds: (work: PartWork) => number[],
+    timeNs: (sample: SharedSample) => number,
+  ): CostFit =>
+    fitCosts(samples.map((sample, i) => {
+      const work = workOf(problem, plans[i]!, { number, shrinks: number === 0 });
+      return { work: kinds(work), time: timeNs(sample) };
+    }));
+  const cpu = fit(0, ({ updates, steps }) => [updates, steps], ({ computeNs }) => computeNs);
   const gpu = fit(
-    ({ gpuUpdates, steps, gpuCells, bytes }) => [gpuUpdates, steps, gpuCells, 2 * bytes],
+    1,
+    ({ updates, steps, cells, exchange: [, bytes] }) => [updates, steps, cells, 2 * bytes],
     ({ gpuNs }) => gpuNs,
   );
-  const unpack = fit(({ bytes }) => [bytes, 1], ({ unpackNs }) => unpackNs);
-  const pack = fit(({ bytes }) => [bytes, 1], ({ packNs }) => packNs);
+  const unpack = fit(1, ({ exchange: [, bytes] }) => [bytes, 1], ({ unpackNs }) => unpackNs);
+  const pack = fit(0, ({ exchange: [, bytes] }) => [bytes, 1], ({ packNs }) => packNs);
   const [cpuUpdateNs = 0, cpuStepNs = 0] = cpu.coefficients;
   const [updateNs = 0, stepNs = 0, passNs = 0, byteNs = 0] = gpu.coefficients;
   const line = ({ coefficients: [a = 0, b = 0] }: CostFit) => ({ a, b });
@@ -52,8 +141,9 @@ export function fitShared(problem: Problem, samples: readonly SharedSample[]): S
     pack: line(pack),
     schedule: { waitNs: 0, starvation: 0 },
   };
-  const rounds = samples.map((sample) => {
-    return { ...roundTimes(roundWork(problem, sample), parts), measuredNs: sample.roundNs };
+  const rounds = samples.map((sample, i) => {
+    const [cpuNs, gpuNs] = predictRound(problem, plans[i]!, partCosts(parts)).map((part) => part.roundNs);
+    return { cpuNs: cpuNs!, gpuNs: gpuNs!, measuredNs: sample.roundNs };
   });
   const { waitNs, starvation, residuals: together } = fitWait(rounds);
   return {

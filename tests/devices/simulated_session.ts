@@ -4,7 +4,7 @@
  * @module
  */
 import { cellsOf, type Problem } from "../../kernels/stencils/stencil.ts";
-import type { SharedCosts } from "../../models/shared_step.ts";
+import type { SharedCosts } from "../../models/shared_fit.ts";
 import type { Configuration, Failure } from "../../tuner/configuration.ts";
 import type { CpuPool } from "../../tuner/devices/cpu/wasm_workers.ts";
 import type { DeviceDescription } from "../../tuner/devices/device.ts";

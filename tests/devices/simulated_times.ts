@@ -4,7 +4,9 @@
  * @module
  */
 import type { Problem } from "../../kernels/stencils/stencil.ts";
-import { roundTimes, roundWork, type SharedCosts } from "../../models/shared_step.ts";
+import { exchangeOf, predictRound } from "../../models/round.ts";
+import { partOfRank } from "../../models/rank_part.ts";
+import { partCosts, planOfShare, type SharedCosts } from "../../models/shared_fit.ts";
 import type { Share } from "../../tuner/configuration.ts";
 import type { SharedTimes } from "../../tuner/devices/shared/shared_field.ts";
 
@@ -27,11 +29,14 @@ export function simulatedTimes(
     const whole = Math.floor(steps / share.exchangeEvery), rest = steps % share.exchangeEvery;
     const once = [...new Array<number>(whole).fill(share.exchangeEvery), ...(rest > 0 ? [rest] : [])];
     const rounds = new Array<number[]>(repetitions).fill(once).flat().map((count) => {
-      const work = roundWork(problem, share, count);
-      const unpackNs = costs.unpack.a * work.bytes + costs.unpack.b;
-      const packNs = costs.pack.a * work.bytes + costs.pack.b;
-      const { cpuNs, gpuNs, roundNs } = roundTimes(work, costs);
-      return { cpuNs, gpuNs, roundNs, unpackNs, packNs, computeNs: cpuNs - unpackNs - packNs };
+      const plan = planOfShare(problem, share),
+        [, bytes] = exchangeOf(problem, plan, partOfRank(problem, plan, 1));
+      const unpackNs = costs.unpack.a * bytes + costs.unpack.b;
+      const packNs = costs.pack.a * bytes + costs.pack.b;
+      const [cpu, gpu] = predictRound(problem, plan, partCosts(costs), count),
+        { computeNs, exchangeNs } = cpu!;
+      const cpuNs = computeNs + exchangeNs, gpuNs = gpu!.roundNs;
+      return { cpuNs, gpuNs, roundNs: Math.max(cpu!.roundNs, gpuNs), unpackNs, packNs, computeNs };
     });
     const sum = (of: (times: typeof rounds[number]) => number) =>
       rounds.reduce((total, one) => total + of(one), 0);

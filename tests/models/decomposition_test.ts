@@ -1,7 +1,14 @@
 import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
 import { cellsOf } from "../../kernels/stencils/stencil.ts";
-import { arrangements, cut, decompose, neighbourOf, placeOf } from "../../models/decomposition.ts";
+import {
+  arrangements,
+  cut,
+  decompose,
+  evenSlices,
+  neighbourOf,
+  placeOf,
+} from "../../models/decomposition.ts";
 
 const RUNS = { numRuns: 300, seed: 3 };
 
@@ -30,6 +37,30 @@ Deno.test("a cut axis is covered by parts in proportion to their weights, none t
     ),
     RUNS,
   );
+});
+
+Deno.test("Eq. 8 for three devices: no other slices end sooner, whatever a device takes besides", () => {
+  const line = fc.record({
+    offsetNs: fc.integer({ min: 0, max: 100 }),
+    nsPerSlice: fc.oneof(fc.constant(0), fc.integer({ min: 1, max: 50 })),
+  });
+  const cases = fc.record({
+    slices: fc.integer({ min: 9, max: 24 }),
+    least: fc.integer({ min: 1, max: 3 }),
+    lines: fc.tuple(line, line, line),
+  });
+  fc.assert(fc.property(cases, ({ slices, least, lines }) => {
+    const timeNs = (counts: readonly number[]): number =>
+      Math.max(...lines.map(({ offsetNs, nsPerSlice }, i) => offsetNs + nsPerSlice * counts[i]!));
+    const found = evenSlices(slices, lines, least);
+    assertEquals(found.reduce((sum, count) => sum + count), slices);
+    assert(found.every((count) => count >= least), `${found}`);
+    for (let a = least; a <= slices - 2 * least; a++) {
+      for (let b = least; b <= slices - a - least; b++) {
+        assert(timeNs(found) <= timeNs([a, b, slices - a - b]), `${found}: ${a}, ${b}`);
+      }
+    }
+  }));
 });
 
 Deno.test("every cell belongs to one rank; neighbours are each other's, round the ring too", () => {

@@ -2,15 +2,18 @@ import { assert, assertAlmostEquals, assertEquals, assertThrows } from "@std/ass
 import type { Problem } from "../../kernels/stencils/stencil.ts";
 import { wave } from "../../kernels/stencils/wave.ts";
 import { seededRandom } from "../../tuner/measuring/seeded_random.ts";
-import { fitShared, medianError, type SharedSample } from "../../models/shared_fit.ts";
+import { predictPlan, predictRound, workOf } from "../../models/round.ts";
 import {
-  balancedShare,
-  predictStepNs,
-  roundTimes,
-  roundWork,
+  fitShared,
+  medianError,
+  partCosts,
+  planOfShare,
+  predictCurve,
+  type PredictedPoint,
   type SharedCosts,
+  type SharedSample,
   type SharePoint,
-} from "../../models/shared_step.ts";
+} from "../../models/shared_fit.ts";
 
 const GRID: Problem = { stencil: wave(2), grid: [512, 64, 64], boundary: "zero", steps: 96 };
 const PERIODS = [1, 2, 4, 8, 16, 32];
@@ -26,8 +29,7 @@ const COSTS: SharedCosts = {
 
 /** What a search over R measures: two shares each; `noise` changes every time. */
 function samplesOf(costs: SharedCosts, noise: () => number = () => 1): SharedSample[] {
-  return PERIODS.flatMap((exchangeEvery) => {
-    const { cpuSlices } = balancedShare(GRID, exchangeEvery, costs)!;
+  return predictCurve(GRID, costs, PERIODS).flatMap(({ exchangeEvery, cpuSlices }) => {
     return [cpuSlices, Math.max(exchangeEvery, Math.round(0.8 * cpuSlices))].map((slices) =>
       sampleAt({ exchangeEvery, cpuSlices: slices }, costs, noise)
     );
@@ -35,15 +37,15 @@ function samplesOf(costs: SharedCosts, noise: () => number = () => 1): SharedSam
 }
 
 function sampleAt(point: SharePoint, costs: SharedCosts, noise: () => number): SharedSample {
-  const work = roundWork(GRID, point);
-  const { cpuNs, gpuNs, roundNs } = roundTimes(work, costs);
-  const unpackNs = costs.unpack.a * work.bytes + costs.unpack.b,
-    packNs = costs.pack.a * work.bytes + costs.pack.b;
-  const computeNs = (cpuNs - unpackNs - packNs) * noise();
+  const plan = planOfShare(GRID, point);
+  const { exchange: [, bytes] } = workOf(GRID, plan, { number: 1, shrinks: false });
+  const [cpu, gpu] = predictRound(GRID, plan, partCosts(costs)),
+    roundNs = Math.max(cpu!.roundNs, gpu!.roundNs);
+  const unpackNs = costs.unpack.a * bytes + costs.unpack.b, packNs = costs.pack.a * bytes + costs.pack.b;
   return {
     ...point,
-    computeNs,
-    gpuNs: gpuNs * noise(),
+    computeNs: cpu!.computeNs * noise(),
+    gpuNs: gpu!.roundNs * noise(),
     unpackNs: unpackNs * noise(),
     packNs: packNs * noise(),
     roundNs: roundNs * noise(),
@@ -63,13 +65,14 @@ Deno.test("coefficients are found again where times are exact", () => {
 Deno.test("from times with noise of 10% the model predicts every R within 10%, and the best within 3%", () => {
   const random = seededRandom(3);
   const { costs } = fitShared(GRID, samplesOf(COSTS, () => 1 + 0.2 * (random() - 0.5)));
-  const curve = Array.from({ length: 32 }, (_, i) => balancedShare(GRID, i + 1, COSTS)!);
-  const errors = curve.map((point) => predictStepNs(GRID, point, costs) / point.predictedNs - 1);
+  const predictStepNs = (point: PredictedPoint): number =>
+    predictPlan(GRID, planOfShare(GRID, point), partCosts(costs)).stepNs;
+  const curve = predictCurve(GRID, COSTS);
+  assertEquals(curve.length, 32);
+  const errors = curve.map((point) => predictStepNs(point) / point.predictedNs - 1);
   assert(medianError(errors) < 0.1, `${errors}`);
   const least = Math.min(...curve.map(({ predictedNs }) => predictedNs));
-  const picked = curve.reduce((best, one) =>
-    predictStepNs(GRID, one, costs) < predictStepNs(GRID, best, costs) ? one : best
-  );
+  const picked = curve.reduce((best, one) => predictStepNs(one) < predictStepNs(best) ? one : best);
   assert(picked.predictedNs <= 1.03 * least, `R = ${picked.exchangeEvery}: ${picked.predictedNs / least}`);
 });
 

@@ -12,7 +12,7 @@ import { traversalNamed } from "../../kernels/traversals/all.ts";
 import type { DeviceLimits, Parameters } from "../../kernels/traversals/traversal.ts";
 import { registerPressure } from "../../models/roofline.ts";
 import { partOf } from "../../tuner/devices/shared/shares.ts";
-import { thinnestShare } from "../../models/shared_step.ts";
+import { thinnestPart } from "../../models/rank_part.ts";
 import type { Configuration } from "../../tuner/configuration.ts";
 import { adaptConfiguration } from "../../tuner/profile/adapt.ts";
 import { type Choice, chooseConfiguration as chooseWithAll } from "../../tuner/profile/choose.ts";
@@ -100,7 +100,7 @@ function whyNot(
   if (cpuSlices + gpuSlices !== problem.grid[0]) return "the shares do not add up";
   if ((cpuSlices > 0) !== (cpuWorkers > 0)) return "workers without slices, or slices without workers";
   if (gpuSlices === 0) return undefined;
-  if (cpuSlices > 0 && Math.min(cpuSlices, gpuSlices) < thinnestShare(problem, exchangeEvery)) {
+  if (cpuSlices > 0 && Math.min(cpuSlices, gpuSlices) < thinnestPart(problem, exchangeEvery)) {
     return "a share is thinner than its ghost zone";
   }
   const part = partOf(problem, share, "gpu"), traversal = traversalNamed(name);

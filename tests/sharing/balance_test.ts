@@ -1,8 +1,7 @@
 import { assert, assertAlmostEquals, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { cellsOf } from "../../kernels/stencils/stencil.ts";
 import { wave } from "../../kernels/stencils/wave.ts";
-import { medianError } from "../../models/shared_fit.ts";
-import { balancedShare } from "../../models/shared_step.ts";
+import { medianError, predictCurve } from "../../models/shared_fit.ts";
 import { formatPeriod } from "../../tuner/format.ts";
 import { balance } from "../../tuner/sharing/balance.ts";
 import { COSTS } from "../devices/simulated_times.ts";
@@ -22,7 +21,7 @@ Deno.test("the balance picks an R within 3% of the best, and its model predicts 
     else assert(message.startsWith(period), message);
     assertEquals(iterations.some((one) => one.exchangeEvery === exchangeEvery), !isProposed);
     if (updateNs < 1) assert(settled, message);
-    const truth = Array.from({ length: 32 }, (_, i) => balancedShare(PROBLEM, i + 1, costs)!);
+    const truth = predictCurve(PROBLEM, costs);
     const leastNs = Math.min(...truth.map(({ predictedNs }) => predictedNs));
     const stepNs = cellsOf(PROBLEM.grid) / best!.cellsPerSecond * 1e9;
     assert(stepNs <= 1.03 * leastNs, `wait ${waitNs}: ${stepNs / leastNs}`);

@@ -5,7 +5,7 @@
  */
 import { heat } from "../../kernels/stencils/heat.ts";
 import type { Problem } from "../../kernels/stencils/stencil.ts";
-import type { SharedCosts } from "../../models/shared_step.ts";
+import type { SharedCosts } from "../../models/shared_fit.ts";
 import type { Configuration, FailureReason } from "../../tuner/configuration.ts";
 import type { BalanceOptions } from "../../tuner/sharing/balance.ts";
 import { failing, SimulatedSession } from "../devices/simulated_session.ts";

@@ -3,7 +3,7 @@ import { boundariesOf, cellsOf, describeGrid, ownOf, type Problem } from "../../
 import { writeArray } from "../files/array.ts";
 import { rowsOf } from "../files/npy.ts";
 import { gridOf } from "../../models/decomposition.ts";
-import { updateNs } from "../../models/rank_step.ts";
+import { updateNs } from "../../models/round.ts";
 import type { Configuration, Verification } from "../configuration.ts";
 import { refute } from "../devices/reference.ts";
 import type { Start } from "../../kernels/initial_field.ts";

@@ -7,7 +7,7 @@
 import { TRAVERSALS } from "../../kernels/traversals/all.ts";
 import { stepwise } from "../../kernels/traversals/stepwise/stepwise.ts";
 import type { Coordinates } from "../../kernels/traversals/traversal.ts";
-import type { SharedCosts } from "../../models/shared_step.ts";
+import type { SharedCosts } from "../../models/shared_fit.ts";
 import type { ProfileCosts, ProfileEntry, ProfilePoint } from "./profile_types.ts";
 import type { Configuration } from "../configuration.ts";
 import { uses } from "../shares.ts";

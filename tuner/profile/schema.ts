@@ -9,7 +9,7 @@ import type { Configuration, Measurement, Verification } from "../configuration.
 import { everyLimit } from "../devices/device.ts";
 import { describeValue } from "../format.ts";
 import { measurementOf } from "../measuring/evaluate.ts";
-import type { SharedCosts } from "../../models/shared_step.ts";
+import type { SharedCosts } from "../../models/shared_fit.ts";
 import { checkRecord, parseJson } from "./check_record.ts";
 import { checksumOf, isLaidOut } from "./format_profile.ts";
 import { recordedCosts, renamed } from "./former_files.ts";

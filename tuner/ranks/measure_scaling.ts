@@ -1,7 +1,7 @@
 import { axesOf, type Grid, type Problem } from "../../kernels/stencils/stencil.ts";
 import { arrangements, gridOf, type Parts } from "../../models/decomposition.ts";
 import type { RankPlan } from "../../models/rank_part.ts";
-import { bestPlan, type RankCosts } from "../../models/rank_step.ts";
+import { bestPlan, type PartCosts } from "../../models/round.ts";
 import type { Configuration } from "../configuration.ts";
 import { measurePlan, planRanks } from "../solver/plan_ranks.ts";
 import type { RankDevice, World } from "../devices/world.ts";
@@ -19,7 +19,7 @@ export interface ScalingPoint {
 
 export interface Scaling {
   /** Each measured rank's coefficients, of the weak problem on all ranks. */
-  readonly costs: readonly RankCosts[];
+  readonly costs: readonly PartCosts[];
   /** The weak problem on all ranks, over R. */
   readonly periods: readonly ScalingPoint[];
   /** The grid grows with the ranks. */
@@ -62,8 +62,10 @@ export async function measureScaling(
     const best = bestPlan(whole, ranks, ranks > world.size ? [slowest] : costs, { exchangeEvery });
     if (best === undefined) return [];
     const measuredNs = ranks > world.size ? null : await measure(whole, best.plan);
-    const { plan: { parts, exchangeEvery: period }, stepNs } = best;
-    return [{ ranks, grid: whole.grid, parts, exchangeEvery: period, predictedNs: stepNs, measuredNs }];
+    const { plan: { parts, exchangeEvery: period }, round } = best;
+    // of whole rounds, as it is measured
+    const predictedNs = round.roundNs / period;
+    return [{ ranks, grid: whole.grid, parts, exchangeEvery: period, predictedNs, measuredNs }];
   };
   const points = async <T>(of: readonly T[], make: (one: T) => Promise<ScalingPoint[]>) =>
     (await Array.fromAsync(of, make)).flat();

@@ -1,6 +1,9 @@
 import * as Plot from "@observablehq/plot";
 import type { Problem } from "../../kernels/stencils/stencil.ts";
-import { roundTimes, roundWork } from "../../models/shared_step.ts";
+import { cellsOf } from "../../kernels/stencils/stencil.ts";
+import { partOfRank } from "../../models/rank_part.ts";
+import { type PartRound, predictRound } from "../../models/round.ts";
+import { partCosts, planOfShare } from "../../models/shared_fit.ts";
 import { formatCount, formatDuration, formatPercent } from "../format.ts";
 import { costsOf } from "../profile/former_files.ts";
 import type { ProfileCostModel } from "../profile/schema.ts";
@@ -112,19 +115,19 @@ function timesSpent(
   problem: Problem,
 ): Curve[] {
   const rounds = curve.map((point) => {
-    const work = roundWork(problem, point);
-    return roundTimes(work, costsOf(coefficients, work.cpuCells));
+    const plan = planOfShare(problem, point), cpuCells = cellsOf(partOfRank(problem, plan, 0).grid);
+    return predictRound(problem, plan, partCosts(costsOf(coefficients, cpuCells)));
   });
-  const part = (name: string, dashes: string, timeNs: (round: typeof rounds[number]) => number): Curve => ({
+  const part = (name: string, dashes: string, timeNs: (cpu: PartRound, gpu: PartRound) => number): Curve => ({
     name,
     color: "var(--muted)",
     dashes,
-    times: rounds.map((round, i) => timeNs(round) / curve[i]!.exchangeEvery),
+    times: rounds.map(([cpu, gpu], i) => timeNs(cpu!, gpu!) / curve[i]!.exchangeEvery),
   });
   return [
-    part("GPU computes", "6,3", ({ gpuNs }) => gpuNs),
-    part("CPU computes", "8,3,2,3", ({ cpuNs, copyNs }) => cpuNs - copyNs),
-    part("copies", "2,3", ({ copyNs }) => copyNs),
+    part("GPU computes", "6,3", (_, gpu) => gpu.roundNs),
+    part("CPU computes", "8,3,2,3", (cpu) => cpu.computeNs),
+    part("copies", "2,3", (cpu) => cpu.exchangeNs),
   ];
 }
 

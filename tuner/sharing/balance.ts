@@ -1,11 +1,15 @@
 import { cellsOf } from "../../kernels/stencils/stencil.ts";
-import { fitShared, type SharedFit, type SharedSample } from "../../models/shared_fit.ts";
+import { predictPlan } from "../../models/round.ts";
 import {
+  fitShared,
   LONGEST_PERIOD,
+  partCosts,
+  planOfShare,
   predictCurve,
   type PredictedPoint,
-  predictStepNs,
-} from "../../models/shared_step.ts";
+  type SharedFit,
+  type SharedSample,
+} from "../../models/shared_fit.ts";
 import type { Measurement } from "../configuration.ts";
 import { HOST_BATCH_NS } from "../devices/gpu/gpu_clock.ts";
 import { formatDuration, formatFactor, formatPeriod } from "../format.ts";
@@ -167,7 +171,8 @@ export function sharedCostModelOf(
     const verified = measured.get(point.exchangeEvery);
     if (verified === undefined) return { ...point, measuredNs: null };
     const { exchangeEvery, cpuSlices, stepNs: measuredNs } = verified;
-    return { exchangeEvery, cpuSlices, predictedNs: predictStepNs(problem, verified, fit.costs), measuredNs };
+    const { stepNs } = predictPlan(problem, planOfShare(problem, verified), partCosts(fit.costs));
+    return { exchangeEvery, cpuSlices, predictedNs: stepNs, measuredNs };
   });
   return { ...fit, samples, curve };
 }

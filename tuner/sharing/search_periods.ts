@@ -1,7 +1,7 @@
 import { cellsOf } from "../../kernels/stencils/stencil.ts";
 import { type BalanceIteration, fastestShare, nextShare } from "../../models/balance.ts";
-import type { SharedSample } from "../../models/shared_fit.ts";
-import { fits, LONGEST_PERIOD, type SharePoint, thinnestShare } from "../../models/shared_step.ts";
+import { thinnestPart } from "../../models/rank_part.ts";
+import { LONGEST_PERIOD, type SharedSample, type SharePoint } from "../../models/shared_fit.ts";
 import type { Configuration, Failure } from "../configuration.ts";
 import { isFailure } from "../devices/run_failure.ts";
 import { formatPlural } from "../format.ts";
@@ -47,10 +47,9 @@ export interface BalancedPeriod extends SharePoint {
  */
 export function periodsFor(options: SharingOptions, given?: readonly number[]): readonly number[] {
   const { problem, session, alone, deadlineNs } = options;
-  if (given !== undefined) {
-    return given.filter((period) => 2 * thinnestShare(problem, period) <= problem.grid[0]);
-  }
-  const fitting = PERIODS.filter((period) => fits(problem, period));
+  const fits = (period: number): boolean => 2 * thinnestPart(problem, period) <= problem.grid[0];
+  if (given !== undefined) return given.filter(fits);
+  const fitting = PERIODS.filter((period) => period <= problem.steps && fits(period));
   const { cpu = 0, gpu = 0 } = alone ?? {};
   if (deadlineNs === undefined || cpu === 0 || gpu === 0) return fitting;
   // the slower device adds less than rates distinguish, or is the same cores
@@ -132,7 +131,7 @@ async function balancePeriod(
   };
   const limits = {
     slices,
-    ghost: thinnestShare(problem, exchangeEvery),
+    ghost: thinnestPart(problem, exchangeEvery),
     maxIterations: ITERATIONS,
     ...(startShare !== undefined && { startShare }),
   };

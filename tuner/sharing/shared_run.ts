@@ -1,6 +1,5 @@
 import type { Problem } from "../../kernels/stencils/stencil.ts";
-import type { SharedSample } from "../../models/shared_fit.ts";
-import type { SharePoint } from "../../models/shared_step.ts";
+import type { SharedSample, SharePoint } from "../../models/shared_fit.ts";
 import type { Configuration, Share } from "../configuration.ts";
 import type { FieldRunner } from "../devices/runners.ts";
 import type { Session } from "../devices/session.ts";

@@ -6,11 +6,11 @@ import {
   bestPlan,
   type ExchangeCost,
   exchangeOf,
+  type PartCosts,
   type PredictedPlan,
   predictPlan,
-  type RankCosts,
   updatesOf,
-} from "../../models/rank_step.ts";
+} from "../../models/round.ts";
 import type { Configuration } from "../configuration.ts";
 import { formatPlural } from "../format.ts";
 import { refuserOf } from "../problem/request_error.ts";
@@ -37,7 +37,7 @@ interface Measuring {
 
 /** A plan, what it should take, and the coefficients behind it: each rank's. */
 export interface MeasuredPlan extends PredictedPlan {
-  readonly costs: readonly RankCosts[];
+  readonly costs: readonly PartCosts[];
 }
 
 /** What a plan took. */
@@ -185,7 +185,7 @@ function fitTimes(
   problem: Problem,
   timed: readonly PlanTimes[],
   { shape, shrinks }: { readonly shape: Parts; readonly shrinks: readonly boolean[] },
-): RankCosts[] {
+): PartCosts[] {
   const samples = timed.flatMap(({ plan, exchangeNs }) => {
     const sent = shrinks.map((_, rank) => exchangeOf(problem, plan, partOfRank(problem, plan, rank)));
     const [most] = sent.toSorted((a, b) => b[1] - a[1]);
@@ -194,7 +194,7 @@ function fitTimes(
   const coefficients = samples.length === 0 ? [0, 0, 0] : fitCosts(samples).coefficients;
   const exchange = coefficients as unknown as ExchangeCost;
   const has = (times: PlanTimes, parts: Parts): boolean => `${times.plan.parts}` === `${parts}`;
-  return shrinks.map((shrinks, rank): RankCosts => {
+  return shrinks.map((shrinks, rank): PartCosts => {
     const curve = new Map(
       timed.filter((times) => has(times, shape))
         .map(({ plan, updateNs }) => [plan.exchangeEvery, updateNs[rank]!]),
