@@ -7,7 +7,7 @@
 import { BEYOND, packingOf } from "../../packing.ts";
 import type { Problem } from "../../stencils/stencil.ts";
 import { tapsOf, type Update } from "../../update.ts";
-import { LINEAR_THREADS, linearWorkgroups } from "../../wgsl/declare.ts";
+import { LINEAR_THREADS, linearWorkgroups, plus } from "../../wgsl/declare.ts";
 import { wgsl } from "../../wgsl/template.ts";
 import { writeFloat } from "../../wgsl/write_update.ts";
 import { declareBuffer, shaderOf } from "../../wgsl/shader.ts";
@@ -21,10 +21,17 @@ export function packedPlanes({ fields, materials }: Update, packed = 0) {
   return packed === 1 ? all.filter((one) => one !== undefined) : [];
 }
 
-/** In a torre's shader: the buffer, and what makes values of a thread's words, `unpack0(words)`. */
-export function declarePacked(update: Update, of: TorreParameters, { layout }: TorreShape) {
-  const { zPerThread, packed } = of, all = packedPlanes(update, packed);
-  if (all.length === 0) return "";
+/** How a torre's shader finds packed materials. */
+export type PackedAccess = ReturnType<typeof packedAccess>;
+
+/** What of packed materials a torre's shader declares, and how it reads them. */
+export function packedAccess(
+  update: Update,
+  { zPerThread, packed }: TorreParameters,
+  { layout }: TorreShape,
+) {
+  const all = packedPlanes(update, packed), isAny = all.length > 0;
+  const indexOf = (plane: number): number => all.findIndex((one) => one.plane === plane);
   const { plane: planeSize, pad: [padX], origin, slice } = layout, ownSlice = all.length * planeSize;
   const words = zPerThread === 2 ? "u32" : "vec2u", numbers = `vec${zPerThread}u`, type = `vec${zPerThread}f`;
   const halves = (zPerThread === 2 ? ["words"] : ["words.x", "words.y"])
@@ -42,12 +49,23 @@ export function declarePacked(update: Update, of: TorreParameters, { layout }: T
       }
     `;
   });
-  return wgsl`
-    const SLICE_P = ${ownSlice / zPerThread};
-    const ORIGIN_P = ${(padX * ownSlice + origin - padX * slice) / zPerThread};
-    ${declareBuffer("packed", `array<${words}>`, { space: "storage, read" })}
-    ${functions.join("\n")}
-  `;
+  return {
+    declarations: !isAny ? "" : wgsl`
+      const SLICE_P = ${ownSlice / zPerThread};
+      const ORIGIN_P = ${(padX * ownSlice + origin - padX * slice) / zPerThread};
+      ${declareBuffer("packed", `array<${words}>`, { space: "storage, read" })}
+      ${functions.join("\n")}
+    `,
+    /** Lines before all tiers, and after each. */
+    start: isAny ? ["var word = ORIGIN_P + x * SLICE_P + y * PITCH_T + thread;"] : [],
+    onward: isAny ? ["word += S * SLICE_P;"] : [],
+    /** Text that loads the words of a plane `by` elements from that of a column; undefined for planes that lie elsewhere. */
+    load: (plane: number, by: number, column: string) =>
+      indexOf(plane) < 0 ? undefined : `packed[${plus(plus(column, indexOf(plane), "PLANE_T"), by)}]`,
+    /** Text of the values of what was loaded. */
+    read: (plane: number, loaded: string) =>
+      indexOf(plane) < 0 ? loaded : `unpack${indexOf(plane)}(${loaded})`,
+  };
 }
 
 /** The buffer, and the plan's second shader, which fills it, two cells a thread; undefined where a torre reads nothing packed. */

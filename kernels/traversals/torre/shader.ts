@@ -22,7 +22,7 @@ import { type Place, shifted, square, tileOf } from "../tiles.ts";
 import { CHUNKS_AHEAD, type TorreParameters, type TorreShape } from "./shape.ts";
 import { type LayerWriter, layerWriter, type TorreLayers } from "./layers.ts";
 import { visitPoints } from "./points.ts";
-import { declarePacked, packedPlanes } from "./packed.ts";
+import { type PackedAccess, packedAccess } from "./packed.ts";
 import { columnTap, keptIndex, sumsOf } from "./sums.ts";
 import {
   type Cell,
@@ -55,8 +55,7 @@ export function torreShader(
   const hasSeries = hasPoints || readsSignal(update);
   const needs = needsOf(update, dts), { nameOf, aheadName } = namesIn(update);
   const older = olderIn(update, width);
-  const type = cellType(zPerThread),
-    packed = packedPlanes(update, parameters.packed).map(({ plane }) => plane);
+  const type = cellType(zPerThread), packed = packedAccess(update, parameters, shape);
   const whole = layers?.whole ?? update;
   const writer = updateWriter((layers ? [layers.whole, layers.usual] : [update]).flatMap(expressionsOf));
   const rests = rowsAtRest(shape.resting, unroll);
@@ -108,16 +107,8 @@ export function torreShader(
     zPerThread,
     isRow: beyond ? `thread < ${problem.grid[2] / zPerThread}` : "",
   });
-  const tiers = writeTiers(update, parameters, shape, {
-    needs,
-    chunks,
-    ofMaterials,
-    profiles,
-    writer,
-    beyond,
-    hasPoints,
-    inLayers,
-  });
+  const writing = { update, parameters, shape, writer, rests, profiles, packed, inLayers };
+  const tiers = writeTiers(writing, { needs, chunks, ofMaterials, beyond, hasPoints });
   // torres at the ends of y take longer where they touch layers: of all rows they begin first, lest others wait for them
   const [ofRow, torre] = layers
     ? ["w.x", "select(i32(w.y) / 2, i32(groups.y) - 1 - i32(w.y) / 2, w.y % 2u == 1u)"]
@@ -134,7 +125,7 @@ export function torreShader(
   }: i32 } // base of the row's first torre at its first tier${hasSeries ? "; y: and W times the step" : ""}
     ${declareLevels(zPerThread)}
     ${hasSeries ? declarePoints() : ""}
-    ${declarePacked(update, parameters, shape)}
+    ${packed.declarations}
     @group(0) @binding(2) var<uniform> rows: array<Row, ${MAX_BANDS}>;
     ${profiles.declarations}
     ${inLayers?.declarations ?? ""}
@@ -155,7 +146,7 @@ export function torreShader(
       let acrossY = ${plus("y - W / 2", 1 - spread[1])} < 0 || y + W / 2 > NY;
       var x = row.x;
       var base = ORIGIN${perThread} + ${isCut ? "(x - row.before)" : "x"} * SLICE_T + y * PITCH_T + thread;
-      ${packed.length > 0 ? "var word = ORIGIN_P + x * SLICE_P + y * PITCH_T + thread;" : ""}
+      ${packed.start.join("\n")}
       ${beyond ? `let inside = ${inside};` : ""}
       ${[...profiles.start, ...inLayers?.start ?? []].join("\n")}
       ${start}
@@ -168,39 +159,38 @@ export function torreShader(
   return shaderOf(`torre ${type} DTS=${dts}`, code);
 }
 
+/** What is the same in all of a torre's tiers. */
+interface Writing {
+  readonly update: Update;
+  readonly parameters: TorreParameters;
+  readonly shape: TorreShape;
+  readonly writer: UpdateWriter;
+  readonly rests: ReturnType<typeof rowsAtRest>;
+  readonly profiles: ProfileAccess;
+  readonly packed: PackedAccess;
+  readonly inLayers: LayerWriter | undefined;
+}
+
 /**
  * The loop's body: `unroll` tiers, then the registers take the places of the next round's first tier. In an
  * even number of tiers the two arrays swap back, so that each tier knows which it reads; a single tier asks.
  */
 function writeTiers(
-  update: Update,
-  { unroll, loads, zPerThread, packed: form }: TorreParameters,
-  shape: TorreShape,
-  {
-    needs,
-    chunks,
-    ofMaterials: { carried, loads: materialLoads },
-    profiles,
-    writer,
-    beyond,
-    hasPoints,
-    inLayers,
-  }: {
-    needs: TierNeeds;
-    chunks: readonly Chunk[];
-    ofMaterials: MaterialVisit;
-    profiles: ProfileAccess;
-    writer: UpdateWriter;
-    beyond: boolean;
-    hasPoints: boolean;
-    inLayers: LayerWriter | undefined;
+  writing: Writing,
+  { needs, chunks, ofMaterials: { carried, loads: materialLoads }, beyond, hasPoints }: {
+    readonly needs: TierNeeds;
+    readonly chunks: readonly Chunk[];
+    readonly ofMaterials: MaterialVisit;
+    readonly beyond: boolean;
+    readonly hasPoints: boolean;
   },
 ): string {
-  const { slope, width, perChunk, resting } = shape, { nameOf, loadName, aheadName } = namesIn(update);
-  const older = olderIn(update, width), rests = rowsAtRest(resting, unroll);
+  const { update, shape, shape: { slope, width }, rests, packed, inLayers } = writing;
+  const { unroll, loads, zPerThread } = writing.parameters, older = olderIn(update, width);
+  const { nameOf, loadName, aheadName } = namesIn(update);
   const restOf = (value: Value): string | undefined => own(rests.get(valueKey(value)));
   const isAhead = loads === "tier ahead"; // then all loads are in the first chunk
-  const type = cellType(zPerThread), packed = packedPlanes(update, form).map(({ plane }) => plane);
+  const type = cellType(zPerThread);
   const lines: string[] = [];
   let known = new Map([
     ...needs.carried.map((value) => [valueKey(value), nameOf("f", value)] as const),
@@ -262,7 +252,7 @@ function writeTiers(
       const { lines: written, values } = writeChunk(
         chunk,
         { tier, half, known, m },
-        { update, slope, perChunk, zPerThread, writer, rests, profiles, packed, inLayers },
+        writing,
       );
       lines.push(...written);
       chunk.cells.forEach(({ place, made }, i) => {
@@ -296,7 +286,7 @@ function writeTiers(
         unroll === 1 ? eitherWay("odd", storeInto("now"), storeInto("before")) : storeInto(arrays[1]),
       );
     });
-    lines.push("x += S;", "base += S * SLICE_T;", ...packed.length > 0 ? ["word += S * SLICE_P;"] : []);
+    lines.push("x += S;", "base += S * SLICE_T;", ...packed.onward);
     const before = known;
     known = new Map([
       ...needs.carried.map((value) =>
@@ -362,18 +352,9 @@ interface Registers {
 function writeChunk(
   { exchanged, kept, cells }: Chunk,
   { tier, half, known, m }: Registers,
-  { update, slope, perChunk, zPerThread, writer, rests, profiles, packed, inLayers }: {
-    update: Update;
-    slope: number;
-    packed: readonly number[];
-    perChunk: number;
-    zPerThread: number;
-    writer: UpdateWriter;
-    rests: ReturnType<typeof rowsAtRest>;
-    profiles: ProfileAccess;
-    inLayers: LayerWriter | undefined;
-  },
+  { update, parameters: { zPerThread }, shape: { slope, perChunk }, ...writing }: Writing,
 ): { lines: readonly string[]; values: readonly ReturnType<UpdateWriter["write"]>[] } {
+  const { writer, rests, profiles, packed, inLayers } = writing;
   const sums = sumsOf(update), type = cellType(zPerThread), fields = update.fields.length;
   const nameIn = (value: Value): string => known.get(valueKey(value))!;
   const slots = new Map(
@@ -403,9 +384,8 @@ function writeChunk(
       const { offset: [x, y, z], plane } = one;
       if (plane >= fields) {
         const at = shifted(place, x, y);
-        const nameOf = (by: number) => m.get(elementKey({ plane, place: at, by }))!,
-          index = packed.indexOf(plane);
-        return alongZ(z, zPerThread, (by) => index < 0 ? nameOf(by) : `unpack${index}(${nameOf(by)})`);
+        const nameOf = (by: number) => m.get(elementKey({ plane, place: at, by }))!;
+        return alongZ(z, zPerThread, (by) => packed.read(plane, nameOf(by)));
       }
       if (z === 0) return nameIn(tapped(one, place));
       if (sums === undefined) return inColumn(place)(one);
@@ -526,11 +506,10 @@ function cellAt(array: string, { field = 0, place }: Partial<Value> & Pick<Value
   return `${array}[${plus(indexAt(place), field, "PLANE_T")}]`;
 }
 
-/** Where a material's element lies, in either array or, of one of these planes, in that of packed ones. */
-function elementAt({ plane, place, by }: Element, packed: readonly number[]): string {
-  const index = packed.indexOf(plane);
-  if (index < 0) return `now[${plus(plus(indexAt(place), plane, "PLANE_T"), by)}]`;
-  return `packed[${plus(plus(indexAt(place, "word", "SLICE_P"), index, "PLANE_T"), by)}]`;
+/** Where a material's element lies, in either array or among packed ones. */
+function elementAt({ plane, place, by }: Element, packed: PackedAccess): string {
+  return packed.load(plane, by, indexAt(place, "word", "SLICE_P")) ??
+    `now[${plus(plus(indexAt(place), plane, "PLANE_T"), by)}]`;
 }
 
 function indexAt([a, b]: Place, base = "base", slice = "SLICE_T"): string {
