@@ -16,8 +16,14 @@ import type { Failure } from "../tuner/configuration.ts";
 import { RunFailure } from "../tuner/devices/run_failure.ts";
 import { evaluateOn } from "../tuner/measuring/evaluate.ts";
 import { candidatesOf, sharedCostModelOf } from "../tuner/sharing/balance.ts";
-import { ITERATIONS, periodsFor, searchPeriods } from "../tuner/sharing/search_periods.ts";
-import { isOver, shareConfiguration, type SharingOptions } from "../tuner/sharing/shared_run.ts";
+import {
+  isOver,
+  ITERATIONS,
+  periodsFor,
+  searchPeriods,
+  shareConfiguration,
+  type SharingOptions,
+} from "../tuner/sharing/search_periods.ts";
 import {
   type BalanceContext,
   headLines,

@@ -76,8 +76,30 @@ export interface PredictedPlan {
   readonly stepNs: number;
 }
 
-/** R that are looked at. */
-const PERIODS = [1, 2, 3, 4, 5, 6, 8, 10, 12, 14, 16, 20, 24, 28, 32, 40, 48, 64];
+/** R that are measured. */
+export const PERIODS: readonly number[] = [1, 2, 4, 8, 16, 32, 64];
+/** The step time of the largest R that was measured, over the fastest's, from which larger ones are not. */
+const RISEN = 1.2;
+
+/** R that are predicted. */
+const PREDICTED = [1, 2, 3, 4, 5, 6, 8, 10, 12, 14, 16, 20, 24, 28, 32, 40, 48, 64];
+
+/** The fastest; undefined of none. */
+export function fastestOf<T extends { readonly stepNs: number }>(tried: readonly T[]): T | undefined {
+  return tried.reduce<T | undefined>(
+    (best, one) => best && best.stepNs <= one.stepNs ? best : one,
+    undefined,
+  );
+}
+
+/** Whether no larger R can be the fastest: by Eq. 7 the time of a step first falls with R, and then rises. */
+export function hasRisen(
+  tried: readonly { readonly exchangeEvery: number; readonly stepNs: number }[],
+): boolean {
+  const longest = Math.max(...tried.map(({ exchangeEvery }) => exchangeEvery));
+  const ofLongest = fastestOf(tried.filter(({ exchangeEvery }) => exchangeEvery === longest));
+  return ofLongest !== undefined && ofLongest.stepNs > RISEN * fastestOf(tried)!.stepNs;
+}
 
 /** Time of a cell update in rounds of R steps, or of so many, between those that were measured. */
 export function updateNs(
@@ -186,7 +208,7 @@ export function bestPlan(
   const periods = count === 1
     ? [problem.steps]
     : wanted.exchangeEvery === undefined
-    ? PERIODS.filter((period) => period === 1 || period <= problem.steps)
+    ? PREDICTED.filter((period) => period === 1 || period <= problem.steps)
     : [wanted.exchangeEvery];
   const ofEach = Array.from({ length: count }, (_, number) => costs[number % costs.length]!);
   let best: PredictedPlan | undefined;

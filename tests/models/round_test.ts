@@ -3,7 +3,7 @@ import { heat } from "../../kernels/stencils/heat.ts";
 import type { Problem } from "../../kernels/stencils/stencil.ts";
 import { wave } from "../../kernels/stencils/wave.ts";
 import { partOfRank, planOf } from "../../models/rank_part.ts";
-import { bestPlan, exchangeOf, type PartCosts, predictPlan, updateNs } from "../../models/round.ts";
+import { bestPlan, exchangeOf, hasRisen, type PartCosts, predictPlan, updateNs } from "../../models/round.ts";
 
 const COSTS: PartCosts = {
   updates: [{ steps: 1, ns: 2 }],
@@ -51,4 +51,16 @@ Deno.test("the best R grows with the latency of messages, and a faster rank gets
   const costs = { updates: [{ steps: 1, ns: 4 }, { steps: 4, ns: 2 }], shapes: { "1x1x4": 1.5 } };
   assertEquals(updateNs(costs, { exchangeEvery: 2, parts: [4, 1, 1] }), 3);
   assertEquals(updateNs(costs, { exchangeEvery: 2, parts: [1, 1, 4] }), 4.5);
+});
+
+Deno.test("larger R are measured until the largest is slower, however slow the smaller ones are", () => {
+  const risen = (...tried: (readonly [exchangeEvery: number, stepNs: number])[]): boolean =>
+    hasRisen(tried.map(([exchangeEvery, stepNs]) => ({ exchangeEvery, stepNs })));
+  assertEquals([risen([4, 10], [1, 40], [2, 20]), risen([4, 10], [1, 40], [8, 11])], [false, false]);
+  assertEquals([risen([4, 10], [1, 5]), risen([4, 10], [8, 13]), risen([4, 10], [4, 20])], [
+    true,
+    true,
+    false,
+  ]);
+  assertEquals([risen(), risen([1, Infinity]), risen([1, 9], [2, Infinity])], [false, false, true]);
 });

@@ -14,7 +14,6 @@ import { describeProblem } from "../profile/profile_problem.ts";
 import { describeCostModel } from "../profile/schema.ts";
 import { cpuCandidates } from "../search/cpu_space.ts";
 import { type Balance, balance } from "../sharing/balance.ts";
-import type { SharingOptions } from "../sharing/shared_run.ts";
 import { AttendedRun } from "./attended_run.ts";
 import { COMMON, type Options, type Values, whole, workers } from "./options.ts";
 import { command } from "./parse_options.ts";
@@ -22,7 +21,7 @@ import { PROBLEM, resolveOptions } from "./problem_options.ts";
 import { EXIT } from "./report_error.ts";
 import { describeModel, describeWork, sharingLoss } from "./summary.ts";
 import { type Line, print, type Table } from "./terminal.ts";
-import type { SharedIteration } from "../sharing/search_periods.ts";
+import type { SharedIteration, SharingOptions } from "../sharing/search_periods.ts";
 
 const { noGpu: _, sources: __, receivers: ___, traversal, ...BALANCED } = PROBLEM;
 

@@ -1,7 +1,7 @@
 import { axesOf, type Grid, type Problem } from "../../kernels/stencils/stencil.ts";
 import { arrangements, gridOf, type Parts } from "../../models/decomposition.ts";
 import type { RankPlan } from "../../models/rank_part.ts";
-import { bestPlan, type PartCosts } from "../../models/round.ts";
+import { bestPlan, type PartCosts, PERIODS } from "../../models/round.ts";
 import type { Configuration } from "../configuration.ts";
 import { measurePlan, planRanks } from "../solver/plan_ranks.ts";
 import type { RankDevice, World } from "../devices/world.ts";
@@ -30,9 +30,6 @@ export interface Scaling {
 
 /** Ranks that are predicted: powers of two, as far as the paper went. */
 const RANKS = [...Array.from({ length: 10 }, (_, i) => 2 ** i), 1000];
-
-/** R of the curve. */
-const PERIODS = [1, 2, 4, 8, 16, 32, 64];
 
 /**
  * Fits the model's coefficients on all ranks of a world, and predicts from them alone how long a step takes on 1 to

@@ -20,9 +20,10 @@ import {
   ITERATIONS,
   periodsFor,
   searchPeriods,
+  shareConfiguration,
   type SharedIteration,
+  type SharingOptions,
 } from "./search_periods.ts";
-import { shareConfiguration, type SharingOptions } from "./shared_run.ts";
 
 export interface BalanceOptions extends SharingOptions {
   /** R to try. @default {1, 2, 4, … 32, as far as they fit} */

@@ -6,7 +6,10 @@ import {
   bestPlan,
   type ExchangeCost,
   exchangeOf,
+  fastestOf,
+  hasRisen,
   type PartCosts,
+  PERIODS,
   type PredictedPlan,
   predictPlan,
   updatesOf,
@@ -51,11 +54,8 @@ export interface PlanTimes {
   readonly updateNs: readonly number[];
 }
 
-/** R that are measured: the first for several decompositions, the others for the best of these. */
-const FIRST_PERIOD = 4, PERIODS = [2, 1, 8, 16, 32, 64];
-
-/** Larger ones are not measured once a step takes so much longer than the best. */
-const MUCH_SLOWER = 1.3;
+/** The R that is measured for several decompositions; the others are for the best of these, first the smaller ones. */
+const FIRST_PERIOD = 4;
 
 /** Decompositions that are measured: those with the smallest parts, ghost zones included. */
 const SHAPES = 3;
@@ -90,19 +90,19 @@ export async function planRanks(
   const timed: PlanTimes[] = [];
   const isOver = async (): Promise<boolean> => {
     const spentNs = await world.most((performance.now() - beganMs) * 1e6);
-    return timed.length > 0 && spentNs > timePart * problem.steps * fastest(timed).stepNs;
+    return timed.length > 0 && spentNs > timePart * problem.steps * fastestOf(timed)!.stepNs;
   };
   for (const plan of plansOf(problem, world.size, { parts, exchangeEvery: first }).slice(0, SHAPES)) {
     if (await isOver()) break;
     timed.push(await measurePlan(world, device, problem, { plan, choose, timePart }));
   }
-  const shape = fastest(timed).plan.parts;
+  const shape = fastestOf(timed)!.plan.parts;
   const others = isAlone || exchangeEvery !== undefined ? [] : PERIODS.filter((steps) => steps !== first);
   for (const steps of others) {
     const [plan] = plansOf(problem, world.size, { parts: shape, exchangeEvery: steps });
-    const isLate = steps > first && timed.at(-1)!.stepNs > MUCH_SLOWER * fastest(timed).stepNs;
-    if (plan === undefined || isLate || steps > problem.steps) continue;
-    if (await isOver()) break;
+    if (plan === undefined || steps > problem.steps) continue;
+    const isLate = steps > first && hasRisen(timed.map(({ plan, stepNs }) => ({ ...plan, stepNs })));
+    if (isLate || await isOver()) break;
     timed.push(await measurePlan(world, device, problem, { plan, choose, timePart }));
   }
   const shrinks = await world.shareAll(device.gpu === undefined);
@@ -114,7 +114,7 @@ export async function planRanks(
     timed.push(await measurePlan(world, device, problem, { plan, choose, timePart }));
   }
   const costs = costsOf();
-  return { ...predictPlan(problem, fastest(timed).plan, costs), costs };
+  return { ...predictPlan(problem, fastestOf(timed)!.plan, costs), costs };
 }
 
 /**
@@ -137,10 +137,6 @@ export async function fasterAlone(
   await first?.close();
   const aloneNs = await world.most(plan?.stepNs ?? 0);
   return aloneNs > 0 && aloneNs < stepNs ? aloneNs : undefined;
-}
-
-function fastest(timed: readonly PlanTimes[]): PlanTimes {
-  return timed.reduce((best, one) => one.stepNs < best.stepNs ? one : best);
 }
 
 /** Measures rounds of a plan. Every rank calls it and gets the same. */
