@@ -10,7 +10,7 @@ import {
   predictCurve,
   type PredictedPoint,
   type SharedFit,
-  type SharedSample,
+  type SharedIteration,
 } from "../models/shared_fit.ts";
 import type { Failure } from "../tuner/configuration.ts";
 import { RunFailure } from "../tuner/devices/run_failure.ts";
@@ -116,7 +116,7 @@ export interface ExchangeSweep extends SharedFit {
   /** How much longer a step of the picked R takes: picked / fastest − 1. */
   readonly regret: number;
   /** What the model was fitted to. */
-  readonly samples: readonly SharedSample[];
+  readonly samples: readonly SharedIteration[];
 }
 
 /**

@@ -24,7 +24,6 @@ import {
   partOfRank,
   planAlongX,
   planOf,
-  type RankPart,
   type RankPlan,
   thinnestPart,
   valuesIn,
@@ -84,10 +83,10 @@ const RISEN = 1.2;
 /** R that are predicted. */
 const PREDICTED = [1, 2, 3, 4, 5, 6, 8, 10, 12, 14, 16, 20, 24, 28, 32, 40, 48, 64];
 
-/** The fastest; undefined of none. */
+/** The fastest; undefined where none has a finite time. */
 export function fastestOf<T extends { readonly stepNs: number }>(tried: readonly T[]): T | undefined {
   return tried.reduce<T | undefined>(
-    (best, one) => best && best.stepNs <= one.stepNs ? best : one,
+    (best, one) => one.stepNs < (best?.stepNs ?? Infinity) ? one : best,
     undefined,
   );
 }
@@ -98,7 +97,7 @@ export function hasRisen(
 ): boolean {
   const longest = Math.max(...tried.map(({ exchangeEvery }) => exchangeEvery));
   const ofLongest = fastestOf(tried.filter(({ exchangeEvery }) => exchangeEvery === longest));
-  return ofLongest !== undefined && ofLongest.stepNs > RISEN * fastestOf(tried)!.stepNs;
+  return (ofLongest?.stepNs ?? Infinity) > RISEN * (fastestOf(tried)?.stepNs ?? Infinity);
 }
 
 /** Time of a cell update in rounds of R steps, or of so many, between those that were measured. */
@@ -115,25 +114,10 @@ export function updateNs(
 }
 
 /**
- * Cell updates of a round of `steps` steps.
+ * Work of a part in a round of R steps, or of fewer: its ghost zones stay as wide as R makes them.
  *
  * @param shrinks whether step i leaves out i reaches along x at each ghost zone (Eq. 2), or each computes all (Eq. 3)
  */
-export function updatesOf(problem: Problem, part: RankPart, steps: number, shrinks: boolean): number {
-  const { grid: [nx, ny, nz], before, after } = part;
-  const ends = Number(before[0] > 0) + Number(after[0] > 0);
-  const lost = shrinks ? ends * stepReach(problem.stencil.update).x * (steps + 1) / 2 : 0;
-  return steps * (nx - lost) * ny * nz;
-}
-
-/** What a part sends in a round: along how many axes, how many bytes, and rows. */
-export function exchangeOf(problem: Problem, plan: RankPlan, part: RankPart): ExchangeCost {
-  const all = exchangesOf(problem, plan, part).map((sides) => sides.flatMap(({ send }) => send));
-  const sum = (of: (box: Box) => number): number => all.flat().reduce((total, box) => total + of(box), 0);
-  return [all.length, sum((box) => 4 * valuesIn(box)), sum((box) => valuesIn(box) / box.size[2])];
-}
-
-/** Work of a part in a round of R steps, or of fewer: its ghost zones stay as wide as R makes them. */
 export function workOf(
   problem: Problem,
   plan: RankPlan,
@@ -143,12 +127,16 @@ export function workOf(
     readonly steps?: number | undefined;
   },
 ): PartWork {
-  const part = partOfRank(problem, plan, number);
+  const part = partOfRank(problem, plan, number), { grid, grid: [nx, ny, nz], before, after } = part;
+  const ends = Number(before[0] > 0) + Number(after[0] > 0);
+  const lost = shrinks ? ends * stepReach(problem.stencil.update).x * (steps + 1) / 2 : 0;
+  const axes = exchangesOf(problem, plan, part), boxes = axes.flat().flatMap(({ send }) => send);
+  const sum = (of: (box: Box) => number): number => boxes.reduce((total, box) => total + of(box), 0);
   return {
     steps,
-    updates: updatesOf(problem, part, steps, shrinks),
-    cells: cellsOf(part.grid),
-    exchange: exchangeOf(problem, plan, part),
+    updates: steps * (nx - lost) * ny * nz,
+    cells: cellsOf(grid),
+    exchange: [axes.length, sum((box) => 4 * valuesIn(box)), sum((box) => valuesIn(box) / box.size[2])],
   };
 }
 

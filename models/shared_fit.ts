@@ -6,6 +6,7 @@
  */
 import { median } from "npm:simple-statistics@7.12.1";
 import type { Problem } from "../kernels/stencils/stencil.ts";
+import type { BalanceIteration } from "./balance.ts";
 import { type CostFit, fitCosts } from "./least_squares.ts";
 import { planAlongX, type RankPlan } from "./rank_part.ts";
 import { bestPlan, type PartCosts, type PartWork, predictRound, workOf } from "./round.ts";
@@ -83,16 +84,13 @@ export function predictCurve(
   });
 }
 
-/** What one R and share took, both devices computing. Times of a round of R steps in nanoseconds, above 0. */
-export interface SharedSample extends SharePoint {
-  /** The CPU's workers. */
-  readonly computeNs: number;
-  /** The GPU's part, its copies included. */
-  readonly gpuNs: number;
-  /** The host's copies: the GPU's slices to the CPU's memory, and back. */
+/** What one R and share took, as a step of the Eq. 8 iteration; all times are of a round of R steps. */
+export interface SharedIteration extends BalanceIteration {
+  readonly exchangeEvery: number;
+  /** The host's copies, which are in the CPU's time: the GPU's slices to the CPU's memory, and back. */
   readonly unpackNs: number;
   readonly packNs: number;
-  /** The whole round, by the host's clock. */
+  /** Until both were done, the exchange and the host's waits included. */
   readonly roundNs: number;
 }
 
@@ -109,25 +107,29 @@ const GRID = 20;
  * Fits all coefficients to the points that a search over R measured: Eq. 1's and Eq. 4's a and b of
  * each part by least squares, then the host's wait, which only whole rounds show.
  *
- * @param samples at least one
+ * @param samples at least one; both devices had slices
  * @throws {RangeError} if there is none, or a time is not above 0
  */
-export function fitShared(problem: Problem, samples: readonly SharedSample[]): SharedFit {
+export function fitShared(problem: Problem, samples: readonly SharedIteration[]): SharedFit {
   const plans = samples.map((sample) => planOfShare(problem, sample));
   const fit = (
     number: 0 | 1,
     kinds: (work: PartWork) => number[],
-    timeNs: (sample: SharedSample) => number,
+    timeNs: (sample: SharedIteration) => number,
   ): CostFit =>
     fitCosts(samples.map((sample, i) => {
       const work = workOf(problem, plans[i]!, { number, shrinks: number === 0 });
       return { work: kinds(work), time: timeNs(sample) };
     }));
-  const cpu = fit(0, ({ updates, steps }) => [updates, steps], ({ computeNs }) => computeNs);
+  const cpu = fit(
+    0,
+    ({ updates, steps }) => [updates, steps],
+    ({ cpuTimeNs, unpackNs, packNs }) => cpuTimeNs - unpackNs - packNs,
+  );
   const gpu = fit(
     1,
     ({ updates, steps, cells, exchange: [, bytes] }) => [updates, steps, cells, 2 * bytes],
-    ({ gpuNs }) => gpuNs,
+    ({ gpuTimeNs }) => gpuTimeNs,
   );
   const unpack = fit(1, ({ exchange: [, bytes] }) => [bytes, 1], ({ unpackNs }) => unpackNs);
   const pack = fit(0, ({ exchange: [, bytes] }) => [bytes, 1], ({ packNs }) => packNs);

@@ -17,12 +17,30 @@ const CONTEXT: BalanceContext = {
   cpuAlone: undefined,
 };
 
+const COPIES = { unpackNs: 1e5, packNs: 1e5 };
+
 Deno.test("the iterations are printed as Fig. 5a shows them", () => {
   const result: Balance = {
     best: undefined,
     iterations: [
-      { exchangeEvery: 1, cpuSlices: 10, gpuSlices: 90, cpuTimeNs: 4e6, gpuTimeNs: 1e6, roundNs: 12e6 },
-      { exchangeEvery: 4, cpuSlices: 3, gpuSlices: 97, cpuTimeNs: 1e6, gpuTimeNs: 1.04e6, roundNs: 12e6 },
+      {
+        exchangeEvery: 1,
+        cpuSlices: 10,
+        gpuSlices: 90,
+        cpuTimeNs: 4e6,
+        gpuTimeNs: 1e6,
+        roundNs: 12e6,
+        ...COPIES,
+      },
+      {
+        exchangeEvery: 4,
+        cpuSlices: 3,
+        gpuSlices: 97,
+        cpuTimeNs: 1e6,
+        gpuTimeNs: 1.04e6,
+        roundNs: 12e6,
+        ...COPIES,
+      },
     ],
     evaluations: [],
     settled: true,

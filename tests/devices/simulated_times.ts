@@ -4,8 +4,7 @@
  * @module
  */
 import type { Problem } from "../../kernels/stencils/stencil.ts";
-import { exchangeOf, predictRound } from "../../models/round.ts";
-import { partOfRank } from "../../models/rank_part.ts";
+import { predictRound, workOf } from "../../models/round.ts";
 import { partCosts, planOfShare, type SharedCosts } from "../../models/shared_fit.ts";
 import type { Share } from "../../tuner/configuration.ts";
 import type { SharedTimes } from "../../tuner/devices/shared/shared_field.ts";
@@ -30,7 +29,7 @@ export function simulatedTimes(
     const once = [...new Array<number>(whole).fill(share.exchangeEvery), ...(rest > 0 ? [rest] : [])];
     const rounds = new Array<number[]>(repetitions).fill(once).flat().map((count) => {
       const plan = planOfShare(problem, share),
-        [, bytes] = exchangeOf(problem, plan, partOfRank(problem, plan, 1));
+        { exchange: [, bytes] } = workOf(problem, plan, { number: 1, shrinks: false });
       const unpackNs = costs.unpack.a * bytes + costs.unpack.b;
       const packNs = costs.pack.a * bytes + costs.pack.b;
       const [cpu, gpu] = predictRound(problem, plan, partCosts(costs), count),

@@ -2,8 +2,8 @@ import { assert, assertAlmostEquals, assertEquals } from "@std/assert";
 import { heat } from "../../kernels/stencils/heat.ts";
 import type { Problem } from "../../kernels/stencils/stencil.ts";
 import { wave } from "../../kernels/stencils/wave.ts";
-import { partOfRank, planOf } from "../../models/rank_part.ts";
-import { bestPlan, exchangeOf, hasRisen, type PartCosts, predictPlan, updateNs } from "../../models/round.ts";
+import { planOf } from "../../models/rank_part.ts";
+import { bestPlan, hasRisen, type PartCosts, predictPlan, updateNs, workOf } from "../../models/round.ts";
 
 const COSTS: PartCosts = {
   updates: [{ steps: 1, ns: 2 }],
@@ -17,7 +17,7 @@ Deno.test("a cubic part in three dimensions costs what Eq. 3 and 5 of B2R say", 
   const problem: Problem = { stencil: heat(delta), grid: [60, 60, 60], boundary: "periodic", steps: 12 };
   const plan = planOf(problem, { parts: [3, 3, 3], exchangeEvery: R, rates: new Array(27).fill(1) })!;
   // Eq. 5's volume: all of the ghost zones, corners too
-  const [axes, bytes, rows] = exchangeOf(problem, plan, partOfRank(problem, plan, 13));
+  const [axes, bytes, rows] = workOf(problem, plan, { number: 13, shrinks: false }).exchange;
   assertEquals(axes, 3);
   assertEquals(bytes, 4 * ((B + 2 * ghost) ** 3 - B ** 3));
   const { round, stepNs } = predictPlan(problem, plan, [COSTS]);
@@ -33,7 +33,11 @@ Deno.test("a device that leaves out what becomes invalid along x computes as muc
   // 36 slices, of which steps 1 to 4 leave out 1 to 4
   assertAlmostEquals(round.computeNs, 2 * 64 * (35 + 34 + 33 + 32));
   // F(t−1) is sent one reach less far
-  assertEquals(exchangeOf(problem, plan, partOfRank(problem, plan, 0)), [1, 4 * 64 * (4 + 3), 8 * (4 + 3)]);
+  assertEquals(workOf(problem, plan, { number: 0, shrinks: true }).exchange, [
+    1,
+    4 * 64 * (4 + 3),
+    8 * (4 + 3),
+  ]);
 });
 
 Deno.test("the best R grows with the latency of messages, and a faster rank gets more", () => {

@@ -11,7 +11,7 @@ import {
   predictCurve,
   type PredictedPoint,
   type SharedCosts,
-  type SharedSample,
+  type SharedIteration,
   type SharePoint,
 } from "../../models/shared_fit.ts";
 
@@ -28,7 +28,7 @@ const COSTS: SharedCosts = {
 };
 
 /** What a search over R measures: two shares each; `noise` changes every time. */
-function samplesOf(costs: SharedCosts, noise: () => number = () => 1): SharedSample[] {
+function samplesOf(costs: SharedCosts, noise: () => number = () => 1): SharedIteration[] {
   return predictCurve(GRID, costs, PERIODS).flatMap(({ exchangeEvery, cpuSlices }) => {
     return [cpuSlices, Math.max(exchangeEvery, Math.round(0.8 * cpuSlices))].map((slices) =>
       sampleAt({ exchangeEvery, cpuSlices: slices }, costs, noise)
@@ -36,18 +36,20 @@ function samplesOf(costs: SharedCosts, noise: () => number = () => 1): SharedSam
   });
 }
 
-function sampleAt(point: SharePoint, costs: SharedCosts, noise: () => number): SharedSample {
+function sampleAt(point: SharePoint, costs: SharedCosts, noise: () => number): SharedIteration {
   const plan = planOfShare(GRID, point);
   const { exchange: [, bytes] } = workOf(GRID, plan, { number: 1, shrinks: false });
   const [cpu, gpu] = predictRound(GRID, plan, partCosts(costs)),
     roundNs = Math.max(cpu!.roundNs, gpu!.roundNs);
-  const unpackNs = costs.unpack.a * bytes + costs.unpack.b, packNs = costs.pack.a * bytes + costs.pack.b;
+  const unpackNs = (costs.unpack.a * bytes + costs.unpack.b) * noise();
+  const packNs = (costs.pack.a * bytes + costs.pack.b) * noise();
   return {
     ...point,
-    computeNs: cpu!.computeNs * noise(),
-    gpuNs: gpu!.roundNs * noise(),
-    unpackNs: unpackNs * noise(),
-    packNs: packNs * noise(),
+    gpuSlices: GRID.grid[0] - point.cpuSlices,
+    cpuTimeNs: cpu!.computeNs * noise() + unpackNs + packNs,
+    gpuTimeNs: gpu!.roundNs * noise(),
+    unpackNs,
+    packNs,
     roundNs: roundNs * noise(),
   };
 }
@@ -85,6 +87,6 @@ Deno.test("a round that no wait ends is explained by the slower device", () => {
 Deno.test("samples that cannot be fitted are refused; the median error of none is 0", () => {
   assertThrows(() => fitShared(GRID, []), RangeError, "there is no measurement");
   const [first] = samplesOf(COSTS);
-  assertThrows(() => fitShared(GRID, [{ ...first!, gpuNs: 0 }]), RangeError, "above 0");
+  assertThrows(() => fitShared(GRID, [{ ...first!, gpuTimeNs: 0 }]), RangeError, "above 0");
   assertEquals(medianError([]), 0);
 });

@@ -1,6 +1,7 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import { fastestOf } from "../../models/round.ts";
 import { SIMULATED_DEVICE, SimulatedSession } from "../devices/simulated_session.ts";
-import { fastestPeriod, periodsFor, searchPeriods } from "../../tuner/sharing/search_periods.ts";
+import { periodsFor, searchPeriods } from "../../tuner/sharing/search_periods.ts";
 import { COSTS } from "../devices/simulated_times.ts";
 import { PROBLEM, simulate } from "./simulated_devices.ts";
 
@@ -24,7 +25,7 @@ Deno.test("each R is balanced by Eq. 8, the first from a tenth, the others from 
     if (isSettled) assert(difference <= 0.06, `R = ${exchangeEvery}: ${difference}`);
     assertEquals(iterations[0]!.cpuSlices, i === 0 ? 26 : tried[i - 1]!.cpuSlices);
   }
-  assert(fastestPeriod(tried)!.isSettled);
+  assert(fastestOf(tried)!.isSettled);
 });
 
 Deno.test("the search ends where a step clearly takes longer", async () => {
@@ -33,7 +34,7 @@ Deno.test("the search ends where a step clearly takes longer", async () => {
   const options = { ...simulate({ costs, problem: { ...PROBLEM, grid: [72, 64, 64] } }), deadlineNs: 1e12 };
   const tried = await searchPeriods(options, periodsFor(options));
   assert(tried.length < 6);
-  const { stepNs } = fastestPeriod(tried)!;
+  const { stepNs } = fastestOf(tried)!;
   assert(tried.at(-1)!.stepNs > 1.2 * stepNs);
   assert(tried.slice(0, -1).every((one) => one.stepNs <= 1.2 * stepNs));
 });
@@ -67,7 +68,7 @@ Deno.test("little time: fewer R, and what was measured by then", async () => {
   await searchPeriods(all, periodsFor(all));
   const some = { ...simulate(), deadlineNs: 1.4 * all.session.now() };
   const tried = await searchPeriods(some, periodsFor(some));
-  assert(tried.length >= 1 && tried.length < 6 && fastestPeriod(tried) !== undefined);
+  assert(tried.length >= 1 && tried.length < 6 && fastestOf(tried) !== undefined);
   const one = { ...simulate(), deadlineNs: 0 };
   const [first, ...others] = await searchPeriods(one, periodsFor(one));
   assertEquals(others, []);
@@ -86,7 +87,7 @@ Deno.test("a share that cannot run ends the search with what was measured before
   const options = simulate({ fails: ({ share }) => share.exchangeEvery >= 4 ? "limits" : undefined });
   const tried = await searchPeriods(options, periodsFor(options));
   assertEquals(tried.map(({ failed }) => failed?.failure.reason), [undefined, undefined, "limits"]);
-  assertEquals(fastestPeriod(tried)!.exchangeEvery, 2);
+  assertEquals(fastestOf(tried)!.exchangeEvery, 2);
 });
 
 Deno.test("a start share of 0 or 1 is measured and kept", async () => {

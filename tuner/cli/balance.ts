@@ -1,6 +1,7 @@
 import { cellsOf, describeGrid, type Problem } from "../../kernels/stencils/stencil.ts";
 import { TRAVERSALS } from "../../kernels/traversals/all.ts";
 import type { BalanceIteration } from "../../models/balance.ts";
+import type { SharedIteration } from "../../models/shared_fit.ts";
 import type { Configuration, Measurement } from "../configuration.ts";
 import type { DeviceDescription } from "../devices/device.ts";
 import { deviceFailed } from "../devices/device_error.ts";
@@ -21,7 +22,7 @@ import { PROBLEM, resolveOptions } from "./problem_options.ts";
 import { EXIT } from "./report_error.ts";
 import { describeModel, describeWork, sharingLoss } from "./summary.ts";
 import { type Line, print, type Table } from "./terminal.ts";
-import type { SharedIteration, SharingOptions } from "../sharing/search_periods.ts";
+import type { SharingOptions } from "../sharing/search_periods.ts";
 
 const { noGpu: _, sources: __, receivers: ___, traversal, ...BALANCED } = PROBLEM;
 

@@ -1,5 +1,5 @@
 import { cellsOf } from "../../kernels/stencils/stencil.ts";
-import { predictPlan } from "../../models/round.ts";
+import { fastestOf, predictPlan } from "../../models/round.ts";
 import {
   fitShared,
   LONGEST_PERIOD,
@@ -8,20 +8,19 @@ import {
   predictCurve,
   type PredictedPoint,
   type SharedFit,
-  type SharedSample,
+  type SharedIteration,
 } from "../../models/shared_fit.ts";
 import type { Measurement } from "../configuration.ts";
 import { HOST_BATCH_NS } from "../devices/gpu/gpu_clock.ts";
 import { formatDuration, formatFactor, formatPeriod } from "../format.ts";
+import { isShared } from "../shares.ts";
 import { evaluateOn, type Evaluation } from "../measuring/evaluate.ts";
 import {
   type BalancedPeriod,
-  fastestPeriod,
   ITERATIONS,
   periodsFor,
   searchPeriods,
   shareConfiguration,
-  type SharedIteration,
   type SharingOptions,
 } from "./search_periods.ts";
 
@@ -47,7 +46,7 @@ export interface Balance {
 
 /** The fitted costs, and the time of a step over R by prediction and by measurement. */
 export interface SharedCostModel extends SharedFit {
-  readonly samples: readonly SharedSample[];
+  readonly samples: readonly SharedIteration[];
   readonly curve: readonly CurvePoint[];
 }
 
@@ -79,7 +78,7 @@ export async function balance(options: BalanceOptions): Promise<Balance> {
   let done = 0;
   const tried = await searchPeriods(options, periods, () => onProgress(done++, total));
   const costModel = tried.length > 1 ? sharedCostModelOf(options, tried) : undefined;
-  const picked = fastestPeriod(tried) ?? tried.at(-1)!;
+  const picked = fastestOf(tried) ?? tried.at(-1)!;
   const evaluations: Evaluation[] = tried.flatMap(({ failed }) => failed ?? []);
   let best: Measurement | undefined, whyNotMeasured: string | undefined;
   for (const [i, candidate] of candidatesOf(tried, costModel?.curve ?? []).entries()) {
@@ -120,7 +119,7 @@ export function candidatesOf(
   tried: readonly BalancedPeriod[],
   curve: readonly CurvePoint[],
 ): readonly BalanceCandidate[] {
-  const fastest = fastestPeriod(tried);
+  const fastest = fastestOf(tried);
   if (fastest === undefined) return [];
   const near = tried.filter(({ stepNs }) => stepNs <= (1 + NEAR) * fastest.stepNs)
     .toSorted((a, b) => a.stepNs - b.stepNs);
@@ -155,7 +154,7 @@ export function sharedCostModelOf(
   tried: readonly BalancedPeriod[],
   evaluations: readonly Evaluation[] = [],
 ): SharedCostModel | undefined {
-  const samples = tried.flatMap((period) => period.samples);
+  const samples = tried.flatMap(({ iterations }) => iterations.filter(isShared));
   if (samples.length === 0) return undefined;
   const fit = fitShared(problem, samples);
   // far beyond the largest R that was measured the model would only guess

@@ -1,8 +1,8 @@
 import { cellsOf, type Problem } from "../../kernels/stencils/stencil.ts";
-import { type BalanceIteration, fastestShare, nextShare } from "../../models/balance.ts";
+import { fastestShare, nextShare } from "../../models/balance.ts";
 import { thinnestPart } from "../../models/rank_part.ts";
-import { fastestOf, hasRisen, PERIODS } from "../../models/round.ts";
-import { LONGEST_PERIOD, type SharedSample, type SharePoint } from "../../models/shared_fit.ts";
+import { hasRisen, PERIODS } from "../../models/round.ts";
+import { LONGEST_PERIOD, type SharedIteration, type SharePoint } from "../../models/shared_fit.ts";
 import type { Configuration, Failure, Share } from "../configuration.ts";
 import { isFailure } from "../devices/run_failure.ts";
 import type { FieldRunner } from "../devices/runners.ts";
@@ -51,17 +51,8 @@ const LEAST_NS = 1000;
  */
 const DIAMOND_LEVELS = 8;
 
-/** One step of the Eq. 8 iteration; times are those of a round of R steps. */
-export interface SharedIteration extends BalanceIteration {
-  readonly exchangeEvery: number;
-  /** Until both were done, the exchange and the host's waits included. */
-  readonly roundNs: number;
-}
-
 export interface BalancedPeriod extends SharePoint {
   readonly iterations: readonly SharedIteration[];
-  /** Times of the iterations in which both devices had slices. */
-  readonly samples: readonly SharedSample[];
   readonly isSettled: boolean;
   readonly message: string;
   /** Time of one step with the balanced share; infinite where one device has no slices. */
@@ -131,11 +122,6 @@ export async function searchPeriods(
   return tried;
 }
 
-/** The R with the fastest step; undefined if none has shares for both devices. */
-export function fastestPeriod(tried: readonly BalancedPeriod[]): BalancedPeriod | undefined {
-  return fastestOf(tried.filter(({ stepNs }) => stepNs < Infinity));
-}
-
 /** Iterates Eq. 8 with one R; a failure ends it with the fastest share so far. */
 async function balancePeriod(
   options: SharingOptions,
@@ -149,14 +135,14 @@ async function balancePeriod(
 ): Promise<BalancedPeriod> {
   const { problem, session, signal } = options;
   const [slices] = problem.grid;
-  const iterations: SharedIteration[] = [], samples: SharedSample[] = [];
+  const iterations: SharedIteration[] = [];
   let iterationNs = 0;
   const end = (cpuSlices: number, message: string, isSettled = false): BalancedPeriod => {
-    const sample = samples.findLast((sample) => sample.cpuSlices === cpuSlices);
+    const its = iterations.filter(isShared).findLast((iteration) => iteration.cpuSlices === cpuSlices);
     // the last round of a run, where it is shorter, counts as a whole one
     const rounds = Math.ceil(problem.steps / exchangeEvery);
-    const stepNs = sample === undefined ? Infinity : sample.roundNs * rounds / problem.steps;
-    return { exchangeEvery, cpuSlices, iterations, samples, isSettled, message, stepNs, iterationNs };
+    const stepNs = its === undefined ? Infinity : its.roundNs * rounds / problem.steps;
+    return { exchangeEvery, cpuSlices, iterations, isSettled, message, stepNs, iterationNs };
   };
   const limits = {
     slices,
@@ -177,12 +163,9 @@ async function balancePeriod(
     onIteration();
     const configuration = shareConfiguration(options, { exchangeEvery, cpuSlices });
     try {
-      const { cpuNs: cpuTimeNs, ...sample } = await timeShare(options, configuration);
-      const gpuSlices = slices - cpuSlices;
-      const { gpuNs: gpuTimeNs, roundNs } = sample;
-      iterations.push({ exchangeEvery, cpuSlices, gpuSlices, cpuTimeNs, gpuTimeNs, roundNs });
+      const times = await timeShare(options, configuration);
+      iterations.push({ exchangeEvery, cpuSlices, gpuSlices: slices - cpuSlices, ...times });
       iterationNs = session.now() - beganNs;
-      if (isShared({ cpuSlices, gpuSlices })) samples.push({ exchangeEvery, cpuSlices, ...sample });
     } catch (error) {
       if (!isFailure(error)) throw error;
       const { reason, message } = error;
@@ -192,11 +175,8 @@ async function balancePeriod(
   }
 }
 
-/** Times of one round of R steps, in nanoseconds; 0 for a device without slices. */
-interface ShareTimes extends Omit<SharedSample, keyof SharePoint> {
-  /** The CPU's part: computing, and the host's copies. */
-  readonly cpuNs: number;
-}
+/** Times of an iteration; 0 for a device without slices. */
+type ShareTimes = Omit<SharedIteration, keyof SharePoint | "gpuSlices">;
 
 /** Both devices' configurations with a share for each; where the CPU has all slices, its own. */
 export function shareConfiguration(options: SharingOptions, point: SharePoint): Configuration {
@@ -232,7 +212,7 @@ export async function timeShare(options: SharingOptions, configuration: Configur
     for (let spentNs = 0; best === undefined || (spentNs < UNSTEADY_NS && !isOver(options));) {
       const times = await timeBatch(runner, rounds);
       if (best === undefined || times.roundNs < best.roundNs) best = times;
-      if (isNear(times.cpuNs, before.cpuNs) && isNear(times.gpuNs, before.gpuNs)) break;
+      if (isNear(times.cpuTimeNs, before.cpuTimeNs) && isNear(times.gpuTimeNs, before.gpuTimeNs)) break;
       spentNs += rounds * times.roundNs;
       before = times;
     }
@@ -244,17 +224,11 @@ export async function timeShare(options: SharingOptions, configuration: Configur
 
 async function timeBatch(runner: FieldRunner, rounds: number): Promise<ShareTimes> {
   const { share, share: { exchangeEvery } } = runner.configuration;
-  const { computeNs, gpuNs, unpackNs, packNs, wallNs } = await runner.runSteps(exchangeEvery, rounds);
-  const leastNs = isShared(share) ? LEAST_NS : 0;
+  const times = await runner.runSteps(exchangeEvery, rounds), leastNs = isShared(share) ? LEAST_NS : 0;
   const ofRound = (timeNs: number): number => Math.max(leastNs, timeNs / rounds);
-  return {
-    cpuNs: ofRound(computeNs + unpackNs + packNs),
-    gpuNs: ofRound(gpuNs),
-    computeNs: ofRound(computeNs),
-    unpackNs: ofRound(unpackNs),
-    packNs: ofRound(packNs),
-    roundNs: wallNs / rounds,
-  };
+  const unpackNs = ofRound(times.unpackNs), packNs = ofRound(times.packNs);
+  const cpuTimeNs = ofRound(times.computeNs) + unpackNs + packNs;
+  return { cpuTimeNs, gpuTimeNs: ofRound(times.gpuNs), unpackNs, packNs, roundNs: times.wallNs / rounds };
 }
 
 function isNear(a: number, b: number): boolean {

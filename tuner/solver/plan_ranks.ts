@@ -5,14 +5,13 @@ import { partOfRank, planOf, type RankPlan } from "../../models/rank_part.ts";
 import {
   bestPlan,
   type ExchangeCost,
-  exchangeOf,
   fastestOf,
   hasRisen,
   type PartCosts,
   PERIODS,
   type PredictedPlan,
   predictPlan,
-  updatesOf,
+  workOf,
 } from "../../models/round.ts";
 import type { Configuration } from "../configuration.ts";
 import { formatPlural } from "../format.ts";
@@ -149,8 +148,8 @@ export async function measurePlan(
   const configuration = choose(problemHere(problem, { world, plan }));
   using field = await SharedField.create(problem, { ...device, configuration }, { world, plan });
   await field.initialise({ kind: problem.stencil.initialField ?? "noise", seed: 1 });
-  const { exchangeEvery } = plan, part = partOfRank(problem, plan, world.rank);
-  const updates = updatesOf(problem, part, exchangeEvery, device.gpu === undefined);
+  const { exchangeEvery } = plan;
+  const { updates } = workOf(problem, plan, { number: world.rank, shrinks: device.gpu === undefined });
   const timesOf = async (rounds: number) => {
     const { wallNs } = await field.run(rounds * exchangeEvery);
     return { wallNs: wallNs / rounds, computeNs: field.deviceNs / rounds };
@@ -183,7 +182,7 @@ function fitTimes(
   { shape, shrinks }: { readonly shape: Parts; readonly shrinks: readonly boolean[] },
 ): PartCosts[] {
   const samples = timed.flatMap(({ plan, exchangeNs }) => {
-    const sent = shrinks.map((_, rank) => exchangeOf(problem, plan, partOfRank(problem, plan, rank)));
+    const sent = shrinks.map((shrinks, number) => workOf(problem, plan, { number, shrinks }).exchange);
     const [most] = sent.toSorted((a, b) => b[1] - a[1]);
     return most![0] === 0 ? [] : [{ work: most!, time: Math.max(1, exchangeNs) }];
   });

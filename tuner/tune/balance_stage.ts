@@ -54,8 +54,13 @@ export async function balanceStage(run: TuningRun): Promise<BalanceResult> {
   const { best: together, message: balanceMessage, costModel } = result;
   // times of one step: R is not the same in all of them
   const iterations = result.iterations.map((
-    { exchangeEvery, cpuTimeNs, gpuTimeNs, roundNs: _, ...slices },
-  ) => ({ ...slices, cpuTimeNs: cpuTimeNs / exchangeEvery, gpuTimeNs: gpuTimeNs / exchangeEvery }));
+    { exchangeEvery, cpuSlices, gpuSlices, cpuTimeNs, gpuTimeNs },
+  ) => ({
+    cpuSlices,
+    gpuSlices,
+    cpuTimeNs: cpuTimeNs / exchangeEvery,
+    gpuTimeNs: gpuTimeNs / exchangeEvery,
+  }));
   return { together, iterations, balanceMessage, costModel };
 }
 
