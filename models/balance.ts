@@ -11,7 +11,7 @@
  *
  * @module
  */
-import { evenSlices, evenTimes, type Line } from "./decomposition.ts";
+import { evenSlices, type Line } from "./decomposition.ts";
 
 /** One step of the Eq. 8 balance: slices, and the time that each device took for them; 0 for a device without slices. */
 export interface BalanceIteration {
@@ -102,7 +102,7 @@ function propose(
 ): number | undefined {
   const cpu = lineThrough(iterations.map((run) => ({ slices: run.cpuSlices, timeNs: run.cpuTimeNs })));
   const gpu = lineThrough(iterations.map((run) => ({ slices: run.gpuSlices, timeNs: run.gpuTimeNs })));
-  const exact = evenTimes(slices, [cpu, gpu])[0]!;
+  const exact = (gpu.offsetNs + gpu.nsPerSlice * slices - cpu.offsetNs) / (cpu.nsPerSlice + gpu.nsPerSlice);
   if (!(exact >= thinnest)) return 0;
   if (exact > slices - thinnest) return slices;
   const rounded = evenSlices(slices, [cpu, gpu], thinnest)[0]!;

@@ -80,35 +80,23 @@ export interface Line {
   readonly nsPerSlice: number;
 }
 
-/** Slices of each part, any fraction of one, with which all take equally long (Eq. 8 for any number of devices). */
-export function evenTimes(slices: number, lines: readonly Line[]): number[] {
-  const sum = (of: (line: Line) => number): number => lines.reduce((total, line) => total + of(line), 0);
-  const timeNs = (slices + sum((line) => line.offsetNs / line.nsPerSlice)) /
-    sum((line) => 1 / line.nsPerSlice);
-  return lines.map(({ offsetNs, nsPerSlice }) => (timeNs - offsetNs) / nsPerSlice);
-}
-
 /**
- * The same in whole slices: those with which the slowest part is done first.
+ * Slices of each part with which the slowest is done first: all take about equally long (Eq. 8 for any number of devices).
+ * One slice after another goes to the part that is done first with it.
  *
  * @param least slices that each part has; all together are no more than `slices`
  */
 export function evenSlices(slices: number, lines: readonly Line[], least: number): number[] {
-  // a part whose time hardly grows gets what the others leave
-  const rising = lines.map((line) => ({ ...line, nsPerSlice: Math.max(line.nsPerSlice, 1e-9) }));
-  const most = slices - (lines.length - 1) * least;
-  const counts = evenTimes(slices, rising).map((exact) => Math.min(Math.max(Math.floor(exact), least), most));
-  while (true) {
-    const left = slices - counts.reduce((sum, count) => sum + count);
-    if (left === 0) return counts;
-    // one more for the part that is done first with it, or one less for that which is done last
-    const by = Math.sign(left), possible = [...counts.keys()].filter((i) => counts[i]! + by >= least);
-    const costOf = (i: number): number => {
-      const { offsetNs, nsPerSlice } = rising[i]!;
-      return by * (offsetNs + nsPerSlice * (counts[i]! + Math.max(by, 0)));
-    };
-    counts[possible.reduce((best, i) => costOf(i) <= costOf(best) ? i : best)]! += by;
+  const counts = lines.map(() => least);
+  for (let left = slices - least * lines.length; left > 0; left--) {
+    let next = 0, soonestNs = Infinity;
+    for (const [i, { offsetNs, nsPerSlice }] of lines.entries()) {
+      const timeNs = offsetNs + nsPerSlice * (counts[i]! + 1);
+      if (timeNs <= soonestNs) [next, soonestNs] = [i, timeNs];
+    }
+    counts[next]!++;
   }
+  return counts;
 }
 
 /**

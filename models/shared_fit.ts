@@ -43,7 +43,7 @@ export interface SharedCosts {
 export const LONGEST_PERIOD = 32;
 
 /** The grid in two parts along x: the CPU's and the GPU's. */
-export function planOfShare(problem: Problem, { exchangeEvery, cpuSlices }: SharePoint): RankPlan {
+export function planOfPair(problem: Problem, { exchangeEvery, cpuSlices }: SharePoint): RankPlan {
   return planAlongX(problem, [cpuSlices, problem.grid[0] - cpuSlices], exchangeEvery);
 }
 
@@ -111,7 +111,7 @@ const GRID = 20;
  * @throws {RangeError} if there is none, or a time is not above 0
  */
 export function fitShared(problem: Problem, samples: readonly SharedIteration[]): SharedFit {
-  const plans = samples.map((sample) => planOfShare(problem, sample));
+  const plans = samples.map((sample) => planOfPair(problem, sample));
   const fit = (
     number: 0 | 1,
     kinds: (work: PartWork) => number[],

@@ -5,7 +5,7 @@
  */
 import type { Problem } from "../../kernels/stencils/stencil.ts";
 import { predictRound, workOf } from "../../models/round.ts";
-import { partCosts, planOfShare, type SharedCosts } from "../../models/shared_fit.ts";
+import { partCosts, planOfPair, type SharedCosts } from "../../models/shared_fit.ts";
 import type { Share } from "../../tuner/configuration.ts";
 import type { SharedTimes } from "../../tuner/devices/shared/shared_field.ts";
 
@@ -28,7 +28,7 @@ export function simulatedTimes(
     const whole = Math.floor(steps / share.exchangeEvery), rest = steps % share.exchangeEvery;
     const once = [...new Array<number>(whole).fill(share.exchangeEvery), ...(rest > 0 ? [rest] : [])];
     const rounds = new Array<number[]>(repetitions).fill(once).flat().map((count) => {
-      const plan = planOfShare(problem, share),
+      const plan = planOfPair(problem, share),
         { exchange: [, bytes] } = workOf(problem, plan, { number: 1, shrinks: false });
       const unpackNs = costs.unpack.a * bytes + costs.unpack.b;
       const packNs = costs.pack.a * bytes + costs.pack.b;

@@ -7,7 +7,7 @@ import {
   fitShared,
   medianError,
   partCosts,
-  planOfShare,
+  planOfPair,
   predictCurve,
   type PredictedPoint,
   type SharedCosts,
@@ -37,7 +37,7 @@ function samplesOf(costs: SharedCosts, noise: () => number = () => 1): SharedIte
 }
 
 function sampleAt(point: SharePoint, costs: SharedCosts, noise: () => number): SharedIteration {
-  const plan = planOfShare(GRID, point);
+  const plan = planOfPair(GRID, point);
   const { exchange: [, bytes] } = workOf(GRID, plan, { number: 1, shrinks: false });
   const [cpu, gpu] = predictRound(GRID, plan, partCosts(costs)),
     roundNs = Math.max(cpu!.roundNs, gpu!.roundNs);
@@ -68,7 +68,7 @@ Deno.test("from times with noise of 10% the model predicts every R within 10%, a
   const random = seededRandom(3);
   const { costs } = fitShared(GRID, samplesOf(COSTS, () => 1 + 0.2 * (random() - 0.5)));
   const predictStepNs = (point: PredictedPoint): number =>
-    predictPlan(GRID, planOfShare(GRID, point), partCosts(costs)).stepNs;
+    predictPlan(GRID, planOfPair(GRID, point), partCosts(costs)).stepNs;
   const curve = predictCurve(GRID, COSTS);
   assertEquals(curve.length, 32);
   const errors = curve.map((point) => predictStepNs(point) / point.predictedNs - 1);

@@ -7,7 +7,7 @@ import { wave } from "../../kernels/stencils/wave.ts";
 import { type PartWork, predictPlan, predictRound, workOf } from "../../models/round.ts";
 import {
   partCosts,
-  planOfShare,
+  planOfPair,
   predictCurve,
   type SharedCosts,
   type SharePoint,
@@ -40,7 +40,7 @@ function worksOf(
   point: SharePoint,
   steps?: number,
 ): readonly [cpu: PartWork, gpu: PartWork] {
-  const plan = planOfShare(shared, point);
+  const plan = planOfPair(shared, point);
   return [
     workOf(shared, plan, { number: 0, shrinks: true, steps }),
     workOf(shared, plan, { number: 1, shrinks: false, steps }),
@@ -49,7 +49,7 @@ function worksOf(
 
 /** Times of both parts in a round. */
 function timesOf(shared: Problem, point: SharePoint, costs: SharedCosts) {
-  const [cpu, gpu] = predictRound(shared, planOfShare(shared, point), partCosts(costs));
+  const [cpu, gpu] = predictRound(shared, planOfPair(shared, point), partCosts(costs));
   return {
     cpu: cpu!,
     gpu: gpu!,
@@ -102,7 +102,7 @@ Deno.test("a shorter last round keeps the ghost zones of R", () => {
   assertEquals(gpu.updates, 2 * 6 * (12 + 5));
   assertEquals(gpu.exchange, worksOf(GRID, point)[1].exchange);
   // 12 steps with R = 5: three waits
-  assertEquals(predictPlan(GRID, planOfShare(GRID, point), partCosts(withWait(1e6))).stepNs, 3e6 / 12);
+  assertEquals(predictPlan(GRID, planOfPair(GRID, point), partCosts(withWait(1e6))).stepNs, 3e6 / 12);
 });
 
 Deno.test("an exchange moves the fields, without materials, as far as a full step reaches", () => {
@@ -115,7 +115,7 @@ Deno.test("an exchange moves the fields, without materials, as far as a full ste
 Deno.test("a round takes as long as the slower device, or a wait and what does not hide behind it", () => {
   const point = { exchangeEvery: 1, cpuSlices: 10 };
   const roundNs = (costs: SharedCosts): number =>
-    predictPlan(GRID, planOfShare(GRID, point), partCosts(costs)).round.roundNs;
+    predictPlan(GRID, planOfPair(GRID, point), partCosts(costs)).round.roundNs;
   const { cpuNs, gpuNs } = timesOf(GRID, point, COSTS);
   assertEquals([cpuNs, gpuNs, roundNs(COSTS)], [60, 66, 66]);
   assertEquals(roundNs(withWait(50)), 66);

@@ -43,8 +43,7 @@ export async function measureScaling(
   problem: Problem,
   choose: (part: Problem) => Configuration,
 ): Promise<Scaling> {
-  const measured = [...new Set([...RANKS.filter((ranks) => ranks < world.size), world.size])];
-  const all = [...new Set([...measured, ...RANKS.filter((ranks) => ranks > world.size)])];
+  const all = [...new Set([...RANKS, world.size])].sort((a, b) => a - b);
   const { costs } = await planRanks(world, device, grown(problem, world.size), { choose });
   // more ranks than there are: each as slow as the slowest of these
   const slowest = costs.reduce((a, b) => b.updates[0]!.ns > a.updates[0]!.ns ? b : a);

@@ -3,7 +3,7 @@ import type { Problem } from "../../kernels/stencils/stencil.ts";
 import { cellsOf } from "../../kernels/stencils/stencil.ts";
 import { partOfRank } from "../../models/rank_part.ts";
 import { type PartRound, predictRound } from "../../models/round.ts";
-import { partCosts, planOfShare } from "../../models/shared_fit.ts";
+import { partCosts, planOfPair } from "../../models/shared_fit.ts";
 import { formatCount, formatDuration, formatPercent } from "../format.ts";
 import { costsOf } from "../profile/former_files.ts";
 import type { ProfileCostModel } from "../profile/schema.ts";
@@ -115,7 +115,7 @@ function timesSpent(
   problem: Problem,
 ): Curve[] {
   const rounds = curve.map((point) => {
-    const plan = planOfShare(problem, point), cpuCells = cellsOf(partOfRank(problem, plan, 0).grid);
+    const plan = planOfPair(problem, point), cpuCells = cellsOf(partOfRank(problem, plan, 0).grid);
     return predictRound(problem, plan, partCosts(costsOf(coefficients, cpuCells)));
   });
   const part = (name: string, dashes: string, timeNs: (cpu: PartRound, gpu: PartRound) => number): Curve => ({

@@ -4,7 +4,7 @@ import {
   fitShared,
   LONGEST_PERIOD,
   partCosts,
-  planOfShare,
+  planOfPair,
   predictCurve,
   type PredictedPoint,
   type SharedFit,
@@ -171,7 +171,7 @@ export function sharedCostModelOf(
     const verified = measured.get(point.exchangeEvery);
     if (verified === undefined) return { ...point, measuredNs: null };
     const { exchangeEvery, cpuSlices, stepNs: measuredNs } = verified;
-    const { stepNs } = predictPlan(problem, planOfShare(problem, verified), partCosts(fit.costs));
+    const { stepNs } = predictPlan(problem, planOfPair(problem, verified), partCosts(fit.costs));
     return { exchangeEvery, cpuSlices, predictedNs: stepNs, measuredNs };
   });
   return { ...fit, samples, curve };
