@@ -92,7 +92,6 @@ interface SweepOptions extends SharingOptions {
   readonly periods: readonly number[];
   /** Times that every R is measured. @default {7} */
   readonly passes?: number;
-  readonly onProgress?: (done: number, total: number) => void;
 }
 
 export interface SweptPoint extends PredictedPoint {

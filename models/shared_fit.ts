@@ -124,13 +124,12 @@ export function fitShared(problem: Problem, samples: readonly SharedIteration[])
   const cpu = fit(
     0,
     ({ updates, steps }) => [updates, steps],
-    ({ cpuTimeNs, unpackNs, packNs }) => cpuTimeNs - unpackNs - packNs,
+    (its) => its.cpuTimeNs - its.unpackNs - its.packNs,
   );
-  const gpu = fit(
-    1,
-    ({ updates, steps, cells, exchange: [, bytes] }) => [updates, steps, cells, 2 * bytes],
-    ({ gpuTimeNs }) => gpuTimeNs,
-  );
+  const kindsOnGpu = (
+    { updates, steps, cells, exchange: [, bytes] }: PartWork,
+  ) => [updates, steps, cells, 2 * bytes];
+  const gpu = fit(1, kindsOnGpu, ({ gpuTimeNs }) => gpuTimeNs);
   const unpack = fit(1, ({ exchange: [, bytes] }) => [bytes, 1], ({ unpackNs }) => unpackNs);
   const pack = fit(0, ({ exchange: [, bytes] }) => [bytes, 1], ({ packNs }) => packNs);
   const [cpuUpdateNs = 0, cpuStepNs = 0] = cpu.coefficients;
@@ -148,16 +147,13 @@ export function fitShared(problem: Problem, samples: readonly SharedIteration[])
     return { cpuNs: cpuNs!, gpuNs: gpuNs!, measuredNs: sample.roundNs };
   });
   const { waitNs, starvation, residuals: together } = fitWait(rounds);
-  return {
-    costs: { ...parts, schedule: { waitNs, starvation } },
-    residuals: {
-      cpu: cpu.residuals,
-      gpu: gpu.residuals,
-      unpack: unpack.residuals,
-      pack: pack.residuals,
-      together,
-    },
+  const residuals = {
+    cpu: cpu.residuals,
+    gpu: gpu.residuals,
+    unpack: unpack.residuals,
+    pack: pack.residuals,
   };
+  return { costs: { ...parts, schedule: { waitNs, starvation } }, residuals: { ...residuals, together } };
 }
 
 /** The median of the absolute values; 0 of none. */

@@ -9,7 +9,7 @@ Deno.test("R = 1, 2, 4, … 32 are tried as far as their ghost zones and the run
   assertEquals(periodsFor(simulate()), [1, 2, 4, 8, 16, 32]);
   assertEquals(periodsFor(simulate({ problem: { ...PROBLEM, steps: 10 } })), [1, 2, 4, 8]);
   assertEquals(periodsFor(simulate({ problem: { ...PROBLEM, grid: [12, 8, 8] } })), [1, 2, 4]);
-  assertEquals(periodsFor(simulate(), [5, 200]), [5]);
+  assertEquals(periodsFor({ ...simulate(), exchangeEvery: [5, 200] }), [5]);
 });
 
 Deno.test("each R is balanced by Eq. 8, the first from a tenth, the others from the share before", async () => {

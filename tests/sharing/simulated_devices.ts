@@ -7,7 +7,7 @@ import { heat } from "../../kernels/stencils/heat.ts";
 import type { Problem } from "../../kernels/stencils/stencil.ts";
 import type { SharedCosts } from "../../models/shared_fit.ts";
 import type { Configuration, FailureReason } from "../../tuner/configuration.ts";
-import type { BalanceOptions } from "../../tuner/sharing/balance.ts";
+import type { SharingOptions } from "../../tuner/sharing/search_periods.ts";
 import { failing, SimulatedSession } from "../devices/simulated_session.ts";
 
 /** R = 16 is the fastest of the powers of two. */
@@ -26,7 +26,7 @@ export interface Simulation {
 /** Options of a balance on simulated devices. */
 export function simulate(
   { costs, problem = PROBLEM, fails = () => undefined, isWrong = () => false }: Simulation = {},
-): BalanceOptions & { readonly session: SimulatedSession } {
+): SharingOptions & { readonly session: SimulatedSession } {
   const [gpuSlices] = problem.grid;
   return {
     session: new SimulatedSession({

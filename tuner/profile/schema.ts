@@ -9,7 +9,7 @@ import type { Configuration, Measurement, Verification } from "../configuration.
 import { everyLimit } from "../devices/device.ts";
 import { describeValue } from "../format.ts";
 import { measurementOf } from "../measuring/evaluate.ts";
-import type { SharedCosts } from "../../models/shared_fit.ts";
+import type { SharedFit } from "../../models/shared_fit.ts";
 import { checkRecord, parseJson } from "./check_record.ts";
 import { checksumOf, isLaidOut } from "./format_profile.ts";
 import { recordedCosts, renamed } from "./former_files.ts";
@@ -318,9 +318,7 @@ export interface ReadOptions {
 
 /** The cost model as an entry has it: without the measurements that it was fitted to. */
 export function describeCostModel(
-  { costs, residuals, curve }: Pick<ProfileCostModel, "residuals" | "curve"> & {
-    readonly costs: SharedCosts;
-  },
+  { costs, residuals, curve }: SharedFit & Pick<ProfileCostModel, "curve">,
 ): ProfileCostModel {
   return { coefficients: recordedCosts(costs), residuals, curve };
 }

@@ -24,12 +24,6 @@ import {
   type SharingOptions,
 } from "./search_periods.ts";
 
-export interface BalanceOptions extends SharingOptions {
-  /** R to try. @default {1, 2, 4, … 32, as far as they fit} */
-  readonly exchangeEvery?: readonly number[] | undefined;
-  readonly onProgress?: (done: number, total: number) => void;
-}
-
 export interface Balance {
   /** The fastest verified configuration that shares the grid; undefined where there is none. */
   readonly best: Measurement | undefined;
@@ -66,9 +60,9 @@ type BalanceCandidate = Pick<BalancedPeriod, "exchangeEvery" | "cpuSlices" | "st
  * near it, and the R that the fitted cost model prefers are then verified and measured by the host's clock: what counts
  * is when the slower device is done, exchanges included. A device's failure is an evaluation on record, no exception.
  */
-export async function balance(options: BalanceOptions): Promise<Balance> {
+export async function balance(options: SharingOptions): Promise<Balance> {
   const { problem, session, deadlineNs = Infinity, onProgress = () => {} } = options;
-  const periods = periodsFor(options, options.exchangeEvery);
+  const periods = periodsFor(options);
   if (periods.length === 0) {
     const message = `${problem.grid[0]} slices cannot hold two shares as wide as the stencil reaches`;
     const nothing = { best: undefined, iterations: [], evaluations: [], costModel: undefined };

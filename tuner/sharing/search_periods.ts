@@ -24,10 +24,13 @@ export interface SharingOptions {
   readonly alone?: { readonly cpu: number | undefined; readonly gpu: number | undefined };
   /** Fraction of the slices that the CPU computes at first. @default {by the rates alone; 0.1 if one is not known} */
   readonly startShare?: number | undefined;
+  /** R to try. @default {1, 2, 4, … 32, as far as they fit} */
+  readonly exchangeEvery?: readonly number[] | undefined;
   /** When to stop, on the session's clock; one iteration is made whatever the time. @default {Infinity} */
   readonly deadlineNs?: number;
   /** Stops after the measurement under way. */
   readonly signal?: AbortSignal;
+  readonly onProgress?: (done: number, total: number) => void;
 }
 
 /** Measurements of an R at most. */
@@ -67,10 +70,10 @@ export interface BalancedPeriod extends SharePoint {
  * R to try; those whose ghost zones do not fit are left out, and in a limited time those that end a round before the
  * host's wait does. Where no R can make sharing pay, one is enough: 1, which allows the thinnest shares.
  */
-export function periodsFor(options: SharingOptions, given?: readonly number[]): readonly number[] {
-  const { problem, session, alone, deadlineNs } = options;
+export function periodsFor(options: SharingOptions): readonly number[] {
+  const { problem, session, alone, deadlineNs, exchangeEvery } = options;
   const fits = (period: number): boolean => 2 * thinnestPart(problem, period) <= problem.grid[0];
-  if (given !== undefined) return given.filter(fits);
+  if (exchangeEvery !== undefined) return exchangeEvery.filter(fits);
   const fitting = PERIODS.filter((period) =>
     period <= Math.min(LONGEST_PERIOD, problem.steps) && fits(period)
   );
