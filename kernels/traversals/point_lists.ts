@@ -14,8 +14,11 @@ import { HEAD_VECTORS } from "../wgsl/points.ts";
 import { wgsl } from "../wgsl/template.ts";
 
 /** Numbers of a vector, and of the row of a z. */
-export const VECTOR = 4;
+const VECTOR = 4;
 const ROW = 2;
+
+/** Where a list ends that no `most` ends: more than any place. */
+export const NEVER = 2 ** 31 - 1;
 
 /** A z with its rows in what is added and recorded; −1: none. */
 export interface PlacedRow {
@@ -24,11 +27,11 @@ export interface PlacedRow {
   readonly recorded: number;
 }
 
-/** Where rows by z are: the last three numbers of an entry. */
-export type RowsAt = readonly [lowest: number, count: number, rowsAt: number];
+/** What a list says of cells of its workgroup: which place they have there, and the rows of a column by z, or those of one cell. */
+export type ListEntry = readonly [list: number, place: number, rows: readonly PlacedRow[] | PlacedRow];
 
-/** Puts rows, by z, behind those that are there. */
-export function enterRows(entered: number[], column: readonly PlacedRow[]): RowsAt {
+/** Puts rows, by z, behind those that are there; returns the last three numbers of an entry. */
+function enterRows(entered: number[], column: readonly PlacedRow[]): readonly number[] {
   const lowest = column[0]!.z, count = column.at(-1)!.z - lowest + 1, rowsAt = entered.length / VECTOR;
   const rows = new Array<number>(VECTOR * Math.ceil(count * ROW / VECTOR)).fill(-1);
   for (const { z, added, recorded } of column) rows.splice(ROW * (z - lowest), ROW, added, recorded);
@@ -36,24 +39,38 @@ export function enterRows(entered: number[], column: readonly PlacedRow[]): Rows
   return [lowest, count, rowsAt];
 }
 
-/** The table of lists and of what {@linkcode enterRows} has put together. */
+/**
+ * The table of `count` lists with these entries; columns that are the same array lie there once.
+ *
+ * @param most more than any place: added to all of a list but the last @default {NEVER ends each list}
+ */
 export function packLists(
-  lists: readonly (readonly number[])[],
-  entered: readonly number[],
+  count: number,
+  entries: Iterable<ListEntry>,
+  most?: number,
 ): Int32Array<ArrayBuffer> {
-  const begin = Math.ceil(lists.length / VECTOR);
-  const firstRow = begin + lists.reduce((sum, { length }) => sum + length, 0) / VECTOR;
+  const lists = new Map<number, number[]>(),
+    entered: number[] = [],
+    known = new Map<unknown, readonly number[]>();
+  for (const [list, place, rows] of entries) {
+    const isCell = "z" in rows;
+    if (!isCell && !known.has(rows)) known.set(rows, enterRows(entered, rows));
+    const its = isCell ? [rows.added, rows.recorded, 0] : known.get(rows)!;
+    if (!lists.has(list)) lists.set(list, []);
+    lists.get(list)!.push(place + (most ?? 0), ...its);
+  }
+  let at = Math.ceil(count / VECTOR), firstRow = at;
+  for (const list of lists.values()) {
+    if (most === undefined) list.push(NEVER, 0, 0, 0);
+    else list[list.length - VECTOR]! -= most;
+    firstRow += list.length / VECTOR;
+  }
   const table = new Int32Array(VECTOR * firstRow + entered.length);
-  let at = begin;
-  lists.forEach((list, i) => {
-    if (list.length === 0) return;
-    table.set(list, VECTOR * at);
-    for (let rows = VECTOR * at + 3; rows < VECTOR * at + list.length; rows += VECTOR) {
-      table[rows]! += firstRow;
-    }
+  for (const [i, list] of [...lists].sort(([a], [b]) => a - b)) {
+    table.set(list.map((number, k) => k % VECTOR === VECTOR - 1 ? number + firstRow : number), VECTOR * at);
     table[i] = at;
     at += list.length / VECTOR;
-  });
+  }
   table.set(entered, VECTOR * firstRow);
   return table;
 }

@@ -24,10 +24,9 @@ import {
 import { wgsl } from "../../wgsl/template.ts";
 import { type Resolver, updateWriter } from "../../wgsl/write_update.ts";
 import { type Column, columnIndex, type MarchQueues, sumIndex } from "./queues.ts";
-import { findList, SERIES, visitList } from "./points.ts";
+import { pointAccess } from "./points.ts";
 import { slicesIn, slot, withinSum } from "./shader.ts";
 import { type MarchShape, ownThreads } from "./shape.ts";
-import { declarePoints } from "../../wgsl/points.ts";
 import { profileAccess } from "../profile_storage.ts";
 import { declareBuffer, type Shader, shaderOf } from "../../wgsl/shader.ts";
 
@@ -87,6 +86,7 @@ export function planeShader(
       next: slot(prefix, slice + turns),
     }));
   });
+  const points = pointAccess(shape);
   const profiles = profileAccess(stencil.update, [whole.slices, ny, nz], {
     of: update,
     width: zPerThread,
@@ -148,8 +148,8 @@ export function planeShader(
         const within = inZ ? `select(${type}(), ${values[i]}, inside)` : values[i]!;
         const text = isMasked && cutsX && !isLast ? `select(${type}(), ${within}, ${place})` : within;
         const name = isLast ? `new${turn}_${field}` : column({ plane: field, ago: -1 }, lead);
-        const points = isListed ? [visitList(name, turn, field, shape)] : [];
-        return [`${isListed ? "var" : "let"} ${name} = ${text};`, ...points];
+        const declared = `${isListed ? "var" : "let"} ${name} = ${text};`;
+        return isListed ? [declared, points.made(name, turn, field)] : [declared];
       });
       return [...sumLines, ...lines, ...made];
     });
@@ -202,7 +202,7 @@ export function planeShader(
     ${writer.constants}
     ${declareLevels(zPerThread)}
     ${profiles.declarations}
-    ${hasPoints ? `${SERIES}\n${declarePoints()}` : ""}
+    ${hasPoints ? points.declarations : ""}
     ${pass ? PAIR.map((name) => declareBuffer(name, `array<${type}>`)).join("\n") : ""}
     ${
     ENDS.flatMap((end) =>
@@ -227,7 +227,7 @@ export function planeShader(
       var cell = ORIGIN + (${plus("first", -warmUp)}) * SLICE + element;
       ${kept.map(({ name, from }) => `var ${name} = ${from};`).join("\n")}
       ${profiles.start.join("\n")}
-      ${hasPoints ? findList(workgroups) : ""}
+      ${hasPoints ? points.start : ""}
       ${loops}
     }
   `;

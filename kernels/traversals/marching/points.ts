@@ -14,13 +14,10 @@ import type { SliceRange } from "../../sections.ts";
 import { alongAxes, type Boundary, imageOf, type Problem } from "../../stencils/stencil.ts";
 import type { Update } from "../../update.ts";
 import { times } from "../../wgsl/declare.ts";
-import { HEAD_VECTORS } from "../../wgsl/points.ts";
+import { declarePoints, HEAD_VECTORS } from "../../wgsl/points.ts";
 import { wgsl } from "../../wgsl/template.ts";
 import { type Ends, type MarchShape, ownThreads } from "./shape.ts";
-import { beginOf, enterRows, packLists, type PlacedRow, type RowsAt, visitRows } from "../point_lists.ts";
-
-/** Where a list ends: no march comes there. */
-const NEVER = 2 ** 31 - 1;
+import { beginOf, type ListEntry, NEVER, packLists, type PlacedRow, visitRows } from "../point_lists.ts";
 
 /** What a pass makes in a slice, in this order: its plane, in which sub-step, of which field, and in which step. */
 const madeIn = remembered(({ fields, substeps }: Update) => {
@@ -56,9 +53,8 @@ export function tabulateMarches(
   // those of materials are only read, by no march
   const count = update.fields.length, made = madeIn(update);
   const placed = placePoints(points).filter(({ field }) => field < count);
-  const ofSlice = Map.groupBy(placed, ({ cell: [x], field }) => x * count + field), entered: number[] = [];
-  /** By workgroup of a piece, and its row, what it has of a slice: where it is if the slice is stored, and if it is not. */
-  const found = new Map<number, (readonly [number, stored: RowsAt | undefined, rim: RowsAt | undefined])[]>();
+  const ofSlice = Map.groupBy(placed, ({ cell: [x], field }) => x * count + field);
+  /** By workgroup of a piece, and its row, what it has of a slice: its rows if the slice is stored, and if it is not. */
   const rowsOf = (plane: number) => {
     const columns = new Map<number, RimmedRow[]>();
     for (const { cell: [, y, z], added, recorded } of ofSlice.get(plane) ?? []) {
@@ -72,36 +68,33 @@ export function tabulateMarches(
     }
     return [...columns].sort(([v], [w]) => v - w).map(([w, its]) => {
       its.sort((p, q) => p.z - q.z);
-      const enter = (isStored: boolean): RowsAt | undefined => {
-        const rows = its.map((row) => isStored && row.isOwn ? row : { ...row, recorded: -1 })
+      const rowsIf = (isStored: boolean): PlacedRow[] =>
+        its.map((row) => isStored && row.isOwn ? row : { ...row, recorded: -1 })
           .filter(({ added, recorded }) => added >= 0 || recorded >= 0);
-        return rows.length === 0 ? undefined : enterRows(entered, rows);
-      };
-      return [w, enter(true), enter(false)] as const;
+      return [w, rowsIf(true), rowsIf(false)] as const;
     });
   };
-  const lists = sections.flatMap(({ own: [from, to], workgroups: [, , pieces] }) =>
-    Array.from({ length: pieces }, (_, piece) => {
+  const inSlice = new Map([...ofSlice.keys()].map((plane) => [plane, rowsOf(plane)]));
+  const entries: ListEntry[] = [];
+  let lists = 0;
+  for (const { own: [from, to], workgroups: [, , pieces] } of sections) {
+    for (let piece = 0; piece < pieces; piece++, lists += across * rows) {
       const first = piece * slices, last = Math.min(first + slices, to - from);
-      const its = Array.from({ length: across * rows }, (): number[] => []);
       for (let x = first - warmUp; x < last; x++) {
         for (const [i, { stage, field }] of made.entries()) {
           const slice = x + leads[stage]!, cell = imageOf(from + slice, nx, alongX);
-          const plane = cell === undefined ? -1 : cell * count + field;
-          if (!ofSlice.has(plane)) continue;
-          if (!found.has(plane)) found.set(plane, rowsOf(plane));
-          for (const [w, stored, inRim] of found.get(plane)!) {
-            const rows = slice >= first && slice < last ? stored : inRim;
-            const key = (x * made.length + i) * threadsY + w % threadsY;
-            if (rows !== undefined) its[Math.floor(w / threadsY)]!.push(key, ...rows);
+          for (
+            const [w, stored, inRim] of inSlice.get(cell === undefined ? -1 : cell * count + field) ?? []
+          ) {
+            const its = slice >= first && slice < last ? stored : inRim;
+            const place = (x * made.length + i) * threadsY + w % threadsY;
+            if (its.length > 0) entries.push([lists + Math.floor(w / threadsY), place, its]);
           }
         }
       }
-      for (const list of its) if (list.length > 0) list.push(NEVER, 0, 0, 0);
-      return its;
-    }).flat()
-  );
-  return packLists(lists, entered);
+    }
+  }
+  return packLists(lists, entries);
 }
 
 /** Where workgroups have each cell of an axis, itself or an image of it: places from their first cell. */
@@ -124,38 +117,43 @@ function placesOf(
   return found;
 }
 
-/** What a pass is given: steps of the list before it, and the number of lists before its section's. */
-export const SERIES = wgsl`
-  struct Series { step: i32, lists: i32 }
-  @group(0) @binding(2) var<uniform> series: Series;
-`;
-
-/** Lines that find a workgroup's list. */
-export function findList([across, rows]: readonly [number, number, number]): string {
-  return wgsl`
-    let list = series.lists + (i32(w.z) * ${rows} + i32(w.y)) * ${across} + i32(w.x);
-    let begin = ${beginOf("list")};
-    var next = ${HEAD_VECTORS} + begin;
-    var entry = select(vec4i(${NEVER}), points[next], begin > 0);
-  `.trimEnd();
-}
-
-/** Lines that come to the points of a plane's new `value`, as the march is `turn` slices further than x. */
-export function visitList(
-  value: string,
-  turn: number,
-  plane: number,
-  { zPerThread, threadsY, update }: Pick<MarchShape, "zPerThread" | "threadsY"> & { readonly update: Update },
-): string {
-  const made = madeIn(update), index = made.findIndex((one) => one.plane === plane), { step } = made[index]!;
-  const at = `${times(made.length, "x")} + ${turn * made.length + index}`;
-  const isHere = threadsY === 1 ? "" : `row + ${times(threadsY, `(${at})`)} == entry.x && `;
-  return wgsl`
-    ${threadsY === 1 ? `if (entry.x == ${at}) {` : `while (entry.x < ${threadsY} * (${at} + 1)) {`}
-      let above = ${times(zPerThread, "column")} - entry.y;
-      ${visitRows(zPerThread, { value, step: `series.step + ${step}`, isHere })}
-      next += 1;
-      entry = points[next];
-    }
-  `.trimEnd();
+/** How a pass's shader comes to points: its list's next `entry` waits until the march makes that place. */
+export function pointAccess(
+  { zPerThread, threadsY, update, workgroups: [across, rows] }:
+    & Pick<MarchShape, "zPerThread" | "threadsY">
+    & {
+      readonly update: Update;
+      readonly workgroups: readonly [number, number, number];
+    },
+) {
+  const made = madeIn(update);
+  return {
+    /** With what a pass is given: steps of the list before it, and the number of lists before its section's. */
+    declarations: wgsl`
+      struct Series { step: i32, lists: i32 }
+      @group(0) @binding(2) var<uniform> series: Series;
+      ${declarePoints()}
+    `,
+    /** Lines that find a workgroup's list. */
+    start: wgsl`
+      let list = series.lists + (i32(w.z) * ${rows} + i32(w.y)) * ${across} + i32(w.x);
+      let begin = ${beginOf("list")};
+      var next = ${HEAD_VECTORS} + begin;
+      var entry = select(vec4i(${NEVER}), points[next], begin > 0);
+    `.trimEnd(),
+    /** Lines that come to the points of a plane's new `value`, as the march is `turn` slices further than x. */
+    made(value: string, turn: number, plane: number): string {
+      const index = made.findIndex((one) => one.plane === plane), { step } = made[index]!;
+      const at = `${times(made.length, "x")} + ${turn * made.length + index}`;
+      const isHere = threadsY === 1 ? "" : `row + ${times(threadsY, `(${at})`)} == entry.x && `;
+      return wgsl`
+        ${threadsY === 1 ? `if (entry.x == ${at}) {` : `while (entry.x < ${threadsY} * (${at} + 1)) {`}
+          let above = ${times(zPerThread, "column")} - entry.y;
+          ${visitRows(zPerThread, { value, step: `series.step + ${step}`, isHere })}
+          next += 1;
+          entry = points[next];
+        }
+      `.trimEnd();
+    },
+  };
 }

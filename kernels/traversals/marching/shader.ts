@@ -19,13 +19,12 @@ import {
   plus,
   times,
 } from "../../wgsl/declare.ts";
-import { declarePoints } from "../../wgsl/points.ts";
 import { wgsl } from "../../wgsl/template.ts";
 import { type Resolver, type UpdateWriter, updateWriter } from "../../wgsl/write_update.ts";
 import { type Column, columnIndex, isStored, type MarchQueues, type Span, sumIndex } from "./queues.ts";
 import { isCarried, isKept } from "../../partial_sums.ts";
 import { type Ends, type MarchShape, ownThreads, type Tile } from "./shape.ts";
-import { findList, SERIES, visitList } from "./points.ts";
+import { pointAccess } from "./points.ts";
 import { besideLayers, blocksOf } from "../../layers.ts";
 import { type LayerAccess, layerAccess } from "../layer_storage.ts";
 import { type ProfileAccess, profileAccess } from "../profile_storage.ts";
@@ -128,6 +127,7 @@ export function marchShader(
   const starts: string[] = [];
   const wholeGrid: Problem = { ...others, stencil, boundary, grid: [whole.slices, ny, nz] };
   const layers = layerAccess(wholeGrid, zPerThread);
+  const points = pointAccess({ ...shape, update, workgroups });
   const profiles = profileAccess(stencil.update, wholeGrid.grid, {
     of: update,
     width: zPerThread,
@@ -154,10 +154,7 @@ export function marchShader(
       if (i === update.substeps.length - 1) {
         const values = texts.map((text) => cutsZ ? `select(${type}(), ${text}, inside)` : text);
         if (!isListed) return [...lines, ...stored, ...storeStep(update, values, queues, twins)].join("\n");
-        const made = [
-          `var made = ${values[0]};`,
-          visitList("made", 0, substep[0]!.field, { ...shape, update }),
-        ];
+        const made = [`var made = ${values[0]};`, points.made("made", 0, substep[0]!.field)];
         return [...lines, ...made, ...storeStep(update, ["made"], queues, twins)].join("\n");
       }
       const assignments = substep.flatMap(({ field }, k) => {
@@ -171,8 +168,8 @@ export function marchShader(
         return `${slot(`c${column}`, lead)} = ${value};`;
       });
       const plane = substep[0]!.field, name = slot(`c${columnIndex(columns, { plane, ago: -1 })}`, lead);
-      const points = isListed ? [visitList(name, 0, plane, { ...shape, update })] : [];
-      return [...lines, ...stored, ...assignments, ...points].join("\n");
+      const listed = isListed ? [points.made(name, 0, plane)] : [];
+      return [...lines, ...stored, ...assignments, ...listed].join("\n");
     };
   const tileCount = tiles.flat().length;
   const isTiled = tileCount > 0;
@@ -206,7 +203,7 @@ export function marchShader(
     ${twins.map((_, i) => declareTwin(`twin${i}`, type)).join("\n")}
     ${declareTime(update)}
     ${profiles.declarations}
-    ${hasPoints ? `${SERIES}\n${declarePoints()}` : ""}
+    ${hasPoints ? points.declarations : ""}
     ${layers.declarations}
     ${isTiled ? `const ROWS = ${threadsY + 2 * rimY}; const COLUMNS = ${threadsZ + 2 * rimZ};` : ""}
     ${isTiled ? `var<workgroup> tiles: array<${tileType}, ${tileCount}>;` : ""}
@@ -226,7 +223,7 @@ export function marchShader(
       var cell = ORIGIN + ${warmUp === 0 ? start : `(${start})`} * SLICE + y * PITCH + element;
       ${declared.join("\n")}
       ${[...starts, ...profiles.start].join("\n")}
-      ${hasPoints ? findList(workgroups) : ""}
+      ${hasPoints ? points.start : ""}
       ${loops.map(({ where, text }) => `if (${where}) {\n${text}} else {\n`).join("")}
       ${loop}
       ${"}".repeat(loops.length)}

@@ -5,48 +5,41 @@
  *
  * @module
  */
-import { placePoints, type Point, type Points } from "../../points.ts";
+import { type PlacedPoint, placePoints, type Point, type Points } from "../../points.ts";
 import type { Problem } from "../../stencils/stencil.ts";
 import { cellType, plus, times } from "../../wgsl/declare.ts";
 import { HEAD_VECTORS } from "../../wgsl/points.ts";
 import { wgsl } from "../../wgsl/template.ts";
-import { beginOf, enterRows, packLists, VECTOR, visitRows } from "../point_lists.ts";
+import { beginOf, type ListEntry, packLists, visitRows } from "../point_lists.ts";
 import { type Place, tileOf } from "../tiles.ts";
 import type { TorreShape } from "./shape.ts";
 
 /** More than any place. */
 const MORE = 2 ** 16;
 
-/** Places of a tile along y, half a tile apart, that meet the grid. */
-function rowsOfTiles({ grid: [, ny] }: Pick<Problem, "grid">, { width, spread }: TorreShape): number {
-  return Math.floor((ny + width / 2 - 2 + spread[1]) / (width / 2)) + 1;
-}
-
 /** The table of a problem's points. */
 export function tabulateTorres(
-  { grid, grid: [nx] }: Pick<Problem, "grid">,
+  { grid: [nx, ny] }: Pick<Problem, "grid">,
   shape: TorreShape,
   points: Points,
 ): Int32Array<ArrayBuffer> {
-  const { width, cells } = shape,
-    tileRows = rowsOfTiles({ grid }, shape),
-    firstX = 1 - width - shape.spread[0];
-  const perRow = nx - firstX, lists = Array.from({ length: tileRows * perRow }, (): number[] => []);
-  const entered: number[] = [];
+  const { width, cells, spread } = shape, firstX = 1 - width - spread[0], perRow = nx - firstX;
+  // places of a tile along y, half a tile apart, that meet the grid
+  const tileRows = Math.floor((ny + width / 2 - 2 + spread[1]) / (width / 2)) + 1;
   const columnOf = ({ field, cell: [x, y] }: Point): string => `${field} ${x} ${y}`;
   // those of materials are only read, by no torre
   const placed = placePoints(points).filter(({ field }) => field < shape.corners.length);
-  for (const column of Map.groupBy(placed, columnOf).values()) {
+  function* entriesOf(column: readonly PlacedPoint[]): Generator<ListEntry> {
     const { field, cell: [x, y] } = column[0]!;
-    const rows = enterRows(entered, column.map((point) => ({ ...point, z: point.cell[2] })));
-    tileOf(shape, field).forEach(([a, b], place) => {
+    const rows = column.map((point) => ({ ...point, z: point.cell[2] }));
+    for (const [place, [a, b]] of tileOf(shape, field).entries()) {
       const tileX = x - (a + b) / 2 - firstX, tileY = (y - (a - b) / 2) / (width / 2);
-      if (!Number.isInteger(tileY) || tileY < 0 || tileY >= tileRows) return;
-      lists[tileY * perRow + tileX]!.push(MORE + field * cells + place, ...rows);
-    });
+      if (!Number.isInteger(tileY) || tileY < 0 || tileY >= tileRows) continue;
+      yield [tileY * perRow + tileX, field * cells + place, rows];
+    }
   }
-  for (const list of lists) if (list.length > 0) list[list.length - VECTOR]! -= MORE;
-  return packLists(lists, entered);
+  const columns = Map.groupBy(placed, columnOf).values();
+  return packLists(tileRows * perRow, columns.flatMap(entriesOf), MORE);
 }
 
 /** Adds to the points of the fields that a tier has just made, and records them; `nameOf`: of their new values. */

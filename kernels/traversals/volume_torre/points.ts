@@ -5,14 +5,14 @@
  *
  * @module
  */
-import { placePoints, type Points } from "../../points.ts";
+import { type PlacedPoint, placePoints, type Points } from "../../points.ts";
 import type { Grid, Problem } from "../../stencils/stencil.ts";
 import type { Layout } from "../../layout.ts";
 import { LINEAR_THREADS } from "../../wgsl/declare.ts";
 import { declarePoints, HEAD_VECTORS } from "../../wgsl/points.ts";
 import { declareBuffer, declareTwin, type Shader, shaderOf } from "../../wgsl/shader.ts";
 import { wgsl } from "../../wgsl/template.ts";
-import { beginOf, packLists, VECTOR } from "../point_lists.ts";
+import { beginOf, type ListEntry, packLists } from "../point_lists.ts";
 import { appendTable, overGroup } from "../point_work.ts";
 import type { PointTable } from "../storage.ts";
 import type { GpuPlan } from "../traversal.ts";
@@ -34,15 +34,12 @@ function tabulateTiles({ problem: { grid: [nx] }, piece, extent }: Lattice, poin
   const { tile, width, slope, patch, elements } = piece,
     { across: [tilesY, tilesZ] } = extent,
     perTile = nx + width;
-  const lists = Array.from({ length: tilesY * tilesZ * perTile }, (): number[] => []);
   const threads = new Map(spreadOverBanks(piece).map((block, thread) => [`${block}`, thread]));
   const numbers = new Map(elements.map((element, i) => [`${element}`, i]));
-  const placed = placePoints(points);
-  for (const { field, cell: [x, y, z], added, recorded } of placed) {
-    const tilesAt = (at: number, tiles: number): number[] =>
-      [0, 1].map((next) => Math.floor((at + slope) / tile) + next).filter((one) =>
-        field === 0 && one < tiles
-      );
+  const placed = placePoints(points), lists = tilesY * tilesZ * perTile;
+  const tilesAt = (at: number, tiles: number): number[] =>
+    [0, 1].map((next) => Math.floor((at + slope) / tile) + next).filter((one) => one < tiles);
+  function* entriesOf({ cell: [x, y, z], added, recorded }: PlacedPoint): Generator<ListEntry> {
     for (const tileY of tilesAt(y, tilesY)) {
       for (const tileZ of tilesAt(z, tilesZ)) {
         const inY = y - tile * tileY + slope, inZ = z - tile * tileZ + slope;
@@ -53,16 +50,19 @@ function tabulateTiles({ problem: { grid: [nx] }, piece, extent }: Lattice, poin
           for (const parity of [0, 1]) {
             const tileX = x - (2 * a + inY + inZ + parity),
               place = thread + THREAD_NUMBERS * (2 * number + parity);
-            lists[(tileY * tilesZ + tileZ) * perTile + tileX + width]!.push(MORE + place, added, recorded, 0);
+            yield [(tileY * tilesZ + tileZ) * perTile + tileX + width, place, { z, added, recorded }];
           }
         }
       }
     }
   }
-  for (const list of lists) if (list.length > 0) list[list.length - VECTOR]! -= MORE;
+  const ofField = placed.values().filter(({ field }) => field === 0);
   const words = placed.flatMap(({ field, cell, recorded }) => [...cell, recorded * MOST_PLANES + field]);
   const group = { field: 0, section: 0, first: 0, end: placed.length, slices: [0, nx] as const };
-  return appendTable(packLists(lists, []), { words: Int32Array.from(words), groups: [group] });
+  return appendTable(packLists(lists, ofField.flatMap(entriesOf), MORE), {
+    words: Int32Array.from(words),
+    groups: [group],
+  });
 }
 
 /** More than there are fields and materials. */
