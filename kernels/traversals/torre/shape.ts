@@ -75,12 +75,12 @@ export const TORRE_AXES: Axes = {
     ...(loads !== undefined && { lookahead: LOOKAHEAD[loads] + 2 * rest }),
     ...((packed ?? held) !== undefined && { materials: 2 * (packed ?? 0) + (held ?? 0) }),
   }),
-  parameters({ lookahead, materials, ...others }) {
-    const rest = lookahead === 101 ? 1 : 0;
-    const known = Object.entries(LOOKAHEAD).find(([, place]) => place + 2 * rest === lookahead);
+  parameters({ lookahead: found, materials, ...others }) {
+    const rest = found === 2 + LOOKAHEAD["tier start"] ? 1 : 0;
+    const known = Object.entries(LOOKAHEAD).find(([, place]) => place + 2 * rest === found);
     return {
       ...others,
-      ...(lookahead !== undefined && { rest, loads: known?.[0] ?? `${lookahead} chunks ahead` }),
+      ...(found !== undefined && { rest, loads: known?.[0] ?? `${found} chunks ahead` }),
       ...(materials !== undefined && { packed: materials >> 1, held: materials & 1 }),
     };
   },
