@@ -103,7 +103,7 @@ export async function bundle(
         );
         // and of all its words those of equations
         const words = [...files].filter(([name, file]) =>
-          /^\w+$/.test(name) && file.startsWith("./kernels/")
+          /^\w+$/.test(name) && file.startsWith("./kernels/") && !file.endsWith("/reference.ts")
         );
         const whole = words.map(([name, file]) =>
           `export { ${name} } from ${JSON.stringify(join(ROOT, file))};`
