@@ -89,12 +89,12 @@ function resultOf(tried: readonly TuneEvaluation[], winner?: TuneEvaluation, ban
   const plain = fastest.find(({ configuration }) => configuration.traversal === "stepwise");
   const gain = plain && best ? rateOf(best) / rateOf(plain) : 1,
     failed = tried.filter(({ failure }) => failure).length;
-  const title = gain > 1.02
+  const title = gain >= 1.05
     ? `${gain.toFixed(gain < 10 ? 1 : 0)}× faster`
     : winner
     ? "Already the fastest"
     : "Measuring the plain kernel";
-  const rates = gain > 1.02
+  const rates = gain >= 1.05
     ? `${sayRate(rateOf(plain))} → ${sayRate(rateOf(best))}`
     : winner
     ? `No order beats the plain kernel here: ${sayRate(rateOf(best))}`
