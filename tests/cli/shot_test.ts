@@ -4,7 +4,7 @@ import { acoustic, acousticTimeStep } from "../../kernels/stencils/acoustic.ts";
 import { elastic, elasticTimeStep, lameOf } from "../../kernels/stencils/elastic.ts";
 import type { Problem } from "../../kernels/stencils/stencil.ts";
 import { chooseConfiguration } from "../../tuner/profile/choose.ts";
-import { npyBytes, readNpy, rowsOf } from "../../tuner/files/npy.ts";
+import { npyBytes, readNpy, rowsOf, transposed } from "../../tuner/files/npy.ts";
 import { resample, ricker } from "../../tuner/shot/shoot.ts";
 import { createSolver } from "../../tuner/solver/create_solver.ts";
 import { mpirun, solveFlags, testUnderMpi } from "../ranks/mpirun.ts";
@@ -201,12 +201,16 @@ for (const kind of ["acoustic", "elastic"] as const) {
         { length: wide },
         (_, x) => Float32Array.from({ length: deep }, (_, z) => depthModel(x, z)),
       );
-      await Deno.writeFile(`${directory}/v.npy`, npyBytes(rowsOf(rows)));
-      await Deno.writeTextFile(`${directory}/shots.csv`, "85,45\n105.5,33\n");
+      // one stored depth first, and with places from an origin
+      const stored = isFree ? transposed(rowsOf(rows)) : rowsOf(rows), west = isFree ? 500_000 : 0;
+      const also = isFree ? ["--order-of-axes", "zx", "--origin", `${west}`] : [];
+      await Deno.writeFile(`${directory}/v.npy`, npyBytes(stored));
+      await Deno.writeTextFile(`${directory}/shots.csv`, `${west + 85},45\n${west + 105.5},33\n`);
       const { code, stdout, stderr } = await runCommand("shot", [
         ...["--stencil", kind, "--velocity", `${directory}/v.npy`, "--edges", `${edges}`, "--frequency", "8"],
         ...["--surface", isFree ? "free" : "absorbing", "--time", "0.08s", "--json", "--quiet", ...CPU],
-        ...["--shots", `${directory}/shots.csv`, "--receivers", "line:25,5:125,35:3", "--snapshots", "1"],
+        ...["--shots", `${directory}/shots.csv`, "--snapshots", "1", ...also],
+        ...["--receivers", `line:${west + 25},5:${west + 125},35:3`],
         ...["--out", `${directory}/s.png`, "--traces", `${directory}/t.npy`],
       ]);
       assertEquals(code, 0, stderr);
@@ -273,20 +277,22 @@ Deno.test("the built-in model of two dimensions is shot along x and the depth, i
 
 Deno.test("several shots have files with their numbers, and are resampled into SEG-Y", () =>
   inDirectory(async (directory) => {
-    await Deno.writeTextFile(`${directory}/shots.csv`, "45,45,25\n75,45,25\n");
-    const run = async (more: readonly string[]) => {
+    const utm = "x,y,depth\n500045,4000045,25\n500075,4000045,25\n";
+    await Deno.writeTextFile(`${directory}/shots.csv`, utm);
+    const run = async (more: readonly string[], x = 0, y = 0) => {
       const args = ["--grid", "12x10x9", "--edges", "3", "--time", "50ms", ...CPU, ...more];
-      const { code, stdout, stderr } = await runCommand("shot", [
-        ...args,
-        "--receivers",
-        "line:15,45,25:95,45,25:5",
-      ]);
+      const line = `line:${x + 15},${y + 45},25:${x + 95},${y + 45},25:5`;
+      const { code, stdout, stderr } = await runCommand("shot", [...args, "--receivers", line]);
       assertEquals(code, 0, stderr);
       return { stdout, stderr };
     };
     const out = ["--out", `${directory}/a.b/s.png`, "--traces", `${directory}/t.sgy`, "--sample", "2ms"];
     await Deno.mkdir(`${directory}/a.b`);
-    const { stdout, stderr } = await run(["--shots", `${directory}/shots.csv`, ...out]);
+    const { stdout, stderr } = await run(
+      ["--shots", `${directory}/shots.csv`, "--origin", "500000,4000000", ...out],
+      500_000,
+      4_000_000,
+    );
     const files = ["a.b/s-1.png", "t-1.sgy", "a.b/s-2.png", "t-2.sgy"].map((name) => `${directory}/${name}`);
     assertMatch(
       stdout,
@@ -299,7 +305,9 @@ Deno.test("several shots have files with their numbers, and are resampled into S
       const bytes = await Deno.readFile(path), view = new DataView(bytes.buffer);
       assertEquals([view.getInt16(3216), view.getInt16(3220), view.getInt16(3224)], [2000, 26, 5]);
       assertEquals(bytes.length, 3600 + 5 * (240 + 4 * 26));
-      assertEquals([view.getInt32(3600 + 8), view.getInt32(3600 + 72)], [shot, shot === 1 ? 45_000 : 75_000]);
+      const longs = [8, 72, 76, 80, 84].map((at) => view.getInt32(3600 + at)); // in centimetres
+      const source = shot === 1 ? 50_004_500 : 50_007_500;
+      assertEquals(longs, [shot, source, 400_004_500, 50_001_500, 400_004_500]);
       // the same alone, sample for sample, from traces of every step
       await run([
         "--source",
@@ -386,6 +394,16 @@ Deno.test("what shot cannot do is refused in a line, before any work and before 
         'Cannot use --source: wanted X,Z in metres: found "45,5,45"',
       ],
       [["--grid", "9x8", "--source", "45,81"], "wanted places from 5,5 to 85,75 m"],
+      [
+        ["--grid", "9x8", "--origin", "5e5", "--source", "45,45"],
+        "places from 500005,5 to 500085,75 m, where the outermost cells are: found",
+      ],
+      [["--grid", "9x8", "--origin", "1,2"], 'Cannot use --origin: wanted X in metres: found "1,2"'],
+      [[...small, "--origin", "1"], 'Cannot use --origin: wanted X,Y in metres: found "1"'],
+      [[...small, "--origin", "1,2,3"], 'Cannot use --origin: wanted X,Y or X in metres: found "1,2,3"'],
+      [[...small, "--order-of-axes", "zyx"], "Cannot use --order-of-axes without a file of a model"],
+      [[...file, "--order-of-axes", "zx"], `the axes of ${directory}/v.npy, 3: found "zx"`],
+      [[...file, "--order-of-axes", "zzx"], "Cannot use --order-of-axes: wanted one of xz, zx, xyz,"],
       [["--grid", "9x8", "--density", `${directory}/v.npy`], "wanted 9x8, the shape of --velocity"],
       [
         [...small, "--shots", `${directory}/empty.csv`],

@@ -1,7 +1,7 @@
 import { assertEquals, assertThrows } from "@std/assert";
 import { RequestError } from "../../tuner/problem/request_error.ts";
 import { layeredModel, modelOf } from "../../tuner/shot/model.ts";
-import { npyBytes, readNpy, rowsOf } from "../../tuner/files/npy.ts";
+import { npyBytes, readNpy, rowsOf, transposed } from "../../tuner/files/npy.ts";
 
 /** A file as another program may write it. */
 function foreign(header: string, values: readonly number[], version = 1): Uint8Array<ArrayBuffer> {
@@ -30,6 +30,17 @@ Deno.test("files of other programs are read: version 2, Fortran order, double qu
   const quoted = '{"shape": (6,), "fortran_order": False, "descr": "<f4"}';
   assertEquals(readNpy(foreign(quoted, six), "q.npy").shape, [6]);
   assertEquals(readNpy(foreign(headerOf("<f4", "False", "()"), [9]), "s.npy").shape, []);
+});
+
+Deno.test("axes of an array are brought into any order", () => {
+  const values = Float32Array.from({ length: 24 }, (_, i) => i), array = { shape: [2, 3, 4], values };
+  for (const axes of [[0, 1, 2], [1, 2, 0], [2, 0, 1], [1, 0, 2], [2, 1, 0]] as const) {
+    const { shape: [, n = 0, m = 0], values: turned } = transposed(array, axes), cell = [1, 2, 3] as const;
+    const [i, j, k] = axes.map((axis) => cell[axis]);
+    assertEquals([turned[(i! * n + j!) * m + k!], turned.length], [23, 24]);
+    const back = transposed(transposed(array, axes), [0, 1, 2].map((axis) => axes.indexOf(axis as 0)));
+    assertEquals(back, array);
+  }
 });
 
 Deno.test("a model's cells are those of its file in both orders, and its velocities are known", () => {

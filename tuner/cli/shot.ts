@@ -9,7 +9,7 @@ import {
 } from "../../kernels/stencils/stencil.ts";
 import { WAVE_ORDERS } from "../../kernels/stencils/wave.ts";
 import { bytesOfArray, type FileArray, readArray, writeBytes } from "../files/array.ts";
-import { rowsOf } from "../files/npy.ts";
+import { rowsOf, transposed } from "../files/npy.ts";
 import { formatDuration, formatPercent, formatPlural, formatRate } from "../format.ts";
 import { defaultSteps } from "../problem/default_problem.ts";
 import { RequestError } from "../problem/request_error.ts";
@@ -115,6 +115,11 @@ export const OPTIONS = {
     help: "a number, or a .npy file (default: acoustic, 1; elastic, Gardner's 310 times --velocity to the ¼)",
     ...modelFile,
   },
+  orderOfAxes: {
+    value: "zx|zyx|...",
+    help: "the axes of all files of models, first to last (default: xz or xyz)",
+    read: oneOf(["xz", "zx", "xyz", "xzy", "yxz", "yzx", "zxy", "zyx"] as const),
+  },
   grid: {
     value: "XxYxZ|XxZ|N",
     help: "cells of the built-in model (default: 96), in two dimensions along x and z",
@@ -135,6 +140,15 @@ export const OPTIONS = {
     read: readStep,
   },
   time: { value: "TIME", help: "how long to record, such as 2s", read: readSeconds, default: "1s" },
+  origin: {
+    value: "X,Y|X",
+    help:
+      "where the model begins, such as in UTM: places, also those in SEG-Y, are counted alike (default: 0)",
+    read: (text: string, refuse: Refuse): readonly number[] => {
+      const at = text.split(",").map(decimal);
+      return at.length < 3 && at.every(Number.isFinite) ? at : refuse("X,Y or X in metres");
+    },
+  },
   source: {
     value: "X,Y,Z|X,Z",
     help: "in metres, z downwards (default: in the middle, at the top)",
@@ -217,12 +231,19 @@ export const run = (args: string[]): Promise<number> =>
 async function readRequest(options: Values) {
   const { velocity: path, velocityS, density, explosion, spacing, surface } = options;
   const { shots, snapshots: waves, profile, frequency = FREQUENCY[options.stencil] } = options;
-  const isBuiltIn = path === "layered", notes: string[] = [];
+  const { orderOfAxes: order, origin } = options, isBuiltIn = path === "layered", notes: string[] = [];
   const read = async (path: string): Promise<FileArray> => {
-    const array = await readArray(path), { converted } = array;
+    const array = await readArray(path), { converted, shape } = array;
     if (converted !== undefined) notes.push(`${path}: values of type ${converted} became f32`);
-    return array;
+    if (order === undefined) return array;
+    if (order.length === shape.length) {
+      return transposed(array, [...order].sort().map((axis) => order.indexOf(axis)));
+    }
+    throw wrongValue("order-of-axes", `the axes of ${path}, ${shape.length}`, order);
   };
+  if (order && isBuiltIn && ![velocityS, density].some((one) => one && MODEL.test(one))) {
+    throw new RequestError("Cannot use --order-of-axes without a file of a model");
+  }
   const model = isBuiltIn ? layeredModel(options.grid ?? [96, 96, 96]) : modelOf(await read(path), path);
   const { grid: [nx, ny, nz], dimensions } = model, grid = ownOf(model, model.grid);
   if (`${options.grid ?? grid}` !== `${grid}`) {
@@ -230,7 +251,12 @@ async function readRequest(options: Values) {
   }
   // as decimals have it: (26 + ½)·0.3 is 7.95
   const metres = (i: number): number => Number(((i + 0.5) * spacing).toPrecision(12)), slack = 1e-6 * spacing;
-  const centre = (...cell: Grid) => ownOf(model, cell).map(metres) as readonly number[] as OwnGrid;
+  const corner = [...origin ?? [0, 0].slice(3 - dimensions), 0];
+  if (corner.length !== dimensions) {
+    throw wrongValue("origin", `${dimensions === 2 ? "X" : "X,Y"} in metres`, `${origin}`);
+  }
+  const centre = (...cell: Grid) =>
+    ownOf(model, cell).map((i, axis) => metres(i) + corner[axis]!) as readonly number[] as OwnGrid;
   const y = Math.floor(ny / 2), z = Math.min(2, nz - 1);
   const { source = centre(Math.floor(nx / 2), y, z) } = options;
   const first = centre(0, 0, 0), high = centre(nx - 1, ny - 1, nz - 1);
@@ -247,13 +273,15 @@ async function readRequest(options: Values) {
       if (isFree && options.stencil === "acoustic" && at.at(-1) === 0) {
         throw wrongValue(name, "places below a free surface, on which p is 0", `${at}`);
       }
-      return planned(model, at, 0);
+      return planned(model, at.map((x, axis) => x - corner[axis]!), 0);
     });
   const [named, given] = shots ? ["shots", shots] as const : ["source", [source]] as const;
   const sources = placed(named, given);
   const row = Array.from({ length: nx }, (_, x) => centre(x, y, z));
   const receivers = placed("receivers", options.receivers ?? row);
-  if (options.traces?.endsWith(".sgy")) segyScale([...sources, ...receivers]);
+  const [cornerX, cornerY] = planned(model, corner, 0);
+  const fromOrigin = ([x, y, z]: Grid): Grid => [x + cornerX, y + cornerY, z];
+  if (options.traces?.endsWith(".sgy")) segyScale([...sources, ...receivers].map(fromOrigin));
   const space = { velocity: [model.least, model.most], spacing, dimensions } as const;
   const medium = { ...space, order: Number(options.order), frequency };
   const rho = await givenModel(density, "density", { model, read });
@@ -297,7 +325,14 @@ async function readRequest(options: Values) {
   const models = [isBuiltIn ? "" : path, velocityS ?? "", density ?? ""].map(async (text) =>
     decimal(text) > 0 || text === "" ? text : hashOfAll(await readFile(text))
   );
-  const hash = JSON.stringify([VERSION, requestOf(problem, {}), plan, await Promise.all(models)]);
+  const hash = JSON.stringify([
+    VERSION,
+    requestOf(problem, {}),
+    plan,
+    order,
+    corner,
+    await Promise.all(models),
+  ]);
   const profiles = profile === undefined ? [] : [await readProfile(profile)];
   const alike = Object.entries(options).filter(([name]) => !(name in RANK_OPTIONS));
   return {
@@ -308,7 +343,19 @@ async function readRequest(options: Values) {
       const note = isNoted ? edgesNote(edges, model.grid, problem.grid, surface) : undefined;
       for (const line of [...notes, ...odd, warning, note]) if (line !== undefined) say(`facet: ${line}`);
     },
-    values: { ...options, edges, edgesPart, hash, plan, materials, problem, sources, files, profiles },
+    values: {
+      ...options,
+      edges,
+      edgesPart,
+      hash,
+      plan,
+      fromOrigin,
+      materials,
+      problem,
+      sources,
+      files,
+      profiles,
+    },
   };
 }
 
@@ -433,7 +480,8 @@ type Shooting = Awaited<ReturnType<typeof readRequest>>["values"];
 
 async function shootAll(world: World, device: OpenedDevice, options: Shooting): Promise<number> {
   const { plan, materials, problem, problem: { grid, stencil }, sources, files, profiles, json } = options;
-  const { edges, edgesPart } = options, text = headerOf(plan, { ...options, title: stencil.title });
+  const { edges, edgesPart, fromOrigin } = options,
+    text = headerOf(plan, { ...options, title: stencil.title });
   const { model, before, timeStep, interval, samples } = plan, steps = stepsOf(plan);
   const whole = options.resume ? await wholeShots(options) : [];
   // all have looked before anybody writes
@@ -486,11 +534,12 @@ async function shootAll(world: World, device: OpenedDevice, options: Shooting): 
     for (const [field, path] of tables.entries()) {
       const trace = traces[field]!;
       const name = plan.fields[field]!, lines = [`shot ${shot + 1} of ${sources.length}: ${name}`, ...text];
-      const segy = { shot: shot + 1, source, field: name, text: lines };
+      const segy = { shot: shot + 1, source: fromOrigin(source), field: name, text: lines };
+      const placed = { interval, receivers: plan.receivers.map(fromOrigin) };
       hashes.push(
         await write(
           path,
-          path.endsWith(".sgy") ? segyBytes(trace, plan, segy) : bytesOfArray(path, rowsOf(trace)),
+          path.endsWith(".sgy") ? segyBytes(trace, placed, segy) : bytesOfArray(path, rowsOf(trace)),
         ),
       );
     }

@@ -76,21 +76,25 @@ export function numbersIn(
   return values;
 }
 
-/** The same numbers with all axes in the opposite order. */
-export function transposed({ shape, values }: NumberArray): NumberArray {
-  const turned = new Float32Array(values.length), axes = shape.length, at = shape.map(() => 0);
-  // how far apart neighbours along an axis lie then: the first axis becomes the fastest
-  const strides = shape.map((_, axis) => productOf(shape.slice(0, axis)));
+/** The same numbers with these axes first to last; unless they are given, in the opposite order. */
+export function transposed(
+  { shape, values }: NumberArray,
+  axes: readonly number[] = shape.map((_, axis) => axis).reverse(),
+): NumberArray {
+  const turned = new Float32Array(values.length), at = shape.map(() => 0);
+  const sizes = axes.map((axis) => shape[axis]!);
+  // how far apart neighbours along an axis lie then
+  const strides = shape.map((_, axis) => productOf(sizes.slice(axes.indexOf(axis) + 1)));
   for (let i = 0, to = 0; i < values.length; i++) {
     turned[to] = values[i]!;
-    for (let axis = axes - 1; axis >= 0; axis--) {
+    for (let axis = shape.length - 1; axis >= 0; axis--) {
       to += strides[axis]!;
       if (++at[axis]! < shape[axis]!) break;
       to -= strides[axis]! * shape[axis]!;
       at[axis] = 0;
     }
   }
-  return { shape: shape.toReversed(), values: turned };
+  return { shape: sizes, values: turned };
 }
 
 /** The bytes of a file, version 1 in C order. */
