@@ -190,9 +190,15 @@ Deno.test("a wavelet of a file is sent step by step: Ricker's own gives the trac
     await write(1);
     assertEquals(await tracesWith("--wavelet", `${d}/w.csv`), plain);
     await write(-2);
-    assertEquals(await tracesWith("--wavelet", `${d}/w.csv`), plain.map((value) => -2 * value));
-    await assertRefused("shot", [[
-      [...CPU, "--wavelet", `${d}/w.csv`],
-      "Cannot use --wavelet without --time-step",
-    ]]);
+    // five of 81 samples later
+    const late = await tracesWith("--wavelet", `${d}/w.csv`, "--delay", "5ms");
+    const wanted = plain.map((_, i) => i % 81 < 5 ? 0 : -2 * plain[i - 5]!);
+    assertEquals([...late].map((value) => value + 0), [...wanted].map((value) => value + 0));
+    const sent = ["--wavelet", `${d}/w.csv`], delayed = [...shot, ...sent, "--delay"];
+    await assertRefused("shot", [
+      [[...CPU, ...sent], "Cannot use --wavelet without --time-step"],
+      [[...shot, "--delay", "5ms"], "Cannot use --delay without --wavelet"],
+      [[...delayed, "5.5ms"], "Cannot use --delay: wanted less than --time, in steps of 1.00 ms: found"],
+      [[...delayed, "0.08"], "Cannot use --delay: wanted less than --time"],
+    ]);
   }));

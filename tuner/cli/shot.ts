@@ -180,6 +180,12 @@ export const OPTIONS = {
     ...input("what the source sends instead: a number for each time step, in lines or as .npy"),
     onlyWith: { "--time-step": "it has a number for each" },
   },
+  delay: {
+    value: "TIME",
+    help: "how much later than the first step it begins, a whole number of time steps",
+    read: readSeconds,
+    onlyWith: { "--wavelet": "Ricker's begins by itself" },
+  },
   edges: count("cells of absorbing edges around the model (default: what -40 dB need)", 0, 1000),
   surface: {
     value: "NAME",
@@ -298,7 +304,13 @@ async function readRequest(options: Values) {
   const timing = timingOf(step, frequency, options, ["", ...odd].join("; "));
   const stencil = wave.stencil({ ...space, timeStep: timing.timeStep, edges, surface });
   const before: Grid = [edges, dimensions === 2 ? 0 : edges, surface === "free" ? 0 : edges];
-  const wavelet = options.wavelet && Array.from(await readSignature(options.wavelet));
+  const { delay = 0 } = options, silent = delay / timing.timeStep;
+  if (delay >= options.time || Math.abs(silent - Math.round(silent)) > 1e-6) {
+    const wanted = `less than --time, in steps of ${formatDuration(timing.timeStep * 1e9)}`;
+    throw wrongValue("delay", wanted, formatDuration(delay * 1e9));
+  }
+  const sends = (values: ArrayLike<number>) => [...Array(Math.round(silent)).fill(0), ...Array.from(values)];
+  const wavelet = options.wavelet && sends(await readSignature(options.wavelet));
   const shot = {
     model,
     before,
