@@ -8,10 +8,15 @@
 import { refusalOf } from "../kernels/capability.ts";
 import type { Problem, Stencil } from "../kernels/stencils/stencil.ts";
 import { classic } from "../kernels/traversals/classic/classic.ts";
-import { combine } from "../kernels/traversals/combine.ts";
+import {
+  combine,
+  type DeviceLimits,
+  type GpuPlan,
+  type Parameters,
+  type Traversal,
+} from "../kernels/traversals/traversal.ts";
 import { swept } from "../kernels/traversals/swept/swept.ts";
 import { sweptRegister } from "../kernels/traversals/swept/register.ts";
-import type { DeviceLimits, GpuPlan, Parameters, Traversal } from "../kernels/traversals/traversal.ts";
 import { shaderOf } from "../kernels/wgsl/shader.ts";
 import type { Verification } from "../tuner/configuration.ts";
 import type { GpuDevice } from "../tuner/devices/gpu/gpu_device.ts";

@@ -19,10 +19,8 @@ import { timeUniforms } from "../wgsl/declare.ts";
 import { declareWrap, wrapWorkgroups } from "../wgsl/wrap_pads.ts";
 import { stepNeeds } from "./window_passage.ts";
 import { copyShaders, type Level, SectionWork } from "./section_work.ts";
-import { layerBuffers } from "./layer_storage.ts";
-import { pointBuffers } from "../wgsl/points.ts";
+import { featureBuffers } from "../wgsl/feature_buffers.ts";
 import type { Shader } from "../wgsl/shader.ts";
-import { profileBuffers } from "./profile_storage.ts";
 import type { Dispatch, GpuPlan } from "./traversal.ts";
 import { againShader } from "./step_shader.ts";
 /** What {@linkcode planSteps} makes a plan of. */
@@ -117,11 +115,7 @@ export function planSteps(
     storage: {
       layout,
       ...(isCut && { sections }),
-      scratch: [
-        ...profileBuffers(problem),
-        ...pointBuffers(problem),
-        ...layout.layered ? layerBuffers(problem) : [],
-      ],
+      scratch: featureBuffers(problem, { layered: layout.layered ? problem : undefined }),
     },
     shaders,
     pads: bothPads.finish(),

@@ -20,8 +20,8 @@ import {
 import { declareTable, HEAD_VECTORS } from "../wgsl/points.ts";
 import { wgsl } from "../wgsl/template.ts";
 import { updateWriter } from "../wgsl/write_update.ts";
-import { type LayerAccess, layerAccess } from "./layer_storage.ts";
-import { profileAccess } from "./profile_storage.ts";
+import { type LayerAccess, layerAccess } from "../wgsl/layers.ts";
+import { profileAccess } from "../wgsl/profiles.ts";
 import { type Shader, shaderOf } from "../wgsl/shader.ts";
 /** Pads as wide as a whole step reaches: enough for sub-steps one by one, and for all in one pass. */
 export const stepwiseLayout = remembered((problem: Problem): Layout => {

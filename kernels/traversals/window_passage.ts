@@ -14,8 +14,7 @@ import { alongAxes, type Problem } from "../stencils/stencil.ts";
 import { stepReach } from "../update.ts";
 import { timeUniforms } from "../wgsl/declare.ts";
 import { atGroup, pointPlan, pointShader } from "./point_work.ts";
-import { pointBuffers } from "../wgsl/points.ts";
-import { profileBuffers } from "./profile_storage.ts";
+import { featureBuffers } from "../wgsl/feature_buffers.ts";
 import type { Shader } from "../wgsl/shader.ts";
 import type { Dispatch, GpuPlan } from "./traversal.ts";
 
@@ -55,7 +54,7 @@ export function planPassage(
   const held = sections.map(({ layout, x }) => ({ layout, own: [x, x + layout.grid[0]] as const }));
   return {
     label,
-    storage: { layout, sections, scratch: [...profileBuffers(problem), ...pointBuffers(problem)] },
+    storage: { layout, sections, scratch: featureBuffers(problem) },
     passageSteps: needs.steps,
     shaders,
     ...(atPoints !== undefined && { points: pointPlan(held, atPoints, { bySlice: true }) }),

@@ -5,6 +5,7 @@
  * @module
  */
 import type { Problem } from "../stencils/stencil.ts";
+import { readsSignal } from "../update.ts";
 import type { Scratch } from "../traversals/storage.ts";
 import { declareBuffer } from "./shader.ts";
 import { wgsl } from "./template.ts";
@@ -12,16 +13,6 @@ import { wgsl } from "./template.ts";
 /** The buffers; they are as long as the points ask for. */
 export const POINT_BUFFERS: readonly Scratch[] = ["points", "added", "recorded"]
   .map((name) => ({ name, length: 1, lives: "points" }));
-
-/** Those of a plan with points, or whose shaders read the signal. */
-export function pointBuffers({ survey }: Pick<Problem, "survey">, hasSignal = false): readonly Scratch[] {
-  return survey !== undefined || hasSignal ? POINT_BUFFERS : [];
-}
-
-/** The text of the signal in a step, counted from the list's first: what is added ends with it, where there is one. */
-export function signalOf(step: string): string {
-  return `added[(${step} + 1) * points[0].x - 1]`;
-}
 
 /**
  * Vectors of four numbers before the table's own: one, with the length of a row of what is added, points that are recorded,
@@ -54,4 +45,21 @@ export function declarePoints(): string {
 /** The table alone. */
 export function declareTable(): string {
   return declareBuffer("points", "array<vec4i>", { space: "storage, read" });
+}
+
+/**
+ * The hooks of shaders that compute several steps in a dispatch: they read the signal where points find what is added, whose
+ * rows end with it, and so have the buffers for it alone.
+ */
+export function seriesAccess({ survey, stencil: { update } }: Pick<Problem, "survey" | "stencil">) {
+  const hasPoints = survey !== undefined, hasSignal = readsSignal(update), hasSeries = hasPoints || hasSignal;
+  return {
+    hasPoints,
+    hasSignal,
+    hasSeries,
+    declarations: hasSeries ? declarePoints() : "",
+    /** Lines that read the signal by a name; `step`: counted from the list's first. */
+    start: (name: string, step: string): string[] =>
+      hasSignal ? [`let ${name} = added[(${step} + 1) * points[0].x - 1];`] : [],
+  };
 }

@@ -3,7 +3,7 @@ import { cellsOf, type Stencil } from "../../kernels/stencils/stencil.ts";
 import { wave, WAVE_ORDERS } from "../../kernels/stencils/wave.ts";
 import { diamondTorre } from "../../kernels/traversals/torre/diamond_torre.ts";
 import { stepwise } from "../../kernels/traversals/stepwise/stepwise.ts";
-import type { DeviceLimits } from "../../kernels/traversals/traversal.ts";
+import { combine, type DeviceLimits } from "../../kernels/traversals/traversal.ts";
 import { misfitOf } from "../../tuner/problem/resolve_problem.ts";
 import {
   DEFAULT_STEPS,
@@ -14,7 +14,6 @@ import {
 } from "../../tuner/problem/default_problem.ts";
 import { heat1d } from "../../kernels/stencils/heat_1d.ts";
 import { DEVICE } from "../profile/sample_profile.ts";
-import { combine } from "../../kernels/traversals/combine.ts";
 
 /** A common GPU but for the size of its bindings. */
 function limitsOf(bindingBytes: number): DeviceLimits {

@@ -4,7 +4,7 @@
  * @module
  */
 import { assert, assertEquals, assertMatch, assertRejects } from "@std/assert";
-import { combine } from "../../kernels/traversals/combine.ts";
+import { combine } from "../../kernels/traversals/traversal.ts";
 import { planeTorre } from "../../kernels/traversals/plane_torre/plane_torre.ts";
 import {
   add,

@@ -6,7 +6,7 @@
 import process from "node:process";
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { wholeFields } from "../../kernels/layers.ts";
-import { combine } from "../../kernels/traversals/combine.ts";
+import { combine } from "../../kernels/traversals/traversal.ts";
 import { planeTorre } from "../../kernels/traversals/plane_torre/plane_torre.ts";
 import { readsPrevious } from "../../kernels/update.ts";
 import {

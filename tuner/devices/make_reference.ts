@@ -1,9 +1,8 @@
 import type { Start } from "../../kernels/initial_field.ts";
 import type { Problem } from "../../kernels/stencils/stencil.ts";
-import { feasible } from "../../kernels/traversals/combine.ts";
+import { feasible, type Parameters } from "../../kernels/traversals/traversal.ts";
 import { coordinatesOf } from "../../kernels/traversals/all.ts";
 import { stepwise } from "../../kernels/traversals/stepwise/stepwise.ts";
-import type { Parameters } from "../../kernels/traversals/traversal.ts";
 import { partOfRank, type PartPlace, planAlongX } from "../../models/rank_part.ts";
 import { cpuLayoutOf } from "./cpu/cpu_field.ts";
 import { CpuPool } from "./cpu/wasm_workers.ts";

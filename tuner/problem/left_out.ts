@@ -1,8 +1,7 @@
 import { refusalOf } from "../../kernels/capability.ts";
 import type { Problem } from "../../kernels/stencils/stencil.ts";
 import { traversalNamed } from "../../kernels/traversals/all.ts";
-import { combine, feasible } from "../../kernels/traversals/combine.ts";
-import type { DeviceLimits, Traversal } from "../../kernels/traversals/traversal.ts";
+import { combine, type DeviceLimits, feasible, type Traversal } from "../../kernels/traversals/traversal.ts";
 import type { Space } from "../search/space.ts";
 
 /** Whether any of the traversals has a configuration for a problem. */

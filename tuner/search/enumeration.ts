@@ -1,17 +1,17 @@
 import { refusalOf } from "../../kernels/capability.ts";
-import { combine } from "../../kernels/traversals/combine.ts";
+import {
+  combine,
+  type Demand,
+  type DeviceLimits,
+  type ParameterLists,
+  type Parameters,
+  type Traversal,
+} from "../../kernels/traversals/traversal.ts";
 import { namesOf } from "../../kernels/traversals/parameter.ts";
 import { remembered } from "../../kernels/remembered.ts";
 import { WINDOW_SECTIONS } from "../../kernels/sections.ts";
 import { cellsOf, fieldBytes, type Problem } from "../../kernels/stencils/stencil.ts";
 import { TRAVERSALS } from "../../kernels/traversals/all.ts";
-import type {
-  Demand,
-  DeviceLimits,
-  ParameterLists,
-  Parameters,
-  Traversal,
-} from "../../kernels/traversals/traversal.ts";
 import { predict, type Prediction } from "../../models/cost_model.ts";
 import { type DeviceModel, roofOf } from "../../models/roofline.ts";
 import { type Passage, windowRate } from "../../models/window.ts";

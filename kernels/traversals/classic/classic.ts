@@ -21,7 +21,7 @@ import { updateWriter } from "../../wgsl/write_update.ts";
 import { hasInsulatedEnds, LINE, LINE_PARAMETERS } from "../line.ts";
 import { planSteps } from "../plan_steps.ts";
 import { storeValues } from "../step_shader.ts";
-import { profileAccess } from "../profile_storage.ts";
+import { profileAccess } from "../../wgsl/profiles.ts";
 import { type Shader, shaderOf } from "../../wgsl/shader.ts";
 import type { ParametersOf, Traversal } from "../traversal.ts";
 import { exceededLimit, powersOfTwo } from "../workgroup_limits.ts";

@@ -27,7 +27,7 @@ import { type Column, columnIndex, type MarchQueues, sumIndex } from "./queues.t
 import { pointAccess } from "./points.ts";
 import { slicesIn, slot, withinSum } from "./shader.ts";
 import { type MarchShape, ownThreads } from "./shape.ts";
-import { profileAccess } from "../profile_storage.ts";
+import { profileAccess } from "../../wgsl/profiles.ts";
 import { declareBuffer, type Shader, shaderOf } from "../../wgsl/shader.ts";
 
 /** The ends of its cells that a thread shows the thread before it and the one after it. */

@@ -26,8 +26,8 @@ import { isCarried, isKept } from "../../partial_sums.ts";
 import { type Ends, type MarchShape, ownThreads, type Tile } from "./shape.ts";
 import { pointAccess } from "./points.ts";
 import { besideLayers, blocksOf } from "../../layers.ts";
-import { type LayerAccess, layerAccess } from "../layer_storage.ts";
-import { type ProfileAccess, profileAccess } from "../profile_storage.ts";
+import { type LayerAccess, layerAccess } from "../../wgsl/layers.ts";
+import { type ProfileAccess, profileAccess } from "../../wgsl/profiles.ts";
 import { declareTwin, type Shader, shaderOf } from "../../wgsl/shader.ts";
 
 /** The neighbours in the slice that a sub-step reads, and at which slice. */

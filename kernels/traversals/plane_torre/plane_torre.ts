@@ -29,8 +29,7 @@ import { asPlane, PLANE_PARAMETERS, type PlaneParameters, type PlaneShape, plane
 import { imagesShader, planeTorreShader } from "./shader.ts";
 import { refuseUnlike } from "../images.ts";
 import { rowsOfWaves, scheduleTorres, stageCount, usableBands } from "../waves.ts";
-import { leanOf } from "../lean.ts";
-import { placesIn } from "../tiles.ts";
+import { leanOf, placesIn } from "../tiles.ts";
 import type { Dispatch, Traversal } from "../traversal.ts";
 import { exceededLimit } from "../workgroup_limits.ts";
 

@@ -19,7 +19,7 @@
  * barriers, in two halves by turns. Cells of a tile are visited by growing max(a, b), so that those that wait
  * for loads come last.
  *
- * Of several fields each has tiles of its own beside the others' (`lean.ts`); the above is one field's.
+ * Of several fields each has tiles of its own beside the others' (`../tiles.ts`); the above is one field's.
  *
  * docs/traversals.md says how sums of columns serve taps off the axes along z, how several bands of Nt steps advance in
  * one dispatch (the paper's asynchrony, §5), and how what lies outside the grid stays zero.
@@ -32,7 +32,7 @@ import { fold, uniform } from "../../expression.ts";
 import type { Problem } from "../../stencils/stencil.ts";
 import { remembered } from "../../remembered.ts";
 import { expressionsOf, operationsOf, readsPrevious, tapsOf, type Update } from "../../update.ts";
-import { leanOf } from "../lean.ts";
+import { leanOf, placesIn, tilesOf } from "../tiles.ts";
 import { planTorres, remainderWorkgroups } from "./plan.ts";
 import { MAX_BANDS, rowsOfWaves, stageCount, torreNeeds, torresInRow, usableBands } from "../waves.ts";
 import { tiled, type TorreLayers, whyUnlayered } from "./layers.ts";
@@ -47,7 +47,6 @@ import {
   type TorreParameters,
   type TorreShape,
 } from "./shape.ts";
-import { placesIn, tilesOf } from "../tiles.ts";
 import { sumsOf } from "./sums.ts";
 import { needsOf, onward, readsOf, type Value, valueKey, visitTier } from "./visit.ts";
 import type { Traversal } from "../traversal.ts";

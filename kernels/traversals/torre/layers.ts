@@ -22,7 +22,7 @@ import type { Problem } from "../../stencils/stencil.ts";
 import { isLayered, planesOf, type Update } from "../../update.ts";
 import { cellType, plus, times } from "../../wgsl/declare.ts";
 import type { Resolver, UpdateWriter } from "../../wgsl/write_update.ts";
-import { declareLayers } from "../layer_storage.ts";
+import { declareLayers } from "../../wgsl/layers.ts";
 import type { TorreShape } from "./shape.ts";
 import type { Cell } from "./visit.ts";
 

@@ -5,11 +5,9 @@
  */
 import { holdsAll, layoutWithin, type Section, type SectionLimits, sectionsOf } from "../../sections.ts";
 import type { Problem } from "../../stencils/stencil.ts";
-import { readsSignal } from "../../update.ts";
 import { appendTable, pointPlan, pointShader } from "../point_work.ts";
-import { profileBuffers } from "../profile_storage.ts";
-import { pointBuffers } from "../../wgsl/points.ts";
-import { layerBuffers } from "../layer_storage.ts";
+import { seriesAccess } from "../../wgsl/points.ts";
+import { featureBuffers } from "../../wgsl/feature_buffers.ts";
 import { copyShaders, SectionWork } from "../section_work.ts";
 import { planSteps } from "../plan_steps.ts";
 import { stepShaders } from "../step_shader.ts";
@@ -31,8 +29,7 @@ export function planTorres(given: Problem, parameters: TorreParameters, limits?:
   const values = Object.entries(parameters).map(([name, value]) => `${name}=${value}`).join(" ");
   const label = `diamond-torre ${values}`;
   const packing = packMaterials(problem, parameters, shape); // of whole levels alone
-  const hasSignal = readsSignal(problem.stencil.update), hasPoints = problem.survey !== undefined;
-  const hasSeries = hasSignal || hasPoints;
+  const { hasSignal, hasPoints, hasSeries } = seriesAccess(problem);
   const torre = torreShader(problem, parameters, shape, {
     isCut,
     ...(layers && { layers: { ...layers, given } }),
@@ -62,10 +59,8 @@ export function planTorres(given: Problem, parameters: TorreParameters, limits?:
       layout,
       ...((isCut || isWindow) && { sections }),
       scratch: [
-        ...profileBuffers(problem),
-        ...pointBuffers(problem, hasSignal),
+        ...featureBuffers(problem, { layered: layers && given, hasSeries }),
         ...packing ? [packing.scratch] : [],
-        ...layers ? layerBuffers(given) : [],
       ],
     },
     shaders: [...shaders, ...remainder?.shaders ?? []],

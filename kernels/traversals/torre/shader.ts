@@ -4,9 +4,8 @@
  * @module
  */
 import type { Problem } from "../../stencils/stencil.ts";
-import { expressionsOf, readsPrevious, readsSignal, type Update } from "../../update.ts";
+import { expressionsOf, readsPrevious, type Update } from "../../update.ts";
 import { alongZ, cellType, declareLayout, declareLevels, lanesOf, plus, times } from "../../wgsl/declare.ts";
-import { declarePoints, signalOf } from "../../wgsl/points.ts";
 import { wgsl } from "../../wgsl/template.ts";
 import { type Resolver, type UpdateWriter, updateWriter } from "../../wgsl/write_update.ts";
 import { MAX_BANDS } from "../waves.ts";
@@ -21,7 +20,7 @@ import {
 import { type Place, shifted, square, tileOf } from "../tiles.ts";
 import { CHUNKS_AHEAD, type TorreParameters, type TorreShape } from "./shape.ts";
 import { type LayerWriter, layerWriter, type TorreLayers } from "./layers.ts";
-import { visitPoints } from "./points.ts";
+import { type TorrePoints, torrePoints } from "./points.ts";
 import { type PackedAccess, packedAccess } from "./packed.ts";
 import { columnTap, keptIndex, sumsOf } from "./sums.ts";
 import {
@@ -36,7 +35,7 @@ import {
   valueKey,
   visitTier,
 } from "./visit.ts";
-import { type ProfileAccess, profileAccess } from "../profile_storage.ts";
+import { type ProfileAccess, profileAccess } from "../../wgsl/profiles.ts";
 import { type Shader, shaderOf } from "../../wgsl/shader.ts";
 
 /**
@@ -51,8 +50,8 @@ export function torreShader(
 ): Shader {
   const { dts, zPerThread, threads, unroll, loads, held } = parameters;
   const { slope, width, spread, layout, rim, perChunk, slotLength } = shape;
-  const { title, update } = problem.stencil, hasPoints = problem.survey !== undefined;
-  const hasSeries = hasPoints || readsSignal(update);
+  const { title, update } = problem.stencil, points = torrePoints(problem, shape, zPerThread);
+  const { hasSeries } = points;
   const needs = needsOf(update, dts), { nameOf, aheadName } = namesIn(update);
   const older = olderIn(update, width);
   const type = cellType(zPerThread), packed = packedAccess(update, parameters, shape);
@@ -107,8 +106,8 @@ export function torreShader(
     zPerThread,
     isRow: beyond ? `thread < ${problem.grid[2] / zPerThread}` : "",
   });
-  const writing = { update, parameters, shape, writer, rests, profiles, packed, inLayers };
-  const tiers = writeTiers(writing, { needs, chunks, ofMaterials, beyond, hasPoints });
+  const writing = { update, parameters, shape, writer, rests, profiles, points, packed, inLayers };
+  const tiers = writeTiers(writing, { needs, chunks, ofMaterials, beyond });
   // torres at the ends of y take longer where they touch layers: of all rows they begin first, lest others wait for them
   const [ofRow, torre] = layers
     ? ["w.x", "select(i32(w.y) / 2, i32(groups.y) - 1 - i32(w.y) / 2, w.y % 2u == 1u)"]
@@ -124,7 +123,7 @@ export function torreShader(
     isCut ? "before" : "unused"
   }: i32 } // base of the row's first torre at its first tier${hasSeries ? "; y: and W times the step" : ""}
     ${declareLevels(zPerThread)}
-    ${hasSeries ? declarePoints() : ""}
+    ${points.declarations}
     ${packed.declarations}
     @group(0) @binding(2) var<uniform> rows: array<Row, ${MAX_BANDS}>;
     ${profiles.declarations}
@@ -167,6 +166,7 @@ interface Writing {
   readonly writer: UpdateWriter;
   readonly rests: ReturnType<typeof rowsAtRest>;
   readonly profiles: ProfileAccess;
+  readonly points: TorrePoints;
   readonly packed: PackedAccess;
   readonly inLayers: LayerWriter | undefined;
 }
@@ -177,15 +177,14 @@ interface Writing {
  */
 function writeTiers(
   writing: Writing,
-  { needs, chunks, ofMaterials: { carried, loads: materialLoads }, beyond, hasPoints }: {
+  { needs, chunks, ofMaterials: { carried, loads: materialLoads }, beyond }: {
     readonly needs: TierNeeds;
     readonly chunks: readonly Chunk[];
     readonly ofMaterials: MaterialVisit;
     readonly beyond: boolean;
-    readonly hasPoints: boolean;
   },
 ): string {
-  const { update, shape, shape: { slope, width }, rests, packed, inLayers } = writing;
+  const { update, shape, shape: { slope, width }, rests, points, packed, inLayers } = writing;
   const { unroll, loads, zPerThread } = writing.parameters, older = olderIn(update, width);
   const { nameOf, loadName, aheadName } = namesIn(update);
   const restOf = (value: Value): string | undefined => own(rests.get(valueKey(value)));
@@ -202,9 +201,7 @@ function writeTiers(
     const arrays: Arrays = tier % 2 === 0 ? ["now", "before"] : ["before", "now"];
     const nextMaterials = new Map<number, string>();
     lines.push(`// tier ${tier}: ${arrays.join(" → ")}`);
-    if (readsSignal(update)) {
-      lines.push(`let signal${tier} = ${signalOf(`row.y / W + ${plus("tier", tier)}`)};`);
-    }
+    lines.push(...points.start(tier));
     const loadMaterials = (loads: MaterialLoads): string[] => [
       ...loads.now.map((element) => {
         const name = elementName(`m${tier}`, element);
@@ -272,13 +269,7 @@ function writeTiers(
       const fields = update.substeps[chunk.substep]!.map(({ field }) => field);
       const nameIn = (value: Value): string => known.get(valueKey(value))!;
       lines.push(...zeroOutside(tierOf(shape, fields), nameIn, shape.spread[0], type));
-      if (hasPoints) {
-        lines.push(visitPoints(fields, shape, {
-          zPerThread,
-          tier,
-          nameOf: (place, field) => nameIn({ field, ago: -1, place }),
-        }));
-      }
+      lines.push(...points.made(fields, tier, (place, field) => nameIn({ field, ago: -1, place })));
       const storeInto = (array: string): string =>
         needs.stored.filter(({ field }) => fields.includes(field))
           .map((value) => `${cellAt(array, value)} = ${nameIn(value)};`).join("\n");

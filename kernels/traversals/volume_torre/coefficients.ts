@@ -17,7 +17,7 @@ import { onlyExpression, type Update } from "../../update.ts";
 import { declareLayout, LINEAR_THREADS, linearWorkgroups, plus } from "../../wgsl/declare.ts";
 import { declareBuffer, shaderOf } from "../../wgsl/shader.ts";
 import { wgsl } from "../../wgsl/template.ts";
-import { profileAccess } from "../profile_storage.ts";
+import { profileAccess } from "../../wgsl/profiles.ts";
 import { type UpdateWriter, updateWriter } from "../../wgsl/write_update.ts";
 import type { Crossing } from "../storage.ts";
 

@@ -9,7 +9,7 @@ import { type PlacedPoint, placePoints, type Points } from "../../points.ts";
 import type { Grid, Problem } from "../../stencils/stencil.ts";
 import type { Layout } from "../../layout.ts";
 import { LINEAR_THREADS } from "../../wgsl/declare.ts";
-import { declarePoints, HEAD_VECTORS } from "../../wgsl/points.ts";
+import { declarePoints, HEAD_VECTORS, seriesAccess } from "../../wgsl/points.ts";
 import { declareBuffer, declareTwin, type Shader, shaderOf } from "../../wgsl/shader.ts";
 import { wgsl } from "../../wgsl/template.ts";
 import { beginOf, type ListEntry, packLists } from "../point_lists.ts";
@@ -68,34 +68,42 @@ function tabulateTiles({ problem: { grid: [nx] }, piece, extent }: Lattice, poin
 /** More than there are fields and materials. */
 const MOST_PLANES = 64;
 
-/** Lines that add to the points of a tile whose tier is made, and record them; `step`: counted from the list's first. */
-export function visitTilePoints({ elements }: VolumePiece, step: string): string {
-  const eachCell = (lineOf: (name: string) => string): string =>
-    elements.flatMap((_, i) =>
-      [0, 1].map((parity) => `case ${2 * i + parity}: { ${lineOf(`h${i}_${parity}`)} }`)
-    ).join("\n");
-  return wgsl`
-    {
-      let list = (Y * TILES_Z + Z) * (NX + W) + clamp(x, -W, NX - 1) + W;
-      for (var i = select(0, ${beginOf("list")}, x > -W && x < NX); i > 0;) {
-        let entry = points[${HEAD_VECTORS} + i];
-        let place = entry.x % ${MORE};
-        i = select(0, i + 1, entry.x >= ${MORE});
-        if (place % ${THREAD_NUMBERS} == thread) {
-          var value = 0.0f;
-          switch place / ${THREAD_NUMBERS} {
-            ${eachCell((name) => `value = ${name};`)}
-            default: {}
-          }
-          value = atPoint(value, entry.y, entry.z, ${step});
-          switch place / ${THREAD_NUMBERS} {
-            ${eachCell((name) => `${name} = value;`)}
-            default: {}
+/** The hooks of points in a torre's tiers; `step`: counted from the list's first. */
+export function volumePoints(problem: Problem, { elements }: VolumePiece) {
+  const series = seriesAccess(problem);
+  return {
+    ...series,
+    /** Lines that add to the points of a tile whose tier is made, and record them. */
+    made(step: string): string[] {
+      if (!series.hasPoints) return [];
+      const eachCell = (lineOf: (name: string) => string): string =>
+        elements.flatMap((_, i) =>
+          [0, 1].map((parity) => `case ${2 * i + parity}: { ${lineOf(`h${i}_${parity}`)} }`)
+        ).join("\n");
+      return [wgsl`
+        {
+          let list = (Y * TILES_Z + Z) * (NX + W) + clamp(x, -W, NX - 1) + W;
+          for (var i = select(0, ${beginOf("list")}, x > -W && x < NX); i > 0;) {
+            let entry = points[${HEAD_VECTORS} + i];
+            let place = entry.x % ${MORE};
+            i = select(0, i + 1, entry.x >= ${MORE});
+            if (place % ${THREAD_NUMBERS} == thread) {
+              var value = 0.0f;
+              switch place / ${THREAD_NUMBERS} {
+                ${eachCell((name) => `value = ${name};`)}
+                default: {}
+              }
+              value = atPoint(value, entry.y, entry.z, ${step});
+              switch place / ${THREAD_NUMBERS} {
+                ${eachCell((name) => `${name} = value;`)}
+                default: {}
+              }
+            }
           }
         }
-      }
-    }
-  `;
+      `];
+    },
+  };
 }
 
 /** How the plan finds points; `shader`: the place of {@linkcode sampleShader}; `others`: parts of a level after the first. */

@@ -5,12 +5,10 @@
  */
 import { type Tap, tapsIn } from "../../expression.ts";
 import type { Problem } from "../../stencils/stencil.ts";
-import { readsSignal } from "../../update.ts";
 import { plus } from "../../wgsl/declare.ts";
-import { declarePoints, signalOf } from "../../wgsl/points.ts";
 import { declareBuffer, declareTwin, type Shader, shaderOf } from "../../wgsl/shader.ts";
 import { wgsl } from "../../wgsl/template.ts";
-import { profileAccess } from "../profile_storage.ts";
+import { profileAccess } from "../../wgsl/profiles.ts";
 import { MAX_BANDS } from "../waves.ts";
 import { COEFFICIENT, coefficientsOf, writerOf } from "./coefficients.ts";
 import { declareExchange, exchanged, inSlot } from "./exchange.ts";
@@ -25,7 +23,7 @@ import {
 } from "./lattice.ts";
 import { declareCoefficients, moveCoefficients } from "./moving_coefficients.ts";
 import { declarePlaces, declareTable } from "./order.ts";
-import { visitTilePoints } from "./points.ts";
+import { volumePoints } from "./points.ts";
 import { EARLY, splitExpression } from "./split_expression.ts";
 
 interface Writing {
@@ -44,7 +42,7 @@ export function volumeTorreShader(writing: Writing): Shader {
   const { problem, problem: { stencil, grid, grid: [nx, ny, nz] }, piece, extent, farsh, nt, ahead, parts } =
     writing;
   const { threads, elements, patch: [pa, pb, pc], strides: [sa, sb, sc], hasPrevious, width, phases } = piece;
-  const { thirds } = extent, rounds = upTo(piece.rounds);
+  const { thirds } = extent, rounds = upTo(piece.rounds), points = volumePoints(problem, piece);
   const names = elements.flatMap((_, i) => [`${i}_0`, `${i}_1`]);
   const load = (level: string, to: string): string =>
     elements.map((_, i) =>
@@ -103,7 +101,7 @@ export function volumeTorreShader(writing: Writing): Shader {
       : ""
   }
     ${profileAccess(stencil.update, grid).declarations}
-    ${problem.survey !== undefined || readsSignal(stencil.update) ? declarePoints() : ""}
+    ${points.declarations}
     ${declarePlaces(piece, extent)}
 
     @compute @workgroup_size(${threads})
@@ -235,8 +233,8 @@ function writeTier(writing: Writing, set: number): string {
   const { expression } = coefficientsOf(update), { write } = writerOf(update);
   const indices = new Map(elements.map((element, i) => [`${element}`, i]));
   const lines: string[] = [], isTwice = phases === 2, step = "row.step + tier - first";
-  const signal = `signal${set}`;
-  if (readsSignal(update)) lines.push(`let ${signal} = ${signalOf(step)};`);
+  const signal = `signal${set}`, points = volumePoints(problem, piece);
+  lines.push(...points.start(signal, step));
   const inRound = (n: number, line: string): string =>
     n === piece.rounds - 1 && piece.rest < threads ? `if (thread < ${piece.rest}) { ${line} }` : line;
   const known = new Set<string>();
@@ -331,9 +329,7 @@ function writeTier(writing: Writing, set: number): string {
   lines.push(...moves.end);
   for (const { name } of cells) if (hasPrevious) lines.push(`g${name} = ${older.get(name)!};`);
   for (const { name } of cells) lines.push(`h${name} = n${name};`);
-  lines.push("x += S;", ...maskLines(piece));
-  if (problem.survey !== undefined) lines.push(visitTilePoints(piece, step));
-  lines.push("tier++;", "workgroupBarrier();");
+  lines.push("x += S;", ...maskLines(piece), ...points.made(step), "tier++;", "workgroupBarrier();");
   return lines.join("\n");
 }
 

@@ -29,13 +29,13 @@ import {
   type Limitation,
   wrongParameters,
 } from "../../capability.ts";
-import { operationsOf, readsSignal } from "../../update.ts";
+import { operationsOf } from "../../update.ts";
 import { isAllZero, type Problem } from "../../stencils/stencil.ts";
 import { type SectionLimits, sectionsOf } from "../../sections.ts";
 import { wgsl } from "../../wgsl/template.ts";
 import { declareBuffer, type Shader, shaderOf } from "../../wgsl/shader.ts";
-import { pointBuffers } from "../../wgsl/points.ts";
-import { profileBuffers } from "../profile_storage.ts";
+import { seriesAccess } from "../../wgsl/points.ts";
+import { featureBuffers } from "../../wgsl/feature_buffers.ts";
 import { refuseUnlike } from "../images.ts";
 import { stepwiseLayout } from "../step_shader.ts";
 import type { Dispatch, ParametersOf, Traversal } from "../traversal.ts";
@@ -245,7 +245,7 @@ export const volumeTorre: Traversal = {
       materials = materialLayout({ layout, update }).length;
     const cut = sectionsOf(layout, { span: 1 }, limits), sections = cut.length === 1 ? undefined : cut;
     const others = parts.slice(1).map((_, i) => i + 1);
-    const hasSignal = readsSignal(update), hasSeries = hasSignal || problem.survey !== undefined;
+    const { hasSignal, hasSeries } = seriesAccess(problem);
     // tiers of a round of each shader's loop: the last band's may be no multiple of those that are loaded ahead
     const rounds = ahead === 1 ? [1] : [ahead, 1];
     const last = rounds.length + (hasSeries ? 2 : 1);
@@ -262,8 +262,7 @@ export const volumeTorre: Traversal = {
           ...(update.materials.length > 0
             ? [{ name: "materials", length: materials, lives: "field" as const }]
             : []),
-          ...profileBuffers(problem),
-          ...pointBuffers(problem, hasSignal),
+          ...featureBuffers(problem, { hasSeries }),
         ],
         order: volumeOrder(piece, extent, { layout, sections, update, parts, beyond }),
         ...(sections && { sections }),
@@ -321,8 +320,8 @@ function memoryOf(problem: Problem, parameters: VolumeParameters, limits?: Secti
   const bytes = Math.min(limits?.maxStorageBufferBindingSize ?? Infinity, limits?.maxBufferSize ?? Infinity);
   const { along, across: [ny, nz], length } = extent, row = ny * nz * piece.cells * piece.threads;
   const most = Math.min(along, Math.floor(bytes / (4 * row))), count = Math.ceil(along / most);
-  const others = Math.min(1, update.materials.length) + profileBuffers(problem).length +
-    pointBuffers(problem, readsSignal(update)).length;
+  const others = Math.min(1, update.materials.length) +
+    featureBuffers(problem, seriesAccess(problem)).length;
   const left = MOST_BUFFERS - others - 2 * count;
   const parts = left < 1 ? [length] : upTo(count).map((i) => Math.min(most, along - i * most) * row);
   const { places } = pace(piece, extent, { ...parameters, steps: run });

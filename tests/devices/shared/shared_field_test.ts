@@ -6,7 +6,7 @@ import type { Boundaries, Grid, Problem, Stencil } from "../../../kernels/stenci
 import { life } from "../../../kernels/stencils/life.ts";
 import { wave } from "../../../kernels/stencils/wave.ts";
 import { traversalNamed } from "../../../kernels/traversals/all.ts";
-import type { Parameters } from "../../../kernels/traversals/traversal.ts";
+import { combine, type Parameters } from "../../../kernels/traversals/traversal.ts";
 import { GpuDevice } from "../../../tuner/devices/gpu/gpu_device.ts";
 import { makeReference } from "../../../tuner/devices/make_reference.ts";
 import { stateLevels, verificationOf } from "../../../tuner/devices/reference.ts";
@@ -15,7 +15,6 @@ import { HostPartField } from "../../../tuner/devices/shared/host_part_field.ts"
 import { SharedField } from "../../../tuner/devices/shared/shared_field.ts";
 import { CpuPool } from "../../../tuner/devices/cpu/wasm_workers.ts";
 import type { Configuration, Share } from "../../../tuner/configuration.ts";
-import { combine } from "../../../kernels/traversals/combine.ts";
 import { initialCells } from "../../kernels/oracle_case.ts";
 import {
   ALONG_X,

@@ -5,8 +5,12 @@ import type { Problem } from "../../../kernels/stencils/stencil.ts";
 import { ghostWidths } from "../../../kernels/update.ts";
 import { traversalNamed } from "../../../kernels/traversals/all.ts";
 import { namesOf } from "../../../kernels/traversals/parameter.ts";
-import { combine } from "../../../kernels/traversals/combine.ts";
-import type { GpuPlan, Parameters, Traversal } from "../../../kernels/traversals/traversal.ts";
+import {
+  combine,
+  type GpuPlan,
+  type Parameters,
+  type Traversal,
+} from "../../../kernels/traversals/traversal.ts";
 import {
   partOfRank,
   type PartPlace,

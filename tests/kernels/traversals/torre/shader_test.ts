@@ -4,7 +4,7 @@ import { heat } from "../../../../kernels/stencils/heat.ts";
 import { life } from "../../../../kernels/stencils/life.ts";
 import type { Problem } from "../../../../kernels/stencils/stencil.ts";
 import { wave } from "../../../../kernels/stencils/wave.ts";
-import { combine } from "../../../../kernels/traversals/combine.ts";
+import { combine } from "../../../../kernels/traversals/traversal.ts";
 import { diamondTorre } from "../../../../kernels/traversals/torre/diamond_torre.ts";
 import { torreShader } from "../../../../kernels/traversals/torre/shader.ts";
 import { shapeOf } from "../../../../kernels/traversals/torre/shape.ts";

@@ -7,9 +7,9 @@ import { layProfiles } from "../axis_profiles.ts";
 import type { Algebra, ProfileTap } from "../expression.ts";
 import type { Grid, Problem } from "../stencils/stencil.ts";
 import { profileTapsOf, type Substep, type Update } from "../update.ts";
-import { lanesOf, plus } from "../wgsl/declare.ts";
-import { declareBuffer } from "../wgsl/shader.ts";
-import type { Scratch } from "./storage.ts";
+import { lanesOf, plus } from "./declare.ts";
+import { declareBuffer } from "./shader.ts";
+import type { Scratch } from "../traversals/storage.ts";
 
 /** The scratch buffer of an update's axis profiles; none for an update without. */
 export function profileBuffers({ stencil: { update }, grid }: Pick<Problem, "stencil" | "grid">): Scratch[] {

@@ -6,10 +6,10 @@
 import { blocksOf, blockValues, storedUpdate } from "../layers.ts";
 import { alongAxes, type Problem } from "../stencils/stencil.ts";
 import { isLayered, type Substep, tapsOf } from "../update.ts";
-import { cellType, plus } from "../wgsl/declare.ts";
-import { wgsl } from "../wgsl/template.ts";
-import { declareBuffer } from "../wgsl/shader.ts";
-import { LAYERS, type Scratch } from "./storage.ts";
+import { cellType, plus } from "./declare.ts";
+import { wgsl } from "./template.ts";
+import { declareBuffer } from "./shader.ts";
+import { LAYERS, type Scratch } from "../traversals/storage.ts";
 
 /** The scratch buffers of a problem's layers; none for one without. */
 export function layerBuffers(problem: Problem): Scratch[] {

@@ -1,0 +1,29 @@
+/**
+ * The scratch buffers of all features: what an update or a problem may have beside fields and materials.
+ *
+ * @module
+ */
+import type { Problem } from "../stencils/stencil.ts";
+import type { Scratch } from "../traversals/storage.ts";
+import { layerBuffers } from "./layers.ts";
+import { POINT_BUFFERS } from "./points.ts";
+import { profileBuffers } from "./profiles.ts";
+
+/**
+ * What a plan of a problem stores beside its levels.
+ *
+ * @param layered the problem whose layers it keeps in blocks; `hasSeries`: its shaders read what is added, a row a step
+ */
+export function featureBuffers(
+  problem: Problem,
+  { layered, hasSeries = problem.survey !== undefined }: {
+    readonly layered?: Problem | undefined;
+    readonly hasSeries?: boolean;
+  } = {},
+): Scratch[] {
+  return [
+    ...profileBuffers(problem),
+    ...hasSeries ? POINT_BUFFERS : [],
+    ...layered ? layerBuffers(layered) : [],
+  ];
+}
