@@ -211,6 +211,18 @@ Deno.test("what solve cannot begin with or write is said in a line, and nothing 
     await write("one.npy", [6], [1, 2, 3, 4, 5, 6]);
     const bytes = await Deno.readFile(`${d}/u.npy`);
     await Deno.writeFile(`${d}/cut.npy`, bytes.slice(0, -3));
+    const changed = (from: string, to: string): Uint8Array =>
+      Uint8Array.from(String.fromCharCode(...bytes).replace(from, to), (char) => char.charCodeAt(0));
+    await Deno.writeFile(`${d}/complex.npy`, changed("<f4", "<c8"));
+    await Deno.writeFile(`${d}/order.npy`, changed("fortran_order", "fortran_arder"));
+    await Deno.writeFile(`${d}/new.npy`, bytes.with(6, 9));
+    await Deno.writeFile(`${d}/head.npy`, bytes.slice(0, 30));
+    await Deno.writeFile(`${d}/empty.npy`, new Uint8Array());
+    await Deno.writeFile(`${d}/odd.raw`, bytes);
+    await Deno.writeTextFile(`${d}/far.csv`, "1,1,1\n1,1,9\n");
+    await Deno.writeTextFile(`${d}/infinite.csv`, "1\n1e999\n");
+    await Deno.writeTextFile(`${d}/none.csv`, "\n");
+    await Deno.writeTextFile(`${d}/state`, "no checkpoint");
     await Deno.writeTextFile(`${d}/text.npy`, "1,2,3");
     await Deno.mkdir(`${d}/folder.npy`);
     await Deno.symlink(`${d}/u.npy`, `${d}/link.npy`);
@@ -219,6 +231,15 @@ Deno.test("what solve cannot begin with or write is said in a line, and nothing 
     await Deno.writeTextFile(`${d}/words.csv`, "a header\n1\ntwo\n");
     const sound = [...CPU, "--stencil", "acoustic", "--grid", "4", "--steps", "2"];
     const out = (text: string) => [...initial(`F=${d}/u.npy`), "--out", text];
+    const sent = (text: string) => [...sound, "--source", text], state = ["--checkpoint", `${d}/state`];
+    const heard = (text: string, to = "t.npy") => [...sound, "--receivers", text, "--traces", `${d}/${to}`];
+    const contents = async () => {
+      const files = (await Array.fromAsync(Deno.readDir(d))).filter(({ isFile }) => isFile);
+      return await Promise.all(
+        files.map(({ name }) => name).sort().map(async (name) => [name, await Deno.readFile(`${d}/${name}`)]),
+      );
+    };
+    const before = await contents();
     await assertRefused(
       "solve",
       [
@@ -277,8 +298,45 @@ Deno.test("what solve cannot begin with or write is said in a line, and nothing 
         [out(`${d}/link.npy`), "another file than --initial"],
         [out(`${d}/none/o.npy`), "there is no folder"],
         [out(`${d}/folder.npy`), "it is a folder"],
+        [initial("F=x)"), 'Cannot read the formula "x)": an operator is wanted: found ")"'],
+        [initial("F=foo(x)"), 'Cannot read the formula "foo(x)": a number, x, y, pi or a function ('],
+        [initial("F=sin x"), '( is wanted: found "x"'],
+        [initial("F=max(x)"), ', is wanted: found ")"'],
+        [initial("F="), 'FIELD=FILE|FORMULA with one of F: found "F="'],
+        [initial(`F=${d}/complex.npy`), "real numbers, f4, f8, or integers of up to 4 bytes, are wanted"],
+        [initial(`F=${d}/order.npy`), "a header with fortran_order is wanted"],
+        [initial(`F=${d}/new.npy`), "version 1 or 2 of .npy is wanted: found 9"],
+        [initial(`F=${d}/head.npy`), "a header with fortran_order is wanted"],
+        [initial(`F=${d}/empty.npy`), "a NumPy file (.npy) is wanted: found another kind"],
+        [initial(`F=${d}/odd.raw`), "24 bytes of values are wanted, 2x3: found 152"],
+        [[...WAVE, "--grid", "2xtwo"], "Cannot use --grid: wanted XxYxZ or XxY with whole numbers"],
+        [[...WAVE, "--steps", "many"], "Cannot use --steps: wanted a whole number of at least 1"],
+        [[...CPU, "--stencil", "nonesuch"], "Cannot use --stencil: wanted one of wave, heat,"],
+        [[...CPU, "--stencil", `${d}/none.ts`], "it cannot be imported: Module not found"],
+        [[...CPU, "--order", "3"], "Cannot use --order: wanted one of 2, 4,"],
+        [[...CPU, "--set", "courant=9"], "at most 0.577350, the stability limit of order 2"],
+        [[...CPU, "--set", "speed=1"], "wanted an option of wave, order=VALUE or courant=VALUE"],
+        [[...base, "--boundary", "hard"], "Cannot use --boundary: wanted one of zero, periodic, insulated,"],
+        [[...base, "--boundary", "x=soft"], "Cannot use --boundary: wanted walls, such as x=value:1,"],
+        [[...base, "--profile", `${d}/state`], "it is not JSON: line 1, column 1"],
+        [[...base, "--restart"], "Cannot use --restart without --checkpoint"],
+        [[...base, ...state, "--restart"], "wanted a checkpoint: found another kind of file"],
+        [[...base, ...state], `Cannot replace ${d}/state: wanted a checkpoint: found another kind`],
+        [[...out(`${d}/o.npy`), "--checkpoint", `${d}/o.npy`], "wanted another file than --checkpoint"],
+        [[...base, "--initail", "F=1"], "Unknown option --initail: did you mean --initial?"],
+        [[...base, "--out"], "Cannot read --out: it needs a value: --out [FIELD=]FILE"],
+        [[...base, "more"], 'Unexpected argument "more": every option begins with --'],
+        [sent(`s@a,b,c=${d}/one.npy`), "a place X,Y,Z or X,Y in cells, 0 the first"],
+        [sent(`s@1,1,1=${d}/infinite.csv`), "a number is wanted in line 2: found 1e999"],
+        [sent(`s@1,1,1=${d}/none.csv`), "a line with a number for each step is wanted: found none"],
+        [sent(`s@1,1,1=${d}`), "it is a folder"],
+        [heard(`${d}/far.csv`), "positions must lie within 0 to 3, 3, 3 cells: found 1, 1, 9"],
+        [heard(`q=${d}/far.csv`), "FILE or FIELD=FILE with one of p"],
+        [heard(`${d}/far.csv`, "far.csv"), "Cannot use --traces: wanted a name that ends in .npy or .raw"],
+        [[...sound, "--material", "velocity=-1"], "values must lie from 1500 to 4500: found -1 at (0, 0, 0)"],
+        [[...sound, "--material", "velocity=0/0"], "found NaN at (0, 0, 0)"],
+        [[...sound, "--material", "v=1"], "MATERIAL=FILE|FORMULA with one of velocity, dx, dy, dz"],
       ],
     );
-    assertEquals(await Deno.readFile(`${d}/u.npy`), bytes);
-    assert(!(await Array.fromAsync(Deno.readDir(d))).some(({ name }) => name.startsWith("o.")));
+    assertEquals(await contents(), before);
   }));

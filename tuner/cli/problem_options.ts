@@ -245,5 +245,5 @@ function boundaryHelp(): string {
     return own === BOUNDARIES.join(", ") ? [] : [`${name}: ${own}`];
   });
   const all = `around the grid: ${BOUNDARIES.join(", ")} (default ${BOUNDARIES[0]})`;
-  return [`${all}, or one for each axis, such as ${THREE_BOUNDARIES}`, ...own, WALLS_HELP].join("; ");
+  return [`${all}, or one for each axis, such as ${THREE_BOUNDARIES}`, ...own, `or ${WALLS_HELP}`].join("; ");
 }

@@ -11,7 +11,7 @@ import type { Refuse } from "./options.ts";
 
 /** What walls are written as. */
 export const WALLS_HELP =
-  "or walls, such as x=value:1,flux:0.05@centre/y=insulated@face/z.u=odd: value:G, flux:G, " +
+  "walls, such as x=value:1,flux:0.05@centre/y=insulated@face/z.u=odd: value:G, flux:G, " +
   "insulated, even, odd, robin:A:B:G, absorbing:CELLS:COURANT; axes that are not named are zero";
 
 /** Walls by name, with the numbers that follow. */
