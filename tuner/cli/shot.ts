@@ -63,6 +63,7 @@ import {
   decimal,
   isLine,
   readFile,
+  readNumbers,
   readPlace,
   readPlaces,
   readReceivers,
@@ -144,10 +145,7 @@ export const OPTIONS = {
     value: "X,Y|X",
     help:
       "where the model begins, such as in UTM: places, also those in SEG-Y, are counted alike (default: 0)",
-    read: (text: string, refuse: Refuse): readonly number[] => {
-      const at = text.split(",").map(decimal);
-      return at.length < 3 && at.every(Number.isFinite) ? at : refuse("X,Y or X in metres");
-    },
+    read: readNumbers(1, 2, "X,Y or X in metres"),
   },
   source: {
     value: "X,Y,Z|X,Z",
@@ -311,19 +309,8 @@ async function readRequest(options: Values) {
   }
   const sends = (values: ArrayLike<number>) => [...Array(Math.round(silent)).fill(0), ...Array.from(values)];
   const wavelet = options.wavelet && sends(await readSignature(options.wavelet));
-  const shot = {
-    model,
-    before,
-    spacing,
-    frequency,
-    ...timing,
-    sent,
-    fields,
-    late,
-    early,
-    ...(wavelet && { wavelet }),
-  };
-  const plan: ShotPlan = { ...shot, receivers, waves };
+  const sending = { sent, fields, late, early, ...(wavelet && { wavelet }) };
+  const plan: ShotPlan = { model, before, spacing, frequency, ...timing, ...sending, receivers, waves };
   const problem = checkProblem("shoot", {
     stencil,
     grid: ownOf(model, [nx + 2 * edges, ny + 2 * edges, before[2] + nz + edges]),
@@ -548,12 +535,9 @@ async function shootAll(world: World, device: OpenedDevice, options: Shooting): 
       const name = plan.fields[field]!, lines = [`shot ${shot + 1} of ${sources.length}: ${name}`, ...text];
       const segy = { shot: shot + 1, source: fromOrigin(source), field: name, text: lines };
       const placed = { interval, receivers: plan.receivers.map(fromOrigin) };
-      hashes.push(
-        await write(
-          path,
-          path.endsWith(".sgy") ? segyBytes(trace, placed, segy) : bytesOfArray(path, rowsOf(trace)),
-        ),
-      );
+      const isSegy = path.endsWith(".sgy");
+      const bytes = isSegy ? segyBytes(trace, placed, segy) : bytesOfArray(path, rowsOf(trace));
+      hashes.push(await write(path, bytes));
     }
     const drawn = await drawGather(traces.at(-1)!, plan, title);
     await write(picture, withReceipt(drawn, hashOfAll(options.hash, `${source}`, ...hashes)));

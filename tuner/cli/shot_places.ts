@@ -14,11 +14,15 @@ export function decimal(text: string): number {
   return /^[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?$/i.test(text.trim()) ? Number(text) : NaN;
 }
 
-export function readPlace(text: string, refuse: Refuse): OwnGrid {
-  const place = text.split(",").map(decimal), { length } = place;
-  const isPlace = (length === 2 || length === 3) && place.every(Number.isFinite);
-  return isPlace ? place as readonly number[] as OwnGrid : refuse("X,Y,Z or X,Z in metres");
-}
+/** Reads as many numbers, with commas between. */
+export const readNumbers = <T extends readonly number[]>(least: number, most: number, wanted: string) => {
+  return (text: string, refuse: Refuse): T => {
+    const all: readonly number[] = text.split(",").map(decimal), { length } = all;
+    return length >= least && length <= most && all.every(Number.isFinite) ? all as T : refuse(wanted);
+  };
+};
+
+export const readPlace = readNumbers<OwnGrid>(2, 3, "X,Y,Z or X,Z in metres");
 
 /** The lines of a file with their numbers, without empty ones, and without names of columns above all others. */
 async function linesOf(path: string, wanted: string) {

@@ -114,9 +114,8 @@ export async function begin(solver: Solver, given: readonly BegunWith[]): Promis
   }
 }
 
-/** A source as it is asked for, with the file of its signature; and where a field is recorded, with that of places. */
+/** A source as it is asked for, with the file of its signature. */
 type SourceWish = Readonly<{ name: string; at: OwnGrid; path: string }>;
-type ReceiversWish = Readonly<{ field: string; path: string }>;
 
 /** Options of what sends and records. */
 export const POINTS = {
@@ -139,12 +138,7 @@ export const POINTS = {
   receivers: {
     value: "[FIELD=]FILE",
     help: "where the first or a named field is recorded at each step: a line X,Y,Z each, in cells",
-    read(text: string, refuse: Refuse, earlier: EarlierValues): ReceiversWish {
-      const names = wholeFields(chosenStencil(earlier).update), { field = names[0]!, path } = outputOf(text);
-      return names.includes(field)
-        ? { field, path }
-        : refuse(`FILE or FIELD=FILE with one of ${names.join(", ")}`);
-    },
+    read: readFieldFile,
     reads: (text: string) => [outputOf(text).path],
     onlyWith: { "--traces": "nothing else is written of them" },
     notWith: { "--restart": "the checkpoint has the receivers" },
@@ -161,7 +155,7 @@ export const POINTS = {
 /** Sources with what they send, and places of receivers. */
 export interface Points {
   readonly sources: readonly (SourceWish & { readonly signature: ArrayLike<number> })[];
-  readonly receivers?: ReceiversWish & { readonly places: readonly OwnGrid[] };
+  readonly receivers?: Output & { readonly places: readonly OwnGrid[] };
 }
 
 /** Reads the files of sources and receivers. */
@@ -187,7 +181,8 @@ export async function readPoints(
 /** Adds sources and receivers. Every rank calls it. */
 export async function addPoints(solver: Solver, { sources, receivers }: Points): Promise<void> {
   for (const { name, at, signature } of sources) await solver.addSources(name, [at], signature);
-  if (receivers) await solver.addReceivers(receivers.field, receivers.places);
+  const [first] = wholeFields(solver.problem.stencil.update);
+  if (receivers) await solver.addReceivers(receivers.field ?? first!, receivers.places);
 }
 
 /** All fields by their names: whole on rank 0, empty on others. Every rank calls it. */
@@ -212,19 +207,20 @@ const outputOf = (text: string): Output => {
   return { field, path };
 };
 
+function readFieldFile(text: string, refuse: Refuse, earlier: EarlierValues): Output {
+  const names = wholeFields(chosenStencil(earlier).update), output = outputOf(text), { field } = output;
+  if (field && !names.includes(field)) refuse(`FILE or FIELD=FILE with one of ${names.join(", ")}`);
+  return output;
+}
+
 /** An option that writes fields, at the end and by `--every` of `--steps`, in files that end so. */
 export function fieldsOutput(help: string, ends: readonly string[]) {
   return {
     value: "[FIELD=]FILE",
     help,
     read(text: string, refuse: Refuse, earlier: EarlierValues): Output {
-      const names = wholeFields(chosenStencil(earlier).update),
-        output = outputOf(text),
-        { field, path } = output;
-      if (field !== undefined && !names.includes(field)) {
-        refuse(`FILE or FIELD=FILE with one of ${names.join(", ")}`);
-      }
-      const isRight = ends.some((end) => path.endsWith(end));
+      const output = readFieldFile(text, refuse, earlier);
+      const isRight = ends.some((end) => output.path.endsWith(end));
       return isRight ? output : refuse(`a name that ends in ${ends.join(" or ")}`);
     },
     writes(text: string, values: EarlierValues): string[] {

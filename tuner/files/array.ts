@@ -53,10 +53,7 @@ export async function readArray(path: string, options: ReadArrayOptions = {}): P
   if (bytes.length !== 4 * count) {
     refuse(`${4 * count} bytes of values are wanted, ${shape.join("x")}`, `${bytes.length}`);
   }
-  return {
-    shape,
-    values: numbersIn(new DataView(bytes.buffer, bytes.byteOffset), "f4", count, true),
-  };
+  return { shape, values: numbersIn(new DataView(bytes.buffer, bytes.byteOffset), "f4", count, true) };
 }
 
 /** How {@linkcode writeArray} writes. */
