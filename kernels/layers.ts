@@ -83,6 +83,12 @@ const blocksOn = remembered((update: Update, grid: Grid, count: number): readonl
   return blocks;
 });
 
+/** The block of a field in layers, counted from their first: with its number, and the field's plane there. */
+export function blockOf(blocks: readonly LayerBlock[], layer: number) {
+  const block = blocks.findLastIndex((one) => one.layer <= layer), its = blocks[block]!;
+  return { ...its, block, plane: layer - its.layer };
+}
+
 /** Values of all blocks. */
 export function blockValues(blocks: readonly LayerBlock[]): number {
   return blocks.reduce((sum, { layout: { length } }) => sum + 8 * Math.ceil(length / 8), 0);

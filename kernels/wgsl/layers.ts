@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { blocksOf, blockValues, storedUpdate } from "../layers.ts";
+import { blockOf, blocksOf, blockValues, storedUpdate } from "../layers.ts";
 import { alongAxes, type Problem } from "../stencils/stencil.ts";
 import { isLayered, type Substep, tapsOf } from "../update.ts";
 import { cellType, plus } from "./declare.ts";
@@ -59,15 +59,12 @@ export function layerAccess(problem: Problem, width = 1) {
       }
     `;
   });
-  /** The block of a plane, and the plane's place there. */
-  const blockOf = (plane: number) => {
-    const layer = plane - first, block = blocks.findLastIndex((one) => one.layer <= layer);
-    return { block, its: layer - blocks[block]!.layer };
-  };
   const cellsOf = (piece: number): string => pieces.length === 1 ? "" : `.${"xyzw"[piece]}`;
-  const elementOf = (plane: number, piece: number, prefix: string): string => {
-    const { block, its } = blockOf(plane);
-    return plus(`${prefix}at${block}_${piece}`, its, `${blocks[block]!.layout.plane / lanes}`);
+  /** The block of a plane, and the plane's place there. */
+  const placeOf = (plane: number) => blockOf(blocks, plane - first);
+  const elementOf = (layered: number, piece: number, prefix: string): string => {
+    const { block, plane, layout } = placeOf(layered);
+    return plus(`${prefix}at${block}_${piece}`, plane, `${layout.plane / lanes}`);
   };
   const type = cellType(lanes);
   return {
@@ -79,7 +76,7 @@ export function layerAccess(problem: Problem, width = 1) {
     start(substep: Substep, [x, y, z]: readonly [x: string, y: string, z: string], prefix = ""): string[] {
       const planes = [...tapsOf(substep).map(({ plane }) => plane), ...substep.map(({ field }) => field)];
       const needed = [...new Set(planes)].filter((plane) => isLayered(update, plane));
-      return [...Map.groupBy(needed, (plane) => blockOf(plane).block)].flatMap(([block, its]) => [
+      return [...Map.groupBy(needed, (plane) => placeOf(plane).block)].flatMap(([block, its]) => [
         ...its.map((plane) => `var ${prefix}m${plane} = ${cellType(width)}();`),
         ...pieces.flatMap((piece) => [
           `let ${prefix}at${block}_${piece} = layer${block}(${x}, ${y}, ${plus(z, piece)});`,
@@ -104,7 +101,7 @@ export function layerAccess(problem: Problem, width = 1) {
       return pieces.map((piece) => {
         // a thread may begin in the grid and end in its image
         const inGrid = piece > 0 && along[2] === "periodic" ? [`${plus("z", piece)} < ${grid[2]}`] : [];
-        const where = [`${prefix}at${blockOf(plane).block}_${piece} >= 0`, ...conditions, ...inGrid];
+        const where = [`${prefix}at${placeOf(plane).block}_${piece} >= 0`, ...conditions, ...inGrid];
         const target = `layersBefore[${elementOf(plane, piece, prefix)}]`;
         return `if (${where.join(" && ")}) { ${target} = ${value}${cellsOf(piece)}; }`;
       });

@@ -202,7 +202,7 @@ export function planeShader(
     ${writer.constants}
     ${declareLevels(zPerThread)}
     ${profiles.declarations}
-    ${hasPoints ? points.declarations : ""}
+    ${points.declarations}
     ${pass ? PAIR.map((name) => declareBuffer(name, `array<${type}>`)).join("\n") : ""}
     ${
     ENDS.flatMap((end) =>
@@ -227,7 +227,7 @@ export function planeShader(
       var cell = ORIGIN + (${plus("first", -warmUp)}) * SLICE + element;
       ${kept.map(({ name, from }) => `var ${name} = ${from};`).join("\n")}
       ${profiles.start.join("\n")}
-      ${hasPoints ? points.start : ""}
+      ${points.start}
       ${loops}
     }
   `;

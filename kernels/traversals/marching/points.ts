@@ -119,23 +119,24 @@ function placesOf(
 
 /** How a pass's shader comes to points: its list's next `entry` waits until the march makes that place. */
 export function pointAccess(
-  { zPerThread, threadsY, update, workgroups: [across, rows] }:
+  { zPerThread, threadsY, update, hasPoints, workgroups: [across, rows] }:
     & Pick<MarchShape, "zPerThread" | "threadsY">
     & {
       readonly update: Update;
+      readonly hasPoints: boolean;
       readonly workgroups: readonly [number, number, number];
     },
 ) {
   const made = madeIn(update);
   return {
     /** With what a pass is given: steps of the list before it, and the number of lists before its section's. */
-    declarations: wgsl`
+    declarations: !hasPoints ? "" : wgsl`
       struct Series { step: i32, lists: i32 }
       @group(0) @binding(2) var<uniform> series: Series;
       ${declarePoints()}
     `,
     /** Lines that find a workgroup's list. */
-    start: wgsl`
+    start: !hasPoints ? "" : wgsl`
       let list = series.lists + (i32(w.z) * ${rows} + i32(w.y)) * ${across} + i32(w.x);
       let begin = ${beginOf("list")};
       var next = ${HEAD_VECTORS} + begin;

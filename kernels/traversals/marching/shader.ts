@@ -127,7 +127,7 @@ export function marchShader(
   const starts: string[] = [];
   const wholeGrid: Problem = { ...others, stencil, boundary, grid: [whole.slices, ny, nz] };
   const layers = layerAccess(wholeGrid, zPerThread);
-  const points = pointAccess({ ...shape, update, workgroups });
+  const points = pointAccess({ ...shape, update, hasPoints, workgroups });
   const profiles = profileAccess(stencil.update, wholeGrid.grid, {
     of: update,
     width: zPerThread,
@@ -203,7 +203,7 @@ export function marchShader(
     ${twins.map((_, i) => declareTwin(`twin${i}`, type)).join("\n")}
     ${declareTime(update)}
     ${profiles.declarations}
-    ${hasPoints ? points.declarations : ""}
+    ${points.declarations}
     ${layers.declarations}
     ${isTiled ? `const ROWS = ${threadsY + 2 * rimY}; const COLUMNS = ${threadsZ + 2 * rimZ};` : ""}
     ${isTiled ? `var<workgroup> tiles: array<${tileType}, ${tileCount}>;` : ""}
@@ -223,7 +223,7 @@ export function marchShader(
       var cell = ORIGIN + ${warmUp === 0 ? start : `(${start})`} * SLICE + y * PITCH + element;
       ${declared.join("\n")}
       ${[...starts, ...profiles.start].join("\n")}
-      ${hasPoints ? points.start : ""}
+      ${points.start}
       ${loops.map(({ where, text }) => `if (${where}) {\n${text}} else {\n`).join("")}
       ${loop}
       ${"}".repeat(loops.length)}

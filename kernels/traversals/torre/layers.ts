@@ -10,6 +10,7 @@
 import { tapsIn } from "../../expression.ts";
 import {
   besideLayers,
+  blockOf,
   blocksOf,
   blockValues,
   type LayerBlock,
@@ -162,9 +163,8 @@ export function layerWriter(
   };
   /** A plane's value in a cell: its name, where it lies, and what must hold for it to be there. */
   const valueOf = (plane: number, { place: [a, b], prefix }: LayeredCell) => {
-    const block = blocks.findLastIndex(({ layer }) => layer <= plane - first);
-    const { layer, layout: { slice, pitch, plane: size } } = blocks[block]!;
-    const x = (a + b) / 2, y = (a - b) / 2, by = x * slice + y * pitch + (plane - first - layer) * size;
+    const its = blockOf(blocks, plane - first), { block, layout: { slice, pitch, plane: size } } = its;
+    const x = (a + b) / 2, y = (a - b) / 2, by = x * slice + y * pitch + its.plane * size;
     const checks = [check(0, x, block), check(1, y, block)];
     return { block, name: `${prefix}m${plane}`, index: plus(`at${block}`, by / zPerThread), checks };
   };

@@ -1,5 +1,5 @@
 import type { PartStart, Pattern } from "../../../kernels/initial_field.ts";
-import { blocksOf } from "../../../kernels/layers.ts";
+import { blockOf, blocksOf } from "../../../kernels/layers.ts";
 import { cellsOf, type Grid, type Problem } from "../../../kernels/stencils/stencil.ts";
 import type { Dispatch, GpuPlan, Parameters } from "../../../kernels/traversals/traversal.ts";
 import { linearWorkgroups } from "../../../kernels/wgsl/declare.ts";
@@ -252,14 +252,12 @@ export class GpuField implements Disposable {
     const { stencil: { update: { fields, layers = [] } }, grid } = this.problem, [even, odd] = this.#layers;
     const layer = box.plane - fields.length + layers.length;
     if (even === undefined || layer < 0 || box.plane >= fields.length) return undefined;
-    const { axis, cells, layer: first, layout } = blocksOf(this.problem).findLast((block) =>
-      block.layer <= layer
-    )!;
+    const { axis, cells, plane, layout } = blockOf(blocksOf(this.problem), layer);
     const buffer = (this.#step + steps + box.ago) % 2 === 0 ? even : odd!;
     const left = box.low[axis] < cells ? 0 : grid[axis] - layout.grid[axis];
     const low = box.low.with(axis, box.low[axis] - left) as unknown as Grid;
     const part = { layout, x: 0, array: { buffer, offset: 0, size: buffer.size } };
-    return { part, box: { ...box, plane: layer - first, low } };
+    return { part, box: { ...box, plane, low } };
   }
 
   /** Sets all fields to zero, and the time step to 0; materials stay. */
