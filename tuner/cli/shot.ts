@@ -494,10 +494,8 @@ async function shootAll(world: World, device: OpenedDevice, options: Shooting): 
     Math.min(model.grid[axis] - 1, Math.max(0, cell - before[axis]));
   const isPlane = model.dimensions === 2;
   for (const [name, at] of Object.entries<ValueAt>(materials)) {
-    await solver.write(
-      name,
-      (x, y, z) => at(inside(x, 0), isPlane ? 0 : inside(y, 1), inside(isPlane ? y : z, 2)),
-    );
+    const atCell = (x: number, y: number, z: number) => at(inside(x, 0), inside(y, 1), inside(z, 2));
+    await solver.write(name, isPlane ? (x, y) => atCell(x, 0, y) : atCell);
   }
   using attended = new AttendedRun({ quiet: options.quiet || world.rank > 0 });
   const { progress, signal } = attended;
@@ -546,8 +544,7 @@ async function shootAll(world: World, device: OpenedDevice, options: Shooting): 
   const ranks = await world.shareAll({ device: device.name, shots });
   if (world.rank > 0) return EXIT.done;
   const cellsPerSecond = left.length === 0 ? 0 : cellsOf(grid) * steps * left.length / seconds;
-  const modelCellsPerSecond = cellsPerSecond * cellsOf(model.grid) / cellsOf(grid),
-    cells = ownOf(model, model.grid);
+  const modelCellsPerSecond = cellsPerSecond * (1 - edgesPart), cells = ownOf(model, model.grid);
   const setting = { edges, edgesPart, timeStep, steps, interval, samples };
   const rates = { cellsPerSecond, modelCellsPerSecond, ranks, configuration };
   const work = `${formatPlural(steps, "step")} of ${formatDuration(timeStep * 1e9)}`;

@@ -26,12 +26,9 @@ export const readPlace = readNumbers<OwnGrid>(2, 3, "X,Y,Z or X,Z in metres");
 
 /** The lines of a file with their numbers, without empty ones, and without names of columns above all others. */
 async function linesOf(path: string, wanted: string) {
-  const lines = new TextDecoder().decode(await readFile(path)).split("\n").map((line, i) => ({
-    line: line.trim(),
-    i,
-  }));
-  const filled = lines.filter(({ line }) => line !== ""),
-    isHeader = /^["#]?[a-z_]/i.test(filled[0]?.line ?? "");
+  const lines = new TextDecoder().decode(await readFile(path)).split("\n");
+  const filled = lines.map((line, i) => ({ line: line.trim(), i })).filter(({ line }) => line !== "");
+  const isHeader = /^["#]?[a-z_]/i.test(filled[0]?.line ?? "");
   const rows = filled.slice(isHeader ? 1 : 0), refuse = refuserOf(`read ${path}`);
   return { rows: rows.length === 0 ? refuse(`${wanted} is wanted`, "none") : rows, refuse };
 }

@@ -180,11 +180,8 @@ async function readRequest(options: Values<typeof OPTIONS>, world: World) {
   const { problem: bare, profiles } = await workOf("solve", { ...options, grid });
   const points = await readPoints(options, bare), { sources, receivers } = points;
   // of a checkpoint's, it says itself
-  const counts = [
-    bare.stencil.update.sources ? sources.length || 1 : 0,
-    receivers?.places.length ?? 1,
-  ] as const;
-  const surveyed = { ...bare, survey: { sources: counts[0], receivers: counts[1] } };
+  const sending = bare.stencil.update.sources ? sources.length || 1 : 0;
+  const surveyed = { ...bare, survey: { sources: sending, receivers: receivers?.places.length ?? 1 } };
   const from = restart ? await readCheckpoint(checkpoint!, surveyed) : undefined;
   const hasPoints = sources.length > 0 || receivers !== undefined || (from?.survey[0] ?? 0) > 0;
   const problem = hasPoints ? surveyed : bare;
@@ -273,7 +270,7 @@ async function solve(
   if (await world.most(attended.signal.aborted ? 1 : 0) > 0) {
     const kept = files.length === 0
       ? "nothing is written"
-      : `wrote ${files.map(({ path }) => path).join(", ")}`;
+      : `wrote ${files.map((one) => one.path).join(", ")}`;
     if (world.rank === 0) say(`facet: stopped after step ${solver.step} of ${problem.steps}: ${kept}`);
     return attended.exitCode;
   }
@@ -452,10 +449,9 @@ export function renderSolve(solved: Solved): Line[] {
   const off = formatPercent(Math.abs(predictedStepNs / stepNs - 1));
   return [
     ...(left === undefined ? [] : [
-      `Rank 0 computes alone, in ${formatDuration(left.aloneNs)} a step: ${
-        formatPlural(left.ranks, "rank")
-      } ` +
-      `would take ${formatDuration(left.stepNs)} (--decompose has all compute)`,
+      `Rank 0 computes alone, in ${formatDuration(left.aloneNs)} a step: ` +
+      formatPlural(left.ranks, "rank") +
+      ` would take ${formatDuration(left.stepNs)} (--decompose has all compute)`,
     ]),
     describeWork(problem),
     `${formatPlural(runs.length, "rank")}: ${devices.join(", ")}`,

@@ -54,11 +54,8 @@ export function beginning(kind: "field" | "material", help: string) {
       const stencil = chosenStencil(earlier), isField = kind === "field";
       const names = isField ? wholeFields(stencil.update) : materialsOf(stencil);
       if (!names.includes(name)) {
-        refuse(
-          names.length === 0
-            ? `no ${kind}: ${stencil.name} has none`
-            : `${value} with one of ${names.join(", ")}`,
-        );
+        const such = `${value} with one of ${names.join(", ")}`;
+        refuse(names.length === 0 ? `no ${kind}: ${stencil.name} has none` : such);
       }
       if (past && !(isField && readsPrevious(stencil.update))) {
         refuse(`${value} without @-1: no step reads it`);
@@ -80,9 +77,8 @@ export async function readBeginnings(
   const { stencil, stencil: { update } } = problem, grid = ownOf(stencil, problem.grid);
   // a line lies along the last axis
   const axes = stencil.dimensions === 1 ? ["", "", "x"] : ["x", "y", "z"].slice(0, grid.length);
-  const twice = given.find(({ name, ago }, i) =>
-    given.findIndex((one) => one.name === name && one.ago === ago) < i
-  );
+  const isSame = (a: Beginning, b: Beginning) => a.name === b.name && a.ago === b.ago;
+  const twice = given.find((one, i) => given.findIndex((other) => isSame(one, other)) < i);
   if (twice) {
     throw new RequestError(`Cannot begin: ${twice.name} can only begin once: found ${twice.text} as well`);
   }
@@ -238,11 +234,8 @@ export function fieldsOutput(help: string, ends: readonly string[]) {
 export function stepsBetween(steps: number, every = Infinity): number[] {
   const count = every === Infinity ? 0 : Math.ceil(steps / every);
   if (count > MOST_FILES) {
-    throw wrongValue(
-      "every",
-      `at least ${Math.ceil(steps / MOST_FILES)}, for ${MOST_FILES} files`,
-      `${every}`,
-    );
+    const wanted = `at least ${Math.ceil(steps / MOST_FILES)}, for ${MOST_FILES} files`;
+    throw wrongValue("every", wanted, `${every}`);
   }
   return Array.from({ length: count }, (_, i) => i * every);
 }
@@ -297,10 +290,8 @@ export async function writeFields(
     const all = files.filter(({ path }) => path.startsWith(start) && path.endsWith(".vti"));
     if (series === undefined || all.length < 2) continue;
     if (isFirst) {
-      await writeBytes(
-        series,
-        new TextEncoder().encode(pvdText(all.map(({ path, time }) => [time!, basename(path)]))),
-      );
+      const text = pvdText(all.map(({ path, time }) => [time!, basename(path)]));
+      await writeBytes(series, new TextEncoder().encode(text));
     }
     if (!files.some(({ path }) => path === series)) files.push({ path: series });
   }

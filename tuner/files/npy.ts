@@ -50,10 +50,7 @@ export function readNpy(bytes: Uint8Array<ArrayBuffer>, path: string): FileArray
     const such = "f4, f8, or integers of up to 4 bytes,";
     return refuse(`real numbers, ${such} are wanted (in NumPy: array.astype('<f4'))`, type);
   }
-  const shape = (after("shape", /\(([\d, ]*)\)/).match(/\d+/g) ?? []).map(
-      Number,
-    ),
-    count = productOf(shape);
+  const shape = (after("shape", /\(([\d, ]*)\)/).match(/\d+/g) ?? []).map(Number), count = productOf(shape);
   const wanted = Number(kind![1]) * count, found = Math.max(0, bytes.length - end);
   if (found !== wanted) refuse(`${wanted} bytes of values are wanted, ${shape.join("x")}`, `${found}`);
   const valuesAt = bytes.byteOffset + end;

@@ -31,10 +31,8 @@ export function readSegy(bytes: Uint8Array<ArrayBuffer>, path: string): FileArra
   const first = FILE + TEXT * Math.max(0, view.getInt16(3505 - 1)),
     traces = (bytes.length - first) / (TRACE + length);
   if (samples === 0 || traces < 1 || !Number.isInteger(traces)) {
-    refuse(
-      `whole traces of ${samples} samples are wanted`,
-      `${bytes.length} bytes, ${traces.toFixed(3)} traces`,
-    );
+    const found = `${bytes.length} bytes, ${traces.toFixed(3)} traces`;
+    refuse(`whole traces of ${samples} samples are wanted`, found);
   }
   const values = new Float32Array(traces * samples), lines: number[] = [];
   for (let trace = 0, at = first; trace < traces; trace++, at += TRACE + length) {
@@ -45,10 +43,9 @@ export function readSegy(bytes: Uint8Array<ArrayBuffer>, path: string): FileArra
     values.set(code === 1 ? ibmIn(place, samples) : numbersIn(place, type, samples, false), trace * samples);
   }
   const row = lines.findIndex((line) => line !== lines[0]);
-  const isVolume = row > 1 && traces % row === 0 && traces > row &&
-    lines.every((line, i) =>
-      line === lines[i - i % row] && (i % row > 0 || i === 0 || line !== lines[i - 1])
-    );
+  const isRow = (line: number, i: number): boolean =>
+    line === lines[i - i % row] && (i % row > 0 || i === 0 || line !== lines[i - 1]);
+  const isVolume = row > 1 && traces % row === 0 && traces > row && lines.every(isRow);
   const shape = isVolume ? [traces / row, row, samples] : [traces, samples];
   return { shape, values, converted: code === 5 ? undefined : name };
 }
