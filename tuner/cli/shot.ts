@@ -270,10 +270,8 @@ async function readRequest(options: Values) {
     places.map((at) => {
       if (at.length !== dimensions) throw wrongValue(name, `${axes} in metres`, `${at}`);
       const isOutside = at.some((x, axis) => x < low[axis]! - slack || x > high[axis]! + slack);
-      const wanted = `places from ${low} to ${high} m, where the outermost cells${
-        isFree ? " and the surface" : ""
-      } are`;
-      if (isOutside) throw wrongValue(name, wanted, `${at}`);
+      const ends = `the outermost cells${isFree ? " and the surface" : ""}`;
+      if (isOutside) throw wrongValue(name, `places from ${low} to ${high} m, where ${ends} are`, `${at}`);
       if (isFree && options.stencil === "acoustic" && at.at(-1) === 0) {
         throw wrongValue(name, "places below a free surface, on which p is 0", `${at}`);
       }

@@ -89,11 +89,7 @@ export const RANK_OPTIONS = {
 export const OPTIONS = {
   ...RANK_OPTIONS,
   decompose: parts("parts along x, y, z, one for each rank (default: those predicted to be fastest)"),
-  exchangeEvery: count(
-    "steps between two exchanges (default: as many as are predicted to be fastest)",
-    1,
-    10_000,
-  ),
+  exchangeEvery: count("steps between two exchanges (default: those predicted to be fastest)", 1, 10_000),
   seed: { ...count("whole number that selects the initial values", 0, 2 ** 32 - 1), default: "1" },
   verify: {
     help: "compare with what one rank computes alone, slice by slice",
@@ -121,13 +117,8 @@ export const OPTIONS = {
     read: number("a number above 0", (value) => value > 0),
     default: "1",
   },
-  checkpoint: output(
-    "where to write the state, whole or not at all: at the end, and with --every in between",
-  ),
-  every: count(
-    "steps between two checkpoints, and two files of --out and --picture, with the step's number",
-    1,
-  ),
+  checkpoint: output("where to write the state, whole or not at all: at the end, and by --every"),
+  every: count("steps between checkpoints, and files of --out and --picture, with the step's number", 1),
   until: {
     value: "change<NUMBER",
     help: "end where no value of any field has changed by more in a step, looked at every 100 steps",

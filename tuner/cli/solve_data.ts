@@ -165,9 +165,8 @@ export async function readPoints(
     if (odd) throw wrongValue(option, `places of ${axes} numbers, in cells`, odd.join(","));
   };
   check("source", source.map(({ at }) => at));
-  const sources = await Promise.all(
-    source.map(async (one) => ({ ...one, signature: await readSignature(one.path) })),
-  );
+  const signed = async (one: SourceWish) => ({ ...one, signature: await readSignature(one.path) });
+  const sources = await Promise.all(source.map(signed));
   if (receivers === undefined) return { sources };
   const places = await readPlaces(receivers.path);
   check("receivers", places);

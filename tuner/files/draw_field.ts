@@ -15,11 +15,9 @@ export interface DrawFieldOptions {
 export const WIDEST = 760, HIGHEST = 560;
 
 /** From dark blue at 0 over green to yellow at 1, ever brighter: some colours of the map viridis. */
-const SEQUENCE: readonly Colour[] = [[68, 1, 84], [59, 82, 139], [33, 145, 140], [94, 201, 98], [
-  253,
-  231,
-  37,
-]];
+const SEQUENCE: readonly Colour[] = [
+  ...[[68, 1, 84], [59, 82, 139], [33, 145, 140], [94, 201, 98], [253, 231, 37]] as const,
+];
 
 /**
  * Draws a field as PNG, with axes and a colour bar: its first axis to the right, the second upwards; of three axes the

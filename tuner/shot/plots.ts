@@ -29,11 +29,7 @@ export async function drawGather(
   return await drawPlot({
     title,
     across: acrossOf(receivers),
-    down: {
-      label: "time (s)",
-      from: -interval / 2,
-      to: (samples - 0.5) * interval,
-    },
+    down: { label: "time (s)", from: -interval / 2, to: (samples - 0.5) * interval },
     size: [Math.min(WIDEST, Math.max(WIDEST / 2, TRACE_WIDTH * traces.length)), HIGHEST],
     colourAt: (right, down) => seismic(valueAt(right, down) / clip, 255),
     bar: barOf(
