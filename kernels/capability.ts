@@ -20,7 +20,15 @@ import {
 import { remembered } from "./remembered.ts";
 import { isKept } from "./partial_sums.ts";
 import { strayTaps } from "./partial_sums.ts";
-import { expressionsOf, reachOf, readsPrevious, readsSignal, tapsOf, type Update } from "./update.ts";
+import {
+  expressionsOf,
+  isMirrored,
+  reachOf,
+  readsPrevious,
+  readsSignal,
+  tapsOf,
+  type Update,
+} from "./update.ts";
 
 /** What a problem may need beyond one field that each step makes of the step before; in the order of refusals. */
 export const NEEDS = [
@@ -230,4 +238,14 @@ export function refusalOf(
 /** A refusal of parameters. */
 export function wrongParameters(message: string): Refusal {
   return { kind: "parameters", message };
+}
+
+/** Refuses insulated ends for an equation that is unlike its mirror image there; undefined where it is like it. */
+export function refuseUnlike(problem: Problem): Refusal | undefined {
+  const along = alongAxes(problem.boundary), { stencil: { update } } = problem;
+  if (([0, 1, 2] as const).every((axis) => along[axis] !== "insulated" || isMirrored(update, axis))) {
+    return undefined;
+  }
+  const message = "a torre computes beyond insulated ends, and the equation is not its own mirror image";
+  return { kind: "boundary", message: `the boundary is ${ownBoundary(problem)}: ${message}` };
 }

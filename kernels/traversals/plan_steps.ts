@@ -115,7 +115,7 @@ export function planSteps(
     storage: {
       layout,
       ...(isCut && { sections }),
-      scratch: featureBuffers(problem, { layered: layout.layered ? problem : undefined }),
+      scratch: featureBuffers(problem, atPoints !== undefined, layout.layered ? problem : undefined),
     },
     shaders,
     pads: bothPads.finish(),

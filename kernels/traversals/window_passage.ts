@@ -54,7 +54,7 @@ export function planPassage(
   const held = sections.map(({ layout, x }) => ({ layout, own: [x, x + layout.grid[0]] as const }));
   return {
     label,
-    storage: { layout, sections, scratch: featureBuffers(problem) },
+    storage: { layout, sections, scratch: featureBuffers(problem, atPoints !== undefined) },
     passageSteps: needs.steps,
     shaders,
     ...(atPoints !== undefined && { points: pointPlan(held, atPoints, { bySlice: true }) }),

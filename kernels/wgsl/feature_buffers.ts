@@ -12,18 +12,9 @@ import { profileBuffers } from "./profiles.ts";
 /**
  * What a plan of a problem stores beside its levels.
  *
- * @param layered the problem whose layers it keeps in blocks; `hasSeries`: its shaders read what is added, a row a step
+ * @param hasSeries whether its shaders read what is added, a row a step; `layered`: the problem whose layers it keeps in blocks
  */
-export function featureBuffers(
-  problem: Problem,
-  { layered, hasSeries = problem.survey !== undefined }: {
-    readonly layered?: Problem | undefined;
-    readonly hasSeries?: boolean;
-  } = {},
-): Scratch[] {
-  return [
-    ...profileBuffers(problem),
-    ...hasSeries ? POINT_BUFFERS : [],
-    ...layered ? layerBuffers(layered) : [],
-  ];
+export function featureBuffers(problem: Problem, hasSeries: boolean, layered?: Problem): Scratch[] {
+  const ofLayers = layered === undefined ? [] : layerBuffers(layered);
+  return [...profileBuffers(problem), ...hasSeries ? POINT_BUFFERS : [], ...ofLayers];
 }

@@ -6,9 +6,9 @@
  */
 import type { Layout } from "../layout.ts";
 import { planesOf, stepReach } from "../update.ts";
-import { alongAxes, type Problem } from "../stencils/stencil.ts";
+import { alongAxes, type Boundary, type Problem } from "../stencils/stencil.ts";
 import { declareBuffer, type Shader, shaderOf } from "./shader.ts";
-import { declareLayout, declareLevels, LINEAR_THREADS, linearWorkgroups, times } from "./declare.ts";
+import { declareLayout, declareLevels, LINEAR_THREADS, linearWorkgroups, plus, times } from "./declare.ts";
 import { wgsl } from "./template.ts";
 
 /** Widths of the pads to renew along x, y, z: the reach of a step where the pads are images of the grid. */
@@ -106,4 +106,12 @@ export function declareWrap(problem: Problem, layout: Layout, array = "now"): Sh
     }
   `;
   return shaderOf("wrap pads", code);
+}
+
+/** Text of the cell that one of an axis of n cells, `beyond` more on either side, is an image of. */
+export function imageText(name: string, n: number, beyond: number, boundary: Boundary): string {
+  if (boundary === "zero") return name;
+  const period = boundary === "periodic" ? n : Math.max(1, 2 * (n - 1));
+  const folded = `(${plus(name, Math.ceil(beyond / period) * period - beyond)}) % ${period}`;
+  return plus(boundary === "periodic" ? folded : `min(${folded}, ${period} - ${folded}) % ${n}`, beyond);
 }

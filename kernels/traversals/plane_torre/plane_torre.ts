@@ -22,12 +22,11 @@
  *
  * @module
  */
-import { ALONE_IN_A_TILE, capabilities, wrongParameters } from "../../capability.ts";
+import { ALONE_IN_A_TILE, capabilities, refuseUnlike, wrongParameters } from "../../capability.ts";
 import { isAllZero } from "../../stencils/stencil.ts";
 import { operationsOf } from "../../update.ts";
 import { asPlane, PLANE_PARAMETERS, type PlaneParameters, type PlaneShape, planeShape } from "./shape.ts";
 import { imagesShader, planeTorreShader } from "./shader.ts";
-import { refuseUnlike } from "../images.ts";
 import { rowsOfWaves, scheduleTorres, stageCount, usableBands } from "../waves.ts";
 import { leanOf, placesIn } from "../tiles.ts";
 import type { Dispatch, Traversal } from "../traversal.ts";

@@ -8,7 +8,7 @@ import { expressionsOf } from "../../update.ts";
 import { declareLayout, declareLevels, LINEAR_THREADS, linearWorkgroups, plus } from "../../wgsl/declare.ts";
 import { wgsl } from "../../wgsl/template.ts";
 import { updateWriter } from "../../wgsl/write_update.ts";
-import { imageText } from "../images.ts";
+import { imageText } from "../../wgsl/wrap_pads.ts";
 import { MAX_BANDS } from "../waves.ts";
 import type { PlaneParameters, PlaneShape } from "./shape.ts";
 import type { Place } from "../tiles.ts";

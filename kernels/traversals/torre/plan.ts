@@ -59,7 +59,7 @@ export function planTorres(given: Problem, parameters: TorreParameters, limits?:
       layout,
       ...((isCut || isWindow) && { sections }),
       scratch: [
-        ...featureBuffers(problem, { layered: layers && given, hasSeries }),
+        ...featureBuffers(problem, hasSeries, layers && given),
         ...packing ? [packing.scratch] : [],
       ],
     },

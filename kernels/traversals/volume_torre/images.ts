@@ -9,7 +9,7 @@ import { alongAxes, type Grid, type Problem } from "../../stencils/stencil.ts";
 import { LINEAR_THREADS, linearWorkgroups } from "../../wgsl/declare.ts";
 import { declareTwin, shaderOf } from "../../wgsl/shader.ts";
 import { wgsl } from "../../wgsl/template.ts";
-import { imageText } from "../images.ts";
+import { imageText } from "../../wgsl/wrap_pads.ts";
 import { upTo, type VolumeExtent, type VolumePiece } from "./lattice.ts";
 import { declareCells, declareTable } from "./order.ts";
 

@@ -114,10 +114,9 @@ export function tilePoints(
 ): NonNullable<GpuPlan["points"]> {
   return {
     tabulate: (points) => tabulateTiles(lattice, points),
-    sample: (
-      { groups: [group] },
-      start,
-    ) => [{ ...overGroup(shader, group!, []), flipped: start % 2 === 1, others }],
+    sample({ groups: [group] }, start) {
+      return [{ ...overGroup(shader, group!, []), flipped: start % 2 === 1, others }];
+    },
   };
 }
 
@@ -132,10 +131,9 @@ export function sampleShader(
 ): Shader {
   const hasMaterials = update.materials.length > 0;
   const { origin, slice, pitch } = materialLayout({ layout, update });
-  const others = parts.slice(1).flatMap((
-    _,
-    i,
-  ) => [declareTwin(`now${i + 1}`, "f32"), declareTwin(`before${i + 1}`, "f32")]);
+  const others = parts.slice(1).flatMap((_, i) =>
+    [`now${i + 1}`, `before${i + 1}`].map((level) => declareTwin(level, "f32"))
+  );
   const materials = update.materials.map((_, i) =>
     `case ${i + 1}: { value = ${
       materialElement(layout, update, { kind: "tap", plane: i + 1, ago: 0, offset: [0, 0, 0] }, "at")

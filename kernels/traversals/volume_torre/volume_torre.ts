@@ -27,6 +27,7 @@ import {
   AMONG_ZEROS,
   capabilities,
   type Limitation,
+  refuseUnlike,
   wrongParameters,
 } from "../../capability.ts";
 import { operationsOf } from "../../update.ts";
@@ -36,7 +37,6 @@ import { wgsl } from "../../wgsl/template.ts";
 import { declareBuffer, type Shader, shaderOf } from "../../wgsl/shader.ts";
 import { seriesAccess } from "../../wgsl/points.ts";
 import { featureBuffers } from "../../wgsl/feature_buffers.ts";
-import { refuseUnlike } from "../images.ts";
 import { stepwiseLayout } from "../step_shader.ts";
 import type { Dispatch, ParametersOf, Traversal } from "../traversal.ts";
 import { exceededLimit } from "../workgroup_limits.ts";
@@ -240,9 +240,8 @@ export const volumeTorre: Traversal = {
       { piece, extent, beyond, wide, round } = shapeOf(problem, parameters);
     const { parts, places: bands, farsh } = memoryOf(problem, parameters, limits);
     const { stencil: { update } } = problem, layout = stepwiseLayout(problem);
-    const { slope, width } = piece,
-      table = tableOf(piece),
-      materials = materialLayout({ layout, update }).length;
+    const { slope, width } = piece, table = tableOf(piece);
+    const materials = materialLayout({ layout, update }).length;
     const cut = sectionsOf(layout, { span: 1 }, limits), sections = cut.length === 1 ? undefined : cut;
     const others = parts.slice(1).map((_, i) => i + 1);
     const { hasSignal, hasSeries } = seriesAccess(problem);
@@ -262,7 +261,7 @@ export const volumeTorre: Traversal = {
           ...(update.materials.length > 0
             ? [{ name: "materials", length: materials, lives: "field" as const }]
             : []),
-          ...featureBuffers(problem, { hasSeries }),
+          ...featureBuffers(problem, hasSeries),
         ],
         order: volumeOrder(piece, extent, { layout, sections, update, parts, beyond }),
         ...(sections && { sections }),
@@ -286,9 +285,7 @@ export const volumeTorre: Traversal = {
           for (const all of scheduleVolume(piece, extent, { nt, bands, steps: count })) {
             for (const [shader, tiers] of rounds.entries()) {
               const rows = all.filter(({ height }) => rounds.find((one) => height % one === 0) === tiers);
-              const uniforms = rows.flatMap((
-                { stage, place, step, height },
-              ) => [stage, place, begin + step, height]);
+              const uniforms = rows.flatMap((row) => [row.stage, row.place, begin + row.step, row.height]);
               const workgroups = [extent.across[0] * extent.thirds, rows.length, 1] as const;
               if (rows.length > 0) list.push({ ...ofRun, shader, workgroups, uniforms });
             }
@@ -321,7 +318,7 @@ function memoryOf(problem: Problem, parameters: VolumeParameters, limits?: Secti
   const { along, across: [ny, nz], length } = extent, row = ny * nz * piece.cells * piece.threads;
   const most = Math.min(along, Math.floor(bytes / (4 * row))), count = Math.ceil(along / most);
   const others = Math.min(1, update.materials.length) +
-    featureBuffers(problem, seriesAccess(problem)).length;
+    featureBuffers(problem, seriesAccess(problem).hasSeries).length;
   const left = MOST_BUFFERS - others - 2 * count;
   const parts = left < 1 ? [length] : upTo(count).map((i) => Math.min(most, along - i * most) * row);
   const { places } = pace(piece, extent, { ...parameters, steps: run });
