@@ -125,7 +125,7 @@ export async function bundle(
     platform: "neutral",
     target: TARGET,
     mainFields: ["module", "main"],
-    external: ["node:*"],
+    external: ["node:*", "*.webp"],
     plugins: [npm],
     absWorkingDir: ROOT,
     outdir: folder,

@@ -28,13 +28,12 @@ const TYPES: Readonly<Record<string, string>> = {
 /** Files that are copied, and modules that are made. */
 const FILES = {
   "index.html": "page/index.html",
-  "page.css": "page/page.css",
   "scenes.webp": "docs/scenes.webp",
   "page.jpg": "docs/page.jpg",
   "equations.txt": "docs/equations.md",
   "readme.txt": "README.md",
 };
-const MODULES = ["page/app.ts", "page/words.ts", "tuner/devices/cpu/wasm_worker.ts"];
+const MODULES = ["page/app.ts", "page/page.css", "page/words.ts", "tuner/devices/cpu/wasm_worker.ts"];
 
 async function build(folder: string): Promise<void> {
   await Deno.mkdir(folder, { recursive: true });
