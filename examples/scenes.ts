@@ -11,7 +11,7 @@ import * as equations from "./scene_equations.ts";
 /** A place in thousandths of the picture's height (down) and width (across). */
 export type Place = readonly [down: number, across: number];
 
-/** A value by place, from 0 to 1 down and across, in a picture of so many cells down and across. */
+/** A value by place: from 0 to 1 down and across, and the cells of the picture down and across. */
 export type Preset = (down: number, across: number, size: readonly [rows: number, columns: number]) => number;
 
 /** An equation to watch. */

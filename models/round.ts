@@ -100,7 +100,7 @@ export function hasRisen(
   return (ofLongest?.stepNs ?? Infinity) > RISEN * (fastestOf(tried)?.stepNs ?? Infinity);
 }
 
-/** Time of a cell update in rounds of R steps, or of so many, between those that were measured. */
+/** Time of a cell update in rounds of a number of steps, interpolated between the rounds that were measured. */
 export function updateNs(
   { updates, shapes }: Pick<PartCosts, "updates" | "shapes">,
   { exchangeEvery, parts }: Pick<RankPlan, "exchangeEvery" | "parts">,

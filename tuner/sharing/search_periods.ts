@@ -35,7 +35,7 @@ export interface SharingOptions {
 
 /** Measurements of an R at most. */
 export const ITERATIONS = 5;
-/** The search ends after so many R without a share. */
+/** Values of R in a row that no share can be found for, after which the search ends. */
 const ZEROS = 2;
 /** How long the host waits for a mapping: Deno polls the device every 10 ms. */
 const WAIT_NS = 10e6;

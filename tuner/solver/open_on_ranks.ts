@@ -133,7 +133,7 @@ export async function openDeviceOf(
   }
 }
 
-/** The same configuration for a part of so many slices: each device has as large a part of it. */
+/** The same configuration for a part with this number of slices: each device has as large a share of it as before. */
 export function scaledTo(configuration: Configuration, slices: number): Configuration {
   const scaled = withinCores(configuration), { share, share: { cpuSlices: cpu, gpuSlices: gpu } } = scaled;
   const cpuSlices = Math.round(slices * cpu / (cpu + gpu));
