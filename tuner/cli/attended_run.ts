@@ -28,8 +28,17 @@ export class AttendedRun implements Disposable {
   );
   #interruptedMs = Infinity;
 
-  /** @param options `quiet`: shows nothing; `budget`: what the bar fills up with, instead of what each stage has done */
-  constructor(private readonly options: { readonly quiet: boolean; readonly budget?: Budget | undefined }) {
+  /**
+   * @param options `quiet`: shows nothing; `budget`: what the bar fills up with, instead of what each stage has done;
+   * `isRank`: SIGTERM is how mpirun ends the others when a rank has died, which that rank's line says
+   */
+  constructor(
+    private readonly options: {
+      readonly quiet: boolean;
+      readonly budget?: Budget | undefined;
+      readonly isRank?: boolean;
+    },
+  ) {
     this.progress = progressOnStderr(options);
     for (const [signal, handler] of this.#handlers) Deno.addSignalListener(signal, handler);
   }
@@ -53,7 +62,10 @@ export class AttendedRun implements Disposable {
       this.exitCode = exitCode;
       this.#stop.abort();
       this.progress.clear();
-      if (!this.options.quiet) say("facet: stopping after what is under way; once more stops at once");
+      const isSaid = this.options.isRank && exitCode === EXIT.terminated;
+      if (!this.options.quiet && !isSaid) {
+        say("facet: stopping after what is under way; once more stops at once");
+      }
     } else if (performance.now() - this.#interruptedMs > ONE_MS) {
       Deno.exit(exitCode);
     }

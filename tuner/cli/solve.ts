@@ -255,7 +255,7 @@ async function solve(
   else await solver.initialise(hasFields ? "zero" : fresh.kind, fresh.seed);
   await begin(solver, begun);
   if (from === undefined) await addPoints(solver, points);
-  using attended = new AttendedRun({ quiet: options.quiet || world.rank > 0 });
+  using attended = new AttendedRun({ quiet: options.quiet || world.rank > 0, isRank: world.size > 1 });
   const piece = Math.min(64, plan.plan.exchangeEvery), files: WrittenFile[] = [];
   const run = await runAll(solver, { ...options, start, piece, files, attended });
   if (await world.most(attended.signal.aborted ? 1 : 0) > 0) {
