@@ -44,15 +44,23 @@ testUnderMpi("a wrong request is said once, whatever the number of ranks", async
   assertStringIncludes(stderr, "wanted as many parts as there are ranks: found 3x1x1 for 2 ranks");
 });
 
+const FORMULA = ["--stencil", "heat", "--grid", "8x4x4", "--no-gpu", "--cpu-workers", "1", "--initial"];
+
 for (
   const [wrong, args, message] of [
     ["profile", ["solve", "--profile", "none.json"], "Cannot read none.json: there is no such file"],
     ["GPU", ["solve", "--gpu", "no such"], 'Cannot take GPU "no such"'],
     ["checkpoint", ["solve", "--checkpoint", "none/state"], "Cannot write none/state: there is no folder"],
     ["drawing", ["scaling", "--out", "tests"], "Cannot write tests: it is a folder"],
+    // in the cells of one rank alone
+    [
+      "formula",
+      ["solve", ...FORMULA, "F=1/floor(4*x)", "--decompose", "2x1x1"],
+      "Cannot write F: numbers that f32 can hold are wanted: found Infinity at (0, 0, 0)",
+    ],
   ] as const
 ) {
-  const ignore = !THOROUGH && wrong !== "GPU" && wrong !== "drawing";
+  const ignore = !THOROUGH && !["GPU", "drawing", "formula"].includes(wrong);
   testUnderMpi(`a ${wrong} that cannot be used is said once, before any work`, async (launcher) => {
     const { code, stderr } = await mpirun(launcher, 2, [...solveFlags().slice(0, -1), ...args]);
     assertEquals([code, stderr.match(/^facet: .*$/gm)?.length], [2, 1], stderr);

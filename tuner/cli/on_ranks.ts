@@ -77,7 +77,7 @@ export async function onRanks<const S extends Options, T extends RankWishes>(
       const { check, values } = asked;
       if (values.rankTimeout !== undefined) patience.limitMs = 1000 * values.rankTimeout;
       await together(world, async () => world.rank === 0 ? await check?.() : undefined, 1);
-      using device = await together(world, () => openRankDevice(world, values).catch(failed));
+      using device = await together(world, () => openRankDevice(world, values));
       const { place, note } = device, places = await world.shareAll(place);
       const { length } = places.filter((other) => other === place);
       const shared = length > 1 && `${device.name} (one GPU, which ${length} ranks share and use by turns)`;
@@ -109,12 +109,15 @@ class Refused extends Error {
 }
 
 /**
- * Does something on every rank before the work; all throw unless it succeeds on all and they agree.
+ * Does something on every rank before its steps; all throw unless it succeeds on all and they agree.
  *
  * @param ranks how many of them count, where the others cannot know whether it succeeds
  */
-async function together<T>(world: World, act: () => Promise<T>, ranks = world.size): Promise<T> {
-  const own = await act().then((value) => ({ value }), (error) => ({ fault: reportError(error) }));
+export async function together<T>(world: World, act: () => Promise<T>, ranks = world.size): Promise<T> {
+  const own = await act().catch(failed).then(
+    (value) => ({ value }),
+    (error) => ({ fault: reportError(error) }),
+  );
   const { value, fault } = own as { value?: T & { request?: Request }; fault?: Asked["fault"] };
   const all = await world.shareAll({ fault, request: { version: VERSION, ...value?.request } });
   const refusal = judge(all.slice(0, ranks));

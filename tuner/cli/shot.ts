@@ -228,7 +228,7 @@ export const run = (args: string[]): Promise<number> =>
     about:
       "Sends a wave into a velocity model and records it. Under mpirun each rank takes some of the shots.",
     options: OPTIONS,
-    read: (options) => readRequest(options).catch(refused),
+    read: readRequest,
     work: shootAll,
   });
 
@@ -354,11 +354,6 @@ async function readRequest(options: Values) {
       profiles,
     },
   };
-}
-
-/** An equation that cannot be made is a request that is wrong. */
-function refused(error: unknown): never {
-  throw error instanceof RangeError ? new RequestError(error.message, { cause: error }) : error;
 }
 
 /** When traces are sampled; SEG-Y has whole microseconds. `odd`: what may be the reason why they cannot be. */

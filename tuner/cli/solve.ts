@@ -31,7 +31,7 @@ import type { FieldSolver } from "../solver/field_solver.ts";
 import { verifyRanks } from "../ranks/verify_ranks.ts";
 import type { World } from "../devices/world.ts";
 import { AttendedRun } from "./attended_run.ts";
-import { onRanks, type Request } from "./on_ranks.ts";
+import { onRanks, type Request, together } from "./on_ranks.ts";
 import {
   COMMON,
   count,
@@ -253,8 +253,11 @@ async function solve(
   const start = from !== undefined ? from.start : hasFields || begun.length > 0 ? undefined : fresh;
   if (from !== undefined) await restoreCheckpoint(solver, options.checkpoint!, from);
   else await solver.initialise(hasFields ? "zero" : fresh.kind, fresh.seed);
-  await begin(solver, begun);
-  if (from === undefined) await addPoints(solver, points);
+  await together(world, async () => {
+    await begin(solver, begun);
+    if (from === undefined) await addPoints(solver, points);
+    await solver.run(0); // which looks whether all of it fits
+  });
   using attended = new AttendedRun({ quiet: options.quiet || world.rank > 0, isRank: world.size > 1 });
   const piece = Math.min(64, plan.plan.exchangeEvery), files: WrittenFile[] = [];
   const run = await runAll(solver, { ...options, start, piece, files, attended });

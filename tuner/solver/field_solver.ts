@@ -149,7 +149,18 @@ export class FieldSolver implements Solver {
   }
 
   async write(name: string, values: CellValues, options: CellsOptions = {}): Promise<void> {
-    await this.#next(`write ${name}`, this.#writer(name, checked(this.#problem, name, values), options));
+    const write = this.#writer(name, checked(this.#problem, name, values), options);
+    await this.#next(`write ${name}`, () => this.#agree(write));
+  }
+
+  /** Does what a rank may refuse for its own cells: then all ranks refuse it. */
+  async #agree(act: () => Promise<void>): Promise<void> {
+    const own = await act().then(() => null, (error) => {
+      if (error instanceof RequestError) return error.message;
+      throw error;
+    });
+    const refusal = (await this.#field.world.shareAll(own)).find((one) => one !== null);
+    if (refusal) throw new RequestError(refusal);
   }
 
   /** Checks what is to be written, and returns what writes it. */
@@ -380,9 +391,10 @@ export class FieldSolver implements Solver {
       // the caller may have written into its buffers, and knows nothing of periodic images
       if (isBorrowed && !isAllZero(boundary)) await this.#field.onGpu?.renewPads();
       if (!this.#isFit && this.#problem.stencil.misfit) {
-        const all = await this.#field.world.shareAll(await misfitIn(this.#held) ?? null);
-        const wrong = all.find((one) => one !== null);
-        if (wrong !== undefined) throw new RequestError(`Cannot run: ${wrong}`);
+        await this.#agree(async () => {
+          const wrong = await misfitIn(this.#held);
+          if (wrong) throw new RequestError(`Cannot run: ${wrong}`);
+        });
       }
       this.#isFit = true;
       await this.#announce();
