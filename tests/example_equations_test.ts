@@ -24,6 +24,7 @@ import { createSolver } from "../tuner/solver/create_solver.ts";
 import { testOnGpu } from "./test_on_gpu.ts";
 import { THOROUGH } from "./thorough.ts";
 import "./own_thread.ts";
+import { SMALL_TORRE } from "./kernels/small_torre.ts";
 
 /** A field in f64: a value for every cell of the grid, and beyond it what the boundary says. */
 type At = (x: number, y: number, z: number) => number;
@@ -195,16 +196,7 @@ async function assertSolves(
 const ON_GPU: readonly (readonly [string, Parameters])[] = [
   ["stepwise", { threadsZ: 4, threadsY: 2, threadsX: 1 }],
   ["marching", { zPerThread: 2, threadsZ: 4, threadsY: 2, pieces: 1, tile: 0, ahead: 0 }],
-  ["diamond-torre", {
-    dts: 1,
-    nt: 2,
-    bands: 1,
-    zPerThread: 1,
-    threads: 9,
-    chunk: 2,
-    unroll: 1,
-    loads: "tier start",
-  }],
+  ["diamond-torre", { ...SMALL_TORRE, nt: 2, threads: 9, unroll: 1 }],
 ];
 
 const ON_CPU: readonly (readonly [string, Parameters])[] = [

@@ -16,6 +16,7 @@ import { samplesOf } from "../../tuner/profile/samples.ts";
 import { problemOf } from "../../tuner/profile/profile_problem.ts";
 import { shippedEntries } from "../../tuner/profile/shipped.ts";
 import { PROFILE } from "../profile/sample_profile.ts";
+import { SMALL_TORRE } from "../kernels/small_torre.ts";
 
 const { gpu, cpu } = PROFILE.device;
 
@@ -42,16 +43,7 @@ Deno.test("in software a march has few pieces and no tiles: cores are few, and b
 Deno.test("in software, vectors are short, few workgroups are enough, and nothing spills", () => {
   const software = deviceModelOf({ gpu: { ...gpu!, isFallback: true }, cpu: { ...cpu, cores: 2 } }, 1e10);
   const problem = { stencil: wave(2), grid: [48, 48, 64], boundary: "zero", steps: 24 } as const;
-  const parameters = {
-    dts: 2,
-    nt: 8,
-    bands: 1,
-    zPerThread: 4,
-    threads: 16,
-    chunk: 4,
-    unroll: 1,
-    loads: "tier start",
-  };
+  const parameters = { ...SMALL_TORRE, dts: 2, zPerThread: 4, threads: 16, chunk: 4, unroll: 1 };
   const torre = { ...diamondTorre.demand(problem, parameters), registers: { plain: 600 } };
   const rate = (threadsPerWorkgroup: number, device = software): number =>
     predictRate({ ...torre, threadsPerWorkgroup }, device, { cells: 1e6 });
@@ -91,6 +83,7 @@ Deno.test("an H200 has an H100's multiprocessors: faster memory helps what moves
     return h200! / h100!;
   };
   const torre = {
+    ...SMALL_TORRE,
     dts: 5,
     nt: 48,
     bands: 2,
@@ -98,7 +91,6 @@ Deno.test("an H200 has an H100's multiprocessors: faster memory helps what moves
     threads: 256,
     chunk: 4,
     unroll: 1,
-    loads: "tier start",
   };
   assert(gain(stepwise.demand(problem, { threadsZ: 64, threadsY: 4, threadsX: 1 })) > 1.15);
   assert(gain(diamondTorre.demand(problem, torre)) < 1.15);

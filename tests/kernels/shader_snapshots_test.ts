@@ -17,6 +17,7 @@ import type { Parameters, Traversal } from "../../kernels/traversals/traversal.t
 import { compareShader, fillShader } from "../../kernels/wgsl/fields.ts";
 import { wholeNumberMedium } from "./whole_numbers.ts";
 import { checkSnapshots, checkTidy } from "./check_snapshots.ts";
+import { SMALL_TORRE } from "./small_torre.ts";
 
 const zero: Problem = { stencil: wave(2), grid: [24, 20, 50], boundary: "zero", steps: 8 };
 const order4: Problem = { ...zero, stencil: wave(4) };
@@ -26,16 +27,7 @@ const shakes: Problem = { ...zero, stencil: elastic() };
 const medium: Problem = { ...zero, stencil: wholeNumberMedium(1) };
 const shape = { threadsZ: 32, threadsY: 4, threadsX: 1 };
 const march = { zPerThread: 1, threadsZ: 32, threadsY: 4, pieces: 2, tile: 0, ahead: 0, depth: 1 };
-const torre = {
-  dts: 1,
-  nt: 8,
-  bands: 1,
-  zPerThread: 1,
-  threads: 50,
-  chunk: 2,
-  unroll: 2,
-  loads: "tier start",
-};
+const torre = { ...SMALL_TORRE, threads: 50 };
 
 /** The shaders of a plan: of each sub-step, then the one that renews the pads. */
 const shadersOf = (traversal: Traversal, problem: Problem, parameters: Parameters): string[] =>

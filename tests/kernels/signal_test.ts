@@ -21,6 +21,7 @@ import { gatherCells, readCells } from "../devices/cells.ts";
 import { testOnGpu } from "../test_on_gpu.ts";
 import { initialCells } from "./oracle_case.ts";
 import "../own_thread.ts";
+import { SMALL_TORRE } from "./small_torre.ts";
 
 const STEPS = 5, SEED = 7;
 
@@ -89,16 +90,7 @@ const PARAMETERS: Readonly<Record<string, Parameters>> = {
   stepwise: { threadsZ: 8, threadsY: 2, threadsX: 1 },
   marching: { zPerThread: 1, threadsZ: 8, threadsY: 4, pieces: 2, tile: 0, ahead: 0, depth: 1 },
   classic: { threads: 32, points: 1 },
-  "diamond-torre": {
-    dts: 1,
-    nt: 2,
-    bands: 1,
-    zPerThread: 2,
-    threads: 4,
-    chunk: 2,
-    unroll: 2,
-    loads: "tier start",
-  },
+  "diamond-torre": { ...SMALL_TORRE, nt: 2, zPerThread: 2, threads: 4 },
   "volume-torre": { side: 2, patchA: 1, patchB: 1, patchC: 1, phases: 2, ahead: 1, nt: 2, bands: 1 },
 };
 

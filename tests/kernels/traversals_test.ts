@@ -28,6 +28,7 @@ import {
   type Way,
 } from "./oracle_case.ts";
 import { stencilOf, weighted, wholeNumberWave } from "./whole_numbers.ts";
+import { SMALL_TORRE } from "./small_torre.ts";
 
 /**
  * Rows of the wave equation, by order. Whole-number weights prove the indexing bit for bit. Real weights differ from them in
@@ -237,17 +238,7 @@ Deno.test("infeasible parameters are reported before anything is compiled, with 
     maxComputeWorkgroupsPerDimension: 65_535,
   };
   const problem: Problem = { stencil: wave(2), grid: [16, 16, 41], boundary: "zero", steps: 16 };
-  const torre = {
-    dts: 2,
-    nt: 8,
-    bands: 1,
-    zPerThread: 1,
-    threads: 41,
-    chunk: 4,
-    unroll: 2,
-    rest: 0,
-    loads: "tier start",
-  };
+  const torre = { ...SMALL_TORRE, dts: 2, threads: 41, chunk: 4, rest: 0 };
   const why = (changes: Partial<typeof torre>): string | undefined =>
     diamondTorre.infeasible(problem, { ...torre, ...changes }, limits)?.message;
   assertEquals(why({}), undefined);

@@ -7,17 +7,9 @@ import { parseProfile } from "../../tuner/profile/schema.ts";
 import { whyInvalid, whyNotHere } from "../../tuner/qualify/check_entry.ts";
 import { DEVICE } from "../profile/sample_profile.ts";
 import { entryOf } from "./sample_entries.ts";
+import { SMALL_TORRE } from "../kernels/small_torre.ts";
 
-const TORRE = {
-  dts: 2,
-  nt: 8,
-  bands: 1,
-  zPerThread: 2,
-  threads: 5,
-  chunk: 8,
-  unroll: 1,
-  loads: "tier start",
-};
+const TORRE = { ...SMALL_TORRE, dts: 2, zPerThread: 2, threads: 5, chunk: 8, unroll: 1 };
 const LIMITS = DEVICE.gpu!.limits;
 
 /** The verdict on a torre with changes. */

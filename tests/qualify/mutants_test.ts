@@ -24,6 +24,7 @@ import { type Change, miscompiled } from "../devices/miscompiled.ts";
 import { DRIVEN } from "../kernels/driven.ts";
 import { testOnGpu } from "../test_on_gpu.ts";
 import { entryOf, profileOf } from "./sample_entries.ts";
+import { SMALL_TORRE } from "../kernels/small_torre.ts";
 
 interface Way {
   readonly problem: Problem;
@@ -44,16 +45,7 @@ const MARCH: Way = {
 const TORRE: Way = {
   problem: DRIVEN,
   traversal: diamondTorre,
-  parameters: {
-    dts: 1,
-    nt: 4,
-    bands: 2,
-    zPerThread: 1,
-    threads: 13,
-    chunk: 2,
-    unroll: 2,
-    loads: "tier start",
-  },
+  parameters: { ...SMALL_TORRE, nt: 4, bands: 2, threads: 13 },
 };
 /** More than the oracle has time for. */
 const LARGE: Way = {

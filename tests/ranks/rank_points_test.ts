@@ -12,6 +12,7 @@ import type { Solver } from "../../tuner/solver/solver.ts";
 import { testOnGpu } from "../test_on_gpu.ts";
 import { onRanks, problemOfCase, type RankCase } from "./rank_case.ts";
 import "../own_thread.ts";
+import { SMALL_TORRE } from "../kernels/small_torre.ts";
 
 /** A wave whose source counts by a material and a profile along y; its signature is added within a product. */
 const sound = equation({
@@ -201,7 +202,7 @@ testOnGpu(
         traversal,
         parameters: traversal === "stepwise"
           ? { threadsZ: 8, threadsY: 2, threadsX: 1 }
-          : { dts: 1, nt: 8, bands: 1, zPerThread: 1, threads: nz, chunk: 2, unroll: 2, loads: "tier start" },
+          : { ...SMALL_TORRE, threads: nz },
         share: { cpuSlices: 0, gpuSlices, exchangeEvery: 1, cpuWorkers: 0 },
       });
     const record = async (solver: Pick<Surveyed, "addSources" | "addReceivers" | "run" | "traces">) => {

@@ -30,18 +30,9 @@ import {
   wholeNumberWave,
 } from "../kernels/whole_numbers.ts";
 import { testOnGpu } from "../test_on_gpu.ts";
+import { SMALL_TORRE } from "../kernels/small_torre.ts";
 
 const STEPWISE = { threadsZ: 8, threadsY: 2, threadsX: 1 };
-const TORRE = {
-  dts: 1,
-  nt: 8,
-  bands: 1,
-  zPerThread: 1,
-  threads: 11,
-  chunk: 2,
-  unroll: 2,
-  loads: "tier start",
-};
 
 /** A configuration; the GPU alone unless the CPU gets slices. */
 function configurationOf(
@@ -132,10 +123,10 @@ const GRID: Grid = [14, 9, 11];
 const CASES: [name: string, stencil: Stencil, boundary: Boundary, options: Options][] = [
   ["stepwise", wholeNumberWave(4), "zero", {}],
   ["stepwise, periodic", wholeNumberWave(4), "periodic", {}],
-  ["torres", wholeNumberWave(2), "zero", { traversal: "diamond-torre", parameters: TORRE }],
+  ["torres", wholeNumberWave(2), "zero", { traversal: "diamond-torre", parameters: SMALL_TORRE }],
   ["torres, own materials", wholeNumberMedium(1), "zero", {
     traversal: "diamond-torre",
-    parameters: { ...TORRE, packed: 0, held: 1 },
+    parameters: { ...SMALL_TORRE, packed: 0, held: 1 },
   }],
   ["several fields and own materials", wholeNumberElastic(), "periodic", {}],
   ["the CPU alone", wholeNumberWave(4), "periodic", { cpuSlices: 14 }],
@@ -149,13 +140,13 @@ const CASES: [name: string, stencil: Stencil, boundary: Boundary, options: Optio
   ["shared, torres", wholeNumberWave(2), "zero", {
     cpuSlices: 3,
     traversal: "diamond-torre",
-    parameters: TORRE,
+    parameters: SMALL_TORRE,
   }],
   ["shared, own materials", wholeNumberElastic(), "periodic", { cpuSlices: 5, exchangeEvery: 1 }],
   ["shared, torres, own packed materials", packed(wholeNumberMedium(1), -2, 2), "zero", {
     cpuSlices: 3,
     traversal: "diamond-torre",
-    parameters: { ...TORRE, zPerThread: 2, threads: 6, packed: 1, held: 1 },
+    parameters: { ...SMALL_TORRE, zPerThread: 2, threads: 6, packed: 1, held: 1 },
   }],
 ];
 
@@ -363,7 +354,7 @@ testOnGpu(
   async ({ device }) => {
     const grid: Grid = [60, 9, 11],
       problem = { stencil: wholeNumberWave(2), grid, boundary: "zero" } as const;
-    const parameters = { ...TORRE, nt: 16, bands: 2 };
+    const parameters = { ...SMALL_TORRE, nt: 16, bands: 2 };
     const configuration = configurationOf(grid, { traversal: "diamond-torre", parameters });
     assertEquals(solverLayout(problem, configuration).grid, problem.grid);
     await using solver = await createSolver(device, problem, configuration);
@@ -436,7 +427,7 @@ testOnGpu("a wrong request says in one line what was wanted and what was found",
   });
   const incomplete = { ...configuration, parameters: { threadsZ: 8, threadsY: 2 } };
   await refused("no value of threadsX, and stepwise has no default", { configuration: incomplete });
-  const torres = configurationOf(GRID, { traversal: "diamond-torre", parameters: TORRE });
+  const torres = configurationOf(GRID, { traversal: "diamond-torre", parameters: SMALL_TORRE });
   await refused("torres advance from one end of x", {
     problem: { boundary: "periodic" },
     configuration: torres,

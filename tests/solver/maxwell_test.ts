@@ -17,6 +17,7 @@ import type { Configuration } from "../../tuner/configuration.ts";
 import type { Solver } from "../../tuner/solver/solver.ts";
 import { THOROUGH } from "../thorough.ts";
 import "../own_thread.ts";
+import { SMALL_TORRE } from "../kernels/small_torre.ts";
 
 type Vector = readonly [x: number, y: number, z: number];
 type Axis = 0 | 1 | 2;
@@ -235,18 +236,7 @@ for (const absorber of ["matched", "pml"] as const) {
 }
 
 /** With eleven cells along z. */
-const TORRE = {
-  dts: 1,
-  nt: 4,
-  bands: 2,
-  zPerThread: 1,
-  threads: 11,
-  chunk: 4,
-  unroll: 1,
-  loads: "tier start",
-  packed: 0,
-  held: 1,
-} as const;
+const TORRE = { ...SMALL_TORRE, nt: 4, bands: 2, chunk: 4, unroll: 1, packed: 0, held: 1 } as const;
 
 testOnGpu(
   "layers of a pml on a GPU give what whole fields on the CPU give: traces, samples, fields written and read",
@@ -475,18 +465,7 @@ async function assertLoops(...way: [Way?]): Promise<void> {
 Deno.test("sources in a random medium with edges agree with another program in f64", () => assertLoops());
 
 const march = { zPerThread: 2, threadsZ: 8, threadsY: 4, pieces: 2, tile: 0, ahead: 0 };
-const torre = {
-  dts: 1,
-  nt: 8,
-  bands: 1,
-  zPerThread: 1,
-  threads: 10,
-  chunk: 8,
-  unroll: 1,
-  loads: "tier start",
-  packed: 0,
-  held: 0,
-};
+const torre = { ...SMALL_TORRE, threads: 10, chunk: 8, unroll: 1, packed: 0, held: 0 };
 for (
   const [traversal, parameters] of [
     ["stepwise", { threadsZ: 8, threadsY: 4, threadsX: 1 }],

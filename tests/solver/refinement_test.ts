@@ -23,6 +23,7 @@ import { wholeNumberWave } from "../kernels/whole_numbers.ts";
 import { PROFILE } from "../profile/sample_profile.ts";
 import { testOnGpu } from "../test_on_gpu.ts";
 import "../own_thread.ts";
+import { SMALL_TORRE } from "../kernels/small_torre.ts";
 
 const GRID: Grid = [14, 9, 11];
 const WAVE: Problem = { stencil: wholeNumberWave(2), grid: GRID, boundary: "periodic", steps: 2 };
@@ -39,16 +40,7 @@ function onGpu(traversal: string, parameters: Configuration["parameters"], cpuSl
 }
 
 const PLAIN = onGpu("stepwise", { threadsZ: 8, threadsY: 2, threadsX: 1 });
-const TORRE = onGpu("diamond-torre", {
-  dts: 1,
-  nt: 8,
-  bands: 1,
-  zPerThread: 1,
-  threads: 11,
-  chunk: 2,
-  unroll: 2,
-  loads: "tier start",
-});
+const TORRE = onGpu("diamond-torre", SMALL_TORRE);
 const SHARED = onGpu("stepwise", PLAIN.parameters, 5);
 
 /** What a configuration does in the simulation. */

@@ -13,6 +13,7 @@ import type { Configuration } from "../../tuner/configuration.ts";
 import { pointsOfBox, type Position, Survey } from "../../tuner/devices/survey.ts";
 import { THOROUGH } from "../thorough.ts";
 import "../own_thread.ts";
+import { SMALL_TORRE } from "../kernels/small_torre.ts";
 
 /** A wave in a medium m = (vΔt/h)², with a source that is added inside the factor, and damping along each axis. */
 const sound = equation({
@@ -131,7 +132,7 @@ const CONFIGURATIONS: Readonly<Record<string, Configuration>> = {
   ),
   "torres of two tiers": onGpu(
     "diamond-torre",
-    torre({ dts: 1, nt: 8, bands: 1, unroll: 2, loads: "tier start", zPerThread: 4, threads: 5, chunk: 2 }),
+    torre({ ...SMALL_TORRE, zPerThread: 4, threads: 5 }),
   ),
   "torres with values at rest": onGpu(
     "diamond-torre",
@@ -305,16 +306,7 @@ testOnGpu(
         sources: { s: [-1, 1] },
         step: ({ u, s }) => ({ u: add(subtract(u.at(1), u.at(0, -1)), s) }),
       });
-    const torre = {
-      dts: 1,
-      nt: 4,
-      bands: 1,
-      zPerThread: 1,
-      threads: 7,
-      chunk: 2,
-      unroll: 1,
-      loads: "tier start",
-    };
+    const torre = { ...SMALL_TORRE, nt: 4, threads: 7, unroll: 1 };
     const march = { depth: 2, zPerThread: 2, threadsZ: 8, threadsY: 1, pieces: 2, tile: 0, ahead: 1 };
     const ways = [["diamond-torre", torre, 0], ["diamond-torre", torre, 6], ["marching", march, 0]] as const;
     for (const [traversal, parameters, cpuSlices] of ways) {

@@ -29,6 +29,7 @@ import { testOnGpu } from "../../test_on_gpu.ts";
 import { initialCells } from "../../kernels/oracle_case.ts";
 import { RunFailure } from "../../../tuner/devices/run_failure.ts";
 import { readCells, writeCells } from "../cells.ts";
+import { SMALL_TORRE } from "../../kernels/small_torre.ts";
 
 const PROBLEM: Problem = { stencil: wave(2), grid: [5, 7, 11], boundary: "zero", steps: 4 };
 const PLAN = stepwise.plan(PROBLEM, { threadsZ: 8, threadsY: 2, threadsX: 1 });
@@ -206,16 +207,7 @@ testOnGpu("a kernel that outlasts the time-out fails with 'timeout'", async (gpu
 // Fields
 
 testOnGpu("compare finds the largest difference, wherever it lies, in other layouts too", async (gpu) => {
-  const torre = {
-    dts: 1,
-    nt: 2,
-    bands: 1,
-    zPerThread: 1,
-    threads: 150,
-    chunk: 2,
-    unroll: 2,
-    loads: "tier start",
-  };
+  const torre = { ...SMALL_TORRE, nt: 2, threads: 150 };
   // rows longer than the comparison's workgroup
   const problem: Problem = { ...PROBLEM, grid: [3, 5, 150] };
   using one = await GpuField.create(
@@ -250,16 +242,7 @@ testOnGpu("compare finds the largest difference, wherever it lies, in other layo
 });
 
 testOnGpu("compare takes the largest value of fields, not of materials", async (gpu) => {
-  const torre = {
-    dts: 1,
-    nt: 2,
-    bands: 1,
-    zPerThread: 1,
-    threads: 150,
-    chunk: 2,
-    unroll: 2,
-    loads: "tier start",
-  };
+  const torre = { ...SMALL_TORRE, nt: 2, threads: 150 };
   const problem: Problem = { ...PROBLEM, stencil: acoustic({ velocity: [1500, 3000], edges: 0 }) };
   const byTorre = diamondTorre.plan(problem, { ...torre, packed: 0, held: 0 });
   for (const plan of [stepwise.plan(problem, { threadsZ: 8, threadsY: 2, threadsX: 1 }), byTorre]) {
@@ -338,16 +321,7 @@ testOnGpu("device time is positive, grows with the work, and is no more than the
 });
 
 testOnGpu("several runs in one batch are the same as one after another", async (gpu) => {
-  const torre = {
-    dts: 1,
-    nt: 2,
-    bands: 1,
-    zPerThread: 1,
-    threads: 11,
-    chunk: 2,
-    unroll: 2,
-    loads: "tier start",
-  };
+  const torre = { ...SMALL_TORRE, nt: 2 };
   const plan = diamondTorre.plan(PROBLEM, torre);
   using one = await GpuField.create(gpu, PROBLEM, plan);
   using other = await GpuField.create(gpu, PROBLEM, plan);
@@ -361,16 +335,7 @@ testOnGpu("several runs in one batch are the same as one after another", async (
 testOnGpu("a run of many different dispatches has room for all their uniforms", async (gpu) => {
   // One stage a dispatch, most with numbers of their own: far beyond the first buffer of uniforms
   const problem: Problem = { ...PROBLEM, grid: [151, 3, 4], steps: 60 };
-  const torre = {
-    dts: 1,
-    nt: 20,
-    bands: 1,
-    zPerThread: 1,
-    threads: 4,
-    chunk: 2,
-    unroll: 2,
-    loads: "tier start",
-  };
+  const torre = { ...SMALL_TORRE, nt: 20, threads: 4 };
   const plan = diamondTorre.plan(problem, torre);
   const distinct = new Set(plan.dispatches(60, 0).map(({ uniforms }) => uniforms.join()));
   assertGreater(distinct.size, 100);
@@ -414,17 +379,7 @@ testOnGpu(
   "runs shorter than the problem's have an order of their own, those as long the plan's",
   async (gpu) => {
     const problem: Problem = { ...PROBLEM, steps: 8 };
-    const torre = {
-      dts: 1,
-      nt: 8,
-      bands: 1,
-      zPerThread: 1,
-      threads: 11,
-      chunk: 2,
-      unroll: 2,
-      loads: "tier start",
-    };
-    const plan = diamondTorre.plan(problem, torre), seen: unknown[] = [], short = { nt: 4, bands: 2 };
+    const plan = diamondTorre.plan(problem, SMALL_TORRE), seen: unknown[] = [], short = { nt: 4, bands: 2 };
     const watched: typeof plan = {
       ...plan,
       dispatches(steps, start, table, order) {

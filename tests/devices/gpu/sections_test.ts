@@ -12,6 +12,7 @@ import { SharedField } from "../../../tuner/devices/shared/shared_field.ts";
 import { initialCells } from "../../kernels/oracle_case.ts";
 import { wholeNumberWave } from "../../kernels/whole_numbers.ts";
 import { testOnGpu } from "../../test_on_gpu.ts";
+import { SMALL_TORRE } from "../../kernels/small_torre.ts";
 
 /** Runs something on a device that binds no more than so many bytes. */
 async function withBinding(gpu: GpuDevice, bytes: number, use: () => Promise<void>): Promise<void> {
@@ -25,16 +26,7 @@ async function withBinding(gpu: GpuDevice, bytes: number, use: () => Promise<voi
 }
 
 const STEPWISE: Parameters = { threadsZ: 8, threadsY: 4, threadsX: 1 };
-const TORRE = {
-  dts: 1,
-  nt: 4,
-  bands: 1,
-  zPerThread: 1,
-  threads: 9,
-  chunk: 2,
-  unroll: 1,
-  loads: "tier start",
-};
+const TORRE = { ...SMALL_TORRE, nt: 4, threads: 9, unroll: 1 };
 /** Bytes of some ten slices, in either layout. */
 const BYTES = { stepwise: 4 * 10 * 9 * 16, "diamond-torre": 4 * 12 * 13 * 64 };
 

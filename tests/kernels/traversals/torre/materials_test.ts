@@ -15,6 +15,7 @@ import { registersOf } from "../../../../models/roofline.ts";
 import { H100_LIMITS } from "../../../h100_limits.ts";
 import { inTorres, type Row, rowsIn, testRows } from "../../oracle_case.ts";
 import { clamped, packed, SIGNS, wholeNumberMedium } from "../../whole_numbers.ts";
+import { SMALL_TORRE } from "../../small_torre.ts";
 
 /** One material at the cell, the other between it and each neighbour. */
 const density = equation({
@@ -130,16 +131,7 @@ for (const [i, row] of [...PLAIN, ...PACKED_TOO].entries()) {
 }
 
 const GRID: Grid = [64, 40, 36];
-const TORRE = {
-  dts: 2,
-  nt: 16,
-  bands: 1,
-  zPerThread: 2,
-  threads: 18,
-  chunk: 4,
-  unroll: 1,
-  loads: "tier start",
-};
+const TORRE = { ...SMALL_TORRE, dts: 2, nt: 16, zPerThread: 2, threads: 18, chunk: 4, unroll: 1 };
 
 function problemOf(stencil: Stencil): Problem {
   return { stencil, grid: GRID, boundary: "zero", steps: 32 };

@@ -11,6 +11,7 @@ import { shapeOf } from "../../../../kernels/traversals/torre/shape.ts";
 import { H100_LIMITS } from "../../../h100_limits.ts";
 import { THOROUGH } from "../../../thorough.ts";
 import { wholeNumberStaggered, wholeNumberYee } from "../../whole_numbers.ts";
+import { SMALL_TORRE } from "../../small_torre.ts";
 
 /** Rows of workgroup memory that are written, and read by other threads, between the same two barriers. */
 function racesIn(code: string): string[] {
@@ -53,16 +54,7 @@ Deno.test("a torre binds profiles once more, as a uniform, where 64 KiB hold the
   const shaderOf = (nx: number, edges: readonly [number, number, number]) => {
     const stencil = acoustic({ edges });
     const problem: Problem = { stencil, grid: [nx, 9, 9], boundary: "zero", steps: 8 };
-    const torre = {
-      dts: 1,
-      nt: 8,
-      bands: 1,
-      zPerThread: 1,
-      threads: 9,
-      chunk: 2,
-      unroll: 1,
-      loads: "tier start",
-    };
+    const torre = { ...SMALL_TORRE, threads: 9, unroll: 1 };
     const { code, buffers } = diamondTorre.plan(problem, { ...torre, packed: 0, held: 0 }).shaders[0]!;
     return [buffers, code.includes("var<uniform> alike"), code.includes("alike[(x")];
   };

@@ -28,6 +28,7 @@ import {
   type TorreValues,
 } from "../../oracle_case.ts";
 import { stencilOf, weighted } from "../../whole_numbers.ts";
+import { SMALL_TORRE } from "../../small_torre.ts";
 
 /** Busy for many steps: neither everything nor nothing lives. */
 const BUSY = "4-9/3-14";
@@ -212,10 +213,10 @@ testOnGpu("torres of any small case of life on five columns equal the oracle bit
 
 const PROBLEM: Problem = { stencil: life(), grid: [384, 2640, 128], boundary: "zero", steps: 96 };
 const PARAMETERS = {
+  ...SMALL_TORRE,
   dts: 3,
   nt: 24,
   bands: 4,
-  zPerThread: 1,
   threads: 128,
   chunk: 8,
   unroll: 1,
