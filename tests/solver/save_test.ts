@@ -80,8 +80,11 @@ async function assertGoesOn(
   assertEquals(new Uint8Array(await (await next.save()).arrayBuffer()), from);
   await next.run(12);
   const [expected, found] = [await stateOf(solver), await stateOf(next)];
-  if (other.configuration === configuration) return assertEquals(found, expected);
-  // another device rounds otherwise
+  const { cpuSlices, gpuSlices } = configuration.share;
+  if (other.configuration === configuration && Math.min(cpuSlices, gpuSlices) === 0) {
+    return assertEquals(found, expected);
+  }
+  // another device rounds otherwise, in ghost zones of two devices too
   expected.forEach((values, i) => {
     const most = Math.max(...values.map(Math.abs));
     const off = Math.max(...values.map((value, j) => Math.abs(value - found[i]![j]!)));

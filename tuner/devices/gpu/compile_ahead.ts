@@ -172,9 +172,9 @@ function moduleUrl(): URL {
   return new URL(file, import.meta.url);
 }
 
-/** Whether the module is there, and can be loaded without asking for a permission. */
+/** Whether the module is there, can be loaded without asking for a permission, and threads share memory. */
 function mayLoad(url: URL): boolean {
-  if (typeof Deno === "undefined") return false;
+  if (typeof Deno === "undefined" || typeof SharedArrayBuffer === "undefined") return false;
   if (url.protocol !== "file:") return true;
   try {
     return mayRead(url) && Deno.statSync(url).isFile;
