@@ -97,19 +97,21 @@ Deno.test("a SEG-Y file has what an independent reader expects: headers, places,
   });
 });
 
-Deno.test("components of a velocity have the standard's numbers, and places the finest scalar that 32 bits hold", () => {
+Deno.test("pressure and components of a velocity have the standard's numbers, and places the finest scalar that 32 bits hold", () => {
   for (
     const [field, kind, far, error] of [
       ["vx", 14, 2e6, 5e-4],
       ["vy", 13, 2.2e6, 5e-3],
       ["vz", 12, 123_456_789.1, 0.051],
       ["vz", 12, 987_654_321, 0.5],
+      ["pressure", 11, 2e6, 5e-4],
     ] as const
   ) {
     const plan = { interval: 0.032767, receivers: [[far, 0.25, 30.25]] as const };
     const bytes = segyBytes([Float32Array.of(1)], plan, { shot: 1, source: [0, far, 1], field, text: [] });
     const { intervalUs, traces: [trace] } = readSegy(bytes);
-    assertEquals([intervalUs, trace!.kind, trace!.measuredIn], [32_767, kind, 6]);
+    const unit = field === "pressure" ? 1 : 6; // Pa, m/s
+    assertEquals([intervalUs, trace!.kind, trace!.measuredIn], [32_767, kind, unit]);
     [far, 0.25, 30.25].forEach((one, axis) => assertAlmostEquals(trace!.receiver[axis]!, one, error));
     [0, far, 1].forEach((one, axis) => assertAlmostEquals(trace!.source[axis]!, one, error));
     assertEquals(trace!.offset, Math.round(Math.hypot(far, far - 0.25)));

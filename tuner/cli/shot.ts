@@ -23,7 +23,7 @@ import { layeredModel, modelOf, type VelocityModel } from "../shot/model.ts";
 import { drawGather, drawWave } from "../shot/plots.ts";
 import { MOST_IN_HEADER, segyBytes, segyScale } from "../shot/segy.ts";
 import { hashOfAll, hasReceipt, withReceipt } from "../shot/receipt.ts";
-import { shoot, type ShotPlan, stepsOf } from "../shot/shoot.ts";
+import { type Recorded, shoot, type ShotPlan, stepsOf } from "../shot/shoot.ts";
 import { VERSION } from "../version.ts";
 import {
   acoustic,
@@ -78,8 +78,8 @@ import { print, say } from "./terminal.ts";
 const FREQUENCY = { acoustic: 15, elastic: 8 } as const;
 
 /** Reads a number above 0, with this unit or none. */
-const quantity = (unit: "Hz" | "m"): Reader<number> => (text, refuse, earlier) => {
-  const read = number(`a number above 0, in ${unit}`, (value) => value > 0);
+const quantity = (unit: "Hz" | "m", more = ""): Reader<number> => (text, refuse, earlier) => {
+  const read = number(`a number above 0, in ${unit}${more}`, (value) => value > 0);
   return read(text.endsWith(unit) ? text.slice(0, -unit.length) : text, (wanted) => refuse(wanted), earlier);
 };
 
@@ -126,7 +126,12 @@ export const OPTIONS = {
     help: "cells of the built-in model (default: 96), in two dimensions along x and z",
     read: sidesOf(3, 2),
   },
-  spacing: { value: "M", help: "metres from cell to cell", read: quantity("m"), default: "10" },
+  spacing: {
+    value: "M",
+    help: "metres from cell to cell, alike along all axes",
+    read: quantity("m", ", one for all axes"),
+    default: "10",
+  },
   order: {
     value: "N",
     help: "order in space",
@@ -155,6 +160,10 @@ export const OPTIONS = {
   explosion: {
     help: "the source pushes alike along all axes, instead of a force downwards",
     onlyWith: { "--stencil elastic": "a source of sound does" },
+  },
+  hydrophones: {
+    help: "receivers record the pressure as well, in Pa",
+    onlyWith: { "--stencil elastic": "receivers of sound do" },
   },
   shots: {
     ...input("sources of several shots, a line X,Y,Z each; the files written are numbered"),
@@ -233,7 +242,7 @@ export const run = (args: string[]): Promise<number> =>
   });
 
 async function readRequest(options: Values) {
-  const { velocity: path, velocityS, density, explosion, spacing, surface } = options;
+  const { velocity: path, velocityS, density, explosion, hydrophones, spacing, surface } = options;
   const { shots, snapshots: waves, profile, frequency = FREQUENCY[options.stencil] } = options;
   const { orderOfAxes: order, origin } = options, isBuiltIn = path === "layered", notes: string[] = [];
   const read = async (path: string): Promise<FileArray> => {
@@ -290,9 +299,9 @@ async function readRequest(options: Values) {
   const slow = await givenModel(velocityS, "velocity-s", { model, read });
   const odd = oddUnits({ model, frequency, spacing }, slow, rho);
   const wave = options.stencil === "elastic"
-    ? elasticIn(model, { ...medium, explosion }, slow, rho)
+    ? elasticIn(model, { ...medium, explosion, hydrophones }, slow, rho)
     : soundIn(model, medium, rho);
-  const { materials, sent, fields, late, early } = wave, { edges = wave.edges } = options;
+  const { materials, sent, recorded, late } = wave, { edges = wave.edges } = options;
   const distance = Math.min(Math.max(...grid) * spacing, wave.slowest * options.time);
   const step = stepWanted(wave, options.timeStep, { frequency, distance });
   const way = { frequency, distance, velocity: wave.slowest };
@@ -307,7 +316,7 @@ async function readRequest(options: Values) {
   }
   const sends = (values: ArrayLike<number>) => [...Array(Math.round(silent)).fill(0), ...Array.from(values)];
   const wavelet = options.wavelet && sends(await readSignature(options.wavelet));
-  const sending = { sent, fields, late, early, ...(wavelet && { wavelet }) };
+  const sending = { sent, recorded, late, ...(wavelet && { wavelet }) };
   const plan: ShotPlan = { model, before, spacing, frequency, ...timing, ...sending, receivers, waves };
   const problem = checkProblem("shoot", {
     stencil,
@@ -316,11 +325,11 @@ async function readRequest(options: Values) {
     steps: Math.min(stepsOf(plan), defaultSteps(stencil)),
     survey: { sources: sent.length, receivers: receivers.length },
   });
-  const files = shotFiles(options, fields);
+  const files = shotFiles(options, recorded.map(({ name }) => name));
   const edgesPart = 1 - cellsOf(model.grid) / cellsOf(problem.grid);
   // whatever traces depend on
   const models = [isBuiltIn ? "" : path, velocityS ?? "", density ?? ""].map(async (text) =>
-    decimal(text) > 0 || text === "" ? text : hashOfAll(await readFile(text))
+    decimal(text) >= 0 || text === "" ? text : hashOfAll(await readFile(text))
   );
   const hash = JSON.stringify([
     VERSION,
@@ -386,7 +395,14 @@ async function givenModel(
   if (given === undefined) return undefined;
   const number = decimal(given), orZero = option === "velocity-s";
   const wanted = orZero ? "velocities from 0 on, in m/s," : "densities above 0, in kg/m³,";
-  if (number > 0 && number < Infinity) return { ...model, least: number, most: number, at: () => number };
+  if ((number > 0 || orZero && number === 0) && number < Infinity) {
+    return {
+      ...model,
+      least: number,
+      most: number,
+      at: () => number,
+    };
+  }
   if (!MODEL.test(given)) throw wrongValue(option, `${wanted} as a number or a .npy or .sgy file`, given);
   const found = modelOf(await read(given), given, `${wanted} are wanted`, orZero);
   const [wants, has] = [model, found].map((volume) => ownOf(volume, volume.grid).join("x"));
@@ -395,7 +411,7 @@ async function givenModel(
 }
 
 /** What a shot needs of its equation. */
-interface Wave extends Pick<ShotPlan, "sent" | "fields" | "late" | "early"> {
+interface Wave extends Pick<ShotPlan, "sent" | "recorded" | "late"> {
   readonly materials: Readonly<Record<string, ValueAt>>;
   /** The lowest velocity of waves in m/s. */
   readonly slowest: number;
@@ -427,13 +443,15 @@ function soundIn({ at, least }: VelocityModel, medium: AcousticShot, rho?: Veloc
     edges: acousticEdges(medium),
     longestStep: acousticTimeStep(medium),
     stencil: (made) => acoustic({ ...made, order: medium.order, density: rho && [rho.least, rho.most] }),
-    ...{ sent: ["s"], fields: ["p"], late: 0, early: 0 },
+    ...{ sent: ["s"], recorded: [{ name: "p", fields: ["p"], early: 0 }], late: 0 },
   };
 }
 
 function elasticIn(
   { grid: [nx, ny, nz], at: p, least, most }: VelocityModel,
-  { explosion, ...medium }: AcousticShot & { readonly spacing: number; readonly explosion: boolean },
+  { explosion, hydrophones, ...medium }:
+    & AcousticShot
+    & Readonly<{ spacing: number; explosion: boolean; hydrophones: boolean }>,
   slow?: VelocityModel,
   rho?: VelocityModel,
 ): Wave {
@@ -454,17 +472,30 @@ function elasticIn(
   if (slowest === Infinity) slowest = least; // no S waves
   const lame = (name: "lambda" | "mu"): ValueAt => (x, y, z) =>
     lameOf(p(x, y, z), s(x, y, z), density(x, y, z))[name];
-  const axes = medium.dimensions === 2 ? ["x", "z"] : ["x", "y", "z"];
+  const axes = medium.dimensions === 2 ? ["x", "z"] : ["x", "y", "z"], mu = lame("mu");
+  const pressure: Recorded = {
+    name: "pressure",
+    fields: axes.map((axis) => `s${axis}${axis}`),
+    /** Minus the mean in Pa; in water, where all are alike, σzz, since a free surface mirrors it. */
+    weights(place) {
+      const [x, y, z] = place.map((metres) => Math.floor(metres / medium.spacing)),
+        isWater = mu(x!, y!, z!) === 0;
+      return axes.map((axis) => -1e6 * (isWater ? Number(axis === "z") : 1 / axes.length));
+    },
+    early: 0,
+  };
   return {
-    materials: { lambda: lame("lambda"), mu: lame("mu"), density },
+    materials: { lambda: lame("lambda"), mu, density },
     slowest,
     scheme: elasticScheme({ ...medium, ...dense }),
     edges: elasticEdges(medium),
     longestStep: elasticTimeStep({ ...medium, ...dense }),
     stencil: (made) => elastic({ ...made, ...dense }),
     ...(explosion ? { sent: axes.map((axis) => `m${axis}${axis}`), late: 0.5 } : { sent: ["fz"], late: 0 }),
-    fields: axes.map((axis) => `v${axis}`),
-    early: 0.5,
+    recorded: [
+      ...(hydrophones ? [pressure] : []),
+      ...axes.map((axis) => ({ name: `v${axis}`, fields: [`v${axis}`], early: 0.5 })),
+    ],
   };
 }
 
@@ -523,7 +554,8 @@ async function shootAll(world: World, device: OpenedDevice, options: Shooting): 
     const title = `source at ${ownOf(model, source).join(", ")} m, ${plan.frequency} Hz`;
     for (const [field, path] of tables.entries()) {
       const trace = traces[field]!;
-      const name = plan.fields[field]!, lines = [`shot ${shot + 1} of ${sources.length}: ${name}`, ...text];
+      const { name } = plan.recorded[field]!,
+        lines = [`shot ${shot + 1} of ${sources.length}: ${name}`, ...text];
       const segy = { shot: shot + 1, source: fromOrigin(source), field: name, text: lines };
       const placed = { interval, receivers: plan.receivers.map(fromOrigin) };
       const isSegy = path.endsWith(".sgy");

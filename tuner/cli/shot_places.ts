@@ -82,14 +82,17 @@ export async function readFile(path: string): Promise<Uint8Array<ArrayBuffer>> {
  * @param fields what is recorded; before the model is read, as many as there may be
  */
 export function shotFiles(
-  { stencil, shots, out, traces, snapshots }: {
+  { stencil, hydrophones, shots, out, traces, snapshots }: {
     readonly stencil: string;
+    readonly hydrophones: boolean;
     readonly shots?: readonly unknown[] | undefined;
     readonly out: string;
     readonly traces?: string | undefined;
     readonly snapshots: number;
   },
-  fields: readonly string[] = stencil === "elastic" ? ["vx", "vy", "vz"] : ["p"],
+  fields: readonly string[] = stencil === "elastic"
+    ? [...hydrophones ? ["pressure"] : [], "vx", "vy", "vz"]
+    : ["p"],
 ): { waves: string[]; picture: string; traces: string[] }[] {
   const ends = fields.length === 1 ? [""] : fields.map((name) => `-${name}`);
   return (shots ?? [undefined]).map((_, i) => {

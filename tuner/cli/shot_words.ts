@@ -65,6 +65,6 @@ export function headerOf(
     (wavelet
       ? "wavelet of a file"
       : `Ricker wavelet of ${frequency} Hz, its peak at ${Number((1 / frequency).toPrecision(6))} s`) + push,
-    "places in m, z is a depth; velocities recorded in m/s, vz downwards",
+    "places in m, z is a depth; velocities recorded in m/s, vz downwards, pressure in Pa",
   ];
 }

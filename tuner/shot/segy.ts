@@ -14,18 +14,18 @@ const PER_METRE = [1000, 100, 10, 1], LONGEST = 2 ** 31 - 1;
 /** Metres from the model's corner at most: offsets, in metres, must fit as well. */
 const FARTHEST = 1e9;
 
-/** What a trace is of: components along the lines of receivers, across them and down. Others are data of a survey. */
-const COMPONENTS: Readonly<Record<string, number>> = { vx: 14, vy: 13, vz: 12 };
+/** What a trace is of: components along the lines of receivers, across them and down, pressure. Others are data of a survey. */
+const COMPONENTS: Readonly<Record<string, number>> = { vx: 14, vy: 13, vz: 12, pressure: 11 };
 
-/** What a component is measured in: metres a second. */
-const METRES_A_SECOND = 6;
+/** What a component is measured in. */
+const METRES_A_SECOND = 6, PASCALS = 1;
 
 /** What one file holds of a shot. */
 export interface SegyShot {
   /** Its number, from 1. */
   readonly shot: number;
   readonly source: Grid;
-  /** What was recorded: p, vx, vy or vz. */
+  /** What was recorded: p, vx, vy, vz or pressure. */
   readonly field: string;
   /** What was done, for the text header. */
   readonly text: readonly string[];
@@ -74,7 +74,7 @@ export function segyBytes(
     [source[0], source[1], x, y].forEach((metres, k) => long(metres * scale, 73 + 4 * k));
     short(length, 115);
     short(us, 117);
-    if (component !== undefined) short(METRES_A_SECOND, 203);
+    if (component !== undefined) short(field === "pressure" ? PASCALS : METRES_A_SECOND, 203);
     trace.forEach((value, k) => view.setFloat32(start + 1 + TRACE + 4 * k, value));
   });
   return bytes;

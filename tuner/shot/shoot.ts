@@ -4,6 +4,16 @@ import { type Grid, ownOf } from "../../kernels/stencils/stencil.ts";
 import type { Solver } from "../solver/solver.ts";
 import type { VelocityModel } from "./model.ts";
 
+/** What receivers record. */
+export interface Recorded {
+  readonly name: string;
+  /** A field, or fields whose sum it is, with what each counts at a place in metres. @default {of one field 1} */
+  readonly fields: readonly string[];
+  readonly weights?: (place: Grid) => readonly number[];
+  /** Steps by which the fields' values are earlier than their sample. */
+  readonly early: number;
+}
+
 /** What all shots of a command have in common. */
 export interface ShotPlan {
   readonly model: VelocityModel;
@@ -19,13 +29,11 @@ export interface ShotPlan {
   readonly timeStep: number;
   readonly interval: number;
   readonly samples: number;
-  /** The sources that send the wavelet, and the fields that are recorded, of which the last is drawn. */
+  /** The sources that send the wavelet, and what is recorded, of which the last, a single field, is drawn. */
   readonly sent: readonly string[];
-  readonly fields: readonly string[];
+  readonly recorded: readonly Recorded[];
   /** Steps by which a source's values are later than their number. */
   readonly late: number;
-  /** Steps by which values of these fields are earlier than their sample. */
-  readonly early: number;
   /** Where receivers are, in metres; in two dimensions y is 0. */
   readonly receivers: readonly Grid[];
   /** How often the wave is looked at, evenly spaced in time. */
@@ -50,7 +58,7 @@ export function stepsOf({ interval, samples, timeStep }: ShotPlan): number {
   return Math.ceil((samples - 1) * interval / timeStep) + MARGIN;
 }
 
-/** Sends a wavelet from a source, and returns what the receivers record of each field, and the time that the steps took. */
+/** Sends a wavelet from a source, and returns what is recorded, trace by trace, and the time that the steps took. */
 export async function shoot(
   solver: Solver,
   plan: ShotPlan,
@@ -58,7 +66,7 @@ export async function shoot(
   { onSteps, onWave }: ShotEvents,
 ): Promise<{ traces: Float32Array<ArrayBuffer>[][]; timeNs: number }> {
   const { model, model: { grid }, before, spacing, frequency, timeStep, interval, samples } = plan;
-  const { receivers, waves, sent, fields, late, early } = plan;
+  const { receivers, waves, sent, recorded, late } = plan;
   // rounded, so that a cell's centre stays one
   const cell = (metres: number, axis: number): number =>
     before[axis]! + Math.round(1e6 * (metres / spacing - 0.5)) / 1e6;
@@ -68,6 +76,7 @@ export async function shoot(
   const { wavelet = Array.from({ length: steps }, (_, n) => ricker(frequency, (n + late) * timeStep)) } =
     plan;
   for (const name of sent) await solver.addSources(name, [cellOf(source)], wavelet, { interpolation });
+  const fields = [...new Set(recorded.flatMap(({ fields }) => fields))];
   for (const field of fields) await solver.addReceivers(field, receivers.map(cellOf), { interpolation });
   let timeNs = 0, atOnce = problem.steps;
   for (let i = 0; i < Math.max(1, waves); i++) {
@@ -83,14 +92,24 @@ export async function shoot(
     const row = model.dimensions === 2 ? 0 : Math.round(cell(source[1], 1));
     const first = row * problem.grid[2] + before[2];
     for (let x = 0; x < grid[0]; x++) {
-      const slice = await solver.read(fields.at(-1)!, { x: before[0] + x, slices: 1 });
+      const slice = await solver.read(recorded.at(-1)!.fields[0]!, { x: before[0] + x, slices: 1 });
       field.set(slice.subarray(first, first + grid[2]), x * grid[2]);
     }
     await onWave(i, field, end * timeStep);
   }
   await solver.run(0); // which looks whether all is finite
-  const all = resample(await solver.traces(), interval / timeStep, samples, early), { length } = receivers;
-  return { traces: fields.map((_, i) => all.slice(i * length, (i + 1) * length)), timeNs };
+  const all = await solver.traces();
+  const traces = recorded.map(({ fields: of, weights, early }) => {
+    const rows = receivers.map((place, i) => {
+      const parts = of.map((name) => all[fields.indexOf(name) * receivers.length + i]!);
+      const counts = weights?.(place);
+      return parts[0]!.map((one, n) =>
+        counts ? parts.reduce((sum, part, k) => sum + counts[k]! * part[n]!, 0) : one
+      );
+    });
+    return resample(rows, interval / timeStep, samples, early);
+  });
+  return { traces, timeNs };
 }
 
 /** Ricker's wavelet: its peak, 1, is at t = 1/f. */
