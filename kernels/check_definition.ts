@@ -9,6 +9,7 @@
 import { checkExpression, isFinite32, isHeld32, isRecord, type Want } from "./check_expression.ts";
 import { type Axis, type Tap, tapsIn, type Variable, wordOf } from "./expression.ts";
 import { INITIAL_FIELDS } from "./initial_field.ts";
+import { PRECISIONS } from "./precision.ts";
 import { packingOf } from "./packing.ts";
 import { axesOf, BOUNDARIES, ownOf, type Stencil } from "./stencils/stencil.ts";
 import { profileTapsOf, readsSignal, signalAt, type Update, type ValueRange } from "./update.ts";
@@ -108,6 +109,8 @@ export function checkStencil(stencil: Stencil): void {
 function checkUpdate(update: Update, space: Pick<Stencil, "dimensions">, want: Want): void {
   const axes = axesOf(space), isLine = axes.length === 1;
   const { fields, materials, profiles = [], ranges, substeps, signal, sources = [], layers = [] } = update;
+  const { precision = "f32" } = update;
+  want(Object.hasOwn(PRECISIONS, precision), "precision", "f32 or f64 is wanted", precision);
   want(isList(fields, () => true) && fields.length > 0, "fields", "at least one is wanted", fields);
   want(isList(materials, isRecord), "materials", "a list of materials is wanted", materials);
   want(isList(profiles, isRecord), "profiles", "a list of axis profiles is wanted", profiles);

@@ -31,6 +31,7 @@ import {
 } from "./expression.ts";
 import { CHAINS, operate } from "./operations.ts";
 import { BOUNDARIES, type Stencil } from "./stencils/stencil.ts";
+import { type Precise, type PrecisionName, precisionOf } from "./precision.ts";
 import { remembered } from "./remembered.ts";
 import {
   type AxisProfile,
@@ -48,6 +49,7 @@ export type ExpressionData = number | readonly (string | ExpressionData)[];
 export interface Definition
   extends
     Pick<Stencil, "name" | "title" | "variant" | "initialField" | "surface" | "stagger">,
+    Precise,
     Required<Pick<Stencil, "dimensions" | "boundaries">> {
   /** The fields, in the order of their planes, and their initial values' range. */
   readonly fields: readonly { readonly name: string; readonly range: ValueRange }[];
@@ -81,7 +83,8 @@ export interface Definition
 export function definitionOf(stencil: Stencil): Definition {
   const { name, title, variant, dimensions = 3, boundaries = BOUNDARIES } = stencil;
   const { initialField, surface, stagger } = stencil;
-  const { fields, ranges, materials, profiles, substeps, signal, sources, layers } = stencil.update;
+  const { fields, ranges, materials, profiles, substeps, signal, sources, layers, precision } =
+    stencil.update;
   const names = [...fields, ...materials.map((material) => material.name)];
   const write = (expression: Expression): ExpressionData =>
     dataOf(expression, names, profiles?.map(({ name }) => name));
@@ -99,6 +102,7 @@ export function definitionOf(stencil: Stencil): Definition {
     ...(initialField !== undefined && { initialField }),
     ...(surface !== undefined && { surface }),
     ...(stagger !== undefined && { stagger }),
+    ...(precision === "f64" && { precision }),
     fields: fields.map((name, i) => ({ name, range: ranges?.[i] ?? DEFAULT_RANGE })),
     materials: materials.map(writeMaterial),
     ...(profiles && { profiles: profiles.map(writeMaterial) }),
@@ -111,17 +115,19 @@ export function definitionOf(stencil: Stencil): Definition {
 
 /**
  * Sixteen hexadecimal digits that two updates share if they are written alike, and others only by a chance of 2⁻⁶⁴: the
- * same operations on the same operands in the same order (a + b is not b + a) in the same sub-steps, constants equal as
- * f32, −0 apart from 0; the same eight values of each material, and the same range of packed ones; formulas, signals and the factors of sources written alike, their constants equal
+ * same operations on the same operands in the same order (a + b is not b + a) in the same sub-steps, constants equal in
+ * their precision, −0 apart from 0; the same eight values of each material, and the same range of packed ones; formulas, signals and the factors of sources written alike, their constants equal
  * as f64. Names, initial ranges and boundaries do not count. It protects from mistakes, not from forgers.
  */
 export const hashOf: (update: Update) => string = remembered(findHash);
 
-function findHash({ fields, materials, profiles, substeps, signal, sources = [], layers }: Update): string {
+function findHash(update: Update): string {
+  const { fields, materials, profiles, substeps, signal, sources = [], layers } = update;
+  const { name: precision, round } = precisionOf(update);
   const planes = Array.from({ length: fields.length + materials.length }, (_, plane) => plane);
   const numbers = profiles?.map((_, profile) => `${profile}`);
   const dataOfFields = (values: Substep) =>
-    values.map(({ field, value }) => [field, dataOf(value, planes, numbers, Math.fround)] as const)
+    values.map(({ field, value }) => [field, dataOf(value, planes, numbers, round)] as const)
       .sort(([a], [b]) => a - b);
   const computed = [
     fields.length,
@@ -131,6 +137,7 @@ function findHash({ fields, materials, profiles, substeps, signal, sources = [],
     ...(profiles === undefined ? [] : [profiles.map((profile) => [profile.axis, ...valuesOf(profile)])]),
     ...sources.map(({ into }) => dataOfFields(into)),
     ...(layers ? [layers.map(({ axis, cells }) => [axis, cells])] : []),
+    ...(precision === "f64" ? [precision] : []),
   ];
   return digestOf(JSON.stringify(computed));
 }
@@ -193,6 +200,7 @@ function dataOf(
 export function stencilOf(definition: unknown): Stencil {
   const given: Partial<Record<keyof Definition, unknown>> = isRecord(definition) ? definition : {};
   const { name, title, variant, dimensions, boundaries, initialField, surface, stagger, signal } = given;
+  const { precision } = given;
   const want: Want = wantOf(name);
   want(isRecord(definition), "definition", "an object is wanted", definition);
   type Lists = "fields" | "materials" | "profiles" | "substeps" | "sources";
@@ -217,6 +225,7 @@ export function stencilOf(definition: unknown): Stencil {
       return { field, value: read(data, place) };
     }).sort((a, b) => a.field - b.field);
   const update = {
+    ...(precision !== undefined && { precision: precision as PrecisionName }),
     fields: fields.map(({ name }) => name),
     ranges: fields.map(({ range }) => range),
     materials: materials.map(readMaterial),

@@ -73,12 +73,12 @@ export interface PartialSum {
   readonly offset: Offset;
 }
 
-/** An update of a cell as a tree. */
+/** An update of a cell as a tree. Weights that are rounded together, so that sums are kept, are other numbers in f64: `exact`. */
 export type Expression =
   | Tap
   | ProfileTap
   | PartialSum
-  | { readonly kind: "constant"; readonly value: number }
+  | { readonly kind: "constant"; readonly value: number; readonly exact?: number }
   | { readonly kind: "signal" }
   | { readonly kind: "formula"; readonly name: FormulaWord; readonly operands: readonly Expression[] }
   | { readonly kind: Operation; readonly operands: readonly Expression[] };
@@ -104,7 +104,7 @@ export interface Algebra<T> extends Operations<T> {
   tap(tap: Tap): T;
   /** @default {refused} */
   profile?(tap: ProfileTap): T;
-  constant(value: number): T;
+  constant(value: number, exact?: number): T;
   signal(): T;
   /** Functions and variables. @default {functions are made of operations, variables refused} */
   formula?: ((name: FormulaWord, operands: readonly T[]) => T) | undefined;
@@ -148,8 +148,8 @@ export function tap(x: number, y: number, z: number, ago: Ago = 0, plane = 0): T
 }
 
 /** A number; every target rounds it to its own precision. */
-export function constant(value: number): Expression {
-  return { kind: "constant", value };
+export function constant(value: number, exact = value): Expression {
+  return { kind: "constant", value, ...(!Object.is(exact, value) && { exact }) };
 }
 
 export const SIGNAL: Expression = { kind: "signal" };
@@ -173,7 +173,7 @@ export function fold<T>(expression: Expression, algebra: Algebra<T>, at: Offset 
       if (algebra.profile === undefined) throw new RangeError("Axis profiles cannot be computed here");
       return algebra.profile({ ...expression, offset: expression.offset + at[expression.axis] });
     case "constant":
-      return algebra.constant(expression.value);
+      return algebra.constant(expression.value, expression.exact);
     case "signal":
       return algebra.signal();
     case "partial": {

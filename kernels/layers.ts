@@ -76,7 +76,12 @@ const blocksOn = remembered((update: Update, grid: Grid, count: number): readonl
     const { axis, cells } = layers[first]!;
     while (end < count && layers[end]!.axis === axis && layers[end]!.cells === cells) end++;
     const corner = grid.with(axis, Math.min(2 * cells, grid[axis])) as unknown as Grid;
-    const layout = layOut(corner, { pad: [0, 0, 0], align: 1, planes: end - first });
+    const layout = layOut(corner, {
+      pad: [0, 0, 0],
+      align: 1,
+      planes: end - first,
+      precision: update.precision,
+    });
     blocks.push({ axis, cells, layer: first, layout: { ...layout, origin } });
     origin += 8 * Math.ceil(layout.length / 8);
   }

@@ -6,10 +6,11 @@
  *
  * @module
  */
+import { type Precise, precisionOf } from "./precision.ts";
 import type { Grid } from "./stencils/stencil.ts";
 
-/** A grid with its pads in one array of f32. */
-export interface Layout {
+/** A grid with its pads in one array. */
+export interface Layout extends Precise {
   /** The grid's own cells along x, y, z. */
   readonly grid: Grid;
   /** Cells before and after the grid along x and y; before it along z (there are at least as many after). */
@@ -32,12 +33,12 @@ export interface Layout {
   readonly length: number;
 }
 
-export interface LayoutOptions {
+export interface LayoutOptions extends Precise {
   /** Cells that must exist before and after the grid along each axis. */
   pad: Grid;
   /**
    * Rows start, and the grid's first cell of a row lies, at multiples of this many cells.
-   * @default {8} a 32-byte sector
+   * @default {those of a 32-byte sector}
    */
   align?: number;
   /**
@@ -56,8 +57,10 @@ export interface LayoutOptions {
 /** Lays out a grid with at least the pads asked for; those along z grow to the alignment. */
 export function layOut(
   grid: Grid,
-  { pad, align = 8, sharedPads = false, planes = 1, fields, layered = 0 }: LayoutOptions,
+  options: LayoutOptions,
 ): Layout {
+  const { pad, sharedPads = false, planes = 1, fields, layered = 0, precision } = options;
+  const { align = 32 / precisionOf(options).bytes } = options;
   const roundUp = (cells: number): number => Math.ceil(cells / align) * align;
   const [nx, ny, nz] = grid;
   const [px, py] = pad;
@@ -72,6 +75,7 @@ export function layOut(
     planes,
     ...(fields !== undefined && { fields }),
     ...(layered > 0 && { layered }),
+    ...(precision === "f64" && { precision }),
     plane,
     slice,
     origin: px * slice + py * pitch + pz,

@@ -42,9 +42,13 @@ export function operate(kind: Operation, ...values: readonly Value[]): Expressio
   if (CHAINS.includes(kind) && operands.length !== 2) {
     return operands.reduce((left, right) => operate(kind, left, right));
   }
-  const numbers = operands.flatMap((node) => node?.kind === "constant" ? [node.value] : []);
+  const numbers = operands.flatMap((node) => node?.kind === "constant" ? [node] : []);
   if (numbers.length < operands.length) return collected(kind, operands) ?? { kind, operands };
-  return constant((NUMBERS[kind] as (...values: number[]) => number)(...numbers));
+  const find = NUMBERS[kind] as (...values: number[]) => number;
+  return constant(
+    find(...numbers.map(({ value }) => value)),
+    find(...numbers.map(({ value, exact }) => exact ?? value)),
+  );
 }
 
 /** The sum of the terms, from left to right: ((a + b) + c) + … */

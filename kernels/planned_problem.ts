@@ -4,9 +4,11 @@
  *
  * @module
  */
-import { type Expression, fold, type FormulaWord, TREE } from "./expression.ts";
+import { constant, type Expression, fold, type FormulaWord, TREE } from "./expression.ts";
 import type { Layout } from "./layout.ts";
+import { type PrecisionName, precisionOf } from "./precision.ts";
 import { remembered } from "./remembered.ts";
+import { withPlaneWaves } from "./stencils/plane_waves.ts";
 import {
   type Boundaries,
   type OpenProblem,
@@ -24,7 +26,7 @@ const LONG_RUN = 3072;
 
 /** A problem as plans have it, with long runs where it names no steps; one that already is stays as it is. */
 export function plannedProblem(given: OpenProblem): Problem {
-  const asked = withWalls(given), { stencil, grid, steps = LONG_RUN } = asked;
+  const asked = withEquation(given), { stencil, grid, steps = LONG_RUN } = asked;
   const { dimensions, original, surface } = stencil, boundary = asked.boundary as OwnBoundaries;
   if (original !== undefined) return { ...asked, steps } as Problem;
   const isFlat = dimensions !== 2 && grid[1] > 1 && grid[2] === 1 && surface === undefined;
@@ -32,6 +34,38 @@ export function plannedProblem(given: OpenProblem): Problem {
   const along = typeof boundary === "string" ? boundary : planned(oriented, boundary, boundary[0]);
   return { ...asked, stencil: oriented, grid: planned(oriented, grid, 1), boundary: along, steps };
 }
+
+/** A problem whose precision and walls, if it has any, are part of its equation. */
+export function withEquation(given: OpenProblem): OpenProblem {
+  const { stencil, precision = stencil.update.precision } = given;
+  return withWalls({ ...given, stencil: inPrecision(stencil, precision) });
+}
+
+/** A stencil whose update has the precision, and its constants what they are in it. */
+export const inPrecision = remembered((stencil: Stencil, precision: PrecisionName = "f32"): Stencil => {
+  const { update, update: { materials, profiles, sources, signal } } = stencil;
+  if (precisionOf(update).name === precision) return stencil;
+  const again = (of: Expression): Expression =>
+    fold<Expression>(of, {
+      ...TREE,
+      constant: (value, exact) => constant(exact ?? value),
+      partial: (of, offset) => ({ kind: "partial", of: again(of), offset }),
+    });
+  const all = (values: Substep): Substep => values.map((value) => ({ ...value, value: again(value.value) }));
+  const placed = <T extends Material>(material: T): T =>
+    material.formula ? { ...material, formula: again(material.formula) } : material;
+  const made = {
+    ...update,
+    precision,
+    substeps: update.substeps.map(all),
+    materials: materials.map(placed),
+    ...(profiles && { profiles: profiles.map(placed) }),
+    ...(signal && { signal: again(signal) }),
+    ...(sources && { sources: sources.map((source) => ({ ...source, into: all(source.into) })) }),
+  };
+  const whole = { ...stencil, update: made };
+  return stencil.planeWave ? withPlaneWaves(whole) : whole;
+});
 
 /** A problem whose y and z are those of its user. */
 export function usersProblem(problem: Problem): Problem {

@@ -18,6 +18,7 @@ import {
   uniform,
 } from "./expression.ts";
 import { evaluate, evaluatorOf } from "./operations.ts";
+import type { Precise } from "./precision.ts";
 import { remembered } from "./remembered.ts";
 
 /** A field's new value. */
@@ -100,7 +101,7 @@ export interface Layer {
 }
 
 /** One full step. Taps name fields, and after them materials, by index: their **plane**. */
-export interface Update {
+export interface Update extends Precise {
   /** Names of the fields, the state. */
   readonly fields: readonly string[];
   /** What no step changes. */

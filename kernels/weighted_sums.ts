@@ -1,7 +1,7 @@
 /**
  * Sums of weighted values, as finite differences are. Operators make them; what is then added to one, or multiplied by a
  * number, is collected: in `add(u, multiply(0.1, laplacian(u)))` each value is read and weighed once, in the order of
- * operations that kernels know as sums, and weights are rounded to f32 so that their total is kept (`weights.ts`).
+ * operations that kernels know as sums, and weights are rounded so that their total is kept (`weights.ts`).
  *
  * @module
  */
@@ -17,8 +17,20 @@ export interface Term {
   readonly weight: number;
 }
 
-/** A number times an expression, as it is written. */
-type Weighted = readonly [weight: number, of: Expression];
+/** A number, in f32 and in f64, times an expression, as it is written. */
+type Weighted = readonly [weight: number, exact: number, of: Expression];
+
+/** Bits of the numbers that hold weights, in f32 and in f64: fewer than all, so that f64 computes their sums exactly. */
+const BITS = [24, 50] as const;
+
+/** Weights that keep a total, in every precision. */
+export function weightNodes(total: number, sides: readonly number[], count: number) {
+  const [rounded, exact] = BITS.map((bits) => conservingWeights(total, sides, count, bits));
+  return {
+    centre: constant(rounded!.centre, exact!.centre),
+    sides: rounded!.sides.map((side, i) => constant(side, exact!.sides[i])),
+  };
+}
 
 const HERE: Offset = [0, 0, 0];
 
@@ -117,8 +129,7 @@ function weigh(terms: readonly Term[]): { own: Weighted[]; arms: Weighted[] } {
     if (group) group.cells.push(term);
     else groups.push({ weight: term.weight, cells: [term] });
   }
-  const sum = terms.reduce((all, { weight }) => all + weight, 0),
-    total = isSame(sum, 0) ? 0 : Math.fround(sum);
+  const sum = terms.reduce((all, { weight }) => all + weight, 0), total = isSame(sum, 0) ? 0 : sum;
   const own = terms.find((term) => distance(term) === 0);
   // a difference of two
   const other = total === 0 &&
@@ -128,31 +139,38 @@ function weigh(terms: readonly Term[]): { own: Weighted[]; arms: Weighted[] } {
     cells.reduce((count, cell) => count + Math.sign(cell.weight / weight), 0)
   );
   const kept = groups.filter((_, i) => counts[i] !== 0), [count] = counts.filter((count) => count !== 0);
-  const rounded = roundedTo(total, kept.map(({ weight }) => weight), counts.filter((count) => count !== 0));
-  const centre = count === undefined ? own && !other ? own.weight : 0 : rounded.centre;
+  const [rounded, exact] = BITS.map((bits) =>
+    roundedTo(total, kept.map(({ weight }) => weight), counts.filter((count) => count !== 0), bits)
+  );
+  const centre = count === undefined ? own && !other ? own.weight : 0 : rounded!.centre;
   return {
     own: isSame(centre, 0) && (own === undefined || count === undefined)
       ? []
-      : [[centre, placed(terms[0]!.of, HERE)]],
+      : [[centre, count === undefined ? centre : exact!.centre, placed(terms[0]!.of, HERE)]],
     arms: groups.map((group) => {
-      const { cells } = group, weight = rounded.sides[kept.indexOf(group)] ?? group.weight;
+      const { cells } = group,
+        [weight, ofF64] = [rounded!, exact!].map(({ sides }) => sides[kept.indexOf(group)] ?? group.weight);
       const sumOfSign = (sign: number): Expression | undefined => {
         const alike = cells.filter((cell) => Math.sign(cell.weight / group.weight) === sign);
         return alike.length === 0 ? undefined : pairwise(alike);
       };
       const plus = sumOfSign(1)!, minus = sumOfSign(-1);
-      return [weight, minus ? { kind: "subtract", operands: [plus, minus] } : plus];
+      return [weight!, ofF64!, minus ? { kind: "subtract", operands: [plus, minus] } : plus];
     }),
   };
 }
 
-/** Weights rounded to f32 so that they and the centre, `count` cells of each, come to the total exactly. */
-function roundedTo(total: number, weights: readonly number[], counts: readonly number[]) {
-  if (counts.every((count) => count === counts[0])) return conservingWeights(total, weights, counts[0] ?? 1);
+/** Weights rounded so that they and the centre, `count` cells of each, come to the total exactly. */
+function roundedTo(whole: number, weights: readonly number[], counts: readonly number[], bits: number) {
+  const unit = unitOf(Math.max(Math.abs(whole), ...weights.map(Math.abs)), bits);
+  const total = bits === 24 ? Math.fround(whole) : Math.round(whole / unit) * unit;
+  if (counts.every((count) => count === counts[0])) {
+    return conservingWeights(total, weights, counts[0] ?? 1, bits);
+  }
   const summed = (of: readonly number[]): number =>
     of.reduce((sum, weight, i) => sum + counts[i]! * weight, 0);
   const most = Math.max(Math.abs(total), Math.abs(total - summed(weights)), ...weights.map(Math.abs));
-  const sides = weights.map((weight) => Math.round(weight / unitOf(most)) * unitOf(most));
+  const sides = weights.map((weight) => Math.round(weight / unitOf(most, bits)) * unitOf(most, bits));
   return { centre: total - summed(sides), sides };
 }
 
@@ -178,11 +196,11 @@ function placed(of: Expression, offset: Offset): Expression {
 }
 
 function chain([first, ...rest]: readonly Weighted[]): Expression {
-  const product = ([weight, of]: Weighted): Expression =>
-    weight === 1 ? of : { kind: "multiply", operands: [constant(weight), of] };
+  const product = ([weight, exact, of]: Weighted): Expression =>
+    weight === 1 && exact === 1 ? of : { kind: "multiply", operands: [constant(weight, exact), of] };
   return first === undefined ? constant(0) : rest.reduce<Expression>((sum, term) => {
-    const [weight, of] = term;
-    return weight === -1
+    const [weight, exact, of] = term;
+    return weight === -1 && exact === -1
       ? { kind: "subtract", operands: [sum, of] }
       : { kind: "add", operands: [sum, product(term)] };
   }, product(first));

@@ -75,18 +75,24 @@ export interface CrossWeights {
  * given ones by no more than that; the centre follows.
  *
  * @param count cells that each side weighs
+ * @param bits of the numbers that hold them: 24 in f32
  */
-export function conservingWeights(total: number, sides: readonly number[], count: number): CrossWeights {
+export function conservingWeights(
+  total: number,
+  sides: readonly number[],
+  count: number,
+  bits = 24,
+): CrossWeights {
   const sumFrom = (k: number): number => sides.slice(k).reduce((sum, side) => sum + side, 0);
   const round = (value: number, unit: number): number => Math.round(value / unit) * unit;
   const tails = sides.map((side, k) => {
     const before = k === 0 ? (total - count * sumFrom(0)) / 2 : sides[k - 1]!;
-    return round(sumFrom(k), Math.max(unitOf(before), unitOf(side)));
+    return round(sumFrom(k), Math.max(unitOf(before, bits), unitOf(side, bits)));
   });
   return { centre: total - count * tails[0]!, sides: tails.map((tail, k) => tail - (tails[k + 1] ?? 0)) };
 }
 
-/** The distance between numbers of f32 that are as large, or a little larger. */
-export function unitOf(value: number): number {
-  return 2 ** (Math.floor(Math.log2(Math.abs(value) * (1 + 2 ** -20))) - 23);
+/** The distance between numbers of so many bits, 24 in f32, that are as large, or a little larger. */
+export function unitOf(value: number, bits = 24): number {
+  return 2 ** (Math.floor(Math.log2(Math.abs(value) * (1 + 2 ** -20))) + 1 - bits);
 }

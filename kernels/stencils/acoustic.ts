@@ -35,7 +35,8 @@ import type { Expression } from "../expression.ts";
 import { add, atLeast, divide, multiply, subtract } from "../operations.ts";
 import { laplacian } from "../operators.ts";
 import type { ValueRange } from "../update.ts";
-import { conservingWeights, secondDerivative } from "../weights.ts";
+import { weightNodes } from "../weighted_sums.ts";
+import { secondDerivative } from "../weights.ts";
 import { type Accuracy, type Scheme, stepOf, warningOf } from "./dispersion.ts";
 import { edgesOf, type EdgeWidths, sumOf } from "./edges.ts";
 import {
@@ -164,7 +165,7 @@ export function acoustic(options: AcousticOptions = {}): Stencil {
   requireValue(isFree || surface === "absorbing", "acoustic", "surface must be absorbing or free", surface);
   const depth = dimensions - 1, last = ownAxes(dimensions)[depth]!;
   const scaled = secondDerivative(order).sides.map((c) => c * (timeStep / spacing) ** 2);
-  const { sides } = conservingWeights(0, scaled, 2 * dimensions);
+  const { sides } = weightNodes(0, scaled, 2 * dimensions);
   // dΔt/2
   const peakOf = (width: number) => 3 * Math.log(1 / LEFT) * most / (width * spacing) * timeStep / 2;
   const damping = edgesOf("acoustic", edges, { peakOf, isFree, dimensions });
@@ -208,26 +209,26 @@ export function acoustic(options: AcousticOptions = {}): Stencil {
 }
 
 /** For every distance its weight times the sum of the differences so far away, each over the mean density. */
-function flowsOf(p: FieldTap, density: MaterialTap, sides: readonly number[], dimensions: 2 | 3) {
+function flowsOf(p: FieldTap, density: MaterialTap, sides: readonly Expression[], dimensions: 2 | 3) {
   return sides.map((side, i) => {
     const ways = ownAxes(dimensions).flatMap((_, axis) =>
       [-1 - i, i + 1].map((cells) => alongAxis(axis, cells, dimensions))
     );
     const flow = (way: readonly number[]) =>
       divide(subtract(p.at(...way), p), add(density, density.at(...way)));
-    return multiply(2 * side, sumOf(ways.map(flow)));
+    return multiply(2, side, sumOf(ways.map(flow)));
   });
 }
 
 /** The weights of the cells that the taps beyond a free surface are images of, for every distance along z. */
-function imagesOf(sides: readonly number[]): { name: string; offset: number; weight: ProfileFormula }[] {
+function imagesOf(sides: readonly Expression[]): { name: string; offset: number; weight: ProfileFormula }[] {
   return Array.from({ length: 2 * sides.length - 1 }, (_, index) => {
     const offset = index + 1 - sides.length;
     // the tap of cell z that lies offset + 1 + 2z cells up is the image of cell z + offset
     const weight = (i: Expression): Expression =>
       sumOf(sides.flatMap((side, above) => {
         const z = (above - offset) / 2, isImage = Number.isInteger(z) && z >= 0 && z + offset >= 0;
-        return isImage ? [multiply(-side, atLeast(i, z), atLeast(z, i))] : [];
+        return isImage ? [multiply(-1, side, atLeast(i, z), atLeast(z, i))] : [];
       }));
     return { name: `image${index + 1}`, offset, weight };
   });

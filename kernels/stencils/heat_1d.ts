@@ -11,7 +11,7 @@
 import { checkOptions } from "../check_options.ts";
 import { equation } from "../equation.ts";
 import { add, multiply } from "../operations.ts";
-import { conservingWeights } from "../weights.ts";
+import { weightNodes } from "../weighted_sums.ts";
 import { type Equation, requireStable, type Stencil } from "./stencil.ts";
 
 /** Largest stable Fourier number Fo = αΔt/Δx². */
@@ -36,7 +36,7 @@ export function heat1d(options: { fourier?: number | undefined } = {}): Stencil 
   checkOptions("build the heat-1d stencil", options, ["fourier"]);
   const { fourier = 0.9 * FOURIER_LIMIT_1D } = options;
   requireStable("heat-1d", "the Fourier number αΔt/Δx²", fourier, FOURIER_LIMIT_1D);
-  const { centre, sides: [side = 0] } = conservingWeights(1, [fourier], 2);
+  const { centre, sides: [side = 0] } = weightNodes(1, [fourier], 2);
   return equation({
     name: "heat-1d",
     title: "heat conduction in a rod",

@@ -16,7 +16,7 @@ import { checkOptions } from "../check_options.ts";
 import { equation } from "../equation.ts";
 import type { Expression } from "../expression.ts";
 import { add, multiply, subtract } from "../operations.ts";
-import { conservingWeights } from "../weights.ts";
+import { weightNodes } from "../weighted_sums.ts";
 import { type Equation, oneOf, requireOneOf, requireStable, type Stencil } from "./stencil.ts";
 
 /** Points that a sub-step reads: the flattened form, and the one that takes four sub-steps. */
@@ -87,7 +87,7 @@ type At = (points: number) => Expression;
 
 /** Five points: base + τ f(the field), the base weighing the point itself. */
 function advance(tau: number, at: At, base: number): Expression {
-  const { centre, sides: [near = 0, far = 0] } = conservingWeights(base, [tau * (4 * R4 - R2), -tau * R4], 2);
+  const { centre, sides: [near = 0, far = 0] } = weightNodes(base, [tau * (4 * R4 - R2), -tau * R4], 2);
   const sum = add(at(1), at(-1)), difference = subtract(at(1), at(-1));
   const inner = add(near, multiply(-tau / (4 * SPACING), difference));
   return add(multiply(centre, at(0)), multiply(sum, inner), multiply(far, add(at(2), at(-2))));
@@ -95,7 +95,7 @@ function advance(tau: number, at: At, base: number): Expression {
 
 /** Three points: a + a_xx */
 function withCurvature(at: At): Expression {
-  const { centre, sides: [side = 0] } = conservingWeights(1, [R2], 2);
+  const { centre, sides: [side = 0] } = weightNodes(1, [R2], 2);
   return add(multiply(side, add(at(1), at(-1))), multiply(centre, at(0)));
 }
 

@@ -7,6 +7,7 @@ import type { Axis, Expression } from "../expression.ts";
 import type { InitialField } from "../initial_field.ts";
 import type { Value } from "../operations.ts";
 import type { PointCounts } from "../points.ts";
+import { type Precise, precisionOf } from "../precision.ts";
 import { planesOf, type Update } from "../update.ts";
 
 /** Cells along x (slowest in memory), y, and z (fastest). Of a line they are 1 × 1 × N, in two dimensions x × 1 × y. */
@@ -279,8 +280,8 @@ export function oneOf<T extends VariantValue>(
   };
 }
 
-/** A stencil on a grid: what is computed, whatever the traversal. */
-export interface Problem {
+/** A stencil on a grid: what is computed, whatever the traversal. Its precision is its equation's, unless it has one. */
+export interface Problem extends Precise {
   /** The equation with its order and coefficients. */
   readonly stencil: Stencil;
   /** Cells along x, y, z. */
@@ -328,5 +329,5 @@ export function cellsOf([x, y, z = 1]: OwnGrid): number {
 
 /** Bytes of both time levels, materials included, without pads. */
 export function fieldBytes({ grid, stencil: { update } }: Pick<Problem, "grid" | "stencil">): number {
-  return 2 * 4 * planesOf(update) * cellsOf(grid);
+  return 2 * precisionOf(update).bytes * planesOf(update) * cellsOf(grid);
 }

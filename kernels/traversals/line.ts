@@ -152,6 +152,7 @@ export function refusePoints(points: number, pitch: number): Refusal | undefined
 /** A line with pads, which these traversals do not read. */
 export function lineLayout({ grid, stencil: { update } }: NeedyProblem): Layout {
   return layOut(grid, {
+    precision: update.precision,
     pad: [0, 0, reachOf(update).z],
     planes: planesOf(update),
     fields: update.fields.length,

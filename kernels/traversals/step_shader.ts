@@ -27,6 +27,7 @@ import { type Shader, shaderOf } from "../wgsl/shader.ts";
 export const stepwiseLayout = remembered((problem: Problem): Layout => {
   const { grid, boundary } = problem, update = storedUpdate(problem), { x, y, z } = stepReach(update);
   return layOut(grid, {
+    precision: update.precision,
     pad: [x, y, z],
     sharedPads: alongAxes(boundary)[2] === "zero",
     planes: planesOf(update),

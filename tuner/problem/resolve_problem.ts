@@ -13,8 +13,8 @@ import {
 } from "../../kernels/stencils/stencil.ts";
 import { checkOptions } from "../../kernels/check_options.ts";
 import { checkStencil } from "../../kernels/check_definition.ts";
-import { plannedProblem } from "../../kernels/planned_problem.ts";
-import { withWalls } from "../../kernels/walls.ts";
+import { plannedProblem, withEquation } from "../../kernels/planned_problem.ts";
+import { precisionOf, PRECISIONS } from "../../kernels/precision.ts";
 import type { PointCounts } from "../../kernels/points.ts";
 import { isFinite32 } from "../../kernels/check_expression.ts";
 import { remembered } from "../../kernels/remembered.ts";
@@ -39,7 +39,7 @@ const MAX_EXTENT = 2 ** 31 - 1;
 /** Bytes that a WebAssembly memory can hold. */
 const WASM_BYTES = 2 ** 32;
 
-const KEYS = ["stencil", "grid", "boundary", "steps", "survey", "isPart"] as const;
+const KEYS = ["stencil", "grid", "boundary", "steps", "survey", "isPart", "precision"] as const;
 
 /** How a boundary for each axis is written. */
 export const THREE_BOUNDARIES = ["zero", "periodic", "insulated"] as const;
@@ -162,8 +162,11 @@ export function checkProblem(action: string, given: OpenProblem): Problem {
   const refuse = refuserOf(action);
   if (typeof given !== "object" || given === null) refuse("a problem is wanted", describeValue(given));
   checkOptions<OpenProblem & Problem, typeof KEYS>(action, given as Problem, KEYS);
-  const { stencil, grid, steps, survey } = given;
+  const { stencil, grid, steps, survey, precision } = given;
   checkDefinition(action, stencil);
+  if (precision !== undefined && !Object.hasOwn(PRECISIONS, precision)) {
+    refuse("a precision of f32 or f64 is wanted", describeValue(precision));
+  }
   if (survey !== undefined) checkSurvey(refuse, stencil, survey);
   const isCount = (value: number): boolean => Number.isSafeInteger(value) && value >= 1;
   const isPlanar = stencil.dimensions === 2;
@@ -180,7 +183,7 @@ export function checkProblem(action: string, given: OpenProblem): Problem {
     refuse(`at most ${Number.MAX_SAFE_INTEGER} cells are wanted`, grid.join("x"));
   }
   if (steps !== undefined && !isCount(steps)) refuse("steps must be a whole number, at least 1", `${steps}`);
-  const asked = madeFor(action, () => withWalls(given)), { boundary } = asked;
+  const asked = madeFor(action, () => withEquation(given)), { boundary } = asked;
   // of a longer run, those that it makes are looked at when it does
   checkSignals(action, asked, 0, Math.min(steps ?? 1, MAX_STEPS));
   const isAlongAll = !Array.isArray(boundary) ||
@@ -189,6 +192,8 @@ export function checkProblem(action: string, given: OpenProblem): Problem {
     refuse(`the boundary must be ${wantedBoundary(stencil)}, or walls`, `${boundary}`);
   }
   const problem = plannedProblem(asked), [x, y, z] = problem.grid, { z: reach } = reachOf(stencil.update);
+  const { name } = precisionOf(problem.stencil.update);
+  if (name !== "f32") refuse("the precision f32 is wanted, until kernels compute others", name);
   if (stencil.dimensions === 1 && (x !== 1 || y !== 1 || z <= reach)) {
     const wanted = `a grid of 1x1xN, N at least ${reach + 1}, as its taps reach ${reach}`;
     refuse(`${stencil.title} needs ${wanted}`, grid.join("x"));

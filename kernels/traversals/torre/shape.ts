@@ -127,6 +127,7 @@ export function shapeOf(
     rim,
     resting: rest === 1 && (unroll > 1 || readsPrevious(update)) ? restingIn(tiles, perChunk) : [],
     layout: layOut(grid, {
+      precision: update.precision,
       pad: [alongX, width + spread[1] + margin, Math.max(reach.z, lanes - grid[2])],
       align: 32,
       sharedPads: true,

@@ -30,7 +30,12 @@ interface FieldHost {
 /** Where the cells of a problem lie on the CPU. */
 export function cpuLayoutOf({ stencil: { update }, grid }: Pick<Problem, "stencil" | "grid">): Layout {
   const { x, y, z } = reachOf(update);
-  return layOut(grid, { pad: [x, y, z], planes: planesOf(update), fields: update.fields.length });
+  return layOut(grid, {
+    pad: [x, y, z],
+    planes: planesOf(update),
+    fields: update.fields.length,
+    precision: update.precision,
+  });
 }
 
 /** A field loaded into the pool's memory. Views of it become stale when the pool's memory grows: ask again. */
