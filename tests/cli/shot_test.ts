@@ -4,6 +4,7 @@ import { acoustic, acousticTimeStep } from "../../kernels/stencils/acoustic.ts";
 import { elastic, elasticTimeStep, lameOf } from "../../kernels/stencils/elastic.ts";
 import type { Problem } from "../../kernels/stencils/stencil.ts";
 import { chooseConfiguration } from "../../tuner/profile/choose.ts";
+import { readArray } from "../../tuner/files/array.ts";
 import { npyBytes, readNpy, rowsOf, transposed } from "../../tuner/files/npy.ts";
 import { resample, ricker } from "../../tuner/shot/shoot.ts";
 import { createSolver } from "../../tuner/solver/create_solver.ts";
@@ -647,6 +648,45 @@ Deno.test("an interrupted command says which shots are whole, and --resume does 
     assertMatch((await resumed(["--frequency", "14"]))[1]!, /^Wrote .*s-1\.png/);
   }));
 
+Deno.test("one file of all shots has what files of each have, and --resume goes on with it", () =>
+  inDirectory(async (d) => {
+    await Deno.writeTextFile(`${d}/shots.csv`, "15,25\n45,25\n75,25\n");
+    const small = ["--grid", "9x8", "--edges", "0", "--time", "20ms", "--quiet", ...CPU];
+    const run = async (...files: readonly string[]) => {
+      const all = [...small, "--shots", `${d}/shots.csv`, "--out", `${d}/s.png`, "--traces", ...files];
+      const { code, stdout, stderr } = await runCommand("shot", all);
+      assertEquals([code, stderr], [0, ""]);
+      return stdout.split("\n").slice(-3, -1);
+    };
+    const read = (name: string) => Deno.readFile(`${d}/${name}`);
+    for (const end of ["npy", "sgy"]) await run(`${d}/one.${end}`);
+    await run(`${d}/all.npy`, "--one-file");
+    const { shape, values } = readNpy(await read("all.npy"), "all.npy");
+    const own = await Promise.all([1, 2, 3].map(async (n) => readNpy(await read(`one-${n}.npy`), "").values));
+    assertEquals([shape, [...values]], [[3, 9, values.length / 27], own.flatMap((one) => [...one])]);
+    await run(`${d}/all.sgy`, "--one-file");
+    const all = await read("all.sgy"), view = new DataView(all.buffer), bytes = (all.length - 3600) / 27;
+    for (const [shot, file] of (await Promise.all([1, 2, 3].map((n) => read(`one-${n}.sgy`)))).entries()) {
+      assertEquals(all.slice(3200, 3600), file.slice(3200, 3600));
+      for (let i = 0; i < 9; i++) {
+        const at = 3600 + (9 * shot + i) * bytes, from = 3600 + i * bytes;
+        // traces are numbered through the file, in two places
+        assertEquals([view.getInt32(at), view.getInt32(at + 4)], [9 * shot + i + 1, 9 * shot + i + 1]);
+        assertEquals(all.slice(at + 8, at + bytes), file.slice(from + 8, from + bytes));
+      }
+    }
+    assertEquals([...Deno.readDirSync(d)].filter(({ name }) => name.endsWith(".part")), []);
+    const resumed = () => run(`${d}/all.sgy`, "--one-file", "--resume");
+    assertEquals(await resumed(), ["Left out 3 shots, whose files are whole", "Wrote nothing"]);
+    // as after an interruption: unfinished, and a byte of the third shot else
+    await Deno.writeFile(`${d}/all.sgy.part`, all.with(all.length - 1, all.at(-1)! ^ 1));
+    await Deno.remove(`${d}/all.sgy`);
+    await Deno.remove(`${d}/s-2.png`);
+    const wrote = ["s-2.png", "all.sgy", "s-3.png"].map((name) => `${d}/${name}`).join(", ");
+    assertEquals(await resumed(), ["Left out 1 shot, whose files are whole", `Wrote ${wrote}`]);
+    assertEquals(await read("all.sgy"), all);
+  }));
+
 testUnderMpi(
   "each of two ranks takes every other shot, and one says what came of it",
   (launcher) =>
@@ -662,6 +702,7 @@ testUnderMpi(
         `${directory}/s.png`,
         "--traces",
         `${directory}/t.npy`,
+        "--one-file",
       ];
       const flags = [...solveFlags().slice(0, -1), "shot", ...small, ...shots];
       const { code, stdout, stderr } = await mpirun(launcher, 2, flags);
@@ -671,7 +712,11 @@ testUnderMpi(
       const pictures = [1, 2, 3].map((n) => `${directory}/s-${n}.png`);
       assertEquals(files.map(({ picture }: { picture: string }) => picture), pictures);
       for (const path of pictures) assertEquals(decode(await Deno.readFile(path)).channels, 3);
-      const [one, three] = await Promise.all([1, 3].map((n) => Deno.readFile(`${directory}/t-${n}.npy`)));
-      assert(`${one}` !== `${three}`);
+      const { shape, values } = await readArray(`${directory}/t.npy`), length = values.length / 3;
+      assertEquals(shape.slice(0, 2), [3, 9]);
+      const [one, two, three] = [0, 1, 2].map((i) => values.slice(i * length, (i + 1) * length));
+      assert(
+        `${one}` !== `${three}` && [one, two, three].every((shot) => shot!.some((value) => value !== 0)),
+      );
     }),
 );

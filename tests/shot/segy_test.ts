@@ -53,6 +53,7 @@ function readSegy(bytes: Uint8Array<ArrayBuffer>) {
   }
   return {
     lines: Array.from({ length: 40 }, (_, i) => text.slice(80 * i, 80 * i + 80).trimEnd()),
+    tracesOfShot: short(3213),
     intervalUs: short(3217),
     samples,
     format: short(3225),
@@ -73,6 +74,7 @@ Deno.test("a SEG-Y file has what an independent reader expects: headers, places,
   assertEquals(bytes.length, 3600 + 2 * (240 + 12));
   const { lines, traces: found, ...file } = readSegy(bytes);
   assertEquals(file, {
+    tracesOfShot: 2,
     intervalUs: 2000,
     samples: 3,
     format: 5,

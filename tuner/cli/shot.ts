@@ -8,8 +8,8 @@ import {
   type Stencil,
 } from "../../kernels/stencils/stencil.ts";
 import { WAVE_ORDERS } from "../../kernels/stencils/wave.ts";
-import { bytesOfArray, type FileArray, readArray, writeBytes } from "../files/array.ts";
-import { rowsOf, transposed } from "../files/npy.ts";
+import { type FileArray, readArray, writeBytes } from "../files/array.ts";
+import { joined, transposed } from "../files/npy.ts";
 import { formatDuration, formatPercent, formatPlural, formatRate } from "../format.ts";
 import { defaultSteps } from "../problem/default_problem.ts";
 import { RequestError } from "../problem/request_error.ts";
@@ -21,7 +21,8 @@ import type { OpenedDevice } from "../ranks/open_rank_device.ts";
 import type { World } from "../devices/world.ts";
 import { layeredModel, modelOf, type VelocityModel } from "../shot/model.ts";
 import { drawGather, drawWave } from "../shot/plots.ts";
-import { MOST_IN_HEADER, segyBytes, segyScale } from "../shot/segy.ts";
+import { MOST_IN_HEADER, segyScale } from "../shot/segy.ts";
+import { putShot, takeShot, traceBytes, unfinished } from "../shot/trace_files.ts";
 import { hashOfAll, hasReceipt, withReceipt } from "../shot/receipt.ts";
 import { type Recorded, shoot, type ShotPlan, stepsOf } from "../shot/shoot.ts";
 import { VERSION } from "../version.ts";
@@ -212,6 +213,10 @@ export const OPTIONS = {
       return shotFiles(values as unknown as FileValues).flatMap(({ traces }) => traces);
     }),
     read: ending("npy", "sgy"),
+  },
+  oneFile: {
+    help: "the traces of all shots are in one file, as .npy shots x receivers x samples",
+    onlyWith: { "--shots": "a single shot has one", "--traces": "it has them" },
   },
   sample: { value: "TIME", help: "from sample to sample, such as 2ms (default: a step)", read: readSeconds },
   snapshots: { ...count("pictures of the wave to write, evenly spaced in time", 0, 1000), default: "0" },
@@ -503,11 +508,17 @@ type Shooting = Awaited<ReturnType<typeof readRequest>>["values"];
 
 async function shootAll(world: World, device: OpenedDevice, options: Shooting): Promise<number> {
   const { plan, materials, problem, problem: { grid, stencil }, sources, files, profiles, json } = options;
-  const { edges, edgesPart, fromOrigin } = options,
+  const { edges, edgesPart, fromOrigin, oneFile } = options,
     text = headerOf(plan, { ...options, title: stencil.title });
   const { model, before, timeStep, interval, samples } = plan, steps = stepsOf(plan);
-  const whole = options.resume ? await wholeShots(options) : [];
-  // all have looked before anybody writes
+  const isFirst = world.rank === 0, whole = options.resume && isFirst ? await wholeShots(options) : [];
+  const shared = oneFile && isFirst ? files[0]!.traces : [];
+  for (const path of shared) {
+    // a file with shots of this request goes on
+    if (whole.length === 0) await Deno.remove(unfinished(path)).catch(() => {});
+    else await Deno.stat(unfinished(path)).catch(() => Deno.rename(path, unfinished(path)));
+  }
+  // the first has looked before anybody writes
   const [[...done] = []] = await world.shareAll(whole);
   const left = [...sources.entries()].filter(([shot]) => !done.includes(shot));
   const own = left.filter((_, i) => i % world.size === world.rank);
@@ -521,7 +532,7 @@ async function shootAll(world: World, device: OpenedDevice, options: Shooting): 
     const atCell = (x: number, y: number, z: number) => at(inside(x, 0), inside(y, 1), inside(z, 2));
     await solver.write(name, isPlane ? (x, y) => atCell(x, 0, y) : atCell);
   }
-  using attended = new AttendedRun({ quiet: options.quiet || world.rank > 0 });
+  using attended = new AttendedRun({ quiet: options.quiet || !isFirst });
   const { progress, signal } = attended;
   const write = async (path: string, bytes: Uint8Array): Promise<string> => {
     await writeBytes(path, bytes);
@@ -546,7 +557,7 @@ async function shootAll(world: World, device: OpenedDevice, options: Shooting): 
     });
     if (found === undefined) {
       const there = `${done.length + i} of ${formatPlural(sources.length, "shot")}`;
-      if (world.rank === 0) say(`facet: the files of ${there} are whole: --resume does the others`);
+      if (isFirst) say(`facet: the files of ${there} are whole: --resume does the others`);
       return attended.exitCode;
     }
     const { traces, timeNs } = found;
@@ -554,20 +565,23 @@ async function shootAll(world: World, device: OpenedDevice, options: Shooting): 
     const title = `source at ${ownOf(model, source).join(", ")} m, ${plan.frequency} Hz`;
     for (const [field, path] of tables.entries()) {
       const trace = traces[field]!;
-      const { name } = plan.recorded[field]!,
-        lines = [`shot ${shot + 1} of ${sources.length}: ${name}`, ...text];
-      const segy = { shot: shot + 1, source: fromOrigin(source), field: name, text: lines };
+      const { name } = plan.recorded[field]!, count = oneFile ? sources.length : undefined;
+      const which = count ? formatPlural(count, "shot") : `shot ${shot + 1} of ${sources.length}`;
       const placed = { interval, receivers: plan.receivers.map(fromOrigin) };
-      const isSegy = path.endsWith(".sgy");
-      const bytes = isSegy ? segyBytes(trace, placed, segy) : bytesOfArray(path, rowsOf(trace));
-      hashes.push(await write(path, bytes));
+      const bytes = traceBytes(path, trace, placed, {
+        ...{ shot: shot + 1, source: fromOrigin(source), field: name, text: [`${which}: ${name}`, ...text] },
+        before: count ? shot * placed.receivers.length : 0,
+      }, count);
+      if (count) await putShot(path, bytes, shot, count);
+      hashes.push(count ? hashOfAll(bytes.body) : await write(path, joined(bytes.head, bytes.body)));
     }
     const drawn = await drawGather(traces.at(-1)!, plan, title);
     await write(picture, withReceipt(drawn, hashOfAll(options.hash, `${source}`, ...hashes)));
   }
   const seconds = await world.most(ownNs) * 1e-9, shots = own.map(([shot]) => shot + 1);
   const ranks = await world.shareAll({ device: device.name, shots });
-  if (world.rank > 0) return EXIT.done;
+  for (const path of shared) await Deno.rename(unfinished(path), path);
+  if (!isFirst) return EXIT.done;
   const cellsPerSecond = left.length === 0 ? 0 : cellsOf(grid) * steps * left.length / seconds;
   const modelCellsPerSecond = cellsPerSecond * (1 - edgesPart), cells = ownOf(model, model.grid);
   const setting = { edges, edgesPart, timeStep, steps, interval, samples };
@@ -580,18 +594,26 @@ async function shootAll(world: World, device: OpenedDevice, options: Shooting): 
       `${describeConfiguration(configuration)}, on ${ranks.map(({ device }) => device).join(", ")}`,
       `${formatRate(cellsPerSecond)}, of the model's own cells ${formatRate(modelCellsPerSecond)}`,
       ...(done.length === 0 ? [] : [`Left out ${formatPlural(done.length, "shot")}, whose files are whole`]),
-      `Wrote ${left.flatMap(([shot]) => Object.values(files[shot]!).flat()).join(", ") || "nothing"}`,
+      `Wrote ${
+        [...new Set(left.flatMap(([shot]) => Object.values(files[shot]!).flat()))].join(", ") || "nothing"
+      }`,
     ],
   );
   return EXIT.done;
 }
 
 /** The numbers of shots whose files are there, whole and of this request. */
-async function wholeShots({ files, sources, hash }: Pick<Shooting, "files" | "sources" | "hash">) {
+async function wholeShots(
+  { files, sources, hash, oneFile }: Pick<Shooting, "files" | "sources" | "hash" | "oneFile">,
+) {
   const whole: number[] = [], nothing = new Uint8Array();
   for (const [shot, { waves, traces, picture }] of files.entries()) {
     const hashes: string[] = [], read = (path: string) => Deno.readFile(path).catch(() => nothing);
-    for (const path of [...waves, ...traces]) hashes.push(hashOfAll(await read(path)));
+    for (const path of waves) hashes.push(hashOfAll(await read(path)));
+    for (const path of traces) {
+      const own = oneFile ? takeShot(path, shot, files.length).catch(() => nothing) : read(path);
+      hashes.push(hashOfAll(await own));
+    }
     const mark = hashOfAll(hash, `${sources[shot]}`, ...hashes);
     if (hasReceipt(await read(picture), mark)) whole.push(shot);
   }

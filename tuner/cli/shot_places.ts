@@ -77,14 +77,15 @@ export async function readFile(path: string): Promise<Uint8Array<ArrayBuffer>> {
 }
 
 /**
- * The files of all shots, with their numbers if there may be several; traces of several fields have their names.
+ * The files of all shots, with their numbers if there may be several and traces are not in one; traces of several fields have their names.
  *
  * @param fields what is recorded; before the model is read, as many as there may be
  */
 export function shotFiles(
-  { stencil, hydrophones, shots, out, traces, snapshots }: {
+  { stencil, hydrophones, oneFile, shots, out, traces, snapshots }: {
     readonly stencil: string;
     readonly hydrophones: boolean;
+    readonly oneFile: boolean;
     readonly shots?: readonly unknown[] | undefined;
     readonly out: string;
     readonly traces?: string | undefined;
@@ -96,9 +97,13 @@ export function shotFiles(
 ): { waves: string[]; picture: string; traces: string[] }[] {
   const ends = fields.length === 1 ? [""] : fields.map((name) => `-${name}`);
   return (shots ?? [undefined]).map((_, i) => {
-    const named = (path: string, end = ""): string =>
-      path.replace(/\.\w+$/, `${shots ? `-${i + 1}` : ""}${end}$&`);
+    const named = (path: string, end = "", isOwn = true): string =>
+      path.replace(/\.\w+$/, `${shots && isOwn ? `-${i + 1}` : ""}${end}$&`);
     const waves = Array.from({ length: snapshots }, (_, wave) => named(out, `-wave-${wave + 1}`));
-    return { waves, picture: named(out), traces: traces ? ends.map((end) => named(traces, end)) : [] };
+    return {
+      waves,
+      picture: named(out),
+      traces: traces ? ends.map((end) => named(traces, end, !oneFile)) : [],
+    };
   });
 }

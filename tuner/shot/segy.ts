@@ -5,8 +5,11 @@ import type { ShotPlan } from "./shoot.ts";
 /** Most that headers of 16 bits hold, of samples in a trace and of microseconds between two. */
 export const MOST_IN_HEADER = 32_767;
 
-/** Bytes of the file's headers and of a trace's; lines of the text, and characters of one after its number. */
-const FILE = 3600, TRACE = 240, LINES = 38, WIDTH = 76;
+/** Bytes of the file's headers. */
+export const FILE = 3600;
+
+/** Bytes of a trace's; lines of the text, and characters of one after its number. */
+const TRACE = 240, LINES = 38, WIDTH = 76;
 
 /** What traces may count in a metre, finest first: headers hold places as whole numbers, of 32 bits. */
 const PER_METRE = [1000, 100, 10, 1], LONGEST = 2 ** 31 - 1;
@@ -24,6 +27,8 @@ const METRES_A_SECOND = 6, PASCALS = 1;
 export interface SegyShot {
   /** Its number, from 1. */
   readonly shot: number;
+  /** Traces before its own in the file. @default {0} */
+  readonly before?: number;
   readonly source: Grid;
   /** What was recorded: p, vx, vy, vz or pressure. */
   readonly field: string;
@@ -42,7 +47,7 @@ export function segyScale(places: readonly Grid[]): number {
 export function segyBytes(
   traces: readonly Float32Array[],
   { interval, receivers }: Pick<ShotPlan, "interval" | "receivers">,
-  { shot, source, field, text }: SegyShot,
+  { shot, before = 0, source, field, text }: SegyShot,
 ): Uint8Array<ArrayBuffer> {
   const { length } = traces[0]!, bytes = new Uint8Array(FILE + traces.length * (TRACE + 4 * length));
   const lines = text.map((line) => line.replace(/[^ -~]/gu, " "))
@@ -56,6 +61,7 @@ export function segyBytes(
     at.forEach((i) => view.setInt16(start + i, value));
   const long = (value: number, ...at: readonly number[]) =>
     at.forEach((i) => view.setInt32(start + i, Math.round(value)));
+  short(Math.min(traces.length, MOST_IN_HEADER), 3213); // of a shot
   short(us, 3217, 3219);
   short(length, 3221, 3223);
   short(5, 3225); // IEEE floats
@@ -64,7 +70,8 @@ export function segyBytes(
   traces.forEach((trace, i) => {
     start = FILE + i * (TRACE + 4 * length) - 1;
     const [x, y, z] = receivers[i]!;
-    long(i + 1, 1, 5, 13);
+    long(before + i + 1, 1, 5);
+    long(i + 1, 13);
     long(shot, 9, 17);
     short(component ?? 1, 29);
     short(1, 35, 89); // for production, places in units of length

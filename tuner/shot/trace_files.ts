@@ -1,0 +1,67 @@
+/**
+ * Files of traces: one for each shot, or one of all, which is beside its name until all have come.
+ *
+ * @module
+ */
+import { bytesIn, npyBytes, rowsOf } from "../files/npy.ts";
+import { oneLine, reasonOf } from "../profile/profile_error.ts";
+import { FILE, segyBytes, type SegyShot } from "./segy.ts";
+import type { ShotPlan } from "./shoot.ts";
+
+/** What is at the beginning of a file of traces, and a shot's in it. */
+export type TraceBytes = Readonly<Record<"head" | "body", Uint8Array>>;
+
+/** The bytes of traces in a file of that name, which has those of `shots` if there are several in it. */
+export function traceBytes(
+  path: string,
+  traces: readonly Float32Array[],
+  plan: Pick<ShotPlan, "interval" | "receivers">,
+  segy: SegyShot,
+  shots?: number,
+): TraceBytes {
+  if (path.endsWith(".sgy")) {
+    const bytes = segyBytes(traces, plan, segy);
+    return { head: bytes.subarray(0, FILE), body: bytes.subarray(FILE) };
+  }
+  const { shape, values } = rowsOf(traces), head = { shape: shots ? [shots, ...shape] : shape };
+  return { head: npyBytes({ ...head, values: values.subarray(0, 0) }), body: bytesIn(values) };
+}
+
+/** The name of a file of all shots until it has all of them. */
+export const unfinished = (path: string): string => `${path}.part`;
+
+/** Puts a shot, counted from 0, into the unfinished file of all. Ranks do that side by side. */
+export async function putShot(
+  path: string,
+  { head, body }: TraceBytes,
+  shot: number,
+  shots: number,
+): Promise<void> {
+  try {
+    using file = await Deno.open(unfinished(path), { create: true, write: true });
+    await file.truncate(head.length + shots * body.length);
+    for (const [at, bytes] of [[0, head], [head.length + shot * body.length, body]] as const) {
+      await file.seek(at, Deno.SeekMode.Start);
+      for (let done = 0; done < bytes.length;) done += await file.write(bytes.subarray(done));
+    }
+    await file.sync();
+  } catch (cause) {
+    throw oneLine(cause, `Cannot write ${path}: ${reasonOf(cause)}`);
+  }
+}
+
+/** A shot's bytes in the file of all, unfinished or not; throws where there is none. */
+export async function takeShot(path: string, shot: number, shots: number): Promise<Uint8Array> {
+  using file = await Deno.open(unfinished(path)).catch(() => Deno.open(path));
+  const read = async (at: number, length: number): Promise<Uint8Array<ArrayBuffer>> => {
+    const bytes = new Uint8Array(length);
+    await file.seek(at, Deno.SeekMode.Start);
+    for (let done = 0, more: number | null = 0; more !== null && done < length; done += more ?? 0) {
+      more = await file.read(bytes.subarray(done));
+    }
+    return bytes;
+  };
+  const [low, high] = await read(8, 2), head = path.endsWith(".sgy") ? FILE : 10 + low! + 256 * high!;
+  const size = Math.floor(((await file.stat()).size - head) / shots);
+  return await read(head + shot * size, size);
+}
