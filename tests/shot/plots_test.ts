@@ -58,14 +58,34 @@ Deno.test("a plot is a PNG with its pixels where they belong, a frame, ticks and
 });
 
 Deno.test("a gather is blue, white and red where its traces are below, at and above zero", async () => {
-  const traces = [Float32Array.of(0, 0, 0, 1, 1, 1), Float32Array.of(0, 0, 0, -1, -1, -1)];
-  const receivers = [[10, 0, 0], [20, 0, 0]] as const;
+  const traces = Array.from(
+    { length: 31 },
+    (_, i) => Float32Array.of(0, 0, 0, 1, 1, 1).map((one) => i < 16 ? one : -one),
+  );
+  const receivers = traces.map((_, i) => [10 * i, 0, 0] as const);
   const picture = decode(await drawGather(traces, { interval: 0.1, receivers, model }, "15 Hz"));
   const right = LEFT + 379, low = TOP + 555;
   assertEquals(pixel(picture, LEFT, TOP), [255, 255, 255]);
   const [red, , low1] = pixel(picture, LEFT, low), [low2, , blue] = pixel(picture, right, low);
   assert(red! > 100 && low1! < 20, `${red} ${low1}`);
   assert(blue! > 100 && low2! < 20, `${blue} ${low2}`);
+});
+
+Deno.test("a gather of few receivers has wiggles: lines, black right of zero where traces are above it", async () => {
+  const traces = [Float32Array.of(0, 0, 0, 1, 1, 1), Float32Array.of(0, 0, 0, -1, -1, -1)];
+  const receivers = [[10, 0, 0], [20, 0, 0]] as const;
+  const picture = decode(await drawGather(traces, { interval: 0.1, receivers, model }, "15 Hz"));
+  // 190 pixels each, of which a value of 1 goes 0.47 to a side
+  const isBlack = (x: number, y: number) => pixel(picture, LEFT + x, TOP + y)[0] === 0, low = 520;
+  for (const middle of [95, 285]) {
+    const [far, near] = [[-4, 4], [-1, 0]].map((all) => all.some((by) => isBlack(middle + by, 20)));
+    assertEquals([far, near], [false, true]);
+  }
+  const inks = (from: number) =>
+    Array.from({ length: 188 }, (_, i) => isBlack(from + i, low)).filter(Boolean).length;
+  const [right, left] = [inks(1), inks(191)];
+  assert(right > 70 && left > 0 && left < 6, `${right} ${left}`);
+  assert(!isBlack(90, low) && isBlack(100, low) && !isBlack(280, low) && !isBlack(290, low));
 });
 
 Deno.test("colours are full from 0.4 of a direct wave on, which falls as 1/√r in two dimensions", async () => {

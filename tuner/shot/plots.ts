@@ -5,19 +5,22 @@
  */
 import type { Grid } from "../../kernels/stencils/stencil.ts";
 import { HIGHEST, seismic, smoothly, WIDEST } from "../files/draw_field.ts";
-import { drawPlot, type Plot, type PlotAxis } from "../files/picture.ts";
+import { type Colour, drawPlot, type Plot, type PlotAxis } from "../files/picture.ts";
 import type { ShotPlan } from "./shoot.ts";
 
-/** The share of a gather's amplitudes that are not clipped, and the part of a direct wave's from which a field's are. */
-const GATHER_SHARE = 0.95, WAVE_PART = 0.4;
+/** The share of a gather's amplitudes that are not clipped, in colours and of wiggles, and the part of a direct wave's from which a field's are. */
+const GATHER_SHARE = 0.95, WIGGLE_SHARE = 0.99, WAVE_PART = 0.4;
 
 /** The largest value of ∫ ricker(t − u)/√u du, times √f: of a wave from a line, which has a tail. */
 const LINE_PEAK = 0.684;
 
-/** Pixels of a receiver at most. */
-const TRACE_WIDTH = 8;
+/** Receivers up to which traces are wiggles; pixels of a receiver at most, of these and of colours. */
+const FEW = 30, WIGGLE_WIDTH = 25, TRACE_WIDTH = 8;
 
-/** A shot's traces: receivers across, time downwards. Amplitudes are times t, or √t, since they fall as a wave spreads. */
+/** How far a wiggle goes to both sides, in receivers, and half its line's width, in pixels. */
+const SWING = 0.47, PEN = 0.8;
+
+/** A shot's traces: receivers across, time downwards, as wiggles, black to the right, or in colours. Amplitudes are times t, or √t, since they fall as a wave spreads. */
 export async function drawGather(
   traces: readonly Float32Array[],
   { interval, receivers, model }: Pick<ShotPlan, "interval" | "receivers" | "model">,
@@ -25,18 +28,30 @@ export async function drawGather(
 ): Promise<Uint8Array<ArrayBuffer>> {
   const isLine = model.dimensions === 2, samples = traces[0]!.length;
   const gained = traces.map((trace) => trace.map((value, i) => value * (isLine ? Math.sqrt(i) : i)));
-  const clip = clipOf(gained), valueAt = smoothly((i, j) => gained[i]![j]!, traces.length, samples);
+  const isFew = traces.length <= FEW, each = isFew ? WIGGLE_WIDTH : TRACE_WIDTH;
+  const clip = clipOf(gained, isFew ? WIGGLE_SHARE : GATHER_SHARE);
+  const size = [Math.min(WIDEST, Math.max(WIDEST / 2, each * traces.length)), HIGHEST] as const;
+  const valueAt = smoothly((i, j) => gained[i]![j]!, traces.length, samples);
+  const wiggle = (right: number, down: number): Colour => {
+    const at = right * traces.length, middle = Math.floor(at) + 0.5, pen = PEN * traces.length / size[0];
+    const ends = [-0.5, 0.5].map((by) => valueAt(middle / traces.length, down + by / size[1]) / clip)
+      .map((part) => SWING * Math.max(-1, Math.min(1, part)));
+    const high = Math.max(...ends), low = Math.min(0, ...ends), off = at - middle;
+    return off > low - pen && off < high + pen ? [0, 0, 0] : [255, 255, 255];
+  };
   return await drawPlot({
     title,
     across: acrossOf(receivers),
     down: { label: "time (s)", from: -interval / 2, to: (samples - 0.5) * interval },
-    size: [Math.min(WIDEST, Math.max(WIDEST / 2, TRACE_WIDTH * traces.length)), HIGHEST],
-    colourAt: (right, down) => seismic(valueAt(right, down) / clip, 255),
-    bar: barOf(
-      `amplitude times ${isLine ? "root " : ""}t`,
-      clip * (isLine ? Math.sqrt(interval) : interval),
-      255,
-    ),
+    size,
+    colourAt: isFew ? wiggle : (right, down) => seismic(valueAt(right, down) / clip, 255),
+    ...(!isFew && {
+      bar: barOf(
+        `amplitude times ${isLine ? "root " : ""}t`,
+        clip * (isLine ? Math.sqrt(interval) : interval),
+        255,
+      ),
+    }),
   });
 }
 
@@ -75,12 +90,12 @@ function barOf(label: string, clip: number, grey: number): Required<Plot>["bar"]
   return { label, from: -clip, to: clip, colourOf: (value) => seismic(value / clip, grey) };
 }
 
-/** The size that {@linkcode GATHER_SHARE} of the values do not exceed; 1 where all are 0. */
-function clipOf(traces: readonly Float32Array[]): number {
+/** The size that this share of the values does not exceed; 1 where all are 0. */
+function clipOf(traces: readonly Float32Array[], share = GATHER_SHARE): number {
   const every = Math.ceil(traces.length * traces[0]!.length / 1e6);
   const some = traces.flatMap((trace, row) => [...trace.filter((_, i) => (i + row) % every === 0)]);
   const sizes = Float32Array.from(some, Math.abs);
-  return sizes.sort()[Math.floor(GATHER_SHARE * (sizes.length - 1))] || sizes.at(-1) || 1;
+  return sizes.sort()[Math.floor(share * (sizes.length - 1))] || sizes.at(-1) || 1;
 }
 
 /** Where receivers lie along the axis that they spread along, if evenly; else their numbers. */
