@@ -232,7 +232,7 @@ function emptyPlan(problem: Problem): GpuPlan {
   return {
     label: "empty",
     storage: classic.plan(problem, { threads: 64, points: 1 }).storage,
-    shaders: [shaderOf("empty", "@compute @workgroup_size(32) fn main() {}")],
+    shaders: [shaderOf("empty", "@compute @workgroup_size(32) fn main() {}", {})],
     dispatches: (steps) =>
       Array.from({ length: steps }, (_, step) => ({
         shader: 0,

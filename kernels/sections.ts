@@ -9,6 +9,7 @@
 import type { DeviceLimits } from "./device_limits.ts";
 import type { Refusal } from "./capability.ts";
 import type { Layout } from "./layout.ts";
+import { precisionOf } from "./precision.ts";
 import type { Grid } from "./stencils/stencil.ts";
 
 /** Slices from the first on, up to but without the second. */
@@ -102,7 +103,7 @@ function countSections(
   while (unit * layout.slice % RANGE_ALIGNMENT !== 0) unit *= 2;
   const most = mostSlices(layout, limits), count = countOf(most), shorter = most - unit + 1;
   const isWindow = limits.windowBytes !== undefined;
-  const fits = !apart && !isWindow && 4 * layout.length <= limits.maxBufferSize;
+  const fits = !apart && !isWindow && precisionOf(layout).bytes * layout.length <= limits.maxBufferSize;
   return fits && countOf(shorter) === count ? { count, most: shorter, unit } : { count, most };
 }
 
@@ -123,7 +124,7 @@ export function whyUncut(
     kind: "limits",
     message: `${found}, ${limit} is ${limits[limit]}`,
   });
-  const bytes = 4 * layout.slice * together;
+  const bytes = precisionOf(layout).bytes * layout.slice * together;
   if (isWindow) {
     if (together < most) return undefined;
     const found = `${bytes} bytes in the ${together} slices of a level that a passage touches at once`;
@@ -134,7 +135,9 @@ export function whyUncut(
   }
   if (together > most) {
     const what = together === total ? "one time level" : `the ${together} slices that a dispatch touches`;
-    return beyond(`${together === total ? 4 * layout.length : bytes} bytes in ${what}`);
+    return beyond(
+      `${together === total ? precisionOf(layout).bytes * layout.length : bytes} bytes in ${what}`,
+    );
   }
   const { count, unit } = countSections(layout, { least: together - 1, apart }, limits);
   if (count > MOST_SECTIONS) return beyond(`${count} sections of at most ${MOST_SECTIONS}`);
@@ -198,16 +201,16 @@ function totalOf({ grid: [nx], pad: [padX] }: Layout): number {
   return nx + 2 * padX;
 }
 
-/** Bytes of the longest array that shaders can index with i32. */
-const INDEXED_BYTES = 4 * (2 ** 31 - 1);
+/** Values of the longest array that shaders can index with i32. */
+const INDEXED = 2 ** 31 - 1;
 
 /** Slices that fit one array. */
 export function mostSlices(
   layout: Layout,
   { maxStorageBufferBindingSize, maxBufferSize, windowBytes = Infinity }: SectionLimits,
 ): number {
-  const beyond = layout.length - totalOf(layout) * layout.slice;
-  const binding = Math.min(maxStorageBufferBindingSize, maxBufferSize, INDEXED_BYTES);
+  const beyond = layout.length - totalOf(layout) * layout.slice, { bytes: each } = precisionOf(layout);
+  const binding = Math.min(maxStorageBufferBindingSize, maxBufferSize, each * INDEXED);
   const bytes = Math.min(binding, windowBytes / (2 * WINDOW_SECTIONS));
-  return Math.floor((bytes / 4 - beyond) / layout.slice);
+  return Math.floor((bytes / each - beyond) / layout.slice);
 }

@@ -90,7 +90,7 @@ export function planSteps(
       : undefined
   );
   const copies = shaders.push(...copyShaders(sections)) - copyShaders(sections).length;
-  const atPoints = problem.survey === undefined ? undefined : place(pointShader());
+  const atPoints = problem.survey === undefined ? undefined : place(pointShader(layout));
   const [padX] = layout.pad;
   const renewPads = (work: SectionWork, level: Level): void => {
     parts.forEach(({ section: { own }, part }, section) => {

@@ -6,6 +6,7 @@
  */
 import { indexOf, type Layout } from "../layout.ts";
 import type { Offset } from "../expression.ts";
+import type { Precise } from "../precision.ts";
 import { type PlacedPoint, placePoints, type Point, type Points } from "../points.ts";
 import type { SliceRange } from "../sections.ts";
 import { alongAxes, imageOf, type Problem } from "../stencils/stencil.ts";
@@ -138,7 +139,7 @@ export function groupsOf(table: PointTable | undefined, made: Substep): readonly
 }
 
 /** Adds to a group's points and records them. */
-export function pointShader(): Shader {
+export function pointShader(of: Precise): Shader {
   const code = wgsl`
     // Adds to points and records them, a thread a point.
     struct Group { first: i32, end: i32, step: i32 }
@@ -154,5 +155,5 @@ export function pointShader(): Shader {
       before[its.x] = atPoint(before[its.x], its.y, its.z, group.step);
     }
   `;
-  return shaderOf("points", code);
+  return shaderOf("points", code, of);
 }

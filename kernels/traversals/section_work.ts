@@ -43,6 +43,7 @@ export function copyShaders(sections: readonly Section[]): Shader[] {
         if (i < copy.count) { ${target}[copy.goal + i] = now[copy.source + i]; }
       }
     `,
+      sections[0]!.layout,
     )
   );
 }

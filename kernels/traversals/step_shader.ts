@@ -61,7 +61,7 @@ export function stepShaders(
     layers = layout.layered ? layerAccess(whole) : undefined;
   const update = layers ? storedUpdate(whole) : given, cell = [plus("x", first), "y", "z"] as const;
   return update.substeps.map((substep, index) => {
-    const { constants, write } = updateWriter(expressionsOf(substep));
+    const { constants, write } = updateWriter(expressionsOf(substep), given);
     const signal = isInWindow ? "slices.signal" : "time.signal";
     const profiles = profileAccess(given, whole.grid, { of: substep });
     const tap = (one: Tap) => layers?.read(one.plane) ?? elementOf(one);
@@ -86,13 +86,13 @@ export function stepShaders(
         ${storeValues(substep, values, layers)}
       }
     `;
-    return shaderOf(`step ${threadsZ}x${threadsY}x${threadsX}`, code);
+    return shaderOf(`step ${threadsZ}x${threadsY}x${threadsX}`, code, given);
   });
 }
 
 /** The shader that computes a sub-step again in listed cells: where a pass of all sub-steps did not know a source. */
 export function againShader(problem: Problem, layout: Layout, substep: Substep, first: number): Shader {
-  const { constants, write } = updateWriter(expressionsOf(substep));
+  const { constants, write } = updateWriter(expressionsOf(substep), layout);
   const profiles = profileAccess(problem.stencil.update, problem.grid, { of: substep });
   const profile = profiles.read([plus("x", first), "y", "z"]);
   const { lines, values } = write({ tap: elementOf, profile, signal: "group.signal" });
@@ -117,7 +117,7 @@ export function againShader(problem: Problem, layout: Layout, substep: Substep, 
       ${storeValues(substep, values)}
     }
   `;
-  return shaderOf("a sub-step again", code);
+  return shaderOf("a sub-step again", code, layout);
 }
 
 /** Lines that store a sub-step's values; all are computed before the first is stored. */

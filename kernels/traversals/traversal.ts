@@ -45,6 +45,8 @@ type Counts<Kind extends string> = Readonly<Partial<Record<Kind, number>>>;
 
 /** What a configuration asks of the device, known before anything is compiled; the models' input. */
 export interface Demand {
+  /** Those of a value. @default {4} */
+  readonly bytesPerValue?: number;
   /** Bytes read from and written to device memory per cell update, at best (every value moved once). */
   readonly bytesPerUpdate: number;
   /**

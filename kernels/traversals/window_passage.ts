@@ -49,7 +49,7 @@ export function planPassage(
 ): GpuPlan {
   const { grid: [nx, ny, nz], stencil: { update } } = problem, reach = stepReach(update).x;
   const needs = passageNeeds(problem, layout, limits), sections = sectionsOf(layout, needs, limits);
-  const atPoints = problem.survey && shaders.push(pointShader()) - 1;
+  const atPoints = problem.survey && shaders.push(pointShader(layout)) - 1;
   // all that a section holds of the grid: in a passage it computes some slices in the first steps, others in the last
   const held = sections.map(({ layout, x }) => ({ layout, own: [x, x + layout.grid[0]] as const }));
   return {
@@ -69,7 +69,7 @@ export function planPassage(
           if (from >= to) continue;
           const workgroups = workgroupsOf({ ...problem, grid: [to - from, ny, nz] });
           const flipped = (start + step) % 2 === 1;
-          const uniforms = [from, to, first + layout.pad[0], ...timeUniforms(update, start + step)];
+          const uniforms = timeUniforms(update, start + step, from, to, first + layout.pad[0]);
           list.push({ shader: 0, workgroups, flipped, uniforms, section });
           for (const group of table?.groups ?? []) {
             const { section: its, slices: [x] } = group, level = flipped ? 0 : 1;

@@ -5,6 +5,7 @@
  */
 import { type Refusal, wrongParameters } from "../capability.ts";
 import type { Layout } from "../layout.ts";
+import { type Precise, precisionOf } from "../precision.ts";
 import { type SectionNeeds, whyUncut } from "../sections.ts";
 import type { Grid } from "../stencils/stencil.ts";
 import type { ParameterWords } from "./parameter.ts";
@@ -27,7 +28,7 @@ export function exceededLimit(limits: DeviceLimits, claim: Claim): Refusal | und
   const { workgroup, workgroups } = claim, x = workgroup[0], y = workgroup[1], z = workgroup[2];
   const uncut = whyUncut(claim.layout, claim, limits);
   if (uncut !== undefined) return uncut;
-  const scratch = 4 * (claim.scratch ?? 0);
+  const scratch = precisionOf(claim.layout).bytes * (claim.scratch ?? 0);
   const wanted = [scratch, scratch, claim.workgroupBytes, x * y * z, x, y, z, Math.max(...workgroups)];
   for (let i = 0; i < wanted.length; i++) {
     const [limit, what] = CLAIMED[i]!;
@@ -98,11 +99,13 @@ export function rowsAcross(
   threadsZ: number,
   cells: number,
   reach: number,
+  of: Precise,
 ): Record<"pieces" | "part" | "ends", number> {
-  const isWhole = 32 % threadsZ === 0 || threadsZ % 32 === 0, sector = SECTOR_BYTES / (4 * cells);
+  const { bytes } = precisionOf(of);
+  const isWhole = 32 % threadsZ === 0 || threadsZ % 32 === 0, sector = SECTOR_BYTES / (bytes * cells);
   return {
     pieces: isWhole ? Math.max(1, 32 / threadsZ) : 1 + 31 / threadsZ,
     part: sector,
-    ends: 2 * sector * Math.ceil(4 * reach / SECTOR_BYTES),
+    ends: 2 * sector * Math.ceil(bytes * reach / SECTOR_BYTES),
   };
 }

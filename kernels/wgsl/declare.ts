@@ -5,6 +5,7 @@
  */
 import type { Tap } from "../expression.ts";
 import type { Layout } from "../layout.ts";
+import { precisionOf } from "../precision.ts";
 import { readsSignal, signalAt, type Substep, type Update } from "../update.ts";
 import { wgsl } from "./template.ts";
 
@@ -73,10 +74,12 @@ export function declareTime(update: Update | Substep): string {
   `;
 }
 
-/** The uniforms of {@linkcode declareTime} for a step. */
-export function timeUniforms(update: Update, step: number): number[] {
-  if (update.signal === undefined) return [];
-  return [...new Int32Array(Float32Array.of(signalAt(update, step)).buffer)];
+/** The uniforms of {@linkcode declareTime} for a step, behind others. */
+export function timeUniforms(update: Update, step: number, ...others: readonly number[]): number[] {
+  if (update.signal === undefined) return [...others];
+  const { Values, bytes } = precisionOf(update);
+  const own = new Int32Array(new Values([signalAt(update, step)]).buffer);
+  return [...others, ...others.length % (bytes / 4) === 0 ? [] : [0], ...own];
 }
 
 /** The array element that a tap reads, relative to `cell`, the index of the updated cell in plane 0. */

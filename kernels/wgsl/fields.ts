@@ -5,10 +5,11 @@
  */
 import { HASH, noiseIn, type Pattern, PLANE_SEED } from "../initial_field.ts";
 import type { Layout } from "../layout.ts";
+import { type Precision, precisionOf } from "../precision.ts";
 import { DEFAULT_RANGE, type Update } from "../update.ts";
 import { declareLayout, LINEAR_THREADS, linearWorkgroups } from "./declare.ts";
 import { wgsl } from "./template.ts";
-import { writeFloat } from "./write_update.ts";
+import { withNumbers } from "./shader.ts";
 
 const VALUES: Readonly<Record<Pattern, string>> = {
   noise: "f32(hash >> 8u) * 0x1p-23f - 1.0f",
@@ -32,8 +33,9 @@ export function fillShader(
   const isUsual = noises.every((noise) =>
     noise.least === usual.least && noise.count === usual.count && noise.unit === usual.unit
   );
-  const rows = noises.map(({ least, count, unit }) => `vec3f(${least}, ${count}, ${writeFloat(unit)})`);
-  return wgsl`
+  const { literal } = precisionOf(layout),
+    rows = noises.map(({ least, count, unit }) => `vec3f(${least}, ${count}, ${literal(unit)})`);
+  const code = wgsl`
     // Initial values of a field: see kernels/initial_field.ts.
     ${declareLayout(layout)}
     const LENGTH = ${layout.length};
@@ -80,7 +82,7 @@ export function fillShader(
       ${
     materials.length === 0 ? "" : wgsl`
         if (plane >= ${fields.length}) {
-          var materials = array<f32, ${table.length}>(${table.map(writeFloat).join(", ")});
+          var materials = array<f32, ${table.length}>(${table.map(literal).join(", ")});
           value = materials[8 * (plane - ${fields.length}) + i32(hash >> 29u)];
         }
       `
@@ -88,14 +90,25 @@ export function fillShader(
       field[index] = select(0.0f, value, inside);
     }
   `;
+  return withNumbers(code, layout);
+}
+
+/** Text of a number's first 32 bits, and those of them that are 1 where it is infinite or not a number. */
+function highBits(
+  { bytes }: Precision,
+): { readonly bitsOf: (number: string) => string; readonly exponent: string } {
+  return bytes === 4
+    ? { bitsOf: (number) => `bitcast<u32>(${number})`, exponent: "0x7f800000u" }
+    : { bitsOf: (number) => `u32(bitcast<u64>(${number}) >> 32u)`, exponent: "0x7ff00000u" };
 }
 
 /**
  * Looks for values that are infinite or not a number. Binding 0: values, in whatever order; binding 3: a word, which is 1
  * where there are any. {@linkcode finiteWorkgroups} of the values.
  */
-export const FINITE_SHADER = wgsl`
-  @group(0) @binding(0) var<storage, read> values: array<u32>;
+export const finiteShader = (precision: Precision): string =>
+  wgsl`
+  @group(0) @binding(0) var<storage, read> values: array<${precision.bytes === 4 ? "u32" : "vec2u"}>;
   @group(0) @binding(3) var<storage, read_write> found: atomic<u32>;
 
   @compute @workgroup_size(${LINEAR_THREADS})
@@ -104,7 +117,9 @@ export const FINITE_SHADER = wgsl`
     var isFound = false;
     // by their bits, since a compiler may take it that no value is infinite or not a number
     for (var i = id.x + id.y * groups.x * ${LINEAR_THREADS}u; i < arrayLength(&values); i += threads) {
-      isFound = isFound || (values[i] & 0x7f800000u) == 0x7f800000u;
+      isFound = isFound || (values[i]${precision.bytes === 4 ? "" : ".y"} & ${
+    highBits(precision).exponent
+  }) == ${highBits(precision).exponent};
     }
     if (isFound) { atomicOr(&found, 1u); }
   }
@@ -163,7 +178,7 @@ export function copyShader(to: Layout, from: Layout): string {
     let other = ${rowOf(from, "slices.other", to)};
     for (var z = i32(l.x); z < ${to.grid[2]}; z += ${threadsOf(to)}) { copy[mine + z] = cells[other + z]; }
   `;
-  return wgsl`
+  const code = wgsl`
     struct Slices { mine: i32, other: i32 }
     @group(0) @binding(0) var<storage, read_write> copy: array<f32>;
     @group(0) @binding(1) var<storage, read_write> cells: array<f32>;
@@ -171,18 +186,20 @@ export function copyShader(to: Layout, from: Layout): string {
 
     ${perRow(to, body)}
   `;
+  return withNumbers(code, to);
 }
 
 /**
  * Compares two states of one grid that may lie differently in memory. Bindings 0 and 1: result and reference;
- * binding 2: their first slices; 3: four words, as {@linkcode COMPARISON_WORDS}: the bits of the largest
+ * binding 2: their first slices; 3: four words, as {@linkcode COMPARISON_WORDS}: the first bits of the largest
  * |difference| and |reference| of a field, the number of values that are not finite, and of cells compared. Fields in layers
  * are compared only where both have them in all cells: those that they belong to tell of them.
  */
 export function compareShader(result: Layout, reference: Layout): string {
   const { planes, fields = planes } = result.planes <= reference.planes ? result : reference;
   const size = fields < planes ? `select(0.0f, abs(b), plane < ${fields})` : "abs(b)";
-  const body = wgsl`
+  const { bitsOf, exponent } = highBits(precisionOf(result)),
+    body = wgsl`
     let mine = ${rowOf(result, "slices.result", reference)};
     let other = ${rowOf(reference, "slices.reference", result)};
     var error = 0.0f; var value = 0.0f; var bad = 0u; var seen = 0u;
@@ -194,8 +211,8 @@ export function compareShader(result: Layout, reference: Layout): string {
       seen += 1u;
     }
     // Bits of floats that are not negative are ordered like the floats.
-    atomicMax(&maxError, bitcast<u32>(error));
-    atomicMax(&maxValue, bitcast<u32>(value));
+    atomicMax(&maxError, ${bitsOf("error")});
+    atomicMax(&maxValue, ${bitsOf("value")});
     atomicAdd(&notFinite, bad);
     atomicAdd(&count, seen);
     workgroupBarrier();
@@ -206,7 +223,7 @@ export function compareShader(result: Layout, reference: Layout): string {
       atomicAdd(&comparison.count, atomicLoad(&count));
     }
   `;
-  return wgsl`
+  const code = wgsl`
     // Largest difference of two states, over the grid's own cells, all planes.
     struct Slices { result: i32, reference: i32 }
     struct Comparison { maxError: atomic<u32>, maxValue: atomic<u32>, notFinite: atomic<u32>, count: atomic<u32> }
@@ -220,8 +237,9 @@ export function compareShader(result: Layout, reference: Layout): string {
     var<workgroup> count: atomic<u32>;
 
     // By its bits, since a compiler may take it that no value is infinite or not a number.
-    fn isFinite(value: f32) -> bool { return (bitcast<u32>(value) & 0x7f800000u) != 0x7f800000u; }
+    fn isFinite(value: f32) -> bool { return (${bitsOf("value")} & ${exponent}) != ${exponent}; }
 
     ${perRow({ ...result, planes }, body)}
   `;
+  return withNumbers(code, result);
 }

@@ -6,6 +6,7 @@
  */
 import type { Layout } from "../layout.ts";
 import { declareLayout, LINEAR_THREADS } from "./declare.ts";
+import { withNumbers } from "./shader.ts";
 import { wgsl } from "./template.ts";
 
 /**
@@ -16,7 +17,7 @@ import { wgsl } from "./template.ts";
 export function packShader(layout: Layout, direction: "pack" | "unpack"): string {
   const plane = layout.planes === 1 ? "" : " + plane * PLANE";
   const copy = direction === "pack" ? "piece[at] = level[cell];" : "level[cell] = piece[at];";
-  return wgsl`
+  const code = wgsl`
     // Copies cells of a box ${direction === "pack" ? "into" : "out of"} a dense piece.
     ${declareLayout(layout)}
     struct Run {
@@ -42,4 +43,5 @@ export function packShader(layout: Layout, direction: "pack" | "unpack"): string
       ${copy}
     }
   `;
+  return withNumbers(code, layout);
 }

@@ -1,9 +1,11 @@
 /**
- * Shaders and what they bind. While a text is written, its buffers have names alone; {@linkcode shaderOf} numbers them once,
- * at its end, and whoever runs it finds the plan's buffers by these names.
+ * Shaders and what they bind. While a text is written, its buffers have names alone and its numbers are f32;
+ * {@linkcode shaderOf} numbers the buffers once, at its end, whoever runs it finds the plan's buffers by these names, and
+ * {@linkcode withNumbers} makes the numbers those of the problem.
  *
  * @module
  */
+import { type Precise, precisionOf } from "../precision.ts";
 
 /**
  * One compute pipeline. Bindings: 0 and 1, the arrays of even and odd time levels; 2, the uniforms; from 3 on, buffers by
@@ -42,12 +44,22 @@ export function declareTwin(as: string, type: string): string {
   return declareBuffer(TWIN, `array<${type}>`, { as });
 }
 
-/** A shader of a text whose buffers have no numbers yet. */
-export function shaderOf(label: string, text: string): Shader {
+/**
+ * A text of f32 numbers with those of a precision: their types and literals; f64 literals are as they are, so that constants
+ * may be written in full.
+ */
+export function withNumbers(text: string, of: Precise): string {
+  if (precisionOf(of).name === "f32") return text;
+  return text.replace(/\bf32\b/g, "f64").replace(/\bvec([234])f\b/g, "vec$1<f64>")
+    .replace(/(?<![\w.])(\d[\d.]*(?:e[+-]?\d+)?|0x[\da-f.]+p[+-]?\d+)f\b/g, "$1lf");
+}
+
+/** A shader of a text whose buffers have no numbers yet, of f32. */
+export function shaderOf(label: string, text: string, of: Precise): Shader {
   const declared = [...text.matchAll(/@buffer\((\w+)\)/g)].map(([, name]) => name!);
   const buffers = declared.filter((name) => name !== TWIN), twins = declared.length - buffers.length;
   let buffer = FIRST, twin = FIRST + buffers.length;
-  const code = text.replace(
+  const code = withNumbers(text, of).replace(
     /@buffer\((\w+)\)/g,
     (_, name) => `@group(0) @binding(${name === TWIN ? twin++ : buffer++})`,
   );

@@ -105,7 +105,7 @@ export function declareWrap(problem: Problem, layout: Layout, array = "now"): Sh
       ${array}[${origin} + cell.x * SLICE + cell.y * PITCH + cell.z] = ${array}[source];
     }
   `;
-  return shaderOf("wrap pads", code);
+  return shaderOf("wrap pads", code, layout);
 }
 
 /** Text of the cell that one of an axis of n cells, `beyond` more on either side, is an image of. */

@@ -5,6 +5,7 @@
  * @module
  */
 import { type Algebra, type Expression, foldShared, type Offset, type Tap } from "../expression.ts";
+import { type Precise, precisionOf } from "../precision.ts";
 
 /** How {@linkcode UpdateWriter.write} finds what the expressions read. */
 export interface Resolver {
@@ -41,13 +42,26 @@ interface Piece {
   readonly condition?: string;
 }
 
+/** Bits behind a number's exponent; the number of which these are whole ones; that and the exponent's bias. */
+const BITS = {
+  f32: { fraction: 23, whole: "0x4b000000", biased: "8388735.0f" },
+  f64: { fraction: 52, whole: "0x4330000000000000lu", biased: "4503599627371519.0lf" },
+} as const;
+
 /** Prepares expressions for writing; their constants are named W0, W1, … in order of appearance. */
-export function updateWriter(expressions: readonly Expression[]): UpdateWriter {
+export function updateWriter(expressions: readonly Expression[], of: Precise): UpdateWriter {
+  const precision = precisionOf(of), { fraction, whole, biased } = BITS[precision.name];
   const names = new Map<number, string>();
   const nameOf = (value: number): string => {
     const name = names.get(value) ?? `W${names.size}`;
     names.set(value, name);
     return name;
+  };
+  /** A type, that of its bits, and what shifts these by a fraction. */
+  const typesOf = (own: string) => {
+    const words = own.replace("f", "u"),
+      bits = precision.bytes === 4 ? words : words.replace("32", "64").replace(/u$/, "<u64>");
+    return { own, bits, shift: `${words}(${fraction})` };
   };
   const within = (piece: Piece, atLeast: number): string =>
     piece.binds >= atLeast ? piece.text : `(${piece.text})`;
@@ -88,15 +102,15 @@ export function updateWriter(expressions: readonly Expression[]): UpdateWriter {
       absolute: call("abs"),
       squareRoot: call("sqrt"),
       floor: call("floor"),
-      // n + 127 are the last bits of 2²³ + 127 + n, and the exponent's bits of 2ⁿ
+      // of f32, n + 127 are the last bits of 2²³ + 127 + n, and the exponent's bits of 2ⁿ
       powerOfTwo({ text, isScalar }) {
-        const own = isScalar ? "f32" : type, bits = own.replace("f", "u");
-        return value(`bitcast<${own}>(bitcast<${bits}>(${text} + 8388735.0f) << ${bits}(23))`, isScalar);
+        const { own, bits, shift } = typesOf(isScalar ? "f32" : type);
+        return value(`bitcast<${own}>(bitcast<${bits}>(${text} + ${biased}) << ${shift})`, isScalar);
       },
       exponentOf({ text, isScalar }) {
-        const own = isScalar ? "f32" : type, bits = own.replace("f", "u");
-        const last = `(bitcast<${bits}>(abs(${text})) >> ${bits}(23)) | ${bits}(0x4b000000)`;
-        return value(`(bitcast<${own}>(${last}) - 8388735.0f)`, isScalar);
+        const { own, bits, shift } = typesOf(isScalar ? "f32" : type);
+        const last = `(bitcast<${bits}>(abs(${text})) >> ${shift}) | ${bits}(${whole})`;
+        return value(`(bitcast<${own}>(${last}) - ${biased})`, isScalar);
       },
       choose(one, then, otherwise) {
         const condition = one.condition ?? `${vector(one)} != ${type}(0)`;
@@ -110,7 +124,9 @@ export function updateWriter(expressions: readonly Expression[]): UpdateWriter {
   };
   // names every constant before the declarations are asked for
   foldShared(expressions, algebraOf({ tap: () => "", profile: () => "" }), (piece) => piece);
-  const constants = [...names].map(([value, name]) => `const ${name} = ${writeFloat(value)};`).join("\n");
+  const constants = [...names].map(([value, name]) => `const ${name} = ${precision.literal(value)};`).join(
+    "\n",
+  );
   return {
     constants,
     write(resolver, wanted = expressions) {
@@ -128,10 +144,4 @@ export function updateWriter(expressions: readonly Expression[]): UpdateWriter {
 
 function asType({ text, isScalar }: Piece, type = "f32"): string {
   return isScalar && type !== "f32" ? `${type}(${text})` : text;
-}
-
-/** An f32 literal that is exactly the f32 nearest to the value. */
-export function writeFloat(value: number): string {
-  const text = `${Math.fround(value)}`;
-  return /[.e]/.test(text) ? `${text}f` : `${text}.0f`;
 }

@@ -36,7 +36,8 @@ import type { Grid, Problem, Stencil } from "../../kernels/stencils/stencil.ts";
 import { heat } from "../../kernels/stencils/heat.ts";
 import type { Parameters } from "../../kernels/traversals/traversal.ts";
 import { operationsOf, updateOf } from "../../kernels/update.ts";
-import { updateWriter, writeFloat } from "../../kernels/wgsl/write_update.ts";
+import { PRECISIONS } from "../../kernels/precision.ts";
+import { updateWriter } from "../../kernels/wgsl/write_update.ts";
 import { errorBound } from "../../models/error_bound.ts";
 import type { GpuDevice } from "../../tuner/devices/gpu/gpu_device.ts";
 import { CpuPool } from "../../tuner/devices/cpu/wasm_workers.ts";
@@ -300,8 +301,8 @@ Deno.test("signals and materials have the host's functions, steps of constants t
     evaluate(value, { step: 3 }),
     Math.cos(3) + Math.tanh(3) + 3 ** 1.5 + Math.log(3) + 1,
   );
-  const { constants } = updateWriter([multiply(exponential(-2), tap(0, 0, 0))]);
-  assertEquals(constants, `const W0 = ${writeFloat(Math.exp(-2))};`);
+  const { constants } = updateWriter([multiply(exponential(-2), tap(0, 0, 0))], {});
+  assertEquals(constants, `const W0 = ${PRECISIONS.f32.literal(Math.exp(-2))};`);
 });
 
 Deno.test("functions survive JSON by name, and count in the hash", () => {
@@ -327,7 +328,7 @@ Deno.test("functions survive JSON by name, and count in the hash", () => {
 
 Deno.test("what a function uses twice is computed once", () => {
   const x = tap(0, 0, 0), twice = add(sine(exponential(x)), exponential(x));
-  const { write } = updateWriter([twice]);
+  const { write } = updateWriter([twice], {});
   const { lines, values } = write({ tap: () => "u" });
   const text = [...lines, ...values].join("\n");
   // one floor of the exponential, two of the sine
@@ -335,7 +336,7 @@ Deno.test("what a function uses twice is computed once", () => {
   assertEquals(text.match(/bitcast<f32>/g)!.length, 1);
   assertLess(text.length, 2500);
   // WGSL lets no shift stand beside another operator of bits; a compiler may take it nonetheless
-  const ofLogarithm = updateWriter([logarithm(x)]).write({ tap: () => "u", type: "vec2f" });
+  const ofLogarithm = updateWriter([logarithm(x)], {}).write({ tap: () => "u", type: "vec2f" });
   assert([...ofLogarithm.lines, ...ofLogarithm.values].join().includes(">> vec2u(23)) | vec2u(0x4b000000)"));
   assertEquals(operationsOf(updateOf(sine(x))), costOf("sine"));
   assertEquals(operationsOf(updateOf(multiply(2, sine(add(x, 1))))), costOf("sine") + 2);

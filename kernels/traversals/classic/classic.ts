@@ -7,6 +7,7 @@
  */
 import { profileReads } from "../../axis_profiles.ts";
 import type { Problem } from "../../stencils/stencil.ts";
+import { precisionOf } from "../../precision.ts";
 import { expressionsOf, tapsOf, valuesMoved } from "../../update.ts";
 import {
   declareLayout,
@@ -49,14 +50,15 @@ export const classic: Traversal = {
     });
   },
   demand(problem, { threads, points }) {
-    const { update } = problem.stencil;
+    const { update } = problem.stencil, { bytes } = precisionOf(update);
     const substeps = update.substeps.length, profiles = profileReads(update).length;
     const taps = (update.substeps.flatMap(tapsOf).length + profiles) / substeps;
     const values = valuesMoved(update), [, , nz] = problem.grid;
     const workgroups = Math.ceil(nz / (threads * points));
     return {
-      bytesPerUpdate: 4 * values,
-      registers: { plain: 24 + 8 * points },
+      bytesPerValue: bytes,
+      bytesPerUpdate: bytes * values,
+      registers: { plain: 24 + 2 * bytes * points },
       threadsPerWorkgroup: threads,
       workgroupBytes: 0,
       workgroupsPerDispatch: workgroups,
@@ -67,7 +69,7 @@ export const classic: Traversal = {
         exchanges: 0,
         waits: { waitNs: 1 },
         nearWaits: 1,
-        nearBytes: 4 * values,
+        nearBytes: bytes * values,
         cells: nz / (workgroups * points * substeps),
         busyThreads: Math.min(threads, nz),
         dispatches: [{ count: substeps, workgroups, rounds: points }],
@@ -91,7 +93,7 @@ export const classic: Traversal = {
 function classicShader(problem: Problem, index: number, { threads, points }: ClassicParameters): Shader {
   const { stencil: { title, update } } = problem;
   const substep = update.substeps[index]!;
-  const { constants, write } = updateWriter(expressionsOf(substep));
+  const { constants, write } = updateWriter(expressionsOf(substep), update);
   const profiles = profileAccess(update, problem.grid, { of: substep });
   const offsets = new Set(tapsOf(substep).map(({ offset: [, , z] }) => z).filter((z) => z !== 0));
   const images = [...offsets].map((z) => `let ${sideOf(z)} = ORIGIN + image(z${strides(z, "1")});`);
@@ -129,7 +131,7 @@ function classicShader(problem: Problem, index: number, { threads, points }: Cla
       }
     }
   `;
-  return shaderOf(`classic ${threads}x${points}`, code);
+  return shaderOf(`classic ${threads}x${points}`, code, update);
 }
 
 /** The point that lies where z would, for a z up to one length beyond the ends. */

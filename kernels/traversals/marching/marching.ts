@@ -14,6 +14,7 @@ import { type Tap, tapsIn } from "../../expression.ts";
 import { capabilities, refusalOf, WITHOUT_INSULATED, wrongParameters } from "../../capability.ts";
 import { blocksOf, blockValues, layersShare, storedUpdate } from "../../layers.ts";
 import type { Layout } from "../../layout.ts";
+import { precisionOf } from "../../precision.ts";
 import { isCut, sectionsOf } from "../../sections.ts";
 import { isAllZero, type Problem } from "../../stencils/stencil.ts";
 import { remembered } from "../../remembered.ts";
@@ -221,7 +222,8 @@ export const marching: Traversal = {
     const [across, along] = workgroups, threads = threadsZ * threadsY;
     const [, ny, nz] = problem.grid;
     const computed = across * threadsZ * zPerThread * along * threadsY / (ny * nz);
-    const { pieces, part, ends } = rowsAcross(threadsZ, Math.min(threadsZ * zPerThread, nz), z);
+    const { pieces, part, ends } = rowsAcross(threadsZ, Math.min(threadsZ * zPerThread, nz), z, update);
+    const { bytes } = precisionOf(update);
     // what else a tile's threads load, and what of a slice neighbours read, too
     const rim = isTiled ? (threadsZ + 2 * rimZ) * (threadsY + 2 * rimY) / threads - 1 : 0;
     const loads = arrays + rim + (isTiled ? 0 : reads),
@@ -236,7 +238,8 @@ export const marching: Traversal = {
     const instructions = 2 * (loads + stored + profiles) + zPerThread * (operations + moved) +
       (isPlane ? exchanged / 4 : tiled);
     return {
-      bytesPerUpdate: 4 * (arrays + stored) / depth,
+      bytesPerValue: bytes,
+      bytesPerUpdate: bytes * (arrays + stored) / depth,
       registers: { plain: registersOf(shape), masks: depth > 1 ? 1 : 0 },
       threadsPerWorkgroup: threads,
       workgroupBytes: tileBytes(shape),
@@ -250,16 +253,19 @@ export const marching: Traversal = {
         exchanges: exchanged,
         waits: { waitNs: ahead === 0 ? 1 : 0 },
         nearWaits: 1,
-        nearBytes: 4 / depth *
+        nearBytes: bytes / depth *
           (computed * (arrays * (1 + part) + fill / slices + (isRimmed ? 0 : shared) + rowEnds) +
             stored * (1 + part)),
         cells: depth * problem.grid[0] * ny * nz / (total * slices),
         busyThreads: threads,
         again: {
           // filling its queues, a march reads slices of the one before it
-          bytesPerUpdate: { before: 4 * fill / slices / depth, drift: 4 * (shared + rowEnds) / depth },
+          bytesPerUpdate: {
+            before: bytes * fill / slices / depth,
+            drift: bytes * (shared + rowEnds) / depth,
+          },
           workgroups: across * along,
-          workgroupBytes: 8 * threads * zPerThread * slices,
+          workgroupBytes: 2 * bytes * threads * zPerThread * slices,
         },
         dispatches: [
           { count, workgroups: total, rounds: slices, fills: queues.warmUp },
@@ -489,9 +495,9 @@ const partsOf = remembered((
  */
 const REGISTERS = 65_536, THREAD_REGISTERS = 280;
 
-function registersOf({ zPerThread, held, hasPoints }: ReturnType<typeof formOf>): number {
+function registersOf({ zPerThread, held, hasPoints, update }: ReturnType<typeof formOf>): number {
   // an entry, its place and what is found there
-  return 24 + zPerThread * held + (hasPoints ? 8 : 0);
+  return 24 + precisionOf(update).bytes / 4 * zPerThread * held + (hasPoints ? 8 : 0);
 }
 
 /** A name for what holds a tap's value. */
@@ -578,11 +584,12 @@ function rimOf(
 function tileBytes(
   { tileCount, zPerThread, threadsZ, threadsY, rimY, rimZ, isPlane, update }: Shape,
 ): number {
+  const { bytes } = precisionOf(update);
   if (isPlane) {
     const values = endsOf(update, tileCount).reduce((sum, size) => sum + (size === 3 ? 4 : size), 0);
-    return 4 * 2 * 2 * values * threadsZ;
+    return 2 * 2 * bytes * values * threadsZ;
   }
-  return 4 * 2 * tileCount * zPerThread * (threadsZ + 2 * rimZ) * (threadsY + 2 * rimY);
+  return 2 * bytes * tileCount * zPerThread * (threadsZ + 2 * rimZ) * (threadsY + 2 * rimY);
 }
 
 function workgroupsOf(

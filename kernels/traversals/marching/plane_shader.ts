@@ -69,7 +69,7 @@ export function planeShader(
   const { update, zPerThread, threadsZ, haloZ, slices, queues, hasPoints, workgroups } = shape;
   const { columns, sums, leads, warmUp } = queues, tiles = shape.tiles.flat(), last = leads.length - 1;
   const type = cellType(zPerThread), turns = turnsOf(queues), reach = reachOf(update).z;
-  const ends = endsOf(update, tiles.length), writer = updateWriter(expressionsOf(update));
+  const ends = endsOf(update, tiles.length), writer = updateWriter(expressionsOf(update), update);
   const [alongX, , alongZ] = alongAxes(boundary), cutsX = alongX === "zero", cutsZ = alongZ === "zero";
   const limit = whole.slices === nx ? "NX" : whole.slices, isCut = cutsX || cutsZ;
   const load = ({ plane, ago }: Column, slice: number): string =>
@@ -231,7 +231,7 @@ export function planeShader(
       ${loops}
     }
   `;
-  return shaderOf(`march ${type} ${threadsZ}x${leads.length}`, code);
+  return shaderOf(`march ${type} ${threadsZ}x${leads.length}`, code, update);
 }
 
 /** A lane of a value that holds `cells` cells. */

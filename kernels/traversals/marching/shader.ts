@@ -98,7 +98,7 @@ export function marchShader(
     });
     return isOwn && fit ? [{ where: where.join(" && "), update: besideLayers(update, axes) }] : [];
   });
-  const writer = updateWriter([update, ...beside.map(({ update }) => update)].flatMap(expressionsOf));
+  const writer = updateWriter([update, ...beside.map(({ update }) => update)].flatMap(expressionsOf), update);
   const [alongX, alongY, alongZ] = alongAxes(boundary);
   const named = [
     ...columns.map((span, i) => ({ span, prefix: `c${i}` })),
@@ -229,7 +229,7 @@ export function marchShader(
       ${"}".repeat(loops.length)}
     }
   `;
-  return shaderOf(`march ${type} ${threadsZ}x${threadsY}`, code);
+  return shaderOf(`march ${type} ${threadsZ}x${threadsY}`, code, update);
 }
 
 /** " && row >= 2 && row < 14": threads that are nobody's helpers. */

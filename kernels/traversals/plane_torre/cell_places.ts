@@ -81,6 +81,7 @@ export function inTiles(
           if (x < NX) { ${copy} }
         }
       `,
+      canonical,
     ),
   });
   return {

@@ -24,6 +24,7 @@
  */
 import { ALONE_IN_A_TILE, capabilities, refuseUnlike, wrongParameters } from "../../capability.ts";
 import { isAllZero } from "../../stencils/stencil.ts";
+import { precisionOf } from "../../precision.ts";
 import { operationsOf } from "../../update.ts";
 import { asPlane, PLANE_PARAMETERS, type PlaneParameters, type PlaneShape, planeShape } from "./shape.ts";
 import { imagesShader, planeTorreShader } from "./shader.ts";
@@ -112,7 +113,9 @@ export const planeTorre: Traversal = {
   demand(problem, parameters) {
     const { nt, tiles, farsh } = parameters, shape = planeShape(problem, parameters);
     const { width, piece, plane, front, hasPrevious, ownShare } = shape, { threads, cells } = piece;
-    const { update } = plane.stencil, tiers = Math.max(1, Math.min(nt, plane.steps));
+    const { update } = plane.stencil,
+      { bytes } = precisionOf(update),
+      tiers = Math.max(1, Math.min(nt, plane.steps));
     const stages = stageCount(plane, tiers, shape), waves = rowsOfWaves(plane, parameters);
     const waveCount = waves.reduce((sum, { waves }) => sum + waves, 0);
     const tierRatio = plane.grid[0] * 2 / width * tiers / stages;
@@ -122,7 +125,8 @@ export const planeTorre: Traversal = {
     const sectors = farsh === 1 ? 1 : tiles === 1 ? 4 : 8;
     const exchanges = piece.shared.length + piece.read + 2 * rounds;
     return {
-      bytesPerUpdate: 4 * (handed + ends) / inTile / ownShare,
+      bytesPerValue: bytes,
+      bytesPerUpdate: bytes * (handed + ends) / inTile / ownShare,
       registers: { plain: registersOf(shape) },
       threadsPerWorkgroup: threads,
       workgroupBytes: exchangeBytes(shape),
@@ -136,7 +140,7 @@ export const planeTorre: Traversal = {
         exchanges,
         waits: {},
         nearWaits: rounds,
-        nearBytes: 4 * (sectors * handed + (tiles === 1 ? 1 : 2) * ends) / inTile / ownShare,
+        nearBytes: bytes * (sectors * handed + (tiles === 1 ? 1 : 2) * ends) / inTile / ownShare,
         cells: inTile * ownShare,
         busyThreads: threads,
         dispatches: waves.map(({ rows, waves }) => ({
@@ -187,8 +191,9 @@ export const planeTorre: Traversal = {
 } satisfies Traversal<PlaneParameters>;
 
 /** Registers of a thread: its cells, what it reads of others, and where it loads cells from, many at once. */
-function registersOf({ piece: { cells, read }, hasPrevious }: PlaneShape): number {
-  return 40 + cells.length * (hasPrevious ? 2 : 1) + read + 2 * Math.min(64, cells.length);
+function registersOf({ piece: { cells, read }, hasPrevious, layout }: PlaneShape): number {
+  const values = cells.length * (hasPrevious ? 2 : 1) + read;
+  return 40 + precisionOf(layout).bytes / 4 * values + 2 * Math.min(64, cells.length);
 }
 
 /** Values of the lanes of all bands. */
@@ -197,6 +202,6 @@ function lanesLength({ torres, edge }: PlaneShape, { nt, bands }: PlaneParameter
 }
 
 /** Two halves, by turns. */
-function exchangeBytes({ piece: { slots, places } }: PlaneShape): number {
-  return 4 * 2 * slots * places;
+function exchangeBytes({ piece: { slots, places }, layout }: PlaneShape): number {
+  return precisionOf(layout).bytes * 2 * slots * places;
 }

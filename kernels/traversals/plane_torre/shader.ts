@@ -33,7 +33,7 @@ export function planeTorreShader(problem: Problem, parameters: PlaneParameters, 
     // ${title}: a workgroup computes a torre, a thread ${cells.length} cells of its tile.
     ${declareLayout(layout)}
     const S = ${slope}; const W = ${width};
-    ${updateWriter(expressionsOf(shape.plane.stencil.update)).constants}
+    ${updateWriter(expressionsOf(shape.plane.stencil.update), layout).constants}
     struct Row { stage: i32, begin: i32, end: i32, band: i32 }
     ${declareLevels()}
     @group(0) @binding(2) var<uniform> rows: array<Row, ${MAX_BANDS}>;
@@ -129,7 +129,7 @@ export function planeTorreShader(problem: Problem, parameters: PlaneParameters, 
       ${shape.hasPrevious ? each((i) => `store(!isEven, ${cellAt(i, slope)}, g${i});`).join("\n") : ""}
     }
   `;
-  return shaderOf(`plane torre W=${width}`, code);
+  return shaderOf(`plane torre W=${width}`, code, layout);
 }
 
 /** The shader that sets the cells beyond the grid in both levels, a thread a cell, and its workgroups. */
@@ -159,7 +159,7 @@ export function imagesShader(
       before[at(x, y)] = before[image];
     }
   `;
-  return { shader: shaderOf("images", code), workgroups: linearWorkgroups(inX + inY) };
+  return { shader: shaderOf("images", code, layout), workgroups: linearWorkgroups(inX + inY) };
 }
 
 /** Which lanes of the buffer a torre takes over from the one further along u and hands on, and along v. */
@@ -182,7 +182,7 @@ function exchanged({ piece }: PlaneShape, i: number, alpha: number, beta: number
 function writeTier(shape: PlaneShape): string {
   const { slope, piece: { cells, wraps }, plane: { stencil: { update } }, hasPrevious } = shape;
   const indices = new Map(cells.map((place, i) => [`${place}`, i]));
-  const expressions = expressionsOf(update), { write } = updateWriter(expressions);
+  const expressions = expressionsOf(update), { write } = updateWriter(expressions, update);
   const reads = new Map<string, string>();
   /** The value α, β beyond a cell at the tier before: the thread's own, or another's. */
   const valueAt = (i: number, alpha: number, beta: number): string => {

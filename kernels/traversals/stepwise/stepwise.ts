@@ -8,6 +8,7 @@ import { AMONG_ZEROS, EVERYTHING } from "../../capability.ts";
 import { profileReads } from "../../axis_profiles.ts";
 import { blocksOf, blockValues, layersShare, storedUpdate } from "../../layers.ts";
 import { cellsOf, isAllZero, type Problem } from "../../stencils/stencil.ts";
+import { precisionOf } from "../../precision.ts";
 import { reachOf, tapsOf, valuesMoved } from "../../update.ts";
 import { passageNeeds, planPassage, stepNeeds } from "../window_passage.ts";
 import type { Dispatch, ParametersOf, Traversal } from "../traversal.ts";
@@ -47,7 +48,7 @@ export const stepwise: Traversal = {
     });
   },
   demand(problem, { threadsZ, threadsY, threadsX }) {
-    const update = storedUpdate(problem);
+    const update = storedUpdate(problem), { bytes } = precisionOf(update);
     const substeps = update.substeps.length, cells = cellsOf(problem.grid), [, , nz] = problem.grid;
     const shape = workgroupsOf(problem, [threadsZ, threadsY, threadsX]);
     const threads = threadsZ * threadsY * threadsX, workgroups = shape.reduce((a, b) => a * b);
@@ -55,10 +56,11 @@ export const stepwise: Traversal = {
     const taps = update.substeps.flatMap(tapsOf).length;
     const profiles = profileReads(update).length;
     const { x, y, z } = reachOf(update);
-    const { pieces, part } = rowsAcross(threadsZ, Math.min(threadsZ, nz), z);
+    const { pieces, part } = rowsAcross(threadsZ, Math.min(threadsZ, nz), z, update);
     const stored = update.fields.length + inLayers;
     return {
-      bytesPerUpdate: 4 * moved,
+      bytesPerValue: bytes,
+      bytesPerUpdate: bytes * moved,
       registers: { plain: 32 },
       threadsPerWorkgroup: threads,
       workgroupBytes: 0,
@@ -72,7 +74,7 @@ export const stepwise: Traversal = {
         // many small workgroups wait, so that others compute meanwhile
         waits: {},
         nearWaits: 1,
-        nearBytes: 4 * moved * (1 + part),
+        nearBytes: bytes * moved * (1 + part),
         cells: cells / (workgroups * substeps),
         busyThreads: cells / workgroups,
         strays: {

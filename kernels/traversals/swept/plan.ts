@@ -21,6 +21,7 @@
  */
 import type { Layout } from "../../layout.ts";
 import type { Problem } from "../../stencils/stencil.ts";
+import { precisionOf } from "../../precision.ts";
 import type { Update } from "../../update.ts";
 import { linearWorkgroups, strides } from "../../wgsl/declare.ts";
 import { wgsl } from "../../wgsl/template.ts";
@@ -128,14 +129,15 @@ export function sweeping(way: SweepingWay): Traversal<SweptParameters> {
     },
     pitch: (problem, parameters) => nodesOf(problem, parameters).pitch,
     demand(problem, parameters) {
-      const { update } = problem.stencil, { steps } = parameters;
+      const { update } = problem.stencil, { bytes } = precisionOf(update), { steps } = parameters;
       const nodes = nodesOf(problem, parameters);
       const { round: { rows, ...round }, ...demand } = way.demand(update, nodes);
       // for each hexagon, all that is stored is written and read
       const moved = 2 * way.storedValues(update, nodes), rounds = 2 * nodes.rows / rows;
       return {
         ...demand,
-        bytesPerUpdate: 4 * moved / (nodes.pitch * steps),
+        bytesPerValue: bytes,
+        bytesPerUpdate: bytes * moved / (nodes.pitch * steps),
         threadsPerWorkgroup: nodes.threads,
         workgroupsPerDispatch: nodes.count,
         rounds: {
@@ -144,7 +146,7 @@ export function sweeping(way: SweepingWay): Traversal<SweptParameters> {
           rows: moved / (nodes.threads * rounds),
           waits: { waitNs: 1 / rounds },
           nearWaits: 0,
-          nearBytes: 4 * moved / (nodes.pitch * steps),
+          nearBytes: bytes * moved / (nodes.pitch * steps),
           cells: nodes.pitch * steps / rounds,
           // those outside the diamond pass by
           busyThreads: nodes.threads,

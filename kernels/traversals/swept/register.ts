@@ -24,6 +24,7 @@
  * @module
  */
 import type { Problem } from "../../stencils/stencil.ts";
+import { precisionOf } from "../../precision.ts";
 import { expressionsOf, operationsOf, type Update } from "../../update.ts";
 import { declareLevels, strides } from "../../wgsl/declare.ts";
 import { wgsl } from "../../wgsl/template.ts";
@@ -52,9 +53,9 @@ export const sweptRegister: Traversal = sweeping({
     const edge = edgeValues(update, points);
     const instructions = updatesOf(update, points) * operationsOf(update) / substeps;
     return {
-      registers: { plain: 24 + 2 * edge + 2 * points },
+      registers: { plain: 24 + 2 * precisionOf(update).bytes / 4 * (edge + points) },
       // the exchanged edges, twice, and the store
-      workgroupBytes: 4 * 3 * threads * edge,
+      workgroupBytes: 3 * precisionOf(update).bytes * threads * edge,
       loopInstructions: instructions,
       round: { rows: lozengeRows(update, points), instructions, exchanges: 2 * edge },
     };
@@ -113,7 +114,7 @@ function writeLozenge(
 ): { constants: string; text: string } {
   const { substeps, reach, edge } = lineShape(update);
   const rows = lozengeRows(update, points), centre = points / 2;
-  const { constants, write } = updateWriter(expressionsOf(update));
+  const { constants, write } = updateWriter(expressionsOf(update), update);
   const half = (row: number): number => reach * Math.min(row, 2 * rows - row);
   const isOwn = (row: number, c: number): boolean => c >= centre - half(row) && c < centre + half(row);
   /** The variable that holds point c of a row. */
@@ -276,5 +277,5 @@ function registerShader(problem: Problem, kind: PhaseKind, nodes: Nodes): Shader
       ${each((slot) => `stored[right${column(slot)}] = pool[${slot}][2 * THREADS + t];`)}
     }
   `;
-  return shaderOf(`${kind} ${threads}x${points}`, code);
+  return shaderOf(`${kind} ${threads}x${points}`, code, update);
 }

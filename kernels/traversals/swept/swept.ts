@@ -13,6 +13,7 @@
  * @module
  */
 import type { Problem } from "../../stencils/stencil.ts";
+import { precisionOf } from "../../precision.ts";
 import { expressionsOf, tapsOf, type Update } from "../../update.ts";
 import { declareLevels, strides } from "../../wgsl/declare.ts";
 import { wgsl } from "../../wgsl/template.ts";
@@ -34,8 +35,8 @@ export const swept: Traversal = sweeping({
     const { pad, reach, rows, substeps } = lineShape(update);
     const taps = update.substeps.flatMap(tapsOf).length / substeps;
     return {
-      registers: { plain: 20 + perThread * (2 * reach + 2) },
-      workgroupBytes: 4 * rows * (points + 2 * pad),
+      registers: { plain: 20 + precisionOf(update).bytes / 4 * perThread * (2 * reach + 2) },
+      workgroupBytes: precisionOf(update).bytes * rows * (points + 2 * pad),
       round: { rows: 1, instructions: perThread * (3 * taps + 2), exchanges: perThread * (taps + 1) },
     };
   },
@@ -58,7 +59,7 @@ function sweptShader(problem: Problem, kind: PhaseKind, nodes: Nodes): Shader {
   const { substeps, reach, pad, edge, rows } = lineShape(update);
   const turn = rowsPerTurn(update);
   const isClipped = kind !== "middle", isStart = kind === "start";
-  const { constants, write } = updateWriter(expressionsOf(update));
+  const { constants, write } = updateWriter(expressionsOf(update), update);
   const own = Array.from({ length: points }, (_, k) => k);
   const sides = new Set(tapsOf(update).map(({ offset: [, , z] }) => z).filter((z) => z !== 0));
   const isMirrored = hasInsulatedEnds(problem) && !isStart;
@@ -174,7 +175,7 @@ function sweptShader(problem: Problem, kind: PhaseKind, nodes: Nodes): Shader {
       ${hasFlats ? storeFlat : ""}
     }
   `;
-  return shaderOf(`${kind} ${threads}x${points}`, code);
+  return shaderOf(`${kind} ${threads}x${points}`, code, update);
 }
 
 /**

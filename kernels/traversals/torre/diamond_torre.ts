@@ -30,6 +30,7 @@ import { profileReads } from "../../axis_profiles.ts";
 import { AMONG_ZEROS, capabilities, wrongParameters } from "../../capability.ts";
 import { fold, uniform } from "../../expression.ts";
 import type { Problem } from "../../stencils/stencil.ts";
+import { precisionOf } from "../../precision.ts";
 import { remembered } from "../../remembered.ts";
 import { expressionsOf, operationsOf, readsPrevious, tapsOf, type Update } from "../../update.ts";
 import { leanOf, placesIn, tilesOf } from "../tiles.ts";
@@ -110,7 +111,9 @@ export const diamondTorre: Traversal = {
     const { maxComputeWorkgroupStorageSize: mostBytes } = limits;
     /** The first is the usual: it must not be one that a long row leaves no workgroup memory for. */
     const fitting = (chunks: number[]): number[] => {
-      const some = chunks.filter((chunk) => 8 * chunk * problem.grid[2] <= mostBytes);
+      const some = chunks.filter((chunk) =>
+        2 * precisionOf(update).bytes * chunk * problem.grid[2] <= mostBytes
+      );
       return some.length > 0 ? some : chunks;
     };
     const exact = (zPerThread: number): number => Math.ceil(problem.grid[2] / zPerThread);
@@ -195,7 +198,7 @@ export const diamondTorre: Traversal = {
     const { shape, work: { exchanged, written: inTier } } = formOf(given, parameters);
     const unlayered = layers && whyUnlayered(given, shape, zPerThread);
     if (unlayered !== undefined) return wrongParameters(unlayered);
-    const isPacked = packed === 1, hasPacked = problem.stencil.update.materials.some((one) => one.packed);
+    const isPacked = packed === 1, hasPacked = packedPlanes(problem.stencil.update, 1).length > 0;
     if (isPacked && layers) {
       return wrongParameters(`packed ${packed}: beside layers a shader may not bind packed ones as well`);
     }
@@ -239,7 +242,7 @@ export const diamondTorre: Traversal = {
     const { problem, layers } = tiled(given);
     const { nt, zPerThread, threads, chunk, unroll, loads } = parameters;
     const { shape, work } = formOf(given, parameters), { width, cells } = shape;
-    const { update } = problem.stencil;
+    const { update } = problem.stencil, { bytes } = precisionOf(update), each = bytes / 4 * zPerThread;
     const values = work.held + (loads === "tier ahead" ? work.loaded : 0);
     // what two tiers find of materials and profiles alone, a compiler finds once and keeps
     const kept = unroll === 1 ? 0 : cells * fixedOf(update);
@@ -247,7 +250,7 @@ export const diamondTorre: Traversal = {
     const rest = unroll === 1 ? shape.resting.length : 0;
     // what a chunk's cells have in layers is held at once
     const inLayers = cells * (layers?.owners.size ?? 0) / Math.max(1, work.barriers);
-    const plain = chunk + 20 + zPerThread * (work.ofMaterials.held + kept - rest + inLayers);
+    const plain = chunk + 20 + each * (work.ofMaterials.held + kept - rest + inLayers);
     const previous = readsPrevious(update);
     // two tiers in the loop's body swap F and G instead of moving them, and repeat F where there is no G
     const kind = unroll === 1 ? "plain" : previous ? "swapped" : "repeated";
@@ -266,11 +269,12 @@ export const diamondTorre: Traversal = {
     const corner = row > 1 ? cornersOf(update, shape) : 0;
     const waveCount = waves.reduce((sum, { waves }) => sum + waves, 0);
     return {
-      bytesPerUpdate: 4 * (moved + enteringRows + begun - corner) / cells + 8 * (layers?.share ?? 0),
+      bytesPerValue: bytes,
+      bytesPerUpdate: bytes * ((moved + enteringRows + begun - corner) / cells + 2 * (layers?.share ?? 0)),
       registers: {
         plain,
-        [kind]: zPerThread * values + (kind === "plain" ? plain : 0),
-        resting: zPerThread * (shape.resting.length - rest),
+        [kind]: each * values + (kind === "plain" ? plain : 0),
+        resting: each * (shape.resting.length - rest),
       },
       threadsPerWorkgroup: threads,
       workgroupBytes: exchangeBytes(shape, parameters),
@@ -285,7 +289,7 @@ export const diamondTorre: Traversal = {
         waits: loads === "tier ahead" ? {} : isSpread ? { spreadWaitNs: 1 } : { tierWaitNs: 1 },
         // what a chunk has in layers is asked for at its beginning, and more of it once the branch is taken
         nearWaits: layers ? 2 * work.barriers : 0,
-        nearBytes: 4 * (moved + loaded + begun) / cells,
+        nearBytes: bytes * (moved + loaded + begun) / cells,
         cells: cells * problem.grid[2],
         busyThreads: Math.ceil(problem.grid[2] / zPerThread),
         dispatches: waves.map(({ rows, waves }) => ({

@@ -5,20 +5,22 @@
  * @module
  */
 import { BEYOND, packingOf } from "../../packing.ts";
+import { PRECISIONS } from "../../precision.ts";
 import type { Problem } from "../../stencils/stencil.ts";
 import { tapsOf, type Update } from "../../update.ts";
 import { LINEAR_THREADS, linearWorkgroups, plus } from "../../wgsl/declare.ts";
 import { wgsl } from "../../wgsl/template.ts";
-import { writeFloat } from "../../wgsl/write_update.ts";
 import { declareBuffer, shaderOf } from "../../wgsl/shader.ts";
 import type { Scratch } from "../storage.ts";
 import type { TorreParameters, TorreShape } from "./shape.ts";
 import type { Dispatch } from "../traversal.ts";
 
+const { literal: f32 } = PRECISIONS.f32;
+
 /** The planes that a torre reads packed, in the order of the buffer. */
-export function packedPlanes({ fields, materials }: Update, packed = 0) {
+export function packedPlanes({ fields, materials, precision }: Update, packed = 0) {
   const all = materials.map(({ packed }, i) => packed && { plane: fields.length + i, ...packingOf(packed) });
-  return packed === 1 ? all.filter((one) => one !== undefined) : [];
+  return packed === 1 && precision !== "f64" ? all.filter((one) => one !== undefined) : [];
 }
 
 /** How a torre's shader finds packed materials. */
@@ -38,8 +40,8 @@ export function packedAccess(
     .flatMap((word) => [`${word} & 0xffffu`, `${word} >> 16u`]).join(", ");
   const functions = all.map(({ plane, unit, least, most }, i) => {
     // a number in place of the last bits of 2²³ is as much more, without a conversion
-    const offset = writeFloat((least - 2 ** 23) * unit);
-    const value = `bitcast<${type}>(numbers | ${numbers}(0x4b000000u)) * ${writeFloat(unit)} + ${offset}`;
+    const offset = f32((least - 2 ** 23) * unit);
+    const value = `bitcast<${type}>(numbers | ${numbers}(0x4b000000u)) * ${f32(unit)} + ${offset}`;
     const isAside = tapsOf(update).some((tap) => tap.plane === plane && tap.offset.some((by) => by !== 0));
     const hasZeros = isAside && (least > 0 || most < 0);
     return wgsl`
@@ -75,7 +77,7 @@ export function packMaterials(problem: Problem, { packed }: TorreParameters, { l
   const { grid: [nx], pad: [padX], slice, pitch, plane: planeSize } = layout;
   const perSlice = all.length * planeSize / 2, words = perSlice * (nx + 2 * padX);
   const packings = all.map(({ plane, unit, least, most }) =>
-    `vec4f(${[plane, least * unit, 1 / unit, most - least].map(writeFloat).join(", ")})`
+    `vec4f(${[plane, least * unit, 1 / unit, most - least].map(f32).join(", ")})`
   );
   const code = wgsl`
     // Packs materials: see kernels/packing.ts.
@@ -101,7 +103,7 @@ export function packMaterials(problem: Problem, { packed }: TorreParameters, { l
   `;
   // behind the last row there are zeros, as behind any
   const scratch: Scratch = { name: "packed", length: words + pitch, lives: "list" };
-  const shader = shaderOf("pack materials", code);
+  const shader = shaderOf("pack materials", code, {});
   // both arrays of a level hold the materials
   const dispatch: Dispatch = { shader: 1, workgroups: linearWorkgroups(words), flipped: false, uniforms: [] };
   return { scratch, shader, dispatch };

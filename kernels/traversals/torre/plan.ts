@@ -41,7 +41,7 @@ export function planTorres(given: Problem, parameters: TorreParameters, limits?:
   const inSections = sections.map((section) => {
     return { own: section.own, layout: isCut ? layoutWithin(layout, section, section.own) : layout };
   });
-  if (hasPoints) shaders.push(pointShader());
+  if (hasPoints) shaders.push(pointShader(layout));
   const singly = pointPlan(hasPoints ? inSections : [], shaders.length - 1);
   const remainder = unroll === 1 ? undefined : planSteps({
     label,

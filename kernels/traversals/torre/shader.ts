@@ -56,7 +56,10 @@ export function torreShader(
   const older = olderIn(update, width);
   const type = cellType(zPerThread), packed = packedAccess(update, parameters, shape);
   const whole = layers?.whole ?? update;
-  const writer = updateWriter((layers ? [layers.whole, layers.usual] : [update]).flatMap(expressionsOf));
+  const writer = updateWriter(
+    (layers ? [layers.whole, layers.usual] : [update]).flatMap(expressionsOf),
+    update,
+  );
   const rests = rowsAtRest(shape.resting, unroll);
   const heldAt = (value: Value): string =>
     own(rests.get(valueKey(value))) ?? nameOf(value.ago === 1 ? "g" : "f", value);
@@ -155,7 +158,7 @@ export function torreShader(
       ${finish}
     }
   `;
-  return shaderOf(`torre ${type} DTS=${dts}`, code);
+  return shaderOf(`torre ${type} DTS=${dts}`, code, update);
 }
 
 /** What is the same in all of a torre's tiers. */

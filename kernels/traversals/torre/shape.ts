@@ -4,6 +4,7 @@
  * @module
  */
 import { type Layout, layOut } from "../../layout.ts";
+import { precisionOf } from "../../precision.ts";
 import { remembered } from "../../remembered.ts";
 import type { Problem } from "../../stencils/stencil.ts";
 import { planesOf, reachOf, readsPrevious, tapsOf, type Update } from "../../update.ts";
@@ -150,10 +151,10 @@ const mostColumns = remembered(({ fields, substeps }: Update) =>
 
 /** Bytes of workgroup memory: a chunk in each of two halves, and what rests. */
 export function exchangeBytes(
-  { perChunk, slotLength, resting }: TorreShape,
+  { perChunk, slotLength, resting, layout }: TorreShape,
   { zPerThread }: TorreParameters,
 ): number {
-  return 4 * zPerThread * (2 * perChunk + resting.length) * slotLength;
+  return precisionOf(layout).bytes * zPerThread * (2 * perChunk + resting.length) * slotLength;
 }
 
 /**

@@ -54,7 +54,7 @@ export const coefficientsOf: (
 /** The coefficients of an update are written with its expression's constants. */
 export function writerOf(update: Update): UpdateWriter {
   const { expression, coefficients } = coefficientsOf(update);
-  return updateWriter([expression, ...coefficients]);
+  return updateWriter([expression, ...coefficients], update);
 }
 
 /** What all coefficients read of materials, once for each that reads it. */
@@ -105,6 +105,7 @@ export function enterMaterials(
           materials[value + ${(from + layout.pad[0]) * slice}] = canonical[cell];
         }
       `,
+      update,
     ),
   }));
 }

@@ -22,7 +22,7 @@ export function widened(problem: Problem, reach: number): { readonly beyond: Gri
 
 /** The shader that sets the cells beyond the grid in both levels, two a thread, once the steps of its uniform are done. */
 export function imagesShader(
-  { boundary, grid }: Problem,
+  { boundary, grid, stencil: { update } }: Problem,
   { piece, extent, parts, beyond }: {
     readonly piece: VolumePiece;
     readonly extent: VolumeExtent;
@@ -82,5 +82,5 @@ export function imagesShader(
       }
     }
   `;
-  return { shader: shaderOf("images", code), workgroups: linearWorkgroups(pairs) };
+  return { shader: shaderOf("images", code, update), workgroups: linearWorkgroups(pairs) };
 }

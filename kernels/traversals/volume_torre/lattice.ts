@@ -4,6 +4,7 @@
  * @module
  */
 import type { Offset } from "../../expression.ts";
+import { precisionOf } from "../../precision.ts";
 import { remembered } from "../../remembered.ts";
 import type { Grid } from "../../stencils/stencil.ts";
 import { coefficientsOf } from "./coefficients.ts";
@@ -62,6 +63,7 @@ export const pieceOf = remembered((
   phases: number,
 ) => {
   const patch: Triple = [patchA, patchB, patchC], slope = slopeOf(update), width = 2 * tile;
+  const { bytes: valueBytes } = precisionOf(update);
   const far = tile + slope;
   const blocks = patch.map((own) => tile / own) as unknown as Triple;
   const threads = blocks[0] * blocks[1] * blocks[2], elements = triplesBelow(patch);
@@ -69,7 +71,7 @@ export const pieceOf = remembered((
   const rounds = Math.ceil(sum(front) / threads);
   // only the first elements along any form are read by others
   const shared = elements.filter((element) => element.some((value) => value < slope));
-  const places = placesOf(blocks, shared, slope, phases), { strides } = places;
+  const places = placesOf(blocks, shared, slope, phases, valueBytes), { strides } = places;
   const { coefficients } = coefficientsOf(update),
     heldBytes = coefficients.length > 0 ? places.bytes * phases / 2 : 0;
   const passes = coefficients.length * movesOf(slope).filter((by) => by > 0).length;
@@ -82,6 +84,7 @@ export const pieceOf = remembered((
     width,
     tile,
     phases,
+    valueBytes,
     patch,
     blocks,
     threads,
@@ -141,8 +144,8 @@ function frontOf({ tile, slope }: VolumePiece): Triple[][] {
  * for those of the front. Of the strides those are taken with the fewest bank conflicts that fit. A shader finds a slot by a
  * constant: wgpu keeps every other index within its array by an operation of its own.
  */
-function placesOf(blocks: Triple, shared: readonly Triple[], slope: number, phases: number) {
-  const wordBytes = phases === 2 ? 4 : 8, banks = 128 / wordBytes;
+function placesOf(blocks: Triple, shared: readonly Triple[], slope: number, phases: number, bytes: number) {
+  const wordBytes = (3 - phases) * bytes, banks = 128 / wordBytes;
   const groups = Math.ceil(blocks[0] * blocks[1] * blocks[2] / banks);
   let best: { cost: number; strides: Triple; bytes: number; counts: number[]; slots: Triple[][] } | undefined;
   for (const [fast, middle, slow] of ORDERS) {
@@ -156,7 +159,7 @@ function placesOf(blocks: Triple, shared: readonly Triple[], slope: number, phas
       const isLow = (element: Triple): boolean => isSplit === 0 || element[slow]! < slope;
       const slots = [shared.filter(isLow), shared.filter((element) => !isLow(element))]
         .filter(({ length }) => length > 0);
-      const bytes = wordBytes * sum(slots.map(({ length }, i) => length * counts[i]!));
+      const all = wordBytes * sum(slots.map(({ length }, i) => length * counts[i]!));
       const inBank = new Uint32Array(banks), [sa, sb, sc] = strides as [number, number, number];
       for (let a = 0; a < blocks[0] * sa; a += sa) {
         for (let b = a; b < a + blocks[1] * sb; b += sb) {
@@ -164,9 +167,9 @@ function placesOf(blocks: Triple, shared: readonly Triple[], slope: number, phas
         }
       }
       const turns = Math.max(groups, ...inBank) / groups;
-      const cost = (bytes > USUAL_BYTES ? bytes : turns + 0.1 * isSplit) + 1e-7 * bytes;
+      const cost = (all > USUAL_BYTES ? all : turns + 0.1 * isSplit) + 1e-7 * all;
       if (best === undefined || cost < best.cost) {
-        best = { cost, strides: strides as unknown as Triple, bytes, counts, slots };
+        best = { cost, strides: strides as unknown as Triple, bytes: all, counts, slots };
       }
     }
   }
@@ -177,8 +180,8 @@ function placesOf(blocks: Triple, shared: readonly Triple[], slope: number, phas
 const ORDERS = [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]] as const;
 
 /** Blocks in the order of threads: the first of each bank, then the second, so that neighbours seldom share one. */
-export function spreadOverBanks({ blocks, strides, phases }: VolumePiece): Triple[] {
-  const banks = 16 * phases, inBank = new Uint32Array(banks);
+export function spreadOverBanks({ blocks, strides, phases, valueBytes }: VolumePiece): Triple[] {
+  const banks = 128 / ((3 - phases) * valueBytes), inBank = new Uint32Array(banks);
   const ranked = triplesBelow(blocks).map((block) => {
     const bank = sum(block.map((at, i) => at * strides[i]!)) % banks;
     return { block, rank: inBank[bank]!++ * banks + bank };
@@ -268,14 +271,17 @@ export type Farsh = ReturnType<typeof farshOf>;
  * one after the other for each tier and torre, an element of each thread side by side.
  */
 export function farshOf(
-  { rounds, threads }: VolumePiece,
+  { rounds, threads, valueBytes }: VolumePiece,
   { torres }: VolumeExtent,
   tiers: number,
   { most, bytes }: { readonly most: number; readonly bytes: number },
 ) {
   const laneOf = (held: number): number => Math.ceil(held * threads / LANE_ELEMENTS) * LANE_ELEMENTS;
   let held = rounds;
-  while (8 * tiers * torres * laneOf(held) > bytes && Math.ceil(rounds / (held - 1)) <= most) held--;
+  while (
+    2 * valueBytes * tiers * torres * laneOf(held) > bytes &&
+    Math.ceil(rounds / (held - 1)) <= most
+  ) held--;
   return upTo(Math.ceil(rounds / held)).map((buffer) => {
     const own = Math.min(held, rounds - buffer * held), lane = laneOf(own);
     /** Its first round, the rounds that it has, elements of a torre at a tier, and values of the whole. */

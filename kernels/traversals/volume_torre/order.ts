@@ -127,6 +127,7 @@ export function volumeOrder(
                 }
               }
             `,
+            update,
           ),
         }))
       );

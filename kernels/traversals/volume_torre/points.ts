@@ -175,5 +175,5 @@ export function sampleShader(
       value = atPoint(value, -1, row, 0);
     }
   `;
-  return shaderOf("sample points", code);
+  return shaderOf("sample points", code, update);
 }

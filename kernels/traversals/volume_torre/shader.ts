@@ -172,7 +172,7 @@ export function volumeTorreShader(writing: Writing): Shader {
       }
     }
   `;
-  return shaderOf(`torres of ${width} along each form`, code);
+  return shaderOf(`torres of ${width} along each form`, code, stencil.update);
 }
 
 /**

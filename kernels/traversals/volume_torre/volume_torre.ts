@@ -30,6 +30,7 @@ import {
   refuseUnlike,
   wrongParameters,
 } from "../../capability.ts";
+import { precisionOf } from "../../precision.ts";
 import { operationsOf } from "../../update.ts";
 import { isAllZero, type Problem } from "../../stencils/stencil.ts";
 import { type SectionLimits, sectionsOf } from "../../sections.ts";
@@ -181,7 +182,9 @@ export const volumeTorre: Traversal = {
     if (left < 1) {
       return {
         kind: "limits",
-        message: `${4 * extent.length} bytes in one time level take too many bindings`,
+        message: `${
+          precisionOf(update).bytes * extent.length
+        } bytes in one time level take too many bindings`,
       };
     }
     return exceededLimit(limits, {
@@ -202,11 +205,13 @@ export const volumeTorre: Traversal = {
     const updates = grid[0] * grid[1] * grid[2] * height, inTile = 2 * piece.tile ** 3;
     const { rounds, entering, moves } = piece, levels = piece.hasPrevious ? 2 : 1;
     const entered = Math.max(...entering.map(({ length }) => length));
+    const { valueBytes } = piece;
     const handed = 4 * front.reduce((sum, length) => sum + length) +
       materialTaps(update).length * (entered + inTile / height);
     const copied = wide.grid[0] * wide.grid[1] * wide.grid[2] - grid[0] * grid[1] * grid[2];
     const bytes =
-      4 * (handed * tiers + 2 * levels * inTile * torres * width / (width + slope * height)) / updates +
+      valueBytes * (handed * tiers + 2 * levels * inTile * torres * width / (width + slope * height)) /
+        updates +
       IMAGE_BYTES * levels * copied * height / (run * updates);
     // elements of others that a thread reads
     const [a, b, c] = piece.patch, read = (a + slope) * (b + slope) * (c + slope) - a * b * c;
@@ -215,6 +220,7 @@ export const volumeTorre: Traversal = {
     const instructions = FUSED * cells * (operationsOf(update) + 1) + 4 * rounds;
     const waves = stages + lag * (count - 1);
     return {
+      bytesPerValue: valueBytes,
       bytesPerUpdate: bytes,
       registers: { plain: registersOf(problem, parameters) },
       threadsPerWorkgroup: threads,
@@ -305,7 +311,8 @@ function registersOf(problem: Problem, parameters: VolumeParameters): number {
   const kept = coefficients + (hasPrevious ? 2 : 1), loaded = materialTaps(problem.stencil.update).length;
   const entering = piece.entering.reduce((sum, { length }) => sum + Math.ceil(length / threads), 0);
   const fronts = parameters.ahead * (2 * piece.rounds + loaded * entering);
-  return OTHER_REGISTERS + cells * (kept + (phases - 1) / 4) + fronts;
+  return OTHER_REGISTERS +
+    precisionOf(problem.stencil.update).bytes / 4 * (cells * (kept + (phases - 1) / 4) + fronts);
 }
 
 /**
@@ -316,7 +323,8 @@ function memoryOf(problem: Problem, parameters: VolumeParameters, limits?: Secti
   const { stencil: { update } } = problem, { piece, extent, run } = shapeOf(problem, parameters);
   const bytes = Math.min(limits?.maxStorageBufferBindingSize ?? Infinity, limits?.maxBufferSize ?? Infinity);
   const { along, across: [ny, nz], length } = extent, row = ny * nz * piece.cells * piece.threads;
-  const most = Math.min(along, Math.floor(bytes / (4 * row))), count = Math.ceil(along / most);
+  const most = Math.min(along, Math.floor(bytes / (piece.valueBytes * row))),
+    count = Math.ceil(along / most);
   const others = Math.min(1, update.materials.length) +
     featureBuffers(problem, seriesAccess(problem).hasSeries).length;
   const left = MOST_BUFFERS - others - 2 * count;
@@ -341,5 +349,6 @@ function moveShader(width: number): Shader {
       @compute @workgroup_size(1)
       fn main() { table[0] = (table[0] + by.cells) % ${width}; }
     `,
+    {},
   );
 }

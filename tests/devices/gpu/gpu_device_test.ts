@@ -39,7 +39,7 @@ function planOf(code: string, changes: Partial<GpuPlan> = {}): GpuPlan {
   return {
     label: "test",
     storage: PLAN.storage,
-    shaders: [shaderOf("test", code)],
+    shaders: [shaderOf("test", code, {})],
     dispatches: () => [{ shader: 0, workgroups: [1, 1, 1], flipped: false, uniforms: [] }],
     ...changes,
   };

@@ -95,6 +95,7 @@ ${MAIN}
   if (plane < FIELDS) ${copy}
   ${isLeaving ? "canonical[place] = value;" : ""}
 }`,
+    update,
   );
 }
 
@@ -104,7 +105,7 @@ function stepShaders(
   index: number,
 ): Shader[] {
   const substep = update.substeps[index]!, { fields } = update;
-  const { constants, write } = updateWriter(expressionsOf(substep));
+  const { constants, write } = updateWriter(expressionsOf(substep), update);
   const { lines, values } = write({
     tap: ({ plane, ago, offset: [x, y, z] }) => {
       const place = `vec3i(x, y, z) + vec3i(${x}, ${y}, ${z})`;
@@ -140,6 +141,7 @@ ${MAIN}
   ${lines.join("\n")}
   ${each((field, i) => `made[${field} * CELLS + at] = ${values[i]};`)}
 }`,
+      update,
     ),
     shaderOf(
       `store ${index}`,
@@ -148,6 +150,7 @@ ${MAIN}
   if (at >= CELLS) { return; }
   ${each((field) => `before[${field} * CELLS + at] = made[${field} * CELLS + at];`)}
 }`,
+      update,
     ),
   ];
 }

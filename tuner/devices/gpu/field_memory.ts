@@ -1,4 +1,5 @@
 import type { Layout } from "../../../kernels/layout.ts";
+import { precisionOf } from "../../../kernels/precision.ts";
 import type { Section } from "../../../kernels/sections.ts";
 import type { Problem } from "../../../kernels/stencils/stencil.ts";
 import { scratchNamed, shadersOf } from "../../../kernels/traversals/storage.ts";
@@ -10,8 +11,9 @@ import type { GpuDevice } from "./gpu_device.ts";
 /** Takes the memory of a plan's scratch buffers, one after another, into a list. */
 export async function makeScratch(gpu: GpuDevice, { label: of, storage }: GpuPlan, made: GPUBuffer[]) {
   const usage = GPUBufferUsage.UNIFORM | LEVEL_USAGE;
+  const { bytes } = precisionOf(storage.layout);
   for (const { name, length, holds } of storage.scratch ?? []) {
-    made.push(await gpu.buffer(4 * length, usage, `${of}: ${name}`));
+    made.push(await gpu.buffer((holds ? 4 : bytes) * length, usage, `${of}: ${name}`));
     if (holds !== undefined) gpu.write(made.at(-1)!, 0, holds);
   }
 }
@@ -57,17 +59,20 @@ export async function takeLevels(
   memory: FieldMemory,
   { label, storage }: Pick<GpuPlan, "label" | "storage">,
 ) {
-  const { layout, order } = storage;
+  const { layout, order } = storage, { bytes } = precisionOf(layout);
   const sections: readonly Pick<Section, "layout" | "begin">[] = storage.sections ?? [{ layout }];
   const lengths = order === undefined
     ? sections.map(({ layout }) => layout.length)
     : order.parts ?? [order.length];
   const begins = order === undefined ? sections.flatMap(({ begin }) => begin ?? []) : [];
   const areRanges = begins.length > 0;
-  const taken = await memory.take((areRanges ? [layout.length] : lengths).map((length) => 4 * length), label);
+  const taken = await memory.take(
+    (areRanges ? [layout.length] : lengths).map((length) => bytes * length),
+    label,
+  );
   const arrays = lengths.map((length, i) =>
     taken[areRanges ? 0 : i]!.map((buffer): ArrayRange => {
-      return { buffer, offset: 4 * (begins[i] ?? 0), size: 4 * length };
+      return { buffer, offset: bytes * (begins[i] ?? 0), size: bytes * length };
     })
   );
   return { taken, arrays };

@@ -1,4 +1,5 @@
 import type { Layout } from "../../../kernels/layout.ts";
+import { precisionOf } from "../../../kernels/precision.ts";
 import { compareWorkgroups, COMPARISON_WORDS } from "../../../kernels/wgsl/fields.ts";
 import type { GpuDevice } from "./gpu_device.ts";
 import type { ArrayRange, LevelPart } from "./field_memory.ts";
@@ -99,11 +100,14 @@ async function comparePair(
         encoder.copyBufferToBuffer(comparison, 0, readable, 0, COMPARISON_BYTES);
       },
     });
-    const bits = gpu.mapped(readable);
-    const words = new Uint32Array(bits), floats = new Float32Array(bits);
+    const words = new Uint32Array(gpu.mapped(readable)), { bytes, Values } = precisionOf(layout);
+    const valueOf = (word: number): number =>
+      new Values(
+        Uint32Array.from({ length: bytes / 4 }, (_, i) => i < bytes / 4 - 1 ? 0 : words[word]!).buffer,
+      )[0]!;
     return {
-      maxError: floats[COMPARISON_WORDS.maxError]!,
-      maxValue: floats[COMPARISON_WORDS.maxValue]!,
+      maxError: valueOf(COMPARISON_WORDS.maxError),
+      maxValue: valueOf(COMPARISON_WORDS.maxValue),
       notFinite: words[COMPARISON_WORDS.notFinite]!,
       cells: words[COMPARISON_WORDS.count]!,
     };

@@ -1,9 +1,10 @@
 import type { PartStart, Pattern } from "../../../kernels/initial_field.ts";
 import { blockOf, blocksOf } from "../../../kernels/layers.ts";
+import { precisionOf } from "../../../kernels/precision.ts";
 import { cellsOf, type Grid, type Problem } from "../../../kernels/stencils/stencil.ts";
 import type { Dispatch, GpuPlan, Parameters } from "../../../kernels/traversals/traversal.ts";
 import { linearWorkgroups } from "../../../kernels/wgsl/declare.ts";
-import { FINITE_SHADER, finiteWorkgroups } from "../../../kernels/wgsl/fields.ts";
+import { finiteShader, finiteWorkgroups } from "../../../kernels/wgsl/fields.ts";
 import { readsSignal } from "../../../kernels/update.ts";
 import type { Box } from "../../../models/rank_part.ts";
 import {
@@ -473,8 +474,9 @@ export class GpuField implements Disposable {
    */
   async look(): Promise<() => Promise<boolean>> {
     const { gpu, arrays, uniforms } = this.#made, levels = arrays.map((pair) => pair[this.#step % 2]!);
-    const { STORAGE, COPY_SRC, COPY_DST, MAP_READ } = GPUBufferUsage;
-    const shader = await compile(gpu, FINITE_SHADER, "finite", [0, 3]);
+    const { STORAGE, COPY_SRC, COPY_DST, MAP_READ } = GPUBufferUsage,
+      precision = precisionOf(this.plan.storage.layout);
+    const shader = await compile(gpu, finiteShader(precision), "finite", [0, 3]);
     const found = await gpu.buffer(4, STORAGE | COPY_SRC, "whether values are not finite");
     const readable = await gpu.buffer(4, COPY_DST | MAP_READ, "the same, read back");
     const submission = await gpu.submit({
@@ -482,7 +484,7 @@ export class GpuField implements Disposable {
       outgoing: [readable],
       record(encoder, timestamps) {
         for (const level of levels) {
-          const workgroups = finiteWorkgroups(level.size / 4);
+          const workgroups = finiteWorkgroups(level.size / precision.bytes);
           uniforms.dispatch(encoder, shader, { on: [[level, found]], workgroups, pass: timestamps() });
         }
         encoder.copyBufferToBuffer(found, 0, readable, 0, 4);
