@@ -4,6 +4,8 @@ export interface DeviceLimits {
   readonly maxStorageBufferBindingSize: number;
   /** Bytes of one buffer. */
   readonly maxBufferSize: number;
+  /** Arrays that a shader reads or writes. @default {8} what every device has */
+  readonly maxStorageBuffersPerShaderStage?: number | undefined;
   /**
    * Bytes that both levels may take on the device together, where the host holds them and the device no more than a
    * window: not one of WebGPU's limits.
@@ -22,3 +24,6 @@ export interface DeviceLimits {
   /** Workgroups of a dispatch along each dimension. */
   readonly maxComputeWorkgroupsPerDimension: number;
 }
+
+/** Arrays that a shader may have on every device. */
+export const USUAL_BUFFERS = 8;

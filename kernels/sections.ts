@@ -47,7 +47,7 @@ export const WINDOW_SECTIONS = 2;
 /** The limits that decide how many slices fit a section. */
 export type SectionLimits = Pick<
   DeviceLimits,
-  "maxStorageBufferBindingSize" | "maxBufferSize" | "windowBytes"
+  "maxStorageBufferBindingSize" | "maxBufferSize" | "maxStorageBuffersPerShaderStage" | "windowBytes"
 >;
 
 /** Sections of a level at most: beyond every device's memory, and enough to make a search of plans slow. */

@@ -32,14 +32,14 @@ export function exceededLimit(limits: DeviceLimits, claim: Claim): Refusal | und
   const wanted = [scratch, scratch, claim.workgroupBytes, x * y * z, x, y, z, Math.max(...workgroups)];
   for (let i = 0; i < wanted.length; i++) {
     const [limit, what] = CLAIMED[i]!;
-    if (wanted[i]! > limits[limit]) {
+    if (wanted[i]! > limits[limit]!) {
       return { kind: "limits", message: `${wanted[i]} ${what}, ${limit} is ${limits[limit]}` };
     }
   }
 }
 
 /** What is claimed, in the order of the checks. */
-const CLAIMED: readonly (readonly [limit: Exclude<keyof DeviceLimits, "windowBytes">, what: string])[] = [
+const CLAIMED: readonly (readonly [limit: keyof Required<DeviceLimits>, what: string])[] = [
   ["maxStorageBufferBindingSize", "bytes of exchanged values"],
   ["maxBufferSize", "bytes of exchanged values"],
   ["maxComputeWorkgroupStorageSize", "bytes of workgroup memory"],

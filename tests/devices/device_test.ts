@@ -4,6 +4,7 @@ import { type AdapterFacts, detectDevice, gpuDescriptionOf } from "../../tuner/d
 const LIMITS = {
   maxStorageBufferBindingSize: 1,
   maxBufferSize: 2,
+  maxStorageBuffersPerShaderStage: 9,
   maxComputeWorkgroupStorageSize: 3,
   maxComputeInvocationsPerWorkgroup: 4,
   maxComputeWorkgroupSizeX: 5,

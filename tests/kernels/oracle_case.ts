@@ -337,6 +337,7 @@ export function planInSections(
       const plan = traversal.plan(problem, parameters, {
         maxStorageBufferBindingSize: bytes,
         maxBufferSize: areRanges ? 4 * layout.length : bytes,
+        maxStorageBuffersPerShaderStage: 32,
       });
       if (areRanges && areApart(plan.storage.sections!)) continue;
       if (plan.storage.sections!.length >= sections) return plan;

@@ -57,9 +57,9 @@ for (const [name, bytes] of SIZES) {
   });
 }
 
-Deno.test("the default grid of an H100 is long in y, and a software device's is small", () => {
+Deno.test("the default grid of an H100 is a cube, and a software device's is small", () => {
   const limits = limitsOf(2 ** 31 - 4);
-  assertEquals(defaultGrid(wave(2), { limits, isFallback: false }).slice(1), [5280, 128]);
+  assertEquals(defaultGrid(wave(2), { limits, isFallback: false }), [512, 512, 512]);
   assertEquals(defaultGrid(wave(2), { limits, isFallback: true }), [64, 64, 64]);
   assertEquals(defaultGrid(wave(2), null), [192, 192, 256]);
 });
@@ -71,15 +71,14 @@ Deno.test("a software device gets a short run, on a line as long as any", () => 
   assertEquals(new Set(steps(heat1d())).size, 1);
 });
 
-Deno.test("each halving halves x, down to 8 slices", () => {
+Deno.test("each halving halves x", () => {
   const limits = limitsOf(2 ** 31 - 4);
-  const sizes = [0, 1, 2, 3, 20].map((halvings) =>
+  const sizes = [0, 1, 2, 3].map((halvings) =>
     defaultGrid(wave(4), { limits, isFallback: false }, halvings)[0]
   );
-  for (const [i, x] of sizes.slice(1, 4).entries()) {
+  for (const [i, x] of sizes.slice(1).entries()) {
     assert(x % 8 === 0 && Math.abs(x - sizes[i]! / 2) <= 8, sizes.join());
   }
-  assertEquals(sizes[4], 8);
 });
 
 Deno.test("steps that were left open suit the length of a run on a GPU in hardware", () => {

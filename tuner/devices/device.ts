@@ -1,5 +1,5 @@
 import { remembered } from "../../kernels/remembered.ts";
-import type { DeviceLimits } from "../../kernels/traversals/traversal.ts";
+import { type DeviceLimits, USUAL_BUFFERS } from "../../kernels/device_limits.ts";
 import { countCores, cpuName, describeSystem, findWebGpu } from "../platform.ts";
 
 /** The GPU as WebGPU describes it. A software adapter counts: it runs the same kernels, on the CPU. */
@@ -93,6 +93,7 @@ export function everyLimit<T>(of: (name: LimitName) => T): Readonly<Record<Limit
   return {
     maxStorageBufferBindingSize: of("maxStorageBufferBindingSize"),
     maxBufferSize: of("maxBufferSize"),
+    maxStorageBuffersPerShaderStage: of("maxStorageBuffersPerShaderStage"),
     maxComputeWorkgroupStorageSize: of("maxComputeWorkgroupStorageSize"),
     maxComputeInvocationsPerWorkgroup: of("maxComputeInvocationsPerWorkgroup"),
     maxComputeWorkgroupSizeX: of("maxComputeWorkgroupSizeX"),
@@ -104,9 +105,9 @@ export function everyLimit<T>(of: (name: LimitName) => T): Readonly<Record<Limit
 
 type LimitName = Exclude<keyof DeviceLimits, "windowBytes">;
 
-/** The limits that kernels need, of whatever has them. */
+/** The limits that kernels need, of whatever has them; profiles of earlier versions do not say how many arrays shaders have. */
 export function limitsOf(limits: DeviceLimits): DeviceLimits {
-  return everyLimit((name) => limits[name]);
+  return everyLimit((name) => limits[name] ?? USUAL_BUFFERS);
 }
 
 /**

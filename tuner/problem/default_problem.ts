@@ -1,9 +1,7 @@
 import { cellsOf, type Grid, type Problem, type Stencil } from "../../kernels/stencils/stencil.ts";
-import { planesOf, reachOf } from "../../kernels/update.ts";
+import { planesOf } from "../../kernels/update.ts";
 import { stepwise } from "../../kernels/traversals/stepwise/stepwise.ts";
-import type { DeviceLimits } from "../../kernels/traversals/traversal.ts";
 import { predict } from "../../models/cost_model.ts";
-import { H100 } from "../../models/gpu_record.ts";
 import type { DeviceDescription, GpuDescription } from "../devices/device.ts";
 import { referenceShape } from "../devices/reference.ts";
 import { deviceModelOf } from "../devices/device_model.ts";
@@ -64,15 +62,10 @@ export function withSuitedSteps(
   return { ...problem, steps: factor * problem.steps };
 }
 
-/** The widest torres (W) of which two for each multiprocessor lie side by side in the default grid. */
-const WIDEST = 20;
-
 /**
- * The default grid: too large for the caches and small enough for the memory. Its z is one small workgroup of a torre; a
- * multiprocessor holds several of them. Its y is long, as torres side by side fill a GPU: at least two for each
- * multiprocessor up to {@linkcode WIDEST} (5,280 cells on an H100). Its x takes the rest of a buffer binding, pads
- * included. A line has 2²⁰ points, the largest in the paper on the swept rule; on a CPU 2¹⁴. A GPU in software is given
- * little work, so that dozens of configurations are tried in a minute.
+ * The default grid: too large for the caches and small enough for the memory. On a GPU it is a cube of 512, as people have
+ * them, with as many slices as a buffer binding holds, pads included. A line has 2²⁰ points, the largest in the paper on the
+ * swept rule; on a CPU 2¹⁴. A GPU in software is given little work, so that dozens of configurations are tried in a minute.
  *
  * @param gpu null where the CPU computes alone
  * @param halvings of x, where the memory turned out too small
@@ -93,18 +86,10 @@ export function defaultGrid(
   /** As many slices as keep the memory of several fields within bounds. */
   const fewer = (slices: number): number => Math.max(16, Math.ceil(slices * 2 / (planes + 1) / 8) * 8);
   if (!isLarge) return gpu === null ? [fewer(192), 192, 256] : [fewer(64), 64, 64];
-  const { limits } = gpu;
-  if (planes > 1) return squareGrid(planes, limits, halvings);
-  const { x: reach } = reachOf(stencil.update);
-  const z = Math.min(128, limits.maxComputeInvocationsPerWorkgroup);
-  const cells = limits.maxStorageBufferBindingSize / 4 / planes;
-  const longest = 2 * WIDEST * H100.multiprocessors;
-  let y = longest;
-  while (y > longest / 8 && cells / ((y + 64) * (z + 32)) < 128) y /= 2;
-  // pads along x of the torres worth trying: W is 16 cells at most, and 5 more steps of the slope on each side
-  const slices = Math.floor(cells / ((y + 64) * (z + 32))) - 2 * (16 + 5 * reach);
-  const x = Math.floor(slices / 2 ** halvings / 8) * 8;
-  return [Math.max(8, Math.min(1024, x)), y, z];
+  const side = 512, pad = 16;
+  const slices = gpu.limits.maxStorageBufferBindingSize / 4 / planes / (side + pad) ** 2 - pad;
+  const x = Math.floor(Math.min(side, slices) / 2 ** halvings / 8) * 8;
+  return x >= 32 ? [x, side, side] : [64, side / 4, side / 2];
 }
 
 /** Cubes, a slab, short rows and long ones; of these a GPU in software or a CPU gets a quarter along each axis. */
@@ -126,14 +111,6 @@ export function typicalGrids(
   const grids = dimensions === 2 ? TYPICAL.map(([x, y]): Grid => [8 * x, 1, 8 * y]) : TYPICAL;
   if (gpu !== null && !gpu.isFallback) return grids;
   return grids.map(([x, y, z]): Grid => [Math.ceil(x / 4), Math.ceil(y / 4), Math.ceil(z / 4)]);
-}
-
-/** A grid of several planes: y and z so long that workgroups waste little at the rims, x as one buffer binding allows. */
-function squareGrid(planes: number, limits: DeviceLimits, halvings: number): Grid {
-  const side = 512, pad = 16;
-  const slices = limits.maxStorageBufferBindingSize / 4 / planes / (side + pad) ** 2 - pad;
-  const x = Math.floor(slices / 2 ** halvings / 8) * 8;
-  return x >= 32 ? [Math.min(1024, x), side, side] : [64, side / 4, side / 2];
 }
 
 /** Workers: one a core; beside a GPU, the process that feeds it keeps a core of more than two to itself (B2R, §4.1). */

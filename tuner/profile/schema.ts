@@ -73,7 +73,10 @@ const gpu = record<NonNullable<ProfileDevice["gpu"]>>({
   description: text,
   isFallback: flag,
   // some drivers say 2⁶⁴ − 1, beyond the whole numbers that JSON's readers agree on
-  limits: record(everyLimit(() => notNegative)),
+  limits: record({
+    ...everyLimit(() => notNegative),
+    maxStorageBuffersPerShaderStage: notNegative.optional(),
+  }),
   features: z.array(text, "a list of names"),
   timestampQuery: flag,
 });

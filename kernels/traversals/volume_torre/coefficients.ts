@@ -4,22 +4,16 @@
  *
  * A thread computes them once, where a cell enters the tile, and keeps them as it keeps F. A coefficient in a cell's place is
  * that of the cell S further along x, of which the next tier makes a value; with the tile it moves by S along each form,
- * through workgroup memory, the cells of a parity at a time. Materials are read from a copy, with the canonical cells' pads.
+ * through workgroup memory, the cells of a parity at a time. `materials.ts` says where materials are read.
  *
  * @module
  */
 import { type Expression, fold, type Tap, tapsIn, TREE } from "../../expression.ts";
-import type { Layout } from "../../layout.ts";
 import { remembered } from "../../remembered.ts";
-import type { Section } from "../../sections.ts";
 import type { Grid } from "../../stencils/stencil.ts";
 import { onlyExpression, type Update } from "../../update.ts";
-import { declareLayout, LINEAR_THREADS, linearWorkgroups, plus } from "../../wgsl/declare.ts";
-import { declareBuffer, shaderOf } from "../../wgsl/shader.ts";
-import { wgsl } from "../../wgsl/template.ts";
 import { profileAccess } from "../../wgsl/profiles.ts";
 import { type UpdateWriter, updateWriter } from "../../wgsl/write_update.ts";
-import type { Crossing } from "../storage.ts";
 
 /** The plane of a tap that stands for the first coefficient; others follow. */
 export const COEFFICIENT = 1;
@@ -64,52 +58,6 @@ export function materialTaps(update: Update): { readonly coefficient: number; re
   );
 }
 
-/** Where the copy of materials lies: as the canonical cells, of which it leaves out the fields. */
-export function materialLayout({ layout, update }: { readonly layout: Layout; readonly update: Update }) {
-  const { grid: [nx], pad: [padX], plane, pitch, origin, slice } = layout,
-    own = update.materials.length * plane;
-  return {
-    slice: own,
-    plane,
-    pitch,
-    origin: padX * own + origin - padX * slice,
-    length: own * (nx + 2 * padX) + pitch,
-  };
-}
-
-/** What copies the materials of a section's cells. */
-export function enterMaterials(
-  { update, layout, sections }: {
-    readonly update: Update;
-    readonly layout: Layout;
-    readonly sections: readonly Pick<Section, "layout" | "slices">[];
-  },
-): Crossing[] {
-  const { slice } = materialLayout({ layout, update });
-  if (slice === 0) return [];
-  return sections.map(({ layout: its, slices: [from, to] }, section) => ({
-    section,
-    workgroups: linearWorkgroups(slice * (to - from)),
-    shader: shaderOf(
-      `enter materials ${section}`,
-      wgsl`
-        // Copies materials, one value a thread.
-        ${declareLayout(its)}
-        @group(0) @binding(1) var<storage, read_write> canonical: array<f32>;
-        ${declareBuffer("materials")}
-        @compute @workgroup_size(${LINEAR_THREADS})
-        fn main(@builtin(global_invocation_id) id: vec3u, @builtin(num_workgroups) groups: vec3u) {
-          let value = i32(id.x + id.y * groups.x * ${LINEAR_THREADS}u);
-          if (value >= ${slice * (to - from)}) { return; }
-          let cell = value / ${slice} * SLICE + ${layout.slice - slice} + value % ${slice};
-          materials[value + ${(from + layout.pad[0]) * slice}] = canonical[cell];
-        }
-      `,
-      update,
-    ),
-  }));
-}
-
 /** How lines find a coefficient in a cell: names of what was loaded of materials, and the cell's indices. */
 interface CoefficientPlace {
   readonly prefix: string;
@@ -127,15 +75,4 @@ export function writeCoefficient(
   const profile = profileAccess(update, grid).read(cell);
   const { lines, values } = write({ prefix, tap: material, profile }, [coefficient]);
   return { lines, value: values[0]! };
-}
-
-/** Text of a material's value beside a cell whose place in the copy is `at`. */
-export function materialElement(
-  layout: Layout,
-  update: Update,
-  { plane, offset: [x, y, z] }: Tap,
-  at: string,
-): string {
-  const { slice, plane: planeSize, pitch } = materialLayout({ layout, update });
-  return `materials[${plus(at, (plane - update.fields.length) * planeSize + x * slice + y * pitch + z)}]`;
 }

@@ -5,23 +5,18 @@
  */
 import { type Tap, tapKey } from "../../expression.ts";
 import type { Problem } from "../../stencils/stencil.ts";
+import type { Update } from "../../update.ts";
 import { plus } from "../../wgsl/declare.ts";
 import { wgsl } from "../../wgsl/template.ts";
-import { stepwiseLayout } from "../step_shader.ts";
-import {
-  coefficientsOf,
-  materialElement,
-  materialLayout,
-  materialTaps,
-  writeCoefficient,
-  writerOf,
-} from "./coefficients.ts";
+import { coefficientsOf, materialTaps, writeCoefficient, writerOf } from "./coefficients.ts";
 import { exchanged, inSlot } from "./exchange.ts";
+import type { Materials } from "./materials.ts";
 import { cellOf, enteringAt, movesOf, type Triple, upTo, type VolumePiece } from "./lattice.ts";
 
 interface Moving {
   readonly problem: Problem;
   readonly piece: VolumePiece;
+  readonly materials: Materials;
   /** Tiers by which materials are loaded early. */
   readonly ahead: number;
 }
@@ -34,20 +29,33 @@ function roundsOf({ entering, threads }: VolumePiece, parity: number): number[] 
   return upTo(Math.ceil(entering[parity]!.length / threads));
 }
 
+/** Names of what is loaded of the i-th tap of materials in a round, for the tiers of a set, from each buffer. */
+function loadedNames({ parts }: Materials, round: string, set: number, i: number): string[] {
+  return parts.map((_, part) => `m${round}_${set}_${i}${part === 0 ? "" : `_${part}`}`);
+}
+
+/** The lines that load them, for the tier whose tile is at x. */
+function loadLines(materials: Materials, update: Update, round: string, set: number, x: string): string[] {
+  return materialTaps(update).flatMap(({ tap }, i) => {
+    const loads = materials.loads(tap, `in${round} + ${x} * ${materials.slice}`);
+    return loadedNames(materials, round, set, i).map((name, part) => `${name} = ${loads[part]!};`);
+  });
+}
+
 /** A thread's coefficients, the elements whose coefficients it takes over, and of their materials what its first tiers need. */
-export function declareCoefficients({ problem, piece, ahead }: Moving): string {
+export function declareCoefficients({ problem, piece, materials, ahead }: Moving): string {
   const { stencil: { update }, grid } = problem,
     { coefficients } = coefficientsOf(update),
     writer = writerOf(update);
   if (coefficients.length === 0) return "";
-  const layout = stepwiseLayout(problem), { origin, slice, pitch } = materialLayout({ layout, update });
+  const { origin, slice, pitch } = materials;
   const own = piece.elements.flatMap((element, i) =>
     [0, 1].flatMap((parity) => {
       const [x, y, z] = cellOf(element, parity),
         cell = [plus("nextX", x), plus("cellY", y), plus("cellZ", z)] as const;
       const at = plus("corner", x * slice + y * pitch + z);
       return coefficients.map((one, k) => {
-        const material = (tap: Tap): string => materialElement(layout, update, tap, at);
+        const material = (tap: Tap): string => materials.value(tap, at, materials.loads(tap, at));
         const found = writeCoefficient(writer, { update, grid }, one, {
           prefix: `c${k}_${i}_${parity}_`,
           cell,
@@ -61,11 +69,7 @@ export function declareCoefficients({ problem, piece, ahead }: Moving): string {
     roundsOf(piece, parity).map((n) => {
       const name = `${parity}_${n}`, places = enteringAt(piece, parity) + n * piece.threads;
       const loads = upTo(ahead).flatMap((set) =>
-        materialTaps(update).map(({ tap }, i) =>
-          `var m${name}_${set}_${i} = ${
-            materialElement(layout, update, tap, `in${name} + (x + ${set} * S) * ${slice}`)
-          };`
-        )
+        loadLines(materials, update, name, set, `(x + ${set} * S)`).map((line) => `var ${line}`)
       );
       return wgsl`
         let its${name} = wordAt(${places} + thread);
@@ -88,7 +92,7 @@ export function declareCoefficients({ problem, piece, ahead }: Moving): string {
 }
 
 /** The lines of a tier: before and after the barrier of a phase of F, and at its end; `set`: which materials it takes. */
-export function moveCoefficients({ problem, piece, ahead }: Moving, set: number) {
+export function moveCoefficients({ problem, piece, materials, ahead }: Moving, set: number) {
   const { stencil: { update }, grid } = problem, { elements, shared, slope, phases, threads } = piece;
   const { coefficients } = coefficientsOf(update),
     moves = movesOf(slope),
@@ -105,10 +109,11 @@ export function moveCoefficients({ problem, piece, ahead }: Moving, set: number)
       const found = writeCoefficient(writerOf(update), { update, grid }, coefficients[k]!, {
         prefix: `c${k}_${name}_`,
         cell: [`x + x${name}`, `y${name}`, `z${name}`],
-        material: (tap) =>
-          `m${name}_${set}_${
-            materialTaps(update).findIndex((one) => one.coefficient === k && tapKey(one.tap) === tapKey(tap))
-          }`,
+        material(tap) {
+          const isIt = (one: typeof taps[0]) => one.coefficient === k && tapKey(one.tap) === tapKey(tap);
+          const taps = materialTaps(update), loaded = loadedNames(materials, name, set, taps.findIndex(isIt));
+          return materials.value(tap, `in${name} + x * ${materials.slice}`, loaded);
+        },
       });
       const store = inSlot(
         piece,
@@ -131,18 +136,12 @@ export function moveCoefficients({ problem, piece, ahead }: Moving, set: number)
       return `let x${k}_${i}_${(parity + slope) & 1} = ${value};`;
     });
   /** Loads what enters in some tiers; never within a branch, as FArSh. */
-  const load = (): string[] => {
-    const layout = stepwiseLayout(problem), { slice } = materialLayout({ layout, update });
-    return [0, 1].flatMap((parity) =>
+  const load = (): string[] =>
+    [0, 1].flatMap((parity) =>
       roundsOf(piece, parity).flatMap((n) =>
-        materialTaps(update).map(({ tap }, i) =>
-          `m${parity}_${n}_${set}_${i} = ${
-            materialElement(layout, update, tap, `in${parity}_${n} + (x + ${ahead} * S) * ${slice}`)
-          };`
-        )
+        loadLines(materials, update, `${parity}_${n}`, set, `(x + ${ahead} * S)`)
       )
     );
-  };
   const passesOf = (isStill: boolean): Pass[] =>
     [...coefficients.keys()].flatMap((k) =>
       [0, 1].filter((parity) => (moves[parity] === 0) === isStill).map((parity) => ({ k, parity }))

@@ -9,8 +9,7 @@ import { wgsl } from "../../wgsl/template.ts";
 import { declareBuffer, shaderOf } from "../../wgsl/shader.ts";
 import type { Crossing, Order } from "../storage.ts";
 import type { Section } from "../../sections.ts";
-import type { Update } from "../../update.ts";
-import { enterMaterials } from "./coefficients.ts";
+import { enterMaterials, type Materials } from "./materials.ts";
 import type { Grid } from "../../stencils/stencil.ts";
 import { enteringAt, type VolumeExtent, type VolumePiece } from "./lattice.ts";
 
@@ -81,13 +80,13 @@ export function volumeOrder(
   {
     layout,
     sections = [{ layout, x: 0, slices: [-layout.pad[0], layout.grid[0] + layout.pad[0]] }],
-    update,
+    materials,
     parts,
     beyond: [bx, by, bz],
   }: {
     readonly layout: Layout;
     readonly sections?: readonly Pick<Section, "layout" | "x" | "slices">[] | undefined;
-    readonly update: Update;
+    readonly materials: Materials;
     readonly parts: readonly number[];
     /** Cells that the tiles have before the grid, along each axis. */
     readonly beyond: Grid;
@@ -127,7 +126,7 @@ export function volumeOrder(
                 }
               }
             `,
-            update,
+            layout,
           ),
         }))
       );
@@ -146,7 +145,7 @@ export function volumeOrder(
   return {
     length: extent.length,
     parts,
-    enter: [...enter, ...enterMaterials({ update, layout, sections })],
+    enter: [...enter, ...enterMaterials(materials, layout, sections)],
     leave,
     ...before,
   };

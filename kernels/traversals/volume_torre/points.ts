@@ -7,16 +7,15 @@
  */
 import { type PlacedPoint, placePoints, type Points } from "../../points.ts";
 import type { Grid, Problem } from "../../stencils/stencil.ts";
-import type { Layout } from "../../layout.ts";
 import { LINEAR_THREADS } from "../../wgsl/declare.ts";
 import { declarePoints, HEAD_VECTORS, seriesAccess } from "../../wgsl/points.ts";
-import { declareBuffer, declareTwin, type Shader, shaderOf } from "../../wgsl/shader.ts";
+import { declareTwin, type Shader, shaderOf } from "../../wgsl/shader.ts";
 import { wgsl } from "../../wgsl/template.ts";
 import { beginOf, type ListEntry, packLists } from "../point_lists.ts";
 import { appendTable, overGroup } from "../point_work.ts";
 import type { PointTable } from "../storage.ts";
 import type { GpuPlan } from "../traversal.ts";
-import { materialElement, materialLayout } from "./coefficients.ts";
+import type { Materials } from "./materials.ts";
 import { spreadOverBanks, type VolumeExtent, type VolumePiece } from "./lattice.ts";
 import { declareCells, declareTable } from "./order.ts";
 
@@ -123,22 +122,20 @@ export function tilePoints(
 /** Records the values of points as they are, a thread each. */
 export function sampleShader(
   { problem: { stencil: { update } }, piece, extent }: Lattice,
-  { layout, parts, beyond }: {
-    readonly layout: Layout;
+  { materials, parts, beyond }: {
+    readonly materials: Materials;
     readonly parts: readonly number[];
     readonly beyond: Grid;
   },
 ): Shader {
-  const hasMaterials = update.materials.length > 0;
-  const { origin, slice, pitch } = materialLayout({ layout, update });
+  const { origin, slice, pitch } = materials;
   const others = parts.slice(1).flatMap((_, i) =>
     [`now${i + 1}`, `before${i + 1}`].map((level) => declareTwin(level, "f32"))
   );
-  const materials = update.materials.map((_, i) =>
-    `case ${i + 1}: { value = ${
-      materialElement(layout, update, { kind: "tap", plane: i + 1, ago: 0, offset: [0, 0, 0] }, "at")
-    }; }`
-  );
+  const ofMaterials = update.materials.map((_, i) => {
+    const tap = { kind: "tap", plane: i + 1, ago: 0, offset: [0, 0, 0] } as const;
+    return `case ${i + 1}: { value = ${materials.value(tap, "at", materials.loads(tap, "at"))}; }`;
+  });
   const code = wgsl`
     // Records values of points, a thread a point.
     struct Group { first: i32, end: i32 }
@@ -146,7 +143,7 @@ export function sampleShader(
     @group(0) @binding(1) var<storage, read_write> before0: array<f32>;
     @group(0) @binding(2) var<uniform> group: Group;
     ${declareTable(piece)}
-    ${hasMaterials ? declareBuffer("materials", "array<f32>", { space: "storage, read" }) : ""}
+    ${materials.declarations}
     ${declarePoints()}
     ${others.join("\n")}
     ${declareCells(piece, extent)}
@@ -161,7 +158,7 @@ export function sampleShader(
       var value = 0.0f;
       let at = ${origin} + its.x * ${slice} + its.y * ${pitch} + its.z;
       switch its.w % ${MOST_PLANES} {
-        ${materials.join("\n")}
+        ${ofMaterials.join("\n")}
         default: {
           let level = valueOf(its.xyz + vec3i(${beyond.join(", ")}), wordAt(0));
           switch level / ${parts[0]!} {

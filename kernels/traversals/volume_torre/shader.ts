@@ -21,6 +21,7 @@ import {
   type VolumeExtent,
   type VolumePiece,
 } from "./lattice.ts";
+import type { Materials } from "./materials.ts";
 import { declareCoefficients, moveCoefficients } from "./moving_coefficients.ts";
 import { declarePlaces, declareTable } from "./order.ts";
 import { volumePoints } from "./points.ts";
@@ -35,12 +36,22 @@ interface Writing {
   readonly ahead: number;
   /** Values of each part of a level. */
   readonly parts: readonly number[];
+  readonly materials: Materials;
 }
 
 /** The shader that computes one torre per workgroup; its dispatches' uniforms are the rows. */
 export function volumeTorreShader(writing: Writing): Shader {
-  const { problem, problem: { stencil, grid, grid: [nx, ny, nz] }, piece, extent, farsh, nt, ahead, parts } =
-    writing;
+  const {
+    problem,
+    problem: { stencil, grid, grid: [nx, ny, nz] },
+    piece,
+    extent,
+    farsh,
+    nt,
+    ahead,
+    parts,
+    materials,
+  } = writing;
   const { threads, elements, patch: [pa, pb, pc], strides: [sa, sb, sc], hasPrevious, width, phases } = piece;
   const { thirds } = extent, rounds = upTo(piece.rounds), points = volumePoints(problem, piece);
   const names = elements.flatMap((_, i) => [`${i}_0`, `${i}_1`]);
@@ -95,11 +106,7 @@ export function volumeTorreShader(writing: Writing): Shader {
     ${others.join("\n")}
     ${declareExchange(piece, "exchange", phases === 2 ? "f32" : "vec2f")}
     ${piece.isApart ? declareExchange(piece, "held", "f32") : ""}
-    ${
-    stencil.update.materials.length > 0
-      ? declareBuffer("materials", "array<f32>", { space: "storage, read" })
-      : ""
-  }
+    ${materials.declarations}
     ${profileAccess(stencil.update, grid).declarations}
     ${points.declarations}
     ${declarePlaces(piece, extent)}

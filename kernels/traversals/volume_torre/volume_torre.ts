@@ -32,6 +32,7 @@ import {
 } from "../../capability.ts";
 import { precisionOf } from "../../precision.ts";
 import { operationsOf } from "../../update.ts";
+import { USUAL_BUFFERS } from "../../device_limits.ts";
 import { isAllZero, type Problem } from "../../stencils/stencil.ts";
 import { type SectionLimits, sectionsOf } from "../../sections.ts";
 import { wgsl } from "../../wgsl/template.ts";
@@ -41,8 +42,9 @@ import { featureBuffers } from "../../wgsl/feature_buffers.ts";
 import { stepwiseLayout } from "../step_shader.ts";
 import type { Dispatch, ParametersOf, Traversal } from "../traversal.ts";
 import { exceededLimit } from "../workgroup_limits.ts";
-import { extentOf, farshOf, pieceOf, slopeOf, tableOf, upTo } from "./lattice.ts";
-import { materialLayout, materialTaps } from "./coefficients.ts";
+import { extentOf, farshOf, pieceOf, slopeOf, tableOf } from "./lattice.ts";
+import { materialTaps } from "./coefficients.ts";
+import { materialsOf, partsOf } from "./materials.ts";
 import { imagesShader, widened } from "./images.ts";
 import { volumeOrder } from "./order.ts";
 import { COMMON, type ParameterWords } from "../parameter.ts";
@@ -88,9 +90,6 @@ const WAIT_AHEAD = 0.4;
 
 /** Bytes that move for an image: the sector that holds the cell, and its own value in and out. */
 const IMAGE_BYTES = 40;
-
-/** Storage buffers that every device lets a shader have. */
-const MOST_BUFFERS = 8;
 
 /** What a plan has of tiles; with ends that hold images a run is done in rounds, in which each band runs once. */
 function shapeOf(problem: Problem, values: VolumeParameters) {
@@ -177,20 +176,21 @@ export const volumeTorre: Traversal = {
     if (needed > REGISTERS) {
       return wrongParameters(`${needed} registers in a workgroup: a multiprocessor has ${REGISTERS}`);
     }
-    const { stencil: { update } } = problem;
-    const layout = stepwiseLayout(problem), { left, farsh } = memoryOf(problem, parameters, limits);
+    const layout = stepwiseLayout(problem),
+      { left, farsh, materials } = memoryOf(problem, parameters, limits);
+    const most = Math.max(extent.length, materials.length);
+    if (most >= 2 ** 31) {
+      return { kind: "limits", message: `${most} values in one array are more than a shader counts` };
+    }
     if (left < 1) {
-      return {
-        kind: "limits",
-        message: `${
-          precisionOf(update).bytes * extent.length
-        } bytes in one time level take too many bindings`,
-      };
+      const levels = `${piece.valueBytes * extent.length} bytes in one time level`;
+      const message = `${levels} and ${piece.valueBytes * materials.length} of materials`;
+      return { kind: "limits", message: `${message} take too many bindings` };
     }
     return exceededLimit(limits, {
       layout,
       span: 1,
-      scratch: Math.max(farsh[0]!.length, materialLayout({ layout, update }).length),
+      scratch: farsh[0]!.length,
       workgroup: [piece.threads, 1, 1],
       workgroupBytes: piece.bytes,
       workgroups: [extent.across[0] * extent.thirds, nx],
@@ -244,10 +244,9 @@ export const volumeTorre: Traversal = {
   plan(problem, parameters, limits) {
     const { nt, ahead } = parameters,
       { piece, extent, beyond, wide, round } = shapeOf(problem, parameters);
-    const { parts, places: bands, farsh } = memoryOf(problem, parameters, limits);
-    const { stencil: { update } } = problem, layout = stepwiseLayout(problem);
+    const { parts, places: bands, farsh, materials } = memoryOf(problem, parameters, limits);
+    const layout = stepwiseLayout(problem);
     const { slope, width } = piece, table = tableOf(piece);
-    const materials = materialLayout({ layout, update }).length;
     const cut = sectionsOf(layout, { span: 1 }, limits), sections = cut.length === 1 ? undefined : cut;
     const others = parts.slice(1).map((_, i) => i + 1);
     const { hasSignal, hasSeries } = seriesAccess(problem);
@@ -264,20 +263,24 @@ export const volumeTorre: Traversal = {
         scratch: [
           ...farsh.map(({ name, length }) => ({ name, length, lives: "plan" as const })),
           { name: "table", length: table.length, lives: "plan", holds: table },
-          ...(update.materials.length > 0
-            ? [{ name: "materials", length: materials, lives: "field" as const }]
+          ...(materials.length > 0
+            ? materials.parts.map((length, part) => ({
+              name: materials.nameOf(part),
+              length,
+              lives: "field" as const,
+            }))
             : []),
           ...featureBuffers(problem, hasSeries),
         ],
-        order: volumeOrder(piece, extent, { layout, sections, update, parts, beyond }),
+        order: volumeOrder(piece, extent, { layout, sections, materials, parts, beyond }),
         ...(sections && { sections }),
       },
       shaders: [
         ...rounds.map((ahead) =>
-          volumeTorreShader({ problem: wide, piece, extent, farsh, nt, ahead, parts })
+          volumeTorreShader({ problem: wide, piece, extent, farsh, nt, ahead, parts, materials })
         ),
         moveShader(width),
-        ...(hasSeries ? [sampleShader({ problem, piece, extent }, { layout, parts, beyond })] : []),
+        ...(hasSeries ? [sampleShader({ problem, piece, extent }, { materials, parts, beyond })] : []),
         ...(images ? [images.shader] : []),
       ],
       ...(hasSeries && {
@@ -316,24 +319,30 @@ function registersOf(problem: Problem, parameters: VolumeParameters): number {
 }
 
 /**
- * Values of each part of a level, as many whole rows of tiles as a binding holds, and FArSh in what bindings they leave;
- * `left`: how many these are.
+ * Values of each part of a level, as many whole rows of tiles as a binding holds, the copy of materials, and FArSh in what
+ * bindings they leave; `left`: how many these are.
  */
 function memoryOf(problem: Problem, parameters: VolumeParameters, limits?: SectionLimits) {
-  const { stencil: { update } } = problem, { piece, extent, run } = shapeOf(problem, parameters);
+  const { piece, extent, run } = shapeOf(problem, parameters);
   const bytes = Math.min(limits?.maxStorageBufferBindingSize ?? Infinity, limits?.maxBufferSize ?? Infinity);
   const { along, across: [ny, nz], length } = extent, row = ny * nz * piece.cells * piece.threads;
   const most = Math.min(along, Math.floor(bytes / (piece.valueBytes * row))),
     count = Math.ceil(along / most);
-  const others = Math.min(1, update.materials.length) +
-    featureBuffers(problem, seriesAccess(problem).hasSeries).length;
-  const left = MOST_BUFFERS - others - 2 * count;
-  const parts = left < 1 ? [length] : upTo(count).map((i) => Math.min(most, along - i * most) * row);
+  const materials = materialsOf(
+    problem.stencil,
+    stepwiseLayout(problem),
+    Math.floor(bytes / piece.valueBytes),
+  );
+  const others = featureBuffers(problem, seriesAccess(problem).hasSeries).length +
+    (materials.length > 0 ? materials.parts.length : 0);
+  const left = (limits?.maxStorageBuffersPerShaderStage ?? USUAL_BUFFERS) - others - 2 * count;
+  const parts = left < 1 ? [length] : partsOf(along, most).map((tiles) => tiles * row);
   const { places } = pace(piece, extent, { ...parameters, steps: run });
   return {
     left,
     parts,
     places,
+    materials,
     farsh: farshOf(piece, extent, parameters.nt * places, { most: left, bytes }),
   };
 }

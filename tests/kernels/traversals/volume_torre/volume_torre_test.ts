@@ -93,7 +93,12 @@ testRows(rowsIn(inVolumeTorres, [
 ]));
 testRows(rowsIn(inVolumeTorres, [
   [WAVE, [11, 7, 9], [4, 2, 1, 1, 2, 2, 8, 2], [11, 3, 8], { points: { every: 3 } }],
-  [wholeNumberMedium(1), [9, 13, 7], [4, 2, 2, 1, 1, 1, 4, 1], [9, 4], { points: { fields: [0] } }],
+  // materials in several bindings
+  [wholeNumberMedium(1), [37, 5, 7], [4, 1, 1, 1, 2, 2, 4, 1], [9, 4], {
+    points: { fields: [0] },
+    sections: 4,
+    areRanges: true,
+  }],
 ]));
 testRows(
   rowsIn(inVolumeTorres, [
