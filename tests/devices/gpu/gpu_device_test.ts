@@ -414,3 +414,23 @@ testOnGpu(
     }
   },
 );
+
+testOnGpu(
+  "waits end with the work and in the order of their begins, not with ticks of a timer",
+  async (gpu) => {
+    const order: string[] = [], first = await gpu.readable(2 ** 24 + 4, "never mapped");
+    const small = await gpu.readable(4, "mapped when it is made");
+    const wait = async (buffer: GPUBuffer) => {
+      await gpu.map([buffer], "nothing");
+      order.push(buffer.label);
+      gpu.unmap(buffer);
+    };
+    await Promise.all([wait(first), wait(small)]);
+    assertEquals(order, [first.label, small.label]);
+    const began = performance.now();
+    for (let i = 0; i < 100; i++) await wait(i % 2 === 0 ? first : small);
+    // a tick takes 10 ms
+    assertLess(performance.now() - began, 900);
+    for (const buffer of [first, small]) buffer.destroy();
+  },
+);

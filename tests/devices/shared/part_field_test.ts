@@ -117,6 +117,7 @@ Deno.test("cells that a GPU has taken by the end of a round are not waited for",
   let waits = 0;
   const { write, step } = gpuPart({
     buffer: (size: number) => Promise.resolve({ size, destroy() {} }),
+    readable: (size: number) => Promise.resolve({ size, destroy() {} }),
     within: () => Promise.resolve(waits++),
   });
   for (let i = 0; i < 2; i++) {

@@ -87,9 +87,9 @@ async function comparePair(
   { gpu, uniforms }: Work,
 ): Promise<Comparison> {
   const compare = await compileCompare(gpu, layout, other), workgroups = compareWorkgroups(layout);
-  const { STORAGE, COPY_SRC, COPY_DST, MAP_READ } = GPUBufferUsage;
+  const { STORAGE, COPY_SRC } = GPUBufferUsage;
   const comparison = await gpu.buffer(COMPARISON_BYTES, STORAGE | COPY_SRC, "comparison");
-  const readable = await gpu.buffer(COMPARISON_BYTES, COPY_DST | MAP_READ, "comparison, read back");
+  const readable = await gpu.readable(COMPARISON_BYTES, "comparison, read back");
   try {
     const [slot] = await uniforms.place([first]), on = arrays.map((pair) => [...pair, comparison]);
     await gpu.timed({

@@ -12,6 +12,12 @@ import { tickOf } from "./gpu_clock.ts";
 /** How wgpu's errors tell that the device is lost; Deno 2.9.6 does not always settle `device.lost`. */
 const LOST = /\bdevice is lost\b/i;
 
+/** The event loop has a turn as often, however short the waits are. */
+const TURN_MS = 10;
+
+/** Bytes of a buffer that is mapped when it is made, which takes the host as much memory. */
+const MOST_MAPPED = 2 ** 24;
+
 /** Records compute passes; each must be begun with the descriptor that `timestamps` returns. */
 export type Recorder = (encoder: GPUCommandEncoder, timestamps: () => GPUComputePassDescriptor) => void;
 
@@ -65,6 +71,11 @@ export class GpuDevice implements Disposable {
   };
   /** Nanoseconds per tick of the device's clock. */
   #nsPerTick = 1;
+  /** Buffers that have been mapped. */
+  readonly #mapped = new WeakSet<GPUBuffer>();
+  /** When the event loop last had a turn in a wait. */
+  #turnMs = 0;
+  #lastMap: Promise<void> = Promise.resolve();
 
   private constructor(
     device: GPUDevice,
@@ -157,6 +168,25 @@ export class GpuDevice implements Disposable {
     return this.checked("out-of-memory", () => this.device.createBuffer({ size, usage, label }));
   }
 
+  /** A buffer of `bytes` that the host reads: see {@linkcode map}. */
+  readable(bytes: number, label: string): Promise<GPUBuffer> {
+    return this.checked("out-of-memory", () => this.#readable(Math.ceil(bytes / 4) * 4, label));
+  }
+
+  #readable(size: number, label = ""): GPUBuffer {
+    const { COPY_DST, MAP_READ } = GPUBufferUsage, mappedAtCreation = size <= MOST_MAPPED;
+    const buffer = this.device.createBuffer({ size, label, usage: COPY_DST | MAP_READ, mappedAtCreation });
+    try {
+      if (mappedAtCreation) {
+        buffer.unmap();
+        this.#mapped.add(buffer);
+      }
+    } catch {
+      // there is no such memory, or no device: whoever uses it says so
+    }
+    return buffer;
+  }
+
   /**
    * Waits for what `begin` promises, no longer than the time-out; then the device counts as lost. A driver may
    * block the whole thread until the work is done, as Mesa's software drivers do (Vulkan's in the wait, OpenGL's
@@ -215,10 +245,10 @@ export class GpuDevice implements Disposable {
   async submit(recording: TimedWork): Promise<Submission> {
     const { passes, outgoing = [], countGaps = false } = recording;
     const count = 2 * passes;
-    const size = 8 * count, { QUERY_RESOLVE, COPY_SRC, COPY_DST, MAP_READ } = GPUBufferUsage;
+    const size = 8 * count, { QUERY_RESOLVE, COPY_SRC } = GPUBufferUsage;
     const queries = this.hasTimestamps ? this.device.createQuerySet({ type: "timestamp", count }) : undefined;
     const resolved = this.device.createBuffer({ size, usage: QUERY_RESOLVE | COPY_SRC });
-    const readable = this.device.createBuffer({ size, usage: COPY_DST | MAP_READ });
+    const readable = this.#readable(size);
     const release = (): void => {
       for (const buffer of [resolved, readable]) buffer.destroy();
       queries?.destroy();
@@ -251,10 +281,7 @@ export class GpuDevice implements Disposable {
     return {
       finish: async () => {
         try {
-          // one wait for all: each would cost a tick of Deno's poll timer
-          const map = () =>
-            Promise.all([readable, ...outgoing].map((buffer) => buffer.mapAsync(GPUMapMode.READ)));
-          await this.within(map, "the kernel", submissionMs);
+          await this.map([readable, ...outgoing], "the kernel", submissionMs);
           const hostNs = (performance.now() - started) * 1e6;
           if (queries === undefined) return hostNs;
           const ticks = new BigUint64Array(this.mapped(readable));
@@ -267,6 +294,29 @@ export class GpuDevice implements Disposable {
         }
       },
     };
+  }
+
+  /**
+   * Waits for what was submitted, and maps buffers for reading, all in one wait. Deno 2.9 blocks in `mapAsync` until the
+   * queue is empty and has mapped them then, though it settles only at the next tick of a timer, 10 ms later. A buffer that
+   * was never mapped has to wait: asked for its range before, Deno aborts. So most are mapped once when they are made.
+   */
+  async map(buffers: readonly GPUBuffer[], what: string, spentMs?: number): Promise<void> {
+    const before = this.#lastMap;
+    const map = async (): Promise<void> => {
+      const settled = Promise.all(buffers.map((buffer) => buffer.mapAsync(GPUMapMode.READ)));
+      settled.catch(() => {}); // awaited below, unless all is there
+      const isThere = buffers.every((buffer) => this.#mapped.has(buffer)) && isMapped(buffers);
+      if (!isThere || performance.now() - this.#turnMs > TURN_MS) {
+        await (isThere ? new Promise((resolve) => setTimeout(resolve)) : settled);
+        this.#turnMs = performance.now();
+      }
+      for (const buffer of buffers) this.#mapped.add(buffer);
+      await before; // whoever asked first goes on first
+    };
+    const mapping = this.within(map, what, spentMs);
+    this.#lastMap = mapping.catch(() => {});
+    await mapping;
   }
 
   /**
@@ -293,12 +343,12 @@ export class GpuDevice implements Disposable {
   }
 
   async read(buffer: GPUBuffer, offset = 0, bytes: number = buffer.size): Promise<ArrayBuffer> {
-    const readable = await this.buffer(bytes, GPUBufferUsage.COPY_DST | GPUBufferUsage.MAP_READ, "read back");
+    const readable = await this.readable(bytes, "read back");
     try {
       const encoder = this.device.createCommandEncoder();
       encoder.copyBufferToBuffer(buffer, offset, readable, 0, bytes);
       this.device.queue.submit([encoder.finish()]);
-      await this.within(() => readable.mapAsync(GPUMapMode.READ), "reading back");
+      await this.map([readable], "reading back");
       return this.mapped(readable).slice(0);
     } finally {
       readable.destroy();
@@ -343,6 +393,16 @@ export class GpuDevice implements Disposable {
   #requireDevice(): void {
     if (this.#closed) throw new RunFailure("device-lost", "the device is closed");
     if (this.#lost !== undefined) throw new RunFailure("device-lost", `the device was lost: ${this.#lost}`);
+  }
+}
+
+/** Whether buffers are mapped, though nothing says so yet. */
+function isMapped(buffers: readonly GPUBuffer[]): boolean {
+  try {
+    for (const buffer of buffers) buffer.getMappedRange(0, 0);
+    return true;
+  } catch {
+    return false;
   }
 }
 

@@ -100,7 +100,7 @@ export class Dispatcher {
         submitted.push({ submission: await this.#gpu.submit(await this.record(batch)), count: batch.length });
         // what was begun a batch ago ends while the device works on this one
         await waits.shift();
-        // Deno 2.9.6 blocks here until the queue is empty, but settles 10 ms later: by then the next batch is submitted
+        // Deno 2.9.6 blocks here until the queue is empty: the next batch is recorded at once
         if (submitted.length > 1) beginWait();
       }
     } catch (error) {

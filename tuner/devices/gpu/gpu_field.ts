@@ -314,11 +314,9 @@ export class GpuField implements Disposable {
       const { copy, buffer, take } = await points.leave(start, count);
       await this.device.enqueue(copy);
       submitted.push(async () => {
-        // one wait for both: each would cost a tick of Deno's poll timer
-        const map = async () => await buffer?.mapAsync(GPUMapMode.READ);
         const [listNs] = await Promise.all([
           submission.finish(),
-          this.device.within(map, "what was recorded"),
+          this.device.map(buffer ? [buffer] : [], "what was recorded"),
         ]);
         timeNs += listNs;
         take();
@@ -326,7 +324,7 @@ export class GpuField implements Disposable {
       this.#order?.advance();
       this.#step += count;
       done += count;
-      // as the dispatcher does: Deno blocks in a wait, but goes on 10 ms later, when the next list is submitted
+      // as the dispatcher does: Deno blocks in a wait until the queue is empty: the next list is submitted before
       await waits.shift();
       if (submitted.length > 1) beginWait();
     }
@@ -474,11 +472,10 @@ export class GpuField implements Disposable {
    */
   async look(): Promise<() => Promise<boolean>> {
     const { gpu, arrays, uniforms } = this.#made, levels = arrays.map((pair) => pair[this.#step % 2]!);
-    const { STORAGE, COPY_SRC, COPY_DST, MAP_READ } = GPUBufferUsage,
-      precision = precisionOf(this.plan.storage.layout);
+    const { STORAGE, COPY_SRC } = GPUBufferUsage, precision = precisionOf(this.plan.storage.layout);
     const shader = await compile(gpu, finiteShader(precision), "finite", [0, 3]);
     const found = await gpu.buffer(4, STORAGE | COPY_SRC, "whether values are not finite");
-    const readable = await gpu.buffer(4, COPY_DST | MAP_READ, "the same, read back");
+    const readable = await gpu.readable(4, "the same, read back");
     const submission = await gpu.submit({
       passes: levels.length,
       outgoing: [readable],

@@ -132,7 +132,7 @@ export class GpuPoints implements Disposable {
   async settle(start: number, steps: number): Promise<void> {
     const { copy, buffer, take } = await this.leave(start, steps);
     await this.#gpu.enqueue(copy);
-    await this.#gpu.within(async () => await buffer?.mapAsync(GPUMapMode.READ), "what was recorded");
+    await this.#gpu.map(buffer ? [buffer] : [], "what was recorded");
     take();
   }
 
@@ -140,8 +140,7 @@ export class GpuPoints implements Disposable {
     const known = this.#readable.find(({ size }) => size >= bytes);
     this.#readable = this.#readable.filter((buffer) => buffer !== known);
     if (known !== undefined) return known;
-    const { MAP_READ, COPY_DST } = GPUBufferUsage;
-    return await this.#gpu.buffer(bytes, MAP_READ | COPY_DST, "what was recorded");
+    return await this.#gpu.readable(bytes, "what was recorded");
   }
 
   [Symbol.dispose](): void {

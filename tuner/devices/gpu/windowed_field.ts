@@ -33,9 +33,6 @@ import { compileFill, compilePlan, type Pipeline } from "./gpu_pipelines.ts";
 import { GpuPoints, NOTHING } from "./gpu_points.ts";
 import { Uniforms } from "./gpu_uniforms.ts";
 
-/** What the host hands over in the 10 ms of a wait, roughly. */
-const TICK_BYTES = 2 ** 25;
-
 /** Slices of a section that come back. */
 interface Moved {
   readonly section: number;
@@ -129,8 +126,7 @@ export class WindowedField implements Disposable {
       staged: GPUBuffer[] = [],
       scratch: GPUBuffer[] = [];
     try {
-      const usage = GPUBufferUsage.COPY_DST | GPUBufferUsage.MAP_READ;
-      for (const size of sizes) staged.push(await gpu.buffer(2 * size, usage, "slices that come back"));
+      for (const size of sizes) staged.push(await gpu.readable(2 * size, "slices that come back"));
       await makeScratch(gpu, plan, scratch);
       const uniforms = await Uniforms.create(gpu);
       const made = { slots, staged, scratch, uniforms, pipelines, compileNs };
@@ -250,12 +246,8 @@ export class WindowedField implements Disposable {
       const submission = await this.#submit([shared, ...record], passes, this.#finalsOf(section));
       // all of this while the device computes
       if (section < last) this.#unload(this.#finalsOf(section + 1));
-      const left = section > 0 ? this.#load(section - 1, true) : undefined;
-      // a wait takes Deno 10 ms, in which the rest is handed over
-      const finished = submission.finish();
-      finished.catch(() => {}); // awaited below
-      left?.();
-      await finished;
+      if (section > 0) this.#load(section - 1);
+      await submission.finish();
     }
     this.#unload(this.#finalsOf(0));
     await points?.settle(start, steps);
@@ -267,24 +259,16 @@ export class WindowedField implements Disposable {
     return { section, from: this.#sections[section - 1]?.slices[1] ?? from, to };
   }
 
-  /**
-   * Hands over the slices that the section after this one does not have.
-   *
-   * @param inTwo not the last few: what is returned hands them over
-   */
-  #load(section: number, inTwo = false): () => void {
+  /** Hands over the slices that the section after this one does not have. */
+  #load(section: number): void {
     const { layout: { slice, pad: [padX] } } = this.plan.storage,
       { slices: [from, to] } = this.#sections[section]!;
     const end = this.#sections[section + 1]?.slices[0] ?? to;
-    const cut = inTwo ? Math.max(from, end - Math.ceil(TICK_BYTES / (8 * this.#sliceLayout.slice))) : end;
-    const handOver = (begin: number, until: number): void =>
-      this.#slotOf(section).forEach((array, level) => {
-        for (let x = begin; x < until; x++) {
-          this.#gpu.write(array, 4 * (slice * (x - from) + this.#first), this.#levels[level]![x + padX]!);
-        }
-      });
-    handOver(from, cut);
-    return () => handOver(cut, end);
+    this.#slotOf(section).forEach((array, level) => {
+      for (let x = from; x < end; x++) {
+        this.#gpu.write(array, 4 * (slice * (x - from) + this.#first), this.#levels[level]![x + padX]!);
+      }
+    });
   }
 
   /** Copies what the section after this one has in common with it. */

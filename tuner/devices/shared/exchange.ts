@@ -6,9 +6,8 @@
  *
  * **What hides behind what.** Each part goes its own way: it begins a round once it has its neighbours' cells of the round
  * before. A GPU needs no more than that, not even to be done itself, so that its next round is submitted before its own
- * cells of that round have reached the host; the host's wait for the mapping (at least one 10 ms tick of Deno's poll timer)
- * and its copies overlap with that. What the host computes with cannot be copied while it is computed. What cannot hide is
- * the tick when a GPU is done last, and the copies when the others are: a large R makes both small.
+ * cells of that round have reached the host, whose copies overlap with it. What the host computes with cannot be copied
+ * while it is computed. What cannot hide is the copies of the device that is done last: a large R makes them rare.
  *
  * @module
  */

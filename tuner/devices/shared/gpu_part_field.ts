@@ -191,8 +191,7 @@ export class GpuPartField implements PartField {
     const unused = this.#unused.find(({ size }) => size >= bytes);
     this.#unused = this.#unused.filter((buffer) => buffer !== unused);
     if (unused !== undefined) return unused;
-    const { MAP_READ, COPY_DST } = GPUBufferUsage;
-    const made = await this.onGpu.device.buffer(bytes, MAP_READ | COPY_DST, "cells for the host");
+    const made = await this.onGpu.device.readable(bytes, "cells for the host");
     this.#readable.push(made);
     return made;
   }
