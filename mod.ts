@@ -53,7 +53,7 @@ export type {
 } from "./kernels/expression.ts";
 export type { FunctionName, Operations } from "./kernels/functions.ts";
 export type { InitialField } from "./kernels/initial_field.ts";
-export type { Precise, PrecisionName } from "./kernels/precision.ts";
+export type { FloatArray, Precise, PrecisionName } from "./kernels/precision.ts";
 export type { Layout } from "./kernels/layout.ts";
 export {
   absolute,

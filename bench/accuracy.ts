@@ -5,6 +5,7 @@
  *
  * @module
  */
+import type { FloatArray } from "../kernels/precision.ts";
 import { indexOf, layOut } from "../kernels/layout.ts";
 import { secondDerivative, symbolAt } from "../kernels/weights.ts";
 import { fourierLimit, heat, HEAT_DELTAS } from "../kernels/stencils/heat.ts";
@@ -91,7 +92,7 @@ export async function measureAccuracy(
     for (let i = 0; i < CELLS; i++) for (let k = 0; k < depth; k++) visit(i, at(i, k, plane), plane);
   };
   /** The newest level of a field after the steps, in the uniform medium if it has materials. */
-  const run = async (start?: Values): Promise<Float32Array> => {
+  const run = async (start?: Values): Promise<FloatArray> => {
     // every run begins at time 0 again
     await field.initialise({ kind: "noise", seed: 1 });
     for (let plane = 0; plane < planesOf(update); plane++) {
@@ -109,7 +110,7 @@ export async function measureAccuracy(
     await field.run({ steps });
     return field.current;
   };
-  const squares = (cells: Float32Array, of: (value: number, i: number) => number): number => {
+  const squares = (cells: FloatArray, of: (value: number, i: number) => number): number => {
     let sum = 0;
     forEachCell((i, index) => sum += of(cells[index]!, i), 0);
     return sum / (CELLS * depth);
@@ -130,7 +131,7 @@ export async function measureAccuracy(
   );
   // the sum between insulated ends counts these half
   const weightOf = (i: number): number => boundary === "insulated" && (i === 0 || i === CELLS - 1) ? 0.5 : 1;
-  const total = (cells: Float32Array): number => squares(cells, (value, i) => weightOf(i) * value);
+  const total = (cells: FloatArray): number => squares(cells, (value, i) => weightOf(i) * value);
   await field.initialise({ kind: "noise", seed: 1 });
   const begin = total(field.current.map((value) => value + 0.5));
   const sum = Math.abs(total(await run()) - begin);

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import type { FloatArray } from "../kernels/precision.ts";
 import { foldShared } from "../kernels/expression.ts";
 import { HASH, noiseIn } from "../kernels/initial_field.ts";
 import { indexOf, type Layout } from "../kernels/layout.ts";
@@ -171,7 +172,7 @@ int main(void) {
 }
 
 /** The bits of a level's own cells, without the pads, as one 32-bit number: hash·31 + bits, cell by cell. */
-export function hashBits(level: Float32Array, layout: Layout): number {
+export function hashBits(level: FloatArray, layout: Layout): number {
   const [nx, ny, nz] = layout.grid;
   const bits = new Uint32Array(level.buffer, level.byteOffset, level.length);
   let hash = 0;

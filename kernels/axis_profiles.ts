@@ -7,12 +7,13 @@
 import { type Algebra, type Axis, type Expression, fold, type ProfileTap, TREE } from "./expression.ts";
 import { hashCell, type PartStart, PLANE_SEED } from "./initial_field.ts";
 import { evaluatorOf } from "./operations.ts";
+import { type FloatArray, type Precise, precisionOf } from "./precision.ts";
 import { remembered } from "./remembered.ts";
 import { alongAxes, type Grid, imageOf, type Problem } from "./stencils/stencil.ts";
 import { type AxisProfile, offsetOf, planesOf, profileTapsOf, stepReach, type Update } from "./update.ts";
 
 /** Values by profile: of the grid's own cells along its axis. */
-export type ProfileValues = readonly Float32Array<ArrayBuffer>[];
+export type ProfileValues = readonly FloatArray<ArrayBuffer>[];
 
 export function profilesOf({ profiles = [] }: Pick<Update, "profiles">): readonly AxisProfile[] {
   return profiles;
@@ -33,10 +34,10 @@ export function initialProfiles(update: Update, grid: Grid, place: ProfilePlace 
   return profilesOf(update).map(({ axis, values, formula, isFixed }, profile) => {
     if ((update.layers !== undefined || isFixed) && formula !== undefined) {
       const n = (place.whole ?? grid)[axis], valueAt = evaluatorOf(formula);
-      return fillProfile(axis, grid, place, (i) => valueAt({ i, n }));
+      return fillProfile(axis, grid, { ...place, ...update }, (i) => valueAt({ i, n }));
     }
     const seed = Math.imul(profile + 1, PLANE_SEED);
-    return fillProfile(axis, grid, place, (i) => values[hashCell([i, 0, 0], seed) >>> 29]!);
+    return fillProfile(axis, grid, { ...place, ...update }, (i) => values[hashCell([i, 0, 0], seed) >>> 29]!);
   });
 }
 
@@ -44,11 +45,12 @@ export function initialProfiles(update: Update, grid: Grid, place: ProfilePlace 
 export function fillProfile(
   axis: Axis,
   grid: Grid,
-  { first = [0, 0, 0], whole = grid }: ProfilePlace,
+  { first = [0, 0, 0], whole = grid, precision }: ProfilePlace & Precise,
   valueAt: (i: number) => number,
 ): ProfileValues[number] {
   const from = first[axis], n = whole[axis];
-  return Float32Array.from({ length: grid[axis] }, (_, i) => valueAt(imageOf(from + i, n, "periodic")!));
+  const { Values } = precisionOf({ precision });
+  return Values.from({ length: grid[axis] }, (_, i) => valueAt(imageOf(from + i, n, "periodic")!));
 }
 
 /** Every tap of a profile, in the sub-steps one after another. */
@@ -83,8 +85,8 @@ export function packProfiles(
   update: Update,
   { grid, boundary }: Pick<Problem, "grid" | "boundary">,
   values: ProfileValues,
-): Float32Array<ArrayBuffer> {
-  const { starts, length } = layProfiles(update, grid), packed = new Float32Array(length);
+): FloatArray<ArrayBuffer> {
+  const { starts, length } = layProfiles(update, grid), packed = new (precisionOf(update).Values)(length);
   profilesOf(update).forEach(({ axis }, profile) => {
     const n = grid[axis], pad = padOf(update, axis);
     for (let i = -pad; i < n + pad; i++) {

@@ -18,6 +18,7 @@
  * @module
  */
 
+import type { Precise } from "./precision.ts";
 import { ARITHMETIC, costOf, type FunctionName, FUNCTIONS, made, type Operations } from "./functions.ts";
 
 /** Where a tap lies from the cell that is updated, in cells along x, y, z. */
@@ -100,7 +101,7 @@ const NAMES = Object.keys(FUNCTIONS) as readonly FunctionName[];
 export const FORMULA_WORDS: readonly FormulaWord[] = ["step", "x", "y", "z", "i", "n", ...NAMES];
 
 /** How to turn each kind of node into a `T`; what {@linkcode fold} needs. */
-export interface Algebra<T> extends Operations<T> {
+export interface Algebra<T> extends Operations<T>, Precise {
   tap(tap: Tap): T;
   /** @default {refused} */
   profile?(tap: ProfileTap): T;

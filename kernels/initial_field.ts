@@ -5,6 +5,7 @@
  * @module
  */
 import type { Offset } from "./expression.ts";
+import type { FloatArray } from "./precision.ts";
 import { DEFAULT_RANGE, type Update, type ValueRange } from "./update.ts";
 
 /**
@@ -124,7 +125,7 @@ export function initialRow(
   { fields, materials, ranges, layers = [], kind, seed }: Planes & { kind: Pattern; seed: number },
   [x, y, first = 0]: readonly [x: number, y: number, z?: number],
   plane: number,
-  row: Float32Array,
+  row: FloatArray,
 ): void {
   const values = materials[plane - fields.length]?.values;
   if (values === undefined && plane >= fields.length - layers.length) return void row.fill(0);

@@ -9,15 +9,15 @@
 export type PrecisionName = "f32" | "f64";
 
 /** An array of values of either precision. */
-export type FloatArray<B extends ArrayBufferLike = ArrayBuffer> = Float32Array<B> | Float64Array<B>;
+export type FloatArray<B extends ArrayBufferLike = ArrayBufferLike> = Float32Array<B> | Float64Array<B>;
 
 /** What both kinds of arrays are made by. */
 interface FloatArrays {
   readonly BYTES_PER_ELEMENT: number;
-  new (of: number | ArrayLike<number>): FloatArray;
+  new (of: number | ArrayLike<number>): FloatArray<ArrayBuffer>;
   new <B extends ArrayBufferLike>(buffer: B, byteOffset?: number, length?: number): FloatArray<B>;
-  from(of: { readonly length: number }, value: (_: unknown, i: number) => number): FloatArray;
-  from(of: Iterable<number>): FloatArray;
+  from(of: { readonly length: number }, value: (_: unknown, i: number) => number): FloatArray<ArrayBuffer>;
+  from(of: ArrayLike<number> | Iterable<number>): FloatArray<ArrayBuffer>;
 }
 
 /** How a precision's values are stored, written and rounded. */
@@ -31,6 +31,10 @@ export interface Precision {
   readonly Values: FloatArrays;
   /** The nearest number that it holds. */
   round(value: number): number;
+  /** Bits of the mantissa as it is stored, and what is added to the exponent above them. */
+  readonly bits: readonly [mantissa: 23, bias: 127] | readonly [mantissa: 52, bias: 1023];
+  /** The largest number. */
+  readonly most: number;
   /** Half the distance from 1 to the next number: what rounding changes at most, relative. */
   readonly unit: number;
   /** WGSL's type of a value; `vec2<…>` of it is one of two. */
@@ -50,6 +54,8 @@ export const PRECISIONS: Readonly<Record<PrecisionName, Precision>> = {
     lanes: 4,
     Values: Float32Array as FloatArrays,
     round: Math.fround,
+    bits: [23, 127],
+    most: (2 - 2 ** -23) * 2 ** 127,
     unit: 2 ** -24,
     type: "f32",
     literal: (value) => literal(Math.fround(value), "f"),
@@ -61,6 +67,8 @@ export const PRECISIONS: Readonly<Record<PrecisionName, Precision>> = {
     lanes: 2,
     Values: Float64Array as FloatArrays,
     round: (value) => value,
+    bits: [52, 1023],
+    most: Number.MAX_VALUE,
     unit: 2 ** -53,
     type: "f64",
     literal: (value) => literal(value, "lf"),
@@ -76,6 +84,11 @@ function literal(value: number, suffix: string): string {
 /** The precision of an update, a layout or a problem: f32 unless it says another. */
 export function precisionOf({ precision = "f32" }: Precise): Precision {
   return PRECISIONS[precision];
+}
+
+/** So many zeros in a precision. */
+export function zeros(of: Precise, count: number): FloatArray<ArrayBuffer> {
+  return new (precisionOf(of).Values)(count);
 }
 
 /** What has a precision. */

@@ -253,6 +253,16 @@ export const readsSignal: (update: Update | Substep) => boolean = remembered((up
   )
 );
 
+export const callsFunctions: (update: Update) => boolean = remembered((update: Update) =>
+  expressionsOf(update).some((value) =>
+    fold<boolean>(value, {
+      ...uniform(false, (...parts) => parts.includes(true)),
+      tap: () => false,
+      formula: () => true,
+    })
+  )
+);
+
 /**
  * Values that sub-steps one by one move to or from memory for a cell: every array each reads, every field it writes, but for
  * those in layers.

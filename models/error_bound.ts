@@ -2,7 +2,7 @@
  * How far two correct kernels of one stencil may lie apart: what rounding explains. A larger difference is a
  * wrong result.
  *
- * **One step.** Each operation rounds with a relative error of at most u = 2⁻²⁴ (a quotient's is 5 u, a root's 9 u: see
+ * **One step.** Each operation rounds with a relative error of at most u, 2⁻²⁴ in f32 and 2⁻⁵³ in f64 (a quotient's is 5 u, a root's 9 u: see
  * `responses.ts`) a value that is at most the sum of its terms' largest sizes, with every field as large as it ever
  * became. Rounding errors behave as independent random variables of mean zero (Higham, Mary, "A New Approach to
  * Probabilistic Rounding Error Analysis", SIAM J. Sci. Comput. 2019, 41(5), Theorem 2.4): with probability at least
@@ -11,7 +11,7 @@
  *
  * **Many steps.** The error made in one step travels on as the scheme carries any field. Errors of different
  * steps and cells are independent, so variances add: `varianceAfter` in `error_growth.ts`. Where all values are whole
- * numbers, and no partial result exceeds what f32 holds of these, there are none.
+ * numbers, and no partial result exceeds what the precision holds of these, there are none.
  *
  * **All cells.** λ = 8 leaves 2 exp(−32) = 2.5 · 10⁻¹⁴ for one cell, and 2.5 · 10⁻⁵ for any of 10⁹ cells.
  *
@@ -32,20 +32,18 @@
  *
  * @module
  */
+import { precisionOf } from "../kernels/precision.ts";
 import { amplitudeOf } from "../kernels/initial_field.ts";
 import { alongAxes, cellsOf, type Problem, type Stencil } from "../kernels/stencils/stencil.ts";
 import { remembered } from "../kernels/remembered.ts";
 import { biasAfter, varianceAfter } from "./error_growth.ts";
 import { responsesOf } from "./responses.ts";
 
-/** Largest relative error of one f32 rounding to nearest. */
-const UNIT_ROUNDOFF = 2 ** -24;
-
 /** Standard deviations that the bound allows. */
 const LAMBDA = 8;
 
 /**
- * The largest |difference| of two f32 kernels' results that rounding explains.
+ * The largest |difference| of two kernels' results, in the problem's precision, that rounding explains.
  *
  * @param problem its steps are those since both kernels held the same field
  * @param maxField largest |value| that the field took; initial values count as well
@@ -63,7 +61,7 @@ export function errorBound({ stencil, grid, boundary, steps }: Problem, maxField
   const mirrored = along.filter((kind, axis) => kind === "insulated" && grid[axis]! > 1).length;
   const { variance, bias } = growthOf(stencil, relative, steps, cells);
   const random = LAMBDA * Math.sqrt(2 ** (1 + mirrored) * most * variance);
-  const bound = UNIT_ROUNDOFF * (random + 2 * Math.sqrt(most) * bias);
+  const bound = precisionOf(stencil.update).unit * (random + 2 * Math.sqrt(most) * bias);
   return bound < 2 * largest ? bound : 2 * largest;
 }
 

@@ -10,6 +10,7 @@
  *
  * @module
  */
+import { precisionOf } from "../kernels/precision.ts";
 import {
   type Algebra,
   eachOperation,
@@ -41,14 +42,14 @@ const CELLS = 32, STRIDES = [11, 5, 1] as const;
 /** Steps after which what depends on the state is found. */
 export const STAGES = [0, 8, 64] as const;
 
-/** Roundings in units of 2⁻²⁴ of the result: ÷ has 2.5 units in the last place, √ 4.5, functions 4, the others ½. */
+/** Roundings in units u, 2⁻²⁴ in f32, of the result: ÷ has 2.5 units in the last place, √ 4.5, functions 4, the others ½. */
 const QUOTIENT = 5, ROOT = 9, FUNCTION = 8;
 
 interface Node {
   readonly value: number;
   /** Largest |value| that the taps' largest values allow, term by term. */
   readonly size: number;
-  /** The variance of its rounding error, in units of (2⁻²⁴)². */
+  /** The variance of its rounding error, in units of u². */
   readonly variance: number;
   /** With respect to the taps. */
   readonly slopes: Float64Array;
@@ -64,7 +65,7 @@ export interface Response extends Pick<Assignment, "field"> {
   readonly isLinear: boolean;
   /** The largest |value| that a partial result can have. */
   readonly size: number;
-  /** Variance of the rounding errors that it makes, in units of 2⁻²⁴ squared; infinite where no sample has a value. */
+  /** Variance of the rounding errors that it makes, in units of u²; infinite where no sample has a value. */
   readonly variance: number;
 }
 
@@ -151,7 +152,8 @@ function algebraOf(
     scale: number;
   },
 ): Algebra<Node> {
-  const { fields, materials } = stencil.update, largestExact = areWhole(stencil) ? 2 ** 24 : -1;
+  const { fields, materials } = stencil.update,
+    largestExact = areWhole(stencil) ? 1 / precisionOf(stencil.update).unit : -1;
   const leaf = (value: number, size = Math.abs(value)): Node => {
     return { value, size, variance: 0, slopes: new Float64Array(slots.size) };
   };
@@ -215,7 +217,7 @@ function algebraOf(
   };
 }
 
-/** Whether all values are whole numbers: then nothing rounds as long as f32 holds them. */
+/** Whether all values are whole numbers: then nothing rounds as long as the precision holds them. */
 const areWhole = remembered(({ update, initialField = "noise" }: Stencil): boolean =>
   initialField !== "noise" &&
   update.materials.every(({ values }) => values.every(Number.isInteger)) &&
@@ -246,6 +248,6 @@ const largestOf = remembered((stencil: Stencil): number[] => {
 
 const largestSignal = remembered((update: Update): number =>
   Array.from({ length: 256 }, (_, step) => Math.abs(signalAt(update, step)))
-    .filter((size) => Number.isFinite(Math.fround(size))) // a run may end before it overflows
+    .filter((size) => Number.isFinite(precisionOf(update).round(size))) // a run may end before it overflows
     .reduce((a, b) => Math.max(a, b), 0)
 );

@@ -15,6 +15,7 @@
  *
  * @module
  */
+import { precisionOf } from "../kernels/precision.ts";
 import { cellsOf, type Problem } from "../kernels/stencils/stencil.ts";
 import { stepReach } from "../kernels/update.ts";
 import { arrangements, evenSlices, type Line, type Parts } from "./decomposition.ts";
@@ -130,13 +131,14 @@ export function workOf(
   const part = partOfRank(problem, plan, number), { grid, grid: [nx, ny, nz], before, after } = part;
   const ends = Number(before[0] > 0) + Number(after[0] > 0);
   const lost = shrinks ? ends * stepReach(problem.stencil.update).x * (steps + 1) / 2 : 0;
+  const { bytes } = precisionOf(problem.stencil.update);
   const axes = exchangesOf(problem, plan, part), boxes = axes.flat().flatMap(({ send }) => send);
   const sum = (of: (box: Box) => number): number => boxes.reduce((total, box) => total + of(box), 0);
   return {
     steps,
     updates: steps * (nx - lost) * ny * nz,
     cells: cellsOf(grid),
-    exchange: [axes.length, sum((box) => 4 * valuesIn(box)), sum((box) => valuesIn(box) / box.size[2])],
+    exchange: [axes.length, sum((box) => bytes * valuesIn(box)), sum((box) => valuesIn(box) / box.size[2])],
   };
 }
 

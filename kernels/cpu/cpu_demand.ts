@@ -1,4 +1,5 @@
 import { fold, uniform } from "../expression.ts";
+import { precisionOf } from "../precision.ts";
 import {
   expressionsOf,
   isInPlace,
@@ -21,7 +22,7 @@ export interface CpuDemand {
   /** Bytes that each worker uses again and again, and the bytes per update that then come from its own cache. */
   readonly reusedBytes: number;
   readonly reusedBytesPerUpdate: number;
-  /** Instructions per update, estimated: one of four cells counts a quarter. */
+  /** Instructions per update, estimated: one of four cells counts a quarter, of two a half. */
   readonly instructionsPerUpdate: number;
   /** Times per step that all workers wait for each other. */
   readonly meetingsPerStep: number;
@@ -30,10 +31,6 @@ export interface CpuDemand {
   /** The most work of any worker, over the mean. */
   readonly imbalance: number;
 }
-
-/** Bytes of a value, and values of a vector. */
-export const BYTES = 4;
-const LANES = 4;
 
 /** What every way to traverse a grid asks for alike. */
 export function arithmeticDemand(update: Update, fused: boolean): Pick<CpuDemand, "instructionsPerUpdate"> {
@@ -47,7 +44,7 @@ export function arithmeticDemand(update: Update, fused: boolean): Pick<CpuDemand
       subtract: (left, right) => counted([left, right], fused && right.isProduct),
     }).operations;
   }, 0);
-  return { instructionsPerUpdate: (loads + operations) / LANES };
+  return { instructionsPerUpdate: (loads + operations) / precisionOf(update).lanes };
 }
 
 /** Operations of a part of an expression. */
@@ -67,19 +64,19 @@ function counted(operands: readonly Counted[], isFused = false): Counted {
 /** Bytes per update of one pass over memory for each sub-step. */
 export function bytesOfSteps(update: Update): Pick<CpuDemand, "bytesPerUpdate" | "extraBytesPerUpdate"> {
   // a store of what was not read loads its cache line first
-  const unread = readsPrevious(update) ? 0 : update.fields.length;
-  return { bytesPerUpdate: BYTES * valuesMoved(update), extraBytesPerUpdate: BYTES * unread };
+  const unread = readsPrevious(update) ? 0 : update.fields.length, { bytes } = precisionOf(update);
+  return { bytesPerUpdate: bytes * valuesMoved(update), extraBytesPerUpdate: bytes * unread };
 }
 
 /** Bytes of a cell, all planes of the levels in use; and moved where a pass over memory makes many levels. */
 export function bytesOfPass(update: Update): { held: number; moved: number } {
-  const planes = planesOf(update), levels = isInPlace(update) ? 1 : 2;
-  return { held: levels * BYTES * planes, moved: levels * BYTES * (planes + update.fields.length) };
+  const planes = planesOf(update), held = (isInPlace(update) ? 1 : 2) * precisionOf(update).bytes;
+  return { held: held * planes, moved: held * (planes + update.fields.length) };
 }
 
 /** Bytes per update that come from slices loaded before: of every plane and x that taps read but the foremost. */
-export function reusedSlices({ substeps }: Update): number {
-  return BYTES * substeps.reduce((sum, substep) => {
+export function reusedSlices(update: Update): number {
+  return precisionOf(update).bytes * update.substeps.reduce((sum, substep) => {
     const read = tapsOf(substep).filter(({ ago }) => ago !== 1);
     const slices = new Set(read.map(({ plane, offset: [x] }) => `${plane} ${x}`));
     return sum + slices.size - new Set(read.map(({ plane }) => plane)).size;

@@ -1,17 +1,11 @@
+import { precisionOf } from "../precision.ts";
 import { alongAxes, type Problem } from "../stencils/stencil.ts";
 import { type Capabilities, NEEDS, type NeedyProblem, type Refusal, wrongParameters } from "../capability.ts";
 import { canSweep, SWEEP } from "../traversals/line.ts";
 import type { Parameter, ParameterWords } from "../traversals/parameter.ts";
 import { type Coordinates, type Parameters, refuseOthers } from "../traversals/traversal.ts";
 import { planesOf, reachOf, valuesMoved } from "../update.ts";
-import {
-  arithmeticDemand,
-  BYTES,
-  bytesOfPass,
-  bytesOfSteps,
-  type CpuDemand,
-  reusedSlices,
-} from "./cpu_demand.ts";
+import { arithmeticDemand, bytesOfPass, bytesOfSteps, type CpuDemand, reusedSlices } from "./cpu_demand.ts";
 import { usualStrip, type VisitedGrid } from "./cpu_order.ts";
 import { type DiamondShape, refuseDiamonds, wavedOf } from "./diamond_order.ts";
 import type { NodeShape } from "./line_order.ts";
@@ -85,7 +79,7 @@ const stepwise: CpuTraversal = {
     const rows = strip > 0 ? Math.min(strip, ny) : ny, strips = Math.ceil(ny / rows);
     const { x, y } = reachOf(update), reused = reusedSlices(update);
     const { bytesPerUpdate, extraBytesPerUpdate } = bytesOfSteps(update);
-    const bytesOfRow = BYTES * planesOf(update) * nz;
+    const bytesOfRow = precisionOf(update).bytes * planesOf(update) * nz;
     return {
       ...arithmeticDemand(update, fused === 1),
       bytesPerUpdate,
@@ -154,7 +148,7 @@ const diamondWavefront: CpuTraversal = {
       extraBytesPerUpdate: held * substeps / levels * 2 * y / rows,
       // of the wave's levels some have all rows, some few: half of them at the mean
       reusedBytes: held * nz * rows * Math.min(nx, band * x + x + block / 2),
-      reusedBytesPerUpdate: BYTES * valuesMoved(update),
+      reusedBytesPerUpdate: precisionOf(update).bytes * valuesMoved(update),
       meetingsPerStep: substeps * (1 / levels + 1 / (steps * substeps)),
       // the wave's first slices are no whole block
       callsPerStep: substeps *

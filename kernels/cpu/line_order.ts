@@ -50,7 +50,7 @@ export function lineWork(problem: NeedyProblem, { points }: NodeShape, workers: 
     ends: hasInsulatedEnds(problem) ? "insulated" : "periodic",
   } as const;
   if (points === 0) return line;
-  const lanes = layLanes(length, { reach: line.pad, planes: planesOf(update) });
+  const lanes = layLanes(length, { reach: line.pad, planes: planesOf(update), precision: update.precision });
   const count = Math.ceil(Math.max(1, Math.round(length / points)) / workers) * workers;
   const nodes = cutLine(lanes.length, { nodes: count, reach, overlap: lanes.overlap });
   // lanes too short for nodes with rows, or for what the pads hold of them

@@ -1,6 +1,6 @@
 /**
- * Functions of a WebAssembly module: their parameters, locals and loops, and expressions as vectors of four cells, one
- * `f32x4` instruction an operation, in the expression's own order.
+ * Functions of a WebAssembly module: their parameters, locals and loops, and expressions as vectors of cells, one
+ * `f32x4` or `f64x2` instruction an operation, in the expression's own order.
  *
  * @module
  */
@@ -10,15 +10,14 @@ import {
   branch,
   branchIf,
   type Code,
-  f32,
-  f32x4,
+  FLOATS,
   i32,
-  i32x4,
   Local,
   loop,
   type ModuleFunction,
   v128,
 } from "./instructions.ts";
+import { type Precise, type Precision, type PrecisionName, precisionOf } from "../precision.ts";
 
 /** A loop over from ≤ index < to, in steps of `most` while that many are left, then one by one. */
 export function forEach(
@@ -44,15 +43,15 @@ interface IndexFunction<Names extends string> {
   /** Parameters, all i32 but those of `floats`. */
   readonly parameters: readonly Names[];
   /** @default {none} */
-  readonly floats?: readonly Names[];
+  readonly floats?: Readonly<Partial<Record<Names, PrecisionName>>>;
   write(parameters: Readonly<Record<Names, Local>>, declare: Declare): readonly Code[];
 }
 
 /** A function of byte offsets, indices and numbers. */
 export function indexFunction<Names extends string>(
-  { name, parameters: names, floats = [], write }: IndexFunction<Names>,
+  { name, parameters: names, floats, write }: IndexFunction<Names>,
 ): ModuleFunction {
-  const parameters = names.map((name) => new Local(floats.includes(name) ? "f32" : "i32")),
+  const parameters = names.map((name) => new Local(floats?.[name] ?? "i32")),
     locals: Local[] = [];
   const declare: Declare = (type) => {
     const local = new Local(type);
@@ -75,20 +74,26 @@ interface Value {
 
 /** Writes some expressions as often as a loop needs them. */
 export class VectorWriter {
-  readonly #fusion: Fusion | undefined;
+  readonly #isFused: boolean;
+  readonly #precision: Precision;
   readonly #expressions: readonly Expression[];
   readonly #declare: Declare;
   readonly #constants = new Map<number, Local>();
   readonly #signal: Local | undefined;
   readonly #shared: Local[] = [];
 
-  /** @param options `signal` holds the update's signal in all lanes, where any is read; `fused` fuses products with sums */
+  /**
+   * @param options the update's precision; `signal` holds its signal in all lanes, where any is read; `fused` fuses products
+   *   with sums
+   */
   constructor(
     expressions: readonly Expression[],
     declare: Declare,
-    { signal, fused = false }: { readonly signal?: Local; readonly fused?: boolean } = {},
+    { precision, signal, fused = false }: Precise & { readonly signal?: Local; readonly fused?: boolean } =
+      {},
   ) {
-    this.#fusion = fused ? FUSION : undefined;
+    this.#isFused = fused;
+    this.#precision = precisionOf({ precision });
     this.#signal = signal;
     this.#expressions = expressions;
     this.#declare = declare;
@@ -98,7 +103,8 @@ export class VectorWriter {
 
   /** To come before anything that is written. */
   setConstants(): Code[] {
-    return [...this.#constants].map(([value, local]) => local.set(f32x4.splat(f32.const(value))));
+    const float = FLOATS[this.#precision.name];
+    return [...this.#constants].map(([value, local]) => local.set(float.splat(float.const(value))));
   }
 
   /** One vector of each expression, and what is done to it, such as storing it. */
@@ -107,7 +113,8 @@ export class VectorWriter {
     use: (value: Code, index: number) => Code,
     readProfile?: (tap: ProfileTap) => Code,
   ): Code[] {
-    const fusion = this.#fusion, before: Code[] = [];
+    const { name: precision, round, bits: [mantissa, bias] } = this.#precision, float = FLOATS[precision];
+    const before: Code[] = [];
     type Operation = (left: Code, right: Code) => Code;
     const join = (operation: Operation) => (left: Value, right: Value): Value => ({
       write: () => operation(left.write(), right.write()),
@@ -125,37 +132,44 @@ export class VectorWriter {
       return { write: () => v128.and(mask(), number(1)), mask };
     };
     /** The product of `product`'s factors added to, or subtracted from, the other; undefined where it is none. */
-    const fuse = (operation: keyof Fusion, product: Value, other: Value): Value | undefined => {
+    const fuse = (
+      operation: "relaxed_madd" | "relaxed_nmadd",
+      product: Value,
+      other: Value,
+    ): Value | undefined => {
       const { factors } = product;
-      if (fusion === undefined || factors === undefined) return undefined;
-      return { write: () => fusion[operation](factors[0].write(), factors[1].write(), other.write()) };
+      if (!this.#isFused || factors === undefined) return undefined;
+      return { write: () => float[operation](factors[0].write(), factors[1].write(), other.write()) };
     };
-    const sum = join(f32x4.add), difference = join(f32x4.sub), product = join(f32x4.mul);
+    const sum = join(float.add), difference = join(float.sub), product = join(float.mul);
+    // the exponent's bits as the last ones of a number
+    const shift = i32.const(mantissa), one = 2 ** mantissa;
     const algebra: Algebra<Value> = {
+      precision,
       tap: (tap) => ({ write: () => read(tap) }),
       ...(readProfile && { profile: (tap) => ({ write: () => readProfile(tap) }) }),
-      constant: (value) => ({ write: () => number(Math.fround(value)) }),
+      constant: (value) => ({ write: () => number(round(value)) }),
       signal: () => ({ write: () => this.#signal!.get() }),
-      add: (left, right) => fuse("add", right, left) ?? fuse("add", left, right) ?? sum(left, right),
-      subtract: (left, right) => fuse("subtract", right, left) ?? difference(left, right),
+      add: (left, right) =>
+        fuse("relaxed_madd", right, left) ?? fuse("relaxed_madd", left, right) ?? sum(left, right),
+      subtract: (left, right) => fuse("relaxed_nmadd", right, left) ?? difference(left, right),
       multiply: (left, right) => ({ ...product(left, right), factors: [left, right] }),
-      divide: join(f32x4.div),
+      divide: join(float.div),
       // right < left ? right : left, one instruction on x86
-      minimum: join(f32x4.pmin),
-      maximum: join(f32x4.pmax),
-      atLeast: compare(f32x4.ge),
-      greater: compare(f32x4.gt),
-      absolute: alone(f32x4.abs),
-      squareRoot: alone(f32x4.sqrt),
-      floor: alone(f32x4.floor),
-      // n + 127 are the last bits of 2²³ + 127 + n, and the exponent's bits of 2ⁿ
-      powerOfTwo: alone((of) => i32x4.shl(f32x4.add(of, number(2 ** 23 + 127)), i32.const(23))),
-      exponentOf: alone((of) => {
-        const bits = i32x4.shr_u(f32x4.abs(of), i32.const(23));
-        return f32x4.sub(v128.or(bits, number(2 ** 23)), number(2 ** 23 + 127));
-      }),
+      minimum: join(float.pmin),
+      maximum: join(float.pmax),
+      atLeast: compare(float.ge),
+      greater: compare(float.gt),
+      absolute: alone(float.abs),
+      squareRoot: alone(float.sqrt),
+      floor: alone(float.floor),
+      // in f32 n + 127 are the last bits of 2²³ + 127 + n, and the exponent's bits of 2ⁿ
+      powerOfTwo: alone((of) => float.shl(float.add(of, number(one + bias)), shift)),
+      exponentOf: alone((of) =>
+        float.sub(v128.or(float.shr_u(float.abs(of), shift), number(one)), number(one + bias))
+      ),
       choose(condition, then, otherwise) {
-        const mask = condition.mask ?? (() => f32x4.ne(condition.write(), number(0)));
+        const mask = condition.mask ?? (() => float.ne(condition.write(), number(0)));
         return { write: () => v128.bitselect(then.write(), otherwise.write(), mask()) };
       },
     };
@@ -169,11 +183,6 @@ export class VectorWriter {
     return [...before, ...values.map((value, i) => use(value.write(), i))];
   }
 }
-
-/** a·b added to c, or subtracted from it. */
-type Fusion = Readonly<Record<"add" | "subtract", (a: Code, b: Code, c: Code) => Code>>;
-
-const FUSION: Fusion = { add: f32x4.relaxed_madd, subtract: f32x4.relaxed_nmadd };
 
 /** Adds a constant to a pointer or counter. */
 export function advance(local: Local, amount: number): Code {

@@ -4,7 +4,9 @@
  * @module
  */
 
-const TYPES = { i32: 0x7f, f32: 0x7d, v128: 0x7b } as const;
+import { type Precision, type PrecisionName, PRECISIONS } from "../precision.ts";
+
+const TYPES = { i32: 0x7f, f32: 0x7d, f64: 0x7c, v128: 0x7b } as const;
 
 /** A parameter or local of a function: in code it stands for its index, which is known when all are declared. */
 export class Local {
@@ -49,7 +51,7 @@ const unary = (opcode: Code): Unary => (value) => [...value, ...opcode];
 const binary = (opcode: Code): Binary => (left, right) => [...left, ...right, ...opcode];
 const ternary = (opcode: Code): Ternary => (a, b, c) => [...a, ...b, ...c, ...opcode];
 
-/** What follows a memory instruction: cells are aligned to 2² bytes, offsets are not negative. */
+/** What follows a memory instruction: values are aligned to 2² bytes, offsets are not negative. */
 const at = (offset: number): number[] => [2, ...unsigned(offset)];
 const load = (opcode: Code) => (offset: number, pointer: Code) => unary([...opcode, ...at(offset)])(pointer);
 const store = (opcode: Code) => (offset: number, pointer: Code, value: Code) =>
@@ -71,12 +73,6 @@ export const i32 = {
   shl: binary([0x74]),
 };
 
-export const f32 = {
-  const: (value: number): Code => [0x43, ...new Uint8Array(Float32Array.of(value).buffer)],
-  load: load([0x2a]),
-  store: store([0x38]),
-};
-
 export const v128 = {
   load: load(vector(0)),
   store: store(vector(11)),
@@ -89,26 +85,50 @@ export const v128 = {
   shuffle: (low: Code, high: Code, bytes: readonly number[]) => binary([...vector(13), ...bytes])(low, high),
 };
 
-export const i32x4 = { shl: binary(vector(171)), shr_u: binary(vector(173)) };
+/** The numbers of instructions that precisions have alike: of one value; and of a vector, from the first of a group on. */
+interface FloatCodes {
+  readonly scalar: Readonly<Record<"const" | "load" | "store", number>>;
+  readonly vector: Readonly<Record<"splat" | "compare" | "floor" | "abs" | "madd" | "shift", number>>;
+}
 
-export const f32x4 = {
-  splat: unary(vector(19)),
-  ne: binary(vector(66)),
-  gt: binary(vector(68)),
-  ge: binary(vector(70)),
-  floor: unary(vector(104)),
-  abs: unary(vector(224)),
-  sqrt: unary(vector(227)),
-  add: binary(vector(228)),
-  sub: binary(vector(229)),
-  mul: binary(vector(230)),
-  div: binary(vector(231)),
-  pmin: binary(vector(234)),
-  pmax: binary(vector(235)),
-  /** a·b + c */
-  relaxed_madd: ternary(vector(261)),
-  /** c − a·b */
-  relaxed_nmadd: ternary(vector(262)),
+/** `f32x4` or `f64x2`, shifts of their bits as integers, and one value of them. */
+function floats({ scalar, vector: first }: FloatCodes, { Values }: Precision) {
+  return {
+    const: (value: number): Code => [scalar.const, ...new Uint8Array(Values.from([value]).buffer)],
+    load: load([scalar.load]),
+    store: store([scalar.store]),
+    splat: unary(vector(first.splat)),
+    ne: binary(vector(first.compare + 1)),
+    gt: binary(vector(first.compare + 3)),
+    ge: binary(vector(first.compare + 5)),
+    floor: unary(vector(first.floor)),
+    abs: unary(vector(first.abs)),
+    sqrt: unary(vector(first.abs + 3)),
+    add: binary(vector(first.abs + 4)),
+    sub: binary(vector(first.abs + 5)),
+    mul: binary(vector(first.abs + 6)),
+    div: binary(vector(first.abs + 7)),
+    pmin: binary(vector(first.abs + 10)),
+    pmax: binary(vector(first.abs + 11)),
+    /** a·b + c */
+    relaxed_madd: ternary(vector(first.madd)),
+    /** c − a·b */
+    relaxed_nmadd: ternary(vector(first.madd + 1)),
+    shl: binary(vector(first.shift)),
+    shr_u: binary(vector(first.shift + 2)),
+  };
+}
+
+/** Instructions by precision. */
+export const FLOATS: Readonly<Record<PrecisionName, ReturnType<typeof floats>>> = {
+  f32: floats({
+    scalar: { const: 0x43, load: 0x2a, store: 0x38 },
+    vector: { splat: 19, compare: 65, floor: 104, abs: 224, madd: 261, shift: 171 },
+  }, PRECISIONS.f32),
+  f64: floats({
+    scalar: { const: 0x44, load: 0x2b, store: 0x39 },
+    vector: { splat: 20, compare: 71, floor: 117, abs: 236, madd: 263, shift: 203 },
+  }, PRECISIONS.f64),
 };
 
 /** Copies bytes: to, from, how many. */

@@ -23,7 +23,7 @@ export function laneRow(substep: Substep, lanes: Lanes, index: number): ModuleFu
     parameters: ["current", "next", "begin", "end"],
     write({ current, next, begin, end }, declare) {
       const left = declare("i32");
-      const writer = new VectorWriter(expressionsOf(substep), declare);
+      const writer = new VectorWriter(expressionsOf(substep), declare, lanes);
       const read = rowsRead(substep).filter(({ span: { first, last } }) => last > first);
       const size = Math.max(1, ...read.map(({ span: { first, last } }) => 1 + last - first));
       const windows = read.map(({ row, span: { first, last } }) => {

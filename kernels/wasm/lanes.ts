@@ -1,18 +1,17 @@
 /**
- * A line cut into four **lanes** that lie side by side, so that vector i holds point i of each: neighbours of a
+ * A line cut into **lanes**, as many as a vector has values, that lie side by side, so that vector i holds point i of each: neighbours of a
  * vector are the vectors beside it, and no tap has to be cut out of two (Henretty and others, "Data layout
  * transformation for stencil computations on short-vector SIMD architectures", CC 2011).
  *
- * Lanes are equally long, ⌈N/4⌉ points. Where N is no multiple of four some begin with the last point of the one
+ * Of four, lanes are equally long, ⌈N/4⌉ points. Where N is no multiple of four some begin with the last point of the one
  * before: it is computed twice, alike.
  *
  * @module
  */
-import { CELL, VECTOR } from "./rows.ts";
+import { type Precise, precisionOf } from "../precision.ts";
+import { VECTOR } from "./rows.ts";
 
-export const LANES = 4;
-
-export interface Lanes {
+export interface Lanes extends Precise {
   /** Points of a lane, vectors of a plane. */
   readonly length: number;
   /** The first point of each lane. */
@@ -32,17 +31,29 @@ export interface Lanes {
  */
 const STAGGER = 1088;
 
-/** Cuts a line of at least 4 points into lanes: of 13, points 3, 6 and 9 lie in two lanes. */
-export function layLanes(points: number, { reach, planes }: { reach: number; planes: number }): Lanes {
-  const length = Math.ceil(points / LANES);
-  const starts = Array.from({ length: LANES }, (_, lane) => Math.floor(points * lane / LANES));
+/** Cuts a line of at least as many points into lanes: of 13, points 3, 6 and 9 lie in two of four. */
+export function layLanes(
+  points: number,
+  { reach, planes, precision }: Precise & { readonly reach: number; readonly planes: number },
+): Lanes {
+  const { lanes } = precisionOf({ precision }), length = Math.ceil(points / lanes);
+  const starts = Array.from({ length: lanes }, (_, lane) => Math.floor(points * lane / lanes));
   const plane = Math.ceil((length + 2 * reach) * VECTOR / 4096) * 4096 + STAGGER;
-  return { length, starts, overlap: points % LANES === 0 ? 0 : 1, pad: reach, plane, bytes: planes * plane };
+  const overlap = points % lanes === 0 ? 0 : 1;
+  return {
+    length,
+    starts,
+    overlap,
+    pad: reach,
+    plane,
+    bytes: planes * plane,
+    ...(precision === "f64" && { precision }),
+  };
 }
 
 /** Bytes from a plane's beginning to a point. */
-export function laneOffset({ pad }: Lanes, { position, lane }: LanePoint): number {
-  return (pad + position) * VECTOR + lane * CELL;
+export function laneOffset(lanes: Lanes, { position, lane }: LanePoint): number {
+  return (lanes.pad + position) * VECTOR + lane * precisionOf(lanes).bytes;
 }
 
 /** A point: vector `position`, negative or beyond the last in the pads. */
@@ -67,8 +78,8 @@ export function laneImages(lanes: Lanes, points: number, ends: "insulated" | "pe
   return places.flatMap((position) =>
     starts.map((start, lane): LaneImage => {
       const side = position < 0 ? -1 : 1, beside = lane + side, point = start + position;
-      const isOutside = beside < 0 || beside === LANES;
-      const source = isOutside && ends === "insulated" ? lane : (beside + LANES) % LANES;
+      const isOutside = beside < 0 || beside === starts.length;
+      const source = isOutside && ends === "insulated" ? lane : (beside + starts.length) % starts.length;
       const mirrored = side < 0 ? -point : 2 * (points - 1) - point;
       const image = !isOutside ? point : ends === "periodic" ? point - side * points : mirrored;
       return { to: { position, lane }, from: { position: image - starts[source]!, lane: source } };

@@ -1,8 +1,17 @@
 import type { Layout } from "../layout.ts";
+import { precisionOf } from "../precision.ts";
 import { type AxisBoundaries, type Boundary, imageOf } from "../stencils/stencil.ts";
 import { reachOf, type Update } from "../update.ts";
 import { type Declare, forEach, indexFunction, range } from "./functions.ts";
-import { type Code, copyMemory, f32, i32, type Local, type ModuleFunction, select } from "./instructions.ts";
+import {
+  type Code,
+  copyMemory,
+  FLOATS,
+  i32,
+  type Local,
+  type ModuleFunction,
+  select,
+} from "./instructions.ts";
 
 /** What the grid's kernels are made of. */
 export interface WasmSource {
@@ -15,15 +24,16 @@ export interface WasmSource {
   readonly fused?: boolean;
 }
 
-/** Bytes of a cell, and of the four cells of a vector. */
-export const CELL = 4, VECTOR = 16;
+/** Bytes of a vector. */
+export const VECTOR = 16;
 
-/** Address of a row's cell z = 0 in a plane: array + 4·(origin + x·slice + plane·size + y·pitch), modulo 2³². */
+/** Address of a row's cell z = 0 in a plane: array + bytes·(origin + x·slice + plane·size + y·pitch), modulo 2³². */
 export function rowAddress(
-  { origin, slice, pitch, plane: perPlane }: Layout,
+  layout: Layout,
   { array, x, y, plane = 0 }: { array: Local; x: Code; y: Code; plane?: number },
 ): Code {
-  const bytes = (cells: number): Code => i32.const(cells * CELL | 0);
+  const { origin, slice, pitch, plane: perPlane } = layout, cell = precisionOf(layout).bytes;
+  const bytes = (cells: number): Code => i32.const(cells * cell | 0);
   const inSlices = i32.add(i32.mul(x, bytes(slice)), i32.mul(y, bytes(pitch)));
   return i32.add(i32.add(array.get(), bytes(origin + plane * perPlane)), inSlices);
 }
@@ -40,21 +50,22 @@ export function wrapRow(
   { layout, update, boundaries: [, , along] }: WasmSource,
   { row, bytes }: { readonly row: Local; readonly bytes: number },
 ): Code[] {
-  const first = layout.pad[2];
-  const start = i32.add(row.get(), i32.const(bytes - first * CELL | 0));
+  const first = layout.pad[2], { bytes: cell, name } = precisionOf(layout), { load, store } = FLOATS[name];
+  const start = i32.add(row.get(), i32.const(bytes - first * cell | 0));
   return rowImages(layout.grid[2], reachOf(update).z, along).map(({ to, from }) =>
-    f32.store((first + to) * CELL, start, f32.load((first + from) * CELL, start))
+    store((first + to) * cell, start, load((first + from) * cell, start))
   );
 }
 
 /** `wrapRows(array, x0, x1, y0, y1)`: fills the z pads of the box's rows in every plane. */
 export function wrapRows(source: WasmSource): ModuleFunction {
+  const { layout } = source, { bytes } = precisionOf(layout);
   return boxFunction("wrapRows", ({ array, x, y, declare }) => {
     const row = declare("i32");
     return [
-      row.set(rowAddress(source.layout, { array, x: x.get(), y: y.get() })),
-      ...range(source.layout.planes).flatMap((plane) =>
-        wrapRow(source, { row, bytes: plane * source.layout.plane * CELL })
+      row.set(rowAddress(layout, { array, x: x.get(), y: y.get() })),
+      ...range(layout.planes).flatMap((plane) =>
+        wrapRow(source, { row, bytes: plane * layout.plane * bytes })
       ),
     ];
   });
@@ -62,7 +73,9 @@ export function wrapRows(source: WasmSource): ModuleFunction {
 
 /** `copyRows(array, x0, x1, y0, y1)`: each row of the box, in every plane, becomes a copy of what it is the image of. */
 export function copyRows(source: WasmSource): ModuleFunction {
-  const { layout, boundaries } = source, { grid: [nx, ny], pad, pitch } = layout;
+  const { layout, boundaries } = source,
+    { grid: [nx, ny], pad, pitch } = layout,
+    { bytes } = precisionOf(layout);
   const wrap = (i: Local, cells: number, boundary: Boundary): Code => {
     if (boundary === "zero") return i.get();
     const modulo = (value: Code, n: number): Code => i32.rem_s(value, i32.const(n));
@@ -76,12 +89,12 @@ export function copyRows(source: WasmSource): ModuleFunction {
   };
   return boxFunction("copyRows", ({ array, x, y }) => {
     const start = (row: { x: Code; y: Code; plane: number }): Code =>
-      i32.sub(rowAddress(layout, { array, ...row }), i32.const(pad[2] * CELL));
+      i32.sub(rowAddress(layout, { array, ...row }), i32.const(pad[2] * bytes));
     return range(layout.planes).map((plane) =>
       copyMemory(
         start({ x: x.get(), y: y.get(), plane }),
         start({ x: wrap(x, nx, boundaries[0]), y: wrap(y, ny, boundaries[1]), plane }),
-        i32.const(pitch * CELL),
+        i32.const(pitch * bytes),
       )
     );
   });

@@ -1,9 +1,10 @@
 import { layProfiles } from "../axis_profiles.ts";
 import type { Offset, ProfileTap, Tap } from "../expression.ts";
+import { type Precision, precisionOf } from "../precision.ts";
 import { profileTapsOf, type Substep, tapsOf } from "../update.ts";
 import { type Declare, range } from "./functions.ts";
-import { branchIf, type Code, f32, f32x4, i32, type Local, loop, v128 } from "./instructions.ts";
-import { CELL, rowAddress, VECTOR, type WasmSource, wrapRow } from "./rows.ts";
+import { branchIf, type Code, FLOATS, i32, type Local, loop, v128 } from "./instructions.ts";
+import { rowAddress, VECTOR, type WasmSource, wrapRow } from "./rows.ts";
 
 /** What a turn of the loop along z computes: `vectors` vectors of each of x · y neighbouring rows. */
 export interface RowTurn {
@@ -34,6 +35,7 @@ type TapPlace = Pick<Tap, "offset" | "ago" | "plane">;
  */
 export class TurnMemory {
   readonly #source: WasmSource;
+  readonly #precision: Precision;
   readonly #turn: RowTurn;
   /** Each points to the lowest byte that is accessed, since constant offsets are unsigned: so far from the first cell. */
   readonly #pointers: Pointers;
@@ -63,6 +65,8 @@ export class TurnMemory {
     },
   ) {
     this.#source = source, this.#turn = turn, this.#pointers = pointers;
+    this.#precision = precisionOf(source.update);
+    const { lanes } = this.#precision;
     this.#starts = layProfiles(source.update, source.layout.grid).starts;
     const profiles = profileTapsOf(substep);
     const taps = [...tapsOf(substep), ...profiles.filter(({ axis }) => axis === 2).map(alongZ)];
@@ -77,7 +81,7 @@ export class TurnMemory {
     }
     const read = this.rows.flatMap(([x, y]) =>
       range(turn.vectors).flatMap((vector) =>
-        taps.flatMap((tap) => this.#vectorsOf(moved(tap, [x, y, 4 * vector])))
+        taps.flatMap((tap) => this.#vectorsOf(moved(tap, [x, y, lanes * vector])))
       )
     );
     const uses = Map.groupBy(read, placeName);
@@ -107,21 +111,22 @@ export class TurnMemory {
 
   /** Points to the cells of the rows from (x, y) on, z = 0. */
   start(arrays: Arrays, row: Readonly<Record<"x" | "y", Local>>): Code[] {
-    const { layout } = this.#source, { profiles } = this.#pointers;
+    const { layout } = this.#source, { profiles } = this.#pointers, { bytes, name } = this.#precision;
+    const float = FLOATS[name];
     const point = (name: keyof Arrays): Code => {
       const first = rowAddress(layout, { array: arrays[name], x: row.x.get(), y: row.y.get() });
       return this.#pointers[name].set(i32.add(first, i32.const(this.#lowest[name] | 0)));
     };
     const lines = [point("current"), point("next")];
-    const behind = (cells: number): Code => i32.add(arrays.current.get(), i32.const(cells * CELL | 0));
+    const behind = (cells: number): Code => i32.add(arrays.current.get(), i32.const(cells * bytes | 0));
     for (const { local, tap: { profile, axis }, by } of this.#alike.values()) {
       const address = i32.add(
         behind(layout.length + this.#starts[profile]! + by),
-        i32.shl((axis === 0 ? row.x : row.y).get(), i32.const(2)),
+        i32.shl((axis === 0 ? row.x : row.y).get(), i32.const(Math.log2(bytes))),
       );
-      lines.push(local.set(f32x4.splat(f32.load(0, address))));
+      lines.push(local.set(float.splat(float.load(0, address))));
     }
-    const alongZ = profiles?.set(behind(layout.length + this.#lowest.profiles / CELL));
+    const alongZ = profiles?.set(behind(layout.length + this.#lowest.profiles / bytes));
     return alongZ === undefined ? lines : [...lines, alongZ];
   }
 
@@ -150,30 +155,32 @@ export class TurnMemory {
     this.#loaded = new Set();
   }
 
-  /** The four values of a tap for the vector that begins at an offset. */
+  /** The values of a tap for the vector that begins at an offset. */
   read(tap: TapPlace, at: Offset): Code {
     const place = moved(tap, at), [low, high] = this.#vectorsOf(place).map((part) => this.#vector(part));
     if (high === undefined) return low!;
-    const shift = (place.offset[2] & 3) * CELL;
+    const { bytes, lanes } = this.#precision, shift = (place.offset[2] & lanes - 1) * bytes;
     return v128.shuffle(low!, high, range(VECTOR).map((byte) => byte + shift));
   }
 
-  /** The four values of a profile for the vector that begins at an offset. */
+  /** The values of a profile for the vector that begins at an offset. */
   readProfile(tap: ProfileTap, at: Offset): Code {
     const { profile, axis, offset } = tap;
     if (axis === 2) return this.read(alongZ(tap), at);
     return this.#alike.get(`${profile} ${offset + at[axis]}`)!.local.get();
   }
 
-  /** Stores the first `cells` values of a vector, all four if not said otherwise. */
-  store(field: number, at: Offset, value: Local, cells = 4): Code[] {
-    const { next } = this.#pointers;
+  /** Stores the first `cells` values of a vector, all if not said otherwise. */
+  store(field: number, at: Offset, value: Local, cells = this.#precision.lanes as number): Code[] {
+    const { next } = this.#pointers, { bytes, lanes } = this.#precision;
     const first = this.#bytes({ ago: 1, plane: field, offset: at }) - this.#lowest.next;
-    if (cells === 4) return [v128.store(first, next.get(), value.get())];
+    if (cells === lanes) return [v128.store(first, next.get(), value.get())];
     const last = cells - 1;
     return [
-      ...(cells >= 2 ? [v128.store64_lane(first, 0, next.get(), value.get())] : []),
-      ...(cells % 2 === 1 ? [v128.store32_lane(first + last * CELL, last, next.get(), value.get())] : []),
+      ...(cells * bytes >= 8 ? [v128.store64_lane(first, 0, next.get(), value.get())] : []),
+      ...(cells * bytes % 8 > 0
+        ? [v128.store32_lane(first + last * bytes, last, next.get(), value.get())]
+        : []),
     ];
   }
 
@@ -192,9 +199,9 @@ export class TurnMemory {
 
   /** The vector at a place, or the two aligned ones that have a part of it each. */
   #vectorsOf(place: TapPlace): TapPlace[] {
-    const shift = place.offset[2] & 3;
+    const { lanes } = this.#precision, shift = place.offset[2] & lanes - 1;
     if (shift === 0 || !this.#aligned.has(rowName(place))) return [place];
-    return [moved(place, [0, 0, -shift]), moved(place, [0, 0, 4 - shift])];
+    return [moved(place, [0, 0, -shift]), moved(place, [0, 0, lanes - shift])];
   }
 
   #vector(place: TapPlace): Code {
@@ -216,13 +223,13 @@ export class TurnMemory {
 
   /** Where it lies for the next turn. */
   #ahead(place: TapPlace): TapPlace {
-    return moved(place, [0, 0, 4 * this.#turn.vectors]);
+    return moved(place, [0, 0, this.#precision.lanes * this.#turn.vectors]);
   }
 
   #bytes({ offset: [x, y, z], plane }: TapPlace): number {
-    const { slice, pitch, plane: perPlane } = this.#source.layout;
-    if (plane < 0) return (this.#starts[-1 - plane]! + z) * CELL;
-    return (x * slice + plane * perPlane + y * pitch + z) * CELL;
+    const { slice, pitch, plane: perPlane } = this.#source.layout, { bytes } = this.#precision;
+    if (plane < 0) return (this.#starts[-1 - plane]! + z) * bytes;
+    return (x * slice + plane * perPlane + y * pitch + z) * bytes;
   }
 }
 

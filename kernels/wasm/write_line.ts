@@ -5,12 +5,13 @@
  * @module
  */
 import type { Layout } from "../layout.ts";
+import { precisionOf } from "../precision.ts";
 import { expressionsOf, reachOf, readsPrevious, readsSignal, type Substep, type Update } from "../update.ts";
 import { advance, indexFunction, range, VectorWriter, whileLeft } from "./functions.ts";
 import { type Code, i32, type Local, type ModuleFunction, v128, when, writeModule } from "./instructions.ts";
 import { laneRow } from "./lane_rows.ts";
 import type { Lanes } from "./lanes.ts";
-import { CELL, VECTOR } from "./rows.ts";
+import { VECTOR } from "./rows.ts";
 
 /** What the module exports; arrays are byte offsets: F(t), and the one that receives F(t+1). */
 export interface LineExports {
@@ -21,7 +22,7 @@ export interface LineExports {
 }
 
 /**
- * Vectors of four points in the body of the loop. Taps between aligned vectors are loaded: shuffles, as in
+ * Vectors in the body of the loop. Taps between aligned vectors are loaded: shuffles, as in
  * `write_step.ts`, are no faster here (KS 2.21 ns a vector and step with shuffles, 2.12 with loads; AMD EPYC, Zen 5,
  * 2026-11-21).
  */
@@ -61,16 +62,17 @@ export function writeLine(
 }
 
 function plainRow(layout: Layout, substep: Substep, index: number): ModuleFunction {
+  const { bytes, lanes } = precisionOf(layout);
   return indexFunction({
     name: `row${index}`,
     parameters: ["current", "next", "begin", "end"],
     write({ current, next, begin, end }, declare) {
       const left = declare("i32");
-      const writer = new VectorWriter(expressionsOf(substep), declare);
+      const writer = new VectorWriter(expressionsOf(substep), declare, layout);
       // pointers lie at the lowest point that is read, so that no offset is negative
       const reach = reachOf(substep).z;
       const bytesTo = (plane: number, vector: number, offset = 0): number =>
-        (plane * layout.plane + reach + offset) * CELL + vector * VECTOR;
+        (plane * layout.plane + reach + offset) * bytes + vector * VECTOR;
       const make = (vector: number, use: (value: Code, index: number) => Code): Code[] =>
         writer.write(
           ({ offset: [, , z], ago, plane }) =>
@@ -80,11 +82,11 @@ function plainRow(layout: Layout, substep: Substep, index: number): ModuleFuncti
       const store = (vector: number): Code[] =>
         make(vector, (value, i) => v128.store(bytesTo(substep[i]!.field, vector), next.get(), value));
       const loop = (vectors: number): Code =>
-        whileLeft({ left, step: 4 * vectors }, [
+        whileLeft({ left, step: lanes * vectors }, [
           ...range(vectors).flatMap(store),
           ...[current, next].map((pointer) => advance(pointer, vectors * VECTOR)),
         ]);
-      // the last one to three points: a whole vector is made, its first lanes are stored
+      // the last points: a whole vector is made, its first lanes are stored
       const rest = (): Code[] => {
         const tails: Local[] = [];
         const has = (points: number): Code => i32.and(left.get(), i32.const(points));
@@ -92,11 +94,11 @@ function plainRow(layout: Layout, substep: Substep, index: number): ModuleFuncti
           ...make(0, (value, i) => (tails[i] = declare("v128")).set(value)),
           ...tails.map((tail, i) => {
             const at = bytesTo(substep[i]!.field, 0);
-            return when(
+            return lanes === 2 ? v128.store64_lane(at, 0, next.get(), tail.get()) : when(
               has(2),
               [
                 v128.store64_lane(at, 0, next.get(), tail.get()),
-                when(has(1), [v128.store32_lane(at + 2 * CELL, 2, next.get(), tail.get())]),
+                when(has(1), [v128.store32_lane(at + 2 * bytes, 2, next.get(), tail.get())]),
               ],
               [v128.store32_lane(at, 0, next.get(), tail.get())],
             );
@@ -104,8 +106,8 @@ function plainRow(layout: Layout, substep: Substep, index: number): ModuleFuncti
         ];
       };
       const start = (array: Local): Code => {
-        const lowest = i32.add(array.get(), i32.const((layout.origin - reach) * CELL));
-        return array.set(i32.add(lowest, i32.shl(begin.get(), i32.const(2))));
+        const lowest = i32.add(array.get(), i32.const((layout.origin - reach) * bytes));
+        return array.set(i32.add(lowest, i32.shl(begin.get(), i32.const(Math.log2(bytes)))));
       };
       return [
         left.set(i32.sub(end.get(), begin.get())),

@@ -1,8 +1,8 @@
 /**
  * The writer for the CPU: an update as a WebAssembly module with 128-bit SIMD over an imported shared memory.
  *
- * Each operation of the expression becomes one `f32x4` instruction, in the expression's own order: the results equal
- * those of the f32 oracle bit for bit. **Fused**, a product that is added or subtracted and that sum are one instruction
+ * Each operation of the expression becomes one `f32x4` or `f64x2` instruction, in the expression's own order: the results
+ * equal those of the oracle bit for bit. **Fused**, a product that is added or subtracted and that sum are one instruction
  * of relaxed SIMD, which rounds once where the CPU has one: results differ by rounding, and not at all on whole numbers.
  *
  * Rows of several slices, and of small ones several rows, are made at a time, so that what neighbours share is loaded
@@ -11,10 +11,11 @@
  * @module
  */
 import type { Offset } from "../expression.ts";
+import { precisionOf } from "../precision.ts";
 import { expressionsOf, planesOf, profileTapsOf, reachOf, type Substep, tapsOf } from "../update.ts";
 import { forEach, indexFunction, range, VectorWriter } from "./functions.ts";
-import { type Code, f32x4, type ModuleFunction, writeModule } from "./instructions.ts";
-import { CELL, copyRows, VECTOR, type WasmSource, wrapRows } from "./rows.ts";
+import { type Code, FLOATS, type ModuleFunction, writeModule } from "./instructions.ts";
+import { copyRows, VECTOR, type WasmSource, wrapRows } from "./rows.ts";
 import { type RowTurn, TurnMemory } from "./turn_memory.ts";
 
 /**
@@ -46,7 +47,8 @@ export function writeWasm(source: WasmSource): Uint8Array<ArrayBuffer> {
   checkSource(source);
   const { update, layout } = source;
   // the slices that a turn reads, or those of both arrays of a single slice
-  const leastBytes = Math.min(2 * reachOf(update).x + 4, 2 + 4 * layout.pad[0]) * layout.slice * CELL;
+  const leastBytes = Math.min(2 * reachOf(update).x + 4, 2 + 4 * layout.pad[0]) * layout.slice *
+    precisionOf(layout).bytes;
   const substeps = update.substeps.map((substep, index) => substepFunction(source, substep, index));
   return writeModule([...substeps, wrapRows(source), copyRows(source)], leastBytes);
 }
@@ -75,11 +77,11 @@ type Rows = Pick<RowTurn, "x" | "y">;
 
 /** `step{index}`: turns over several rows, and over single ones where fewer are left of the box. */
 function substepFunction(source: WasmSource, substep: Substep, index: number): ModuleFunction {
-  const most = turnFor(substep, source);
+  const most = turnFor(substep, source), { name: precision, lanes } = precisionOf(source.update);
   return indexFunction({
     name: `step${index}`,
     parameters: ["current", "next", "signal", "x0", "x1", "y0", "y1"],
-    floats: ["signal"],
+    floats: { signal: precision },
     write({ current, next, signal, x0, x1, y0, y1 }, declare) {
       const row = { x: declare("i32"), y: declare("i32") }, end = declare("i32"), signals = declare("v128");
       const readsAlongZ = profileTapsOf(substep).some(({ axis }) => axis === 2);
@@ -89,7 +91,11 @@ function substepFunction(source: WasmSource, substep: Substep, index: number): M
         ...(readsAlongZ && { profiles: declare("i32") }),
       };
       const made = substep.map(() => declare("v128"));
-      const writer = new VectorWriter(expressionsOf(substep), declare, { signal: signals, ...source });
+      const writer = new VectorWriter(expressionsOf(substep), declare, {
+        signal: signals,
+        precision,
+        ...source,
+      });
       /** Whole rows of the grid, `rows` of them from `row` on. */
       const makeRows = (rows: Rows): Code[] => {
         const turn = { ...most, ...rows };
@@ -104,16 +110,18 @@ function substepFunction(source: WasmSource, substep: Substep, index: number): M
           ...substep.flatMap(({ field }, i) => memory.store(field, at, made[i]!, cells)),
         ];
         const makeVectors = (vectors: number): Code[] =>
-          range(vectors).flatMap((i) => memory.rows.flatMap(([x, y]) => makeVector([x, y, 4 * i])));
-        const cells = source.layout.grid[2], turns = Math.floor(cells / (4 * turn.vectors));
-        const left = cells - turns * 4 * turn.vectors, whole = Math.floor(left / 4), last = left % 4;
+          range(vectors).flatMap((i) => memory.rows.flatMap(([x, y]) => makeVector([x, y, lanes * i])));
+        const cells = source.layout.grid[2], turns = Math.floor(cells / (lanes * turn.vectors));
+        const left = cells - turns * lanes * turn.vectors,
+          whole = Math.floor(left / lanes),
+          last = left % lanes;
         const lines = [
           ...memory.start({ current, next }, row),
           ...memory.loop(turns, end, () => makeVectors(turn.vectors)),
         ];
         memory.forget();
         lines.push(...makeVectors(whole));
-        if (last > 0) lines.push(...memory.rows.flatMap(([x, y]) => makeVector([x, y, 4 * whole], last)));
+        if (last > 0) lines.push(...memory.rows.flatMap(([x, y]) => makeVector([x, y, lanes * whole], last)));
         return [...lines, ...memory.wrap(substep, turns)];
       };
       const ends = { x: { from: x0, to: x1 }, y: { from: y0, to: y1 } };
@@ -121,7 +129,7 @@ function substepFunction(source: WasmSource, substep: Substep, index: number): M
         forEach({ index: row[axis], ...ends[axis], most: most[axis] }, body);
       return [
         ...writer.setConstants(),
-        signals.set(f32x4.splat(signal.get())),
+        signals.set(FLOATS[precision].splat(signal.get())),
         ...along("x", (x) => along("y", (y) => makeRows({ x, y }))),
       ];
     },
@@ -140,6 +148,8 @@ const LARGE_SLICE = 2 ** 16;
  */
 function turnFor(substep: Substep, { layout }: WasmSource): RowTurn {
   if (substep.length > 1) return { x: 1, y: 1, vectors: 1 };
-  if (layout.grid[1] > 1 && layout.slice * CELL <= LARGE_SLICE) return { x: 2, y: 2, vectors: 2 };
+  if (layout.grid[1] > 1 && layout.slice * precisionOf(layout).bytes <= LARGE_SLICE) {
+    return { x: 2, y: 2, vectors: 2 };
+  }
   return { x: reachOf(substep).x <= 2 ? 4 : 2, y: 1, vectors: 2 };
 }

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import type { FloatArray } from "../../kernels/precision.ts";
 import { assertEquals } from "@std/assert";
 import { indexOf, type Layout } from "../../kernels/layout.ts";
 import type { Problem } from "../../kernels/stencils/stencil.ts";
@@ -11,7 +12,7 @@ import type { GpuField } from "../../tuner/devices/gpu/gpu_field.ts";
 import type { SharedField } from "../../tuner/devices/shared/shared_field.ts";
 
 /** The grid's own cells of a level, 0 for fields in layers; where several parts hold a slice, those of each must be alike. */
-export async function readCells(field: GpuField, ago: 0 | 1): Promise<Float32Array> {
+export async function readCells(field: GpuField, ago: 0 | 1): Promise<FloatArray> {
   const { grid: [nx, ny, nz], planes, fields = planes, layered = 0 } = field.plan.storage.layout;
   const perSlice = planes * ny * nz, cells = new Float32Array(nx * perSlice);
   let end = 0;
@@ -42,8 +43,8 @@ export async function readCells(field: GpuField, ago: 0 | 1): Promise<Float32Arr
 /** Sets both levels, pads too, and time step 0. */
 export async function writeCells(
   field: GpuField,
-  current: Float32Array,
-  previous: Float32Array,
+  current: FloatArray,
+  previous: FloatArray,
 ): Promise<void> {
   await field.initialise({ kind: "noise", seed: 1 });
   const { grid: [, ny, nz], planes } = field.plan.storage.layout, perSlice = planes * ny * nz;
@@ -62,7 +63,7 @@ function isInLayers({ fields, layers = [] }: Update, plane: number): boolean {
 
 /** Cells of all planes as the functions here read them: 0 for fields in layers, which show in those that they belong to. */
 export function readable(
-  cells: Float32Array,
+  cells: FloatArray,
   { grid: [, ny, nz], stencil: { update } }: Pick<Problem, "grid" | "stencil">,
 ) {
   if (update.layers === undefined) return cells;
@@ -70,7 +71,7 @@ export function readable(
 }
 
 /** The whole grid's own cells of a level, 0 for fields in layers. */
-export async function readSharedCells(field: SharedField, ago: 0 | 1): Promise<Float32Array> {
+export async function readSharedCells(field: SharedField, ago: 0 | 1): Promise<FloatArray> {
   const { grid: [nx, ny, nz], stencil: { update } } = field.problem;
   const planes = planesOf(update), perSlice = ny * nz;
   const cells = new Float32Array(nx * planes * perSlice), dense = new Float32Array(nx * perSlice);
@@ -85,7 +86,7 @@ export async function readSharedCells(field: SharedField, ago: 0 | 1): Promise<F
 }
 
 /** The own cells of an array, dense. */
-export function gatherCells(array: Float32Array, layout: Layout): Float32Array<ArrayBuffer> {
+export function gatherCells(array: FloatArray, layout: Layout): FloatArray<ArrayBuffer> {
   const [nx, ny, nz] = layout.grid;
   const cells = new Float32Array(nx * layout.planes * ny * nz);
   rowStarts(layout).forEach((from, row) => cells.set(array.subarray(from, from + nz), row * nz));
@@ -93,7 +94,7 @@ export function gatherCells(array: Float32Array, layout: Layout): Float32Array<A
 }
 
 /** An array in a layout with these cells, and 0 around them. */
-export function scatterCells(cells: Float32Array, layout: Layout): Float32Array<ArrayBuffer> {
+export function scatterCells(cells: FloatArray, layout: Layout): FloatArray<ArrayBuffer> {
   const nz = layout.grid[2];
   const array = new Float32Array(layout.length);
   rowStarts(layout).forEach((to, row) => array.set(cells.subarray(row * nz, (row + 1) * nz), to));
@@ -110,7 +111,7 @@ function rowStarts(its: Layout): number[] {
 }
 
 /** Largest |value|. */
-export function maxAbs(cells: Float32Array | Float64Array): number {
+export function maxAbs(cells: FloatArray | Float64Array): number {
   let most = 0;
   for (const value of cells) most = Math.max(most, Math.abs(value));
   return most;

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import type { FloatArray } from "../../kernels/precision.ts";
 import { assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { readArray, writeArray } from "../../mod.ts";
 import { RequestError } from "../../tuner/problem/request_error.ts";
@@ -137,16 +138,16 @@ Deno.test("sources and receivers of elastic waves may lie on a free surface, hal
       "0.08",
     ];
     const written = [...CPU, "--frequency", "15", "--out", `${d}/s.png`, "--traces", `${d}/t.npy`];
-    const tracesAt = async (z: number): Promise<Float32Array> => {
+    const tracesAt = async (z: number): Promise<FloatArray> => {
       const places = ["--source", `100,${z}`, "--receivers", `165,${z}`];
       const { code, stderr } = await runCommand("shot", [...shot, ...written, ...places]);
       assertEquals(code, 0, stderr);
       return (await readArray(`${d}/t-vz.npy`)).values;
     };
     const [surface, near, cell] = [await tracesAt(0), await tracesAt(0.001), await tracesAt(5)];
-    const most = (values: Float32Array): number =>
-      values.reduce((most, value) => Math.max(most, Math.abs(value)), 0);
-    const off = (other: Float32Array): number =>
+    const most = (values: FloatArray): number =>
+      [...values].reduce((most, value) => Math.max(most, Math.abs(value)), 0);
+    const off = (other: FloatArray): number =>
       most(surface.map((value, i) => value - other[i]!)) / most(surface);
     assertEquals([off(near) < 1e-3, off(cell) > 0.05], [true, true], `${off(near)} ${off(cell)}`);
     const sound = [...CPU, "--grid", "24x16", "--surface", "free", "--source", "100,0"];
@@ -174,7 +175,7 @@ Deno.test("a wavelet of a file is sent step by step: Ricker's own gives the trac
       "--frequency",
       "20",
     ];
-    const tracesWith = async (...more: string[]): Promise<Float32Array> => {
+    const tracesWith = async (...more: string[]): Promise<FloatArray> => {
       const written = ["--out", `${d}/s.png`, "--traces", `${d}/t.npy`];
       const { code, stderr } = await runCommand("shot", [...shot, ...written, ...more]);
       assertEquals(code, 0, stderr);

@@ -4,6 +4,7 @@
  *
  * @module
  */
+import type { FloatArray } from "../../kernels/precision.ts";
 import { assertEquals, assertNotEquals, assertThrows } from "@std/assert";
 import { initialProfiles, profilesOf, withoutProfiles } from "../../kernels/axis_profiles.ts";
 import { definitionOf, hashOf, stencilOf } from "../../kernels/definition.ts";
@@ -86,7 +87,7 @@ Deno.test("the oracle's profiles equal materials of each cell where no zeros lie
     const { update } = stencil, plain = withoutProfiles(update), values = initialProfiles(update, grid);
     const planes = planesOf(plain), fields = planesOf(update);
     const start = initialCells(grid, "integers", 5, { ...stencil, update: plain });
-    const fieldsOf = (level: Float32Array): Float32Array =>
+    const fieldsOf = (level: FloatArray): FloatArray =>
       level.filter((_, i) => Math.floor(i / (ny * nz)) % planes < fields);
     for (let i = 0; i < start.length; i++) {
       const z = i % nz, y = Math.floor(i / nz) % ny, plane = Math.floor(i / (ny * nz)) % planes;

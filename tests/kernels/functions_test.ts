@@ -4,6 +4,7 @@
  *
  * @module
  */
+import type { FloatArray } from "../../kernels/precision.ts";
 import { assert, assertEquals, assertLess, assertLessOrEqual } from "@std/assert";
 import { definitionOf, hashOf, stencilOf } from "../../kernels/definition.ts";
 import { equation } from "../../kernels/equation.ts";
@@ -143,7 +144,7 @@ async function onGpu(
   name: FunctionName,
   values: readonly (readonly [number, number])[],
   how: typeof ON_GPU[number],
-): Promise<Float32Array> {
+): Promise<FloatArray> {
   const problem: Problem = { stencil: stencilOfFunction(name), grid: GRID, boundary: "periodic", steps: 1 };
   const share = { cpuSlices: 0, gpuSlices: GRID[0], exchangeEvery: 1, cpuWorkers: 0 };
   await using solver = await createSolver(gpu.device, problem, { ...how, share }, { timeoutMs: 120_000 });
@@ -166,7 +167,7 @@ for (const [index, one] of CASES.entries()) {
     });
     const run = { update, grid: GRID, boundary: "periodic", steps: 1 } as const;
     const { current } = runReference({ current: start, previous: start }, run);
-    const ofResult = (cells: Float32Array) => {
+    const ofResult = (cells: FloatArray) => {
       return Float32Array.from(
         { length: CELLS },
         (_, cell) => cells[(Math.floor(cell / ny / nz) * 3 + 2) * ny * nz + cell % (ny * nz)]!,
@@ -347,7 +348,7 @@ Deno.test("powers of two and exponents are those of the bits", () => {
   assert(OPERATIONS.includes("powerOfTwo") && OPERATIONS.includes("exponentOf"));
   const n = Float32Array.from({ length: 256 }, (_, i) => i - 127);
   const run = { grid: [1, 1, 256], boundary: "periodic", steps: 1 } as const;
-  const of = (kind: "powerOfTwo" | "exponentOf", cells: Float32Array) =>
+  const of = (kind: "powerOfTwo" | "exponentOf", cells: FloatArray) =>
     runReference({ current: cells, previous: cells }, {
       ...run,
       update: updateOf(operate(kind, tap(0, 0, 0))),
@@ -410,7 +411,7 @@ for (const stencil of DRIVEN) {
           runReference({ current: cells, previous: cells }, { update: of.update, grid, boundary, steps })
             .current;
         const exact = run(Float64Array.from(start)), found = run(start), off = run(start, mutant);
-        const differ = (cells: Float32Array) =>
+        const differ = (cells: FloatArray) =>
           exact.reduce((most, value, i) => Math.max(most, Math.abs(value - cells[i]!)), 0);
         const largest = exact.reduce((most, value) => Math.max(most, Math.abs(value)), 0);
         const bound = errorBound({ stencil, grid, boundary, steps }, largest), error = differ(found);

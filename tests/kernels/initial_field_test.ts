@@ -1,3 +1,4 @@
+import type { FloatArray } from "../../kernels/precision.ts";
 import { assert, assertAlmostEquals, assertEquals } from "@std/assert";
 import { equation } from "../../kernels/equation.ts";
 import { hashCell, noiseIn } from "../../kernels/initial_field.ts";
@@ -108,7 +109,7 @@ for (const kind of ["noise", "integers"] as const) {
 const PART = { kind: "noise", seed: 3, first: [6, -1, -2], whole: [9, 4, 13] } as const;
 const PART_GRID = [5, 3, 11] as const;
 
-function partCells(): Float32Array {
+function partCells(): FloatArray {
   const whole = initialCells([9, 4, 13], "noise", 3), cells: number[] = [];
   for (const x of [6, 7, 8, 0, 1]) {
     for (const y of [3, 0, 1]) {

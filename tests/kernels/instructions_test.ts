@@ -4,7 +4,7 @@ import {
   branch,
   branchIf,
   type Code,
-  f32,
+  FLOATS,
   i32,
   Local,
   loop,
@@ -13,6 +13,8 @@ import {
   when,
   writeModule,
 } from "../../kernels/wasm/instructions.ts";
+
+const { f32 } = FLOATS;
 
 /** Runs a function's body once on a memory of some pages; returns the memory. */
 async function run(body: readonly Code[], locals: readonly Local[] = [], pages = 1): Promise<DataView> {

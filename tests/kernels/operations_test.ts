@@ -1,3 +1,4 @@
+import type { FloatArray } from "../../kernels/precision.ts";
 import { assertEquals } from "@std/assert";
 import { hashBits } from "../../bench/write_c.ts";
 import { NativeLoops } from "../../bench/native_loops.ts";
@@ -106,7 +107,7 @@ async function onCpu(
   update: Update,
   grid: Grid,
   { steps, seed }: { steps: number; seed: number },
-): Promise<Float32Array> {
+): Promise<FloatArray> {
   const pool = await CpuPool.create({ workers: 1 });
   const layout = layOut(grid, { pad: [1, 1, 1] });
   const field = await pool.load({ update, layout, boundary: "zero" });

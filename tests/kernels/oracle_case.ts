@@ -4,6 +4,7 @@
  *
  * @module
  */
+import type { FloatArray } from "../../kernels/precision.ts";
 import { assert, assertEquals, assertLess } from "@std/assert";
 import { refusalOf } from "../../kernels/capability.ts";
 import { amplitudeOf, type InitialField } from "../../kernels/initial_field.ts";
@@ -257,10 +258,10 @@ function stateOf({ update }: Stencil): ("current" | "previous")[] {
 }
 
 interface Outcome {
-  readonly expected: FieldLevels<Float32Array>;
+  readonly expected: FieldLevels;
   /** Largest |value| that the field took. */
   readonly largest: number;
-  readonly result: FieldLevels<Float32Array>;
+  readonly result: FieldLevels;
 }
 
 /** The case's field; asserts that the configuration is feasible, and in as many sections. */
@@ -298,14 +299,14 @@ async function runBoth(
   gpu: GpuDevice,
   oracleCase: OracleCase,
   kind: InitialField,
-  compare?: (found: Float32Array, expected: Float32Array, when: string) => void,
+  compare?: (found: FloatArray, expected: FloatArray, when: string) => void,
 ): Promise<Outcome> {
   const { stencil, grid, runs, boundary = "zero" } = oracleCase;
   const problem: Problem = { stencil, grid, boundary, steps: Math.max(...runs) };
   using field = await makeField(gpu, oracleCase, problem);
   await field.initialise({ kind, seed: SEED });
   const start = initialCells(grid, kind, SEED, stencil);
-  let expected: FieldLevels<Float32Array> = { current: start, previous: start };
+  let expected: FieldLevels = { current: start, previous: start };
   let largest = maxAbs(start), done = 0;
   for (const [i, steps] of runs.entries()) {
     await field.run(steps);
@@ -357,7 +358,7 @@ export function initialCells(
   kind: InitialField,
   seed: number,
   stencil: Stencil = wave(2),
-): Float32Array {
+): FloatArray {
   return makeInitialCells({ grid, stencil }, { kind, seed });
 }
 

@@ -4,6 +4,7 @@
  *
  * @module
  */
+import type { FloatArray } from "../../kernels/precision.ts";
 import { assertEquals, assertLess } from "@std/assert";
 import type { Point, Points } from "../../kernels/points.ts";
 import { type FieldLevels, runReference } from "../../kernels/reference.ts";
@@ -49,8 +50,8 @@ function amplitudeAt(row: number, step: number): number {
 }
 
 /** Points to watch, and the samples that were taken, by number. */
-export function watchedOf(points: Points): WatchedPoints & { readonly samples: Map<number, Float32Array> } {
-  const samples = new Map<number, Float32Array>();
+export function watchedOf(points: Points): WatchedPoints & { readonly samples: Map<number, FloatArray> } {
+  const samples = new Map<number, FloatArray>();
   return {
     ...points,
     samples,
@@ -81,7 +82,7 @@ export interface PointRun {
 interface Field {
   initialise(start: typeof START): Promise<void>;
   watch(points: WatchedPoints): Promise<void>;
-  sample(cells: readonly Point[]): Promise<Float32Array>;
+  sample(cells: readonly Point[]): Promise<FloatArray>;
 }
 
 /** Asserts that levels and samples of a field are the oracle's, bit for bit. */
@@ -91,20 +92,20 @@ export async function assertPoints<Of extends Field>(
   { run, read }: {
     run(field: Of, steps: number): Promise<unknown>;
     /** A level, dense: x, planes, y, z. */
-    read(field: Of, ago: 0 | 1): Promise<Float32Array>;
+    read(field: Of, ago: 0 | 1): Promise<FloatArray>;
   },
 ): Promise<void> {
   const { grid: [, ny, nz], stencil: { update } } = problem, planes = planesOf(update);
-  const watched = watchedOf(points), expected = new Map<number, Float32Array>();
+  const watched = watchedOf(points), expected = new Map<number, FloatArray>();
   await field.initialise(START);
   await field.watch(watched);
   for (const steps of runs) await run(field, steps);
   const initial = initialCells(problem, START);
-  let levels: FieldLevels<Float32Array> = { current: initial, previous: initial };
+  let levels: FieldLevels = { current: initial, previous: initial };
   const at = ({ field, cell: [x, y, z] }: Point): number => ((x * planes + field) * ny + y) * nz + z;
   const all = runs.reduce((sum, steps) => sum + steps, 0);
   for (let t = 0; t < all; t++) {
-    const onMade = (made: Substep, level: Float32Array | Float64Array): void =>
+    const onMade = (made: Substep, level: FloatArray | Float64Array): void =>
       points.added.forEach((point, row) => {
         if (made.some(({ field }) => field === point.field)) level[at(point)]! += amplitudeAt(row, t);
       });

@@ -4,6 +4,7 @@
  *
  * @module
  */
+import type { FloatArray } from "../../kernels/precision.ts";
 import { assert, assertEquals, assertGreater, assertLess, assertNotEquals } from "@std/assert";
 import { refusalOf } from "../../kernels/capability.ts";
 import { CPU_TRAVERSALS } from "../../kernels/cpu/cpu_traversals.ts";
@@ -72,10 +73,10 @@ function looped({ grid, grid: [nx, ny, nz], boundary, stencil }: Problem): Float
 }
 
 /** The largest difference from the loop. */
-function worst(problem: Problem, found: Float32Array): number {
+function worst(problem: Problem, found: FloatArray): number {
   const wanted = looped(problem);
   assertEquals(found.length, wanted.length);
-  return found.reduce((most, value, i) => Math.max(most, Math.abs(value - wanted[i]!)), 0);
+  return [...found].reduce((most, value, i) => Math.max(most, Math.abs(value - wanted[i]!)), 0);
 }
 
 async function worstOf(gpu: GpuDevice, problem: Problem, plan: GpuPlan): Promise<number> {

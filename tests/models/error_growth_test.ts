@@ -1,3 +1,4 @@
+import type { FloatArray } from "../../kernels/precision.ts";
 import { assert } from "@std/assert";
 import { type Offset, tap } from "../../kernels/expression.ts";
 import { add, choose, divide, greater, multiply, squareRoot, subtract } from "../../kernels/operations.ts";
@@ -137,7 +138,7 @@ function disturbed({ update }: Stencil, size: number, cells: Offset): Update {
 }
 
 /** The same cells with planes of noise between −1 and 1 after the others. */
-function withNoise(cells: Float32Array, planes: number, [nx, ny, nz]: Grid, noises: number): Float64Array {
+function withNoise(cells: FloatArray, planes: number, [nx, ny, nz]: Grid, noises: number): Float64Array {
   const old = planes * ny * nz, added = noises * ny * nz;
   return Float64Array.from({ length: nx * (old + added) }, (_, i) => {
     const x = Math.floor(i / (old + added)), rest = i % (old + added);

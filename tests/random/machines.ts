@@ -3,14 +3,8 @@
  *
  * @module
  */
-import {
-  createSolver,
-  openDevice,
-  type OpenProblem,
-  type Solver,
-  solverLayout,
-  stencilOf,
-} from "../../mod.ts";
+import type { AnySolver } from "../../tuner/solver/solver.ts";
+import { createSolver, openDevice, type OpenProblem, solverLayout, stencilOf } from "../../mod.ts";
 import { CpuPool } from "../../tuner/devices/cpu/wasm_workers.ts";
 import { GpuDevice } from "../../tuner/devices/gpu/gpu_device.ts";
 import type { Configuration } from "../../tuner/configuration.ts";
@@ -88,7 +82,7 @@ function placeOptions({ interpolation, slope }: { interpolation?: "linear" | "si
   };
 }
 
-type Positions = Parameters<Solver["addReceivers"]>[1];
+type Positions = Parameters<AnySolver["addReceivers"]>[1];
 
 /** Makes what computes a case; throws what the product throws. */
 export async function makeMachine(one: RandomCase, gpu: LimitedGpu | undefined): Promise<Machine> {
@@ -98,7 +92,7 @@ export async function makeMachine(one: RandomCase, gpu: LimitedGpu | undefined):
   const { configuration, sections, hasBuffers = false } = where, problem = problemOf(one);
   const usesGpu = configuration.share.gpuSlices > 0;
   const buffers = hasBuffers ? makeBuffers(problem, configuration, gpu!) : undefined;
-  const make = async (from?: Blob): Promise<Solver> => {
+  const make = async (from?: Blob): Promise<AnySolver> => {
     if (sections !== undefined) {
       const { bytes, isBuffer } = sections;
       gpu!.lower({ maxStorageBufferBindingSize: bytes, ...(isBuffer && { maxBufferSize: bytes }) });
@@ -120,11 +114,11 @@ function makeBuffers(problem: OpenProblem, configuration: Configuration, { devic
 }
 
 class SolverMachine implements Machine {
-  #solver: Solver;
-  readonly #make: (from: Blob) => Promise<Solver>;
+  #solver: AnySolver;
+  readonly #make: (from: Blob) => Promise<AnySolver>;
   readonly #buffers: readonly GPUBuffer[];
 
-  constructor(solver: Solver, make: (from: Blob) => Promise<Solver>, buffers: readonly GPUBuffer[]) {
+  constructor(solver: AnySolver, make: (from: Blob) => Promise<AnySolver>, buffers: readonly GPUBuffer[]) {
     [this.#solver, this.#make, this.#buffers] = [solver, make, buffers];
   }
 
@@ -249,7 +243,7 @@ class RankMachine implements Machine {
         cpuPool: pool,
       };
       const worlds = localWorlds(rates.length);
-      const make = (rank: number, from?: Blob): Promise<Solver> => {
+      const make = (rank: number, from?: Blob): Promise<AnySolver> => {
         const options = { plan, choose: () => configurations[rank]!, from };
         return openRank(worlds[rank]!, device, open, [], options);
       };

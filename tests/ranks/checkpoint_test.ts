@@ -1,3 +1,4 @@
+import type { FloatArray } from "../../kernels/precision.ts";
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import type { Problem } from "../../kernels/stencils/stencil.ts";
 import {
@@ -33,7 +34,7 @@ Deno.test("a run goes on from a checkpoint with another number of ranks, and end
     const device = { gpu: undefined, cpuPool };
     const read = (solvers: Parameters<typeof gather>[0]) =>
       Promise.all(["vx", "sxy"].map((name) => gather(solvers, name, 0)));
-    const expected: Float32Array[] = [];
+    const expected: FloatArray[] = [];
     await onRanks(CASE, device, async (solvers) => {
       const each = (work: (solver: typeof solvers[number]) => Promise<unknown>) =>
         Promise.all(solvers.map(work));

@@ -1,3 +1,4 @@
+import type { FloatArray } from "../../kernels/precision.ts";
 import type { OpenProblem } from "../../kernels/stencils/stencil.ts";
 import type { Message, RankDevice, World } from "../../tuner/devices/world.ts";
 import { checkProblem } from "../../tuner/problem/resolve_problem.ts";
@@ -18,7 +19,7 @@ export async function openRank(
 
 /** A half of a message that waits for the other. */
 interface Half {
-  readonly values: Float32Array<ArrayBuffer>;
+  readonly values: FloatArray<ArrayBuffer>;
   readonly isSent: boolean;
   readonly resolve: () => void;
 }
@@ -37,7 +38,7 @@ export function localWorlds(size: number): World[] {
     }
     return await promise as T[];
   };
-  const begin = (key: string, values: Float32Array<ArrayBuffer>, isSent: boolean): Message => {
+  const begin = (key: string, values: FloatArray<ArrayBuffer>, isSent: boolean): Message => {
     const { promise, resolve } = Promise.withResolvers<void>(), id = messages++;
     const waiting = halves.get(key) ?? [], [first] = waiting;
     halves.set(key, waiting);

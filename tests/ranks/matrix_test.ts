@@ -5,6 +5,7 @@
  *
  * @module
  */
+import type { FloatArray } from "../../kernels/precision.ts";
 import { assertEquals } from "@std/assert";
 import { elastic } from "../../kernels/stencils/elastic.ts";
 import { heat } from "../../kernels/stencils/heat.ts";
@@ -65,9 +66,9 @@ function plain({ grid: [cpuSlices], stencil: { dimensions } }: Problem): Configu
   return { traversal, parameters: {}, share: { cpuSlices, gpuSlices: 0, exchangeEvery: 1, cpuWorkers: 1 } };
 }
 
-async function levelsOf(one: RankCase, cpuPool: CpuPool): Promise<Float32Array[]> {
+async function levelsOf(one: RankCase, cpuPool: CpuPool): Promise<FloatArray[]> {
   const { update, initialField: kind = "noise" } = one.stencil;
-  const levels: Float32Array[] = [];
+  const levels: FloatArray[] = [];
   await onRanks(one, { gpu: undefined, cpuPool }, async (solvers) => {
     await Promise.all(solvers.map((solver) => solver.initialise(kind, SEED)));
     for (const steps of RUNS) await Promise.all(solvers.map((solver) => solver.run(steps)));

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import type { FloatArray } from "../../kernels/precision.ts";
 import { assertEquals, assertLess } from "@std/assert";
 import { runReference } from "../../kernels/reference.ts";
 import type { Grid, Problem } from "../../kernels/stencils/stencil.ts";
@@ -66,7 +67,7 @@ export async function gather(
   solvers: readonly FieldSolver[],
   name: string,
   ago: 0 | 1,
-): Promise<Float32Array> {
+): Promise<FloatArray> {
   const [all] = await Promise.all(
     solvers.map((solver) => solver.read(name, { ago })),
   );
@@ -74,7 +75,7 @@ export async function gather(
 }
 
 /** The planes of a dense level of the oracle (x, planes, y, z). */
-function planeOf(cells: Float32Array, [nx, ny, nz]: Grid, planes: number, plane: number): Float32Array {
+function planeOf(cells: FloatArray, [nx, ny, nz]: Grid, planes: number, plane: number): FloatArray {
   const slice = ny * nz, all = new Float32Array(nx * slice);
   for (let x = 0; x < nx; x++) {
     const from = (x * planes + plane) * slice;

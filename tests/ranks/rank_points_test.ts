@@ -1,3 +1,4 @@
+import type { FloatArray } from "../../kernels/precision.ts";
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { along, equation } from "../../kernels/equation.ts";
 import { add, divide, multiply, subtract } from "../../kernels/operations.ts";
@@ -74,7 +75,7 @@ interface Surveyed {
   readonly step: number;
   addSources: Solver["addSources"];
   addReceivers: Solver["addReceivers"];
-  traces(): Promise<Float32Array[] | undefined>;
+  traces(): Promise<FloatArray[] | undefined>;
   spectra(): Promise<Float64Array[] | undefined>;
   run(steps: number): Promise<unknown>;
   reset(): Promise<void>;

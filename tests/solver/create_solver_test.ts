@@ -4,6 +4,7 @@
  *
  * @module
  */
+import type { FloatArray } from "../../kernels/precision.ts";
 import { assert, assertEquals, assertGreater, assertRejects, assertThrows } from "@std/assert";
 import { initialProfiles } from "../../kernels/axis_profiles.ts";
 import { along, equation } from "../../kernels/equation.ts";
@@ -59,7 +60,7 @@ function valueAt(plane: number, ago: number, of?: Stencil): (x: number, y: numbe
 }
 
 /** A dense level of all planes, as the oracle takes it. */
-function denseLevel({ grid: [nx, ny, nz], stencil }: Problem, ago: number): Float32Array {
+function denseLevel({ grid: [nx, ny, nz], stencil }: Problem, ago: number): FloatArray {
   const { update } = stencil, planes = planesOf(update);
   return Float32Array.from({ length: nx * planes * ny * nz }, (_, i) => {
     const z = i % nz, y = Math.floor(i / nz) % ny;
@@ -69,7 +70,7 @@ function denseLevel({ grid: [nx, ny, nz], stencil }: Problem, ago: number): Floa
 }
 
 /** One plane of a dense level. */
-function planeOf({ grid: [nx, ny, nz], stencil: { update } }: Problem, level: Float32Array, plane: number) {
+function planeOf({ grid: [nx, ny, nz], stencil: { update } }: Problem, level: FloatArray, plane: number) {
   const planes = planesOf(update), slice = ny * nz;
   const cells = new Float32Array(nx * slice);
   for (let x = 0; x < nx; x++) {
@@ -166,7 +167,7 @@ for (const cpuSlices of [0, 5]) {
     await using solver = await createSolver(device, problem, configurationOf(GRID, { cpuSlices }));
     await writeAll(solver);
     await solver.run(3);
-    let levels: FieldLevels<Float32Array> = {
+    let levels: FieldLevels = {
       current: denseLevel(problem, 0),
       previous: denseLevel(problem, 1),
     };
@@ -222,7 +223,7 @@ for (const cpuSlices of [0, 5, 14]) {
         assertEquals([await solver.read("dy"), await solver.read("dz")], [dy, dz]);
         await writeAll(solver);
         let levels: FieldLevels = { current: denseLevel(problem, 0), previous: denseLevel(problem, 1) };
-        const run = async (start: number, ...profiles: Float32Array<ArrayBuffer>[]): Promise<void> => {
+        const run = async (start: number, ...profiles: FloatArray<ArrayBuffer>[]): Promise<void> => {
           await solver.run(3);
           levels = runReference(levels, { update, grid: GRID, boundary, steps: 3, start, profiles });
           await assertLevels(solver, levels);

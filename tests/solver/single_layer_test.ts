@@ -1,4 +1,5 @@
 /** Grids of one layer, x × y × 1: a plan has them as x × 1 × y, and nobody sees it but by the time that it takes. */
+import type { FloatArray } from "../../kernels/precision.ts";
 import { assert, assertEquals, assertNotEquals } from "@std/assert";
 import { along, equation } from "../../kernels/equation.ts";
 import { add, maximum, minimum, multiply, shifted, subtract } from "../../kernels/operations.ts";
@@ -144,7 +145,7 @@ Deno.test("sources, receivers, boxes and profiles of a single layer are where it
   await solver.addSources("s", [[4, 5, 0]], [3]);
   await solver.addReceivers("u", [[4, 5, 0], [4, 4.5, 0], [5, 4, 0]]);
   const boxes: number[][] = [];
-  const onSnapshot = ({ size, values }: { size: readonly number[]; values: Float32Array }) =>
+  const onSnapshot = ({ size, values }: { size: readonly number[]; values: FloatArray }) =>
     void boxes.push([...size, ...values]);
   await solver.addSnapshots("u", { every: 1, box: { low: [4, 4, 0], size: [1, 3, 1] }, onSnapshot });
   await solver.run(1);

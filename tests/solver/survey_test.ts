@@ -1,3 +1,4 @@
+import type { FloatArray } from "../../kernels/precision.ts";
 import { assert, assertAlmostEquals, assertEquals, assertRejects } from "@std/assert";
 import { along, equation } from "../../kernels/equation.ts";
 import { add, divide, multiply, subtract } from "../../kernels/operations.ts";
@@ -174,8 +175,9 @@ for (const [name, configuration] of Object.entries(CONFIGURATIONS)) {
         await solver.write("dy", dyAt);
         await solver.write("dz", dzAt);
         await solver.addReceivers("p", receivers.slice(0, 2), { every });
-        const pieces: { first: number; values: Float32Array }[] = [];
-        const onSamples = (first: number, values: Float32Array): void => void pieces.push({ first, values });
+        const pieces: { first: number; values: FloatArray }[] = [];
+        const onSamples = (first: number, values: Float32Array<ArrayBuffer>): void =>
+          void pieces.push({ first, values });
         await solver.addReceivers("p", receivers, { every, onSamples });
         await solver.addReceivers("p", receivers.slice(2), { every });
         const frequencies = [0, 0.07, 0.5 / every];
@@ -342,7 +344,7 @@ Deno.test("of many receivers' cells no weights are kept, and each records what i
   const share = { cpuSlices: 13, gpuSlices: 0, exchangeEvery: 1, cpuWorkers: 1 };
   const configuration: Configuration = { traversal: "stepwise", parameters: {}, share };
   const at = (i: number): Position => [i * 0.618 % 12, i * 0.755 % 8, i * 0.57 % 10];
-  const record = async (numbers: readonly number[]): Promise<Float32Array[]> => {
+  const record = async (numbers: readonly number[]): Promise<FloatArray[]> => {
     await using solver = await createSolver(null, problem, configuration);
     await solver.write("p", (x, y, z) => Math.sin(x + 2 * y + 3 * z));
     await solver.addReceivers("p", numbers.map(at), { interpolation: "sinc", weight: (x) => 1 + x });
@@ -444,7 +446,7 @@ Deno.test("samples of a whole plane at every step come in pieces, and a callback
   await solver.addSources("s", [[2, 7, 9]], [1]);
   const counts: number[] = [], every = 40;
   let isRefused = false, last = new Float32Array();
-  const onSamples = (first: number, values: Float32Array): void => {
+  const onSamples = (first: number, values: Float32Array<ArrayBuffer>): void => {
     if (isRefused) throw new Error("the disk is full");
     counts.push(first, values.length / positions.length);
     last = values.slice(values.length - positions.length);

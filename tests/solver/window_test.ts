@@ -3,6 +3,7 @@
  *
  * @module
  */
+import type { FloatArray } from "../../kernels/precision.ts";
 import { assert, assertEquals, assertMatch, assertRejects } from "@std/assert";
 import { equation } from "../../kernels/equation.ts";
 import { add, multiply } from "../../kernels/operations.ts";
@@ -34,7 +35,7 @@ async function playOn(solver: Solver): Promise<unknown[]> {
   await solver.write("m", (x, _, z) => 0.5 + (x + z) % 2 / 2);
   await solver.addSources("s", [[20, 3, 4]], [1, 0, -1]);
   await solver.addReceivers("u", [[21.5, 3, 4], [41, 6, 8]]);
-  const onSnapshot = ({ values }: { values: Float32Array }) => void seen.push(values.slice());
+  const onSnapshot = ({ values }: { values: FloatArray }) => void seen.push(values.slice());
   await solver.addSnapshots("u", { every: 2, box: { low: [17, 0, 0], size: [12, 7, 9] }, onSnapshot });
   for (const steps of [1, 4]) seen.push((await solver.run(steps)).steps, await solver.read());
   seen.push(await solver.read("m", { x: 9, slices: 20 }), await solver.traces());

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import type { FloatArray } from "../../kernels/precision.ts";
 import { basename } from "node:path";
 import { profilesOf } from "../../kernels/axis_profiles.ts";
 import { wholeFields } from "../../kernels/layers.ts";
@@ -16,7 +17,7 @@ import { pvdText } from "../files/vti.ts";
 import { formatPlural } from "../format.ts";
 import { RequestError } from "../problem/request_error.ts";
 import type { FieldSolver } from "../solver/field_solver.ts";
-import type { CellValues, Solver } from "../solver/solver.ts";
+import type { AnySolver, CellValues } from "../solver/solver.ts";
 import { defaultSteps } from "../problem/default_problem.ts";
 import { type EarlierValues, type Options, type Refuse, type Values, wrongValue } from "./options.ts";
 import { readPlace, readPlaces, readSignature } from "./shot_places.ts";
@@ -99,7 +100,7 @@ export async function readBeginnings(
 }
 
 /** Sets fields and materials; a field of which only F(t) is given is at rest. Every rank calls it. */
-export async function begin(solver: Solver, given: readonly BegunWith[]): Promise<void> {
+export async function begin(solver: AnySolver, given: readonly BegunWith[]): Promise<void> {
   const { problem: { stencil: { update } } } = solver, fields = wholeFields(update);
   for (const { name, ago, values } of given) {
     const isAlone = ago === 0 && !given.some((other) => other.name === name && other.ago === 1);
@@ -174,15 +175,15 @@ export async function readPoints(
 }
 
 /** Adds sources and receivers. Every rank calls it. */
-export async function addPoints(solver: Solver, { sources, receivers }: Points): Promise<void> {
+export async function addPoints(solver: AnySolver, { sources, receivers }: Points): Promise<void> {
   for (const { name, at, signature } of sources) await solver.addSources(name, [at], signature);
   const [first] = wholeFields(solver.problem.stencil.update);
   if (receivers) await solver.addReceivers(receivers.field ?? first!, receivers.places);
 }
 
 /** All fields by their names: whole on rank 0, empty on others. Every rank calls it. */
-export async function readFields(solver: Solver): Promise<Record<string, Float32Array<ArrayBuffer>>> {
-  const fields: Record<string, Float32Array<ArrayBuffer>> = {};
+export async function readFields(solver: AnySolver): Promise<Record<string, FloatArray<ArrayBuffer>>> {
+  const fields: Record<string, FloatArray<ArrayBuffer>> = {};
   for (const name of wholeFields(solver.problem.stencil.update)) fields[name] = await solver.read(name);
   return fields;
 }
@@ -299,7 +300,7 @@ export async function writeFields(
 /** A file that a run wrote, and the step of its fields. */
 export type WrittenFile = Readonly<{ path: string; time?: number }>;
 
-type Fields = Readonly<Record<string, Float32Array>>;
+type Fields = Readonly<Record<string, FloatArray>>;
 
 /** The largest difference of a value. */
 export function changeOf(before: Fields, after: Fields): number {

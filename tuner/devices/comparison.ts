@@ -1,8 +1,9 @@
+import type { FloatArray } from "../../kernels/precision.ts";
 import { indexOf, type Layout } from "../../kernels/layout.ts";
 
 /** Slices of a level, all planes of them, from one of an array on. */
 export interface SliceCells {
-  readonly cells: Float32Array;
+  readonly cells: FloatArray;
   readonly layout: Layout;
   readonly slice: number;
 }

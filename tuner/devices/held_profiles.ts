@@ -1,3 +1,4 @@
+import type { FloatArray } from "../../kernels/precision.ts";
 import {
   fillProfile,
   initialProfiles,
@@ -7,6 +8,7 @@ import {
   type ProfileValues,
 } from "../../kernels/axis_profiles.ts";
 import type { Problem, Stencil } from "../../kernels/stencils/stencil.ts";
+import type { Update } from "../../kernels/update.ts";
 
 /** The axis profiles of a field, which may be a part of a grid: what they become is carried to where kernels read them. */
 export class HeldProfiles {
@@ -17,27 +19,35 @@ export class HeldProfiles {
   /** @param carry takes them packed as `kernels/axis_profiles.ts` says */
   constructor(
     readonly problem: Pick<Problem, "grid" | "boundary"> & { readonly stencil: Pick<Stencil, "update"> },
-    readonly carry: (packed: Float32Array<ArrayBuffer>) => void,
+    readonly carry: (packed: FloatArray<ArrayBuffer>) => void,
   ) {
     this.start({});
+  }
+
+  get update(): Update {
+    return this.problem.stencil.update;
   }
 
   /** Sets all to what they start from, where the field lies in the whole grid. */
   start(place: ProfilePlace): void {
     this.#place = place;
-    this.take(initialProfiles(this.problem.stencil.update, this.problem.grid, place));
+    this.take(initialProfiles(this.update, this.problem.grid, place));
   }
 
   /** Sets one to a function of the index along its axis in the whole grid, which gets it for x, y and z. */
   set(profile: number, valueAt: (x: number, y: number, z: number) => number): void {
-    const { stencil: { update }, grid } = this.problem, { axis } = profilesOf(update)[profile]!;
-    this.take(this.values.with(profile, fillProfile(axis, grid, this.#place, (i) => valueAt(i, i, i))));
+    const { update, problem: { grid } } = this, { axis } = profilesOf(update)[profile]!;
+    this.take(
+      this.values.with(
+        profile,
+        fillProfile(axis, grid, { ...this.#place, ...update }, (i) => valueAt(i, i, i)),
+      ),
+    );
   }
 
   /** Sets all to those of another field of the same cells. */
   take(values: ProfileValues): void {
     this.values = values;
-    const { stencil: { update } } = this.problem;
-    if (values.length > 0) this.carry(packProfiles(update, this.problem, values));
+    if (values.length > 0) this.carry(packProfiles(this.update, this.problem, values));
   }
 }

@@ -1,4 +1,5 @@
 import type { Start } from "../../kernels/initial_field.ts";
+import { precisionOf } from "../../kernels/precision.ts";
 import type { Problem } from "../../kernels/stencils/stencil.ts";
 import { feasible, type Parameters } from "../../kernels/traversals/traversal.ts";
 import { coordinatesOf } from "../../kernels/traversals/all.ts";
@@ -95,6 +96,7 @@ async function windowReference(gpu: GpuDevice, run: Run, windowBytes: number): P
 async function cpuReference(run: Run): Promise<Made> {
   const { problem, problem: { stencil: { update }, boundary } } = run;
   const pool = await CpuPool.create({ workers: 1 }), name = "one CPU worker";
+  const oracle = `oracle ${precisionOf(update).name}`;
   try {
     const field = await pool.load({ update, layout: cpuLayoutOf(problem), boundary });
     const facts = { device: "cpu", compileNs: 0, clock: "device", isWarm: false } as const;
@@ -104,7 +106,7 @@ async function cpuReference(run: Run): Promise<Made> {
     // what the workers that compute results share with these: the memory outlives its pool
     const levels = stateLevels(problem).map((ago) => sliceOf(ago, 0));
     return {
-      against: extent === undefined ? "oracle f32" : `${name}, checked by oracle f32: ${extent}`,
+      against: extent === undefined ? oracle : `${name}, checked by ${oracle}: ${extent}`,
       slices: (ago, first, slices) => [{ ...levels[ago]!, slice: first, x: first, slices }],
       dispose: () => levels.splice(0),
     };

@@ -1,3 +1,4 @@
+import { type FloatArray, zeros } from "../../kernels/precision.ts";
 import { initialRow, type PartStart } from "../../kernels/initial_field.ts";
 import { imageOf, type Problem } from "../../kernels/stencils/stencil.ts";
 import { planesOf } from "../../kernels/update.ts";
@@ -6,9 +7,9 @@ import { planesOf } from "../../kernels/update.ts";
 export function initialCells(
   { grid: [nx, ny, nz], stencil: { update } }: Pick<Problem, "grid" | "stencil">,
   { first: [x, y, z] = [0, 0, 0], whole = [nx, ny, nz], ...start }: PartStart,
-): Float32Array<ArrayBuffer> {
+): FloatArray<ArrayBuffer> {
   const planes = planesOf(update), along = runsOf(z, nz, whole[2]);
-  const cells = new Float32Array(nx * planes * ny * nz);
+  const cells = zeros(update, nx * planes * ny * nz);
   for (let row = 0; row < nx * planes * ny; row++) {
     const plane = Math.floor(row / ny) % planes;
     const i = imageOf(x + Math.floor(row / (planes * ny)), whole[0], "periodic")!;

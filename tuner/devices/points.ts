@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { type FloatArray, type Precise, zeros } from "../../kernels/precision.ts";
 import { indexOf } from "../../kernels/layout.ts";
 import type { Point, Points } from "../../kernels/points.ts";
 import { imageOf } from "../../kernels/stencils/stencil.ts";
@@ -12,23 +13,29 @@ import type { SliceOf } from "./comparison.ts";
 /** Points of a field on a device, with what is added to them and who takes what is recorded. */
 export interface WatchedPoints extends Points {
   /** What is added in each step from t = `start` on: a value for each point, step by step. */
-  amplitudes(start: number, steps: number): Float32Array<ArrayBuffer>;
+  amplitudes(start: number, steps: number): FloatArray<ArrayBuffer>;
   /** Takes samples from number `first` on, each with a value for each point; they come in order, and are gone afterwards. */
-  take(first: number, values: Float32Array): void;
+  take(first: number, values: FloatArray): void;
 }
 
 /** The values of cells that lie in the host's memory. */
-export function sampleSlices(sliceOf: SliceOf, points: readonly Point[]): Float32Array {
-  return Float32Array.from(points, ({ field, cell: [x, y, z] }) => {
+export function sampleSlices(sliceOf: SliceOf, points: readonly Point[]): FloatArray {
+  const values = zeros(sliceOf(0, 0).layout, points.length);
+  points.forEach(({ field, cell: [x, y, z] }, i) => {
     const { cells, layout, slice } = sliceOf(0, x);
-    return cells[indexOf(layout, [slice, y, z], field)]!;
+    values[i] = cells[indexOf(layout, [slice, y, z], field)]!;
   });
+  return values;
 }
 
 /** The points of a grid's parts: each adds in its ghost zones too, and records its own cells. */
-export function pointsOfParts(points: WatchedPoints, places: readonly PartPlace[]): WatchedPoints[] {
+export function pointsOfParts(
+  points: WatchedPoints,
+  places: readonly PartPlace[],
+  precise: Precise,
+): WatchedPoints[] {
   /** Samples that some parts have recorded, by number, and how many parts have not. */
-  const waiting = new Map<number, { readonly values: Float32Array; left: number }>();
+  const waiting = new Map<number, { readonly values: FloatArray; left: number }>();
   const { length } = points.recorded;
   let recording = 0;
   return places.map((place) => {
@@ -40,7 +47,7 @@ export function pointsOfParts(points: WatchedPoints, places: readonly PartPlace[
       recorded: recorded.points,
       amplitudes(start, steps) {
         const all = points.amplitudes(start, steps), { rows } = added;
-        const mine = new Float32Array(steps * rows.length);
+        const mine = zeros(precise, steps * rows.length);
         for (let step = 0, i = 0; step < steps; step++) {
           for (const row of rows) mine[i++] = all[step * points.added.length + row]!;
         }
@@ -49,7 +56,7 @@ export function pointsOfParts(points: WatchedPoints, places: readonly PartPlace[
       take(first, values) {
         const { rows } = recorded;
         for (let i = 0, sample = first; i < values.length; sample++) {
-          const whole = waiting.get(sample) ?? { values: new Float32Array(length), left: recording };
+          const whole = waiting.get(sample) ?? { values: zeros(precise, length), left: recording };
           waiting.set(sample, whole);
           for (const row of rows) whole.values[row] = values[i++]!;
           whole.left--;

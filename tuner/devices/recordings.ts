@@ -1,7 +1,9 @@
+import { type FloatArray, type Precise, zeros } from "../../kernels/precision.ts";
+
 /** What becomes of the samples of receivers. */
 export interface Recording {
   /** Takes samples from number `first` on, each with a value for each receiver; they come in order, each once. */
-  take(first: number, samples: Float32Array<ArrayBuffer>): void;
+  take(first: number, samples: FloatArray<ArrayBuffer>): void;
   /** Forgets them. */
   restart?(): void;
 }
@@ -9,13 +11,13 @@ export interface Recording {
 /** Samples that are kept. */
 export class Traces implements Recording {
   readonly #receivers: number;
-  #pieces: { readonly first: number; readonly samples: Float32Array }[] = [];
+  #pieces: { readonly first: number; readonly samples: FloatArray }[] = [];
 
-  constructor(receivers: number) {
+  constructor(receivers: number, readonly precise: Precise) {
     this.#receivers = receivers;
   }
 
-  take(first: number, samples: Float32Array): void {
+  take(first: number, samples: FloatArray): void {
     this.#pieces.push({ first, samples });
   }
 
@@ -24,15 +26,15 @@ export class Traces implements Recording {
   }
 
   /** All samples from the first on, each with a value for each receiver. */
-  all(): { readonly first: number; readonly samples: readonly Float32Array[] } {
+  all(): { readonly first: number; readonly samples: readonly FloatArray[] } {
     return { first: this.#pieces[0]?.first ?? 0, samples: this.#pieces.map(({ samples }) => samples) };
   }
 
   /** The trace of each receiver, of `count` samples; those before its first one are 0. */
-  upTo(count: number): Float32Array<ArrayBuffer>[] {
+  upTo(count: number): FloatArray<ArrayBuffer>[] {
     const receivers = this.#receivers;
     return Array.from({ length: receivers }, (_, receiver) => {
-      const trace = new Float32Array(count);
+      const trace = zeros(this.precise, count);
       for (const { first, samples } of this.#pieces) {
         for (let i = receiver, to = first; i < samples.length; i += receivers) trace[to++] = samples[i]!;
       }
@@ -54,7 +56,7 @@ export class Spectra implements Recording {
     this.#sums = frequencies.map((frequency) => ({ frequency, parts: new Float64Array(2 * receivers) }));
   }
 
-  take(first: number, samples: Float32Array): void {
+  take(first: number, samples: FloatArray): void {
     const receivers = this.#receivers;
     for (let at = 0, t = first * this.#every; at < samples.length; at += receivers, t += this.#every) {
       for (const { frequency, parts } of this.#sums) {

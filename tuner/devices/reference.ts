@@ -1,3 +1,4 @@
+import type { FloatArray } from "../../kernels/precision.ts";
 import type { Start } from "../../kernels/initial_field.ts";
 import { cellsOf, type Problem } from "../../kernels/stencils/stencil.ts";
 import type { Parameters } from "../../kernels/traversals/traversal.ts";
@@ -24,7 +25,7 @@ export interface Reference {
   /** How it was computed, as a {@linkcode Verification} says it. */
   readonly against: string;
   /** What its receivers recorded, if the problem has any. */
-  readonly traces?: readonly Float32Array[] | undefined;
+  readonly traces?: readonly FloatArray[] | undefined;
   /** It, where it lies on a GPU as a whole: fields there are compared with it there. */
   readonly onGpu?: GpuField;
   /** Slices of a level in the host's memory, a piece at a time. */
@@ -41,7 +42,7 @@ export function stateLevels({ stencil }: Pick<Problem, "stencil">): readonly (0 
 export function verificationOf(
   { maxError, maxValue, notFinite, cells }: Comparison,
   { problem, against, traces: expected = [] }: Pick<Reference, "problem" | "against" | "traces">,
-  traces: readonly Float32Array[] = [],
+  traces: readonly FloatArray[] = [],
 ): Verification {
   const { stencil, grid } = problem, { layers = [] } = stencil.update;
   // where both have fields in layers as whole ones, they are compared, too
@@ -56,7 +57,7 @@ export function verificationOf(
 }
 
 /** The largest difference of two records; infinite where one has what the other has not. */
-function differenceOf(traces: readonly Float32Array[], expected: readonly Float32Array[]): number {
+function differenceOf(traces: readonly FloatArray[], expected: readonly FloatArray[]): number {
   if (traces.length !== expected.length) return Infinity;
   let most = 0;
   traces.forEach((trace, i) => {

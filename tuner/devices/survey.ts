@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { type FloatArray, type Precision, precisionOf } from "../../kernels/precision.ts";
 import { checkOptions } from "../../kernels/check_options.ts";
 import type { ProfileValues } from "../../kernels/axis_profiles.ts";
 import { type Expression, fold, NUMBERS, type Offset, type Tap, tapsIn } from "../../kernels/expression.ts";
@@ -50,7 +51,7 @@ export interface ReceiverOptions extends PlaceOptions {
    * values by sample, then by receiver of this call. One that throws is called no more, and the run throws that at its end.
    * @default {undefined} they are kept for `traces`
    */
-  readonly onSamples?: (first: number, values: Float32Array<ArrayBuffer>) => void;
+  onSamples?(first: number, values: FloatArray<ArrayBuffer>): void;
   /**
    * Keeps, instead of traces, the sum Σ p(t) e^(−2πift) over the samples for each of these f, in cycles per step from 0 to
    * 0.5 / `every`: a frequency in Hz times the time step. See `spectra`. @default {undefined} none
@@ -101,7 +102,7 @@ export interface SavedSurvey {
   /** What JSON can hold. */
   readonly groups: readonly SavedGroup[];
   /** Signatures and samples, in the order of the groups. */
-  readonly values: readonly Float32Array[];
+  readonly values: readonly FloatArray[];
 }
 
 /** Sources that send the same kind of value. */
@@ -145,7 +146,7 @@ interface Watching {
   readonly step: number;
   watch(points: WatchedPoints): Promise<void>;
   /** The values that cells have now, on every rank. */
-  sample(cells: readonly Point[]): Promise<Float32Array>;
+  sample(cells: readonly Point[]): Promise<FloatArray>;
   /** An axis profile of the whole grid, on every rank. */
   readProfile(profile: number): Promise<ProfileValues[number]>;
 }
@@ -185,7 +186,8 @@ export class Survey {
    * @param mostSteps of which samples are kept
    */
   static synthetic(problem: Problem, mostSteps: number): Survey {
-    const { grid: [nx, ny, nz], stencil: { update }, survey: counts } = problem;
+    const { grid: [nx, ny, nz], stencil: { update }, survey: counts } = problem,
+      { Values } = precisionOf(update);
     const { sources = 0, receivers = 0, every = 1 } = counts ?? {};
     const survey = new Survey(problem, 1 + Math.floor(mostSteps / every));
     const place = (x: number, y: number, z: number): Position => ownOf(problem.stencil, [x, y, z]);
@@ -205,7 +207,7 @@ export class Survey {
       const signatures = Array.from({ length: SIGNATURES }, (_, i) => {
         const noise = (_: unknown, step: number): number =>
           lowest + (highest - lowest) * ((step + i / SIGNATURES) * 0.618034 % 1);
-        return Float32Array.from({ length: mostSteps }, noise);
+        return Values.from({ length: mostSteps }, noise);
       });
       sending.push(...[first, ...ends].slice(0, others));
       survey.addSources(name, sending, sending.map((_, i) => signatures[i % SIGNATURES]!));
@@ -246,9 +248,9 @@ export class Survey {
         `${signatures?.length}`,
       );
     }
-    const kept = new Map<ArrayLike<number>, Float32Array>();
+    const kept = new Map<ArrayLike<number>, FloatArray>();
     const copies = list.map((signature) => {
-      const known = kept.get(signature) ?? Float32Array.from(signature ?? []);
+      const known = kept.get(signature) ?? this.#Values.from(signature ?? []);
       kept.set(signature, known);
       if (typeof signature !== "object" || signature === null || !known.every(Number.isFinite)) {
         refuse("a signature must be a list of numbers that f32 can hold", "another value");
@@ -288,9 +290,13 @@ export class Survey {
       ? new Spectra(places.length, every, frequencies)
       : onSamples !== undefined
       ? { take: onSamples }
-      : new Traces(places.length);
+      : new Traces(places.length, this.#problem.stencil.update);
     this.#receivers.push({ given: givenOf(name, positions, options), field, places, record, next: 0 });
     this.#every = every;
+  }
+
+  get #Values(): Precision["Values"] {
+    return precisionOf(this.#problem.stencil.update).Values;
   }
 
   /** Steps whose record CPU workers keep at most. */
@@ -299,7 +305,7 @@ export class Survey {
   }
 
   /** What every receiver has recorded, in the order in which they were added: sample j is the field at t = j · every. */
-  traces(): Float32Array<ArrayBuffer>[] {
+  traces(): FloatArray<ArrayBuffer>[] {
     const kept = this.#receivers.filter(({ record }) => record instanceof Traces);
     const count = Math.max(0, ...kept.map(({ next }) => next));
     return kept.flatMap(({ record }) => (record as Traces).upTo(count));
@@ -330,12 +336,12 @@ export class Survey {
 
   /** What is to be known of them to go on. */
   saved(): SavedSurvey {
-    const values: Float32Array[] = [];
+    const values: FloatArray[] = [];
     const sources = this.#sources.map(({ given, signatures }): SavedGroup => {
-      const each = [...new Set(signatures)] as Float32Array[];
+      const each = [...new Set(signatures)] as FloatArray[];
       values.push(...each);
       const lengths = each.map(({ length }) => length);
-      const places = signatures.map((values) => each.indexOf(values as Float32Array));
+      const places = signatures.map((values) => each.indexOf(values as FloatArray));
       return { ...given, signatures: places, lengths };
     });
     const receivers = this.#receivers.flatMap(({ given, record, next }): SavedGroup[] => {
@@ -352,7 +358,7 @@ export class Survey {
   }
 
   /** Adds what was saved. @param take gives the next of its values, so many */
-  restore(groups: SavedSurvey["groups"], take: (count: number) => Float32Array<ArrayBuffer>): void {
+  restore(groups: SavedSurvey["groups"], take: (count: number) => FloatArray<ArrayBuffer>): void {
     for (const { name, positions, interpolation, weights, ...group } of groups) {
       let i = 0;
       // once for each position, in their order, for each field that they go into
@@ -400,7 +406,8 @@ export class Survey {
       added: added.points,
       recorded: recorded.points,
       every: this.#every,
-      amplitudes: (start, steps) => amplitudesOf(terms, { start, steps, points: added.points.length }),
+      amplitudes: (start, steps) =>
+        this.#Values.from(amplitudesOf(terms, { start, steps, points: added.points.length })),
       take: (first, values) => this.#take(first, values, sums),
     });
     if (this.#cells === 0 || field.step % this.#every !== 0) return;
@@ -483,12 +490,12 @@ export class Survey {
   }
 
   /** Records samples from number `first` on, of which each has a value for every cell; those that came before count once. */
-  #take(first: number, values: Float32Array, sums: readonly Sums[]): void {
+  #take(first: number, values: FloatArray, sums: readonly Sums[]): void {
     const cells = this.#cells, end = Math.min(first + values.length / cells, this.#mostSamples);
     for (const { group, group: { places }, ends, rows, weights, size } of sums) {
       const begin = Math.max(first, group.next), { length } = places;
       if (begin >= end) continue;
-      const samples = new Float32Array((end - begin) * length);
+      const samples = new this.#Values((end - begin) * length);
       for (let i = begin; i < end; i++) {
         const at = (i - first) * cells, to = (i - begin) * length;
         for (let receiver = 0, term = 0; receiver < length; receiver++) {
@@ -541,7 +548,7 @@ interface Sums {
 /** The value at a place: its weights are made of those along the axes. */
 function sumOf(
   { along: [xs, ys, zs], factor }: WeightedPlace,
-  values: Float32Array,
+  values: FloatArray,
   { at, rows, size: [ny, nz] = [0, 0], term }: Pick<Sums, "rows" | "size"> & { at: number; term: number },
 ): number {
   let sum = 0, i = term;
@@ -575,11 +582,11 @@ class Cells {
   }
 }
 
-/** What is added to each cell in each step, rounded once. */
+/** What is added to each cell in each step. */
 function amplitudesOf(
   terms: readonly Term[],
   { start, steps, points }: { readonly start: number; readonly steps: number; readonly points: number },
-): Float32Array<ArrayBuffer> {
+): Float64Array {
   const sums = new Float64Array(steps * points);
   for (const { row, signature, weight } of terms) {
     const most = Math.min(steps, signature.length - start);
@@ -588,5 +595,5 @@ function amplitudesOf(
       sums[i] = sums[i]! + weight * signature[start + step]!;
     }
   }
-  return Float32Array.from(sums);
+  return sums;
 }

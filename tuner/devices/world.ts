@@ -1,3 +1,4 @@
+import type { FloatArray } from "../../kernels/precision.ts";
 import type { CpuPool } from "./cpu/wasm_workers.ts";
 import { DeviceError } from "./device_error.ts";
 import type { GpuDevice } from "./gpu/gpu_device.ts";
@@ -45,9 +46,9 @@ export interface World {
   /** Ranks. */
   readonly size: number;
   /** Sends values, which must stay as they are until the message is finished. */
-  send(to: number, tag: number, values: Float32Array<ArrayBuffer>): Message;
+  send(to: number, tag: number, values: FloatArray<ArrayBuffer>): Message;
   /** Receives values into an array of the same length. */
-  receive(from: number, tag: number, values: Float32Array<ArrayBuffer>): Message;
+  receive(from: number, tag: number, values: FloatArray<ArrayBuffer>): Message;
   /** Waits until these messages have arrived, or may be written over. Other work of this process goes on meanwhile. */
   finish(messages: readonly Message[]): Promise<void>;
   /** The largest of all ranks' values. Every rank calls this and the three that follow equally often, in one order. */

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { type Precise, precisionOf } from "../../kernels/precision.ts";
 import { checkOptions } from "../../kernels/check_options.ts";
 import { replaceBytes } from "../platform.ts";
 import { refuserOf } from "../problem/request_error.ts";
@@ -14,19 +15,19 @@ import { vtiBytes } from "./vti.ts";
 
 export type { FileArray, NumberArray };
 
-/** Ends of names of files that hold nothing but f32 numbers, little-endian. */
+/** Ends of names of files that hold nothing but numbers, little-endian. */
 const RAW = /\.(?:raw|f32|bin)$/;
 
 /** How {@linkcode readArray} reads. */
-export interface ReadArrayOptions {
-  /** Numbers along each axis, the last fastest, of a file that does not say: raw f32. @default {undefined} */
+export interface ReadArrayOptions extends Precise {
+  /** Numbers along each axis, the last fastest, of a file that does not say: raw numbers. @default {undefined} */
   readonly shape?: readonly number[] | undefined;
 }
 
 /**
- * Reads an array as f32: NumPy's `.npy` of real numbers, in both byte orders and both memory orders; SEG-Y (`.sgy`,
+ * Reads an array as f32, or in the `precision` that is asked for: NumPy's `.npy` of real numbers, in both byte orders and both memory orders; SEG-Y (`.sgy`,
  * `.segy`) of IBM floats, IEEE floats or integers, as traces × samples, or lines × traces × samples; or raw little-endian
- * f32 (`.raw`, `.f32`, `.bin`) with a `shape`.
+ * numbers of that precision (`.raw`, `.f32`, `.bin`) with a `shape`.
  *
  * @throws {RequestError} if the file holds something else; the message is one line
  * @throws {ProfileError} if it cannot be read
@@ -43,17 +44,18 @@ export interface ReadArrayOptions {
  * ```
  */
 export async function readArray(path: string, options: ReadArrayOptions = {}): Promise<FileArray> {
-  checkOptions("read the array", options, ["shape"]);
+  checkOptions("read the array", options, ["shape", "precision"]);
   const { shape } = options, refuse = refuserOf(`read ${path}`);
   if (!RAW.test(path)) {
-    return (/\.se?gy$/i.test(path) ? readSegy : readNpy)(await readBytes(path, Infinity), path);
+    return (/\.se?gy$/i.test(path) ? readSegy : readNpy)(await readBytes(path, Infinity), path, options);
   }
   if (shape === undefined) return refuse("the shape of raw values is wanted", "none");
   const bytes = await readBytes(path, Infinity), count = productOf(shape);
-  if (bytes.length !== 4 * count) {
-    refuse(`${4 * count} bytes of values are wanted, ${shape.join("x")}`, `${bytes.length}`);
+  const { bytes: each } = precisionOf(options), view = new DataView(bytes.buffer, bytes.byteOffset);
+  if (bytes.length !== each * count) {
+    refuse(`${each * count} bytes of values are wanted, ${shape.join("x")}`, `${bytes.length}`);
   }
-  return { shape, values: numbersIn(new DataView(bytes.buffer, bytes.byteOffset), "f4", count, true) };
+  return { shape, values: numbersIn(view, `f${each}`, count, true, options) };
 }
 
 /** How {@linkcode writeArray} writes. */
@@ -63,7 +65,7 @@ export interface WriteArrayOptions {
 }
 
 /**
- * Writes an array, whole or not at all, in the format that the name's end says: NumPy's `.npy`, raw little-endian f32
+ * Writes an array, whole or not at all, in its precision and the format that the name's end says: NumPy's `.npy`, raw little-endian
  * (`.raw`, `.f32`, `.bin`), or VTK's image data (`.vti`), which also takes several arrays of one shape by their names.
  *
  * @throws {RequestError} if the values are not as many as the shape has, or the name ends otherwise

@@ -1,3 +1,4 @@
+import type { FloatArray } from "../../kernels/precision.ts";
 import { refuserOf } from "../problem/request_error.ts";
 import { type NumberArray, productOf } from "./npy.ts";
 
@@ -16,7 +17,7 @@ export function fittedTo(
   grid: readonly number[],
   { shape, values }: NumberArray,
   path: string,
-): { readonly values: Float32Array; readonly note?: string } {
+): { readonly values: FloatArray; readonly note?: string } {
   const refuse = refuserOf(`use ${path}`), wanted = shown(grid), found = shown(shape);
   if (`${thick(shape)}` !== `${thick(grid)}`) refuse(`an array of ${wanted} is wanted`, found);
   const odd = values.findIndex((value) => !Number.isFinite(value));

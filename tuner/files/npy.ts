@@ -1,3 +1,4 @@
+import { type FloatArray, type Precise, precisionOf, zeros } from "../../kernels/precision.ts";
 import { refuserOf } from "../problem/request_error.ts";
 
 /** Numbers along one axis or several. */
@@ -5,12 +6,12 @@ export interface NumberArray {
   /** Numbers along each axis. */
   readonly shape: readonly number[];
   /** All of them, the last axis fastest. */
-  readonly values: Float32Array<ArrayBuffer>;
+  readonly values: FloatArray<ArrayBuffer>;
 }
 
 /** What a file holds. */
 export interface FileArray extends NumberArray {
-  /** The file's own type, where it is not f32: as NumPy writes it, or in words. @default {undefined} */
+  /** The file's own type, where it is another than the values': as NumPy writes it, or in words. @default {undefined} */
   readonly converted?: string | undefined;
 }
 
@@ -32,7 +33,7 @@ export const productOf = (sizes: readonly number[]): number =>
   sizes.reduce((product, size) => product * size, 1);
 
 /** Reads NumPy's file of one array, version 1 or 2, C or Fortran order. @throws {RequestError} if it is none of numbers */
-export function readNpy(bytes: Uint8Array<ArrayBuffer>, path: string): FileArray {
+export function readNpy(bytes: Uint8Array<ArrayBuffer>, path: string, precise: Precise = {}): FileArray {
   const refuse = refuserOf(`read ${path}`), [version] = bytes.subarray(6);
   const textOf = (from: number, to: number): string => String.fromCharCode(...bytes.subarray(from, to));
   if (textOf(0, 6) !== MAGIC || bytes.length < 12) refuse("a NumPy file (.npy) is wanted", "another kind");
@@ -54,21 +55,23 @@ export function readNpy(bytes: Uint8Array<ArrayBuffer>, path: string): FileArray
   const wanted = Number(kind![1]) * count, found = Math.max(0, bytes.length - end);
   if (found !== wanted) refuse(`${wanted} bytes of values are wanted, ${shape.join("x")}`, `${found}`);
   const valuesAt = bytes.byteOffset + end;
-  const stored = type === "<f4"
-    ? new Float32Array(bytes.buffer.slice(valuesAt, valuesAt + wanted))
-    : numbersIn(new DataView(bytes.buffer, valuesAt), kind as keyof typeof READERS, count, sign === "<");
+  const { Values, npy } = precisionOf(precise), numbers = new DataView(bytes.buffer, valuesAt);
+  const stored = type === npy
+    ? new Values(bytes.buffer.slice(valuesAt, valuesAt + wanted))
+    : numbersIn(numbers, kind as keyof typeof READERS, count, sign === "<", precise);
   const values = order === "True" ? transposed({ shape: shape.toReversed(), values: stored }).values : stored;
-  return { shape, values, converted: type === "<f4" ? undefined : `${type}` };
+  return { shape, values, converted: type === npy ? undefined : `${type}` };
 }
 
-/** Numbers that lie one after another, as f32. */
+/** Numbers that lie one after another, in a precision. */
 export function numbersIn(
   view: DataView,
   type: keyof typeof READERS,
   count: number,
   isLittle: boolean,
-): Float32Array<ArrayBuffer> {
-  const bytes = Number(type[1]), reader = READERS[type], values = new Float32Array(count);
+  precise: Precise = {},
+): FloatArray<ArrayBuffer> {
+  const bytes = Number(type[1]), reader = READERS[type], values = zeros(precise, count);
   for (let i = 0; i < count; i++) values[i] = view[reader](i * bytes, isLittle);
   return values;
 }
@@ -78,7 +81,7 @@ export function transposed(
   { shape, values }: NumberArray,
   axes: readonly number[] = shape.map((_, axis) => axis).reverse(),
 ): NumberArray {
-  const turned = new Float32Array(values.length), at = shape.map(() => 0);
+  const turned = values.slice(), at = shape.map(() => 0);
   const sizes = axes.map((axis) => shape[axis]!);
   // how far apart neighbours along an axis lie then
   const strides = shape.map((_, axis) => productOf(sizes.slice(axes.indexOf(axis) + 1)));
@@ -97,15 +100,16 @@ export function transposed(
 /** The bytes of a file, version 1 in C order. */
 export function npyBytes({ shape, values }: NumberArray): Uint8Array<ArrayBuffer> {
   const sizes = shape.length === 1 ? `${shape[0]},` : shape.join(", ");
-  const text = `{'descr': '<f4', 'fortran_order': False, 'shape': (${sizes}), }`;
+  const text = `{'descr': '<f${values.BYTES_PER_ELEMENT}', 'fortran_order': False, 'shape': (${sizes}), }`;
   const header = text.padEnd(Math.ceil((text.length + 11) / 64) * 64 - 11) + "\n";
   const start = `${MAGIC}\x01\0${String.fromCharCode(header.length, 0)}${header}`;
   return joined(Uint8Array.from(start, (char) => char.charCodeAt(0)), bytesIn(values));
 }
 
 /** Arrays of one length, one after another. */
-export function rowsOf(rows: readonly Float32Array[]): NumberArray {
-  const length = rows[0]?.length ?? 0, values = new Float32Array(rows.length * length);
+export function rowsOf(rows: readonly FloatArray[]): NumberArray {
+  const length = rows[0]?.length ?? 0, precision = rows[0] instanceof Float64Array ? "f64" : "f32";
+  const values = zeros({ precision }, rows.length * length);
   rows.forEach((row, i) => values.set(row, i * length));
   return { shape: [rows.length, length], values };
 }

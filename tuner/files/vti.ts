@@ -2,7 +2,7 @@ import { bytesIn, joined, type NumberArray, transposed } from "./npy.ts";
 
 /**
  * The bytes of a file of VTK's image data (`.vti`), as ParaView reads it: fields of one shape, of which the first axis is
- * VTK's x; f32, appended as they are in memory.
+ * VTK's x, appended as they are in memory.
  */
 export function vtiBytes(
   fields: Readonly<Record<string, NumberArray>>,
@@ -12,7 +12,11 @@ export function vtiBytes(
   let offset = 0;
   for (const [name, array] of Object.entries(fields)) {
     const bytes = bytesIn(transposed(array).values);
-    arrays.push(`<DataArray type="Float32" Name="${name}" format="appended" offset="${offset}"/>`);
+    arrays.push(
+      `<DataArray type="Float${
+        8 * array.values.BYTES_PER_ELEMENT
+      }" Name="${name}" format="appended" offset="${offset}"/>`,
+    );
     parts.push(bytesIn(BigUint64Array.of(BigInt(bytes.length))), bytes);
     offset += 8 + bytes.length;
   }

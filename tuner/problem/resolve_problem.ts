@@ -18,7 +18,7 @@ import { precisionOf, PRECISIONS } from "../../kernels/precision.ts";
 import type { PointCounts } from "../../kernels/points.ts";
 import { isFinite32 } from "../../kernels/check_expression.ts";
 import { remembered } from "../../kernels/remembered.ts";
-import { reachOf, signalAt, type Update } from "../../kernels/update.ts";
+import { callsFunctions, reachOf, signalAt, type Update } from "../../kernels/update.ts";
 import { traversalNamed, TRAVERSALS } from "../../kernels/traversals/all.ts";
 import { combine, type DeviceLimits, type Traversal } from "../../kernels/traversals/traversal.ts";
 import { whyUncut } from "../../kernels/sections.ts";
@@ -192,8 +192,9 @@ export function checkProblem(action: string, given: OpenProblem): Problem {
     refuse(`the boundary must be ${wantedBoundary(stencil)}, or walls`, `${boundary}`);
   }
   const problem = plannedProblem(asked), [x, y, z] = problem.grid, { z: reach } = reachOf(stencil.update);
-  const { name } = precisionOf(problem.stencil.update);
-  if (name !== "f32") refuse("the precision f32 is wanted, until kernels compute others", name);
+  if (problem.stencil.update.precision === "f64" && callsFunctions(problem.stencil.update)) {
+    refuse("an equation without functions is wanted in f64, until they have its precision", stencil.name);
+  }
   if (stencil.dimensions === 1 && (x !== 1 || y !== 1 || z <= reach)) {
     const wanted = `a grid of 1x1xN, N at least ${reach + 1}, as its taps reach ${reach}`;
     refuse(`${stencil.title} needs ${wanted}`, grid.join("x"));
@@ -260,7 +261,7 @@ export function checkSignals(
 export function misfitOf(problem: Problem, limits: DeviceLimits | undefined): string | undefined {
   // the CPU stores no layers
   const layout = stepwiseLayout(limits === undefined ? { ...problem, isPart: true } : problem);
-  const bytes = 4 * layout.length, most = WASM_BYTES / 2;
+  const bytes = precisionOf(layout).bytes * layout.length, most = WASM_BYTES / 2;
   const found = `a time level of ${describeGrid(problem)} takes ${formatBytes(bytes)} with its frame`;
   if (limits === undefined) {
     return bytes > most ? `${found}: WebAssembly holds two of at most ${formatBytes(most)}` : undefined;
@@ -285,7 +286,8 @@ export function windowOf(
 
 /** Bytes of both levels of a field, pads included. */
 export function levelBytes(problem: Problem): number {
-  return 2 * 4 * stepwiseLayout(problem).length;
+  const layout = stepwiseLayout(problem);
+  return 2 * precisionOf(layout).bytes * layout.length;
 }
 
 /**

@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { precisionOf, zeros } from "../../kernels/precision.ts";
 import { cellsOf, type Problem } from "../../kernels/stencils/stencil.ts";
 import type { Start } from "../../kernels/initial_field.ts";
 import { crc32 } from "../platform.ts";
@@ -47,6 +48,7 @@ function fileFailed(what: string): (error: unknown) => never {
 
 async function write(solver: FieldSolver, path: string, start: Start | undefined): Promise<void> {
   const { step, field, field: { problem, world, own } } = solver, target = await resolveTarget(path);
+  const { stencil: { update } } = problem, { bytes } = precisionOf(update);
   const unfinished = `${target}.unfinished`, survey = (await solver.survey()).saved();
   if (world.rank === 0) {
     using file = await Deno.open(unfinished, { write: true, create: true, truncate: true });
@@ -61,12 +63,12 @@ async function write(solver: FieldSolver, path: string, start: Start | undefined
     using file = await Deno.open(unfinished, { write: true });
     for (const { box, at, together, profile } of cellsIn(problem, own)) {
       const cells = profile === undefined
-        ? new Float32Array(cellsOf(box.size))
+        ? zeros(update, cellsOf(box.size))
         : field.profiles.values[profile.index]!.slice(box.low[profile.axis]);
       if (profile === undefined) await field.readOwn(box, cells);
       for (let i = 0; i < at.length; i++) {
         await file.seek(at[i]!, Deno.SeekMode.Start);
-        await writeAll(file, new Uint8Array(cells.buffer, 4 * i * together, 4 * together));
+        await writeAll(file, new Uint8Array(cells.buffer, bytes * i * together, bytes * together));
       }
     }
     await file.sync();

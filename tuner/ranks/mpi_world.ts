@@ -3,6 +3,7 @@
  *
  * @module
  */
+import type { FloatArray } from "../../kernels/precision.ts";
 import { setImmediate } from "node:timers";
 import { openRankDevice } from "./open_rank_device.ts";
 import { RequestError } from "../problem/request_error.ts";
@@ -121,6 +122,7 @@ function mpiWorld(
     }
     for (const { id } of list) underWay.delete(id);
   };
+  const typeOf = (values: FloatArray): Handle => values instanceof Float64Array ? double : float;
   const worldOf = (comm: Handle, close: () => number): World => {
     const rank = numberOf(mpi.rank, comm), size = numberOf(mpi.size, comm);
     const most = async (value: number): Promise<number> => {
@@ -133,9 +135,17 @@ function mpiWorld(
       rank,
       size,
       send: (to, tag, values) =>
-        begin([values], (request) => mpi.isend(values, values.length, float, to, tag, comm, request), to),
+        begin(
+          [values],
+          (request) => mpi.isend(values, values.length, typeOf(values), to, tag, comm, request),
+          to,
+        ),
       receive: (from, tag, values) =>
-        begin([values], (request) => mpi.irecv(values, values.length, float, from, tag, comm, request), from),
+        begin(
+          [values],
+          (request) => mpi.irecv(values, values.length, typeOf(values), from, tag, comm, request),
+          from,
+        ),
       finish,
       most,
       async shareAll<T>(value: T) {

@@ -1,3 +1,4 @@
+import { zeros } from "../../kernels/precision.ts";
 import { layOut } from "../../kernels/layout.ts";
 import { cellsOf, type Problem } from "../../kernels/stencils/stencil.ts";
 import { planesOf } from "../../kernels/update.ts";
@@ -31,7 +32,7 @@ export async function verifyRanks(
     for (let plane = 0; plane < planesOf(update); plane++) {
       for (let x = 0; x < nx; x++) {
         const box = { ago, plane, planes: 1, low: [x, 0, 0], size: [1, ny, nz] } as const;
-        const [found, wanted] = [0, 1].map(() => new Float32Array(cellsOf(box.size)));
+        const [found, wanted] = [0, 1].map(() => zeros(update, cellsOf(box.size)));
         await field.readBox(box, found!);
         if (alone === undefined) continue;
         await alone.field.readBox(box, wanted!);

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import type { FloatArray } from "../../kernels/precision.ts";
 import type { Grid } from "../../kernels/stencils/stencil.ts";
 import { HIGHEST, seismic, smoothly, WIDEST } from "../files/draw_field.ts";
 import { type Colour, drawPlot, type Plot, type PlotAxis } from "../files/picture.ts";
@@ -22,7 +23,7 @@ const SWING = 0.47, PEN = 0.8;
 
 /** A shot's traces: receivers across, time downwards, as wiggles, black to the right, or in colours. Amplitudes are times t, or √t, since they fall as a wave spreads. */
 export async function drawGather(
-  traces: readonly Float32Array[],
+  traces: readonly FloatArray[],
   { interval, receivers, model }: Pick<ShotPlan, "interval" | "receivers" | "model">,
   title: string,
 ): Promise<Uint8Array<ArrayBuffer>> {
@@ -57,7 +58,7 @@ export async function drawGather(
 
 /** The wave, as {@linkcode shoot} hands it on, over the medium, which is darker where it is faster. */
 export async function drawWave(
-  field: Float32Array,
+  field: FloatArray,
   { model: { grid: [nx, , nz], dimensions, at, least, most }, spacing, sent, frequency }: Pick<
     ShotPlan,
     "model" | "spacing" | "sent" | "frequency"
@@ -91,7 +92,7 @@ function barOf(label: string, clip: number, grey: number): Required<Plot>["bar"]
 }
 
 /** The size that this share of the values does not exceed; 1 where all are 0. */
-function clipOf(traces: readonly Float32Array[], share = GATHER_SHARE): number {
+function clipOf(traces: readonly FloatArray[], share = GATHER_SHARE): number {
   const every = Math.ceil(traces.length * traces[0]!.length / 1e6);
   const some = traces.flatMap((trace, row) => [...trace.filter((_, i) => (i + row) % every === 0)]);
   const sizes = Float32Array.from(some, Math.abs);

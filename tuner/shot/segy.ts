@@ -1,3 +1,4 @@
+import type { FloatArray } from "../../kernels/precision.ts";
 import type { Grid } from "../../kernels/stencils/stencil.ts";
 import { refuserOf } from "../problem/request_error.ts";
 import type { ShotPlan } from "./shoot.ts";
@@ -45,7 +46,7 @@ export function segyScale(places: readonly Grid[]): number {
 
 /** The bytes of a SEG-Y file, revision 1, big-endian, IEEE floats; z is a depth. */
 export function segyBytes(
-  traces: readonly Float32Array[],
+  traces: readonly FloatArray[],
   { interval, receivers }: Pick<ShotPlan, "interval" | "receivers">,
   { shot, before = 0, source, field, text }: SegyShot,
 ): Uint8Array<ArrayBuffer> {

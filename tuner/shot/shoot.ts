@@ -1,3 +1,4 @@
+import type { FloatArray } from "../../kernels/precision.ts";
 import { weightsAt } from "../../kernels/interpolation.ts";
 import { usersProblem } from "../../kernels/planned_problem.ts";
 import { type Grid, ownOf } from "../../kernels/stencils/stencil.ts";
@@ -44,7 +45,7 @@ export interface ShotPlan {
 export interface ShotEvents {
   readonly onSteps: (steps: number) => void;
   /** Takes the field in the model's slice along x and z that has the source, z fastest; their numbers count from 0. */
-  readonly onWave: (number: number, field: Float32Array, t: number) => Promise<void>;
+  readonly onWave: (number: number, field: FloatArray, t: number) => Promise<void>;
 }
 
 /** Samples beyond the last that {@linkcode resample} needs. */
@@ -64,7 +65,7 @@ export async function shoot(
   plan: ShotPlan,
   source: Grid,
   { onSteps, onWave }: ShotEvents,
-): Promise<{ traces: Float32Array<ArrayBuffer>[][]; timeNs: number }> {
+): Promise<{ traces: FloatArray<ArrayBuffer>[][]; timeNs: number }> {
   const { model, model: { grid }, before, spacing, frequency, timeStep, interval, samples } = plan;
   const { receivers, waves, sent, recorded, late } = plan;
   // rounded, so that a cell's centre stays one
@@ -123,7 +124,7 @@ export function ricker(frequency: number, t: number): number {
  * what has five samples or more in a period. Before their start they are 0. `early`: so much before its number, in samples,
  * each one is.
  */
-export function resample(traces: readonly Float32Array[], ratio: number, samples: number, early = 0) {
+export function resample(traces: readonly FloatArray[], ratio: number, samples: number, early = 0) {
   const weights = Array.from({ length: samples }, (_, i) => weightsAt(i * ratio + early, "sinc"));
   return traces.map((trace) =>
     Float32Array.from(

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import type { FloatArray } from "../../kernels/precision.ts";
 import { bytesIn, npyBytes, rowsOf } from "../files/npy.ts";
 import { oneLine, reasonOf } from "../profile/profile_error.ts";
 import { FILE, segyBytes, type SegyShot } from "./segy.ts";
@@ -14,7 +15,7 @@ export type TraceBytes = Readonly<Record<"head" | "body", Uint8Array>>;
 /** The bytes of traces in a file of that name, which has those of `shots` if there are several in it. */
 export function traceBytes(
   path: string,
-  traces: readonly Float32Array[],
+  traces: readonly FloatArray[],
   plan: Pick<ShotPlan, "interval" | "receivers">,
   segy: SegyShot,
   shots?: number,

@@ -1,3 +1,4 @@
+import { type FloatArray, type Precision, precisionOf } from "../../kernels/precision.ts";
 import { checkOptions } from "../../kernels/check_options.ts";
 import { profilesOf } from "../../kernels/axis_profiles.ts";
 import { type FieldStart, INITIAL_FIELDS } from "../../kernels/initial_field.ts";
@@ -12,14 +13,12 @@ import { describeValue } from "../format.ts";
 import { refuserOf } from "../problem/request_error.ts";
 import type { CellsOptions, CellValues } from "./solver.ts";
 
-/** The largest number of f32. */
-const MOST_IN_F32 = (2 - 2 ** -23) * 2 ** 127;
-
 /** What a cell holds of a value that is written, of number `i` in slice x; throws where that may not be written. */
 interface Stored {
   (value: number, x: number, i: number): number;
   /** Of these every value is written as it is. */
   readonly plain: ValueRange;
+  readonly Values: Precision["Values"];
 }
 
 /** Slices of a field or material, and what its cells hold of values. */
@@ -50,27 +49,28 @@ export function rangeOf(
   }
   const cellAt = (x: number, i: number) =>
     ownOf(stencil, [x + Math.floor(i / (ny * nz)), Math.floor(i / nz) % ny, i % nz]);
-  const stored = storedAs(name, cellAt, update.materials[plane - update.fields.length]);
+  const stored = storedAs(name, cellAt, precisionOf(update), update.materials[plane - update.fields.length]);
   return { plane, isMaterial, ago, x, slices: count, stored };
 }
 
-/** What refuses a value that f32 cannot hold, or that lies beyond a material's range, and rounds those of packed ones. */
+/** What refuses a value that the precision cannot hold, or that lies beyond a material's range, and rounds those of packed ones. */
 function storedAs(
   name: string,
   placeOf: (x: number, i: number) => readonly number[],
+  { name: precision, round, most, Values }: Precision,
   { packed, within = packed }: Pick<Material, "packed" | "within"> = {},
 ): Stored {
   const nearest = packed && packingOf(packed).nearest;
-  const [lowest, highest] = within?.map(Math.fround) ?? [-MOST_IN_F32, MOST_IN_F32];
+  const [lowest, highest] = within?.map(round) ?? [-most, most];
   const stored = (value: number, x: number, i: number): number => {
-    const held = Math.fround(value);
+    const held = round(value);
     if (held >= lowest! && held <= highest!) return nearest?.(value) ?? value;
     const wanted = within
       ? `values must lie from ${within.join(" to ")}`
-      : "numbers that f32 can hold are wanted";
+      : `numbers that ${precision} can hold are wanted`;
     return refuserOf(`write ${name}`)(wanted, `${value} at (${placeOf(x, i).join(", ")})`);
   };
-  return Object.assign(stored, { plain: nearest ? [1, 0] as const : [lowest!, highest!] as const });
+  return Object.assign(stored, { plain: nearest ? [1, 0] as const : [lowest!, highest!] as const, Values });
 }
 
 /** An axis profile by its name, which is read and written as a whole, and its cells; undefined where it is none's. */
@@ -88,7 +88,8 @@ export function profileOf(
     of = `${n} cells along ${axisNames(stencil)[axis]}`;
   /** Values by the index along the axis, which a function gets for x, y and z. */
   const source = (values: CellValues) => {
-    const stored = storedAs(name, (x, i) => [x + i]);
+    const precision = precisionOf(update), { round } = precision;
+    const stored = storedAs(name, (x, i) => [x + i], precision);
     const valueAt = sliceSource(name, values, { x: 0, slices: n, stored }, [n, 1, 1], of);
     const given = typeof values === "function"
       ? (i: number) => stored(values(i, i, i), i, 0)
@@ -96,8 +97,8 @@ export function profileOf(
     if (fixed === undefined) return given;
     const formulaAt = evaluatorOf(formula!), { field, cells, first, end } = fixed;
     return (i: number): number => {
-      const value = given(i), wanted = Math.fround(formulaAt({ i, n }));
-      if (i < first || i >= end || Math.fround(value) === wanted) return value;
+      const value = given(i), wanted = round(formulaAt({ i, n }));
+      if (i < first || i >= end || round(value) === wanted) return value;
       return refuserOf(`write ${name}`)(
         `${wanted} is wanted at ${i}, since ${field} is kept in the ${cells} outer cells at each end alone`,
         `${value}`,
@@ -144,7 +145,8 @@ export function sliceSource(
   { x: first, slices, stored }: Pick<CellRange, "x" | "slices" | "stored">,
   [, ny, nz]: Grid,
   of = `${slices} slices`,
-): (x: number, rows?: Rows) => Float32Array {
+): (x: number, rows?: Rows) => FloatArray {
+  const { Values } = stored;
   const refuse = refuserOf(`write ${name}`), inSlice = ny * nz, whole: Rows = { low: [0, 0], size: [ny, nz] };
   /** A value for each cell of rows, of its y, z and number in the slice. */
   const fill = (
@@ -152,13 +154,13 @@ export function sliceSource(
     of: (y: number, z: number, i: number) => number,
   ) => {
     // round the ring, where it is one
-    return new Float32Array(rows * cells).map((_, i) => {
+    return new Values(rows * cells).map((_, i) => {
       const [row, cell] = [(y + Math.floor(i / cells) + ny) % ny, (z + i % cells + nz) % nz];
       return of(row, cell, row * nz + cell);
     });
   };
   if (typeof values === "number") {
-    const value = stored(values, first, 0), same = new Float32Array(inSlice).fill(value);
+    const value = stored(values, first, 0), same = new Values(inSlice).fill(value);
     return (_, rows) => rows ? fill(rows, () => value) : same;
   }
   if (typeof values === "function") {
@@ -173,7 +175,7 @@ export function sliceSource(
   const looked = ArrayBuffer.isView(values) ? [values[0]] : Array.from(values);
   const odd = looked.findIndex((value) => typeof value !== "number");
   if (odd >= 0) refuse(`the list must hold numbers, also at ${odd}`, describeValue(values[odd]));
-  const copy = new Float32Array(values), [lowest, highest] = stored.plain;
+  const copy = new Values(values), [lowest, highest] = stored.plain;
   for (let i = 0; i < count; i++) {
     // a call for each would take several times as long
     if (!(copy[i]! >= lowest && copy[i]! <= highest)) copy[i] = stored(values[i]!, first, i);

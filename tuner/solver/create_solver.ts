@@ -1,3 +1,4 @@
+import { precisionOf } from "../../kernels/precision.ts";
 import { checkOptions } from "../../kernels/check_options.ts";
 import { isRecord } from "../../kernels/check_expression.ts";
 import type { Layout } from "../../kernels/layout.ts";
@@ -30,7 +31,7 @@ import type { Profile } from "../profile/profile_types.ts";
 import { FieldSolver } from "./field_solver.ts";
 import { ANY_POINTS, bytesOf, openDeviceOf, openOnRanks, scaledTo } from "./open_on_ranks.ts";
 import { type Contender, Refinement } from "./refinement.ts";
-import type { Solver, SolverOptions } from "./solver.ts";
+import type { AnySolver, Solver, SolverOptions } from "./solver.ts";
 import { failingAs, SolverError } from "./solver_error.ts";
 import { openState } from "./state.ts";
 import { uses, withinCores } from "../shares.ts";
@@ -38,7 +39,7 @@ import { uses, withinCores } from "../shares.ts";
 /**
  * Where the cells lie in a solver's GPU arrays, in the canonical order: x slowest, z fastest, with `pad` cells around the grid. Cell (x, y, z)
  * of plane p (fields first, then materials) is at index `origin + x·slice + p·plane + y·pitch + z` of an array of
- * `length` f32 values; in two dimensions (x, y) is at `origin + x·slice + p·plane + y`. If the grid is shared with the CPU, this is the GPU's part with its ghost zones.
+ * `length` values; in two dimensions (x, y) is at `origin + x·slice + p·plane + y`. If the grid is shared with the CPU, this is the GPU's part with its ghost zones.
  * Of the fields the last `layered`, as a PML's memory, lie in buffers of their own, and have no planes.
  *
  * @param problem what is computed
@@ -97,6 +98,11 @@ export function solverLayout(problem: OpenProblem, configuration: Configuration)
  * assertAlmostEquals(slice[5 * 16 + 7]!, exact.at([3, 5, 7], 25), 1e-4);
  * ```
  */
+export async function createSolver(
+  problem: OpenProblem & { readonly precision: "f64" },
+  options?: SolverOptions,
+): Promise<Solver<Float64Array<ArrayBuffer>>>;
+/** The same in f32, where values are `Float32Array`s. */
 export async function createSolver(problem: OpenProblem, options?: SolverOptions): Promise<Solver>;
 /**
  * The same with a device and a configuration, as it was called before.
@@ -113,14 +119,16 @@ export async function createSolver(
   first: OpenProblem | GPUDevice | null,
   second?: OpenProblem | SolverOptions,
   ...[configuration, last = {}]: readonly [configuration?: Configuration, options?: SolverOptions]
-): Promise<Solver> {
+): Promise<AnySolver> {
   const isFormer = configuration !== undefined, asked = (isFormer ? second : first) as OpenProblem;
   const former = isRecord(last) ? { ...last, device: first ?? null, configuration } : last;
   const problem = checkProblem("create the solver", asked), options = checked(isFormer ? former : second);
   const { world } = options;
   if (world !== undefined && world.size > 1) return await openInWorld(problem, { ...options, world });
-  const { device = await openFor(options) } = options, isOpened = device !== options.device;
-  const open = async (on: Problem, choice?: Choice): Promise<Solver> => {
+  const { name: precision, feature } = precisionOf(problem.stencil.update);
+  const { device = await openFor(options) } = feature ? { device: null } : options;
+  const isOpened = feature === undefined && device !== options.device;
+  const open = async (on: Problem, choice?: Choice): Promise<AnySolver> => {
     const how = choice ?? { configuration: options.configuration!, runnersUp: true as const };
     const refine = options.refine === true ? how.runnersUp : options.refine ?? false;
     const { configuration } = how, isOpen = asked.steps === undefined;
@@ -129,7 +137,11 @@ export async function createSolver(
   try {
     if (options.configuration) return await open(problem);
     const { deviceMemory } = options, known = await knownOf(device, options.profile);
-    const [on, choice] = choose(asked, device, known, deviceMemory);
+    const [on, { message, ...chosen }] = choose(asked, device, known, deviceMemory);
+    const choice = {
+      ...chosen,
+      message: feature ? `${message}; the CPU alone computes ${precision}` : message,
+    };
     return await open(on, choice).catch(async (error) => {
       if (device === null || !isFull(error) || deviceMemory !== undefined) throw error;
       // WebGPU does not say how much memory there is: it has at least one of these, if the host holds the grid
@@ -216,7 +228,7 @@ function checked(given: unknown = {}): SolverOptions & { readonly timeoutMs: num
 async function openInWorld(
   problem: Problem,
   options: SolverOptions & { readonly world: World },
-): Promise<Solver> {
+): Promise<AnySolver> {
   const { world, decompose: parts, exchangeEvery, from, configuration } = options;
   const choose = configuration && (({ grid: [slices] }: Problem) => scaledTo(configuration, slices));
   const device = await failingAs("create the solver", () => openDeviceOf(world, options));
@@ -299,7 +311,7 @@ interface Decided extends Omit<SolverOptions, "profile"> {
 async function openSolver(
   problem: Problem,
   { device, configuration, choice, isOpened, isOpen, ...options }: Decided,
-): Promise<Solver> {
+): Promise<AnySolver> {
   const { buffers, timeoutMs, refine } = options, { share } = configuration, usesGpu = uses(share, "gpu");
   const refuse = refuserOf("create the solver"), { deviceMemory } = share;
   if (buffers && deviceMemory !== undefined) {
@@ -482,7 +494,7 @@ function checkBuffers(
     const why = `${configuration.traversal} keeps cells in an order of its own`;
     refuse("with your own buffers the cells must lie in them in the canonical order", why);
   }
-  const bytes = 4 * layout.length;
+  const bytes = precisionOf(layout).bytes * layout.length;
   const most = device?.limits.maxStorageBufferBindingSize ?? Infinity;
   if (bytes > most) {
     refuse("with your own buffers a time level must fit a binding", `${bytes} of ${most} bytes`);

@@ -1,9 +1,10 @@
+import { type FloatArray, precisionOf, zeros } from "../../kernels/precision.ts";
 import { profilesOf } from "../../kernels/axis_profiles.ts";
 import type { InitialField } from "../../kernels/initial_field.ts";
 import type { Layout } from "../../kernels/layout.ts";
 import { cellsOf, isAllZero, type Problem } from "../../kernels/stencils/stencil.ts";
 import { usersLayout, usersProblem } from "../../kernels/planned_problem.ts";
-import { type Material, placed } from "../../kernels/update.ts";
+import { type Material, placed, type Update } from "../../kernels/update.ts";
 import type { Extent } from "../../models/decomposition.ts";
 import type { SharedField } from "../devices/shared/shared_field.ts";
 import type { Configuration } from "../configuration.ts";
@@ -42,7 +43,7 @@ const GRACE_MS = 500;
 const STEPS_AT_ONCE = 1000;
 
 /** A shared field with a queue of requests. */
-export class FieldSolver implements Solver {
+export class FieldSolver implements Solver<FloatArray<ArrayBuffer>> {
   readonly #parts: SolverParts;
   #current: Contender;
   readonly #survey: Survey;
@@ -86,6 +87,10 @@ export class FieldSolver implements Solver {
 
   get #problem(): Problem {
     return this.#field.problem;
+  }
+
+  get #update(): Update {
+    return this.#problem.stencil.update;
   }
 
   get configuration(): Configuration {
@@ -138,7 +143,7 @@ export class FieldSolver implements Solver {
 
   /** Sets the axis profiles to what their formulas say. */
   async fillProfiles(): Promise<void> {
-    await this.#next("fill the profiles", () => this.#fill(profilesOf(this.#problem.stencil.update)));
+    await this.#next("fill the profiles", () => this.#fill(profilesOf(this.#update)));
   }
 
   async #fill(materials: readonly Material[]): Promise<void> {
@@ -197,9 +202,9 @@ export class FieldSolver implements Solver {
   }
 
   async read(
-    name: string = this.#problem.stencil.update.fields[0]!,
+    name: string = this.#update.fields[0]!,
     options: CellsOptions = {},
-  ): Promise<Float32Array<ArrayBuffer>> {
+  ): Promise<FloatArray<ArrayBuffer>> {
     const profile = profileOf(this.#problem, name, options);
     if (profile !== undefined) {
       return await this.#next(`read ${name}`, () => this.#field.readProfile(profile.index));
@@ -215,8 +220,8 @@ export class FieldSolver implements Solver {
   }
 
   /** Memory for cells that rank 0 is given. */
-  #cellsFor(count: number): Float32Array<ArrayBuffer> {
-    return new Float32Array(this.#field.world.rank === 0 ? count : 0);
+  #cellsFor(count: number): FloatArray<ArrayBuffer> {
+    return zeros(this.#update, this.#field.world.rank === 0 ? count : 0);
   }
 
   async addSources(
@@ -252,7 +257,7 @@ export class FieldSolver implements Solver {
     });
   }
 
-  async traces(): Promise<Float32Array<ArrayBuffer>[]> {
+  async traces(): Promise<FloatArray<ArrayBuffer>[]> {
     return await this.#next("give the traces", () => this.#recorded(() => this.#survey.traces()));
   }
 
@@ -274,7 +279,7 @@ export class FieldSolver implements Solver {
       const [header, json] = writeHeader(problem, { step: this.step, hasPoints, survey });
       const parts: Blob[] = [];
       let sum = 0;
-      const add = (values: Float32Array | Uint8Array): void => {
+      const add = (values: FloatArray | Uint8Array): void => {
         const bytes = new Uint8Array(values.buffer as ArrayBuffer, values.byteOffset, values.byteLength);
         sum = crc32(bytes, sum);
         parts.push(new Blob([bytes]));
@@ -303,27 +308,27 @@ export class FieldSolver implements Solver {
   ): Promise<void> {
     const problem = this.#problem;
     await this.#next("go on from what was saved", async () => {
-      const field = this.#field;
+      const field = this.#field, update = this.#update, { Values, bytes: each } = precisionOf(update);
       await field.initialise({ kind: "zero", seed: 1, step });
       for (const { box, at, together, levels, profile } of cellsIn(problem, field.own)) {
         if (profile !== undefined) continue;
-        const cells = new Float32Array(at.length * together), bytes = new Uint8Array(cells.buffer);
+        const cells = zeros(update, at.length * together), bytes = new Uint8Array(cells.buffer);
         for (const [i, begin] of at.entries()) {
-          bytes.set(await read(begin, 4 * together), 4 * i * together);
+          bytes.set(await read(begin, each * together), each * i * together);
         }
         for (const ago of levels) await field.writeBox({ ...box, ago }, cells);
       }
       // a part needs profiles around its own cells, too
       for (const { box, at: [at], profile } of cellsIn(problem)) {
         if (profile === undefined) continue;
-        const whole = new Float32Array((await read(at!, 4 * box.size[profile.axis])).buffer);
+        const whole = new Values((await read(at!, each * box.size[profile.axis])).buffer);
         field.writeProfile(profile.index, (i) => whole[i]!);
       }
       await field.renew();
       if (json > 0) {
         const at = startOfSurvey(problem),
           groups = JSON.parse(new TextDecoder().decode(await read(at, json)));
-        const all = new Float32Array((await read(at + json, 4 * values)).buffer);
+        const all = new Values((await read(at + json, each * values)).buffer);
         let taken = 0;
         this.#survey.restore(groups, (count) => all.slice(taken, taken += count));
       }
@@ -452,7 +457,7 @@ export class FieldSolver implements Solver {
   get #held(): HeldCells {
     const field = this.#field, problem = this.#problem;
     const readCells = async (plane: number, { low, size }: Extent) => {
-      const cells = new Float32Array(cellsOf(size));
+      const cells = zeros(this.#update, cellsOf(size));
       await field.readOwn({ ago: 0, plane, planes: 1, low, size }, cells);
       return cells;
     };

@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { type FloatArray, precisionOf } from "../../kernels/precision.ts";
 import { wholeFields } from "../../kernels/layers.ts";
 import { runReference } from "../../kernels/reference.ts";
 import { axesOf, cellsOf, type Grid, ownOf, type Problem } from "../../kernels/stencils/stencil.ts";
@@ -20,11 +21,12 @@ export function isDue(step: number, { looked, steps }: { looked: number; steps: 
   return step > looked && (steps === 0 || step - looked >= after);
 }
 
-/** Whether all values are finite, by their bits: an exponent of ones alone overflows into the sign. */
-export function areFinite({ buffer, byteOffset, length }: Float32Array): boolean {
-  const bits = new Int32Array(buffer, byteOffset, length);
+/** Whether all values are finite, by their high words' bits: an exponent of ones alone overflows into the sign. */
+export function areFinite({ buffer, byteOffset, byteLength, BYTES_PER_ELEMENT }: FloatArray): boolean {
+  const words = BYTES_PER_ELEMENT / 4, bits = new Int32Array(buffer, byteOffset, byteLength / 4);
   let any = 0;
-  for (let i = 0; i < length; i++) any |= (bits[i]! & 0x7fffffff) + 0x800000;
+  const least = words === 1 ? 0x800000 : 0x100000;
+  for (let i = words - 1; i < bits.length; i += words) any |= (bits[i]! & 0x7fffffff) + least;
   return any >= 0;
 }
 
@@ -34,7 +36,7 @@ export interface HeldCells {
   /** Its own cells of the whole grid. */
   readonly own: Extent;
   /** Reads cells of F(t), or of a material, of the whole grid: x, y, z. */
-  readCells(plane: number, cells: Extent): Promise<Float32Array>;
+  readCells(plane: number, cells: Extent): Promise<FloatArray>;
 }
 
 /** A value that is not finite, and why that may be. */
@@ -71,7 +73,7 @@ export function brokenError(all: readonly (Broken | null)[], step: number, looke
 async function* slicesOf({ own: { low, size }, readCells }: HeldCells, ...planes: readonly number[]) {
   const [first, y, z] = low, [slices, ny, nz] = size;
   for (let x = first; x < first + slices; x++) {
-    const box: Extent = { low: [x, y, z], size: [1, ny, nz] }, cells: Float32Array[] = [];
+    const box: Extent = { low: [x, y, z], size: [1, ny, nz] }, cells: FloatArray[] = [];
     for (const plane of planes) cells.push(await readCells(plane, box));
     yield { cells, cellAt: (i: number): Grid => [x, y + Math.floor(i / nz), z + i % nz] };
   }
@@ -103,8 +105,8 @@ async function reasonsOf(held: HeldCells): Promise<string[]> {
         if (value > most) [most, high] = [value, cellAt(i)];
       });
     }
-    // as f32 holds it
-    const range = (within ?? [Math.min(...values), Math.max(...values)]).map(Math.fround);
+    // as cells hold it
+    const range = (within ?? [Math.min(...values), Math.max(...values)]).map(precisionOf(update).round);
     for (const [value, cell] of [[least, low], [most, high]] as const) {
       cells.set(`${cell}`, cell);
       if ((formula && !within) || (value >= range[0]! && value <= range[1]!)) continue;

@@ -1,3 +1,4 @@
+import { type FloatArray, zeros } from "../../kernels/precision.ts";
 import { amplitudeOf } from "../../kernels/initial_field.ts";
 import { layOut } from "../../kernels/layout.ts";
 import { cellsOf, type Problem } from "../../kernels/stencils/stencil.ts";
@@ -372,9 +373,9 @@ function onGpuAlone(one: SharedField, other: SharedField): readonly [GpuField, G
 /** The same cells of all fields, one piece after another. */
 async function* piecesOf(...fields: readonly SharedField[]) {
   for (const saved of cellsIn(fields[0]!.problem, fields[0]!.own)) {
-    const { box, profile } = saved, pieces: Float32Array<ArrayBuffer>[] = [];
+    const { box, profile } = saved, pieces: FloatArray<ArrayBuffer>[] = [];
     for (const field of profile ? [] : fields) {
-      const cells = new Float32Array(cellsOf(box.size));
+      const cells = zeros(field.problem.stencil.update, cellsOf(box.size));
       await field.readOwn(box, cells);
       pieces.push(cells);
     }
@@ -399,7 +400,11 @@ async function compareStates(one: SharedField, other: SharedField): Promise<Comp
   const fields = onGpuAlone(one, other), parts: Comparison[] = [];
   if (fields !== undefined) return await fields[1].compare(fields[0], { levels: stateLevels(one.problem) });
   for await (const { box: { size }, pieces } of piecesOf(one, other)) {
-    const layout = layOut(size, { pad: [0, 0, 0], align: 1 });
+    const layout = layOut(size, {
+      pad: [0, 0, 0],
+      align: 1,
+      precision: one.problem.stencil.update.precision,
+    });
     const [expected, found] = pieces.map((cells): SliceCells => ({ cells, layout, slice: 0 }));
     if (found) parts.push(compareSlices(found, expected!, size[0]));
   }

@@ -1,3 +1,4 @@
+import { type FloatArray, zeros } from "../../kernels/precision.ts";
 import { checkOptions } from "../../kernels/check_options.ts";
 import { wholeFields } from "../../kernels/layers.ts";
 import { type Grid, type OwnGrid, ownOf, planned, type Problem } from "../../kernels/stencils/stencil.ts";
@@ -14,7 +15,7 @@ export interface Snapshot {
   /** Values along x, y, z, in two dimensions along x, y. */
   readonly size: OwnGrid;
   /** Dense: x slowest, the last axis fastest. */
-  readonly values: Float32Array<ArrayBuffer>;
+  readonly values: FloatArray<ArrayBuffer>;
 }
 
 /** Which snapshots are taken. */
@@ -26,7 +27,7 @@ export interface SnapshotOptions {
   /** Of the box's cells every `stride`-th along each axis. @default {1} */
   readonly stride?: number;
   /** Takes one; the run goes on when it has ended. It must not wait for the solver, whose calls come after the run. */
-  readonly onSnapshot: (snapshot: Snapshot) => void | Promise<void>;
+  onSnapshot(snapshot: Snapshot): void | Promise<void>;
 }
 
 /** Cells of a box that are read at once, 64 MiB. */
@@ -81,10 +82,10 @@ export class Snapshots {
       const low = planned<number>(stencil, one.box.low, 0), all = planned<number>(stencil, one.box.size, 1);
       const { stride, plane } = one;
       const size = all.map((cells) => Math.ceil(cells / stride)) as readonly number[] as Grid;
-      const values = new Float32Array(size[0] * size[1] * size[2]), [nx, ny, nz] = all;
+      const values = zeros(stencil.update, size[0] * size[1] * size[2]), [nx, ny, nz] = all;
       const atOnce = stride * Math.max(1, Math.floor(CELLS_AT_ONCE / (stride * ny * nz)));
       for (let x = 0, i = 0; x < nx; x += atOnce) {
-        const slices = Math.min(atOnce, nx - x), cells = new Float32Array(slices * ny * nz);
+        const slices = Math.min(atOnce, nx - x), cells = zeros(stencil.update, slices * ny * nz);
         const box = { low: [low[0] + x, low[1], low[2]], size: [slices, ny, nz] } as const;
         await field.readBox({ ...box, ago: 0, plane, planes: 1 }, cells);
         for (let slice = 0; slice < slices; slice += stride) {

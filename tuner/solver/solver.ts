@@ -1,3 +1,4 @@
+import type { FloatArray } from "../../kernels/precision.ts";
 import type { InitialField } from "../../kernels/initial_field.ts";
 import type { Layout } from "../../kernels/layout.ts";
 import type { OwnGrid, Problem } from "../../kernels/stencils/stencil.ts";
@@ -88,6 +89,9 @@ export interface CellsOptions {
 /** Values of some slices: dense (x, y, z; z fastest), one number for all, or a function of the cell. */
 export type CellValues = ArrayLike<number> | number | ((x: number, y: number, z: number) => number);
 
+/** A solver of either precision. */
+export type AnySolver = Solver<FloatArray<ArrayBuffer>>;
+
 /** What a run took. */
 export interface SolverRun {
   /** Steps of this run. */
@@ -106,9 +110,10 @@ export interface SolverRun {
 /**
  * A problem ready to run, any number of steps, with your initial values and materials, on a device and in buffers of
  * yours or of its own; {@linkcode createSolver} creates one. You may call its methods without waiting for the
- * previous call: each begins when the one before has ended.
+ * previous call: each begins when the one before has ended. Values are `Float64Array`s where the problem's precision is f64.
  */
-export interface Solver extends Disposable, AsyncDisposable {
+export interface Solver<Values extends FloatArray<ArrayBuffer> = Float32Array<ArrayBuffer>>
+  extends Disposable, AsyncDisposable {
   /** What is computed. */
   readonly problem: Problem;
   /** How it is computed now. */
@@ -145,9 +150,9 @@ export interface Solver extends Disposable, AsyncDisposable {
    * Sets cells of a field or a material; ghost zones and periodic images follow.
    *
    * @param name the field ("F" if there is only one) or material, as in the stencil's update
-   * @param values dense values, one for all, or a function of the cell; rounded to f32
+   * @param values dense values, one for all, or a function of the cell; rounded to the problem's precision
    * @param options time level (materials have only one) and slices
-   * @throws {RangeError} if the name, the level, the slices or the number of values is wrong, a value is not finite in f32,
+   * @throws {RangeError} if the name, the level, the slices or the number of values is wrong, a value is not finite in that,
    *   or one lies beyond the range that the material has
    */
   write(name: string, values: CellValues, options?: CellsOptions): Promise<void>;
@@ -160,7 +165,7 @@ export interface Solver extends Disposable, AsyncDisposable {
    * @returns dense values: x, y, z, the last fastest
    * @throws {RangeError} if the name, the level or the slices are wrong
    */
-  read(name?: string, options?: CellsOptions): Promise<Float32Array<ArrayBuffer>>;
+  read(name?: string, options?: CellsOptions): Promise<Values>;
 
   /**
    * Adds sources: in the step from t to t + 1 each adds its signature's value for t, times what the equation says, to the
@@ -198,7 +203,7 @@ export interface Solver extends Disposable, AsyncDisposable {
    * What each receiver without `onSamples` and `frequencies` has recorded, in the order in which they were added: sample j
    * is the field at t = j · every.
    */
-  traces(): Promise<Float32Array<ArrayBuffer>[]>;
+  traces(): Promise<Values[]>;
 
   /**
    * The sums Σ p(t) e^(−2πift) over the samples of each receiver with `frequencies`, in the order in which they were added:

@@ -2,12 +2,13 @@
  * The state of a grid as bytes: what a solver saves, and a checkpoint of ranks.
  *
  * {@linkcode HEADER_BYTES} of JSON and spaces; then F(t) of every field and material, and where the update reads it F(t−1)
- * of every field, each as f32 (little-endian) in the order x, y, z of the whole grid, of a field in layers its outer cells at
+ * of every field, each in the problem's precision (little-endian) in the order x, y, z of the whole grid, of a field in layers its outer cells at
  * the low end and then those at the high end; the values of every axis profile; sources and receivers, as JSON and then
  * their values; and the CRC-32 of all that.
  *
  * @module
  */
+import { precisionOf } from "../../kernels/precision.ts";
 import { profilesOf } from "../../kernels/axis_profiles.ts";
 import { hashOf } from "../../kernels/definition.ts";
 import { INITIAL_FIELDS, type Start } from "../../kernels/initial_field.ts";
@@ -52,6 +53,7 @@ function identityOf(problem: Problem) {
   const { stencil } = problem;
   return {
     stencil: stencil.name,
+    precision: precisionOf(stencil.update).name,
     hash: hashOf((stencil.original ?? stencil).update),
     grid: describeGrid(problem),
     boundary: `${ownBoundary(problem)}`,
@@ -101,7 +103,9 @@ export function readHeader(
   if (version !== VERSION) refuse(`a checkpoint of version ${VERSION}`, `${version}`);
   for (const [name, wanted] of Object.entries(identityOf(problem))) {
     const of = name === "hash" ? "the same equation, of hash" : name;
-    if (header[name] !== wanted) refuse(`${of} ${wanted}`, `${header[name]}`);
+    // f32 where files of former versions say nothing
+    const found = header[name] ?? (name === "precision" ? "f32" : undefined);
+    if (found !== wanted) refuse(`${of} ${wanted}`, `${found}`);
   }
   const isCount = (one: unknown): one is number => Number.isSafeInteger(one) && (one as number) >= 0;
   const { kind, seed } = (start ?? {}) as Partial<Start>, known = INITIAL_FIELDS.find((one) => one === kind);
@@ -122,9 +126,14 @@ export function readHeader(
   return saved;
 }
 
+/** Bytes of a value. */
+function bytesIn({ stencil: { update } }: Problem): number {
+  return precisionOf(update).bytes;
+}
+
 /** Bytes of a state with its checksum. */
 export function bytesOf(problem: Problem, [json, values]: SavedState["survey"] = [0, 0]): number {
-  return startOfSurvey(problem) + json + 4 * values + SUM_BYTES;
+  return startOfSurvey(problem) + json + bytesIn(problem) * values + SUM_BYTES;
 }
 
 /** Checks what a solver has saved. @throws {RangeError} if it is damaged, or of another problem */
@@ -141,7 +150,7 @@ export async function openState(from: Blob, problem: Problem): Promise<SavedStat
 
 /** Where sources and receivers begin. */
 export function startOfSurvey(problem: Problem): number {
-  return boxesOf(problem).reduce((end, { size }) => end + 4 * cellsOf(size), HEADER_BYTES);
+  return boxesOf(problem).reduce((end, { size }) => end + bytesIn(problem) * cellsOf(size), HEADER_BYTES);
 }
 
 /** Cells of the whole grid, or an axis profile's values, that lie together. */
@@ -178,11 +187,11 @@ function boxesOf({ stencil: { update }, grid }: Problem): SavedBox[] {
  * which has no other axes, it is named.
  */
 export function* cellsIn(problem: Problem, own: Extent = { low: [0, 0, 0], size: problem.grid }) {
-  const { update } = problem.stencil, planes = planesOf(update);
+  const { update } = problem.stencil, planes = planesOf(update), bytes = bytesIn(problem);
   let end = HEADER_BYTES;
   for (const { ago, plane, low: from, size: [, by, bz], size: all } of boxesOf(problem)) {
     const begin = end;
-    end += 4 * cellsOf(all);
+    end += bytes * cellsOf(all);
     const its = profilesOf(update)[plane - planes], profile = its && { ...its, index: plane - planes };
     const within = (one: Axis): boolean => its === undefined || its.axis === one;
     const low = gridOf((one) => within(one) ? Math.max(from[one], own.low[one]) : 0);
@@ -198,7 +207,7 @@ export function* cellsIn(problem: Problem, own: Extent = { low: [0, 0, 0], size:
       const at = Array.from({ length: slices * ny * nz / together }, (_, i) => {
         const row = i * together / nz, y = low[1] - from[1] + row % ny;
         const slice = low[0] - from[0] + x + Math.floor(row / ny);
-        return begin + 4 * ((slice * by + y) * bz + low[2] - from[2]);
+        return begin + bytes * ((slice * by + y) * bz + low[2] - from[2]);
       });
       const box: Box = { ago, plane, planes: 1, low: [low[0] + x, low[1], low[2]], size: [slices, ny, nz] };
       const levels: readonly (0 | 1)[] = plane < update.fields.length ? [ago] : [0, 1];

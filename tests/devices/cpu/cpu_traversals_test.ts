@@ -4,6 +4,7 @@
  *
  * @module
  */
+import type { FloatArray } from "../../../kernels/precision.ts";
 import { assert, assertEquals } from "@std/assert";
 import { CPU_TRAVERSALS, type CpuShape } from "../../../kernels/cpu/cpu_traversals.ts";
 import { equation } from "../../../kernels/equation.ts";
@@ -25,7 +26,7 @@ import { gatherCells } from "../cells.ts";
 import { THOROUGH } from "../../thorough.ts";
 import { reweighted } from "../../kernels/reweighted.ts";
 
-const bits = (cells: Float32Array): Uint32Array => new Uint32Array(cells.slice().buffer);
+const bits = (cells: FloatArray): Uint32Array => new Uint32Array(cells.slice().buffer);
 
 /** The levels after the steps that the update reads, run in two parts, as the workers have them. */
 async function run(

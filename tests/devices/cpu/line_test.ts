@@ -1,3 +1,4 @@
+import type { FloatArray } from "../../../kernels/precision.ts";
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import fc from "fast-check";
 import { indexOf, layOut } from "../../../kernels/layout.ts";
@@ -27,7 +28,7 @@ async function assertEqualsOracle(
 ): Promise<void> {
   const { update } = stencil, grid = [1, 1, points] as const;
   const layout = layOut(grid, { pad: [0, 0, reachOf(update).z], planes: planesOf(update) });
-  const planeOf = (cells: Float32Array, plane: number): Float32Array => {
+  const planeOf = (cells: FloatArray, plane: number): FloatArray => {
     const row = indexOf(layout, [0, 0, 0], plane);
     return cells.slice(row, row + points);
   };

@@ -1,3 +1,4 @@
+import type { FloatArray } from "../../../kernels/precision.ts";
 import { assert, assertEquals, assertNotEquals, assertRejects, assertThrows } from "@std/assert";
 import fc from "fast-check";
 import { constant, tap } from "../../../kernels/expression.ts";
@@ -32,7 +33,7 @@ function layoutOf(grid: Grid, update: Update): Layout {
 }
 
 /** The grid's own cells, without pads. */
-function dense(padded: Float32Array, layout: Layout, [from, to] = [0, layout.grid[0]]): Float32Array {
+function dense(padded: FloatArray, layout: Layout, [from, to] = [0, layout.grid[0]]): FloatArray {
   const [, ny, nz] = layout.grid;
   const cells = new Float32Array((to - from) * ny * nz);
   for (let x = from; x < to; x++) {
@@ -44,7 +45,7 @@ function dense(padded: Float32Array, layout: Layout, [from, to] = [0, layout.gri
   return cells;
 }
 
-function initialCells(kind: InitialField, [nx, ny, nz]: Grid, seed: number): Float32Array {
+function initialCells(kind: InitialField, [nx, ny, nz]: Grid, seed: number): FloatArray {
   return Float32Array.from(
     { length: nx * ny * nz },
     (_, i) => initialValue(kind, [Math.floor(i / (ny * nz)), Math.floor(i / nz) % ny, i % nz], seed),
@@ -52,7 +53,7 @@ function initialCells(kind: InitialField, [nx, ny, nz]: Grid, seed: number): Flo
 }
 
 /** Bits, so that −0 and NaN count. */
-function bits(cells: Float32Array): Uint32Array {
+function bits(cells: FloatArray): Uint32Array {
   return new Uint32Array(cells.slice().buffer);
 }
 
@@ -230,7 +231,7 @@ Deno.test("ghost sides leave out reach more slices at every step", async () => {
   for (const [low, high] of [[true, false], [false, true], [true, true]] as const) {
     const field = await pool.load({ update, layout, boundary: "zero" });
     await field.run({ steps: 2, ghost: { low, high } });
-    const computed = (level: Float32Array): boolean[] =>
+    const computed = (level: FloatArray): boolean[] =>
       Array.from({ length: 13 }, (_, x) => level[indexOf(layout, [x, 1, 1])] === 7);
     const inside = (cut: number): boolean[] =>
       Array.from({ length: 13 }, (_, x) => (!low || x >= cut) && (!high || x < 13 - cut));
@@ -359,7 +360,7 @@ Deno.test("a worker that does not start rejects create", async () => {
 Deno.test("where memory may not be shared one worker computes the same, and more say which headers are missing", async () => {
   const scope = globalThis as { SharedArrayBuffer?: unknown };
   const { SharedArrayBuffer } = scope, update = wave(4).update, layout = layoutOf([9, 7, 11], update);
-  const compute = async (): Promise<Float32Array> => {
+  const compute = async (): Promise<FloatArray> => {
     const pool = await CpuPool.create({ workers: 1 });
     const field = await pool.load({ update, layout, boundary: "periodic" });
     await field.initialise({ kind: "noise", seed: 3 });

@@ -218,7 +218,7 @@ testOnGpu("compare finds the largest difference, wherever it lies, in other layo
   using other = await GpuField.create(gpu, problem, diamondTorre.plan(problem, torre));
   const cells = initialCells(problem.grid, "noise", 4);
   const zeros = new Float32Array(cells.length);
-  const largest = cells.reduce((most, value) => Math.max(most, Math.abs(value)), 0);
+  const largest = [...cells].reduce((most, value) => Math.max(most, Math.abs(value)), 0);
   await writeCells(one, cells, zeros);
   await writeCells(other, cells, zeros);
   assertEquals(await one.compare(other, { levels: [0] }), {

@@ -1,3 +1,4 @@
+import type { FloatArray } from "../../../kernels/precision.ts";
 import { assert, assertEquals } from "@std/assert";
 import { runReference } from "../../../kernels/reference.ts";
 import type { Boundary, Problem } from "../../../kernels/stencils/stencil.ts";
@@ -93,7 +94,7 @@ for (const boundary of ["zero", "periodic"] as const) {
       assert(field.onGpu!.plan.storage.sections!.length > 1);
       await field.initialise({ kind: "zero", seed: 3 });
       const cells = initialCells(grid, "integers", 5, stencil), perSlice = 7 * 9;
-      const source = (x: number): Float32Array => cells.subarray(x * perSlice, (x + 1) * perSlice);
+      const source = (x: number): FloatArray => cells.subarray(x * perSlice, (x + 1) * perSlice);
       for (const [x, slices] of [[0, 7], [7, 9], [16, 7]] as const) {
         await field.write({ ago: 0, plane: 0, x, slices }, source);
       }

@@ -1,3 +1,4 @@
+import type { FloatArray } from "../../../kernels/precision.ts";
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import type { Grid, Problem, Stencil } from "../../../kernels/stencils/stencil.ts";
 import { equation } from "../../../kernels/equation.ts";
@@ -224,7 +225,7 @@ testOnGpu("a window's runner is verified with a reference that passed through on
 testOnGpu("cells come and go through a window's part as through any other", async (gpu) => {
   const problem: Problem = { stencil: wave(2), grid: [43, 7, 9], boundary: "zero", steps: 9 };
   const alone = { cpuSlices: 0, gpuSlices: 43, exchangeEvery: 9, cpuWorkers: 0 };
-  const levels: Float32Array[][] = [];
+  const levels: FloatArray[][] = [];
   for (const share of [alone, { ...alone, deviceMemory: 150_000 }]) {
     const configuration = { traversal: "stepwise", parameters: STEPS.parameters, share };
     using field = await SharedField.create(problem, { gpu, configuration });

@@ -4,6 +4,7 @@
  *
  * @module
  */
+import type { FloatArray } from "../../../kernels/precision.ts";
 import { assertEquals, assertRejects } from "@std/assert";
 import type { CpuShape } from "../../../kernels/cpu/cpu_traversals.ts";
 import { indexOf } from "../../../kernels/layout.ts";
@@ -41,7 +42,7 @@ interface ShareCase {
   readonly missing?: number;
 }
 
-const bits = (cells: Float32Array): Uint32Array => new Uint32Array(cells.slice().buffer);
+const bits = (cells: FloatArray): Uint32Array => new Uint32Array(cells.slice().buffer);
 
 /** Two rounds of R steps, the second after an exchange; each level's own slices must be the oracle's, bit for bit. */
 async function assertRoundsEqualOracle(pool: CpuPool, one: ShareCase): Promise<void> {

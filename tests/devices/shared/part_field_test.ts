@@ -40,6 +40,7 @@ function fakePart(values: number[]) {
       return Promise.resolve();
     },
     settle: () => Promise.resolve(),
+    profiles: { update: {} },
   };
   return { part: part as unknown as PartField, boxes };
 }

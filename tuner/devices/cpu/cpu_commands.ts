@@ -9,6 +9,7 @@ import type { LineWork, NodeShape } from "../../../kernels/cpu/line_order.ts";
 import type { PartStart } from "../../../kernels/initial_field.ts";
 import type { Layout } from "../../../kernels/layout.ts";
 import type { Points } from "../../../kernels/points.ts";
+import type { FloatArray } from "../../../kernels/precision.ts";
 import type { AxisBoundaries } from "../../../kernels/stencils/stencil.ts";
 import type { Update } from "../../../kernels/update.ts";
 import type { LineExports } from "../../../kernels/wasm/write_line.ts";
@@ -65,7 +66,7 @@ export interface RunCommand {
   /** Whether each sub-step leaves out as many slices more as it reaches, at low and at high x. */
   readonly shrink: readonly [low: boolean, high: boolean];
   /** The update's signal at each step; empty where it has none. */
-  readonly signals: Float32Array;
+  readonly signals: FloatArray;
   /** What is added to points, a row a step, and where they are recorded, a row a sample; in memory that all share. */
   readonly points?: PointSeries;
 }

@@ -1,6 +1,7 @@
 import type { PartStart } from "../../../kernels/initial_field.ts";
 import { type Layout, layOut } from "../../../kernels/layout.ts";
 import { type Point, samplesIn } from "../../../kernels/points.ts";
+import { type FloatArray, precisionOf } from "../../../kernels/precision.ts";
 import type { Problem } from "../../../kernels/stencils/stencil.ts";
 import { isInPlace, planesOf, reachOf, signalAt, stepReach } from "../../../kernels/update.ts";
 import {
@@ -55,20 +56,23 @@ export class CpuField {
     this.#load = load;
     this.#host = host;
     this.#arrays = load.arrays;
-    const { update, layout: { grid, length }, boundaries: boundary } = load;
+    const { update, layout, layout: { grid, length }, boundaries: boundary } = load;
+    const { bytes } = precisionOf(layout);
     this.profiles = new HeldProfiles({ stencil: { update }, grid, boundary }, (packed) => {
-      for (const array of load.arrays) host.memory.view(array + 4 * length, packed.length).set(packed);
+      for (const array of load.arrays) {
+        host.memory.view(array + bytes * length, packed.length, layout).set(packed);
+      }
     });
   }
 
   /** F(t), all planes, in the padded layout. */
-  get current(): Float32Array<SharedArrayBuffer> {
-    return this.#host.memory.view(this.#arrays[0], this.layout.length);
+  get current(): FloatArray<SharedArrayBuffer> {
+    return this.#host.memory.view(this.#arrays[0], this.layout.length, this.layout);
   }
 
   /** F(t−1) in the padded layout, where the update reads it; a step may overwrite it with F(t+1). */
-  get previous(): Float32Array<SharedArrayBuffer> {
-    return this.#host.memory.view(this.#arrays[1], this.layout.length);
+  get previous(): FloatArray<SharedArrayBuffer> {
+    return this.#host.memory.view(this.#arrays[1], this.layout.length, this.layout);
   }
 
   /** Time steps since the initial state. */
@@ -102,7 +106,7 @@ export class CpuField {
   }
 
   /** The values that cells have now. */
-  sample(cells: readonly Point[]): Promise<Float32Array> {
+  sample(cells: readonly Point[]): Promise<FloatArray> {
     return Promise.resolve(sampleSlices(this.slices(), cells));
   }
 
@@ -136,13 +140,13 @@ export class CpuField {
     const watched = this.#points;
     let points: PointSeries | undefined;
     const done = await this.#host.send(() => {
-      if (watched !== undefined) points = sharedPoints(watched, this.#step, steps);
+      if (watched !== undefined) points = sharedPoints(watched, this.layout, { start: this.#step, steps });
       const [current, previous] = this.#arrays, start = this.#step;
       const arrays = "tiles" in work && isInPlace(update) ? [current, current] as const : this.#arrays;
       if (steps % 2 === 1 && arrays[1] === previous) this.#arrays = [previous, current];
       this.#step += steps;
       const length = update.signal === undefined ? 0 : steps;
-      const signals = Float32Array.from({ length }, (_, i) => signalAt(update, start + i));
+      const signals = precisionOf(update).Values.from({ length }, (_, i) => signalAt(update, start + i));
       return { kind: "run", field, steps, arrays, shrink: [low, high], signals, ...(points && { points }) };
     });
     if (points !== undefined && points.recorded.length > 0) {
@@ -175,8 +179,13 @@ export class CpuField {
 }
 
 /** What is added in a run's steps, and room for what is recorded, in memory that workers share. */
-function sharedPoints(watched: WatchedPoints, start: number, steps: number): PointSeries {
-  const shared = (length: number) => new Float32Array(shareable(4 * length));
+function sharedPoints(
+  watched: WatchedPoints,
+  layout: Layout,
+  { start, steps }: { readonly start: number; readonly steps: number },
+): PointSeries {
+  const { Values, bytes } = precisionOf(layout),
+    shared = (length: number) => new Values(shareable(bytes * length));
   const given = watched.amplitudes(start, steps), added = shared(given.length);
   added.set(given);
   return { start, added, recorded: shared(samplesIn(start, steps, watched.every) * watched.recorded.length) };

@@ -1,4 +1,5 @@
 import type { Layout } from "../../../kernels/layout.ts";
+import { type FloatArray, type Precise, precisionOf } from "../../../kernels/precision.ts";
 import { GUARD_BYTES } from "../../../kernels/wasm/write_wasm.ts";
 import type { ArrayPair } from "./cpu_commands.ts";
 import { freeMemory } from "../../platform.ts";
@@ -45,8 +46,8 @@ export class CpuMemory {
    * @param behind values that lie behind each level
    * @throws {RunFailure} `limits`: it does not fit
    */
-  take({ length }: Layout, laneBytes: number, behind = 0): Region {
-    const bytes = 4 * (length + behind);
+  take(layout: Layout, laneBytes: number, behind = 0): Region {
+    const bytes = precisionOf(layout).bytes * (layout.length + behind);
     const pages = (size: number): number => Math.ceil((size + GUARD_BYTES) / 4096) * 4096;
     const second = pages(bytes) + STAGGER, firstLanes = second + pages(bytes);
     const secondLanes = firstLanes + pages(laneBytes) + STAGGER;
@@ -88,9 +89,10 @@ export class CpuMemory {
    *
    * @throws {RunFailure} "device-lost" if the memory was given back
    */
-  view(start: number, length: number): Float32Array<SharedArrayBuffer> {
+  view(start: number, length: number, precise: Precise): FloatArray<SharedArrayBuffer> {
     if (this.shared.buffer.byteLength === 0) throw new RunFailure("device-lost", "The CPU pool was disposed");
-    return new Float32Array(this.shared.buffer as unknown as SharedArrayBuffer, start, length);
+    const { Values } = precisionOf(precise);
+    return new Values(this.shared.buffer as unknown as SharedArrayBuffer, start, length);
   }
 }
 

@@ -1,6 +1,7 @@
 import { pieceOf, shareRows } from "../../../kernels/cpu/cpu_order.ts";
 import { initialRow } from "../../../kernels/initial_field.ts";
-import { indexOf } from "../../../kernels/layout.ts";
+import { indexOf, type Layout } from "../../../kernels/layout.ts";
+import { type FloatArray, precisionOf } from "../../../kernels/precision.ts";
 import { imageOf } from "../../../kernels/stencils/stencil.ts";
 import { compareSlices, type Comparison } from "../comparison.ts";
 import { Barrier } from "./barrier.ts";
@@ -71,8 +72,8 @@ class CpuWorker {
     return undefined;
   }
 
-  #clear({ load: { layout: { length }, arrays }, ...mine }: LoadedField): void {
-    for (const array of arrays) this.#cells(array, length).fill(0, ...pieceOf(length, mine));
+  #clear({ load: { layout, arrays }, ...mine }: LoadedField): void {
+    for (const array of arrays) this.#cells(array, layout).fill(0, ...pieceOf(layout.length, mine));
   }
 
   #compare(
@@ -81,7 +82,7 @@ class CpuWorker {
   ): Comparison {
     const [first, end] = pieceOf(slices, mine);
     return compareSlices(
-      { cells: this.#cells(array, layout.length), layout, slice: slice + first },
+      { cells: this.#cells(array, layout), layout, slice: slice + first },
       { ...expected, slice: expected.slice + first },
       end - first,
     );
@@ -92,7 +93,7 @@ class CpuWorker {
     { start: { kind, seed, first, whole } }: InitialCommand,
   ): void {
     const [nx, ny, nz] = layout.grid;
-    const [even, odd] = arrays.map((array) => this.#cells(array, layout.length));
+    const [even, odd] = arrays.map((array) => this.#cells(array, layout));
     const inWhole = (axis: 0 | 1 | 2, cell: number): number =>
       imageOf(cell + first[axis], whole[axis], "periodic")!;
     for (const { x0, x1, y0, y1 } of shareRows([{ x0: 0, x1: nx, y0: 0, y1: ny }], mine)) {
@@ -114,8 +115,8 @@ class CpuWorker {
     }
   }
 
-  #cells(array: number, length: number): Float32Array {
-    return new Float32Array(this.#start.memory.buffer, array, length);
+  #cells(array: number, layout: Layout): FloatArray {
+    return new (precisionOf(layout).Values)(this.#start.memory.buffer, array, layout.length);
   }
 }
 

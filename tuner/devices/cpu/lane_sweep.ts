@@ -1,5 +1,6 @@
 import type { LineWork, NodePart } from "../../../kernels/cpu/line_order.ts";
-import { laneImages, laneOffset, LANES, type Lanes } from "../../../kernels/wasm/lanes.ts";
+import { type FloatArray, type Precision, precisionOf } from "../../../kernels/precision.ts";
+import { laneImages, laneOffset, type Lanes } from "../../../kernels/wasm/lanes.ts";
 import type { LineExports } from "../../../kernels/wasm/write_line.ts";
 import type { LoadCommand, LoadedField } from "./cpu_commands.ts";
 
@@ -16,7 +17,8 @@ interface LaneSource
 /** A line in lanes: its points come and go, and rows of it are made by one worker among others. */
 export class LaneSweep {
   readonly #source: LaneSource;
-  readonly #cells: Float32Array;
+  readonly #cells: FloatArray;
+  readonly #precision: Precision;
   /** Makes a piece of each sub-step's row. */
   readonly #rows: readonly LineExports[`lanes${number}`][];
   /** For each image its place in a plane, its source's place, and the source's position. */
@@ -25,36 +27,39 @@ export class LaneSweep {
   constructor(source: LaneSource) {
     const { memory, exports, layout, lanes, ends, fields } = source;
     this.#source = source;
-    this.#cells = new Float32Array(memory.buffer);
+    this.#precision = precisionOf(lanes);
+    const { bytes, Values } = this.#precision;
+    this.#cells = new Values(memory.buffer);
     this.#rows = fields.map((_, index) => exports[`lanes${index}`]!);
     this.#images = Int32Array.from(
       laneImages(lanes, layout.grid[2], ends).flatMap(({ to, from }) => {
-        return [laneOffset(lanes, to) / 4, laneOffset(lanes, from) / 4, from.position];
+        return [laneOffset(lanes, to) / bytes, laneOffset(lanes, from) / bytes, from.position];
       }),
     );
   }
 
   /** Copies vectors begin ≤ i < end of a plane from the line at `array`, a byte offset, to the lanes of a step. */
   toLanes(array: number, step: number, plane: number, begin: number, end: number): void {
-    const cells = this.#cells;
+    const cells = this.#cells, { lanes } = this.#precision;
     for (const { line, packed } of this.#lanesOf(array, step, plane)) {
-      for (let i = begin; i < end; i++) cells[packed + LANES * i] = cells[line + i]!;
+      for (let i = begin; i < end; i++) cells[packed + lanes * i] = cells[line + i]!;
     }
   }
 
   /** And back. */
   fromLanes(array: number, step: number, plane: number, begin: number, end: number): void {
-    const cells = this.#cells;
+    const cells = this.#cells, { lanes } = this.#precision;
     for (const { line, packed } of this.#lanesOf(array, step, plane)) {
-      for (let i = begin; i < end; i++) cells[line + i] = cells[packed + LANES * i]!;
+      for (let i = begin; i < end; i++) cells[line + i] = cells[packed + lanes * i]!;
     }
   }
 
   /** Where each lane's first point lies in the line and in the lanes. */
   #lanesOf(array: number, step: number, plane: number): { line: number; packed: number }[] {
-    const { lanes, layout } = this.#source, first = array / 4 + layout.origin + plane * layout.plane;
+    const { lanes, layout } = this.#source, { bytes } = this.#precision;
+    const first = array / bytes + layout.origin + plane * layout.plane;
     return lanes.starts.map((start, lane) => {
-      const packed = this.#planeOf(step, plane) + laneOffset(lanes, { position: 0, lane }) / 4;
+      const packed = this.#planeOf(step, plane) + laneOffset(lanes, { position: 0, lane }) / bytes;
       return { line: first + start, packed };
     });
   }
@@ -62,7 +67,7 @@ export class LaneSweep {
   /** Where a plane of a step's lanes begins. */
   #planeOf(step: number, plane: number): number {
     const { laneArrays: arrays, lanes } = this.#source;
-    return (arrays[step % 2]! + plane * lanes.plane) / 4;
+    return (arrays[step % 2]! + plane * lanes.plane) / this.#precision.bytes;
   }
 
   /** Renews those pads of a plane whose sources lie in begin ≤ i < end: another worker may be writing the others. */

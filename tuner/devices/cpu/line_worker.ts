@@ -1,5 +1,6 @@
 import { pieceOf } from "../../../kernels/cpu/cpu_order.ts";
 import { type LineWork, partsOf } from "../../../kernels/cpu/line_order.ts";
+import { type FloatArray, precisionOf } from "../../../kernels/precision.ts";
 import { rowImages } from "../../../kernels/wasm/rows.ts";
 import type { LoadedField, RunCommand } from "./cpu_commands.ts";
 import { LaneSweep } from "./lane_sweep.ts";
@@ -43,19 +44,19 @@ function runSwept(
 }
 
 function runClassic(
-  { load: { layout: { grid: [, , points], origin, plane, length } }, exports, memory, barrier, part, parts }:
-    LoadedField,
+  { load: { layout }, exports, memory, barrier, part, parts }: LoadedField,
   { steps, arrays }: RunCommand,
   { pad, fields, ends }: LineWork,
 ): void {
+  const { grid: [, , points], origin, plane, length } = layout, { Values } = precisionOf(layout);
   // a view for each row would cost as much as a short row
-  const levels = arrays.map((array) => ({ array, cells: new Float32Array(memory.buffer, array, length) }));
+  const levels = arrays.map((array) => ({ array, cells: new Values(memory.buffer, array, length) }));
   const rows = fields.map((field, substep) => {
     return { first: origin + field * plane, make: exports[`row${substep}`]! };
   });
   const images = rowImages(points, pad, ends);
   /** Renews those pads of a row whose sources lie in begin ≤ z < end: another worker may be writing the others. */
-  const renew = (cells: Float32Array, first: number, begin: number, end: number): void => {
+  const renew = (cells: FloatArray, first: number, begin: number, end: number): void => {
     for (const { to, from } of images) {
       if (from >= begin && from < end) cells[first + to] = cells[first + from]!;
     }

@@ -1,6 +1,7 @@
 import type { Rows } from "../../../kernels/cpu/cpu_order.ts";
 import { indexOf, type Layout } from "../../../kernels/layout.ts";
 import { type PlacedPoint, placePoints, type Points } from "../../../kernels/points.ts";
+import type { FloatArray } from "../../../kernels/precision.ts";
 import type { Update } from "../../../kernels/update.ts";
 
 /** The points of a row of cells: where each lies in a level, and its rows in what is added and recorded. */
@@ -13,8 +14,8 @@ interface Row {
 /** What a run from t = `start` on adds and records: a row a step, a row a sample, in memory that workers share. */
 export interface PointSeries {
   readonly start: number;
-  readonly added: Float32Array;
-  readonly recorded: Float32Array;
+  readonly added: FloatArray;
+  readonly recorded: FloatArray;
 }
 
 /** Points of a field's rows, for workers that have just made some of them. */
@@ -44,7 +45,7 @@ export class RowPoints {
       readonly substep: number;
       /** Counted from the run's first. */
       readonly step: number;
-      readonly level: Float32Array;
+      readonly level: FloatArray;
       readonly rows: Rows;
     },
     { start, added, recorded }: PointSeries,

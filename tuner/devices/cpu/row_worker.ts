@@ -7,6 +7,7 @@ import {
 } from "../../../kernels/cpu/cpu_order.ts";
 import { diamondOrder } from "../../../kernels/cpu/diamond_order.ts";
 import type { LineWork } from "../../../kernels/cpu/line_order.ts";
+import { precisionOf } from "../../../kernels/precision.ts";
 import { isAllZero } from "../../../kernels/stencils/stencil.ts";
 import { reachOf } from "../../../kernels/update.ts";
 import type { CpuWork, LoadedField, RunCommand } from "./cpu_commands.ts";
@@ -15,6 +16,7 @@ import type { CpuWork, LoadedField, RunCommand } from "./cpu_commands.ts";
 export function runRows(field: LoadedField, command: RunCommand, work: Exclude<CpuWork, LineWork>): void {
   const { load, exports, barrier, part, parts } = field;
   const { layout: { grid: [nx, ny], length }, boundaries, update, update: { materials } } = load;
+  const { Values } = precisionOf(update);
   const { steps, arrays, shrink: [low, high], signals, points } = command;
   const [alongX, alongY] = boundaries;
   const { x, y } = reachOf(update);
@@ -46,7 +48,7 @@ export function runRows(field: LoadedField, command: RunCommand, work: Exclude<C
   const run = { ...around, part, parts, levels: steps * substeps, slicesAt };
   const levels = points === undefined
     ? []
-    : arrays.map((array) => new Float32Array(field.memory.buffer, array, length));
+    : arrays.map((array) => new Values(field.memory.buffer, array, length));
   const kernels = substepReach.map((_, index) => exports[`step${index}`]!);
   const order = "strip" in work ? stepwiseOrder(run, work) : diamondOrder(run, work);
   for (let round = 0; round < order.rounds; round++) {

@@ -2,6 +2,7 @@ import { type CpuShape, usualShape } from "../../../kernels/cpu/cpu_traversals.t
 import { lineWork } from "../../../kernels/cpu/line_order.ts";
 import { layProfiles } from "../../../kernels/axis_profiles.ts";
 import type { Layout } from "../../../kernels/layout.ts";
+import { precisionOf } from "../../../kernels/precision.ts";
 import { alongAxes, type Boundaries } from "../../../kernels/stencils/stencil.ts";
 import type { Update } from "../../../kernels/update.ts";
 import { MAX_WORKERS } from "../../configuration.ts";
@@ -138,7 +139,7 @@ export class CpuPool {
       throw new RunFailure("limits", "fused products need relaxed SIMD, which this engine does not have");
     }
     const problem = { stencil: { update }, grid: layout.grid, boundary };
-    const chosen = shape ?? usualShape(problem, 4 * layout.slice);
+    const chosen = shape ?? usualShape(problem, precisionOf(layout).bytes * layout.slice);
     const work = "points" in chosen ? lineWork(problem, chosen, workers) : chosen;
     const laneBytes = "ends" in work ? work.swept?.lanes.bytes ?? 0 : 0;
     const region = this.#memory.take(layout, laneBytes, layProfiles(update, layout.grid).length);

@@ -1,3 +1,4 @@
+import type { FloatArray } from "../../../kernels/precision.ts";
 import { refusalOf } from "../../../kernels/capability.ts";
 import type { PartStart } from "../../../kernels/initial_field.ts";
 import type { Layout } from "../../../kernels/layout.ts";
@@ -180,7 +181,7 @@ export class WindowedField implements Disposable {
   }
 
   /** The values that cells have now. */
-  sample(cells: readonly Point[]): Promise<Float32Array> {
+  sample(cells: readonly Point[]): Promise<FloatArray> {
     return Promise.resolve(sampleSlices(this.slices(), cells));
   }
 

@@ -1,3 +1,4 @@
+import type { FloatArray } from "../../../kernels/precision.ts";
 import { indexOf } from "../../../kernels/layout.ts";
 import { type Box, valuesIn } from "../../../models/rank_part.ts";
 import type { SliceOf } from "../comparison.ts";
@@ -52,7 +53,7 @@ const SHORT_ROW = 32;
 export function copyPiece(
   { runs }: Piece,
   sliceOf: SliceOf,
-  cells: Float32Array,
+  cells: FloatArray,
   direction: "pack" | "unpack",
 ): void {
   for (const { box: { ago, low: [x, y, z], size: [nx, ny, nz], plane }, first, count, at } of runs) {

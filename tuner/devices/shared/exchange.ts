@@ -11,6 +11,7 @@
  *
  * @module
  */
+import { type FloatArray, zeros } from "../../../kernels/precision.ts";
 import type { Problem } from "../../../kernels/stencils/stencil.ts";
 import { type Exchange, exchangesOf, type RankPlan } from "../../../models/rank_part.ts";
 import type { World } from "../world.ts";
@@ -37,12 +38,12 @@ interface Side extends Exchange {
    * From another rank, the memory that a message is received in: kept, since new memory of this size costs as much time as
    * the message.
    */
-  readonly kept: readonly Float32Array<ArrayBuffer>[] | undefined;
+  readonly kept: readonly FloatArray<ArrayBuffer>[] | undefined;
 }
 
 /** What a part of this process hands to another one, until that has taken it. */
 interface HandedOver {
-  readonly pieces: readonly Float32Array<ArrayBuffer>[];
+  readonly pieces: readonly FloatArray<ArrayBuffer>[];
   readonly taken: () => void;
 }
 
@@ -78,7 +79,7 @@ export class Exchanges {
       const sides = exchangesOf(problem, plan, field.place.part, isWhole).flat().map((one): Side => {
         const kept = isHere.has(one.rank)
           ? undefined
-          : piecesOf(one.receive).map(({ cells }) => new Float32Array(cells));
+          : piecesOf(one.receive).map(({ cells }) => zeros(problem.stencil.update, cells));
         return { ...one, kept };
       });
       return axes.map((axis) => sides.filter((one) => one.axis === axis));

@@ -1,3 +1,4 @@
+import { type FloatArray, type Precision, precisionOf } from "../../../kernels/precision.ts";
 import { type Point, samplesIn } from "../../../kernels/points.ts";
 import type { Problem } from "../../../kernels/stencils/stencil.ts";
 import { partOfRank, type RankPlan } from "../../../models/rank_part.ts";
@@ -15,7 +16,7 @@ const POINTS = 7;
  */
 export class GatheredPoints {
   #points: WatchedPoints | undefined;
-  #kept: Float32Array<ArrayBuffer>[] = [];
+  #kept: FloatArray<ArrayBuffer>[] = [];
   /** The step from which on it was kept. */
   #start = 0;
 
@@ -25,6 +26,10 @@ export class GatheredPoints {
     readonly plan: RankPlan,
     readonly parts: readonly PartField[],
   ) {}
+
+  get #Values(): Precision["Values"] {
+    return precisionOf(this.problem.stencil.update).Values;
+  }
 
   get #step(): number {
     return this.parts[0]!.step;
@@ -43,6 +48,7 @@ export class GatheredPoints {
         take: (_, values) => void this.#kept.push(values.slice()),
       },
       places,
+      this.problem.stencil.update,
     );
     for (const [i, part] of parts.entries()) await part.watch(each?.[i]);
   }
@@ -56,15 +62,15 @@ export class GatheredPoints {
   async collect(): Promise<void> {
     if (this.#points === undefined || this.world.size === 1) return;
     const { recorded, every } = this.#points, start = this.#start;
-    const own = new Float32Array(await new Blob(this.#kept.splice(0)).arrayBuffer());
+    const own = new this.#Values(await new Blob(this.#kept.splice(0)).arrayBuffer());
     const all = await this.#gather(recorded, own, samplesIn(start, this.#step - start, every));
     this.#start = this.#step;
     if (all !== undefined && all.length > 0) this.#points.take(Math.floor(start / every) + 1, all);
   }
 
   /** The values that cells have now, on every rank. */
-  async sample(cells: readonly Point[]): Promise<Float32Array> {
-    const { world } = this, values = new Float32Array(cells.length);
+  async sample(cells: readonly Point[]): Promise<FloatArray> {
+    const { world } = this, values = new this.#Values(cells.length);
     if (world.size === 1 && this.parts.length === 1) return await this.parts[0]!.sample(cells);
     for (const part of this.parts) {
       const { points, rows } = pointsIn(cells, part.place, true);
@@ -73,7 +79,7 @@ export class GatheredPoints {
     }
     if (world.size === 1 || cells.length === 0) return values;
     const own = this.#rowsOf(cells, world.rank).map((row) => values[row]!);
-    const all = await this.#gather(cells, Float32Array.from(own), 1);
+    const all = await this.#gather(cells, this.#Values.from(own), 1);
     if (all === undefined) {
       await world.finish([world.receive(0, POINTS, values)]);
       return values;
@@ -90,16 +96,16 @@ export class GatheredPoints {
   }
 
   /** Values of points, a row a sample, from those of each rank's own cells: all of them on rank 0. */
-  async #gather(points: readonly Point[], own: Float32Array<ArrayBuffer>, samples: number) {
+  async #gather(points: readonly Point[], own: FloatArray<ArrayBuffer>, samples: number) {
     const { world } = this;
     if (world.rank > 0) {
       if (own.length > 0) await world.finish([world.send(0, POINTS, own)]);
       return undefined;
     }
-    const all = new Float32Array(samples * points.length);
+    const all = new this.#Values(samples * points.length);
     for (let rank = 0; rank < world.size; rank++) {
       const rows = this.#rowsOf(points, rank);
-      const values = rank === 0 ? own : new Float32Array(samples * rows.length);
+      const values = rank === 0 ? own : new this.#Values(samples * rows.length);
       if (rank > 0 && values.length > 0) await world.finish([world.receive(rank, POINTS, values)]);
       values.forEach((value, i) => {
         all[Math.floor(i / rows.length) * points.length + rows[i % rows.length]!] = value;

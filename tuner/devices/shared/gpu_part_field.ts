@@ -1,3 +1,4 @@
+import type { FloatArray } from "../../../kernels/precision.ts";
 import type { FieldStart } from "../../../kernels/initial_field.ts";
 import { type Layout, planeIn } from "../../../kernels/layout.ts";
 import type { Point } from "../../../kernels/points.ts";
@@ -68,7 +69,7 @@ export class GpuPartField implements PartField {
     return this.onGpu.watch(points);
   }
 
-  async sample(cells: readonly Point[]): Promise<Float32Array> {
+  async sample(cells: readonly Point[]): Promise<FloatArray> {
     await this.settle();
     return await this.onGpu.sample(cells);
   }

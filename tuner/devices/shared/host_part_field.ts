@@ -1,3 +1,4 @@
+import { type FloatArray, zeros } from "../../../kernels/precision.ts";
 import type { FieldStart, PartStart } from "../../../kernels/initial_field.ts";
 import type { Point } from "../../../kernels/points.ts";
 import { type Box, firstOf, type PartPlace } from "../../../models/rank_part.ts";
@@ -65,7 +66,7 @@ export class HostPartField<Field extends HostField = HostField> implements PartF
     return this.field.watch(points);
   }
 
-  sample(points: readonly Point[]): Promise<Float32Array> {
+  sample(points: readonly Point[]): Promise<FloatArray> {
     return Promise.resolve(sampleSlices(this.field.slices(), points));
   }
 
@@ -76,7 +77,7 @@ export class HostPartField<Field extends HostField = HostField> implements PartF
     this.#running = running;
     const packed = (boxes: readonly Box[]) =>
       piecesOf(boxes).map((piece) => {
-        const cells = new Float32Array(piece.cells);
+        const cells = zeros(this.profiles.update, piece.cells);
         copyPiece(piece, this.field.slices(), cells, "pack");
         return cells;
       });

@@ -1,3 +1,4 @@
+import { type FloatArray, zeros } from "../../../kernels/precision.ts";
 import type { FieldStart } from "../../../kernels/initial_field.ts";
 import type { Point } from "../../../kernels/points.ts";
 import type { Grid } from "../../../kernels/stencils/stencil.ts";
@@ -15,7 +16,7 @@ export interface Round {
   /** Waits for the end of the steps. @returns nanoseconds that the device took */
   finish(): Promise<number>;
   /** After that the cells of each group of boxes, in pieces. */
-  pieces(): Float32Array<ArrayBuffer>[][];
+  pieces(): FloatArray<ArrayBuffer>[][];
   /** Ends the pieces. */
   release(): void;
 }
@@ -23,7 +24,7 @@ export interface Round {
 /** Boxes whose cells have come, in their pieces. */
 export interface Arrival {
   readonly boxes: readonly Box[];
-  readonly pieces: readonly Float32Array<ArrayBuffer>[];
+  readonly pieces: readonly FloatArray<ArrayBuffer>[];
 }
 
 /** What is done besides steps. */
@@ -64,7 +65,7 @@ export interface PartField extends Disposable {
   /** From now on adds to these points of the part and records them; undefined: to none. */
   watch(points: WatchedPoints | undefined): Promise<void>;
   /** The values that cells of the part have now, those of fields and materials. */
-  sample(cells: readonly Point[]): Promise<Float32Array>;
+  sample(cells: readonly Point[]): Promise<FloatArray>;
   /** Hands steps to the device, and then boxes to be packed. What follows need not wait for their end. */
   begin(steps: number, options?: RoundOptions): Promise<Round>;
   /** Sets boxes from their pieces, before whatever begins later, or {@linkcode settle} ends. */
@@ -104,7 +105,7 @@ function slicesAtOnce([, ny, nz]: Grid): number {
 }
 
 /** Reads a box of one plane into an array that is just as long: x, y, z. */
-export async function readBox(field: PartField, box: Box, target: Float32Array): Promise<void> {
+export async function readBox(field: PartField, box: Box, target: FloatArray): Promise<void> {
   const { low: [x, ...low], size: [slices, ...size] } = box, most = slicesAtOnce(box.size);
   for (let read = 0, done = 0; read < slices; read += most) {
     const count = Math.min(most, slices - read);
@@ -121,7 +122,7 @@ export async function readBox(field: PartField, box: Box, target: Float32Array):
 }
 
 /** Sets a box from its cells. */
-export async function writeBox(field: PartField, box: Box, cells: Float32Array<ArrayBuffer>): Promise<void> {
+export async function writeBox(field: PartField, box: Box, cells: FloatArray<ArrayBuffer>): Promise<void> {
   let done = 0;
   const pieces = piecesOf([box]).map((piece) => cells.subarray(done, done += piece.cells));
   await field.unpack([{ boxes: [box], pieces }]);
@@ -136,14 +137,14 @@ export async function writeBox(field: PartField, box: Box, cells: Float32Array<A
 export async function writeSlices(
   field: PartField,
   level: Pick<Box, "ago" | "plane">,
-  cellsOf: (slice: number) => Float32Array | undefined,
+  cellsOf: (slice: number) => FloatArray | undefined,
 ): Promise<void> {
   const { place: { part: { grid } } } = field, [nx, ny, nz] = grid, most = slicesAtOnce(grid);
-  let waiting: Float32Array[] = [];
+  let waiting: FloatArray[] = [];
   for (let x = 0; x <= nx; x++) {
     const cells = x < nx ? cellsOf(x) : undefined;
     if (waiting.length === most || (waiting.length > 0 && cells === undefined)) {
-      const slices = new Float32Array(waiting.length * ny * nz);
+      const slices = zeros(field.profiles.update, waiting.length * ny * nz);
       waiting.forEach((slice, i) => slices.set(slice, i * ny * nz));
       const low = [x - waiting.length, 0, 0] as const, size = [waiting.length, ny, nz] as const;
       await writeBox(field, { ...level, planes: 1, low, size }, slices);

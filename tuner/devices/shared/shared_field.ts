@@ -1,3 +1,4 @@
+import { type FloatArray, zeros } from "../../../kernels/precision.ts";
 import { profilesOf, type ProfileValues } from "../../../kernels/axis_profiles.ts";
 import type { FieldStart } from "../../../kernels/initial_field.ts";
 import type { Point } from "../../../kernels/points.ts";
@@ -145,6 +146,10 @@ export class SharedField implements Disposable {
     }
   }
 
+  #zeros(count: number): FloatArray<ArrayBuffer> {
+    return zeros(this.problem.stencil.update, count);
+  }
+
   get #isAmongRanks(): boolean {
     return this.world.size > 1;
   }
@@ -204,7 +209,7 @@ export class SharedField implements Disposable {
   }
 
   /** The values that cells have now, on every rank. */
-  async sample(cells: readonly Point[]): Promise<Float32Array> {
+  async sample(cells: readonly Point[]): Promise<FloatArray> {
     return await this.#points.sample(cells);
   }
 
@@ -241,7 +246,7 @@ export class SharedField implements Disposable {
   }
 
   /** Reads cells of the whole grid, wherever they lie, into an array that is just as long: x, y, z. */
-  async read({ x, slices, ...level }: GridSlices, target: Float32Array): Promise<void> {
+  async read({ x, slices, ...level }: GridSlices, target: FloatArray): Promise<void> {
     const [, ny, nz] = this.problem.grid;
     await this.readBox({ ...level, planes: 1, low: [x, 0, 0], size: [slices, ny, nz] }, target);
   }
@@ -251,13 +256,13 @@ export class SharedField implements Disposable {
    *
    * @param target on rank 0; nothing is written into those of others
    */
-  async readBox(box: Box, target: Float32Array): Promise<void> {
+  async readBox(box: Box, target: FloatArray): Promise<void> {
     if (!this.#isAmongRanks) return await this.readOwn(box, target);
     const { world, ranks: { extents } } = this;
     for (const [rank, extent] of extents.entries()) {
       const common = commonOf(box, extent);
       if (common === undefined || (world.rank !== 0 && world.rank !== rank)) continue;
-      const cells = new Float32Array(cellsOf(common.size));
+      const cells = this.#zeros(cellsOf(common.size));
       if (world.rank === rank) await this.readOwn({ ...box, ...common }, cells);
       if (rank !== 0 && world.rank === rank) await world.finish([world.send(0, GATHER, cells)]);
       if (rank !== 0 && world.rank === 0) await world.finish([world.receive(rank, GATHER, cells)]);
@@ -266,7 +271,7 @@ export class SharedField implements Disposable {
   }
 
   /** The same of cells that this process computes. */
-  async readOwn(box: Box, target: Float32Array): Promise<void> {
+  async readOwn(box: Box, target: FloatArray): Promise<void> {
     for (const part of this.parts) {
       const { own, before } = part.place.part, common = commonOf(box, own);
       if (common === undefined) continue;
@@ -275,14 +280,14 @@ export class SharedField implements Disposable {
       const first = (common.low[0] - box.low[0]) * box.size[1] * box.size[2];
       const cells = isWhole
         ? target.subarray(first, first + cellsOf(common.size))
-        : new Float32Array(cellsOf(common.size));
+        : this.#zeros(cellsOf(common.size));
       await readBox(part, { ...box, ...common, low }, cells);
       if (!isWhole) copyBox(cells, common, target, box);
     }
   }
 
   /** Sets a box of one plane from its cells, wherever they lie in this process, in ghost zones too. */
-  async writeBox(box: Box, cells: Float32Array<ArrayBuffer>): Promise<void> {
+  async writeBox(box: Box, cells: FloatArray<ArrayBuffer>): Promise<void> {
     const { problem: { grid }, plan: { parts: cut } } = this;
     // round the ring, where it is one
     const around = (axis: Axis): number[] => cut[axis] === 1 ? [0] : [-grid[axis], 0, grid[axis]];
@@ -294,7 +299,7 @@ export class SharedField implements Disposable {
             const moved = { ...box, low: gridOf((axis) => box.low[axis] + [x, y, z][axis]!) };
             const common = commonOf(moved, { low: first, size });
             if (common === undefined) continue;
-            const its = new Float32Array(cellsOf(common.size));
+            const its = this.#zeros(cellsOf(common.size));
             copyBox(cells, moved, its, common);
             const low = gridOf((axis) => common.low[axis] - first[axis]);
             await writeBox(part, { ...box, ...common, low }, its);
@@ -319,7 +324,7 @@ export class SharedField implements Disposable {
    */
   async write(
     { x, slices, ...level }: GridSlices,
-    source: (slice: number, rows?: Rows) => Float32Array,
+    source: (slice: number, rows?: Rows) => FloatArray,
   ): Promise<void> {
     const [nx, ...whole] = this.problem.grid;
     for (const part of this.parts) {
@@ -338,7 +343,7 @@ export class SharedField implements Disposable {
   get profiles(): { readonly values: ProfileValues } {
     const { stencil: { update }, grid } = this.problem;
     const values = profilesOf(update).map(({ axis }, profile) => {
-      const all = new Float32Array(grid[axis]);
+      const all = this.#zeros(grid[axis]);
       for (const { profiles, place } of this.parts) {
         const first = firstOf(place)[axis] + grid[axis];
         profiles.values[profile]!.forEach((value, i) => all[(first + i) % grid[axis]] = value);
@@ -349,7 +354,7 @@ export class SharedField implements Disposable {
   }
 
   /** An axis profile of the whole grid, on every rank. */
-  async readProfile(profile: number): Promise<Float32Array<ArrayBuffer>> {
+  async readProfile(profile: number): Promise<FloatArray<ArrayBuffer>> {
     const values = this.profiles.values[profile]!,
       { axis } = profilesOf(this.problem.stencil.update)[profile]!;
     if (!this.#isAmongRanks) return values;
@@ -432,7 +437,7 @@ function commonOf(one: Extent, other: Extent): Extent | undefined {
 }
 
 /** Copies the cells that two boxes have in common, row by row. */
-function copyBox(source: Float32Array, from: Extent, target: Float32Array, to: Extent): void {
+function copyBox(source: FloatArray, from: Extent, target: FloatArray, to: Extent): void {
   const { low: [x, y, z], size: [nx, ny, nz] } = commonOf(from, to)!;
   const indexIn = ({ low, size }: Extent, x: number, y: number): number =>
     ((x - low[0]) * size[1] + y - low[1]) * size[2] + z - low[2];

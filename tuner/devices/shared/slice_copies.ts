@@ -4,6 +4,7 @@
  *
  * @module
  */
+import type { FloatArray } from "../../../kernels/precision.ts";
 import type { Layout } from "../../../kernels/layout.ts";
 import type { Box } from "../../../models/rank_part.ts";
 import type { GpuField, Recorded } from "../gpu/gpu_field.ts";
@@ -48,9 +49,9 @@ export function recordSlices(
 /** Copies a piece's cells from or to the slices of its boxes. */
 export function copyStaged(
   { runs }: Piece,
-  slicesOf: (box: Box) => Float32Array,
+  slicesOf: (box: Box) => FloatArray,
   { plan: { storage: { layout } } }: GpuField,
-  cells: Float32Array,
+  cells: FloatArray,
   direction: "pack" | "unpack",
 ): void {
   const { origin, pad: [padX], slice, plane } = layout;

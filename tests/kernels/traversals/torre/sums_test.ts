@@ -3,6 +3,7 @@
  *
  * @module
  */
+import type { FloatArray } from "../../../../kernels/precision.ts";
 import { assert, assertEquals, assertLess } from "@std/assert";
 import fc from "fast-check";
 import { refusalOf } from "../../../../kernels/capability.ts";
@@ -107,7 +108,7 @@ Deno.test("the cases above cover every small value of each parameter, and life g
   assertEquals(valuesOf("zPerThread"), [1, 2, 4]);
   assertEquals(valuesOf("unroll"), [1, 2]);
   assertEquals(valuesOf("loads"), ["1 chunk ahead", "2 chunks ahead", "tier start", "when needed"]);
-  const alive = (cells: Float32Array): number => cells.reduce((sum, cell) => sum + cell) / cells.length;
+  const alive = (cells: FloatArray): number => [...cells].reduce((sum, cell) => sum + cell) / cells.length;
   for (const stencil of [life(BUSY), life(FROM_NOTHING), lifeOnCross(BUSY), lifeOnCross(FROM_NOTHING)]) {
     const grid: Grid = [7, 11, 13];
     const start = initialCells({ grid, stencil }, { kind: "binary", seed: 1 });
