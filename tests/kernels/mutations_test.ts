@@ -621,6 +621,10 @@ const SUBJECTS: readonly Subject[] = [
       parameters: { side: 4, patchA: 1, patchB: 1, patchC: 1, phases: 2, ahead: 2, nt: 4, bands: 2 },
     },
     mutations: {
+      "what enters another column of tiles": [
+        "let in0_0 = (Y * TILES_Z + Z)",
+        "let in0_0 = (Y * TILES_Z + Z + 1)",
+      ],
       "coefficients of the cell itself": ["let nextX = x + S", "let nextX = x"],
       "materials that enter a tier late": [/(m0_0_0_\d = .*)x \+ 2 \* S/g, "$1x + 1 * S"],
       "profiles of another cell where coefficients enter": ["let y0_0 = y + b0_0", "let y0_0 = y"],

@@ -29,16 +29,11 @@ function roundsOf({ entering, threads }: VolumePiece, parity: number): number[] 
   return upTo(Math.ceil(entering[parity]!.length / threads));
 }
 
-/** Names of what is loaded of the i-th tap of materials in a round, for the tiers of a set, from each buffer. */
-function loadedNames({ parts }: Materials, round: string, set: number, i: number): string[] {
-  return parts.map((_, part) => `m${round}_${set}_${i}${part === 0 ? "" : `_${part}`}`);
-}
-
-/** The lines that load them, for the tier whose tile is at x. */
-function loadLines(materials: Materials, update: Update, round: string, set: number, x: string): string[] {
-  return materialTaps(update).flatMap(({ tap }, i) => {
-    const loads = materials.loads(tap, `in${round} + ${x} * ${materials.slice}`);
-    return loadedNames(materials, round, set, i).map((name, part) => `${name} = ${loads[part]!};`);
+/** The lines that load what enters in a round, for the tiers of a set, where the tile is at x. */
+function loadLines(materials: Materials, update: Update, parity: number, n: number, set: number, x: string) {
+  return materialTaps(update).flatMap((_, i) => {
+    const { loads } = materials.enter(parity, `in${parity}_${n}`, i, x);
+    return materials.namesOf(`m${parity}_${n}_${set}_${i}`).map((name, part) => `${name} = ${loads[part]!};`);
   });
 }
 
@@ -55,7 +50,7 @@ export function declareCoefficients({ problem, piece, materials, ahead }: Moving
         cell = [plus("nextX", x), plus("cellY", y), plus("cellZ", z)] as const;
       const at = plus("corner", x * slice + y * pitch + z);
       return coefficients.map((one, k) => {
-        const material = (tap: Tap): string => materials.value(tap, at, materials.loads(tap, at));
+        const material = (tap: Tap): string => materials.cell(tap, at);
         const found = writeCoefficient(writer, { update, grid }, one, {
           prefix: `c${k}_${i}_${parity}_`,
           cell,
@@ -68,8 +63,10 @@ export function declareCoefficients({ problem, piece, materials, ahead }: Moving
   const entering = [0, 1].flatMap((parity) =>
     roundsOf(piece, parity).map((n) => {
       const name = `${parity}_${n}`, places = enteringAt(piece, parity) + n * piece.threads;
+      const rest = piece.entering[parity]!.length - n * piece.threads;
+      const lane = `${n} * THREADS + ${rest < piece.threads ? `min(thread, ${rest - 1})` : "thread"}`;
       const loads = upTo(ahead).flatMap((set) =>
-        loadLines(materials, update, name, set, `(x + ${set} * S)`).map((line) => `var ${line}`)
+        loadLines(materials, update, parity, n, set, `(x + ${set} * S)`).map((line) => `var ${line}`)
       );
       return wgsl`
         let its${name} = wordAt(${places} + thread);
@@ -78,7 +75,7 @@ export function declareCoefficients({ problem, piece, materials, ahead }: Moving
         let a${name} = word${name} & 255; let b${name} = (word${name} >> 8u) & 255; let c${name} = word${name} >> 16u;
         let x${name} = b${name} + c${name} + ${piece.slope + parity};
         let y${name} = y + b${name} - a${name}; let z${name} = z + c${name} - a${name};
-        let in${name} = ${origin} + x${name} * ${slice} + y${name} * ${pitch} + z${name};
+        let in${name} = ${materials.begin(parity, lane, [`x${name}`, `y${name}`, `z${name}`])};
         ${loads.join("\n")}
       `;
     })
@@ -110,9 +107,12 @@ export function moveCoefficients({ problem, piece, materials, ahead }: Moving, s
         prefix: `c${k}_${name}_`,
         cell: [`x + x${name}`, `y${name}`, `z${name}`],
         material(tap) {
-          const isIt = (one: typeof taps[0]) => one.coefficient === k && tapKey(one.tap) === tapKey(tap);
-          const taps = materialTaps(update), loaded = loadedNames(materials, name, set, taps.findIndex(isIt));
-          return materials.value(tap, `in${name} + x * ${materials.slice}`, loaded);
+          const i = materialTaps(update).findIndex((one) =>
+            one.coefficient === k && tapKey(one.tap) === tapKey(tap)
+          );
+          return materials.enter(parity, `in${name}`, i, "x").value(
+            materials.namesOf(`m${name}_${set}_${i}`),
+          );
         },
       });
       const store = inSlot(
@@ -139,7 +139,7 @@ export function moveCoefficients({ problem, piece, materials, ahead }: Moving, s
   const load = (): string[] =>
     [0, 1].flatMap((parity) =>
       roundsOf(piece, parity).flatMap((n) =>
-        loadLines(materials, update, `${parity}_${n}`, set, `(x + ${ahead} * S)`)
+        loadLines(materials, update, parity, n, set, `(x + ${ahead} * S)`)
       )
     );
   const passesOf = (isStill: boolean): Pass[] =>

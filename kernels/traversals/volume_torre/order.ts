@@ -9,7 +9,7 @@ import { wgsl } from "../../wgsl/template.ts";
 import { declareBuffer, shaderOf } from "../../wgsl/shader.ts";
 import type { Crossing, Order } from "../storage.ts";
 import type { Section } from "../../sections.ts";
-import { enterMaterials, type Materials } from "./materials.ts";
+import type { Materials } from "./materials.ts";
 import type { Grid } from "../../stencils/stencil.ts";
 import { enteringAt, type VolumeExtent, type VolumePiece } from "./lattice.ts";
 
@@ -145,7 +145,7 @@ export function volumeOrder(
   return {
     length: extent.length,
     parts,
-    enter: [...enter, ...enterMaterials(materials, layout, sections)],
+    enter: [...enter, ...materials.fill(sections, declareTable(piece))],
     leave,
     ...before,
   };

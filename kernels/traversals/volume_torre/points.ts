@@ -134,7 +134,7 @@ export function sampleShader(
   );
   const ofMaterials = update.materials.map((_, i) => {
     const tap = { kind: "tap", plane: i + 1, ago: 0, offset: [0, 0, 0] } as const;
-    return `case ${i + 1}: { value = ${materials.value(tap, "at", materials.loads(tap, "at"))}; }`;
+    return `case ${i + 1}: { value = ${materials.cell(tap, "at")}; }`;
   });
   const code = wgsl`
     // Records values of points, a thread a point.
@@ -143,7 +143,7 @@ export function sampleShader(
     @group(0) @binding(1) var<storage, read_write> before0: array<f32>;
     @group(0) @binding(2) var<uniform> group: Group;
     ${declareTable(piece)}
-    ${materials.declarations}
+    ${materials.cellDeclarations}
     ${declarePoints()}
     ${others.join("\n")}
     ${declareCells(piece, extent)}

@@ -44,7 +44,7 @@ import type { Dispatch, ParametersOf, Traversal } from "../traversal.ts";
 import { exceededLimit } from "../workgroup_limits.ts";
 import { extentOf, farshOf, pieceOf, slopeOf, tableOf } from "./lattice.ts";
 import { materialTaps } from "./coefficients.ts";
-import { materialsOf, partsOf } from "./materials.ts";
+import { materialsOf, MOST_VALUES, partsOf } from "./materials.ts";
 import { imagesShader, widened } from "./images.ts";
 import { volumeOrder } from "./order.ts";
 import { COMMON, type ParameterWords } from "../parameter.ts";
@@ -179,7 +179,7 @@ export const volumeTorre: Traversal = {
     const layout = stepwiseLayout(problem),
       { left, farsh, materials } = memoryOf(problem, parameters, limits);
     const most = Math.max(extent.length, materials.length);
-    if (most >= 2 ** 31) {
+    if (most > MOST_VALUES) {
       return { kind: "limits", message: `${most} values in one array are more than a shader counts` };
     }
     if (left < 1) {
@@ -263,13 +263,7 @@ export const volumeTorre: Traversal = {
         scratch: [
           ...farsh.map(({ name, length }) => ({ name, length, lives: "plan" as const })),
           { name: "table", length: table.length, lives: "plan", holds: table },
-          ...(materials.length > 0
-            ? materials.parts.map((length, part) => ({
-              name: materials.nameOf(part),
-              length,
-              lives: "field" as const,
-            }))
-            : []),
+          ...materials.parts,
           ...featureBuffers(problem, hasSeries),
         ],
         order: volumeOrder(piece, extent, { layout, sections, materials, parts, beyond }),
@@ -328,14 +322,13 @@ function memoryOf(problem: Problem, parameters: VolumeParameters, limits?: Secti
   const { along, across: [ny, nz], length } = extent, row = ny * nz * piece.cells * piece.threads;
   const most = Math.min(along, Math.floor(bytes / (piece.valueBytes * row))),
     count = Math.ceil(along / most);
-  const materials = materialsOf(
-    problem.stencil,
-    stepwiseLayout(problem),
-    Math.floor(bytes / piece.valueBytes),
-  );
-  const others = featureBuffers(problem, seriesAccess(problem).hasSeries).length +
-    (materials.length > 0 ? materials.parts.length : 0);
-  const left = (limits?.maxStorageBuffersPerShaderStage ?? USUAL_BUFFERS) - others - 2 * count;
+  const features = featureBuffers(problem, seriesAccess(problem).hasSeries).length;
+  const free = (limits?.maxStorageBuffersPerShaderStage ?? USUAL_BUFFERS) - features - 2 * count;
+  const materials = materialsOf(problem.stencil, stepwiseLayout(problem), { piece, extent }, {
+    most: Math.min(MOST_VALUES, Math.floor(bytes / piece.valueBytes)),
+    left: free - 1,
+  });
+  const left = free - materials.parts.length;
   const parts = left < 1 ? [length] : partsOf(along, most).map((tiles) => tiles * row);
   const { places } = pace(piece, extent, { ...parameters, steps: run });
   return {

@@ -140,6 +140,24 @@ testOnGpu("materials at points are what their cells hold", async (gpu) => {
   assertEquals(sampled, Float32Array.from(cells.flatMap((cell) => [at(cell, 0), at(cell, 1)])));
 });
 
+testOnGpu("what enters tiles is the same from one buffer, from two and from where cells lie", async (gpu) => {
+  const problem: Problem = { stencil: wholeNumberMedium(1), grid: [9, 13, 7], boundary: "zero", steps: 9 };
+  const { traversal, parameters } = inVolumeTorres([4, 2, 1, 1, 2, 1, 4, 1]);
+  const inBindings = async (maxStorageBufferBindingSize: number) => {
+    const limits = { ...gpu.limits, maxStorageBufferBindingSize };
+    const plan = traversal.plan(problem, parameters, limits), scratch = plan.storage.scratch!;
+    using field = await GpuField.create(gpu, problem, plan);
+    await field.initialise({ kind: "integers", seed: SEED });
+    await field.run(9);
+    const entering = scratch.filter(({ name }) => name.startsWith("entering"));
+    return { entering: entering.map(({ length }) => length), cells: await readCells(field, 0) };
+  };
+  const whole = await inBindings(gpu.limits.maxStorageBufferBindingSize), [length] = whole.entering;
+  const halves = await inBindings(2 * length! + 4), none = await inBindings(2 * length! - 4);
+  assertEquals([halves.entering, none.entering], [[length! / 2 + 1, length! / 2 - 1], []]);
+  assertEquals([halves.cells, none.cells], [whole.cells, whole.cells]);
+});
+
 Deno.test("all of a front is taken over once, from its own direction's lanes, and its places are no others'", () => {
   for (const [of, side, a, b, c, phases] of [[WAVE, 20, 2, 4, 4, 2], [FOURTH, 16, 2, 2, 4, 1]] as const) {
     const piece = pieceOf(of.update, side, a, b, c, phases), table = tableOf(piece), { threads } = piece;
