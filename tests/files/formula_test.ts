@@ -1,4 +1,4 @@
-import { assertAlmostEquals, assertStringIncludes, assertThrows } from "@std/assert";
+import { assertAlmostEquals, assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
 import { RequestError } from "../../tuner/problem/request_error.ts";
 import { readFormula } from "../../tuner/files/formula.ts";
 
@@ -25,7 +25,11 @@ Deno.test("formulas have the values that mathematics gives them", () => {
     ["tanh(x) + log(x) + power(x, 3)", tanh(x) + log(x) + x ** 3],
   ];
   for (const [text, value] of cases) {
-    assertAlmostEquals(readFormula(text, ["x", "y"])([x, y]), value, 1e-14, text);
+    const formula = readFormula(text, ["x", "y"]), found = formula([x, y]) as number;
+    assertAlmostEquals(found, value, 1e-14, text);
+    // the last of a row is as it is alone
+    const row = formula([x, Float64Array.of(0.5, 2, y)]);
+    assertEquals(typeof row === "number" ? row : row.at(-1), found);
   }
 });
 

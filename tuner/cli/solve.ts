@@ -26,7 +26,7 @@ import type { Profile } from "../profile/profile_types.ts";
 import { checkFileWritable, readProfile } from "../profile/store.ts";
 import { chooseForRank, openOnRanks } from "../solver/open_on_ranks.ts";
 import type { OpenedDevice } from "../ranks/open_rank_device.ts";
-import { checkParts, fasterAlone, type MeasuredPlan, planRanks } from "../solver/plan_ranks.ts";
+import { checkParts, fasterAlone, type MeasuredPlan, planAlone, planRanks } from "../solver/plan_ranks.ts";
 import type { FieldSolver } from "../solver/field_solver.ts";
 import { verifyRanks } from "../ranks/verify_ranks.ts";
 import type { World } from "../devices/world.ts";
@@ -234,7 +234,10 @@ async function solve(
   const { decompose: parts, exchangeEvery, verify, json, problem, profiles, from, begun, points } = options;
   const choose = (part: Problem) => chooseForRank(profiles, part, device).configuration;
   const measuring = { choose, timePart: PLANNING_PART };
-  const plan = await planRanks(world, device, problem, { parts, exchangeEvery, ...measuring });
+  const isAlone = world.size === 1, wishes = { parts, exchangeEvery, ...measuring };
+  const plan = isAlone
+    ? planAlone(problem, device, chooseForRank(profiles, problem, device).cellsPerSecond)
+    : await planRanks(world, device, problem, wishes);
   const isForced = parts !== undefined || exchangeEvery !== undefined;
   const aloneNs = isForced ? undefined : await fasterAlone(world, device, problem, { ...plan, ...measuring });
   if (aloneNs !== undefined) {
@@ -259,7 +262,8 @@ async function solve(
     await solver.run(0); // which looks whether all of it fits
   });
   using attended = new AttendedRun({ quiet: options.quiet || world.rank > 0, isRank: world.size > 1 });
-  const piece = Math.min(64, plan.plan.exchangeEvery), files: WrittenFile[] = [];
+  const short = Math.max(64, Math.floor(SHORT_RUN_NS / plan.stepNs) || 0), files: WrittenFile[] = [];
+  const piece = Math.min(short, plan.plan.exchangeEvery);
   const run = await runAll(solver, { ...options, start, piece, files, attended });
   if (await world.most(attended.signal.aborted ? 1 : 0) > 0) {
     const kept = files.length === 0
@@ -333,7 +337,8 @@ async function runAll(solver: FieldSolver, running: Running): Promise<RankRun> {
     const count = end - solver.step, isLook = until !== undefined && end === look;
     if (isLook && count > 1) await run(count - 1);
     const before = isLook ? await readFields(solver) : {};
-    if (await run(isLook ? 1 : count) < SHORT_RUN_NS) piece *= 2;
+    const ranNs = await run(isLook ? 1 : count);
+    if (ranNs < SHORT_RUN_NS) piece *= Math.min(8, Math.ceil(SHORT_RUN_NS / ranNs));
     if (isLook) {
       look += LOOK;
       isEnd = await world.most(changeOf(before, await readFields(solver))) < until;
@@ -440,7 +445,8 @@ export function renderSolve(solved: Solved): Line[] {
     ownOf(stencil, gridOf((axis) => of(...extents.map(({ size }) => size[axis]))));
   const least = own(Math.min), most = own(Math.max);
   const cut = `${least.join("x")}${`${least}` === `${most}` ? "" : ` to ${most.join("x")}`} cells`;
-  const off = formatPercent(Math.abs(predictedStepNs / stepNs - 1));
+  const off = Math.abs(predictedStepNs / stepNs - 1);
+  const predicted = ` (predicted ${formatDuration(predictedStepNs)}, ${formatPercent(off)} off)`;
   return [
     ...(left === undefined ? [] : [
       `Rank 0 computes alone, in ${formatDuration(left.aloneNs)} a step: ` +
@@ -454,8 +460,8 @@ export function renderSolve(solved: Solved): Line[] {
       ? "One part: nothing is exchanged"
       : `Parts ${ownOf(stencil, parts).join("x")} of ${cut}, exchanged every ${formatPeriod(exchangeEvery)}`,
     "",
-    `${formatRate(cellsPerSecond)} by the host's clock, ${formatDuration(stepNs)} a step ` +
-    `(predicted ${formatDuration(predictedStepNs)}, ${off} off)`,
+    `${formatRate(cellsPerSecond)} by the host's clock, ${formatDuration(stepNs)} a step` +
+    (off >= 0 ? predicted : ""),
     ...(runs.length === 1 ? [] : [
       `Exchange: ${formatPercent(exchangeFraction)} of the time; efficiency ${formatPercent(efficiency)}`,
       ...sharingLoss(cellsPerSecond, alone.cellsPerSecond, `one device alone, by ${alone.by},`),

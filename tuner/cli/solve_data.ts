@@ -12,7 +12,7 @@ import { readsPrevious } from "../../kernels/update.ts";
 import { type NumberArray, readArray, writeArray, writeBytes } from "../files/array.ts";
 import { drawField } from "../files/draw_field.ts";
 import { fittedTo } from "../files/fit.ts";
-import { readFormula } from "../files/formula.ts";
+import { readFormula, type Value } from "../files/formula.ts";
 import { pvdText } from "../files/vti.ts";
 import { formatPlural } from "../format.ts";
 import { RequestError } from "../problem/request_error.ts";
@@ -87,9 +87,7 @@ export async function readBeginnings(
     const { name, text } = one, profile = profilesOf(update).find((profile) => profile.name === name);
     const sizes: readonly number[] = profile ? [problem.grid[profile.axis]] : grid;
     if (!ARRAY_FILE.test(text)) {
-      const formula = readFormula(text, profile ? ["x"] : axes);
-      const values = (...cell: readonly number[]) => formula(sizes.map((n, axis) => (cell[axis]! + 0.5) / n));
-      return { ...one, values };
+      return { ...one, values: byRows(readFormula(text, profile ? ["x"] : axes), sizes) };
     }
     const array = await readArray(text, /\.npy$/.test(text) ? {} : { shape: sizes });
     const { values, note } = fittedTo(sizes, array, text);
@@ -97,6 +95,20 @@ export async function readBeginnings(
     if (note) notes.push(note);
     return { ...one, values };
   }));
+}
+
+/** A formula of places from 0 to 1 as a function of cells, which computes the row along the last axis that a cell is in. */
+function byRows(formula: ReturnType<typeof readFormula>, sizes: readonly number[]): CellValues {
+  const [last = 1, ...others] = sizes.toReversed(), [ny = 1, nx = 1] = others;
+  const along = Float64Array.from({ length: last }, (_, i) => (i + 0.5) / last);
+  let row: Value = 0, atX = NaN, atY = NaN;
+  const valueAt = (x: number, y: number, z: number): number => {
+    if (x !== atX || y !== atY) row = formula([(x + 0.5) / nx, (y + 0.5) / ny, along].slice(-sizes.length));
+    [atX, atY] = [x, y];
+    return typeof row === "number" ? row : row[z]!;
+  };
+  const [one, two] = [(x: number) => valueAt(0, 0, x), (x: number, y: number) => valueAt(0, x, y)];
+  return sizes.length === 3 ? valueAt : sizes.length === 2 ? two : one;
 }
 
 /** Sets fields and materials; a field of which only F(t) is given is at rest. Every rank calls it. */

@@ -36,14 +36,29 @@ const SIGN = 3;
 /** Parentheses within each other, at most. */
 const DEEPEST = 200;
 
-type Values = readonly number[];
+/** A number, or a row of them. */
+export type Value = number | Float64Array;
+
+/** What computes a value from those of variables, in their order; rows have one length, and are computed whole. */
+type Formula = (values: readonly Value[]) => Value;
+
+/** What a function of numbers makes of values. */
+function applied(call: (...numbers: number[]) => number, operands: readonly Value[]): Value {
+  const row = operands.find((one) => typeof one !== "number");
+  if (row === undefined) return call(...operands as readonly number[]);
+  const { length } = row, made = new Float64Array(length);
+  const [a, b, c] = operands.map((one) => typeof one === "number" ? new Float64Array(length).fill(one) : one);
+  // arguments in a list would take several times as long
+  for (let i = 0; i < length; i++) made[i] = b ? call(a![i]!, b[i]!, c ? c[i]! : 0) : call(a![i]!);
+  return made;
+}
 
 /**
- * What computes a formula from the values of variables, in their order.
+ * What computes a formula.
  *
  * @throws {RequestError} saying where the formula is wrong
  */
-export function readFormula(text: string, variables: readonly string[]): (values: Values) => number {
+export function readFormula(text: string, variables: readonly string[]): Formula {
   const tokens = [...text.matchAll(/\s*((?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?|[a-z]\w*|\*\*|\S)/gi)];
   let at = 0;
   const peek = (): string | undefined => tokens[at]?.[1]?.replace("**", "^");
@@ -56,7 +71,7 @@ export function readFormula(text: string, variables: readonly string[]): (values
     );
   };
   const take = (token: string): void => void (peek() === token ? at++ : refuse(token));
-  const operand = (deep: number): (values: Values) => number => {
+  const operand = (deep: number): Formula => {
     const token = peek() ?? refuse("a number, a variable or a function");
     if (/^[\d.]/.test(token) && token !== ".") {
       at++;
@@ -65,7 +80,7 @@ export function readFormula(text: string, variables: readonly string[]): (values
     if (token === "-" || token === "+") {
       at++;
       const of = expression(SIGN, deep);
-      return token === "-" ? (values) => -of(values) : of;
+      return token === "-" ? (values) => applied((value) => -value, [of(values)]) : of;
     }
     if (token === "(") {
       at++;
@@ -87,9 +102,9 @@ export function readFormula(text: string, variables: readonly string[]): (values
       return expression(0, deep);
     });
     take(")");
-    return (values) => call(...operands.map((of) => of(values)));
+    return (values) => applied(call, operands.map((of) => of(values)));
   };
-  const expression = (least: number, before: number): (values: Values) => number => {
+  const expression = (least: number, before: number): Formula => {
     if (before > DEEPEST) refuse("fewer parentheses");
     let left = operand(before + 1);
     while (true) {
@@ -97,7 +112,7 @@ export function readFormula(text: string, variables: readonly string[]): (values
       if (call === undefined || binds <= least) return left;
       at++;
       const first = left, second = expression(binds === 4 ? binds - 1 : binds, before + 1);
-      left = (values) => call(first(values), second(values));
+      left = (values) => applied(call, [first(values), second(values)]);
     }
   };
   const formula = expression(0, 0);

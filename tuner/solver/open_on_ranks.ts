@@ -11,7 +11,7 @@ import { windowOf } from "../problem/resolve_problem.ts";
 import { type Choice, chooseConfiguration } from "../profile/choose.ts";
 import type { Profile } from "../profile/profile_types.ts";
 import { FieldSolver } from "./field_solver.ts";
-import { checkParts, planRanks, type RankWishes } from "./plan_ranks.ts";
+import { checkParts, planAlone, planRanks, type RankWishes } from "./plan_ranks.ts";
 import type { Contender } from "./refinement.ts";
 import type { SolverOptions } from "./solver.ts";
 import { failingAs } from "./solver_error.ts";
@@ -71,7 +71,11 @@ export async function openOnRanks(
   const parts = options.parts && planned<number>(problem.stencil, options.parts, 1);
   const from = options.from && new Blob([options.from]), saved = from && await openState(from, problem);
   if (given !== undefined) checkParts(problem, world.size, given);
-  const plan = given ?? (await planRanks(world, device, problem, { choose, parts, exchangeEvery })).plan;
+  const isAlone = world.size === 1 && !parts && !exchangeEvery;
+  const plan = given ??
+    (isAlone
+      ? planAlone(problem, device)
+      : await planRanks(world, device, problem, { choose, parts, exchangeEvery })).plan;
   return await failingAs("create the solver", async () => {
     const sharing = { world, plan }, configuration = choose(problemHere(problem, sharing));
     const open = async (problem: Problem): Promise<Contender> => {

@@ -116,6 +116,15 @@ export async function planRanks(
   return { ...predictPlan(problem, fastestOf(timed)!.plan, costs), costs };
 }
 
+/** The plan of a rank alone, of which nothing is measured; without a rate in cells per second its times are NaN. */
+export function planAlone(problem: Problem, { gpu }: RankDevice, rate = NaN): MeasuredPlan {
+  const costsAt = (ns: number): PartCosts[] => [
+    { updates: [{ steps: problem.steps, ns }], shapes: {}, shrinks: gpu === undefined, exchange: [0, 0, 0] },
+  ];
+  const { plan } = bestPlan(problem, 1, costsAt(1))!, costs = costsAt(1e9 / rate);
+  return { ...predictPlan(problem, plan, costs), costs };
+}
+
 /**
  * Time of a step on rank 0 alone, where that is less than a plan's: by a measurement, made only if its cell updates, in
  * rounds as short as those of its part, suggest it. Undefined where all ranks together are faster, or it cannot hold the
