@@ -16,6 +16,7 @@ import { assert, assertEquals } from "@std/assert";
 import { along, equation } from "../../kernels/equation.ts";
 import { absolute, add, exponential, logarithm, multiply, sine, subtract } from "../../kernels/operations.ts";
 import type { Point, Points } from "../../kernels/points.ts";
+import { acoustic } from "../../kernels/stencils/acoustic.ts";
 import { heat } from "../../kernels/stencils/heat.ts";
 import { life } from "../../kernels/stencils/life.ts";
 import { elastic } from "../../kernels/stencils/elastic.ts";
@@ -634,6 +635,18 @@ const SUBJECTS: readonly Subject[] = [
       ],
       "coefficients that do not move": ["w0_0_1 = x0_0_1;", ""],
       "profiles of a cell before": [/profiles\[x \+ S \+ cellX/g, "profiles[x + cellX"],
+    },
+  },
+  {
+    problem: { ...PROBLEM, stencil: acoustic({ edges: 4 }), steps: 9 },
+    way: {
+      traversal: volumeTorre,
+      parameters: { side: 4, patchA: 1, patchB: 1, patchC: 2, phases: 1, ahead: 1, nt: 4, bands: 1 },
+    },
+    mutations: {
+      "one factor for cells that are unlike": ["if (!areAlike0) {", "if (false) {"],
+      "an edge that is seen a cell late": ["alike0_0_0 >= 2", "alike0_0_0 >= 1"],
+      "an edge along another axis that is not seen": [" && alike0_2_0", ""],
     },
   },
   {

@@ -1,6 +1,7 @@
 /**
  * Coefficients of a cell in a torre of tiles in three dimensions: what an update makes of materials alone, or of these and axis
- * profiles. Where there are profiles alone they are read again: they are few, and near.
+ * profiles. Where there are profiles alone they are read again: they are few, and near. What is divided by such ones is a
+ * **factor**: `factors.ts`.
  *
  * A thread computes them once, where a cell enters the tile, and keeps them as it keeps F. A coefficient in a cell's place is
  * that of the cell S further along x, of which the next tier makes a value; with the tile it moves by S along each form,
@@ -8,7 +9,7 @@
  *
  * @module
  */
-import { type Expression, fold, type Tap, tapsIn, TREE } from "../../expression.ts";
+import { type Expression, fold, type ProfileTap, type Tap, tapsIn, TREE } from "../../expression.ts";
 import { remembered } from "../../remembered.ts";
 import type { Grid } from "../../stencils/stencil.ts";
 import { onlyExpression, type Update } from "../../update.ts";
@@ -18,12 +19,19 @@ import { type UpdateWriter, updateWriter } from "../../wgsl/write_update.ts";
 /** The plane of a tap that stands for the first coefficient; others follow. */
 export const COEFFICIENT = 1;
 
-/** What an update of one field makes of its taps and coefficients, and the coefficients. */
-export const coefficientsOf: (
-  update: Update,
-) => { readonly expression: Expression; readonly coefficients: readonly Expression[] } = remembered(
+/** The plane of a tap that stands for a factor; x of its offset is the factor's number. */
+export const FACTOR = -2;
+
+interface Parts {
+  readonly expression: Expression;
+  readonly coefficients: readonly Expression[];
+  readonly factors: readonly Expression[];
+}
+
+/** What an update of one field makes of its taps, coefficients and factors, and these. */
+export const coefficientsOf: (update: Update) => Parts = remembered(
   (update) => {
-    const coefficients: Expression[] = [], known = new Map<string, Expression>();
+    const coefficients: Expression[] = [], factors: Expression[] = [], known = new Map<string, Expression>();
     const isStill = (one: Expression): boolean =>
       one.kind === "tap" ? one.plane > 0 : one.kind !== "signal" &&
         ("operands" in one ? one.operands.every(isStill) : true);
@@ -37,18 +45,26 @@ export const coefficientsOf: (
         }
         return known.get(key)!;
       }
+      if (isStill(one) && one.kind === "divide" && profilesIn(one).length > 0) {
+        return { kind: "tap", ago: 0, plane: FACTOR, offset: [factors.push(one) - 1, 0, 0] };
+      }
       return "operands" in one ? { ...one, operands: one.operands.map(split) } : one;
     };
     const { formula: _, ...operations } = TREE;
     const expression = split(fold<Expression>(onlyExpression(update)!, operations));
-    return { expression, coefficients };
+    return { expression, coefficients, factors };
   },
 );
 
+/** The axis profiles that an expression reads. */
+export function profilesIn(one: Expression): ProfileTap[] {
+  return one.kind === "profile" ? [one] : "operands" in one ? one.operands.flatMap(profilesIn) : [];
+}
+
 /** The coefficients of an update are written with its expression's constants. */
 export function writerOf(update: Update): UpdateWriter {
-  const { expression, coefficients } = coefficientsOf(update);
-  return updateWriter([expression, ...coefficients], update);
+  const { expression, coefficients, factors } = coefficientsOf(update);
+  return updateWriter([expression, ...coefficients, ...factors], update);
 }
 
 /** What all coefficients read of materials, once for each that reads it. */

@@ -10,8 +10,9 @@ import { declareBuffer, declareTwin, type Shader, shaderOf } from "../../wgsl/sh
 import { wgsl } from "../../wgsl/template.ts";
 import { profileAccess } from "../../wgsl/profiles.ts";
 import { MAX_BANDS } from "../waves.ts";
-import { COEFFICIENT, coefficientsOf, writerOf } from "./coefficients.ts";
+import { COEFFICIENT, coefficientsOf, FACTOR, writerOf } from "./coefficients.ts";
 import { declareExchange, exchanged, inSlot } from "./exchange.ts";
+import { factorAccess } from "./factors.ts";
 import {
   cellOf,
   type Farsh,
@@ -158,6 +159,7 @@ export function volumeTorreShader(writing: Writing): Shader {
       ${upTo(ahead).map((a) => `let first${a} = min(tier + ${a}, last);`).join(" ")}
       ${rounds.map((n) => declareRound(writing, n)).join("\n")}
       ${declareCoefficients(writing)}
+      ${factorAccess(problem, piece).start.join("\n")}
       var t = begin;
       loop {
         if (t >= end) { break; }
@@ -241,7 +243,8 @@ function writeTier(writing: Writing, set: number): string {
   const indices = new Map(elements.map((element, i) => [`${element}`, i]));
   const lines: string[] = [], isTwice = phases === 2, step = "row.step + tier - first";
   const signal = `signal${set}`, points = volumePoints(problem, piece);
-  lines.push(...points.start(signal, step));
+  const factors = factorAccess(problem, piece);
+  lines.push(...points.start(signal, step), ...factors.tier);
   const inRound = (n: number, line: string): string =>
     n === piece.rounds - 1 && piece.rest < threads ? `if (thread < ${piece.rest}) { ${line} }` : line;
   const known = new Set<string>();
@@ -275,17 +278,24 @@ function writeTier(writing: Writing, set: number): string {
     })
   );
   const values = (phase: number): void => {
-    for (const { name, at, cell, early, late } of cells) {
+    const isFirst = isTwice && phase === 0,
+      madeOf = (cell: typeof cells[0]) => isFirst ? cell.early : [cell.late];
+    const divided = cells.filter((cell) => tapsIn(madeOf(cell)).some(({ plane }) => plane === FACTOR));
+    for (const one of cells) {
+      const { name, at, cell } = one;
       const tap = ({ ago, plane, offset }: Tap): string =>
         plane === EARLY
           ? `a${name}_${offset[0]}`
+          : plane === FACTOR
+          ? `factor${offset[0]}_${name}`
           : plane >= COEFFICIENT
           ? `w${plane - COEFFICIENT}_${name}`
           : ago === 1
           ? `g${name}`
           : valueAt(at(formsOf(offset)));
-      const isFirst = isTwice && phase === 0, profile = profileAccess(update, grid).read(cell);
-      const found = write({ prefix: `e${name}_${phase}_`, tap, signal, profile }, isFirst ? early : [late]);
+      const profile = profileAccess(update, grid).read(cell);
+      lines.push(...factors.before(divided, divided.indexOf(one)));
+      const found = write({ prefix: `e${name}_${phase}_`, tap, signal, profile }, madeOf(one));
       lines.push(
         ...found.lines,
         ...found.values.map((value, k) => `let ${isFirst ? `a${name}_${k}` : `n${name}`} = ${value};`),

@@ -28,8 +28,8 @@ export function splitExpression(expression: Expression, isLate: (tap: Tap) => bo
   const early: Expression[] = [];
   const isReady = (one: Expression): boolean => !tapsIn([one]).some(isLate);
   const keep = (one: Expression): Expression => {
-    // coefficients and F(t − 1) of the cell are there all the time
-    if (tapsIn([one]).length === 0 || (one.kind === "tap" && (one.ago === 1 || one.plane > 0))) return one;
+    // coefficients, factors and F(t − 1) of the cell are there all the time
+    if (tapsIn([one]).length === 0 || (one.kind === "tap" && (one.ago === 1 || one.plane !== 0))) return one;
     return { kind: "tap", plane: EARLY, ago: 0, offset: [early.push(one) - 1, 0, 0] };
   };
   const split = (one: Expression): Expression => {

@@ -4,9 +4,9 @@
  * @module
  */
 import { assert, assertEquals } from "@std/assert";
-import { equation } from "../../../../kernels/equation.ts";
+import { along, equation } from "../../../../kernels/equation.ts";
 import { fold, NUMBERS, tap } from "../../../../kernels/expression.ts";
-import { add, maximum, multiply, subtract } from "../../../../kernels/operations.ts";
+import { add, divide, maximum, multiply, subtract } from "../../../../kernels/operations.ts";
 import { heat } from "../../../../kernels/stencils/heat.ts";
 import { life } from "../../../../kernels/stencils/life.ts";
 import { wave } from "../../../../kernels/stencils/wave.ts";
@@ -58,6 +58,22 @@ const LAYERED = equation({
   }),
 });
 
+/** A factor of profiles that are mostly alike in all of a thread's cells, and whose quotients are whole. */
+const DAMPED = equation({
+  name: "damped",
+  fields: { u: [-4, 3] },
+  materials: Object.fromEntries((["x", "y", "z"] as const).map((axis) => {
+    return [axis, along(axis, { values: [1, 1, 1, 1, 1, 1, 1, axis === "z" ? -1 : 2] })];
+  })),
+  step: ({ u, x, y, z }) => ({
+    u: clamped(
+      99,
+      multiply(divide(multiply(4, z!), multiply(x!, y!)), add(u.at(1), u.at(0, -1), u.at(0, 0, 1))),
+      u.before(),
+    ),
+  }),
+});
+
 testRows(rowsIn(inVolumeTorres, [
   [WAVE, [23, 13, 17], [4, 2, 2, 2, 1, 1, 8, 3], [8, 24]],
   // tiles that have moved by part of a width, F(t) in the array of odd levels
@@ -90,6 +106,8 @@ testRows(rowsIn(inVolumeTorres, [
   [wholeNumberMedium(1), [9, 13, 17], [4, 2, 2, 1, 1, 2, 8, 1], [11]],
   [wholeNumberMedium(2), [13, 9, 11], [4, 2, 2, 2, 1, 1, 4, 1], [5], { sections: 2, areRanges: true }],
   [wholeNumberMedium(1), [3, 17, 5], [14, 1, 1, 14, 2, 1, 4, 1], [5]],
+  [DAMPED, [37, 13, 17], [4, 2, 1, 1, 2, 2, 8, 2], [11]],
+  [DAMPED, [37, 13, 17], [4, 1, 1, 2, 1, 1, 8, 1], [7]],
 ]));
 testRows(rowsIn(inVolumeTorres, [
   [WAVE, [11, 7, 9], [4, 2, 1, 1, 2, 2, 8, 2], [11, 3, 8], { points: { every: 3 } }],
