@@ -43,8 +43,8 @@ export interface Precision {
   literal(value: number): string;
   /** NumPy's name of the type, little-endian. */
   readonly npy: "<f4" | "<f8";
-  /** The feature of wgpu that shaders need, beyond WebGPU. @default {none} */
-  readonly feature?: "wgpu-shader-f64";
+  /** The features of wgpu that shaders need, beyond WebGPU: whole numbers of 64 bits are what the bits of an f64 are. */
+  readonly features: readonly string[];
 }
 
 export const PRECISIONS: Readonly<Record<PrecisionName, Precision>> = {
@@ -60,6 +60,7 @@ export const PRECISIONS: Readonly<Record<PrecisionName, Precision>> = {
     type: "f32",
     literal: (value) => literal(Math.fround(value), "f"),
     npy: "<f4",
+    features: [],
   },
   f64: {
     name: "f64",
@@ -73,7 +74,7 @@ export const PRECISIONS: Readonly<Record<PrecisionName, Precision>> = {
     type: "f64",
     literal: (value) => literal(value, "lf"),
     npy: "<f8",
-    feature: "wgpu-shader-f64",
+    features: ["wgpu-shader-f64", "wgpu-shader-int64"],
   },
 };
 

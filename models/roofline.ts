@@ -111,21 +111,23 @@ export function predictRate(
   const slowdown = (1 + prices.spillSlowdown * spilled * groups * simdWidth / 256) *
     (1 + prices.fetchSlowdown * Math.max(0, (demand.loopInstructions ?? 0) - prices.fetched)) *
     (1 + prices.idleSlowdown * (demand.threadsPerWorkgroup / demand.rounds.busyThreads - 1));
+  // rows and exchanges of f64 are twice as long, and units compute half as many of its operations at once
+  const { bytesPerValue = 4 } = demand, words = bytesPerValue / 4;
   // levels that the cache holds are read from it, those of up to twice its size in part
-  const missed = Math.min(1, Math.max(0, 8 * cells / cacheBytes - 1));
+  const missed = Math.min(1, Math.max(0, 2 * bytesPerValue * cells / cacheBytes - 1));
   // what is read again may have left the cache
   const begun = Math.min(multiprocessors * resident, demand.workgroupsPerDispatch);
   const lost = again === undefined ? 0 : priced(again.bytesPerUpdate, record) *
     Math.max(0, 1 - cacheBytes / (again.workgroupBytes * Math.max(again.workgroups, begun)));
-  const bytes = missed * (demand.bytesPerUpdate + lost) + priced(strays, record);
+  const bytes = missed * (demand.bytesPerUpdate + lost) + words * priced(strays, record);
   const latencyNs = slowdown * (prices.barrierNs * barriers + prices.threadNs * instructions) +
     priced(waits, record) * missed + prices.nearWaitNs * nearWaits;
-  const movingNs = slowdown * groups *
+  const movingNs = slowdown * groups * words *
     (prices.rowNs * rows + prices.exchangeNs * exchanges + prices.hitNs * hits);
   // each part of a multiprocessor computes its own SIMD groups
   const turnNs = (workgroups: number): number =>
     latencyNs + movingNs * workgroups +
-    slowdown * parts * Math.ceil(groups * workgroups / parts) * prices.groupNs * instructions;
+    slowdown * parts * Math.ceil(groups * workgroups / parts) * prices.groupNs * words * instructions;
   const memoryNs = 1e9 * bytes / record.copyBytesPerSecond;
   const nearNs = 1e9 * nearBytes / (prices.nearRatio * record.copyBytesPerSecond);
   const stepNs = demand.rounds.dispatches.reduce((sum, { count, workgroups, rounds, fills = 0 }) => {

@@ -3,9 +3,9 @@
  *
  * @module
  */
-import type { FloatArray } from "../../kernels/precision.ts";
 import { assertEquals } from "@std/assert";
 import { indexOf, type Layout } from "../../kernels/layout.ts";
+import { type FloatArray, zeros } from "../../kernels/precision.ts";
 import type { Problem } from "../../kernels/stencils/stencil.ts";
 import { planesOf, type Update } from "../../kernels/update.ts";
 import type { GpuField } from "../../tuner/devices/gpu/gpu_field.ts";
@@ -14,11 +14,11 @@ import type { SharedField } from "../../tuner/devices/shared/shared_field.ts";
 /** The grid's own cells of a level, 0 for fields in layers; where several parts hold a slice, those of each must be alike. */
 export async function readCells(field: GpuField, ago: 0 | 1): Promise<FloatArray> {
   const { grid: [nx, ny, nz], planes, fields = planes, layered = 0 } = field.plan.storage.layout;
-  const perSlice = planes * ny * nz, cells = new Float32Array(nx * perSlice);
+  const { Values } = field.precision, perSlice = planes * ny * nz, cells = new Values(nx * perSlice);
   let end = 0;
   for (const { array, layout, x } of field.level(ago)) {
     const part = gatherCells(
-      new Float32Array(await field.device.read(array.buffer, array.offset, array.size)),
+      new Values(await field.device.read(array.buffer, array.offset, array.size)),
       layout,
     );
     const common = Math.max(0, end - x) * perSlice;
@@ -31,7 +31,7 @@ export async function readCells(field: GpuField, ago: 0 | 1): Promise<FloatArray
     end = x + layout.grid[0];
   }
   if (layered === 0) return readable(cells, field.problem);
-  const whole = new Float32Array(nx * (planes + layered) * ny * nz);
+  const whole = new Values(nx * (planes + layered) * ny * nz);
   for (let row = 0; row < nx * planes; row++) {
     const plane = row % planes,
       to = Math.floor(row / planes) * (planes + layered) + (plane < fields ? plane : plane + layered);
@@ -74,7 +74,7 @@ export function readable(
 export async function readSharedCells(field: SharedField, ago: 0 | 1): Promise<FloatArray> {
   const { grid: [nx, ny, nz], stencil: { update } } = field.problem;
   const planes = planesOf(update), perSlice = ny * nz;
-  const cells = new Float32Array(nx * planes * perSlice), dense = new Float32Array(nx * perSlice);
+  const cells = zeros(update, nx * planes * perSlice), dense = zeros(update, nx * perSlice);
   for (let plane = 0; plane < planes; plane++) {
     if (isInLayers(update, plane)) continue;
     await field.read({ ago, plane, x: 0, slices: nx }, dense);
@@ -88,7 +88,7 @@ export async function readSharedCells(field: SharedField, ago: 0 | 1): Promise<F
 /** The own cells of an array, dense. */
 export function gatherCells(array: FloatArray, layout: Layout): FloatArray<ArrayBuffer> {
   const [nx, ny, nz] = layout.grid;
-  const cells = new Float32Array(nx * layout.planes * ny * nz);
+  const cells = zeros(layout, nx * layout.planes * ny * nz);
   rowStarts(layout).forEach((from, row) => cells.set(array.subarray(from, from + nz), row * nz));
   return cells;
 }
@@ -96,7 +96,7 @@ export function gatherCells(array: FloatArray, layout: Layout): FloatArray<Array
 /** An array in a layout with these cells, and 0 around them. */
 export function scatterCells(cells: FloatArray, layout: Layout): FloatArray<ArrayBuffer> {
   const nz = layout.grid[2];
-  const array = new Float32Array(layout.length);
+  const array = zeros(layout, layout.length);
   rowStarts(layout).forEach((to, row) => array.set(cells.subarray(row * nz, (row + 1) * nz), to));
   return array;
 }
@@ -111,7 +111,7 @@ function rowStarts(its: Layout): number[] {
 }
 
 /** Largest |value|. */
-export function maxAbs(cells: FloatArray | Float64Array): number {
+export function maxAbs(cells: FloatArray): number {
   let most = 0;
   for (const value of cells) most = Math.max(most, Math.abs(value));
   return most;

@@ -130,7 +130,7 @@ Deno.test("schema says where, what was wanted and what was found", () => {
       ["zero", "zero", "cyclic"],
       "boundary: wanted one of zero, periodic",
     ],
-    [["entries", 0, "problem", "precision"], "f64", 'precision: wanted "f32", found "f64"'],
+    [["entries", 0, "problem", "precision"], "f16", 'precision: wanted f32 or f64, found "f16"'],
     [["entries", 0, "configuration", "share", "gpuSlices"], 95, "share: wanted slices that add up to 100"],
     [
       ["entries", 0, "configuration", "share", "cpuWorkers"],

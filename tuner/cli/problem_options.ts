@@ -17,6 +17,7 @@ import {
 import { plannedProblem } from "../../kernels/planned_problem.ts";
 import { TRAVERSALS } from "../../kernels/traversals/all.ts";
 import { detectDevice, type DeviceDescription } from "../devices/device.ts";
+import { type PrecisionName, PRECISIONS } from "../../kernels/precision.ts";
 import { takeWantedGpu } from "../devices/gpu_choice.ts";
 import { isModule, loadEquation } from "./load_equation.ts";
 import { RequestError } from "../problem/request_error.ts";
@@ -103,6 +104,11 @@ export const PROBLEM = {
       return refuse(wantedBoundary(stencil));
     },
   },
+  precision: {
+    value: "f32|f64",
+    help: "numbers that all values are: f64 takes twice the memory (default: f32)",
+    read: oneOf(Object.keys(PRECISIONS) as PrecisionName[]),
+  },
   sources: count(
     "sources, spread over the grid, of an equation that declares some (default 0)",
     0,
@@ -130,7 +136,7 @@ export const PROBLEM = {
 } as const satisfies Options;
 
 /** Options of {@linkcode PROBLEM} that some commands lack. */
-type Left = "traversal" | "cpuWorkers" | "gpu" | "noGpu" | "sources" | "receivers";
+type Left = "precision" | "traversal" | "cpuWorkers" | "gpu" | "noGpu" | "sources" | "receivers";
 
 /** The values of {@linkcode PROBLEM}, as far as a command takes them. */
 export type ProblemValues =
@@ -144,13 +150,24 @@ export async function resolveOptions(
   values: ProblemValues,
   machine?: DeviceDescription,
 ): Promise<ResolvedProblem> {
-  const { grid, boundary, steps, traversal: traversals, cpuWorkers, noGpu, deviceMemory } = values;
+  const { grid, boundary, steps, traversal: traversals, cpuWorkers, noGpu, deviceMemory, precision } = values;
   const { sources = 0, receivers = 0 } = values;
   if (!noGpu && machine === undefined) await takeWantedGpu(values.gpu);
   const stencil = chosenStencil(values);
-  const asked = { stencil, grid, boundary, steps, traversals, cpuWorkers, deviceMemory, gpu: !noGpu };
+  const precise = { precision: precision ?? stencil.update.precision };
+  const asked = {
+    stencil,
+    grid,
+    boundary,
+    steps,
+    traversals,
+    cpuWorkers,
+    deviceMemory,
+    gpu: !noGpu,
+    ...precise,
+  };
   const survey = sources + receivers > 0 && { survey: { sources, receivers } };
-  return resolveProblem(action, { ...asked, ...survey }, machine ?? await detectDevice());
+  return resolveProblem(action, { ...asked, ...survey }, machine ?? await detectDevice(precise));
 }
 
 /** The stencil of the equation with all that is set of it. */

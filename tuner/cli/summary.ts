@@ -1,3 +1,4 @@
+import { precisionOf } from "../../kernels/precision.ts";
 import { describeGrid, ownBoundary, type Problem } from "../../kernels/stencils/stencil.ts";
 import { medianError } from "../../models/shared_fit.ts";
 import type { SharedCostModel } from "../sharing/balance.ts";
@@ -287,7 +288,7 @@ export function nextSteps(written: string | undefined, task: string): Line[] {
 export function describeWork(problem: Problem, cells = ""): string {
   const { stencil, steps, survey } = problem;
   return `${stencil.title}, grid ${describeGrid(problem)}${cells}, ${ownBoundary(problem)} boundary, ` +
-    `f32${describeSurvey(survey)}, ${formatPlural(steps, "step")}`;
+    `${precisionOf(stencil.update).name}${describeSurvey(survey)}, ${formatPlural(steps, "step")}`;
 }
 
 /** That one device is faster alone than several together, and by how much; nothing where it is not. */

@@ -113,8 +113,8 @@ export async function tuneOn(
   }
   const measured: MeasuredProblem[] = [], records: ReturnType<typeof summaryRecord>[] = [];
   const endNs = "timeNs" in options.budget ? devices.session.now() + options.budget.timeNs : Infinity;
-  const tight = whyTight(options.budget, requested.length);
-  if (tight !== undefined) say(`facet: ${tight}`);
+  const tight = whyTight(options.budget, requested.length), [{ note } = {}] = requested;
+  for (const line of [note, tight]) if (line !== undefined) say(`facet: ${line}`);
   let exitCode = EXIT.done as number, model: DeviceModel | undefined, written: string | undefined;
   for (const [i, resolved] of requested.entries()) {
     if (i > 0 && attended.signal.aborted) break;

@@ -1,3 +1,4 @@
+import { type Precise, precisionOf } from "../../kernels/precision.ts";
 import { remembered } from "../../kernels/remembered.ts";
 import { type DeviceLimits, USUAL_BUFFERS } from "../../kernels/device_limits.ts";
 import { countCores, cpuName, describeSystem, findWebGpu } from "../platform.ts";
@@ -57,14 +58,49 @@ export async function requestAdapter(): Promise<GPUAdapter | null> {
   return await (await findWebGpu())?.requestAdapter({ powerPreference: "high-performance" }) ?? null;
 }
 
-/** A device with all of the adapter's limits that kernels need, and its clock where it has one. */
-export async function requestFullDevice(adapter: GPUAdapter): Promise<GPUDevice> {
+/**
+ * A device with all of the adapter's limits that kernels need, its clock where it has one, and what a precision needs; null
+ * where the adapter does not grant that.
+ */
+export async function requestFullDevice(adapter: GPUAdapter, of: Precise = {}): Promise<GPUDevice | null> {
+  const { features } = precisionOf(of), clock = "timestamp-query";
+  const wanted = [...adapter.features.has(clock) ? [clock] : [], ...features] as GPUFeatureName[];
   const device = await adapter.requestDevice({
     requiredLimits: { ...limitsOf(adapter.limits) },
-    requiredFeatures: adapter.features.has("timestamp-query") ? ["timestamp-query"] : [],
+    requiredFeatures: wanted,
+  }).catch((error) => {
+    if (features.length === 0) throw error;
+    return null;
   });
+  if (device === null) return null;
   adapterInfoOf(device);
-  return device;
+  if (features.length === 0 || await compilesF64(device)) return device;
+  device.destroy();
+  return null;
+}
+
+/** A value and its bits in f64. */
+const F64_SHADER = `@group(0) @binding(0) var<storage, read_write> u: array<f64>;
+@compute @workgroup_size(1) fn main() { u[0] = 0.1lf * u[0] + f64(u32(bitcast<u64>(u[1]) >> 32u)); }`;
+
+/** Whether a device compiles shaders in f64: Deno 2.9.6 grants features by names that say nothing of the driver, too. */
+async function compilesF64(device: GPUDevice): Promise<boolean> {
+  device.pushErrorScope("validation");
+  const compute = { module: device.createShaderModule({ code: F64_SHADER }) };
+  device.createComputePipeline({ layout: "auto", compute });
+  return await device.popErrorScope() === null;
+}
+
+/** Why a device cannot compute in a precision, as far as its features say; undefined where it can. */
+export function whyNoPrecision(
+  { features }: { readonly features: Iterable<string> },
+  of: Precise,
+): string | undefined {
+  const { name, features: wanted } = precisionOf(of), has = new Set(features);
+  const missing = wanted.filter((feature) => !has.has(feature));
+  return missing.length === 0
+    ? undefined
+    : `${name} needs ${wanted.join(" and ")}: without ${missing.join(" and ")}`;
 }
 
 type AdapterInfo = AdapterFacts["info"];
@@ -111,7 +147,8 @@ export function limitsOf(limits: DeviceLimits): DeviceLimits {
 }
 
 /**
- * Describes the GPU, the CPU and the system.
+ * Describes the GPU, the CPU and the system; a GPU's features are what WebGPU lists of it, and what a precision needs if the
+ * GPU grants it.
  *
  * @returns plain records, ready for a profile
  *
@@ -124,9 +161,15 @@ export function limitsOf(limits: DeviceLimits): DeviceLimits {
  * assert(cpu.cores >= 1);
  * ```
  */
-export async function detectDevice(): Promise<DeviceDescription> {
-  const adapter = await requestAdapter();
-  return { gpu: adapter && gpuDescriptionOf(adapter), cpu: cpuDescriptionOf(), ...describeSystem() };
+export async function detectDevice(of: Precise = {}): Promise<DeviceDescription> {
+  const adapter = await requestAdapter(), gpu = adapter && gpuDescriptionOf(adapter);
+  const { features } = precisionOf(of), others = { cpu: cpuDescriptionOf(), ...describeSystem() };
+  const device = adapter && features.length > 0 ? await requestFullDevice(adapter, of) : null;
+  device?.destroy();
+  return {
+    gpu: gpu && device ? { ...gpu, features: [...gpu.features, ...features].sort() } : gpu,
+    ...others,
+  };
 }
 
 /** The CPU; where the system does not tell its name, that of its architecture. */

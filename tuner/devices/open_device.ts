@@ -1,10 +1,12 @@
+import type { Precise } from "../../kernels/precision.ts";
 import { requestAdapter, requestFullDevice } from "./device.ts";
 
 /**
  * Opens the system's fastest GPU with all the limits that kernels can use, and its clock. A program that has a device
  * already needs none of this.
  *
- * @returns the device, which is the caller's to destroy; null where there is no WebGPU adapter
+ * @param of what is computed there, as `{ precision: "f64" }` @default {f32}
+ * @returns the device, which is the caller's to destroy; null where there is no WebGPU adapter, or it cannot compute that
  *
  * @example
  * ```ts
@@ -16,7 +18,7 @@ import { requestAdapter, requestFullDevice } from "./device.ts";
  * device?.destroy();
  * ```
  */
-export async function openDevice(): Promise<GPUDevice | null> {
+export async function openDevice(of: Precise = {}): Promise<GPUDevice | null> {
   const adapter = await requestAdapter();
-  return adapter === null ? null : await requestFullDevice(adapter);
+  return adapter === null ? null : await requestFullDevice(adapter, of);
 }

@@ -20,7 +20,7 @@ async function openFiles(): Promise<Map<string, number>> {
 const adapter = await requestAdapter();
 if (adapter !== null && !adapter.info.isFallbackAdapter) {
   const before = await openFiles();
-  const device = await requestFullDevice(adapter);
+  const device = (await requestFullDevice(adapter))!;
   const gained = [...await openFiles()].map(([file, count]) => ({
     file,
     more: count - (before.get(file) ?? 0),

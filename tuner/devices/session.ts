@@ -4,7 +4,7 @@ import { type Problem, shortBoundary } from "../../kernels/stencils/stencil.ts";
 import type { Configuration, Failure } from "../configuration.ts";
 import { measureCpuCopy } from "./cpu/cpu_bandwidth.ts";
 import { CpuPool } from "./cpu/wasm_workers.ts";
-import type { DeviceDescription } from "./device.ts";
+import { type DeviceDescription, whyNoPrecision } from "./device.ts";
 import { ClockGauge } from "./gpu/clock_gauge.ts";
 import { measureCopyBandwidth } from "./gpu/copy_bandwidth.ts";
 import { measureConstants } from "./gpu/device_constants.ts";
@@ -103,8 +103,11 @@ export class DeviceSession implements Disposable {
   async openGpu(): Promise<GpuDevice> {
     if (!this.#hasGpu) throw new RunFailure("limits", "there is no GPU");
     if (this.#gpu !== undefined) return this.#gpu;
+    const { device: { gpu } } = this;
+    // what was asked for when it was described
+    const precision = gpu && whyNoPrecision(gpu, { precision: "f64" }) === undefined ? "f64" : "f32";
     const why = (error: unknown): string => error instanceof Error ? `: ${error.message}` : "";
-    this.#gpu = await GpuDevice.open({ timeoutMs: this.#timeoutMs }).catch((error) => {
+    this.#gpu = await GpuDevice.open({ timeoutMs: this.#timeoutMs, precision }).catch((error) => {
       throw new RunFailure("device-lost", `the GPU could not be opened${why(error)}`);
     });
     if (this.#gpu === undefined) throw new RunFailure("device-lost", "the GPU could not be opened");

@@ -1,4 +1,4 @@
-import type { FloatArray } from "../../kernels/precision.ts";
+import type { FloatArray, Precise } from "../../kernels/precision.ts";
 import type { CpuPool } from "./cpu/wasm_workers.ts";
 import { DeviceError } from "./device_error.ts";
 import type { GpuDevice } from "./gpu/gpu_device.ts";
@@ -19,7 +19,7 @@ export interface RankDevice {
 }
 
 /** Which device. */
-export interface DeviceWishes {
+export interface DeviceWishes extends Precise {
   /** A GPU's index, name or PCI address. @default {FACET_GPU; without it the ranks of a machine take its GPUs in turn} */
   readonly gpu?: string | undefined;
   /** Computes with CPU workers. */

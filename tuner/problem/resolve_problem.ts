@@ -14,7 +14,7 @@ import {
 import { checkOptions } from "../../kernels/check_options.ts";
 import { checkStencil } from "../../kernels/check_definition.ts";
 import { plannedProblem, withEquation } from "../../kernels/planned_problem.ts";
-import { precisionOf, PRECISIONS } from "../../kernels/precision.ts";
+import { type PrecisionName, precisionOf, PRECISIONS } from "../../kernels/precision.ts";
 import type { PointCounts } from "../../kernels/points.ts";
 import { isFinite32 } from "../../kernels/check_expression.ts";
 import { remembered } from "../../kernels/remembered.ts";
@@ -26,7 +26,8 @@ import { stepwise } from "../../kernels/traversals/stepwise/stepwise.ts";
 import { stepwiseLayout } from "../../kernels/traversals/step_shader.ts";
 import { stepNeeds } from "../../kernels/traversals/window_passage.ts";
 import { freeMemory } from "../platform.ts";
-import { type DeviceDescription, withWindow } from "../devices/device.ts";
+import { type DeviceDescription, whyNoPrecision, withWindow } from "../devices/device.ts";
+import { gpuName } from "../devices/vendors.ts";
 import { describeValue, formatBytes } from "../format.ts";
 import { defaultGrid, defaultSteps, defaultWorkers } from "./default_problem.ts";
 import { canRun, describeCut } from "./left_out.ts";
@@ -51,6 +52,8 @@ export interface ProblemWish {
   readonly grid?: OwnGrid | undefined;
   /** @default {the first of the stencil's} */
   readonly boundary?: OpenProblem["boundary"] | undefined;
+  /** Of all values. @default {the stencil's} */
+  readonly precision?: PrecisionName | undefined;
   /** Sources and receivers. @default {none} */
   readonly survey?: PointCounts | undefined;
   /** Time steps of a run. @default {defaultSteps(stencil, gpu)} */
@@ -79,6 +82,8 @@ export interface ResolvedProblem {
   /** The devices that take part; a GPU that is left out is null. */
   readonly device: DeviceDescription;
   readonly cpuWorkers: number;
+  /** Why the GPU that was found does not take part, where it cannot. */
+  readonly note: string | undefined;
 }
 
 /**
@@ -95,10 +100,12 @@ export function resolveProblem(
 ): ResolvedProblem {
   checkDefinition(action, wish.stencil);
   const { stencil, traversals: names = [], gpu: takesGpu = true } = wish;
-  const whole = takesGpu ? detected : { ...detected, gpu: null };
+  const precise = { precision: wish.precision ?? stencil.update.precision };
+  const lacking = takesGpu && detected.gpu ? whyNoPrecision(detected.gpu, precise) : undefined;
+  const whole = takesGpu && lacking === undefined ? detected : { ...detected, gpu: null };
   const { boundary = boundariesOf(stencil)[0]!, grid = defaultGrid(stencil, whole.gpu) } = wish;
   const { steps = defaultSteps(stencil, whole.gpu) } = wish;
-  const asked = { stencil, grid, boundary, steps, ...(wish.survey && { survey: wish.survey }) };
+  const asked = { stencil, grid, boundary, steps, ...precise, ...(wish.survey && { survey: wish.survey }) };
   const wished = checkProblem(action, asked);
   const device = withWindow(whole, windowFor(wished, wish.deviceMemory)), { gpu } = device;
   const isWindow = gpu?.limits.windowBytes !== undefined;
@@ -112,7 +119,7 @@ export function resolveProblem(
   if (!(Number.isInteger(cpuWorkers) && cpuWorkers >= 0 && cpuWorkers <= MAX_WORKERS)) {
     refuse(`a whole number of CPU workers from 0 to ${MAX_WORKERS} is wanted`, `${cpuWorkers}`);
   }
-  const noGpu = takesGpu ? "there is no WebGPU adapter" : "the GPU is left out";
+  const noGpu = lacking ?? (takesGpu ? "there is no WebGPU adapter" : "the GPU is left out");
   if (gpu === null && cpuWorkers === 0) {
     const found = `${noGpu}, and there are 0 workers`;
     throw new RequestError(`Cannot ${action}: a GPU or CPU workers are wanted: ${found}`);
@@ -139,7 +146,14 @@ export function resolveProblem(
     isDefaultGrid: wish.grid === undefined,
     isDefaultSteps: wish.steps === undefined && !isLong,
   };
-  return { problem, ...isDefault, traversals, device, cpuWorkers };
+  return {
+    problem,
+    ...isDefault,
+    traversals,
+    device,
+    cpuWorkers,
+    note: lacking && `${gpuName(detected.gpu!)} is left out: ${lacking}`,
+  };
 }
 
 /** The boundaries that a stencil can be given, in words. */

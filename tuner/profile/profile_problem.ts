@@ -16,7 +16,8 @@ import {
   stencilOf,
 } from "../../kernels/definition.ts";
 import { remembered } from "../../kernels/remembered.ts";
-import { plannedProblem, usersProblem } from "../../kernels/planned_problem.ts";
+import { inPrecision, plannedProblem, usersProblem } from "../../kernels/planned_problem.ts";
+import { type PrecisionName, precisionOf } from "../../kernels/precision.ts";
 import { VARIANTS } from "./describe.ts";
 import type { ProfileProblem } from "./profile_types.ts";
 import { recorded } from "./shipped.ts";
@@ -25,8 +26,9 @@ import { recorded } from "./shipped.ts";
 export function describeProblem(planned: Problem): ProfileProblem {
   const problem = usersProblem(planned);
   const { stencil, stencil: { name, variant, update }, steps, survey } = problem, hash = hashOf(update);
+  const { name: precision } = precisionOf(update);
   const grid = ownOf(stencil, problem.grid);
-  const { stencil: usual, hash: usualHash } = named({ stencil: name, ...variant, grid });
+  const { stencil: usual, hash: usualHash } = named({ stencil: name, ...variant, grid, precision });
   const isVariant = usual !== undefined && JSON.stringify(usual.variant) === JSON.stringify(variant) &&
     Object.keys(variant).every((name) => VARIANTS.includes(name));
   return {
@@ -36,7 +38,7 @@ export function describeProblem(planned: Problem): ProfileProblem {
     grid,
     boundary: ownBoundary(problem),
     ...(survey && { survey }),
-    precision: "f32",
+    precision,
     steps,
   };
 }
@@ -94,12 +96,16 @@ const known = new Map<string, Named>();
 
 /** What the name and the variant of a problem say, found once. */
 function named(
-  { grid, boundary: _, steps: __, precision: ___, survey: ____, ...names }: Partial<ProfileProblem>,
+  { grid, boundary: _, steps: __, precision = "f32", survey: ___, ...names }: Partial<ProfileProblem>,
 ): Named {
   const entries = Object.entries(names).filter(([, value]) => value !== undefined);
   const isPlanar = grid?.length === 2;
-  const text = JSON.stringify([...entries.sort(([a], [b]) => a < b ? -1 : 1), ...isPlanar ? ["2D"] : []]);
-  const found = known.get(text) ?? keysOf(builtIn(names, isPlanar), text);
+  const text = JSON.stringify([
+    ...entries.sort(([a], [b]) => a < b ? -1 : 1),
+    ...isPlanar ? ["2D"] : [],
+    ...precision === "f64" ? [precision] : [],
+  ]);
+  const found = known.get(text) ?? keysOf(builtIn(names, isPlanar, precision), text);
   known.set(text, found);
   return found;
 }
@@ -110,17 +116,23 @@ function keysOf(stencil: Stencil | undefined, names: string): Named {
 }
 
 /** A built-in equation: in two dimensions where the grid has two numbers. */
-function builtIn({ stencil, ...rest }: Partial<ProfileProblem>, isPlanar: boolean): Stencil | undefined {
+function builtIn(
+  { stencil, ...rest }: Partial<ProfileProblem>,
+  isPlanar: boolean,
+  precision: PrecisionName,
+): Stencil | undefined {
   const equation = EQUATIONS.find(({ name }) => name === stencil), choice = equation?.variant;
   if (equation === undefined || (isPlanar && !equation.dimensions?.includes(2))) return undefined;
   const given = choice && (rest as Readonly<Record<string, unknown>>)[choice.name];
   const variant = given === undefined ? choice?.default : choice?.read(`${given}`);
   const isKnown = (choice === undefined || variant !== undefined) &&
     Object.entries(rest).every(([name, value]) => value === undefined || name === choice?.name);
-  return isKnown ? equation.create(variant, undefined, isPlanar ? 2 : undefined) : undefined;
+  return isKnown
+    ? inPrecision(equation.create(variant, undefined, isPlanar ? 2 : undefined), precision)
+    : undefined;
 }
 
-function familyOf({ dimensions, fields, materials, profiles = [], substeps }: Definition): string {
+function familyOf({ dimensions, fields, materials, profiles = [], substeps, precision }: Definition): string {
   const taps = ["at", "before", "next"];
   const masked = (data: ExpressionData): unknown =>
     typeof data === "number"
@@ -133,6 +145,7 @@ function familyOf({ dimensions, fields, materials, profiles = [], substeps }: De
     ...[fields, materials].map((planes) => planes.map(({ name }) => name)),
     ...profiles.map(({ name, axis }) => [name, axis]),
     substeps.map((substep) => Object.entries(substep).map(([name, data]) => [name, masked(data)])),
+    ...(precision ? [precision] : []),
   ]));
 }
 

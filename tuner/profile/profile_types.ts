@@ -1,5 +1,6 @@
 // What `schema.ts` checks, written out as types so that other programs see it in the documentation.
 import type { Definition } from "../../kernels/definition.ts";
+import type { PrecisionName } from "../../kernels/precision.ts";
 import type { PointCounts } from "../../kernels/points.ts";
 import type { OwnGrid } from "../../kernels/stencils/stencil.ts";
 import type { BalanceIteration } from "../../models/balance.ts";
@@ -47,7 +48,7 @@ export interface ProfileProblem {
   /** How many sources and receivers it has, and steps from one sample to the next. */
   readonly survey?: PointCounts | undefined;
   /** Precision of the values. */
-  readonly precision: "f32";
+  readonly precision: PrecisionName;
   /** Time steps of a run. */
   readonly steps: number;
 }

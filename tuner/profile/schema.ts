@@ -113,7 +113,7 @@ export const problemSchema: z.ZodType<ProfileProblem> = record<ProfileProblem>({
   ),
   survey: record<PointCounts>({ sources: natural, receivers: natural, every: counting.optional() })
     .optional(),
-  precision: z.enum(["f32"], '"f32"'),
+  precision: z.enum(["f32", "f64"], "f32 or f64"),
   steps: counting,
 }).refine(({ order, delta }) => order === undefined || delta === undefined, "either order or delta, not both")
   .refine(

@@ -81,7 +81,10 @@ const TIMEOUT_MS = 20_000, QUICK_TIMEOUT_MS = 10_000;
 export async function qualify(profile: Profile, options: QualifyOptions = {}): Promise<Qualification> {
   checkOptions("qualify", options, ["tolerance", "quick", "numericsOnly", "onProgress", "signal"]);
   checkProfile(profile, "the profile");
-  const device = await detectDevice();
+  const isF64 = devicesOf(profile).some(({ entries }) =>
+    entries.some(({ problem }) => problem.precision === "f64")
+  );
+  const device = await detectDevice({ precision: isF64 ? "f64" : "f32" });
   using session = new DeviceSession({
     device,
     useGpu: partFor(profile, device).entries.flatMap(configurationsOf).some(({ share }) =>

@@ -25,7 +25,7 @@ export interface OpenedDevice extends RankDevice, Disposable {
  */
 export async function openRankDevice(
   world: World,
-  { gpu: wanted, noGpu = false, cpuWorkers, deviceMemory }: DeviceWishes,
+  { gpu: wanted, noGpu = false, cpuWorkers, deviceMemory, precision }: DeviceWishes,
 ): Promise<OpenedDevice> {
   const machines = await world.shareAll(Deno.hostname());
   const isHere = (machine: string): boolean => machine === machines[world.rank];
@@ -34,7 +34,7 @@ export async function openRankDevice(
     const asked = await takeWantedGpu(wanted), { taken = asked, note } = asked ? {} : await takeInTurn(turn);
     const adapter = await requestAdapter();
     const isGood = adapter !== null && (asked !== undefined || !adapter.info.isFallbackAdapter);
-    const gpu = isGood ? await GpuDevice.open() : undefined;
+    const gpu = isGood ? await GpuDevice.open({ precision }) : undefined;
     if (gpu !== undefined) {
       const name = `${gpuName(adapter!.info)} ${taken?.pci ?? ""}`.trimEnd();
       const place = `${machines[world.rank]} ${taken?.pci ?? ""}`;

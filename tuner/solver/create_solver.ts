@@ -1,7 +1,7 @@
-import { precisionOf } from "../../kernels/precision.ts";
 import { checkOptions } from "../../kernels/check_options.ts";
 import { isRecord } from "../../kernels/check_expression.ts";
 import type { Layout } from "../../kernels/layout.ts";
+import { type Precise, precisionOf } from "../../kernels/precision.ts";
 import { remembered } from "../../kernels/remembered.ts";
 import type { OpenProblem, Problem } from "../../kernels/stencils/stencil.ts";
 import { usersLayout } from "../../kernels/planned_problem.ts";
@@ -11,7 +11,7 @@ import { bindingsOf } from "../../kernels/wgsl/shader.ts";
 import type { GpuPlan } from "../../kernels/traversals/traversal.ts";
 import { traversalNamed } from "../../kernels/traversals/all.ts";
 import { stepwise } from "../../kernels/traversals/stepwise/stepwise.ts";
-import { adapterInfoOf, limitsOf } from "../devices/device.ts";
+import { adapterInfoOf, limitsOf, whyNoPrecision } from "../devices/device.ts";
 import { openDevice } from "../devices/open_device.ts";
 import { CompileAhead } from "../devices/gpu/compile_ahead.ts";
 import { borrowedMemory } from "../devices/gpu/field_memory.ts";
@@ -125,9 +125,10 @@ export async function createSolver(
   const problem = checkProblem("create the solver", asked), options = checked(isFormer ? former : second);
   const { world } = options;
   if (world !== undefined && world.size > 1) return await openInWorld(problem, { ...options, world });
-  const { name: precision, feature } = precisionOf(problem.stencil.update);
-  const { device = await openFor(options) } = feature ? { device: null } : options;
-  const isOpened = feature === undefined && device !== options.device;
+  const { update } = problem.stencil, { device = await openFor(options, update) } = options;
+  const isOpened = device !== options.device, { name: precision, features } = precisionOf(update);
+  const lacking = whyNoPrecision(device ?? { features: [] }, update);
+  if (device && lacking) refuserOf("create the solver")(`a device for ${precision} is wanted`, lacking);
   const open = async (on: Problem, choice?: Choice): Promise<AnySolver> => {
     const how = choice ?? { configuration: options.configuration!, runnersUp: true as const };
     const refine = options.refine === true ? how.runnersUp : options.refine ?? false;
@@ -138,10 +139,9 @@ export async function createSolver(
     if (options.configuration) return await open(problem);
     const { deviceMemory } = options, known = await knownOf(device, options.profile);
     const [on, { message, ...chosen }] = choose(asked, device, known, deviceMemory);
-    const choice = {
-      ...chosen,
-      message: feature ? `${message}; the CPU alone computes ${precision}` : message,
-    };
+    const isRefused = options.device === undefined && lacking !== undefined;
+    const why = `; no GPU here grants ${features.join(" and ")}, which ${precision} needs`;
+    const choice = { ...chosen, message: isRefused ? message + why : message };
     return await open(on, choice).catch(async (error) => {
       if (device === null || !isFull(error) || deviceMemory !== undefined) throw error;
       // WebGPU does not say how much memory there is: it has at least one of these, if the host holds the grid
@@ -231,7 +231,10 @@ async function openInWorld(
 ): Promise<AnySolver> {
   const { world, decompose: parts, exchangeEvery, from, configuration } = options;
   const choose = configuration && (({ grid: [slices] }: Problem) => scaledTo(configuration, slices));
-  const device = await failingAs("create the solver", () => openDeviceOf(world, options));
+  const device = await failingAs(
+    "create the solver",
+    () => openDeviceOf(world, problem.stencil.update, options),
+  );
   try {
     const { profile: profiles } = await knownOf(device.gpu?.device ?? null, options.profile);
     const its = { world, device, profiles, parts, exchangeEvery, from, ...(choose && { choose }) };
@@ -242,10 +245,13 @@ async function openInWorld(
   }
 }
 
-/** The system's device; null where there is none, or nothing for it to do. */
-async function openFor({ configuration, refine = false }: SolverOptions): Promise<GPUDevice | null> {
+/** The system's device; null where there is none for this precision, or nothing for it to do. */
+async function openFor(
+  { configuration, refine = false }: SolverOptions,
+  of: Precise,
+): Promise<GPUDevice | null> {
   const isForCpu = configuration !== undefined && refine === false && !uses(configuration.share, "gpu");
-  return isForCpu ? null : await openDevice();
+  return isForCpu ? null : await openDevice(of);
 }
 
 /** What a solver's configuration is chosen from. */
@@ -401,6 +407,7 @@ function compilesAhead(
   let current: GpuPlan | undefined;
   return new CompileAhead(candidates, {
     gpu: adapterInfoOf(gpu.device)?.description ?? "",
+    precision: problem.stencil.update.precision,
     shadersOf(candidate) {
       if (!isWhole(candidate)) return [];
       try {

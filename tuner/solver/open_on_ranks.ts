@@ -1,4 +1,5 @@
 import { type OwnGrid, planned, type Problem } from "../../kernels/stencils/stencil.ts";
+import type { Precise } from "../../kernels/precision.ts";
 import type { RankPlan } from "../../models/rank_part.ts";
 import type { Configuration } from "../configuration.ts";
 import { CpuPool } from "../devices/cpu/wasm_workers.ts";
@@ -106,9 +107,10 @@ export async function openOnRanks(
 /** Opens what this rank computes with, as a solver's options say. */
 export async function openDeviceOf(
   world: World,
+  { precision }: Precise,
   { device: given, configuration, deviceMemory, timeoutMs, workerUrl }: SolverOptions,
 ): Promise<RankDevice & Disposable> {
-  const time = timeoutMs === undefined ? {} : { timeoutMs };
+  const time = { precision, ...(timeoutMs !== undefined && { timeoutMs }) };
   const { share } = configuration === undefined ? {} : withinCores(configuration);
   const wantsGpu = given !== null && (share === undefined || uses(share, "gpu"));
   // the ranks may all be on this machine
@@ -116,7 +118,7 @@ export async function openDeviceOf(
   const openPool = (workers = own) => CpuPool.create({ workers, ...(workerUrl && { workerUrl }) });
   if (given == null && world.openDevice && (share === undefined || !isShared(share))) {
     const workers = share !== undefined && !wantsGpu ? { cpuWorkers: share.cpuWorkers } : {};
-    return await world.openDevice({ deviceMemory, noGpu: !wantsGpu, ...workers });
+    return await world.openDevice({ deviceMemory, noGpu: !wantsGpu, precision, ...workers });
   }
   const gpu = !wantsGpu
     ? undefined

@@ -1,3 +1,4 @@
+import type { PrecisionName } from "../../kernels/precision.ts";
 import type { PointCounts } from "../../kernels/points.ts";
 import type { OwnBoundaries, OwnGrid, Stencil, Walls } from "../../kernels/stencils/stencil.ts";
 import { wave } from "../../kernels/stencils/wave.ts";
@@ -37,6 +38,8 @@ export interface TuneOptions {
   readonly evaluations?: number;
   /** Workers on the CPU; 0: the GPU alone. @default {one a core, one fewer beside a GPU} */
   readonly cpuWorkers?: number;
+  /** Precision of all values. @default {the stencil's} */
+  readonly precision?: PrecisionName | undefined;
   /** Whether the GPU takes part. @default {true} */
   readonly gpu?: boolean;
   /** Makes random choices repeatable. @default {1} */
@@ -141,7 +144,18 @@ async function resolve(
   { budgetMs = 60_000, evaluations, seed = 1, startShare, strategy: name = STRATEGIES[0]!.name, ...wish }:
     TuneOptions,
 ) {
-  const { stencil = wave(2), grid, boundary, survey, steps, traversals, cpuWorkers, gpu, ...unknown } = wish;
+  const {
+    stencil = wave(2),
+    grid,
+    boundary,
+    survey,
+    steps,
+    traversals,
+    cpuWorkers,
+    gpu,
+    precision,
+    ...unknown
+  } = wish;
   const must = (isRight: boolean, what: string, found: unknown): void => {
     if (!isRight) throw new RequestError(`Cannot tune: ${what}: found ${found}`);
   };
@@ -157,8 +171,9 @@ async function resolve(
   must(strategies.includes(name), `the strategy must be one of ${strategies.join(", ")}`, name);
   const strategy = STRATEGIES.find((known) => known.name === name)!;
   const budget = evaluations === undefined ? { timeNs: budgetMs * 1e6 } : { evaluations };
-  const wanted = { stencil, grid, boundary, survey, steps, traversals, cpuWorkers, gpu };
-  const { problem, device, ...resolved } = resolveProblem("tune", wanted, await detectDevice());
+  const precise = { precision: precision ?? stencil.update.precision };
+  const wanted = { stencil, grid, boundary, survey, steps, traversals, cpuWorkers, gpu, ...precise };
+  const { problem, device, ...resolved } = resolveProblem("tune", wanted, await detectDevice(precise));
   const request: TuneRequest = { ...problem, ...resolved, strategy, budget, seed, startShare };
   return { request, device };
 }

@@ -1,4 +1,5 @@
 import { assertEquals, assertRejects } from "@std/assert";
+import { PRECISIONS } from "../../../kernels/precision.ts";
 import { layOut } from "../../../kernels/layout.ts";
 import type { Box, PartPlace } from "../../../models/rank_part.ts";
 import {
@@ -74,6 +75,7 @@ function gpuPart(device: object) {
   const field = {
     device: { isSoftware: true, write() {}, ...device },
     plan: { storage: { layout } },
+    precision: PRECISIONS.f32,
     level: () => [{ array: {} }],
     renewPads: () => Promise.resolve(),
     exchange: () => Promise.resolve({ finish: () => Promise.resolve(0) }),

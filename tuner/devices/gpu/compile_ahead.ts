@@ -1,3 +1,4 @@
+import type { Precise } from "../../../kernels/precision.ts";
 import { countCores, mayRead, startThread, type Thread } from "../../platform.ts";
 import type { CompileCommand, ShaderSource } from "./compile_worker.ts";
 
@@ -128,13 +129,16 @@ export class CompileAhead<Kernel> implements Disposable {
    * @param kernels those that are wanted first, first
    * @param shadersOf its shaders, asked for when its turn comes; none where there is nothing to compile
    */
-  constructor(kernels: readonly Kernel[], { gpu, shadersOf, threads = usual ??= new CompileThreads() }: {
-    /** The GPU's name. */
-    readonly gpu: string;
-    readonly shadersOf: (kernel: Kernel) => readonly ShaderSource[];
-    /** @default {those of this process} */
-    readonly threads?: CompileThreads;
-  }) {
+  constructor(
+    kernels: readonly Kernel[],
+    { gpu, precision, shadersOf, threads = usual ??= new CompileThreads() }: {
+      /** The GPU's name. */
+      readonly gpu: string;
+      readonly shadersOf: (kernel: Kernel) => readonly ShaderSource[];
+      /** @default {those of this process} */
+      readonly threads?: CompileThreads;
+    } & Precise,
+  ) {
     this.#waiting = new Set(kernels);
     for (const kernel of kernels) {
       let sources: readonly ShaderSource[] = [];
@@ -144,7 +148,7 @@ export class CompileAhead<Kernel> implements Disposable {
           this.#texts.set(kernel, shaders.map(({ code }) => code));
           sources = shaders.filter(({ code }) => !this.#compiled.has(code));
           for (const { code } of sources) this.#compiled.set(code, false);
-          return sources.length > 0 ? { shaders: sources, gpu } : undefined;
+          return sources.length > 0 ? { shaders: sources, gpu, precision } : undefined;
         },
         done: () => {
           for (const { code } of sources) this.#compiled.set(code, true);

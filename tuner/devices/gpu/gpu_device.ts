@@ -1,3 +1,4 @@
+import type { Precise } from "../../../kernels/precision.ts";
 import type { DeviceLimits } from "../../../kernels/traversals/traversal.ts";
 import type { FailureReason } from "../../configuration.ts";
 import { H100, LLVMPIPE } from "../../../models/gpu_record.ts";
@@ -106,9 +107,11 @@ export class GpuDevice implements Disposable {
     if (!isBorrowed) device.addEventListener("uncapturederror", (event) => event.preventDefault());
   }
 
-  /** Opens the system's GPU with all of its limits; undefined where there is no WebGPU adapter. */
-  static async open({ timeoutMs = 20_000 }: { timeoutMs?: number } = {}): Promise<GpuDevice | undefined> {
-    const device = await openDevice();
+  /** Opens the system's GPU with all of its limits, for a precision; undefined where there is none. */
+  static async open(
+    { timeoutMs = 20_000, ...of }: { timeoutMs?: number } & Precise = {},
+  ): Promise<GpuDevice | undefined> {
+    const device = await openDevice(of);
     if (device === null) return undefined;
     const gpu = new GpuDevice(device, { timeoutMs, isBorrowed: false });
     await gpu.#calibrate();

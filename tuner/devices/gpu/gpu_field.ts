@@ -1,6 +1,6 @@
 import type { PartStart, Pattern } from "../../../kernels/initial_field.ts";
 import { blockOf, blocksOf } from "../../../kernels/layers.ts";
-import { precisionOf } from "../../../kernels/precision.ts";
+import { type FloatArray, type Precision, precisionOf } from "../../../kernels/precision.ts";
 import { cellsOf, type Grid, type Problem } from "../../../kernels/stencils/stencil.ts";
 import type { Dispatch, GpuPlan, Parameters } from "../../../kernels/traversals/traversal.ts";
 import { linearWorkgroups } from "../../../kernels/wgsl/declare.ts";
@@ -96,11 +96,11 @@ export class GpuField implements Disposable {
   }
 
   /** The values that cells have now, of a problem that has points. */
-  async sample(cells: readonly Point[]): Promise<Float32Array> {
+  async sample(cells: readonly Point[]): Promise<FloatArray> {
     const { gpu, scratch } = this.#made, { plan } = this;
-    const values = new Float32Array(cells.length);
+    const { Values } = this.precision, values = new Values(cells.length);
     const only = { added: [], recorded: cells, every: 1 };
-    const amplitudes = () => new Float32Array(), take = (_: number, found: Float32Array) => values.set(found);
+    const amplitudes = () => new Values(0), take = (_: number, found: FloatArray) => values.set(found);
     using points = await GpuPoints.create(gpu, this, { ...only, amplitudes, take }, 1);
     const dispatcher = this.#dispatcherOn(points.among(scratch, plan));
     points.prepare(0, 1);
@@ -115,6 +115,11 @@ export class GpuField implements Disposable {
 
   get device(): GpuDevice {
     return this.#made.gpu;
+  }
+
+  /** That of its values. */
+  get precision(): Precision {
+    return precisionOf(this.plan.storage.layout);
   }
 
   /** From now on adds to these points and records them, of a problem that has points. */
@@ -264,14 +269,15 @@ export class GpuField implements Disposable {
   /** Sets all fields to zero, and the time step to 0; materials stay. */
   async clear(): Promise<void> {
     this.#step = 0;
-    const arrays = this.#canonical(), { layout } = this.plan.storage, made = layout.fields ?? layout.planes;
+    const arrays = this.#canonical(), { layout } = this.plan.storage, { bytes } = this.precision;
+    const made = layout.fields ?? layout.planes;
     await this.renewPads((encoder) => {
       for (const buffer of this.#layers) encoder.clearBuffer(buffer);
       this.#sections.forEach(({ layout: { slice, plane } }, i) => {
         for (const { buffer, offset, size } of arrays[i]!) {
           // the pads of a section are not alike
-          for (let at = 0; at + 4 * slice <= size; at += 4 * slice) {
-            encoder.clearBuffer(buffer, offset + at, 4 * made * plane);
+          for (let at = 0; at + bytes * slice <= size; at += bytes * slice) {
+            encoder.clearBuffer(buffer, offset + at, bytes * made * plane);
           }
         }
       });
@@ -472,7 +478,7 @@ export class GpuField implements Disposable {
    */
   async look(): Promise<() => Promise<boolean>> {
     const { gpu, arrays, uniforms } = this.#made, levels = arrays.map((pair) => pair[this.#step % 2]!);
-    const { STORAGE, COPY_SRC } = GPUBufferUsage, precision = precisionOf(this.plan.storage.layout);
+    const { STORAGE, COPY_SRC } = GPUBufferUsage, { precision } = this;
     const shader = await compile(gpu, finiteShader(precision), "finite", [0, 3]);
     const found = await gpu.buffer(4, STORAGE | COPY_SRC, "whether values are not finite");
     const readable = await gpu.readable(4, "the same, read back");
@@ -509,7 +515,8 @@ export class GpuField implements Disposable {
   ): AsyncGenerator<SliceCells & { readonly x: number; readonly slices: number }> {
     let x = first;
     for (const { array, layout, x: start } of this.level(ago)) {
-      const bytes = 4 * layout.slice, perPiece = Math.max(1, Math.floor(PIECE_BYTES / bytes));
+      const { bytes: each, Values } = this.precision, bytes = each * layout.slice;
+      const perPiece = Math.max(1, Math.floor(PIECE_BYTES / bytes));
       const end = Math.min(first + slices, start + layout.grid[0]);
       while (x < end) {
         const count = Math.min(perPiece, end - x);
@@ -518,8 +525,8 @@ export class GpuField implements Disposable {
           array.offset + (layout.pad[0] + x - start) * bytes,
           count * bytes,
         );
-        const cells = new Float32Array(shareable(count * bytes));
-        cells.set(new Float32Array(read));
+        const cells = new Values(shareable(count * bytes));
+        cells.set(new Values(read));
         // the same layout with nothing before its first slice
         const [padX, padY, padZ] = layout.pad, origin = layout.origin - padX * layout.slice;
         yield { cells, layout: { ...layout, pad: [0, padY, padZ], origin }, slice: 0, x, slices: count };

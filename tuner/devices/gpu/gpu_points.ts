@@ -1,5 +1,6 @@
 import type { PointTable } from "../../../kernels/traversals/storage.ts";
 import { samplesIn } from "../../../kernels/points.ts";
+import { type Precision, precisionOf } from "../../../kernels/precision.ts";
 import type { Problem } from "../../../kernels/stencils/stencil.ts";
 import type { GpuPlan } from "../../../kernels/traversals/traversal.ts";
 import { signalAt, type Update } from "../../../kernels/update.ts";
@@ -41,12 +42,16 @@ export class GpuPoints implements Disposable {
   readonly #watched: WatchedPoints;
   /** Whose signal ends each row of what is added. */
   readonly #update: Update | undefined;
+  readonly #precision: Precision;
   #readable: GPUBuffer[] = [];
 
   private constructor(
     gpu: GpuDevice,
     watched: WatchedPoints,
-    made: Pick<GpuPoints, "table" | "mostSteps" | "buffers"> & { readonly update: Update | undefined },
+    made: Pick<GpuPoints, "table" | "mostSteps" | "buffers"> & {
+      readonly update: Update | undefined;
+      readonly precision: Precision;
+    },
   ) {
     this.#gpu = gpu;
     this.#watched = watched;
@@ -54,6 +59,7 @@ export class GpuPoints implements Disposable {
     this.mostSteps = made.mostSteps;
     this.buffers = made.buffers;
     this.#update = made.update;
+    this.#precision = made.precision;
   }
 
   /** A plan's scratch buffers with these. */
@@ -74,25 +80,36 @@ export class GpuPoints implements Disposable {
     most: number,
   ): Promise<GpuPoints> {
     const { added, recorded, every } = watched, table = plan.points!.tabulate(watched);
+    const { bytes } = precisionOf(plan.storage.layout);
     const update = plan.points!.hasSignal ? problem.stencil.update : undefined;
     const row = added.length + (update === undefined ? 0 : 1);
-    const bytesPerStep = 4 * Math.max(1, row, recorded.length / every);
-    const bytes = Math.min(MOST_BYTES, Math.max(FEW_BYTES, 4 * plan.storage.layout.length));
-    const mostSteps = Math.max(1, Math.min(most, Math.floor(bytes / bytesPerStep)));
+    const bytesPerStep = bytes * Math.max(1, row, recorded.length / every);
+    const room = Math.min(MOST_BYTES, Math.max(FEW_BYTES, bytes * plan.storage.layout.length));
+    const mostSteps = Math.max(1, Math.min(most, Math.floor(room / bytesPerStep)));
     const samples = Math.ceil(mostSteps / every);
-    const lengths = [4 * HEAD_VECTORS + table.words.length, mostSteps * row, samples * recorded.length];
+    const sizes = [
+      16 * HEAD_VECTORS + 4 * table.words.length,
+      bytes * mostSteps * row,
+      bytes * samples * recorded.length,
+    ];
     const usage = GPUBufferUsage.STORAGE | GPUBufferUsage.COPY_SRC | GPUBufferUsage.COPY_DST;
     const buffers: GPUBuffer[] = [];
     try {
       for (const [i, { name }] of POINT_BUFFERS.entries()) {
-        buffers.push(await gpu.buffer(4 * Math.max(1, lengths[i]!), usage, `${plan.label}: ${name}`));
+        buffers.push(await gpu.buffer(Math.max(bytes, sizes[i]!), usage, `${plan.label}: ${name}`));
       }
     } catch (error) {
       for (const buffer of buffers) buffer.destroy();
       throw error;
     }
     gpu.write(buffers[0]!, 16 * HEAD_VECTORS, table.words);
-    return new GpuPoints(gpu, watched, { table, mostSteps, buffers, update });
+    return new GpuPoints(gpu, watched, {
+      table,
+      mostSteps,
+      buffers,
+      update,
+      precision: precisionOf(plan.storage.layout),
+    });
   }
 
   /** Sets what is added in the steps from `start` on, before whatever is submitted later. */
@@ -102,7 +119,7 @@ export class GpuPoints implements Disposable {
     const row = width + (update === undefined ? 0 : 1);
     this.#gpu.write(table!, 0, Int32Array.of(row, recorded.length, every, start % every));
     if (update === undefined) return this.#gpu.write(added!, 0, values);
-    const rows = new Float32Array(steps * row);
+    const rows = new this.#precision.Values(steps * row);
     for (let step = 0; step < steps; step++) {
       rows.set(values.subarray(step * width, (step + 1) * width), step * row);
       rows[(step + 1) * row - 1] = signalAt(update, start + step);
@@ -113,14 +130,14 @@ export class GpuPoints implements Disposable {
   /** What is recorded in these steps. */
   async leave(start: number, steps: number): Promise<Leaving> {
     const { every, recorded } = this.#watched;
-    const bytes = 4 * samplesIn(start, steps, every) * recorded.length;
+    const bytes = this.#precision.bytes * samplesIn(start, steps, every) * recorded.length;
     if (bytes === 0) return { copy: () => {}, buffer: undefined, take: () => {} };
     const buffer = await this.#readableOf(bytes);
     return {
       copy: (encoder) => encoder.copyBufferToBuffer(this.buffers[2]!, 0, buffer, 0, bytes),
       buffer,
       take: () => {
-        const values = new Float32Array(this.#gpu.mapped(buffer, 0, bytes));
+        const values = new this.#precision.Values(this.#gpu.mapped(buffer, 0, bytes));
         this.#watched.take(Math.floor(start / every) + 1, values);
         this.#gpu.unmap(buffer);
         this.#readable.push(buffer);

@@ -1,7 +1,7 @@
-import type { FloatArray } from "../../../kernels/precision.ts";
 import { refusalOf } from "../../../kernels/capability.ts";
 import type { PartStart } from "../../../kernels/initial_field.ts";
 import type { Layout } from "../../../kernels/layout.ts";
+import { type FloatArray, type Precision, precisionOf } from "../../../kernels/precision.ts";
 import { type Section, WINDOW_SECTIONS } from "../../../kernels/sections.ts";
 import type { Problem } from "../../../kernels/stencils/stencil.ts";
 import { traversalNamed } from "../../../kernels/traversals/all.ts";
@@ -68,7 +68,8 @@ export class WindowedField implements Disposable {
   #dispatcher: Dispatcher;
   #points: GpuPoints | undefined;
   /** Even and odd levels: every slice, those of the pads of x too, without the pads of y, which stay zero. */
-  readonly #levels: readonly [readonly Float32Array<ArrayBuffer>[], readonly Float32Array<ArrayBuffer>[]];
+  readonly #levels: readonly [readonly FloatArray<ArrayBuffer>[], readonly FloatArray<ArrayBuffer>[]];
+  readonly #precision: Precision;
   /** The first cell of a slice that is moved. */
   readonly #first: number;
   #step = 0;
@@ -81,12 +82,13 @@ export class WindowedField implements Disposable {
   ) {
     const { layout, layout: { slice, pitch, grid: [nx], pad: [padX, padY, padZ] } } = plan.storage;
     this.#gpu = gpu;
+    this.#precision = precisionOf(layout);
     this.compileNs = compileNs;
     this.#resources = resources;
     this.#first = padY * pitch;
     const cells = slice - 2 * this.#first, origin = layout.origin - padX * slice - this.#first;
     this.#sliceLayout = { ...layout, pad: [0, 0, padZ], slice: cells, origin };
-    const level = () => Array.from({ length: nx + 2 * padX }, () => new Float32Array(cells));
+    const level = () => Array.from({ length: nx + 2 * padX }, () => new this.#precision.Values(cells));
     this.#levels = [level(), level()];
     const { scratch } = resources;
     this.#dispatcher = this.#dispatcherOn(scratch);
@@ -121,7 +123,7 @@ export class WindowedField implements Disposable {
     const plan = traversal.plan(problem, parameters, limits), sections = plan.storage.sections!;
     const { pipelines, compileNs } = await compilePlan(gpu, plan);
     await onCompiled?.(plan);
-    const bytes = 4 * Math.max(...sections.map(({ layout }) => layout.length));
+    const bytes = Math.max(...sections.map(({ layout }) => precisionOf(layout).bytes * layout.length));
     const sizes = Array<number>(Math.min(WINDOW_SECTIONS, sections.length)).fill(bytes);
     const slots = await ownMemory(gpu).take(sizes, plan.label),
       staged: GPUBuffer[] = [],
@@ -263,11 +265,12 @@ export class WindowedField implements Disposable {
   /** Hands over the slices that the section after this one does not have. */
   #load(section: number): void {
     const { layout: { slice, pad: [padX] } } = this.plan.storage,
-      { slices: [from, to] } = this.#sections[section]!;
+      { slices: [from, to] } = this.#sections[section]!,
+      { bytes } = this.#precision;
     const end = this.#sections[section + 1]?.slices[0] ?? to;
     this.#slotOf(section).forEach((array, level) => {
       for (let x = from; x < end; x++) {
-        this.#gpu.write(array, 4 * (slice * (x - from) + this.#first), this.#levels[level]![x + padX]!);
+        this.#gpu.write(array, bytes * (slice * (x - from) + this.#first), this.#levels[level]![x + padX]!);
       }
     });
   }
@@ -277,7 +280,7 @@ export class WindowedField implements Disposable {
     const next = this.#sections[section + 1];
     if (next === undefined) return;
     const { slices: [from, to] } = this.#sections[section]!, [first] = next.slices;
-    const bytes = 4 * this.plan.storage.layout.slice, source = this.#slotOf(section + 1);
+    const bytes = this.#precision.bytes * this.plan.storage.layout.slice, source = this.#slotOf(section + 1);
     this.#slotOf(section).forEach((array, level) =>
       encoder.copyBufferToBuffer(source[level]!, 0, array, bytes * (first - from), bytes * (to - first))
     );
@@ -285,7 +288,7 @@ export class WindowedField implements Disposable {
 
   /** Submits work on a section, after which some of its slices come back. */
   #submit(record: readonly Recorder[], passes: number, { section, from, to }: Moved): Promise<Submission> {
-    const staged = this.#stagedOf(section), bytes = 4 * this.plan.storage.layout.slice;
+    const staged = this.#stagedOf(section), bytes = this.#precision.bytes * this.plan.storage.layout.slice;
     const first = from - this.#sections[section]!.slices[0], size = bytes * (to - from);
     const comeBack: Recorder = (encoder) =>
       this.#slotOf(section).forEach((array, level) =>
@@ -298,12 +301,13 @@ export class WindowedField implements Disposable {
 
   /** Takes slices that came back from their mapped buffer: one at a time, as large ranges are slow to read. */
   #unload({ section, from, to }: Moved): void {
+    const { bytes, Values } = this.#precision;
     const staged = this.#stagedOf(section), { slice, pad: [padX] } = this.plan.storage.layout;
     this.#levels.forEach((level, i) => {
       for (let x = from; x < to; x++) {
         const place = slice * ((to - from) * i + x - from) + this.#first;
-        const range = this.#gpu.mapped(staged, 4 * place, 4 * this.#sliceLayout.slice);
-        level[x + padX]!.set(new Float32Array(range));
+        const range = this.#gpu.mapped(staged, bytes * place, bytes * this.#sliceLayout.slice);
+        level[x + padX]!.set(new Values(range));
       }
     });
     this.#gpu.unmap(staged);

@@ -1,7 +1,7 @@
-import type { FloatArray } from "../../../kernels/precision.ts";
 import type { FieldStart } from "../../../kernels/initial_field.ts";
 import { type Layout, planeIn } from "../../../kernels/layout.ts";
 import type { Point } from "../../../kernels/points.ts";
+import type { FloatArray } from "../../../kernels/precision.ts";
 import { linearWorkgroups } from "../../../kernels/wgsl/declare.ts";
 import { packShader } from "../../../kernels/wgsl/pack_box.ts";
 import { type Box, firstOf, type PartPlace } from "../../../models/rank_part.ts";
@@ -82,9 +82,11 @@ export class GpuPartField implements PartField {
       const finish = async (): Promise<number> => await submission?.finish() ?? 0;
       return { finish, pieces: () => packed.map(() => []), release() {} };
     }
-    const boxes = groups.flat(), areSlices = copiesSlices(field, boxes);
+    const boxes = groups.flat(),
+      { bytes, Values } = this.onGpu.precision,
+      areSlices = copiesSlices(field, boxes);
     const sizes = areSlices ? boxes.map((box) => staged(field, box)) : pieces.map(({ cells }) => cells);
-    const readable = await Promise.all(sizes.map((cells) => this.#take(4 * cells)));
+    const readable = await Promise.all(sizes.map((cells) => this.#take(bytes * cells)));
     const pack = areSlices
       ? recordSlices(field, boxes, readable, "pack", steps)
       : await this.#packInto(readable, pieces, steps);
@@ -94,11 +96,11 @@ export class GpuPartField implements PartField {
     return {
       finish: () => submission.finish(),
       pieces() {
-        const mapped = readable.map((buffer, i) => new Float32Array(device.mapped(buffer, 0, 4 * sizes[i]!)));
+        const mapped = readable.map((buffer, i) => new Values(device.mapped(buffer, 0, bytes * sizes[i]!)));
         return packed.map((group) =>
           group.map((piece) => {
             if (!areSlices) return mapped.shift()!;
-            const cells = new Float32Array(piece.cells);
+            const cells = new Values(piece.cells);
             copyStaged(piece, (box) => mapped[boxes.indexOf(box)]!, field, cells, "pack");
             return cells;
           })
@@ -116,8 +118,8 @@ export class GpuPartField implements PartField {
     const boxes = arrived.flatMap((one) => one.boxes), pieces = arrived.flatMap((one) => one.pieces);
     const arriving = arrived.flatMap((one) => piecesOf(one.boxes));
     if (arriving.length === 0) return;
-    const { onGpu: field } = this, areSlices = copiesSlices(field, boxes);
-    const values = areSlices ? boxes.map((box) => new Float32Array(staged(field, box))) : pieces;
+    const { onGpu: field } = this, { Values } = this.onGpu.precision, areSlices = copiesSlices(field, boxes);
+    const values = areSlices ? boxes.map((box) => new Values(staged(field, box))) : pieces;
     if (areSlices) {
       arriving.forEach((piece, i) =>
         copyStaged(piece, (box) => values[boxes.indexOf(box)]!, field, pieces[i]!, "unpack")
@@ -171,19 +173,19 @@ export class GpuPartField implements PartField {
     return (encoder) => {
       record(encoder);
       leaving.forEach((piece, i) =>
-        encoder.copyBufferToBuffer(piece, 0, readable[i]!, 0, 4 * pieces[i]!.cells)
+        encoder.copyBufferToBuffer(piece, 0, readable[i]!, 0, this.onGpu.precision.bytes * pieces[i]!.cells)
       );
     };
   }
 
   /** Memory that is kept, and larger when more is needed. */
   async #staging(name: string, cells: number): Promise<GPUBuffer> {
-    const kept = this.#scratch.get(name);
-    if (kept !== undefined && kept.size >= 4 * cells) return kept;
+    const kept = this.#scratch.get(name), bytes = this.onGpu.precision.bytes * cells;
+    if (kept !== undefined && kept.size >= bytes) return kept;
     kept?.destroy();
     this.#scratch.delete(name);
     const { STORAGE, COPY_SRC, COPY_DST } = GPUBufferUsage;
-    const made = await this.onGpu.device.buffer(4 * cells, STORAGE | COPY_SRC | COPY_DST, name);
+    const made = await this.onGpu.device.buffer(bytes, STORAGE | COPY_SRC | COPY_DST, name);
     this.#scratch.set(name, made);
     return made;
   }

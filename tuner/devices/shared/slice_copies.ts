@@ -4,8 +4,8 @@
  *
  * @module
  */
-import type { FloatArray } from "../../../kernels/precision.ts";
 import type { Layout } from "../../../kernels/layout.ts";
+import { type FloatArray, precisionOf } from "../../../kernels/precision.ts";
 import type { Box } from "../../../models/rank_part.ts";
 import type { GpuField, Recorded } from "../gpu/gpu_field.ts";
 import { copyPiece, type Piece } from "./boxes.ts";
@@ -33,13 +33,14 @@ export function recordSlices(
   direction: "pack" | "unpack",
   steps = 0,
 ): Recorded {
-  const { layout: { pad: [padX], slice, plane: perPlane } } = field.plan.storage;
+  const { layout, layout: { pad: [padX], slice, plane: perPlane } } = field.plan.storage;
+  const { bytes: each } = precisionOf(layout);
   const arrays = boxes.map(({ ago }) => field.level((ago + steps) % 2 as 0 | 1)[0]!.array.buffer);
   return (encoder) =>
     boxes.forEach(({ plane, planes, low: [x], size: [slices] }, i) => {
-      const array = arrays[i]!, buffer = buffers[i]!, bytes = 4 * planes * perPlane;
+      const array = arrays[i]!, buffer = buffers[i]!, bytes = each * planes * perPlane;
       for (let done = 0; done < slices; done++) {
-        const at = 4 * ((padX + x + done) * slice + plane * perPlane);
+        const at = each * ((padX + x + done) * slice + plane * perPlane);
         if (direction === "pack") encoder.copyBufferToBuffer(array, at, buffer, done * bytes, bytes);
         else encoder.copyBufferToBuffer(buffer, done * bytes, array, at, bytes);
       }

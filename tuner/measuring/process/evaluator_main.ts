@@ -61,7 +61,7 @@ export async function serveEvaluations(): Promise<void> {
   try {
     const { problem: { definition, ...rest }, samplingNs, deviceMemory, ...options } = await receive("open");
     const problem = { stencil: stencilOf(definition), ...rest };
-    const device = withWindow(await detectDevice(), deviceMemory);
+    const device = withWindow(await detectDevice(problem.stencil.update), deviceMemory);
     const session = new DeviceSession({ device, ...options });
     if (options.useGpu ?? true) await session.openGpu();
     await takeTurn();
