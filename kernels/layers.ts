@@ -19,13 +19,13 @@ export interface LayerBlock extends Layer {
 }
 
 /**
- * How many of a problem's fields plans store in layers: none of a part of a grid, whose ends may be others; none of steps
- * that may pass through a window, whose sections hold no layers, or that have cells computed again after sources.
+ * How many of a problem's fields plans store in layers: none of a part of a grid, whose ends may be others, or of steps that
+ * may pass through a window, whose sections hold no layers.
  */
-export function layered({ stencil: { update }, isPart = false }: LayeredProblem): number {
-  const { layers = [], substeps, sources = [] } = update, fields = substeps.at(-1)!.map(({ field }) => field);
-  const areLate = sources.flatMap(({ into }) => into).every(({ field }) => fields.includes(field));
-  return isPart || !areLate || substeps.length === 1 ? 0 : layers.length;
+export function layered(
+  { stencil: { update: { layers = [], substeps } }, isPart = false }: LayeredProblem,
+): number {
+  return isPart || substeps.length === 1 ? 0 : layers.length;
 }
 
 /** The names of fields that are stored in all cells, and so read and written from outside. */

@@ -7,7 +7,8 @@
 import { along, type AlongAxis } from "../equation.ts";
 import type { Expression } from "../expression.ts";
 import { add, divide, maximum, multiply, subtract } from "../operations.ts";
-import { ownAxes, type OwnGrid, requireValue } from "./stencil.ts";
+import type { Layer } from "../update.ts";
+import { axesOf, ownAxes, type OwnGrid, requireValue, type Stencil } from "./stencil.ts";
 
 /** Cells of the edges at each end of every axis, or of x, y and z, in two dimensions of x and y. */
 export type EdgeWidths = number | OwnGrid;
@@ -60,6 +61,47 @@ function depthSquared({ width, peak, shift, isOneSided }: {
     const depth = divide(maximum(0, low, high), width);
     return multiply(peak, depth, depth);
   };
+}
+
+/** How a PML absorbs. */
+export interface Pml {
+  /** The rate at its outer end, in v/h of the fastest wave. */
+  readonly rate: number;
+  /** What its memory keeps of itself in a step, lest static fields stay in it or waves of guides grow. */
+  readonly kept: number;
+}
+
+/**
+ * A PML's profiles, q of a memory ψ that becomes kept · ψ − q (ψ + D), where the rate grows with (depth/width)⁴.
+ *
+ * @param courant cells that the fastest wave goes in a step
+ */
+export function pmlOf({ rate }: Pml, courant: number): Pick<Damping, "peakOf" | "as"> {
+  const as = (square: Expression): Expression => {
+    const half = multiply(rate / 2 * courant, square, square);
+    return divide(multiply(2, half), add(1, half));
+  };
+  return { peakOf: () => 1, as };
+}
+
+/** What a PML's memory becomes, which a difference along its axis counts with; `part`: its profile there. */
+export function remembered(
+  { kept }: Pml,
+  memory: Expression,
+  part: Expression,
+  difference: Expression,
+): Expression {
+  return subtract(multiply(kept, memory), multiply(part, add(memory, difference)));
+}
+
+/** A stencil whose last fields, one for each of these axes of its own, are the memory of edges. */
+export function inLayers(stencil: Stencil, axes: readonly number[], edges: EdgeWidths): Stencil {
+  const own = axesOf(stencil);
+  const layers = axes.map((i): Layer => ({
+    axis: own[i]!,
+    cells: typeof edges === "number" ? edges : edges[i]!,
+  }));
+  return layers.length === 0 ? stencil : { ...stencil, update: { ...stencil.update, layers } };
 }
 
 /** The sum of one or more. */

@@ -26,6 +26,12 @@
  * **Absorbing edges.** All fields are damped at one rate d, so that a wave that goes straight in meets no change of
  * impedance: with e = exp(−dΔt/2), F(t+1) = e (e F(t) + push).
  *
+ * **PML.** Instead each difference along an axis with edges counts as D + ψ, where ψ becomes 0.97 ψ − q (ψ + D): a convolution
+ * with falling exponentials (Komatitsch, Martin, Geophysics 2007, 72(5)), q of the rate 2 V_p/h (depth/width)⁴ at most. Of 12
+ * cells −69 dB come back of waves of which 13 cells are an S wave. What goes on in the edges as it is at their inner face is
+ * stable: 16 of 16 random rocks of 1500 to 4500 m/s in 20,000 steps. Waves along a free surface can run against their phase,
+ * and a PML lets these grow: in 2 of 16 such rocks, of 4 where ψ keeps 0.98 of itself, and of 1 of 0.96, which reflects −60 dB.
+ *
  * **Free surface.** Beyond the grid all values and materials are 0, so that on the upper face of cell 0, where vz, σxz and
  * σyz lie, ρ is half and the shear stresses are 0 (Mittet, Geophysics 2002, 67(5)). Differences along z that would reach
  * across it are of order 2, and ∂σzz/∂z on it is that of the parabola through 0 there and two cells (adjusted
@@ -51,13 +57,15 @@ import {
 import type { ValueRange } from "../update.ts";
 import { type AcousticOptions, LEFT, mediumOf, WAVELENGTHS } from "./acoustic.ts";
 import { type Scheme, stepOf, warningOf } from "./dispersion.ts";
-import { edgesOf } from "./edges.ts";
+import { edgesOf, inLayers, type Pml, pmlOf, remembered } from "./edges.ts";
 import { alongAxis, type Equation, ownAxes, requireStable, requireValue, type Stencil } from "./stencil.ts";
 
 /** What {@linkcode elastic} makes a stencil of: the velocity is that of P waves. */
 export type ElasticOptions = Omit<AcousticOptions, "order" | "density" | "packed"> & {
   /** The lowest and the highest density in kg/m³: beyond a factor of 10 the largest stable time step is smaller. @default {[850, 7900]} */
   readonly density?: ValueRange | undefined;
+  /** How edges absorb: by damping, or as a convolutional PML, with memory of differences in them. @default {"damping"} */
+  readonly absorber?: "damping" | "pml" | undefined;
 };
 
 /** The fields, in the order of their planes; two dimensions have those without y. */
@@ -68,6 +76,8 @@ const COURANT = { 2: 0.6, 3: 0.49 } as const;
 
 /** Densities in kg/m³ unless given, and how far apart they may be at these Courant numbers. */
 const DENSITY: ValueRange = [850, 7900], CONTRAST = 10;
+
+const PML: Pml = { rate: 2, kept: 0.97 };
 
 /** Pascals of the stresses' unit. */
 const MPA = 1e6;
@@ -172,21 +182,27 @@ export function lameOf(p: number, s: number, density: number): { lambda: number;
 export function elastic(options: ElasticOptions = {}): Stencil {
   checkOptions("build the elastic stencil", options, [
     ...["velocity", "density", "spacing", "timeStep", "edges", "dimensions", "surface"] as const,
+    "absorber",
   ]);
   const limit = elasticTimeStep(options), { spacing = 10, dimensions = 3 } = options;
   const { least, most } = mediumOf({ velocity: options.velocity, spacing }, "elastic"),
     depth = dimensions - 1;
-  const { edges = 30, surface = "absorbing" } = options, isFree = surface === "free";
+  const { edges = 30, surface = "absorbing", absorber = "damping" } = options, isFree = surface === "free";
   const timeStep = stepOf(elasticScheme(options), least / Math.sqrt(3), options.timeStep);
   requireStable("elastic", "the time step in s", timeStep, limit);
   requireValue(isFree || surface === "absorbing", "elastic", "surface must be absorbing or free", surface);
   const own = ownAxes(dimensions), letters: readonly string[] = dimensions === 2 ? ["x", "z"] : own;
   const fields = ELASTIC_FIELDS.filter((name) => dimensions === 3 || !name.includes("y"));
   const velocities = fields.filter((name) => name.startsWith("v"));
+  const isPml = absorber === "pml", courant = timeStep / spacing, volume = spacing ** dimensions;
+  requireValue(isPml || absorber === "damping", "elastic", "absorber must be damping or pml", absorber);
   const peakOf = (width: number) => 0.75 * Math.log(1 / LEFT) * most / (width * spacing) * timeStep;
   const kept = (damping: Expression) => exponential(multiply(-1, damping));
-  const damping = edgesOf("elastic", edges, { peakOf, isFree, stagger: -0.5, as: kept, dimensions });
-  const courant = timeStep / spacing, volume = spacing ** dimensions;
+  const how = isPml ? pmlOf(PML, most * courant) : { peakOf, as: kept };
+  const damping = edgesOf("elastic", edges, { isFree, stagger: -0.5, dimensions, ...how });
+  /** What velocities remember of differences along an axis, and strains. */
+  const memories = !isPml ? [] : letters.filter((_, by) => `d${own[by]}` in damping)
+    .flatMap((by) => letters.flatMap((letter) => [`v${letter}${by}`, `e${letter}${by}`]));
   // tuned with what no combination makes faster than P waves may be
   const { density: dense = DENSITY } = options, tuned = options.density ?? [2000, 3000];
   const stiffest = tuned[0] * most ** 2, bound = dense[1] * most ** 2;
@@ -196,7 +212,11 @@ export function elastic(options: ElasticOptions = {}): Stencil {
     name: "elastic",
     title: "elastic waves in metres and seconds",
     dimensions,
-    fields: { ...eachOf(velocities, [-1, 1]), ...eachOf(stresses, [-impedance, impedance]) },
+    fields: {
+      ...eachOf(velocities, [-1, 1]),
+      ...eachOf(stresses, [-impedance, impedance]),
+      ...eachOf(memories, [-1, 1]),
+    },
     materials: {
       lambda: { within: [-bound / 2, bound], of: [stiffest * 9 / 32, stiffest / 2] },
       mu: { within: [0, 0.75 * bound], of: [stiffest * 9 / 64, stiffest / 4] },
@@ -213,18 +233,31 @@ export function elastic(options: ElasticOptions = {}): Stencil {
     step(planes) {
       const lambda = planes.lambda!, mu = planes.mu!, density = planes.density!;
       const cells = (axis: number, by: number) => alongAxis(axis, by, dimensions);
+      const memory: Record<"v" | "e", Record<string, Expression>> = { v: {}, e: {} };
       /** D along an axis, at the cells, or at the faces before them, from what lies half a cell further and behind. */
-      const difference = (axis: number, at: FieldTap["at"], place: "cells" | "faces"): Expression => {
-        const first = place === "cells" ? 1 : 0;
+      const difference = (
+        kind: "v" | "e",
+        of: number,
+        axis: number,
+        at: FieldTap["at"],
+        place: "cells" | "faces",
+      ): Expression => {
+        const first = place === "cells" ? 1 : 0, name = kind + letters[of] + letters[axis];
         const tapAt = (by: number): Expression => at(...cells(axis, first + by));
         const near = subtract(tapAt(0), tapAt(-1)), far = subtract(tapAt(1), tapAt(-2));
-        if (axis !== depth || !isFree) return subtract(multiply(9 / 8, near), multiply(1 / 24, far));
-        return add(near, multiply(planes[place]!, subtract(multiply(3, near), far)));
+        const difference = axis !== depth || !isFree
+          ? subtract(multiply(9 / 8, near), multiply(1 / 24, far))
+          : add(near, multiply(planes[place]!, subtract(multiply(3, near), far)));
+        if (!memories.includes(name)) return difference;
+        const part = planes[(place === "cells" ? "d" : "h") + own[axis]!]!;
+        memory[kind][name] = remembered(PML, planes[name]!, part, difference);
+        return add(difference, memory[kind][name]);
       };
       /** A field after a step in which edges take something away. */
       const advance = (name: string, push: Expression): Expression => {
         const rates = staggerOf(name, letters).map((shift, i) => (shift === 0 ? "d" : "h") + own[i]!);
-        const [first, ...others] = rates.filter((rate) => rate in damping).map((rate) => planes[rate]!);
+        const [first, ...others] = rates.filter((rate) => !isPml && rate in damping)
+          .map((rate) => planes[rate]!);
         if (first === undefined) return add(planes[name]!, push);
         const left = multiply(first, ...others);
         return multiply(left, add(multiply(left, planes[name]!), push));
@@ -234,6 +267,8 @@ export function elastic(options: ElasticOptions = {}): Stencil {
         const part = isFree ? planes[axis === depth ? "faceParts" : "cellParts"]! : 1;
         const [first, ...others] = letters.map((other, i) =>
           difference(
+            "v",
+            axis,
             i,
             planes[`s${i < axis ? other + letter : letter + other}`]!.at,
             i === axis ? "faces" : "cells",
@@ -249,7 +284,7 @@ export function elastic(options: ElasticOptions = {}): Stencil {
         );
       };
       const rate = (axis: number, of: number, place: "cells" | "faces"): Expression =>
-        difference(axis, planes[`v${letters[of]!}`]!.next, place);
+        difference("e", of, axis, planes[`v${letters[of]!}`]!.next, place);
       const released = (end: string): Expression => multiply(-timeStep / (MPA * volume), planes[`m${end}`]!);
       const [first, ...others] = letters.map((_, axis) => rate(axis, axis, "cells")),
         along = [first!, ...others];
@@ -267,12 +302,15 @@ export function elastic(options: ElasticOptions = {}): Stencil {
         return add(advance(`s${end}`, multiply(courant / MPA, four, strain)), released(end));
       };
       return [
-        Object.fromEntries(letters.map((letter, axis) => [`v${letter}`, velocity(axis)])),
-        Object.fromEntries(stresses.map((name) => {
-          const end = name.slice(1),
-            [a, b] = [...end].map((letter) => letters.indexOf(letter)) as [number, number];
-          return [name, a === b ? normal(a, end) : shear(a, b, end)];
-        })),
+        { ...Object.fromEntries(letters.map((letter, axis) => [`v${letter}`, velocity(axis)])), ...memory.v },
+        {
+          ...Object.fromEntries(stresses.map((name) => {
+            const end = name.slice(1),
+              [a, b] = [...end].map((letter) => letters.indexOf(letter)) as [number, number];
+            return [name, a === b ? normal(a, end) : shear(a, b, end)];
+          })),
+          ...memory.e,
+        },
       ];
     },
   });
@@ -286,7 +324,7 @@ export function elastic(options: ElasticOptions = {}): Stencil {
     const [is, l, m, rho] = [fastest, lambda!, mu!, density!].map((value) => Number(value.toPrecision(6)));
     return `${wanted} wanted: found ${is} m/s of λ = ${l} Pa, μ = ${m} Pa and ρ = ${rho} kg/m³`;
   };
-  return { ...stencil, misfit };
+  return inLayers({ ...stencil, misfit }, memories.map((name) => letters.indexOf(name[2]!)), edges);
 }
 
 /** 2ab/(a + b), 0 where both are 0. */

@@ -31,9 +31,9 @@ import { checkOptions } from "../check_options.ts";
 import { along, equation, type MaterialSource } from "../equation.ts";
 import { type Axis, constant, type Expression } from "../expression.ts";
 import { add, divide, exponential, maximum, multiply, shifted, subtract, type Value } from "../operations.ts";
-import { DEFAULT_RANGE, type Layer, type ValueRange } from "../update.ts";
+import { DEFAULT_RANGE, type ValueRange } from "../update.ts";
 import { type Accuracy, type Scheme, stepOf, warningOf } from "./dispersion.ts";
-import { edgesOf, type EdgeWidths } from "./edges.ts";
+import { edgesOf, type EdgeWidths, inLayers, type Pml, pmlOf, remembered } from "./edges.ts";
 import { alongAxis, type Equation, ownAxes, requireStable, requireValue, type Stencil } from "./stencil.ts";
 
 /** The speed of light in vacuum in m/s, and √(μ₀/ε₀) in Ω. */
@@ -45,8 +45,7 @@ const J = ["jx", "jy", "jz"] as const;
 /** What an edge leaves of a wave that goes in and comes back. */
 const LEFT = 3e-3;
 
-/** What a PML's memory keeps of itself in a step, lest static fields stay in it. */
-const KEPT = 0.995;
+const PML: Pml = { rate: 3, kept: 0.995 };
 
 /** The axes beside each: sums of cells along the last are sums of a slice, which marches keep. */
 const ALL = [0, 1, 2] as const, AXES_BESIDE = [[1, 2], [0, 2], [0, 1]] as const;
@@ -170,11 +169,7 @@ export function maxwell(options: MaxwellOptions = {}): Stencil {
   const peakOf = (width: number) =>
     0.75 * Math.log(1 / LEFT) * courant / (Math.sqrt(dimensions) * limit * width);
   const kept = (damping: Expression) => exponential(subtract(0, damping));
-  const remembered = (square: Expression) => {
-    const rate = multiply(1.5 * courant, square, square);
-    return divide(multiply(2, rate), add(1, rate));
-  };
-  const how = isPml ? { peakOf: () => 1, as: remembered } : { peakOf, as: kept };
+  const how = isPml ? pmlOf(PML, courant) : { peakOf, as: kept };
   const damping = edgesOf("maxwell", edges, { isFree: false, stagger: 0.5, dimensions, ...how });
   const isDamped = !isPml && Object.keys(damping).length > 0;
   const fields = [...ofE.map((axis) => E[axis]), ...ofH.map((axis) => H[axis])];
@@ -212,7 +207,7 @@ export function maxwell(options: MaxwellOptions = {}): Stencil {
         if (!memories.includes(name)) return difference;
         const profile = planes[`${kind === "e" ? "plane" : "middle"}_${AXES[by]}`]!, own = planes[name]!;
         const part = kind === "e" ? profile.at(...cells(by, -1)) : profile;
-        memory[kind][name] = subtract(multiply(KEPT, own), multiply(part, add(own, difference)));
+        memory[kind][name] = remembered(PML, own, part, difference);
         return add(difference, memory[kind][name]);
       };
       /** What changes a component: that of the other field's curl. */
@@ -281,13 +276,9 @@ export function maxwell(options: MaxwellOptions = {}): Stencil {
   });
   // scattered where it is tuned
   const materials = stencil.update.materials.map((kept) => ({ ...kept, formula: constant(kept.values[0]!) }));
+  const made = { ...stencil, update: { ...stencil.update, materials } };
   // the names of memories end with that of their axis
-  const layers = memories.map((name): Layer => {
-    const by = axes.findIndex((axis) => name.endsWith(axis)), { profiles = [] } = stencil.update;
-    const { axis } = profiles.find((profile) => profile.name === `middle_${axes[by]}`)!;
-    return { axis, cells: typeof edges === "number" ? edges : edges[by]! };
-  });
-  return { ...stencil, update: { ...stencil.update, materials, ...(layers.length > 0 && { layers }) } };
+  return inLayers(made, memories.map((name) => axes.findIndex((axis) => name.endsWith(axis))), edges);
 }
 
 export const MAXWELL: Equation = {

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { storedUpdate } from "../layers.ts";
 import type { Layout } from "../layout.ts";
 import { atGroup, groupsOf, overGroup, pointPlan, pointShader } from "./point_work.ts";
 import {
@@ -75,9 +76,11 @@ export function planSteps(
     const part: Problem = { ...problem, grid: [end - first, ny, nz] };
     const its = isCut ? layoutWithin(layout, section, section.own) : layout;
     const made = shadersOf(part, its, first, twins), isFused = made.length < update.substeps.length;
-    const again = problem.survey === undefined || !isFused || layout.layered
+    const again = problem.survey === undefined || !isFused
       ? []
-      : update.substeps.map((substep, i) => i === 0 ? 0 : place(againShader(problem, its, substep, first)));
+      : storedUpdate(problem).substeps.map((substep, i) =>
+        i === 0 ? 0 : place(againShader(problem, its, substep, first))
+      );
     const steps = made.map(place);
     return { section, part, its, steps, again, twins: twins.map(({ section }) => section) };
   });

@@ -94,8 +94,10 @@ export function stepShaders(
 export function againShader(problem: Problem, layout: Layout, substep: Substep, first: number): Shader {
   const { constants, write } = updateWriter(expressionsOf(substep), layout);
   const profiles = profileAccess(problem.stencil.update, problem.grid, { of: substep });
-  const profile = profiles.read([plus("x", first), "y", "z"]);
-  const { lines, values } = write({ tap: elementOf, profile, signal: "group.signal" });
+  const layers = layout.layered ? layerAccess(problem) : undefined,
+    place = [plus("x", first), "y", "z"] as const;
+  const tap = (one: Tap) => layers?.read(one.plane) ?? elementOf(one);
+  const { lines, values } = write({ tap, profile: profiles.read(place), signal: "group.signal" });
   const code = wgsl`
     // ${problem.stencil.title}: a sub-step again, one thread a cell of a list.
     struct Group { first: i32, end: i32, signal: f32 }
@@ -104,6 +106,7 @@ export function againShader(problem: Problem, layout: Layout, substep: Substep, 
     ${declareLevels()}
     @group(0) @binding(2) var<uniform> group: Group;
     ${profiles.declarations}
+    ${layers?.declarations ?? ""}
     ${declareTable()}
 
     @compute @workgroup_size(${LINEAR_THREADS})
@@ -113,8 +116,9 @@ export function againShader(problem: Problem, layout: Layout, substep: Substep, 
       let its = points[${HEAD_VECTORS} + i];
       let x = its.x; let y = its.y; let z = its.z;
       let cell = ORIGIN + x * SLICE + y * PITCH + z;
+      ${layers?.start(substep, place).join("\n") ?? ""}
       ${lines.join("\n")}
-      ${storeValues(substep, values)}
+      ${storeValues(substep, values, layers)}
     }
   `;
   return shaderOf("a sub-step again", code, layout);

@@ -12,7 +12,7 @@ import type { Grid, Problem } from "../../kernels/stencils/stencil.ts";
 import { planesOf, readsPrevious, type Substep } from "../../kernels/update.ts";
 import { initialCells } from "../../tuner/devices/oracle.ts";
 import type { WatchedPoints } from "../../tuner/devices/points.ts";
-import { maxAbs } from "../devices/cells.ts";
+import { maxAbs, readable } from "../devices/cells.ts";
 
 /** What a problem's plan needs to know of them. */
 export const SURVEY = { sources: 1, receivers: 1 } as const;
@@ -117,6 +117,6 @@ export async function assertPoints<Of extends Field>(
   assertEquals(watched.samples, expected);
   const now = Float32Array.from(points.added, (point) => levels.current[at(point)]!);
   assertEquals(await field.sample(points.added), now, "the values that cells have now");
-  assertEquals(await read(field, 0), levels.current, "F(t)");
-  if (readsPrevious(update)) assertEquals(await read(field, 1), levels.previous, "F(t-1)");
+  assertEquals(await read(field, 0), readable(levels.current, problem), "F(t)");
+  if (readsPrevious(update)) assertEquals(await read(field, 1), readable(levels.previous, problem), "F(t-1)");
 }

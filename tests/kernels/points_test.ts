@@ -8,6 +8,7 @@ import {
   ALONG_X,
   wholeNumberElastic,
   wholeNumberHeat,
+  wholeNumberMaxwell,
   wholeNumberStaggered,
   wholeNumberWave,
   wholeNumberYee,
@@ -17,6 +18,7 @@ import { assertPoints, awkwardPoints } from "./point_case.ts";
 const STEPS = inSteps([8, 4, 2]), MARCH = inMarches([2, 5, 6, 2, 1, 1]);
 const FOURTH = wholeNumberWave(4), SECOND = wholeNumberWave(2), DIFFUSING = wholeNumberHeat(1);
 const SHAKING = wholeNumberElastic(), STAGGERED = wholeNumberStaggered(), YEE = wholeNumberYee();
+const LAYERED = wholeNumberMaxwell({ mode: "tm", edges: [2, 3], absorber: "pml" });
 const GRID = [23, 7, 9] as const, SHORT = [9, 7, 10] as const;
 const FUSED = inMarches([1, 6, 5, 2, 0, 1]), DEEP = inMarches([2, 4, 8, 2, 0, 1, 2]);
 /** Points of a field, recorded in every few steps. */
@@ -65,6 +67,9 @@ testRows([
   [SHAKING, [27, 7, 10], FUSED, [1, 1], { ...of(1), sections: 2, areRanges: true }],
   [SHAKING, SHORT, FUSED, [1, 1], { ...of(2), boundary: "periodic", sections: THOROUGH ? 2 : 1 }],
   [SHAKING, SHORT, FUSED, [1, 1], of(7, 2)],
+  // the electric field that is made again remembers in layers
+  [LAYERED, [19, 12], inMarches([2, 8, 1, 2, 0, 0]), [1, 1, 1], { ...of(1), sections: 2 }],
+  [LAYERED, [9, 12], inMarches([1, 6, 1, 1, 0, 0]), [1, 1, 1], { ...of(1), boundary: "periodic" }],
   ...[0, 6].map((
     field,
   ): Row => [SHAKING, SHORT, inTorres([1, 8, 1, 1, 10, 2, 1, 99, 0]), [1, 1], {

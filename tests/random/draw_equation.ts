@@ -369,6 +369,7 @@ function drawBuiltIn(dice: Dice): Stencil {
   const dimensions = dice.oneOf([2, 3] as const), edges = dice.from(0, 3);
   const surface = dice.chance(0.4) ? { surface: "free" as const } : {};
   const timeStep = 1e-3, spacing = 10, packed = dice.chance(0.3) ? { packed: true } : {};
+  const pml = edges > 0 && dice.chance(0.5) ? { absorber: "pml" as const } : {};
   return dice.weighted<() => Stencil>([
     [2, () => wave(dice.oneOf([2, 2, 4, 6]), { dimensions })],
     [2, () => heat(dice.oneOf([1, 1, 2, 3]), { dimensions })],
@@ -388,7 +389,7 @@ function drawBuiltIn(dice: Dice): Stencil {
           ...(dice.chance(0.4) && { density: [1000, 2500] as const }),
         }),
     ],
-    [1, () => elastic({ velocity: [2000, 3500], spacing, timeStep, edges, dimensions, ...surface })],
+    [1, () => elastic({ velocity: [2000, 3500], spacing, timeStep, edges, dimensions, ...surface, ...pml })],
     [2, () =>
       maxwell({
         courant: 0.4,
@@ -397,7 +398,7 @@ function drawBuiltIn(dice: Dice): Stencil {
         ...(dimensions === 2 && { mode: dice.oneOf(["tm", "te"] as const) }),
         ...(dice.chance(0.5) && { permittivity: [1, 4] as const }),
         ...(dice.chance(0.3) && { conductivity: [0, 1e-4] as const }),
-        ...(edges > 0 && dice.chance(0.5) && { absorber: "pml" as const }),
+        ...pml,
       })],
   ])();
 }
