@@ -7,6 +7,7 @@ import { assert, assertEquals, assertLess, assertMatch, assertStringIncludes } f
 import { decode } from "fast-png";
 import { createSolver, readArray, writeArray } from "../../mod.ts";
 import { EQUATIONS } from "../../kernels/stencils/all.ts";
+import { hasPython, python } from "../files/python.ts";
 import { mpirun, solveFlags, testUnderMpi } from "../ranks/mpirun.ts";
 import { assertRefused, inDirectory, runCommand } from "./run_task.ts";
 
@@ -171,19 +172,42 @@ Deno.test("what sources send and receivers record is what a solver's do, and a c
     assertEquals((await readArray(`${d}/t.npy`)).values, whole.values);
   }));
 
-Deno.test("pictures and a series for ParaView are written by the step", () =>
+Deno.test("pictures, a series for ParaView and an array of Zarr are written by the step", () =>
   inDirectory(async (d) => {
     const out = ["--out", `${d}/u.vti`, "--picture", `${d}/u.png`, "--out", `${d}/u.npy`, "--spacing", "0.5"];
     const run = ["--grid", "6x5x4", "--steps", "4", "--every", "2", "--initial", "F=x - y*z", "--json"];
-    const { code, stdout, stderr } = await runCommand("solve", [...WAVE, ...run, ...out]);
+    const all = [...run, ...out, "--out", `${d}/u.zarr`];
+    const { code, stdout, stderr } = await runCommand("solve", [...WAVE, ...all]);
     assertEquals(code, 0, stderr);
     const names = ["u-0", "u-2", "u"].flatMap((name) =>
       [".vti", ".png", ".npy"].map((end) => `${d}/${name}${end}`)
     );
-    assertEquals(JSON.parse(stdout).files.toSorted(), [...names, `${d}/u.pvd`].sort());
+    assertEquals(JSON.parse(stdout).files.toSorted(), [...names, `${d}/u.pvd`, `${d}/u.zarr`].sort());
     const sets = (await Deno.readTextFile(`${d}/u.pvd`)).matchAll(/timestep="(\d+)" file="(.*?)"/g);
     assertEquals([...sets].map(([, ...all]) => all.join()), ["0,u-0.vti", "2,u-2.vti", "4,u.vti"]);
     assertEquals(decode(await Deno.readFile(`${d}/u-2.png`)).channels, 3);
+    const series = await Promise.all(["u-0", "u-2", "u"].map((name) => readArray(`${d}/${name}.npy`)));
+    for (const [i, { values }] of series.entries()) {
+      assertEquals(await Deno.readFile(`${d}/u.zarr/${i}.0.0.0`), new Uint8Array(values.buffer));
+    }
+    const said = await Promise.all(
+      [".zarray", ".zattrs"].map((name) => Deno.readTextFile(`${d}/u.zarr/${name}`)),
+    );
+    const [{ shape, chunks, dtype, zarr_format }, { steps }] = said.map((text) => JSON.parse(text));
+    assertEquals([shape, chunks, dtype, zarr_format, steps], [[3, 6, 5, 4], [1, 6, 5, 4], "<f4", 2, [
+      0,
+      2,
+      4,
+    ]]);
+    if (await hasPython("zarr")) {
+      const program =
+        "import sys, zarr, numpy as n; d = sys.argv[1]; z = zarr.open(d + '/u.zarr', mode='r'); " +
+        "print([bool((z[i] == n.load(d + f)).all()) for i, f in enumerate(['/u-0.npy', '/u-2.npy', '/u.npy'])])";
+      assertEquals(await python(program, d), "[True, True, True]\n");
+    }
+    // again, over it: fewer snapshots
+    assertEquals((await runCommand("solve", [...WAVE, ...run.slice(0, 4), "--out", `${d}/u.zarr`])).code, 0);
+    assertEquals(JSON.parse(await Deno.readTextFile(`${d}/u.zarr/.zarray`)).shape, [1, 6, 5, 4]);
   }));
 
 testUnderMpi(
@@ -224,7 +248,7 @@ Deno.test("what solve cannot begin with or write is said in a line, and nothing 
     await Deno.writeTextFile(`${d}/none.csv`, "\n");
     await Deno.writeTextFile(`${d}/state`, "no checkpoint");
     await Deno.writeTextFile(`${d}/text.npy`, "1,2,3");
-    await Deno.mkdir(`${d}/folder.npy`);
+    for (const end of ["npy", "zarr"]) await Deno.mkdir(`${d}/folder.${end}`);
     await Deno.symlink(`${d}/u.npy`, `${d}/link.npy`);
     const base = [...WAVE, "--grid", "2x3", "--steps", "2"],
       initial = (text: string) => [...base, "--initial", text];
@@ -256,8 +280,8 @@ Deno.test("what solve cannot begin with or write is said in a line, and nothing 
         ],
         [initial("F=z"), 'Cannot read the formula "z"'],
         [initial("F=1/0"), "numbers that f32 can hold are wanted: found Infinity at (0, 0)"],
-        [initial("G=1"), "FIELD=FILE|FORMULA with one of F"],
-        [initial("F"), "FIELD=FILE|FORMULA with one of F"],
+        [initial("G=1"), "FIELD=FILE|FORMULA, where FIELD is one of F"],
+        [initial("F"), "FIELD=FILE|FORMULA, where FIELD is one of F"],
         [[...initial("F=1"), "--initial", "F=2"], "F can only begin once"],
         [[...CPU, "--stencil", "life", "--grid", "4", "--initial", "F@-1=1"], "no step reads it"],
         [[...out(`F=${d}/o.npy`), "--out", `${d}/o.npy`], "a file for each field"],
@@ -267,7 +291,7 @@ Deno.test("what solve cannot begin with or write is said in a line, and nothing 
         [[...initial("F=1"), "--until", "1e-6"], "change<NUMBER"],
         [[...initial("F=1"), "--every", "2"], "Cannot use --every without --out, --picture or --checkpoint"],
         [[...out(`${d}/o.npy`).with(13, "99999999"), "--every", "9"], "at least 10000, for 10000 files"],
-        [out(`${d}/o.mat`), "a name that ends in .npy or .vti or .raw or .f32 or .bin"],
+        [out(`${d}/o.mat`), "a name that ends in .npy or .vti or .zarr or .raw or .f32 or .bin"],
         [[...base, "--picture", `${d}/o.jpg`], "a name that ends in .png"],
         [[
           ...out(`${d}/o.vti`),
@@ -283,7 +307,7 @@ Deno.test("what solve cannot begin with or write is said in a line, and nothing 
         [[...base, "--source", `s@1,1=${d}/one.npy`], "no source: wave declares none"],
         [[...sound, "--source", `s@1,1,1=${d}/one.npy`, "--verify"], "Cannot use --verify with --source"],
         [[...base, "--picture", `${d}/none/o.png`], "there is no folder"],
-        [[...sound, "--source", `q@1,1,1=${d}/one.npy`], "with one of s"],
+        [[...sound, "--source", `q@1,1,1=${d}/one.npy`], "where NAME is one of s"],
         [[...sound, "--source", `s@1,1=${d}/one.npy`], "places of 3 numbers, in cells"],
         [[...sound, "--source", `s@1,1,9=${d}/one.npy`], "Cannot add the sources"],
         [[...sound, "--source", `s@1,1,1=${d}/u.npy`], "one axis is wanted: found 2"],
@@ -294,15 +318,16 @@ Deno.test("what solve cannot begin with or write is said in a line, and nothing 
           [...sound, "--receivers", `${d}/words.csv`, "--traces", `${d}/o.npy`],
           "are wanted in line 2: found 1",
         ],
-        [out(`G=${d}/o.npy`), "FILE or FIELD=FILE with one of F"],
+        [out(`G=${d}/o.npy`), "FILE or FIELD=FILE, where FIELD is one of F"],
         [out(`${d}/link.npy`), "another file than --initial"],
         [out(`${d}/none/o.npy`), "there is no folder"],
         [out(`${d}/folder.npy`), "it is a folder"],
+        [out(`${d}/folder.zarr`), "an array of Zarr, or nothing, is wanted: found something else"],
         [initial("F=x)"), 'Cannot read the formula "x)": an operator is wanted: found ")"'],
         [initial("F=foo(x)"), 'Cannot read the formula "foo(x)": a number, x, y, pi or a function ('],
         [initial("F=sin x"), '( is wanted: found "x"'],
         [initial("F=max(x)"), ', is wanted: found ")"'],
-        [initial("F="), 'FIELD=FILE|FORMULA with one of F: found "F="'],
+        [initial("F="), 'FIELD=FILE|FORMULA, where FIELD is one of F: found "F="'],
         [initial(`F=${d}/complex.npy`), "real numbers, f4, f8, or integers of up to 4 bytes, are wanted"],
         [initial(`F=${d}/order.npy`), "a header with fortran_order is wanted"],
         [initial(`F=${d}/new.npy`), "version 1 or 2 of .npy is wanted: found 9"],
@@ -331,11 +356,14 @@ Deno.test("what solve cannot begin with or write is said in a line, and nothing 
         [sent(`s@1,1,1=${d}/none.csv`), "a line with a number for each step is wanted: found none"],
         [sent(`s@1,1,1=${d}`), "it is a folder"],
         [heard(`${d}/far.csv`), "positions must lie within 0 to 3, 3, 3 cells: found 1, 1, 9"],
-        [heard(`q=${d}/far.csv`), "FILE or FIELD=FILE with one of p"],
+        [heard(`q=${d}/far.csv`), "FILE or FIELD=FILE, where FIELD is one of p"],
         [heard(`${d}/far.csv`, "far.csv"), "Cannot use --traces: wanted a name that ends in .npy or .raw"],
         [[...sound, "--material", "velocity=-1"], "values must lie from 1500 to 4500: found -1 at (0, 0, 0)"],
         [[...sound, "--material", "velocity=0/0"], "found NaN at (0, 0, 0)"],
-        [[...sound, "--material", "v=1"], "MATERIAL=FILE|FORMULA with one of velocity, dx, dy, dz"],
+        [
+          [...sound, "--material", "v=1"],
+          "MATERIAL=FILE|FORMULA, where MATERIAL is one of velocity, dx, dy, dz",
+        ],
       ],
     );
     assertEquals(await contents(), before);

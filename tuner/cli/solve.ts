@@ -23,7 +23,7 @@ import type { SavedState } from "../solver/state.ts";
 import { describeConfiguration } from "../profile/describe.ts";
 import { describeProblem } from "../profile/profile_problem.ts";
 import type { Profile } from "../profile/profile_types.ts";
-import { checkFileWritable, readProfile } from "../profile/store.ts";
+import { readProfile } from "../profile/store.ts";
 import { chooseForRank, openOnRanks } from "../solver/open_on_ranks.ts";
 import type { OpenedDevice } from "../ranks/open_rank_device.ts";
 import { checkParts, fasterAlone, type MeasuredPlan, planAlone, planRanks } from "../solver/plan_ranks.ts";
@@ -53,6 +53,7 @@ import {
   beginning,
   type BegunWith,
   changeOf,
+  checkOutput,
   type FieldRange,
   fieldsOutput,
   filesOf,
@@ -107,8 +108,8 @@ export const OPTIONS = {
   ...POINTS,
   out: fieldsOutput(
     "where to write a field, or all of them, at the end and with --every in between: .npy, .vti (with a series, " +
-      ".pvd), or f32 in .raw",
-    [".npy", ".vti", ".raw", ".f32", ".bin"],
+      ".pvd), f32 in .raw, or a folder, .zarr, with all in one array",
+    [".npy", ".vti", ".zarr", ".raw", ".f32", ".bin"],
   ),
   picture: fieldsOutput("where to draw them, alike: .png, of three axes a middle slice", [".png"]),
   spacing: {
@@ -196,7 +197,7 @@ async function readRequest(options: Values<typeof OPTIONS>, world: World) {
   if (twice) throw wrongValue("out", "a file for each field", twice);
   const check = async () => {
     for (const line of notes) say(`facet: ${line}`);
-    for (const path of [...written, ...options.traces ? [options.traces] : []]) await checkFileWritable(path);
+    for (const path of [...written, ...options.traces ? [options.traces] : []]) await checkOutput(path);
     if (checkpoint !== undefined) await checkCheckpoint(checkpoint, problem, restart);
   };
   if (written.length > 0) stepsBetween(problem.steps, every); // a checkpoint is one file, however often it is written

@@ -14,8 +14,10 @@ import { drawField } from "../files/draw_field.ts";
 import { fittedTo } from "../files/fit.ts";
 import { readFormula, type Value } from "../files/formula.ts";
 import { pvdText } from "../files/vti.ts";
+import { writeSnapshot } from "../files/zarr.ts";
 import { formatPlural } from "../format.ts";
-import { RequestError } from "../problem/request_error.ts";
+import { refuserOf, RequestError } from "../problem/request_error.ts";
+import { checkFileWritable } from "../profile/store.ts";
 import type { FieldSolver } from "../solver/field_solver.ts";
 import type { AnySolver, CellValues } from "../solver/solver.ts";
 import { defaultSteps } from "../problem/default_problem.ts";
@@ -55,7 +57,7 @@ export function beginning(kind: "field" | "material", help: string) {
       const stencil = chosenStencil(earlier), isField = kind === "field";
       const names = isField ? wholeFields(stencil.update) : materialsOf(stencil);
       if (!names.includes(name)) {
-        const such = `${value} with one of ${names.join(", ")}`;
+        const such = `${value}, where ${kind.toUpperCase()} is one of ${names.join(", ")}`;
         refuse(names.length === 0 ? `no ${kind}: ${stencil.name} has none` : such);
       }
       if (past && !(isField && readsPrevious(stencil.update))) {
@@ -137,7 +139,7 @@ export const POINTS = {
         names = update.sources?.map(({ name }) => name);
       const [, name = "", place = "", path = ""] = /^(\w+)@([^=]+)=(.+)$/.exec(text) ?? [];
       if (names === undefined) return refuse(`no source: ${equation} declares none`);
-      if (!names.includes(name)) refuse(`NAME@X,Y,Z=FILE with one of ${names.join(", ")}`);
+      if (!names.includes(name)) refuse(`NAME@X,Y,Z=FILE, where NAME is one of ${names.join(", ")}`);
       return { name, at: readPlace(place, () => refuse("a place X,Y,Z or X,Y in cells, 0 the first")), path };
     },
     reads: (text: string) => [text.replace(/^[^=]*=/, "")],
@@ -217,7 +219,9 @@ const outputOf = (text: string): Output => {
 
 function readFieldFile(text: string, refuse: Refuse, earlier: EarlierValues): Output {
   const names = wholeFields(chosenStencil(earlier).update), output = outputOf(text), { field } = output;
-  if (field && !names.includes(field)) refuse(`FILE or FIELD=FILE with one of ${names.join(", ")}`);
+  if (field && !names.includes(field)) {
+    refuse(`FILE or FIELD=FILE, where FIELD is one of ${names.join(", ")}`);
+  }
   return output;
 }
 
@@ -263,7 +267,7 @@ export function filesOf(
   if (path.endsWith(".vti")) return [[names, path.replace(/\.\w+$/, `${when}$&`)]];
   return names.map((name) => {
     const which = field === undefined && names.length > 1 ? `-${name}` : "";
-    return [[name], path.replace(/\.\w+$/, `${which}${when}$&`)];
+    return [[name], path.replace(/\.\w+$/, `${which}${path.endsWith(".zarr") ? "" : when}$&`)];
   });
 }
 
@@ -271,11 +275,23 @@ export function filesOf(
 const seriesOf = ({ path }: Output): string | undefined =>
   path.endsWith(".vti") ? path.replace(/vti$/, "pvd") : undefined;
 
+/** Refuses what cannot be written, before any work; of folders, one that is an array of Zarr can. */
+export async function checkOutput(path: string): Promise<void> {
+  const isThere = (path: string) => Deno.stat(path).then(() => true, () => false), array = `${path}/.zarray`;
+  if (!path.endsWith(".zarr") || !await isThere(path)) return await checkFileWritable(path);
+  if (!await isThere(array)) {
+    refuserOf(`write ${path}`)("an array of Zarr, or nothing, is wanted", "something else");
+  }
+  await checkFileWritable(array);
+}
+
 /** What fields are written to. */
 export interface Writing {
   readonly outputs: readonly Output[];
   /** From cell to cell. */
   readonly spacing: number;
+  /** Steps from snapshot to snapshot. */
+  readonly every?: number | undefined;
   /** Gets what was written. */
   readonly files: WrittenFile[];
 }
@@ -283,7 +299,7 @@ export interface Writing {
 /** Writes fields as they are; adds the files to those of the run. Every rank calls it. */
 export async function writeFields(
   solver: FieldSolver,
-  { outputs, spacing, files }: Writing,
+  { outputs, spacing, every, files }: Writing,
   step?: Parameters<typeof filesOf>[2],
 ): Promise<void> {
   const { problem: { stencil, grid }, step: time } = solver, isFirst = solver.field.world.rank === 0;
@@ -295,8 +311,10 @@ export async function writeFields(
       const options = { spacing, title: `${names[0]} after ${formatPlural(time, "step")}` };
       if (isFirst && path.endsWith(".png")) {
         await writeBytes(path, await drawField(arrays[names[0]!]!, options));
+      } else if (isFirst && path.endsWith(".zarr")) {
+        await writeSnapshot(path, arrays[names[0]!]!, [...stepsBetween(time, every), time]);
       } else if (isFirst) await writeArray(path, arrays, { spacing });
-      files.push({ path, time });
+      if (!files.some((one) => one.path === path)) files.push({ path, time });
     }
     const series = seriesOf(output), start = output.path.slice(0, -4);
     const all = files.filter(({ path }) => path.startsWith(start) && path.endsWith(".vti"));
