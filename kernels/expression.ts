@@ -250,9 +250,10 @@ export function foldShared<T>(
   };
   const join = (kind: keyof Operations<T>) => (...operands: number[]): number =>
     enter(`${kind} ${operands}`, () => operationOf(algebra, kind)(...operands.map(valueOf)), operands);
-  const { formula } = algebra;
+  const { formula, precision } = algebra;
   const roots = expressions.map((expression) =>
     fold<number>(expression, {
+      precision,
       tap: (tap) => enter(tapKey(tap), () => algebra.tap(tap)),
       profile: (tap) => enter(`profile ${tap.profile} ${tap.offset}`, () => fold(tap, algebra)),
       constant: (value) => enter(`${value}`, () => algebra.constant(value), [], true),

@@ -116,12 +116,12 @@ export function floor(of: Value): Expression {
   return operate("floor", of);
 }
 
-/** e to the power of a value from −87 to 88; below it is 0. */
+/** e to the power of a value from −87 to 88, in f64 from −708 to 709; below it is 0. */
 export function exponential(of: Value): Expression {
   return formula("exponential", of);
 }
 
-/** The natural logarithm of a value from 2·10⁻³⁸ to 3·10³⁸. */
+/** The natural logarithm of a value from 2·10⁻³⁸ to 3·10³⁸, in f64 from 10⁻³⁰⁷ to 10³⁰⁸. */
 export function logarithm(of: Value): Expression {
   return formula("logarithm", of);
 }
@@ -142,7 +142,7 @@ export function tanh(of: Value): Expression {
 }
 
 /**
- * `base` to the power of `exponent`, for a base from 2·10⁻³⁸ and results from 10⁻³⁸ to 10³⁸; of 0 it is 0. Whole numbers
+ * `base` to the power of `exponent`, for a base from 2·10⁻³⁸ and results from 10⁻³⁸ to 10³⁸, in f64 10^±307; of 0 it is 0. Whole numbers
  * from 1 to 8 as exponents take any base: up to 6 they make products.
  */
 export function power(base: Value, exponent: Value): Expression {

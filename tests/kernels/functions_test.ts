@@ -32,6 +32,7 @@ import {
   sine,
   tanh,
 } from "../../kernels/operations.ts";
+import { plannedProblem } from "../../kernels/planned_problem.ts";
 import { runReference } from "../../kernels/reference.ts";
 import type { Grid, Problem, Stencil } from "../../kernels/stencils/stencil.ts";
 import { heat } from "../../kernels/stencils/heat.ts";
@@ -47,6 +48,7 @@ import { gatherCells, scatterCells } from "../devices/cells.ts";
 import { layOut } from "../../kernels/layout.ts";
 import { testOnGpu } from "../test_on_gpu.ts";
 import { THOROUGH } from "../thorough.ts";
+import { errorIn } from "./exact_functions.ts";
 import { randomNumbers } from "./random_equation.ts";
 import "../own_thread.ts";
 
@@ -196,6 +198,60 @@ for (const [index, one] of CASES.entries()) {
       const { error, at, found } = largestError(await onGpu(gpu, name, values, how), operands);
       assertLessOrEqual(error, 4, `${at}: ${found}, ${how.traversal}`);
     }
+  });
+}
+
+/** Operands of f64, from their ranges and where they are hardest. */
+const CASES_IN_F64: readonly (readonly [name: FunctionName, x: () => number, y?: () => number])[] = (() => {
+  const random = randomNumbers(11), between = (low: number, high: number) => low + (high - low) * random();
+  const bySize = (least: number, most: number) => 10 ** between(Math.log10(least), Math.log10(most));
+  const beside = (x: number) => x * (1 + Math.floor(between(-1, 2)) * 2 ** -52);
+  let base = 1;
+  return [
+    ["exponential", () => random() < 0.5 ? between(-708, 709) : between(-1, 1)],
+    ["logarithm", () => random() < 0.5 ? bySize(1e-307, 1e308) : between(0.5, 2)],
+    ["logarithm", () => 1 + between(-1, 1) * bySize(1e-15, 0.1)],
+    ["sine", () => between(-8192, 8192)],
+    ["sine", () => beside(Math.PI / 2 * Math.ceil(between(0, 5215)))],
+    ["cosine", () => between(-8192, 8192)],
+    ["cosine", () => beside(Math.PI / 2 * Math.ceil(between(0, 5215)))],
+    ["tanh", () => between(-1, 1) * bySize(1e-9, 30)],
+    [
+      "power",
+      () => base = random() < 0.5 ? bySize(1e-300, 1e300) : 1 + between(-0.5, 1) * bySize(1e-9, 1),
+      () => Math.min(300, 708 / Math.abs(Math.log(base))) * between(-1, 1) ** (random() < 0.5 ? 1 : 5),
+    ],
+    [
+      "power",
+      () => base = 1 + between(-0.4, 0.5) * bySize(1e-9, 1),
+      () => between(-1, 1) * 708 / Math.abs(Math.log(base)),
+    ],
+  ];
+})();
+
+for (const [index, [name, x, y = () => 0]] of CASES_IN_F64.entries()) {
+  Deno.test(`${name} in f64 is within 2 units in the last place on the CPU (${index})`, async () => {
+    const cells = THOROUGH ? 2 ** 16 : 2 ** 11,
+      operands = Array.from({ length: cells }, () => [x(), y()] as const);
+    const { stencil: { update } } = plannedProblem({
+      ...{ stencil: stencilOfFunction(name), grid: [1, 1, cells], boundary: "periodic", precision: "f64" },
+    });
+    const pool = await CpuPool.create({ workers: 1 });
+    const layout = layOut([1, 1, cells], { pad: [0, 0, 0], planes: 3, precision: "f64" });
+    for (const fused of [false, true]) {
+      const field = await pool.load({ update, layout, boundary: "periodic", fused, shape: { strip: 0 } });
+      const at = (plane: number, cell: number) => layout.origin + plane * layout.plane + cell;
+      operands.forEach((pair, cell) =>
+        pair.forEach((value, plane) => field.current[at(plane, cell)] = value)
+      );
+      await field.run({ steps: 1 });
+      operands.forEach(([x, y], cell) => {
+        const found = field.current[at(2, cell)]!, error = errorIn(found, name, x, y);
+        assertLessOrEqual(error, 2, `${name}(${x}, ${y}): ${found}, fused: ${fused}`);
+      });
+      await field.dispose();
+    }
+    pool.dispose();
   });
 }
 

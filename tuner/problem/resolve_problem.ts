@@ -18,7 +18,7 @@ import { type PrecisionName, precisionOf, PRECISIONS } from "../../kernels/preci
 import type { PointCounts } from "../../kernels/points.ts";
 import { isFinite32 } from "../../kernels/check_expression.ts";
 import { remembered } from "../../kernels/remembered.ts";
-import { callsFunctions, reachOf, signalAt, type Update } from "../../kernels/update.ts";
+import { reachOf, signalAt, type Update } from "../../kernels/update.ts";
 import { traversalNamed, TRAVERSALS } from "../../kernels/traversals/all.ts";
 import { combine, type DeviceLimits, type Traversal } from "../../kernels/traversals/traversal.ts";
 import { whyUncut } from "../../kernels/sections.ts";
@@ -206,9 +206,6 @@ export function checkProblem(action: string, given: OpenProblem): Problem {
     refuse(`the boundary must be ${wantedBoundary(stencil)}, or walls`, `${boundary}`);
   }
   const problem = plannedProblem(asked), [x, y, z] = problem.grid, { z: reach } = reachOf(stencil.update);
-  if (problem.stencil.update.precision === "f64" && callsFunctions(problem.stencil.update)) {
-    refuse("an equation without functions is wanted in f64, until they have its precision", stencil.name);
-  }
   if (stencil.dimensions === 1 && (x !== 1 || y !== 1 || z <= reach)) {
     const wanted = `a grid of 1x1xN, N at least ${reach + 1}, as its taps reach ${reach}`;
     refuse(`${stencil.title} needs ${wanted}`, grid.join("x"));
