@@ -29,10 +29,10 @@ export function sampleProfile(formula: Expression): number[] {
 /** Where a field's cells lie in the whole grid, if they are a part. */
 export type ProfilePlace = Pick<PartStart, "first" | "whole">;
 
-/** What profiles start from: as materials do, one of the eight values in each cell, or their formulas, which layers and walls need. */
+/** What profiles start from, when they are tuned too: their formulas, or one of the eight values in each cell. */
 export function initialProfiles(update: Update, grid: Grid, place: ProfilePlace = {}): ProfileValues {
-  return profilesOf(update).map(({ axis, values, formula, isFixed }, profile) => {
-    if ((update.layers !== undefined || isFixed) && formula !== undefined) {
+  return profilesOf(update).map(({ axis, values, formula }, profile) => {
+    if (formula !== undefined) {
       const n = (place.whole ?? grid)[axis], valueAt = evaluatorOf(formula);
       return fillProfile(axis, grid, { ...place, ...update }, (i) => valueAt({ i, n }));
     }

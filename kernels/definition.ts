@@ -64,7 +64,7 @@ export interface Definition
     readonly within?: ValueRange;
   }[];
   /** The axis profiles, likewise, and the axis that each runs along: 0, 1 or 2 for x, y or z. */
-  readonly profiles?: readonly (Definition["materials"][number] & Pick<AxisProfile, "axis" | "isFixed">)[];
+  readonly profiles?: readonly (Definition["materials"][number] & Pick<AxisProfile, "axis">)[];
   /** What each sub-step makes of its fields. */
   readonly substeps: readonly Readonly<Record<string, ExpressionData>>[];
   /** The signal as a formula of the step. */
@@ -230,11 +230,7 @@ export function stencilOf(definition: unknown): Stencil {
     ranges: fields.map(({ range }) => range),
     materials: materials.map(readMaterial),
     ...(profiles.length > 0 && {
-      profiles: profiles.map(({ axis, isFixed, ...profile }) => ({
-        ...readMaterial(profile),
-        axis,
-        ...(isFixed === true && { isFixed }),
-      })),
+      profiles: profiles.map(({ axis, ...profile }) => ({ ...readMaterial(profile), axis })),
     }),
     substeps: listOf("substeps").map((substep, i) => byField(substep, `sub-step ${i + 1}`)),
     ...(signal !== undefined && { signal: read(signal, "signal") }),

@@ -53,8 +53,6 @@ export interface Material {
 export interface AxisProfile extends Material {
   /** The axis that it runs along: 0, 1 or 2 for x, y or z. */
   readonly axis: Axis;
-  /** Whether only its formula makes sense, also when the equation is tuned: that of a wall. @default {false} */
-  readonly isFixed?: boolean;
 }
 
 /** A value that is given at few places and at every step. */

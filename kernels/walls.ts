@@ -290,7 +290,6 @@ function withPairs(stencil: Stencil, pairs: ReadonlyMap<Axis, readonly Pair[]>):
         axis,
         values: sampleProfile(of),
         formula: of,
-        isFixed: true,
       });
       known.set(key, index);
     }
