@@ -4,6 +4,8 @@
  *
  * @module
  */
+import { type Precise, type PrecisionName, precisionOf } from "../kernels/precision.ts";
+import { requestFullDevice } from "../tuner/devices/device.ts";
 import { GpuDevice } from "../tuner/devices/gpu/gpu_device.ts";
 
 const adapter = await navigator.gpu?.requestAdapter() ?? null;
@@ -19,7 +21,14 @@ export const IS_HARDWARE = adapter !== null && !adapter.info.isFallbackAdapter;
  */
 const TIMEOUT_MS = 600_000;
 
-let opened: Promise<GpuDevice | undefined> | undefined;
+/** By precision. */
+const opened = new Map<PrecisionName, Promise<GpuDevice | undefined>>();
+
+/** Whether the GPU computes in f64. */
+const HAS_F64 = adapter !== null && await requestFullDevice(adapter, { precision: "f64" }).then((device) => {
+  device?.destroy();
+  return device !== null;
+});
 
 /**
  * Adds a test; all tests of one file share an open device.
@@ -29,16 +38,20 @@ let opened: Promise<GpuDevice | undefined> | undefined;
 export function testOnGpu(
   name: string,
   test: (gpu: GpuDevice) => Promise<void>,
-  { ignore = false }: { ignore?: boolean } = {},
+  { ignore = false, ...of }: { ignore?: boolean } & Precise = {},
 ): void {
+  const { name: precision } = precisionOf(of);
+  const missing = !HAS_ADAPTER ? "no WebGPU adapter" : precision === "f64" && !HAS_F64 ? "no f64" : undefined;
   Deno.test({
-    name: HAS_ADAPTER ? name : `${name} (ignored: no WebGPU adapter)`,
-    ignore: ignore || !HAS_ADAPTER,
+    name: missing === undefined ? name : `${name} (ignored: ${missing})`,
+    ignore: ignore || missing !== undefined,
     async fn() {
-      opened ??= GpuDevice.open({ timeoutMs: TIMEOUT_MS });
-      await test((await opened)!);
+      const open = () => GpuDevice.open({ timeoutMs: TIMEOUT_MS, precision });
+      await test((await opened.getOrInsertComputed(precision, open))!);
     },
   });
 }
 
-Deno.test.afterAll(async () => (await opened)?.[Symbol.dispose]());
+Deno.test.afterAll(async () => {
+  for (const device of opened.values()) (await device)?.[Symbol.dispose]();
+});

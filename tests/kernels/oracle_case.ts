@@ -4,7 +4,8 @@
  *
  * @module
  */
-import type { FloatArray } from "../../kernels/precision.ts";
+import { inPrecision } from "../../kernels/planned_problem.ts";
+import { type FloatArray, type Precise, precisionOf } from "../../kernels/precision.ts";
 import { assert, assertEquals, assertLess } from "@std/assert";
 import { refusalOf } from "../../kernels/capability.ts";
 import { amplitudeOf, type InitialField } from "../../kernels/initial_field.ts";
@@ -36,7 +37,7 @@ import { THOROUGH } from "../thorough.ts";
 import { assertPoints, awkwardPoints, SURVEY } from "./point_case.ts";
 
 /** What is unlike most cases. */
-export interface Special {
+export interface Special extends Precise {
   /** @default {"zero"} */
   readonly boundary?: OwnBoundaries;
   /** Sections that each level lies in: the device's limits are lowered until there are as many. @default {1} */
@@ -184,13 +185,16 @@ export function testRows(rows: readonly Row[], special: Special = {}): void {
     testOnGpu(
       `equals the oracle ${isReal ? "except for rounding" : "bit for bit"}: ${describeCase(one)}`,
       (gpu) => check(gpu, one),
-      { ignore: isSlow && !THOROUGH },
+      { ignore: isSlow && !THOROUGH, precision: one.stencil.update.precision },
     );
   }
 }
 
 /** The case of a row. */
-export function caseOf([stencil, grid, way, runs, { boundary = "zero", ...special } = {}]: Row): OracleCase {
+export function caseOf(
+  [given, grid, way, runs, { boundary = "zero", precision, ...special } = {}]: Row,
+): OracleCase {
+  const stencil = inPrecision(given, precision ?? given.update.precision);
   return {
     ...way,
     ...special,
@@ -200,9 +204,6 @@ export function caseOf([stencil, grid, way, runs, { boundary = "zero", ...specia
     boundary: typeof boundary === "string" ? boundary : planned(stencil, boundary, boundary[0]),
   };
 }
-
-/** Whole numbers below this are exact in f32. */
-const EXACT = 2 ** 24;
 
 /** Of what fields begin with. */
 export const SEED = 20_261_121;
@@ -218,6 +219,7 @@ export function describeCase(
     `${traversal.name}, ${stencil.title}, ${grid.join("x")}, ${boundary}, ${values}, ${
       runs.join(" + ")
     } steps`,
+    stencil.update.precision,
     sections !== 1 && `${sections} sections${areRanges ? " of one buffer" : ""}`,
     points && `points of field ${fields.join(" and ")}${every > 1 ? `, recorded every ${every} steps` : ""}`,
   ].filter(Boolean).join(", ");
@@ -231,8 +233,8 @@ export async function assertExact(gpu: GpuDevice, oracleCase: OracleCase): Promi
   const scale = largest / amplitudeOf({ ...stencil, initialField: kind });
   assertLess(
     Math.max(...responsesOf({ ...stencil, initialField: kind }, scale).map(({ size }) => size)),
-    EXACT,
-    "the values are no longer exact in f32",
+    1 / precisionOf(stencil.update).unit,
+    "the values are no longer exact",
   );
   for (const level of stateOf(stencil)) assertEquals(result[level], expected[level], level);
 }
@@ -333,11 +335,11 @@ export function planInSections(
   const [padX] = layout.pad, [nx] = layout.grid;
   let smallest: GpuPlan | undefined;
   for (let slices = nx + 2 * padX - 1; slices > 0; slices--) {
-    const bytes = 4 * (slices * layout.slice + layout.pad[2]);
+    const { bytes: each } = precisionOf(layout), bytes = each * (slices * layout.slice + layout.pad[2]);
     try {
       const plan = traversal.plan(problem, parameters, {
         maxStorageBufferBindingSize: bytes,
-        maxBufferSize: areRanges ? 4 * layout.length : bytes,
+        maxBufferSize: areRanges ? each * layout.length : bytes,
         maxStorageBuffersPerShaderStage: 32,
       });
       if (areRanges && areApart(plan.storage.sections!)) continue;
@@ -366,7 +368,7 @@ export function initialCells(
 export async function assertZeroPads(gpu: GpuDevice, field: GpuField, ago: 0 | 1): Promise<void> {
   for (const { array, layout: its } of field.level(ago)) {
     const layout = { ...its, layered: 0 };
-    const all = new Float32Array(await gpu.read(array.buffer, array.offset, array.size));
+    const all = new field.precision.Values(await gpu.read(array.buffer, array.offset, array.size));
     assert(all.length >= layout.length && all.length < layout.length + 64);
     for (let x = 0; x < layout.grid[0]; x++) {
       for (let y = 0; y < layout.grid[1]; y++) {

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import type { FloatArray } from "../../kernels/precision.ts";
+import { type FloatArray, type Precise, precisionOf } from "../../kernels/precision.ts";
 import { assertEquals, assertLess } from "@std/assert";
 import type { Point, Points } from "../../kernels/points.ts";
 import { type FieldLevels, runReference } from "../../kernels/reference.ts";
@@ -50,14 +50,17 @@ function amplitudeAt(row: number, step: number): number {
 }
 
 /** Points to watch, and the samples that were taken, by number. */
-export function watchedOf(points: Points): WatchedPoints & { readonly samples: Map<number, FloatArray> } {
+export function watchedOf(
+  points: Points,
+  of: Precise = {},
+): WatchedPoints & { readonly samples: Map<number, FloatArray> } {
   const samples = new Map<number, FloatArray>();
   return {
     ...points,
     samples,
     amplitudes(start, steps) {
       const { length } = points.added;
-      return Float32Array.from(
+      return precisionOf(of).Values.from(
         { length: steps * length },
         (_, i) => amplitudeAt(i % length, start + Math.floor(i / length)),
       );
@@ -96,7 +99,9 @@ export async function assertPoints<Of extends Field>(
   },
 ): Promise<void> {
   const { grid: [, ny, nz], stencil: { update } } = problem, planes = planesOf(update);
-  const watched = watchedOf(points), expected = new Map<number, FloatArray>();
+  const { Values, unit } = precisionOf(update),
+    watched = watchedOf(points, update),
+    expected = new Map<number, FloatArray>();
   await field.initialise(START);
   await field.watch(watched);
   for (const steps of runs) await run(field, steps);
@@ -110,12 +115,12 @@ export async function assertPoints<Of extends Field>(
         if (made.some(({ field }) => field === point.field)) level[at(point)]! += amplitudeAt(row, t);
       });
     levels = runReference(levels, { ...problem, update, steps: 1, start: t, onMade });
-    const samples = Float32Array.from(points.recorded, (point) => levels.current[at(point)]!);
+    const samples = Values.from(points.recorded.map((point) => levels.current[at(point)]!));
     if ((t + 1) % points.every === 0) expected.set((t + 1) / points.every, samples);
   }
-  assertLess(maxAbs(levels.current), 2 ** 21, "sums of some values are no longer exact in f32");
+  assertLess(maxAbs(levels.current), 1 / (8 * unit), "sums of some values are no longer exact");
   assertEquals(watched.samples, expected);
-  const now = Float32Array.from(points.added, (point) => levels.current[at(point)]!);
+  const now = Values.from(points.added.map((point) => levels.current[at(point)]!));
   assertEquals(await field.sample(points.added), now, "the values that cells have now");
   assertEquals(await read(field, 0), readable(levels.current, problem), "F(t)");
   if (readsPrevious(update)) assertEquals(await read(field, 1), readable(levels.previous, problem), "F(t-1)");

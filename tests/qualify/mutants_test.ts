@@ -5,6 +5,7 @@
  * @module
  */
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import { inPrecision } from "../../kernels/planned_problem.ts";
 import type { Problem } from "../../kernels/stencils/stencil.ts";
 import { wave } from "../../kernels/stencils/wave.ts";
 import { diamondTorre } from "../../kernels/traversals/torre/diamond_torre.ts";
@@ -57,6 +58,7 @@ const LARGE_DRIVEN: Way = {
   ...STEPS,
   problem: { ...DRIVEN, grid: [90, 91, 97], survey: { ...DRIVEN.survey, every: 8 } },
 };
+const PRECISE: Problem = { ...DRIVEN, stencil: inPrecision(DRIVEN.stencil, "f64") };
 const RING: Way = { ...LARGE, problem: { ...LARGE.problem, boundary: "periodic" } };
 
 /** What is wrong: in which shaders, and how their text changes. */
@@ -110,6 +112,14 @@ const MUTANTS: Readonly<Record<string, Mutant>> = {
   "steps wrong beyond the first workgroup along z": wrongWhere("z >= 64"),
   "steps wrong beyond many workgroups along y": wrongWhere("y >= 60 && x > 0 && z > 0"),
   "steps wrong in a corner": wrongWhere("x + y + z == NX + NY + NZ - 3"),
+  "steps of f64 that round to f32": {
+    ...wrongWhere("", { ...STEPS, problem: PRECISE }),
+    change: [/before\[cell\] = (.*);/g, "before[cell] = f64(f32($1));"],
+  },
+  "a torre of f64 with a sum of f32": {
+    ...ofTorre(/W0 \* f_0_0\)/g, "f64(f32(W0 * f_0_0)))"),
+    way: { ...TORRE, problem: PRECISE },
+  },
   "a ring that does not close at its end": {
     way: RING,
     label: /: wrap pads$/,
@@ -133,7 +143,10 @@ function only({ traversal, parameters }: Way): Strategy {
 
 /** What `tune` says of the one configuration that it tries; undefined where it is right. */
 async function tuned(way: Way): Promise<string | undefined> {
-  using session = new DeviceSession({ device: await detectDevice(), timeoutMs: 120_000 });
+  using session = new DeviceSession({
+    device: await detectDevice(way.problem.stencil.update),
+    timeoutMs: 120_000,
+  });
   let said: string | undefined;
   const { problem, traversal } = way;
   try {
@@ -169,18 +182,23 @@ async function qualified({ problem, traversal, parameters }: Way): Promise<strin
     parameters,
     share: { gpuSlices: problem.grid[0] },
   });
-  const profile = profileOf([entry], { ...await detectDevice(), measured: { copyBytesPerSecond: 1e9 } });
+  const profile = profileOf([entry], {
+    ...await detectDevice(problem.stencil.update),
+    measured: { copyBytesPerSecond: 1e9 },
+  });
   const { answer, results: [result] } = await qualify(profile, { numericsOnly: true });
   assertEquals([answer, result!.verdict], result!.reason === null ? ["yes", "right"] : ["no", "wrong"]);
   return result!.reason ?? undefined;
 }
 
-for (const way of [STEPS, MARCH, TORRE, LARGE, RING]) {
+for (const way of [STEPS, MARCH, TORRE, LARGE, RING, { ...TORRE, problem: PRECISE }]) {
+  const { traversal, problem: { boundary, stencil: { name, update: { precision } } } } = way;
   testOnGpu(
-    `qualify accepts ${way.traversal.name} of ${way.problem.stencil.name}, ${way.problem.boundary}`,
+    `qualify accepts ${traversal.name} of ${name}, ${boundary}, ${precision ?? "f32"}`,
     async () => {
       assertEquals(await qualified(way), undefined);
     },
+    { precision },
   );
 }
 
@@ -198,5 +216,5 @@ for (const [name, { way, label, change: [pattern, replacement], isReference }] o
       }
     }, change);
     assert(changed > 0, "nothing was changed");
-  });
+  }, { precision: way.problem.stencil.update.precision });
 }
