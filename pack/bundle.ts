@@ -90,6 +90,11 @@ export async function bundle(
         { filter: /^npm:/ },
         ({ path, kind }) => resolve(packages.get(path)!, { kind, resolveDir: ROOT }),
       );
+      // the version alone is read
+      onLoad({ filter: /[\\/]deno\.json$/ }, async ({ path }) => {
+        const { version } = JSON.parse(await Deno.readTextFile(path));
+        return { contents: JSON.stringify({ version }), loader: "json" };
+      });
       // a part of a page loads the files that it uses, not all that mod.ts names
       onLoad({ filter: /[\\/](page|examples)[\\/]\w+\.ts$/ }, async ({ path }) => {
         const text = await Deno.readTextFile(path), files = await exportedFrom();
