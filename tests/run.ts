@@ -7,14 +7,20 @@
  */
 import { join } from "node:path";
 
-/** What is tested where no path is named: tests, and the examples in the documentation of the rest. */
-const PATHS = ["tests/", "kernels/", "models/", "tuner/", "std/", "mod.ts", "README.md", "docs/"];
+/** What is tested where no path is named: {@linkcode writeGroups}, and the examples in the documentation of these. */
+const DOCUMENTED = ["kernels/", "models/", "tuner/", "std/", "mod.ts", "README.md", "docs/"];
 
 /**
  * What is tested after all others, one after another: a kernel that never ends keeps NVIDIA's driver from turning to the
  * devices of other processes ("CTX SWITCH TIMEOUT"), and then a render pass waits for ever (580.159, an H200, 2026-11-29).
  */
 const LAST = ["tests/page/draw_test.ts", "tests/measuring/process/isolation_test.ts"];
+
+/** Most test files of a group. */
+const GROUP = 8;
+
+/** Where modules of groups are written, as git ignores them. */
+const GROUPS = "tests/groups";
 
 const PERMISSIONS = ["read", "write", "run", "env", "sys", "ffi"].map((name) => `--allow-${name}`);
 
@@ -61,13 +67,46 @@ const VALUED = new Set([
 ]);
 
 /**
+ * Neighbouring test files that share a thread: each thread compiles the product's code anew, which takes longer than many
+ * tests do. Files that do without shared memory (`own_thread.ts`) are groups of their own.
+ *
+ * @param folder its files and those of folders in it, but {@linkcode LAST}
+ */
+export async function groupTests(folder: string): Promise<string[][]> {
+  const files = (await testFiles(folder)).filter((file) => !LAST.includes(file));
+  const texts = await Promise.all(files.map((file) => Deno.readTextFile(file)));
+  const alike = Map.groupBy(files, (_, i) => texts[i]!.includes("/own_thread.ts"));
+  return [...alike.values()].flatMap((all) =>
+    Array.from({ length: Math.ceil(all.length / GROUP) }, (_, i) => all.slice(i * GROUP, (i + 1) * GROUP))
+  );
+}
+
+async function testFiles(folder: string): Promise<string[]> {
+  const entries = await Array.fromAsync(Deno.readDir(folder));
+  const files = entries.sort((a, b) => a.name < b.name ? -1 : 1).map(({ name, isDirectory }) =>
+    isDirectory ? testFiles(`${folder}/${name}`) : name.endsWith("_test.ts") ? [`${folder}/${name}`] : []
+  );
+  return (await Promise.all(files)).flat();
+}
+
+/** Writes a module for each group, and says where. */
+async function writeGroups(): Promise<string[]> {
+  await Deno.mkdir(GROUPS, { recursive: true });
+  return Promise.all((await groupTests("tests")).map(async (files, i) => {
+    const path = `${GROUPS}/${i + 1}.js`, text = files.map((file) => `import "../../${file}";\n`).join("");
+    await Deno.writeTextFile(path, text);
+    return path;
+  }));
+}
+
+/**
  * The arguments for `deno test`. Without paths the types are checked beside it.
  *
  * @param args the task's own arguments: flags and paths
- * @param last what of that which is tested after all others. @default {all but these}
+ * @param paths what is tested where the arguments name none
  * @returns everything after `deno`
  */
-export function testArguments(args: readonly string[], last?: string): string[] {
+export function testArguments(args: readonly string[], paths: readonly string[]): string[] {
   return [
     "test",
     "--doc",
@@ -78,7 +117,7 @@ export function testArguments(args: readonly string[], last?: string): string[] 
     ...PERMISSIONS,
     ...PRELOAD,
     ...args,
-    ...(hasPath(args) ? [] : ["--no-check", ...(last ? [last] : [`--ignore=${LAST}`, ...PATHS])]),
+    ...(hasPath(args) ? [] : ["--no-check", ...paths]),
   ];
 }
 
@@ -105,7 +144,7 @@ function hasPath(args: readonly string[]): boolean {
 
 /** Checks the types of all that is tested, and says what is wrong; one core does that while the others test. */
 async function checkTypes(): Promise<boolean> {
-  const args = ["check", "--quiet", "--doc", LOCK, "--frozen", ...PATHS];
+  const args = ["check", "--quiet", "--doc", LOCK, "--frozen", "tests/", ...DOCUMENTED];
   const { success, stderr } = await new Deno.Command(Deno.execPath(), { args }).output();
   if (!success) await passOn(ReadableStream.from([stderr]), Deno.stderr);
   return success;
@@ -172,9 +211,13 @@ if (import.meta.main) {
     return tally(`${stdout}\n${stderr}`, success);
   };
   const isWhole = !hasPath(args);
-  const [first, areTyped] = await Promise.all([runTests(testArguments(args)), !isWhole || checkTypes()]);
+  const paths = isWhole ? [...await writeGroups(), ...DOCUMENTED] : [];
+  const [first, areTyped] = await Promise.all([
+    runTests(testArguments(args, paths)),
+    !isWhole || checkTypes(),
+  ]);
   const tallies = [first];
-  for (const last of isWhole ? LAST : []) tallies.push(await runTests(testArguments(args, last)));
+  for (const last of isWhole ? LAST : []) tallies.push(await runTests(testArguments(args, [last])));
   const passed = tallies.reduce((sum, one) => sum + one.passed, 0);
   const failed = tallies.reduce((sum, one) => sum + one.failed, areTyped ? 0 : 1);
   if (passed + failed === 0) console.error("no test ran");

@@ -1,5 +1,5 @@
 import { assertEquals, assertStringIncludes } from "@std/assert";
-import { ownArguments, tally, testArguments } from "./run.ts";
+import { groupTests, ownArguments, tally, testArguments } from "./run.ts";
 
 const RUN = new URL("./run.ts", import.meta.url).pathname;
 
@@ -25,16 +25,28 @@ Deno.test("tally counts nothing where nothing ran", () => {
 });
 
 Deno.test("testArguments passes flags on, and names the paths unless they are given", () => {
-  assertEquals(testArguments(["--filter", "foo"]).includes("tests/"), true);
-  const own = testArguments(["--filter=foo", "tests/std/"]);
+  assertEquals(testArguments(["--filter", "foo"], ["docs/"]).at(-1), "docs/");
+  const own = testArguments(["--filter=foo", "tests/std/"], []);
   assertEquals([own.at(-1), own.includes("--no-check")], ["tests/std/", false]);
 });
 
-Deno.test("what other devices must not meet is tested once, after all others", () => {
-  const drawing = "tests/page/draw_test.ts";
-  const ignored = testArguments([]).find((argument) => argument.startsWith("--ignore="))!;
-  assertEquals([ignored.includes(drawing), testArguments([], drawing).at(-1)], [true, drawing]);
-  assertEquals(testArguments([], drawing).includes("tests/"), false);
+Deno.test("every test file is in one group, but those that other devices must not meet", async () => {
+  const files = (await groupTests("tests")).flat(), there = new Set(files);
+  const all = (await Array.fromAsync(Deno.readDir("tests/page"))).filter(({ name }) =>
+    name.endsWith("_test.ts")
+  );
+  assertEquals([files.length, files.filter((file) => file.startsWith("tests/page/")).length], [
+    there.size,
+    all.length - 1,
+  ]);
+  assertEquals(there.has("tests/run_test.ts") && !there.has("tests/page/draw_test.ts"), true);
+});
+
+Deno.test("files that delete shared memory are in no group with others", async () => {
+  for (const group of await groupTests("tests/devices")) {
+    const texts = await Promise.all(group.map((file) => Deno.readTextFile(file)));
+    assertEquals(new Set(texts.map((text) => /^import ".*own_thread.ts";$/m.test(text))).size, 1, `${group}`);
+  }
 });
 
 Deno.test("--thorough and the seconds of random scripts are not passed on", () => {
@@ -48,12 +60,14 @@ Deno.test("--thorough and the seconds of random scripts are not passed on", () =
 });
 
 Deno.test("tests run with the packages of their own lock file", async () => {
-  const lock = testArguments([]).find((argument) => argument.startsWith("--lock="))!.slice("--lock=".length);
+  const lock = testArguments([], []).find((argument) => argument.startsWith("--lock="))!.slice(
+    "--lock=".length,
+  );
   assertStringIncludes(await Deno.readTextFile(lock), "fast-check");
 });
 
 Deno.test("the process of the tests ends after its threads", () => {
-  const args = testArguments([]), file = args[args.indexOf("--preload") + 1] ?? "";
+  const args = testArguments([], []), file = args[args.indexOf("--preload") + 1] ?? "";
   assertStringIncludes(file, "late_exit.ts");
 });
 

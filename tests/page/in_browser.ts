@@ -7,7 +7,7 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import axe from "axe-core";
 import { Buffer } from "node:buffer";
-import { chromium, type Page } from "playwright-core";
+import { type Browser, chromium, type Page } from "playwright-core";
 import { createSolver } from "../../mod.ts";
 import { encode, painted } from "../../page/picture.ts";
 import { SCENES } from "../../examples/scenes.ts";
@@ -23,6 +23,9 @@ const WEBGPU = [
   "--use-vulkan=swiftshader",
   "--disable-vulkan-surface",
 ];
+/** Browsers by their flags: starting one takes longer than most of what a test does with it. */
+const browsers = new Map<string, Promise<Browser>>();
+
 const FOLDER = await Deno.makeTempDir({ prefix: "facet-page-" });
 const SERVER = new Deno.Command(Deno.execPath(), {
   args: ["task", "page", "--out", FOLDER, "--serve", "0"],
@@ -37,6 +40,7 @@ for await (const piece of SERVER.stdout.pipeThrough(new TextDecoderStream())) {
 const ADDRESS = /http\S+/.exec(printed)![0];
 
 Deno.test.afterAll(async () => {
+  for (const browser of browsers.values()) await (await browser).close();
   SERVER.kill();
   await SERVER.status;
   await Deno.remove(FOLDER, { recursive: true });
@@ -54,14 +58,16 @@ async function withPage(
   },
   use: (page: Page, requests: readonly string[]) => Promise<void>,
 ): Promise<void> {
-  const browser = await chromium.launch({ executablePath: findBrowser()!, args: ["--no-sandbox", ...flags] });
+  const args = ["--no-sandbox", ...flags], key = args.join();
+  const launched = browsers.get(key) ?? chromium.launch({ executablePath: findBrowser()!, args });
+  browsers.set(key, launched);
+  const context = await (await launched).newContext({
+    viewport: { width, height },
+    colorScheme: theme,
+    bypassCSP, // for what the tests evaluate
+    permissions: ["clipboard-read", "clipboard-write"],
+  });
   try {
-    const context = await browser.newContext({
-      viewport: { width, height },
-      colorScheme: theme,
-      bypassCSP, // for what the tests evaluate
-      permissions: ["clipboard-read", "clipboard-write"],
-    });
     const page = await context.newPage(), requests: string[] = [], errors: string[] = [];
     page.on("request", (request) => requests.push(request.url()));
     page.on("pageerror", ({ message }) => errors.push(message));
@@ -70,7 +76,7 @@ async function withPage(
     await use(page, requests);
     assertEquals(errors, []);
   } finally {
-    await browser.close();
+    await context.close();
   }
 }
 
