@@ -5,7 +5,9 @@
  */
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { decode } from "fast-png";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
+import { inDirectory } from "./cli/run_task.ts";
+import { hasPython } from "./files/python.ts";
 
 const ROOT = join(import.meta.dirname!, "..");
 const PROFILE = join(ROOT, "fixtures/h100/wave.json");
@@ -113,3 +115,36 @@ Deno.test({
     assertEquals((await runExample("python3", ["examples/best_dts.py", PROFILE])).stdout, BEST_DTS);
   },
 });
+
+const NUMPY = await hasPython("numpy");
+
+for (
+  const [name, pictures, output] of [
+    [
+      "membrane",
+      ["drum-000", "drum-080", "drum"],
+      /Heard within 0\.[0-3]\d% of what a membrane should sound like/,
+    ],
+    [
+      "shot",
+      ["gather", "gather-wave-3", "soft"],
+      /velocity 1[78]\d\d m\/s .* and 18[01]\d m\/s .*\ndepth 45[0-3] m, in the/,
+    ],
+  ] as const
+) {
+  Deno.test({
+    name: `${name}.py finds what it should, and draws it${NUMPY ? "" : " (ignored: no Python with NumPy)"}`,
+    ignore: !NUMPY,
+    fn: () =>
+      inDirectory(async (cwd) => {
+        const env = { PATH: `${dirname(Deno.execPath())}:${Deno.env.get("PATH")}`, XDG_RUNTIME_DIR: "/tmp" };
+        const args = [join(ROOT, `examples/${name}.py`)];
+        const { code, stdout, stderr } = await new Deno.Command("python3", { args, env, cwd }).output();
+        assertEquals(code, 0, new TextDecoder().decode(stderr));
+        assertMatch(new TextDecoder().decode(stdout), output);
+        for (const picture of pictures) {
+          assertEquals(decode(await Deno.readFile(`${cwd}/${picture}.png`)).channels, 3);
+        }
+      }),
+  });
+}

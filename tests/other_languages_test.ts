@@ -5,6 +5,8 @@
  */
 import { assertEquals, assertMatch } from "@std/assert";
 import { join } from "node:path";
+import { wholeFields } from "../kernels/layers.ts";
+import { EQUATIONS } from "../kernels/stencils/all.ts";
 import { readArray } from "../mod.ts";
 import { inDirectory } from "./cli/run_task.ts";
 
@@ -50,3 +52,18 @@ for (const [language, interpreter, needs, output] of PROGRAMS) {
       }),
   });
 }
+
+Deno.test("the table of names has those of each equation", () => {
+  for (const { name, dimensions: [most] = [3], variant, create } of EQUATIONS) {
+    const { update } = create(variant?.default, undefined, most === 2 ? 2 : undefined);
+    const [, ...cells] = TEXT.split("\n").find((line) =>
+      line.startsWith("|") && line.includes(`\`${name}\``)
+    )!.split("|");
+    const wanted = [
+      wholeFields(update),
+      update.materials.map(({ name }) => name),
+      (update.sources ?? []).map(({ name }) => name),
+    ];
+    assertEquals(cells.slice(1, 4).map((cell) => cell.match(/\w+/g) ?? []), wanted);
+  }
+});

@@ -25,6 +25,8 @@ export interface Option {
   readonly read?: Reader<unknown>;
   /** Read where the option is not given. */
   readonly default?: string;
+  /** The same, of what other options were given, by their keys: undefined where they do not say it. */
+  readonly implied?: (given: ReadonlyMap<string, readonly string[]>) => Promise<string | undefined>;
   /** For an option that must be given: what it is for. */
   readonly required?: string;
   /** May be given several times. */

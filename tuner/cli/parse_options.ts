@@ -25,7 +25,9 @@ export async function parseOptions<const S extends Options>(
   if (given.has("help")) return undefined;
   const values: Record<string, unknown> = {};
   for (const [key, option] of Object.entries<Option>(options)) {
-    values[key] = await valueOf(key, option, { texts: given.get(key), earlier: values });
+    const implied = given.has(key) ? undefined : await option.implied?.(given);
+    const texts = implied === undefined ? given.get(key) : [implied];
+    values[key] = await valueOf(key, option, { texts, earlier: values });
   }
   for (const key of given.keys()) refuseCombinations(key, options, { given, values });
   await refuseOverwriting(options, given, values);

@@ -89,6 +89,7 @@ export const RANK_OPTIONS = {
 
 export const OPTIONS = {
   ...RANK_OPTIONS,
+  grid: { ...RANK_OPTIONS.grid, implied: gridIn },
   decompose: parts("parts along x, y, z, one for each rank (default: those predicted to be fastest)"),
   exchangeEvery: count("steps between two exchanges (default: those predicted to be fastest)", 1, 10_000),
   seed: { ...count("whole number that selects the initial values", 0, 2 ** 32 - 1), default: "1" },
@@ -168,8 +169,7 @@ interface Solving extends Values<typeof OPTIONS>, RankWork {
 async function readRequest(options: Values<typeof OPTIONS>, world: World) {
   const { decompose, exchangeEvery, checkpoint, restart, every } = options, notes: string[] = [];
   const given = [...options.initial, ...options.material];
-  const grid = options.grid ?? await gridIn(given, chosenStencil(options));
-  const { problem: bare, profiles } = await workOf("solve", { ...options, grid });
+  const { problem: bare, profiles } = await workOf("solve", options);
   const points = await readPoints(options, bare), { sources, receivers } = points;
   // of a checkpoint's, it says itself
   const sending = bare.stencil.update.sources ? sources.length || 1 : 0;

@@ -358,10 +358,13 @@ export function rangesOf(fields: Fields): Record<string, FieldRange> {
   );
 }
 
-/** The grid that a file of the first field or material has; undefined where none is given. */
-export async function gridIn(given: readonly Beginning[], stencil: Stencil): Promise<OwnGrid | undefined> {
-  const profiles = profilesOf(stencil.update).map(({ name }) => name);
-  const first = given.find(({ name, text }) => /\.npy$/.test(text) && !profiles.includes(name));
-  const shape = first && (await readArray(first.text)).shape;
-  return shape?.length === 2 || shape?.length === 3 ? shape as readonly number[] as OwnGrid : undefined;
+/** The grid that the file of the first field or material has that is not one of an axis alone; undefined where none is given. */
+export async function gridIn(given: ReadonlyMap<string, readonly string[]>): Promise<string | undefined> {
+  for (const [key, least] of [["initial", 1], ["material", 2]] as const) {
+    for (const text of given.get(key) ?? []) {
+      if (!text.endsWith(".npy")) continue;
+      const { shape } = await readArray(text.replace(/^[^=]*=/, ""));
+      if (shape.length >= least && shape.length <= 3) return shape.join("x");
+    }
+  }
 }
