@@ -5,7 +5,8 @@
  *       --decompose 2x1x1,1x2x1 --passes 3
  *
  * Each pass fits the model and lets it choose, as `solve` does, then measures every plan of the table and the chosen
- * one. A row has the medians over the passes. One CPU worker a rank computes, or what `--gpu` names, with `--profile`.
+ * one. A row has the medians over the passes. One CPU worker a rank computes, or what `--gpu` names, with `--profile`; with
+ * `--gpus` each rank has a GPU of its own, whose parts compute in turns too. `--order` is the wave's.
  *
  * @module
  */
@@ -13,7 +14,7 @@ import { parseArgs } from "@std/cli";
 import { wave } from "../kernels/stencils/wave.ts";
 import type { Grid, Problem } from "../kernels/stencils/stencil.ts";
 import { arrangements } from "../models/decomposition.ts";
-import { planOf, type RankPlan } from "../models/rank_part.ts";
+import { planOf, type RankPlan, rowOf, turnsOf } from "../models/rank_part.ts";
 import { predictPlan } from "../models/round.ts";
 import { formatChange, formatDuration, formatPercent, formatTable } from "../tuner/format.ts";
 import { median } from "../tuner/measuring/statistics.ts";
@@ -23,16 +24,25 @@ import { openWorld } from "../tuner/ranks/mpi_world.ts";
 import { openRankDevice } from "../tuner/ranks/open_rank_device.ts";
 import { measurePlan, planRanks } from "../tuner/solver/plan_ranks.ts";
 
-const { grid = "128x128x128", every = "1,2,4,8,16,32", decompose, passes = "3", gpu, profile } = parseArgs(
-  Deno.args,
-  { string: ["grid", "every", "decompose", "passes", "gpu", "profile"] },
-);
+const {
+  grid = "128x128x128",
+  every = "1,2,4,8,16,32",
+  decompose,
+  passes = "3",
+  gpu,
+  gpus,
+  profile,
+  order = "2",
+} = parseArgs(Deno.args, {
+  string: ["grid", "every", "decompose", "passes", "gpu", "profile", "order"],
+  boolean: ["gpus"],
+});
 const world = await openWorld();
-using device = await openRankDevice(world, gpu === undefined ? { cpuWorkers: 1 } : { gpu });
+using device = await openRankDevice(world, gpu === undefined && !gpus ? { cpuWorkers: 1 } : { gpu });
 const profiles = profile === undefined ? [] : [await readProfile(profile)];
 const choose = (part: Problem) => chooseForRank(profiles, part, device).configuration;
 const sizes = (text: string) => text.split("x").map(Number) as unknown as Grid;
-const problem: Problem = { stencil: wave(2), grid: sizes(grid), boundary: "zero", steps: 1024 };
+const problem: Problem = { stencil: wave(Number(order)), grid: sizes(grid), boundary: "zero", steps: 1024 };
 
 /** A plan, and what it took and should have taken in each pass. */
 interface Row {
@@ -44,7 +54,10 @@ const rates = new Array<number>(world.size).fill(1);
 const rows: Row[] = (decompose?.split(",").map(sizes) ?? arrangements(world.size)).flatMap((parts) =>
   every.split(",").flatMap((steps) => {
     const plan = planOf(problem, { parts, exchangeEvery: Number(steps), rates });
-    return plan === undefined ? [] : [{ plan, predicted: [], measured: [] }];
+    if (plan === undefined) return [];
+    const inTurns = { ...plan, inTurns: true };
+    const mayTurn = device.gpu && rowOf(plan) !== undefined && turnsOf(problem, inTurns);
+    return (mayTurn ? [plan, inTurns] : [plan]).map((plan) => ({ plan, predicted: [], measured: [] }));
   })
 );
 const chosen: { readonly name: string; readonly ns: number }[] = [];
@@ -55,13 +68,16 @@ for (let pass = 0; pass < Number(passes); pass++) {
     measured.push((await measurePlan(world, device, problem, { plan, choose })).stepNs);
   }
   const { stepNs: ns } = await measurePlan(world, device, problem, { plan: best, choose });
-  chosen.push({ name: `${best.parts.join("x")}, R = ${best.exchangeEvery}`, ns });
+  chosen.push({
+    name: `${best.parts.join("x")}, R = ${best.exchangeEvery}${best.inTurns ? " in turns" : ""}`,
+    ns,
+  });
 }
 if (world.rank === 0) {
   const errors = rows.map(({ predicted, measured }) => median(predicted) / median(measured) - 1);
   const cells = rows.map(({ plan, predicted, measured }, i) => [
     plan.parts.join("x"),
-    `${plan.exchangeEvery}`,
+    `${plan.exchangeEvery}${plan.inTurns ? " in turns" : ""}`,
     formatDuration(median(predicted)),
     formatDuration(median(measured)),
     formatChange(errors[i]!),

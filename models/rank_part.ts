@@ -22,6 +22,7 @@ import {
   gridOf,
   neighbourOf,
   type Parts,
+  placeOf,
 } from "./decomposition.ts";
 
 /** How the ranks share a grid. */
@@ -32,6 +33,31 @@ export interface RankPlan {
   readonly exchangeEvery: number;
   /** What each rank computes. */
   readonly extents: readonly Extent[];
+  /**
+   * Whether each rank's GPU computes its part as two that take turns, so that messages of the one travel while the other is
+   * computed. Ranks must lie in a row. @default {false}
+   */
+  readonly inTurns?: boolean | undefined;
+}
+
+/** The axis along which ranks lie in a row; undefined where they lie along several, or there is only one. */
+export function rowOf({ parts }: Pick<RankPlan, "parts">): Axis | undefined {
+  const [axis, ...others] = AXES.filter((one) => parts[one] > 1);
+  return others.length === 0 ? axis : undefined;
+}
+
+/**
+ * The parts of a plan whose ranks compute in turns, two of each rank with as many cells, ghost zones included; the plan
+ * itself where they do not. Undefined where the parts would be thinner than their ghost zones.
+ */
+export function turnsOf(problem: Problem, plan: RankPlan): RankPlan | undefined {
+  const row = rowOf(plan);
+  if (!plan.inTurns || row === undefined) return plan;
+  const fractions = plan.extents.map(({ size }, rank) => {
+    const { before, after } = partOfRank(problem, plan, rank);
+    return (1 + (after[row] - before[row]) / size[row]) / 2;
+  });
+  return planForPairs(problem, plan, fractions, row);
 }
 
 export interface RankPart {
@@ -102,51 +128,61 @@ export function planAlongX(
 }
 
 /**
- * The same with each rank's part cut along x for two devices of its own; ranks beside each other along y and z are cut
- * alike.
+ * The same with each rank's part cut in two along an axis; ranks beside each other are cut alike.
  *
- * @param fractions of each rank, what the first device computes of its part
+ * @param fractions of each rank, what the first of the two has of its part
  * @returns undefined where the parts would be thinner than their ghost zones
  */
 export function planForPairs(
   problem: Problem,
-  { parts: [px, py, pz], exchangeEvery, extents }: RankPlan,
+  plan: RankPlan,
   fractions: readonly number[],
+  axis: Axis = 0,
 ): RankPlan | undefined {
-  const least = thinnestPart(problem, exchangeEvery);
-  const layers = Array.from({ length: px }, (_, x) => {
-    const first = x * py * pz, beside = fractions.slice(first, first + py * pz);
-    return cut(
-      extents[first]!.size[0],
-      pairOf(beside.reduce((sum, one) => sum + one) / beside.length),
-      least,
-    );
+  const { exchangeEvery, extents } = plan, parts = gridOf((one) => (one === axis ? 2 : 1) * plan.parts[one]);
+  const least = Math.max(1, ghostWidths(problem.stencil.update, exchangeEvery)[0][axis]);
+  const layerOf = (rank: number): number => placeOf(rank, plan.parts)[axis];
+  const starts = extents.map(({ size }, rank) => {
+    const beside = fractions.filter((_, other) => layerOf(other) === layerOf(rank));
+    const fraction = beside.reduce((sum, one) => sum + one) / beside.length;
+    return cut(size[axis], [fraction, 1 - fraction], least);
   });
-  if (layers.includes(undefined)) return undefined;
-  const fine = layers.flatMap((starts, x) =>
-    [0, 1].flatMap((device) =>
-      extents.slice(x * py * pz, (x + 1) * py * pz).map(({ low, size }): Extent => ({
-        low: [low[0] + starts![device]!, low[1], low[2]],
-        size: [starts![device + 1]! - starts![device]!, size[1], size[2]],
-      }))
-    )
-  );
-  return { parts: [2 * px, py, pz], exchangeEvery, extents: fine };
+  if (starts.includes(undefined)) return undefined;
+  const fine = Array.from({ length: 2 * extents.length }, (_, part): Extent => {
+    const rank = rankOfPart(part, plan, { parts }), { low, size } = extents[rank]!;
+    const of = placeOf(part, parts)[axis] % 2, [from, to] = starts[rank]!.slice(of);
+    return {
+      low: gridOf((one) => low[one] + (one === axis ? from! : 0)),
+      size: gridOf((one) => one === axis ? to! - from! : size[one]),
+    };
+  });
+  return { parts, exchangeEvery, extents: fine };
 }
 
-function pairOf(fraction: number): readonly [number, number] {
-  return [fraction, 1 - fraction];
+/** The axis along which a plan cuts ranks' parts once more, into how many, and the ranks in a layer of it. */
+function cutOf({ parts }: Pick<RankPlan, "parts">, fine: Pick<RankPlan, "parts">) {
+  const axis = AXES.find((one) => fine.parts[one] !== parts[one]) ?? 0;
+  return { each: fine.parts[axis] / parts[axis], inLayer: parts.slice(axis + 1).reduce((a, b) => a * b, 1) };
 }
 
-/** The part of a plan in which each rank has `each` parts along x: that of number `of` of a rank. */
-export function partNumber(rank: number, { parts: [, py, pz] }: RankPlan, each: number, of: number): number {
-  const inLayer = py * pz;
+/** Part number `of` of a rank in a plan that cuts ranks' parts once more. */
+export function partNumber(
+  rank: number,
+  plan: Pick<RankPlan, "parts">,
+  fine: Pick<RankPlan, "parts">,
+  of: number,
+): number {
+  const { each, inLayer } = cutOf(plan, fine);
   return (Math.floor(rank / inLayer) * each + of) * inLayer + rank % inLayer;
 }
 
 /** The rank to which a part of such a plan belongs. */
-export function rankOfPart(part: number, { parts: [, py, pz] }: RankPlan, each: number): number {
-  const inLayer = py * pz;
+export function rankOfPart(
+  part: number,
+  plan: Pick<RankPlan, "parts">,
+  fine: Pick<RankPlan, "parts">,
+): number {
+  const { each, inLayer } = cutOf(plan, fine);
   return Math.floor(part / inLayer / each) * inLayer + part % inLayer;
 }
 

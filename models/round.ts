@@ -4,9 +4,10 @@
  * each axis that is cut, one after another: it copies what it sends and receives between its device and the host
  * (Eq. 6), and sends and receives at the same time (Eq. 5). The slowest part sets the time.
  *
- * Three differences from the paper. The time of a cell update may be measured for several R instead of taken as
+ * Four differences from the paper. The time of a cell update may be measured for several R instead of taken as
  * constant: a torre of few steps is slower than a long one. Eq. 5 and 6 are one straight line: only boxes are copied to
- * the host, so that copies and messages grow with the same bytes. And beside a GPU of the same process, CPU workers
+ * the host, so that copies and messages grow with the same bytes. Where a rank's GPU computes two parts in turns, the
+ * exchange of the one hides behind the other. And beside a GPU of the same process, CPU workers
  * compute while the host waits for a mapping (Deno polls every 10 ms): such a part's round takes no less than the wait
  * and what does not hide behind it.
  *
@@ -22,11 +23,15 @@ import { arrangements, evenSlices, type Line, type Parts } from "./decomposition
 import {
   type Box,
   exchangesOf,
+  partNumber,
   partOfRank,
   planAlongX,
   planOf,
+  rankOfPart,
   type RankPlan,
+  rowOf,
   thinnestPart,
+  turnsOf,
   valuesIn,
 } from "./rank_part.ts";
 
@@ -122,17 +127,20 @@ export function updateNs(
 export function workOf(
   problem: Problem,
   plan: RankPlan,
-  { number, shrinks, steps = plan.exchangeEvery }: {
+  { number, shrinks, steps = plan.exchangeEvery, isFar = () => true }: {
     readonly number: number;
     readonly shrinks: boolean;
     readonly steps?: number | undefined;
+    /** Whether what is exchanged with a part counts. @default {all of it} */
+    readonly isFar?: (part: number) => boolean;
   },
 ): PartWork {
   const part = partOfRank(problem, plan, number), { grid, grid: [nx, ny, nz], before, after } = part;
   const ends = Number(before[0] > 0) + Number(after[0] > 0);
   const lost = shrinks ? ends * stepReach(problem.stencil.update).x * (steps + 1) / 2 : 0;
   const { bytes } = precisionOf(problem.stencil.update);
-  const axes = exchangesOf(problem, plan, part), boxes = axes.flat().flatMap(({ send }) => send);
+  const axes = exchangesOf(problem, plan, part).filter((sides) => sides.some(({ rank }) => isFar(rank)));
+  const boxes = axes.flat().flatMap(({ rank, send }) => isFar(rank) ? send : []);
   const sum = (of: (box: Box) => number): number => boxes.reduce((total, box) => total + of(box), 0);
   return {
     steps,
@@ -156,15 +164,30 @@ export function predictRound(
 ): PartRound[] {
   const { parts: [px, py, pz], extents } = plan;
   const middle = (Math.floor(px / 2) * py + Math.floor(py / 2)) * pz + Math.floor(pz / 2);
-  return (costs.length === 1 ? [middle] : [...extents.keys()]).map((number): PartRound => {
-    const cost = costs[number % costs.length]!, { stepNs = 0, passNs = 0, wait } = cost;
-    const work = workOf(problem, plan, { number, shrinks: cost.shrinks, steps });
-    const computeNs = updateNs(cost, plan, steps) * work.updates + stepNs * work.steps + passNs * work.cells;
-    const exchangeNs = cost.exchange.reduce((sum, ns, i) => sum + ns * work.exchange[i]!, 0);
-    const busyNs = computeNs + exchangeNs;
+  const fine = turnsOf(problem, plan) ?? plan;
+  return (costs.length === 1 ? [middle] : [...extents.keys()]).map((rank): PartRound => {
+    const cost = costs[rank % costs.length]!, { stepNs = 0, passNs = 0, wait } = cost;
+    const parts = (fine === plan ? [0] : [0, 1]).map((of) => {
+      const number = partNumber(rank, plan, fine, of);
+      const isFar = (part: number): boolean => fine === plan || rankOfPart(part, plan, fine) !== rank;
+      const work = workOf(problem, fine, { number, shrinks: cost.shrinks, steps, isFar });
+      const computeNs = updateNs(cost, plan, steps) * work.updates + stepNs * work.steps +
+        passNs * work.cells;
+      return { computeNs, exchangeNs: cost.exchange.reduce((sum, ns, i) => sum + ns * work.exchange[i]!, 0) };
+    });
+    const [computeNs, exchangeNs] = (["computeNs", "exchangeNs"] as const).map((name) =>
+      parts.reduce((sum, part) => sum + part[name], 0)
+    ) as [number, number];
+    // each of two parts that take turns is computed, then its cells travel, while the other one is computed
+    const busyNs = Math.max(computeNs, ...parts.map((part) => part.computeNs + part.exchangeNs));
     const roundNs = wait ? Math.max(busyNs, wait.waitNs + wait.starvation * busyNs) : busyNs;
     return { computeNs, exchangeNs, roundNs };
   });
+}
+
+/** The share of an exchange that hides behind computing. */
+export function hiddenPart({ computeNs, exchangeNs, roundNs }: PartRound): number {
+  return exchangeNs > 0 ? Math.min(1, Math.max(0, 1 - (roundNs - computeNs) / exchangeNs)) : 0;
 }
 
 /** Predicted time of a plan; `costs` as for {@linkcode predictRound}. */
@@ -192,6 +215,8 @@ export function bestPlan(
     readonly parts?: Parts | undefined;
     readonly exchangeEvery?: number | undefined;
     readonly alike?: number;
+    /** Whether ranks may compute in turns: see {@linkcode RankPlan.inTurns}. @default {false} */
+    readonly mayTurn?: boolean;
   } = {},
 ): PredictedPlan | undefined {
   // a part alone has nobody to exchange with
@@ -206,8 +231,11 @@ export function bestPlan(
     for (const exchangeEvery of periods) {
       const plan = evenPlan(problem, { parts, exchangeEvery, alike: wanted.alike ?? ALIKE }, ofEach);
       if (plan === undefined) break; // a longer round needs wider ghost zones
-      const predicted = predictPlan(problem, plan, costs);
-      if (best === undefined || predicted.stepNs < best.stepNs) best = predicted;
+      const inTurns = { ...plan, inTurns: true }, isRow = wanted.mayTurn && rowOf(plan) !== undefined;
+      for (const one of isRow && turnsOf(problem, inTurns) ? [plan, inTurns] : [plan]) {
+        const predicted = predictPlan(problem, one, costs);
+        if (best === undefined || predicted.stepNs < best.stepNs) best = predicted;
+      }
     }
   }
   return best;

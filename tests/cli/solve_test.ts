@@ -122,11 +122,11 @@ Deno.test("solve says that sharing loses, and by how much", () => {
     return { updates, shapes: {}, shrinks: false, exchange: [0, 0, 0] as const };
   });
   const textOf = (wallNs: number, profiled = 0, left?: Parameters<typeof renderSolve>[0]["left"]): string => {
-    const run = { steps: 10, wallNs, computeNs: wallNs / 2, exchangeNs: wallNs / 2 };
+    const run = { steps: 10, wallNs, computeNs: wallNs / 2, exchangeNs: wallNs / 2, travelNs: wallNs };
     const round = { computeNs: 1, exchangeNs: 1, roundNs: 2 };
     const solved = {
       problem: { stencil: life(), grid: [10, 10, 10], boundary: "zero", steps: 10 } as const,
-      plan: { plan, costs, round, stepNs: 1000 },
+      plan: { plan, costs, round, stepNs: 1000, measuredNs: 1000 },
       runs: [run, run],
       profiled,
       names: ["a", "b"],

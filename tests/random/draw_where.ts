@@ -9,7 +9,14 @@ import { plannedProblem } from "../../kernels/planned_problem.ts";
 import type { Problem } from "../../kernels/stencils/stencil.ts";
 import { TRAVERSALS } from "../../kernels/traversals/all.ts";
 import type { DeviceLimits, Parameters, Traversal } from "../../kernels/traversals/traversal.ts";
-import { partNumber, partOfRank, planForPairs, planOf, problemOfRank } from "../../models/rank_part.ts";
+import {
+  partNumber,
+  partOfRank,
+  planForPairs,
+  planOf,
+  problemOfRank,
+  turnsOf,
+} from "../../models/rank_part.ts";
 import type { Configuration, Share } from "../../tuner/configuration.ts";
 import { sharesOf } from "../../tuner/shares.ts";
 import { limitsOf } from "../../tuner/devices/device.ts";
@@ -275,12 +282,14 @@ function decide(dice: Dice, one: Undecided, device: Device, bench: Bench): Where
       const plan = planOf(problem, { parts: parts as [number, number, number], exchangeEvery, rates });
       if (plan === undefined) return undefined;
       const fraction = dice.oneOf([0.25, 0.5, 0.6]), all = rates.map(() => fraction);
+      const turning = { ...plan, inTurns: device === "gpu-ranks" && dice.chance(0.5) };
+      const turns = turnsOf(problem, turning), inTurns = turns !== undefined && turns !== turning;
       const fine = device === "both-ranks" ? planForPairs(problem, plan, all) : plan;
       if (fine === undefined) return undefined;
       const configurations = rates.map((_, rank): Configuration | undefined => {
         if (device === "both-ranks") {
           const [near, far] = [0, 1].map((of) => {
-            const part = partOfRank(problem, fine, partNumber(rank, plan, 2, of));
+            const part = partOfRank(problem, fine, partNumber(rank, plan, fine, of));
             return { ...problemOfRank(problem, fine, part), isPart: true };
           });
           const cpu = drawCpuWay(dice, near!, { workers, fuses }),
@@ -288,8 +297,9 @@ function decide(dice: Dice, one: Undecided, device: Device, bench: Bench): Where
           const share = { cpuSlices: 100 * fraction, gpuSlices: 100 - 100 * fraction, exchangeEvery };
           return way && cpu && { ...way, share: { ...share, cpuWorkers: workers, cpu } };
         }
-        const part = partOfRank(problem, plan, rank),
-          local = { ...problemOfRank(problem, plan, part), isPart: true },
+        const own = inTurns ? turns : plan,
+          part = partOfRank(problem, own, partNumber(rank, plan, own, 0)),
+          local = { ...problemOfRank(problem, own, part), isPart: true },
           [cells] = local.grid;
         if (device === "cpu-ranks") {
           const way = drawCpuWay(dice, local, { workers, fuses });
@@ -306,6 +316,7 @@ function decide(dice: Dice, one: Undecided, device: Device, bench: Bench): Where
         on: "ranks",
         parts,
         exchangeEvery,
+        inTurns,
         rates,
         workers,
         configurations: configurations as Configuration[],

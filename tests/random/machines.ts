@@ -223,7 +223,10 @@ class RankMachine implements Machine {
 
   static async make(
     one: RandomCase,
-    { parts, exchangeEvery, rates, workers, configurations }: Extract<RandomCase["where"], { on: "ranks" }>,
+    { parts, exchangeEvery, rates, workers, configurations, inTurns }: Extract<
+      RandomCase["where"],
+      { on: "ranks" }
+    >,
     gpu: LimitedGpu | undefined,
   ): Promise<RankMachine> {
     const open = problemOf(one), usesGpu = configurations[0]!.share.gpuSlices > 0;
@@ -244,7 +247,7 @@ class RankMachine implements Machine {
       };
       const worlds = localWorlds(rates.length);
       const make = (rank: number, from?: Blob): Promise<AnySolver> => {
-        const options = { plan, choose: () => configurations[rank]!, from };
+        const options = { plan: { ...plan, inTurns }, choose: () => configurations[rank]!, from };
         return openRank(worlds[rank]!, device, open, [], options);
       };
       const made = await Promise.allSettled(rates.map((_, rank) => make(rank)));

@@ -95,6 +95,8 @@ export type Where =
     readonly on: "ranks";
     readonly parts: readonly number[];
     readonly exchangeEvery: number;
+    /** Whether each rank has two parts that take turns. @default {false} */
+    readonly inTurns?: boolean;
     /** How fast the ranks are. */
     readonly rates: readonly number[];
     readonly workers: number;

@@ -85,7 +85,9 @@ function featuresOf(one: RandomCase): Record<string, string[]> {
   const device = share.deviceMemory !== undefined
     ? `window${where.on === "ranks" ? " in a rank" : ""}`
     : where.on === "ranks"
-    ? `${usesGpu ? share.cpuWorkers > 0 ? "both" : "GPU" : "CPU"} ranks ${where.parts.join("x")}`
+    ? `${usesGpu ? share.cpuWorkers > 0 ? "both" : "GPU" : "CPU"} ranks ${where.parts.join("x")}${
+      where.inTurns ? " in turns" : ""
+    }`
     : where.sections
     ? `sections${where.sections.isBuffer ? " in buffers" : ""}`
     : where.hasBuffers

@@ -25,6 +25,8 @@ export interface RankCase extends Omit<Problem, "steps"> {
   readonly runs: readonly number[];
   /** How fast the ranks are, in turn. @default {all alike} */
   readonly rates?: readonly number[];
+  /** Whether each rank has two parts that take turns. @default {false} */
+  readonly inTurns?: boolean;
 }
 
 const SEED = 3;
@@ -33,7 +35,8 @@ const SEED = 3;
 export function planOfCase(one: RankCase): RankPlan | undefined {
   const [x, y, z] = one.parts, { rates = [1] } = one;
   const all = Array.from({ length: x * y * z }, (_, rank) => rates[rank % rates.length]!);
-  return planOf({ ...one, steps: 1 }, { ...one, rates: all });
+  const plan = planOf({ ...one, steps: 1 }, { ...one, rates: all });
+  return plan && { ...plan, inTurns: one.inTurns };
 }
 
 /** What the ranks of a case compute. */
@@ -98,8 +101,8 @@ export async function assertRanksEqualOracle(
   // beyond this a sum of a few values may be rounded
   assertLess(maxAbs(expected.current), 2 ** 22);
   const planes = update.fields.length + update.materials.length;
-  const { title } = stencil, { parts, exchangeEvery } = one;
-  const what = `${title} ${JSON.stringify({ grid, boundary, parts, exchangeEvery, runs })}`;
+  const { title } = stencil, { parts, exchangeEvery, inTurns } = one;
+  const what = `${title} ${JSON.stringify({ grid, boundary, parts, exchangeEvery, runs, inTurns })}`;
   await onRanks(one, device, async (solvers) => {
     await Promise.all(solvers.map((solver) => solver.initialise(kind, SEED)));
     for (const count of runs) await Promise.all(solvers.map((solver) => solver.run(count)));

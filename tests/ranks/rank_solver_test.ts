@@ -273,6 +273,29 @@ testOnGpu("ranks on a GPU agree with the oracle bit for bit, the torre too", asy
       { dts: 1, nt: 8, bands: 1, zPerThread: 1, chunk: 2, unroll: 2, loads: "tier start" },
     ],
     [PROFILED],
+    // two parts in turns: rings of ranks and rows, an odd number of them
+    [
+      {
+        stencil: wholeNumberWave(2),
+        grid: [9, 32, 8],
+        boundary: ["zero", "periodic", "zero"],
+        parts: [1, 2, 1],
+        exchangeEvery: 2,
+        runs: [3, 4],
+        inTurns: true,
+      },
+      { dts: 1, nt: 8, bands: 1, zPerThread: 1, chunk: 2, unroll: 2, loads: "tier start" },
+    ],
+    [{ ...PROFILED, grid: [30, 8, 9], parts: [3, 1, 1], exchangeEvery: 2, runs: [3, 4], inTurns: true }],
+    [{
+      stencil: wholeNumberMedium(1),
+      grid: [5, 6, 41],
+      boundary: "periodic",
+      parts: [1, 1, 3],
+      exchangeEvery: 3,
+      runs: [4, 4],
+      inTurns: true,
+    }],
     [
       {
         stencil: wholeNumberMedium(1),

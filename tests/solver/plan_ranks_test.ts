@@ -56,7 +56,7 @@ Deno.test("a rank alone is measured only if its updates suggest that it is faste
           shrinks: true,
           exchange: [0, 0, 0] as const,
         }];
-        return fasterAlone(world, device, problem, { costs, stepNs, choose });
+        return fasterAlone(world, device, problem, { costs, measuredNs: stepNs, choose });
       }),
     );
   // a second, and a picosecond, of a step on both ranks

@@ -245,7 +245,7 @@ async function solve(
     const { size: ranks } = world, first = await world.first(1);
     // the others wait for its end where MPI ends
     if (first === undefined) return EXIT.done;
-    const exitCode = await solve(first, device, options, { ranks, stepNs: plan.stepNs, aloneNs });
+    const exitCode = await solve(first, device, options, { ranks, stepNs: plan.measuredNs, aloneNs });
     await first.close();
     return exitCode;
   }
@@ -264,7 +264,8 @@ async function solve(
   });
   using attended = new AttendedRun({ quiet: options.quiet || world.rank > 0, isRank: world.size > 1 });
   const short = Math.max(64, Math.floor(SHORT_RUN_NS / plan.stepNs) || 0), files: WrittenFile[] = [];
-  const piece = Math.min(short, plan.plan.exchangeEvery);
+  const { exchangeEvery: every } = plan.plan,
+    piece = short < every ? short : every * Math.ceil(short / every);
   const run = await runAll(solver, { ...options, start, piece, files, attended });
   if (await world.most(attended.signal.aborted ? 1 : 0) > 0) {
     const kept = files.length === 0
@@ -316,13 +317,13 @@ async function runAll(solver: FieldSolver, running: Running): Promise<RankRun> {
   const { checkpoint, every = Infinity, until, start, files, attended: { progress, signal } } = running;
   const writing = { ...running, outputs: [...running.out, ...running.picture] };
   const { world, problem: { steps, grid } } = solver.field, first = solver.step;
-  const sum = { steps: 0, wallNs: 0, computeNs: 0, exchangeNs: 0 };
+  const sum = { steps: 0, wallNs: 0, computeNs: 0, exchangeNs: 0, travelNs: 0 };
   const run = async (count: number): Promise<number> => {
     await world.meet();
-    const beganMs = performance.now(), { deviceNs } = await solver.run(count);
+    const beganMs = performance.now(), { deviceNs, exchangeNs: travelNs } = await solver.run(count);
     const wallNs = (performance.now() - beganMs) * 1e6;
-    const run = { steps: count, wallNs, computeNs: deviceNs, exchangeNs: wallNs - deviceNs };
-    for (const name of ["steps", "wallNs", "computeNs", "exchangeNs"] as const) sum[name] += run[name];
+    const run = { steps: count, wallNs, computeNs: deviceNs, exchangeNs: wallNs - deviceNs, travelNs };
+    for (const name of Object.keys(sum) as (keyof typeof sum)[]) sum[name] += run[name];
     return await world.most(wallNs);
   };
   const write = async (isEnd: boolean): Promise<void> => {
@@ -365,8 +366,10 @@ interface RankRun {
   readonly wallNs: number;
   /** Of it, the device's computing. */
   readonly computeNs: number;
-  /** The rest: packing, waiting, sending and receiving. */
+  /** The rest: packing, waiting, sending and receiving that does not hide behind it. */
   readonly exchangeNs: number;
+  /** From the ends of rounds until what was exchanged was there, hidden or not. */
+  readonly travelNs: number;
 }
 
 /** What came of it. */
@@ -405,6 +408,8 @@ function measuresOf({ problem: { grid }, plan: { plan, stepNs, costs }, runs, pr
     stepNs: wallNs / steps,
     predictedStepNs: stepNs,
     exchangeFraction: slowest.exchangeNs / wallNs,
+    /** The share of the exchange that hides behind computing, if anything was exchanged. */
+    hiddenFraction: slowest.travelNs > 0 ? Math.max(0, 1 - slowest.exchangeNs / slowest.travelNs) : 0,
     efficiency: cellsOf(grid) * steps / rate / wallNs,
   };
 }
@@ -424,6 +429,7 @@ export function solveRecord(solved: Solved) {
     })),
     decompose: ownOf(problem.stencil, plan.parts),
     exchangeEvery: plan.exchangeEvery,
+    inTurns: plan.inTurns === true,
     ...measuresOf(solved),
     predictedRound: round,
     verification: verification ?? null,
@@ -437,8 +443,10 @@ export function solveRecord(solved: Solved) {
 export function renderSolve(solved: Solved): Line[] {
   const { problem, problem: { stencil }, plan: { plan }, runs, names, configurations, verification, left } =
     solved;
-  const { parts, exchangeEvery, extents } = plan, { fields, files, step } = solved;
-  const { cellsPerSecond, stepNs, predictedStepNs, exchangeFraction, efficiency, alone } = measuresOf(solved);
+  const { parts, exchangeEvery, extents, inTurns } = plan,
+    { fields, files, step } = solved,
+    its = measuresOf(solved);
+  const { cellsPerSecond, stepNs, predictedStepNs, exchangeFraction, efficiency, alone } = its;
   const devices = [...Map.groupBy(names, (name) => name)].map(([name, { length }]) => {
     return length === 1 ? name : `${length} × ${name}`;
   });
@@ -459,12 +467,16 @@ export function renderSolve(solved: Solved): Line[] {
     `Configuration: ${[...new Set(configurations.map((one) => describeConfiguration(one)))].join("; ")}`,
     runs.length === 1
       ? "One part: nothing is exchanged"
-      : `Parts ${ownOf(stencil, parts).join("x")} of ${cut}, exchanged every ${formatPeriod(exchangeEvery)}`,
+      : `Parts ${ownOf(stencil, parts).join("x")} of ${cut}, exchanged every ${formatPeriod(exchangeEvery)}` +
+        (inTurns ? ", each computed as two in turns" : ""),
     "",
     `${formatRate(cellsPerSecond)} by the host's clock, ${formatDuration(stepNs)} a step` +
     (off >= 0 ? predicted : ""),
     ...(runs.length === 1 ? [] : [
-      `Exchange: ${formatPercent(exchangeFraction)} of the time; efficiency ${formatPercent(efficiency)}`,
+      (its.hiddenFraction > 0
+        ? `Exchange: ${formatPercent(its.hiddenFraction)} hides behind computing, the rest takes `
+        : "Exchange: ") +
+      `${formatPercent(exchangeFraction)} of the time; efficiency ${formatPercent(efficiency)}`,
       ...sharingLoss(cellsPerSecond, alone.cellsPerSecond, `one device alone, by ${alone.by},`),
     ]),
     ...(step < problem.steps ? [`Nothing changed any more after step ${step} of ${problem.steps}`] : []),

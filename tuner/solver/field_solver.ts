@@ -403,7 +403,7 @@ export class FieldSolver implements Solver<FloatArray<ArrayBuffer>> {
       }
       this.#isFit = true;
       await this.#announce();
-      let timeNs = 0, deviceNs = 0;
+      let timeNs = 0, deviceNs = 0, exchangeNs = 0;
       for (let done = 0;;) {
         await this.#snapshots.take(this.#field, (areFinite) => this.#require(areFinite));
         if (done === steps) break;
@@ -422,12 +422,14 @@ export class FieldSolver implements Solver<FloatArray<ArrayBuffer>> {
         const [pieceNs] = await Promise.all([running?.finish(), look?.()]);
         timeNs += piece?.timeNs ?? pieceNs!;
         deviceNs += piece?.timeNs ?? (this.#field.alone ? pieceNs! : this.#field.deviceNs);
+        exchangeNs += this.#field.exchangeNs;
       }
       if (steps === 0) await (await this.#look(this.step, 0))?.();
       return {
         steps,
         timeNs,
         deviceNs,
+        exchangeNs,
         cellsPerSecond: timeNs > 0 ? cellsOf(grid) * steps / (timeNs * 1e-9) : 0,
       };
     });

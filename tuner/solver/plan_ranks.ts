@@ -18,7 +18,8 @@ import { formatPlural } from "../format.ts";
 import { refuserOf } from "../problem/request_error.ts";
 import { checkProblem } from "../problem/resolve_problem.ts";
 import { median } from "../measuring/statistics.ts";
-import { isFailure } from "../devices/run_failure.ts";
+import { isFailure, RunFailure } from "../devices/run_failure.ts";
+import { uses } from "../shares.ts";
 import type { RankDevice, World } from "../devices/world.ts";
 import { problemHere, SharedField } from "../devices/shared/shared_field.ts";
 
@@ -40,6 +41,8 @@ interface Measuring {
 /** A plan, what it should take, and the coefficients behind it: each rank's. */
 export interface MeasuredPlan extends PredictedPlan {
   readonly costs: readonly PartCosts[];
+  /** What a step took in the measurement. */
+  readonly measuredNs: number;
 }
 
 /** What a plan took. */
@@ -64,6 +67,9 @@ const SHAPES = 3;
  * time is short, they are shorter, or a single round.
  */
 const WARM_UP_MS = 60, BATCH_MS = 60, BATCHES = 3;
+
+/** Rounds of parts in turns that are timed together: nothing hides at the end. */
+const LEAST_IN_TURNS = 8;
 
 /**
  * Measures rounds of a few plans on all ranks at the same time, fits the model to them, and finds the decomposition and
@@ -104,16 +110,26 @@ export async function planRanks(
     if (isLate || await isOver()) break;
     timed.push(await measurePlan(world, device, problem, { plan, choose, timePart }));
   }
-  const shrinks = await world.shareAll(device.gpu === undefined);
+  const shrinks = await world.shareAll(device.gpu === undefined), [{ plan: tried }] = timed as [PlanTimes];
+  const isGpuAlone = device.gpu !== undefined && device.deviceMemory === undefined &&
+    !uses(choose(problemHere(problem, { world, plan: tried })).share, "cpu");
+  const mayTurn = (await world.shareAll(isGpuAlone)).every(Boolean);
   const costsOf = () => fitTimes(problem, timed, { shape, shrinks });
-  const { plan } = bestPlan(problem, world.size, costsOf(), wishes)!;
+  const { plan } = bestPlan(problem, world.size, costsOf(), { ...wishes, mayTurn })!;
   // a rank alone has one round, whose steps take the measured plan's did
-  if (isAlone) return { ...predictPlan(problem, plan, costsOf()), costs: costsOf() };
-  if (!timed.some((times) => JSON.stringify(times.plan) === JSON.stringify(plan)) && !await isOver()) {
-    timed.push(await measurePlan(world, device, problem, { plan, choose, timePart }));
+  if (isAlone) {
+    const costs = costsOf(), predicted = predictPlan(problem, plan, costs);
+    return { ...predicted, costs, measuredNs: predicted.stepNs };
   }
-  const costs = costsOf();
-  return { ...predictPlan(problem, fastestOf(timed)!.plan, costs), costs };
+  if (!timed.some((times) => JSON.stringify(times.plan) === JSON.stringify(plan)) && !await isOver()) {
+    const last = await measurePlan(world, device, problem, { plan, choose, timePart, mayFail: true })
+      .catch((error) => {
+        if (!isFailure(error) || error.reason !== "limits") throw error;
+      });
+    if (last !== undefined) timed.push(last);
+  }
+  const costs = costsOf(), fastest = fastestOf(timed)!;
+  return { ...predictPlan(problem, fastest.plan, costs), costs, measuredNs: fastest.stepNs };
 }
 
 /** The plan of a rank alone, of which nothing is measured; without a rate in cells per second its times are NaN. */
@@ -122,7 +138,8 @@ export function planAlone(problem: Problem, { gpu }: RankDevice, rate = NaN): Me
     { updates: [{ steps: problem.steps, ns }], shapes: {}, shrinks: gpu === undefined, exchange: [0, 0, 0] },
   ];
   const { plan } = bestPlan(problem, 1, costsAt(1))!, costs = costsAt(1e9 / rate);
-  return { ...predictPlan(problem, plan, costs), costs };
+  const predicted = predictPlan(problem, plan, costs);
+  return { ...predicted, costs, measuredNs: predicted.stepNs };
 }
 
 /**
@@ -134,7 +151,7 @@ export async function fasterAlone(
   world: World,
   device: RankDevice,
   problem: Problem,
-  { costs: [own], stepNs, ...measuring }: Measuring & Pick<MeasuredPlan, "costs" | "stepNs">,
+  { costs: [own], measuredNs: stepNs, ...measuring }: Measuring & Pick<MeasuredPlan, "costs" | "measuredNs">,
 ): Promise<number | undefined> {
   const updateNs = Math.min(...own!.updates.map(({ ns }) => ns));
   if (world.size === 1 || updateNs * cellsOf(problem.grid) >= stepNs) return undefined;
@@ -143,7 +160,7 @@ export async function fasterAlone(
     if (isFailure(error) && error.reason === "device-lost") throw error;
   });
   await first?.close();
-  const aloneNs = await world.most(plan?.stepNs ?? 0);
+  const aloneNs = await world.most(plan?.measuredNs ?? 0);
   return aloneNs > 0 && aloneNs < stepNs ? aloneNs : undefined;
 }
 
@@ -152,10 +169,15 @@ export async function measurePlan(
   world: World,
   device: RankDevice,
   problem: Problem,
-  { plan, choose, timePart = Infinity }: { readonly plan: RankPlan } & Measuring,
+  { plan, choose, timePart = Infinity, mayFail }: Measuring & {
+    readonly plan: RankPlan;
+    /** Whether it fails on all ranks where one cannot compute its part. @default {on that one} */
+    readonly mayFail?: boolean;
+  },
 ): Promise<PlanTimes> {
   const configuration = choose(problemHere(problem, { world, plan }));
-  using field = await SharedField.create(problem, { ...device, configuration }, { world, plan });
+  const open = () => SharedField.create(problem, { ...device, configuration }, { world, plan });
+  using field = await (mayFail ? openTogether(world, open) : open());
   await field.initialise({ kind: problem.stencil.initialField ?? "noise", seed: 1 });
   const { exchangeEvery } = plan;
   const { updates } = workOf(problem, plan, { number: world.rank, shrinks: device.gpu === undefined });
@@ -172,8 +194,9 @@ export async function measurePlan(
   // ranks do not end a reduction at the same time: a round more, and they are in step
   await timesOf(1);
   const most = Math.floor(timePart * problem.steps / exchangeEvery / (1 + BATCHES));
-  const count = Math.max(1, Math.min(Math.ceil(BATCH_MS * 1e6 / roundNs), most));
-  const batches = await Array.fromAsync({ length: most < 1 ? 1 : BATCHES }, () => timesOf(count));
+  const least = plan.inTurns ? LEAST_IN_TURNS : 1;
+  const count = Math.max(least, Math.min(Math.ceil(BATCH_MS * 1e6 / roundNs), most));
+  const batches = await Array.fromAsync({ length: most < least ? 1 : BATCHES }, () => timesOf(count));
   const computeNs = median(batches.map((one) => one.computeNs));
   const wallNs = await world.most(median(batches.map((one) => one.wallNs)));
   return {
@@ -184,13 +207,25 @@ export async function measurePlan(
   };
 }
 
+/** Opens parts on all ranks or on none. */
+async function openTogether(world: World, open: () => Promise<SharedField>): Promise<SharedField> {
+  const [opened] = await Promise.allSettled([open()]);
+  if (await world.most(opened!.status === "rejected" ? 1 : 0) === 0 && opened!.status === "fulfilled") {
+    return opened!.value;
+  }
+  if (opened!.status === "rejected") throw opened!.reason;
+  opened!.value[Symbol.dispose]();
+  throw new RunFailure("limits", "another rank cannot compute its part");
+}
+
 /** Each rank's coefficients; R count in parts of one shape, others by how much longer a cell update takes in them. */
 function fitTimes(
   problem: Problem,
   timed: readonly PlanTimes[],
   { shape, shrinks }: { readonly shape: Parts; readonly shrinks: readonly boolean[] },
 ): PartCosts[] {
-  const samples = timed.flatMap(({ plan, exchangeNs }) => {
+  const plain = timed.filter(({ plan }) => !plan.inTurns);
+  const samples = plain.flatMap(({ plan, exchangeNs }) => {
     const sent = shrinks.map((shrinks, number) => workOf(problem, plan, { number, shrinks }).exchange);
     const [most] = sent.toSorted((a, b) => b[1] - a[1]);
     return most![0] === 0 ? [] : [{ work: most!, time: Math.max(1, exchangeNs) }];
@@ -200,11 +235,11 @@ function fitTimes(
   const has = (times: PlanTimes, parts: Parts): boolean => `${times.plan.parts}` === `${parts}`;
   return shrinks.map((shrinks, rank): PartCosts => {
     const curve = new Map(
-      timed.filter((times) => has(times, shape))
+      plain.filter((times) => has(times, shape))
         .map(({ plan, updateNs }) => [plan.exchangeEvery, updateNs[rank]!]),
     );
     const updates = [...curve].map(([steps, ns]) => ({ steps, ns })).sort((a, b) => a.steps - b.steps);
-    const shapes = timed.filter((times) => !has(times, shape)).map(({ plan, updateNs }) => {
+    const shapes = plain.filter((times) => !has(times, shape)).map(({ plan, updateNs }) => {
       const usual = curve.get(plan.exchangeEvery);
       return [plan.parts.join("x"), usual === undefined ? 1 : updateNs[rank]! / usual] as const;
     });

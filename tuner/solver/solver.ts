@@ -103,6 +103,11 @@ export interface SolverRun {
    * share the grid is the part of their exchange that does not hide behind the computing.
    */
   readonly deviceNs: number;
+  /**
+   * Nanoseconds from the ends of rounds until what ranks exchanged then was there, hidden or not; 0 of a device alone. What
+   * `deviceNs` lacks to `timeNs`, divided by this, did not hide.
+   */
+  readonly exchangeNs: number;
   /** Updates per second of the grid's own cells. */
   readonly cellsPerSecond: number;
 }

@@ -9,14 +9,20 @@
  * cells of that round have reached the host, whose copies overlap with it. What the host computes with cannot be copied
  * while it is computed. What cannot hide is the copies of the device that is done last: a large R makes them rare.
  *
+ * **Turns.** Two parts on one GPU compute by turns. What the one needs of the other stays on the GPU; what it needs of other
+ * ranks travels while the other computes. Ranks beside each other take turns in opposite orders, so that the parts that
+ * meet are computed at the same time. Since Deno blocks in a wait until the GPU's queue is empty, a part's end is awaited
+ * once the other is ready to begin, which it does at once; then the first one's cells are read and sent.
+ *
  * @module
  */
 import { type FloatArray, zeros } from "../../../kernels/precision.ts";
 import type { Problem } from "../../../kernels/stencils/stencil.ts";
-import { type Exchange, exchangesOf, type RankPlan } from "../../../models/rank_part.ts";
+import { placeOf } from "../../../models/decomposition.ts";
+import { type Exchange, exchangesOf, type RankPlan, rowOf } from "../../../models/rank_part.ts";
 import type { World } from "../world.ts";
 import { piecesOf } from "./boxes.ts";
-import type { Arrival, PartField, Round } from "./part_field.ts";
+import type { Arrival, HandedOver, PartField, Round } from "./part_field.ts";
 
 /** How long a part took, all rounds together. */
 export interface PartTimes {
@@ -25,6 +31,8 @@ export interface PartTimes {
   /** The host's copies from what its device computes with, and to it. */
   readonly packNs: number;
   readonly unpackNs: number;
+  /** From the end of its rounds until what it exchanged with others was there. */
+  readonly exchangeNs: number;
 }
 
 /** Steps of all parts, and whether what they used up is exchanged then. */
@@ -39,12 +47,8 @@ interface Side extends Exchange {
    * the message.
    */
   readonly kept: readonly FloatArray<ArrayBuffer>[] | undefined;
-}
-
-/** What a part of this process hands to another one, until that has taken it. */
-interface HandedOver {
-  readonly pieces: readonly FloatArray<ArrayBuffer>[];
-  readonly taken: () => void;
+  /** Whether the neighbour is on the same GPU. */
+  readonly stays: boolean;
 }
 
 /** What has come from a neighbour; from one of this process it is taken then. */
@@ -61,6 +65,8 @@ export class Exchanges {
   /** Of each part of this process, what it exchanges along each axis. */
   readonly #sides: readonly (readonly (readonly Side[])[])[];
   readonly #axes: number;
+  /** Of each part, when its turn is; undefined where all compute at the same time. */
+  readonly #turns: readonly number[] | undefined;
 
   /** @param isWhole whether all planes are exchanged, materials too: see {@linkcode exchangesOf} */
   constructor(
@@ -72,15 +78,16 @@ export class Exchanges {
     readonly rankOf: (part: number) => number = () => world.rank,
     isWhole = false,
   ) {
-    const isHere = new Set(parts.map(({ number }) => number));
+    const here = new Map(parts.map(({ number, field }) => [number, field]));
     const axes = [0, 1, 2].filter((axis) => plan.parts[axis]! > 1);
     this.#axes = axes.length;
+    this.#turns = turnsIn(plan, parts);
     this.#sides = parts.map(({ field }) => {
       const sides = exchangesOf(problem, plan, field.place.part, isWhole).flat().map((one): Side => {
-        const kept = isHere.has(one.rank)
+        const kept = here.has(one.rank)
           ? undefined
           : piecesOf(one.receive).map(({ cells }) => zeros(problem.stencil.update, cells));
-        return { ...one, kept };
+        return { ...one, kept, stays: this.#turns !== undefined && kept === undefined };
       });
       return axes.map((axis) => sides.filter((one) => one.axis === axis));
     });
@@ -102,32 +109,52 @@ export class Exchanges {
   /** A part's own way through all rounds. */
   async #advance(index: number, rounds: readonly Steps[], run: Run): Promise<PartTimes> {
     const { field } = this.parts[index]!, isOnHost = field.onGpu === undefined;
-    const times = { deviceNs: 0, packNs: 0, unpackNs: 0 }, leaving: Promise<unknown>[] = [];
+    const times = { deviceNs: 0, packNs: 0, unpackNs: 0, exchangeNs: 0, endedMs: Infinity };
+    const leaving: Promise<unknown>[] = [];
     let arriving: Promise<readonly Arrived[]> | undefined, packed: Promise<unknown> | undefined;
+    /** Sets what has arrived, before what `begin` hands to the device. */
+    const take = async <T>(begin: () => Promise<T>): Promise<T> => {
+      const arrived = await run.unlessFailed(Promise.resolve(arriving));
+      // what the host computes with must be done, and packed
+      if (isOnHost) await run.unlessFailed(Promise.resolve(packed));
+      if (arrived === undefined) return await begin();
+      const started = performance.now();
+      await field.unpack(arrived);
+      const nowMs = performance.now(), isFar = arrived.some(({ buffers }) => buffers === undefined);
+      times.unpackNs += (nowMs - started) * 1e6;
+      if (isFar) times.exchangeNs += Math.max(0, nowMs - times.endedMs) * 1e6;
+      times.endedMs = Infinity;
+      const begun = await begin();
+      for (const { taken } of arrived) taken?.();
+      return begun;
+    };
     try {
       for (const [i, { steps, renews }] of rounds.entries()) {
         for (let axis = 0; axis < (renews ? Math.max(1, this.#axes) : 1); axis++) {
           const leg = `${i} ${axis}`, sides = renews ? this.#sides[index]![axis] ?? [] : [];
-          const arrived = await run.unlessFailed(Promise.resolve(arriving));
-          // what the host computes with must be done, and packed
-          if (isOnHost) await run.unlessFailed(Promise.resolve(packed));
-          times.unpackNs += await unpack(field, arrived);
-          const coming = sides.length > 0 ? this.#receive(index, sides, { leg, run }) : undefined;
-          coming?.catch((error) => run.fail(error));
-          arriving = coming;
-          const round = await field.begin(axis === 0 ? steps : 0, { pack: sides.map(({ send }) => send) });
+          const [far, near] = [false, true].map((stays) => sides.filter((one) => one.stays === stays));
+          const turn = this.#turns && { at: 2 * i + this.#turns[index]!, end: 2 * rounds.length };
+          const round = await take(async () => {
+            const coming = sides.length > 0 ? this.#receive(index, sides, { leg, run }) : undefined;
+            coming?.catch((error) => run.fail(error));
+            arriving = coming;
+            if (turn !== undefined) await run.inTurn(turn.at);
+            return await field.begin(axis === 0 ? steps : 0, {
+              pack: far!.map(({ send }) => send),
+              stay: near!.map(({ send }) => send),
+            });
+          });
           const { promise, resolve: isPacked } = Promise.withResolvers<void>();
           packed = promise;
-          const sent = this.#send(round, sides, { leg, run, times, begun: run.begin(leg), isPacked });
+          round.staying?.forEach((cells, j) => run.meeting(meetingOf(leg, near![j]!)).resolve(cells));
+          const begun = turn === undefined ? run.begin(leg) : undefined;
+          const sent = this.#send(round, far!, { leg, run, times, begun, turn, isPacked });
           sent.catch((error) => run.fail(error));
           leaving.push(sent);
         }
       }
-      const arrived = await run.unlessFailed(Promise.resolve(arriving));
-      if (isOnHost) await run.unlessFailed(Promise.resolve(packed));
-      times.unpackNs += await unpack(field, arrived);
+      await take(() => field.settle());
       await Promise.all(leaving);
-      await field.settle();
       return times;
     } catch (error) {
       run.fail(error);
@@ -141,38 +168,42 @@ export class Exchanges {
   async #send(
     round: Round,
     sides: readonly Side[],
-    { leg, run, times, begun, isPacked }: {
+    { leg, run, times, begun, turn, isPacked }: {
       readonly leg: string;
       readonly run: Run;
-      readonly times: { deviceNs: number; packNs: number };
-      readonly begun: Promise<void>;
+      readonly times: { deviceNs: number; packNs: number; endedMs: number };
+      readonly begun: Promise<void> | undefined;
+      readonly turn: Turn | undefined;
       readonly isPacked: () => void;
     },
   ): Promise<void> {
     const { world, parts } = this;
+    let finished: Promise<number> | undefined;
     try {
-      if (parts.length > 1) {
+      if (turn !== undefined) {
+        await run.endOfTurn(turn, sides.length > 0, () => finished = round.finish());
+      } else if (parts.length > 1) {
         // the others begin first: on a software device the host's wait for the GPU blocks it
-        await run.unlessFailed(begun);
+        await run.unlessFailed(begun!);
         await new Promise((resolve) => setTimeout(resolve));
       }
     } catch (error) {
-      round.finish().catch(() => {}); // left over
+      (finished ?? round.finish()).catch(() => {}); // left over
       throw error;
     }
-    times.deviceNs += await round.finish();
-    const started = performance.now(), pieces = round.pieces();
+    times.deviceNs += await (finished ?? round.finish());
+    const started = times.endedMs = performance.now(), pieces = round.pieces();
     times.packNs += (performance.now() - started) * 1e6;
     isPacked();
-    await Promise.all(sides.map(async ({ rank, axis, side, kept }, i) => {
+    await Promise.all(sides.map(async (one, i) => {
+      const { rank, axis, side, kept } = one;
       if (kept !== undefined) {
         const tag = tagOf(rank, axis, 1 - side);
         await world.finish(pieces[i]!.map((cells) => world.send(this.rankOf(rank), tag, cells)));
         return;
       }
       const { promise, resolve: taken } = Promise.withResolvers<void>();
-      // what leaves a low end arrives at a high end
-      run.meeting(`${leg} ${rank} ${axis} ${1 - side}`).resolve({ pieces: pieces[i]!, taken });
+      run.meeting(meetingOf(leg, one)).resolve({ pieces: pieces[i]!, taken });
       await run.unlessFailed(promise);
     }));
     round.release();
@@ -205,19 +236,33 @@ function tagOf(part: number, axis: number, side: number): number {
   return TAGS * part + 2 * axis + side;
 }
 
-/** Sets what has arrived. @returns nanoseconds that it took */
-async function unpack(field: PartField, arrived: readonly Arrived[] | undefined): Promise<number> {
-  if (arrived === undefined) return 0;
-  const started = performance.now();
-  await field.unpack(arrived);
-  for (const { taken } of arrived) taken?.();
-  return (performance.now() - started) * 1e6;
+/** Where a part's cells are handed over: what leaves a low end arrives at a high end. */
+function meetingOf(leg: string, { rank, axis, side }: Side): string {
+  return `${leg} ${rank} ${axis} ${1 - side}`;
+}
+
+/** A part's place among all turns of a run, and how many there are. */
+interface Turn {
+  readonly at: number;
+  readonly end: number;
+}
+
+/** When the parts of this process have their turns, if two share a GPU: of ranks beside each other in opposite orders. */
+function turnsIn(plan: RankPlan, parts: readonly NumberedPart[]): number[] | undefined {
+  const row = rowOf(plan), [first, second] = parts.map(({ field }) => field.onGpu);
+  if (row === undefined || parts.length !== 2 || !first || !second) return undefined;
+  if (first.device !== second.device) return undefined;
+  return parts.map(({ number }) => {
+    const place = placeOf(number, plan.parts)[row];
+    return (place + (place >> 1)) % 2;
+  });
 }
 
 /** Where the parts of this process meet in a run, until one fails. */
 class Run {
   readonly #failure = Promise.withResolvers<never>();
   readonly #meetings = new Map<string, PromiseWithResolvers<HandedOver>>();
+  readonly #events = new Map<string, PromiseWithResolvers<void>>();
   readonly #begun = new Map<string, PromiseWithResolvers<void> & { left: number }>();
 
   constructor(readonly parts: number) {
@@ -241,6 +286,33 @@ class Run {
       this.#begun.delete(leg);
     }
     return all.promise;
+  }
+
+  /** Waits for a part's turn, which is ready for it: those before were begun, and the end of the last is awaited. */
+  async inTurn(at: number): Promise<void> {
+    this.#event("ready", at).resolve();
+    if (at > 0) await this.unlessFailed(this.#event("awaited", at - 1).promise);
+  }
+
+  /**
+   * Begins to wait for the end of a turn's round, when the next one is ready, and goes on once that was begun.
+   *
+   * @param isSent whether something is sent then: if not, the next need not wait for it
+   */
+  async endOfTurn({ at, end }: Turn, isSent: boolean, wait: () => void): Promise<void> {
+    this.#event("begun", at).resolve();
+    const isLast = at + 1 === end;
+    if (!isSent) this.#event("awaited", at).resolve();
+    if (!isLast) await this.unlessFailed(this.#event(isSent ? "ready" : "awaited", at + 1).promise);
+    wait();
+    this.#event("awaited", at).resolve();
+    if (isSent && !isLast) await this.unlessFailed(this.#event("begun", at + 1).promise);
+  }
+
+  #event(what: "ready" | "awaited" | "begun", turn: number): PromiseWithResolvers<void> {
+    const key = `${what} ${turn}`, known = this.#events.get(key) ?? Promise.withResolvers<void>();
+    this.#events.set(key, known);
+    return known;
   }
 
   /** Where one part leaves its cells for another, in one leg. */

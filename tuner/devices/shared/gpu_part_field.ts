@@ -33,9 +33,9 @@ export class GpuPartField implements PartField {
   readonly facts: PartFacts;
   /** Memory that the device alone uses, by its name. */
   readonly #scratch = new Map<string, GPUBuffer>();
-  /** Memory that pieces are read from: all, and what no round uses. */
-  readonly #readable: GPUBuffer[] = [];
-  #unused: GPUBuffer[] = [];
+  /** Memory that the host reads pieces from, and that of pieces which stay. */
+  readonly #readable = new Pool((bytes) => this.onGpu.device.readable(bytes, "cells for the host"));
+  readonly #staying = new Pool((bytes) => this.#storage(bytes, "cells for the part beside"));
   #uniforms: Uniforms | undefined;
   /** Unpacks what has come, before anything else is done. */
   #arriving: Recorded | undefined;
@@ -74,9 +74,13 @@ export class GpuPartField implements PartField {
     return await this.onGpu.sample(cells);
   }
 
-  async begin(steps: number, { pack: groups = [], repetitions = 1 }: RoundOptions = {}): Promise<Round> {
+  async begin(
+    steps: number,
+    { pack: groups = [], stay = [], repetitions = 1 }: RoundOptions = {},
+  ): Promise<Round> {
     const { onGpu: field } = this, { device } = field, packed = groups.map(piecesOf), pieces = packed.flat();
-    if (pieces.length === 0) {
+    const left = stay.map(piecesOf), leaving = left.flat();
+    if (pieces.length + leaving.length === 0) {
       await this.settle();
       const submission = steps === 0 ? undefined : await field.begin(steps, repetitions);
       const finish = async (): Promise<number> => await submission?.finish() ?? 0;
@@ -86,10 +90,16 @@ export class GpuPartField implements PartField {
       { bytes, Values } = this.onGpu.precision,
       areSlices = copiesSlices(field, boxes);
     const sizes = areSlices ? boxes.map((box) => staged(field, box)) : pieces.map(({ cells }) => cells);
-    const readable = await Promise.all(sizes.map((cells) => this.#take(bytes * cells)));
-    const pack = areSlices
-      ? recordSlices(field, boxes, readable, "pack", steps)
-      : await this.#packInto(readable, pieces, steps);
+    const bytesOf = (cells: number): number => bytes * cells;
+    const readable = await this.#readable.take(sizes.map(bytesOf));
+    const staying = await this.#staying.take(leaving.map(({ cells }) => bytesOf(cells)));
+    const packs = [
+      areSlices
+        ? recordSlices(field, boxes, readable, "pack", steps)
+        : await this.#packInto(readable, pieces, steps),
+      await this.#recordRuns(leaving, (i) => staying[i]!, "pack", steps),
+    ];
+    const pack: Recorded = (encoder) => packs.forEach((record) => record(encoder));
     const submission = await field.exchange(steps, { unpack: this.#arriving, outgoing: readable, pack });
     this.#arriving = undefined;
     this.#onHost = 0; // taken by the end of the round
@@ -108,16 +118,23 @@ export class GpuPartField implements PartField {
       },
       release: () => {
         for (const buffer of readable) device.unmap(buffer);
-        this.#unused.push(...readable);
+        this.#readable.give(readable);
       },
+      staying: left.map((group) => {
+        const buffers = staying.splice(0, group.length);
+        return { pieces: [], buffers, taken: () => this.#staying.give(buffers) };
+      }),
     };
   }
 
   async unpack(arrived: readonly Arrival[]): Promise<void> {
     await this.settle();
-    const boxes = arrived.flatMap((one) => one.boxes), pieces = arrived.flatMap((one) => one.pieces);
-    const arriving = arrived.flatMap((one) => piecesOf(one.boxes));
-    if (arriving.length === 0) return;
+    const [far, near] = [false, true].map((isHere) =>
+      arrived.filter(({ buffers }) => isHere === (buffers !== undefined))
+    );
+    const boxes = far!.flatMap((one) => one.boxes), pieces = far!.flatMap((one) => one.pieces);
+    const arriving = far!.flatMap((one) => piecesOf(one.boxes)), here = near!.flatMap((one) => one.buffers!);
+    if (arriving.length + here.length === 0) return;
     const { onGpu: field } = this, { Values } = this.onGpu.precision, areSlices = copiesSlices(field, boxes);
     const values = areSlices ? boxes.map((box) => new Values(staged(field, box))) : pieces;
     if (areSlices) {
@@ -130,9 +147,13 @@ export class GpuPartField implements PartField {
       field.device.write(buffers[i]!, 0, cells);
       this.#onHost += cells.length;
     }
-    this.#arriving = areSlices
-      ? recordSlices(field, boxes, buffers, "unpack")
-      : await this.#recordRuns(arriving, (i) => buffers[i]!, "unpack");
+    const unpacks = [
+      areSlices
+        ? recordSlices(field, boxes, buffers, "unpack")
+        : await this.#recordRuns(arriving, (i) => buffers[i]!, "unpack"),
+      await this.#recordRuns(near!.flatMap((one) => piecesOf(one.boxes)), (i) => here[i]!, "unpack"),
+    ];
+    this.#arriving = (encoder) => unpacks.forEach((record) => record(encoder));
   }
 
   async settle(): Promise<void> {
@@ -157,7 +178,8 @@ export class GpuPartField implements PartField {
   }
 
   [Symbol.dispose](): void {
-    for (const buffer of [...this.#scratch.values(), ...this.#readable]) buffer.destroy();
+    const buffers = [...this.#scratch.values(), ...this.#readable.all, ...this.#staying.all];
+    for (const buffer of buffers) buffer.destroy();
     this.#uniforms?.destroy();
     this.onGpu[Symbol.dispose]();
   }
@@ -184,19 +206,14 @@ export class GpuPartField implements PartField {
     if (kept !== undefined && kept.size >= bytes) return kept;
     kept?.destroy();
     this.#scratch.delete(name);
-    const { STORAGE, COPY_SRC, COPY_DST } = GPUBufferUsage;
-    const made = await this.onGpu.device.buffer(bytes, STORAGE | COPY_SRC | COPY_DST, name);
+    const made = await this.#storage(bytes, name);
     this.#scratch.set(name, made);
     return made;
   }
 
-  async #take(bytes: number): Promise<GPUBuffer> {
-    const unused = this.#unused.find(({ size }) => size >= bytes);
-    this.#unused = this.#unused.filter((buffer) => buffer !== unused);
-    if (unused !== undefined) return unused;
-    const made = await this.onGpu.device.readable(bytes, "cells for the host");
-    this.#readable.push(made);
-    return made;
+  #storage(bytes: number, name: string): Promise<GPUBuffer> {
+    const { STORAGE, COPY_SRC, COPY_DST } = GPUBufferUsage;
+    return this.onGpu.device.buffer(bytes, STORAGE | COPY_SRC | COPY_DST, name);
   }
 
   /** What copies the runs of pieces, each piece in its buffer, after `steps` steps. */
@@ -206,6 +223,7 @@ export class GpuPartField implements PartField {
     direction: "pack" | "unpack",
     steps = 0,
   ): Promise<Recorded> {
+    if (pieces.length === 0) return () => {};
     const { onGpu: field, onGpu: { device } } = this;
     const uniforms = this.#uniforms ??= await Uniforms.create(device);
     const runs = pieces.flatMap((piece, i) =>
@@ -237,6 +255,30 @@ export class GpuPartField implements PartField {
       });
       pass.end();
     };
+  }
+}
+
+/** Memory that is taken, given back and taken again. */
+class Pool {
+  readonly all: GPUBuffer[] = [];
+  #unused: GPUBuffer[] = [];
+
+  constructor(readonly make: (bytes: number) => Promise<GPUBuffer>) {}
+
+  /** A buffer for each of these numbers of bytes. */
+  async take(sizes: readonly number[]): Promise<GPUBuffer[]> {
+    return await Promise.all(sizes.map(async (bytes) => {
+      const unused = this.#unused.find(({ size }) => size >= bytes);
+      this.#unused = this.#unused.filter((buffer) => buffer !== unused);
+      if (unused !== undefined) return unused;
+      const made = await this.make(bytes);
+      this.all.push(made);
+      return made;
+    }));
+  }
+
+  give(buffers: readonly GPUBuffer[]): void {
+    this.#unused.push(...buffers);
   }
 }
 

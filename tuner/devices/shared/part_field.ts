@@ -19,18 +19,29 @@ export interface Round {
   pieces(): FloatArray<ArrayBuffer>[][];
   /** Ends the pieces. */
   release(): void;
+  /** From the beginning on the cells of each group that stays on the device. @default {[]} */
+  readonly staying?: readonly HandedOver[];
 }
 
 /** Boxes whose cells have come, in their pieces. */
 export interface Arrival {
   readonly boxes: readonly Box[];
   readonly pieces: readonly FloatArray<ArrayBuffer>[];
+  /** In their place, on the device itself. */
+  readonly buffers?: readonly GPUBuffer[];
+}
+
+/** What a part hands to another one of its process, until that has taken it. */
+export interface HandedOver extends Omit<Arrival, "boxes"> {
+  readonly taken: () => void;
 }
 
 /** What is done besides steps. */
 export interface RoundOptions {
   /** Groups of boxes to pack after them. @default {none} */
   readonly pack?: readonly (readonly Box[])[];
+  /** The same for another part on the same GPU: they stay there. @default {none} */
+  readonly stay?: readonly (readonly Box[])[];
   /** How often the steps are done, one run after another, before anything is packed. @default {1} */
   readonly repetitions?: number;
 }

@@ -14,6 +14,7 @@ import {
   problemOfRank,
   rankOfPart,
   type RankPlan,
+  turnsOf,
 } from "../../../models/rank_part.ts";
 import { configurationOf, isShared, sharesOf } from "../../shares.ts";
 import { type Comparison, joinComparisons } from "../comparison.ts";
@@ -62,9 +63,15 @@ const GATHER = 6;
 
 /** What this rank computes of a grid, as a problem of its own. */
 export function problemHere(problem: Problem, { world, plan }: Sharing): Problem {
-  const part = partOfRank(problem, plan, world.rank);
+  const fine = turnsOf(problem, plan) ?? plan;
+  return problemOfPart(problem, fine, partNumber(world.rank, plan, fine, 0)).local;
+}
+
+/** A part of a plan, and what is computed there. */
+function problemOfPart(problem: Problem, plan: RankPlan, number: number) {
+  const part = partOfRank(problem, plan, number);
   // checkpoints hold all cells of a field
-  return { ...problemOfRank(problem, plan, part), isPart: true };
+  return { part, local: { ...problemOfRank(problem, plan, part), isPart: true } };
 }
 
 /**
@@ -86,6 +93,8 @@ export class SharedField implements Disposable {
   #running: Promise<unknown> | undefined;
   /** Nanoseconds that the slowest device of this process took in the run that ended last. */
   deviceNs = 0;
+  /** Nanoseconds from the ends of its rounds until what parts exchanged with others was there. */
+  exchangeNs = 0;
   /** Steps that the ghost zones are still good for. */
   #fresh: number;
 
@@ -102,9 +111,8 @@ export class SharedField implements Disposable {
     readonly ranks: RankPlan,
   ) {
     this.#fresh = plan.exchangeEvery;
-    const { length: each } = parts;
-    const numbered = parts.map((field, i) => ({ field, number: partNumber(world.rank, ranks, each, i) }));
-    this.#exchanges = new Exchanges(problem, plan, numbered, world, (part) => rankOfPart(part, ranks, each));
+    const numbered = parts.map((field, i) => ({ field, number: partNumber(world.rank, ranks, plan, i) }));
+    this.#exchanges = new Exchanges(problem, plan, numbered, world, (part) => rankOfPart(part, ranks, plan));
     this.#points = new GatheredPoints(world, problem, ranks, parts);
   }
 
@@ -123,17 +131,17 @@ export class SharedField implements Disposable {
       const plan = planOfShare(problem, options.configuration.share);
       return new SharedField(problem, await makeParts(problem, options), plan, world, ranks);
     }
-    const { configuration, configuration: { share } } = options, its = sharesOf(configuration);
+    const { configuration, configuration: { share } } = options;
     const plan = await finePlan(
       problem,
       sharing,
       isShared(share) ? share.cpuSlices / (share.cpuSlices + share.gpuSlices) : 0,
     );
+    const shares = sharesOf(configuration), its = ranks.inTurns ? [...shares, ...shares] : shares;
     const parts: PartField[] = [];
     try {
       for (const [i, one] of its.entries()) {
-        const part = partOfRank(problem, plan, partNumber(world.rank, ranks, its.length, i));
-        const local = { ...problemOfRank(problem, plan, part), isPart: true };
+        const { part, local } = problemOfPart(problem, plan, partNumber(world.rank, ranks, plan, i));
         const alone = its.length === 1 ? configuration : configurationOf([{ ...one, slices: local.grid[0] }]);
         parts.push(
           ...await makeParts(local, { ...options, configuration: alone }, { part, whole: problem.grid }),
@@ -222,11 +230,13 @@ export class SharedField implements Disposable {
    */
   async run(steps: number, repetitions = 1): Promise<SharedTimes> {
     const started = performance.now(), { alone } = this;
+    const its = alone ? [] : await this.#exchanges.run(this.#roundsOf(steps * repetitions));
     const times = alone === undefined
-      ? timesOf(this.parts, await this.#exchanges.run(this.#roundsOf(steps * repetitions)))
+      ? timesOf(this.parts, its)
       : timesAlone(alone, await (await alone.begin(steps, { repetitions })).finish());
     const wallNs = (performance.now() - started) * 1e6;
     this.deviceNs = Math.max(times.computeNs, times.gpuNs);
+    this.exchangeNs = its.reduce((sum, part) => sum + part.exchangeNs, 0);
     return { wallNs, timeNs: alone === undefined ? wallNs : times.computeNs + times.gpuNs, ...times };
   }
 
@@ -397,10 +407,15 @@ export class SharedField implements Disposable {
 /** How all parts share the grid, if this rank's CPU computes a fraction of what it does. Every rank calls it. */
 async function finePlan(problem: Problem, { world, plan }: Sharing, fraction: number): Promise<RankPlan> {
   const fractions = await world.shareAll(fraction), shared = fractions.filter((one) => one > 0).length;
-  if (shared === 0) return plan;
-  const fine = shared < world.size ? undefined : planForPairs(problem, plan, fractions);
+  const fine = shared === 0
+    ? turnsOf(problem, plan)
+    : shared < world.size || plan.inTurns
+    ? undefined
+    : planForPairs(problem, plan, fractions);
   if (fine !== undefined) return fine;
-  const why = shared < world.size
+  const why = plan.inTurns && shared > 0
+    ? "parts that take turns are each computed on a GPU alone"
+    : shared > 0 && shared < world.size
     ? `${shared} of ${world.size} ranks share their part with the CPU: wanted all or none`
     : "the devices' parts are thinner than their ghost zones";
   throw new RunFailure("limits", why);
