@@ -87,6 +87,11 @@ export function precisionOf({ precision = "f32" }: Precise): Precision {
   return PRECISIONS[precision];
 }
 
+/** The precision of an array. */
+export function precisionIn(values: FloatArray): Precision {
+  return PRECISIONS[values instanceof Float64Array ? "f64" : "f32"];
+}
+
 /** So many zeros in a precision. */
 export function zeros(of: Precise, count: number): FloatArray<ArrayBuffer> {
   return new (precisionOf(of).Values)(count);

@@ -1,4 +1,5 @@
 import { assert, assertEquals, assertMatch, assertStringIncludes, assertThrows } from "@std/assert";
+import { readArray, writeArray } from "../../mod.ts";
 import { life } from "../../kernels/stencils/life.ts";
 import type { Problem } from "../../kernels/stencils/stencil.ts";
 import { RequestError } from "../../tuner/problem/request_error.ts";
@@ -14,8 +15,13 @@ import { assertRefused, inDirectory, runCommand } from "./run_task.ts";
 const KIND = ["--stencil", "life", "--no-gpu", "--cpu-workers", "1"];
 const SMALL = [...KIND, "--grid", "13x9x10", "--steps", "6"];
 
-for (const [ranks, cut] of [[2, "1x2x1"], ...THOROUGH ? [[8, "2x2x2"]] as const : []] as const) {
-  testUnderMpi(`solve on ${ranks} ranks equals one, bit for bit`, async (launcher) => {
+for (
+  const [ranks, cut, precision] of [
+    [2, "1x2x1", "f64"],
+    ...THOROUGH ? [[8, "2x2x2", "f32"]] as const : [],
+  ] as const
+) {
+  testUnderMpi(`solve on ${ranks} ranks equals one in ${precision}, bit for bit`, async (launcher) => {
     const args = [
       ...SMALL,
       "--boundary",
@@ -25,6 +31,8 @@ for (const [ranks, cut] of [[2, "1x2x1"], ...THOROUGH ? [[8, "2x2x2"]] as const 
       "--exchange-every",
       "2",
       "--verify",
+      "--precision",
+      precision,
     ];
     const { code, stdout, stderr } = await mpirun(launcher, ranks, [...solveFlags(), ...args, "--json"]);
     assertEquals([code, stderr], [0, ""]);
@@ -110,6 +118,30 @@ testUnderMpi("two ranks on one GPU are said first and in the result", async (lau
     /2 ranks: 2 × .* \(one GPU, which 2 ranks share and use by turns\) Conf/,
   );
 }, { ignore: !HAS_ADAPTER });
+
+Deno.test("solve in f64 reads and writes arrays of f64, and goes on from its checkpoints alone", () =>
+  inDirectory(async (directory) => {
+    const at = (name: string) => `${directory}/${name}`, checkpoint = ["--checkpoint", at("state")];
+    const solve = (steps: number, ...args: string[]) =>
+      runCommand("solve", [
+        ...["--grid", "6x5x7", "--no-gpu", "--cpu-workers", "1", "--precision", "f64", "--quiet"],
+        ...["--steps", `${steps}`, ...args],
+      ]);
+    const values = Float64Array.from({ length: 210 }, (_, i) => Math.sin(i));
+    await writeArray(at("u.npy"), { shape: [6, 5, 7], values });
+    const begun = ["--initial", `F=${at("u.npy")}`];
+    assertEquals((await solve(9, ...begun, "--out", at("whole.npy"))).code, 0);
+    assertEquals((await solve(4, ...begun, ...checkpoint)).code, 0);
+    assertEquals((await solve(9, ...checkpoint, "--restart", "--out", at("parts.npy"))).code, 0);
+    const [whole, parts] = await Promise.all(
+      ["whole", "parts"].map((name) => readArray(at(`${name}.npy`), { precision: "f64" })),
+    );
+    assertEquals(whole, parts);
+    assertEquals(whole!.converted, undefined);
+    assert(whole!.values.some((value) => Math.fround(value) !== value));
+    const { code, stderr } = await runCommand("solve", ["--grid", "6x5x7", ...checkpoint, "--restart"]);
+    assertEquals([code, stderr.includes("wanted precision f32: found f64")], [2, true]);
+  }));
 
 Deno.test("solve says that sharing loses, and by how much", () => {
   const plan = {

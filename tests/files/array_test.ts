@@ -49,6 +49,24 @@ for i, t in enumerate(sys.argv[2].split()):
     }),
 });
 
+Deno.test("f64 is written and read as it is, where f64 is asked for", () =>
+  inDirectory(async (directory) => {
+    const array = { shape: [3], values: Float64Array.of(1 / 3, -1e-300, 1e300) };
+    for (const [name, shape] of [["u.npy"], ["u.raw", [3]]] as const) {
+      const path = `${directory}/${name}`;
+      await writeArray(path, array);
+      const found = await readArray(path, { precision: "f64", ...(shape && { shape }) });
+      assertEquals({ shape: found.shape, values: found.values }, array);
+    }
+    const { values, converted } = await readArray(`${directory}/u.npy`);
+    assertEquals([values, converted], [Float32Array.from(array.values), "<f8"]);
+    await assertRejects(
+      () => writeArray(`${directory}/u.f32`, array),
+      RequestError,
+      "a name that ends in .npy",
+    );
+  }));
+
 Deno.test("raw f32 is read with a shape, and refused without one or with another", () =>
   inDirectory(async (directory) => {
     const path = `${directory}/u.raw`,

@@ -225,6 +225,7 @@ export const OPTIONS = {
   cpuWorkers: RANK_OPTIONS.cpuWorkers,
   deviceMemory: RANK_OPTIONS.deviceMemory,
   rankTimeout: RANK_OPTIONS.rankTimeout,
+  precision: PROBLEM.precision,
   gpu: PROBLEM.gpu,
   noGpu: PROBLEM.noGpu,
   json: COMMON.json,
@@ -249,10 +250,11 @@ export const run = (args: string[]): Promise<number> =>
 async function readRequest(options: Values) {
   const { velocity: path, velocityS, density, explosion, hydrophones, spacing, surface } = options;
   const { shots, snapshots: waves, profile, frequency = FREQUENCY[options.stencil] } = options;
+  const { precision = "f32" } = options;
   const { orderOfAxes: order, origin } = options, isBuiltIn = path === "layered", notes: string[] = [];
   const read = async (path: string): Promise<FileArray> => {
-    const array = await readArray(path), { converted, shape } = array;
-    if (converted !== undefined) notes.push(`${path}: values of type ${converted} became f32`);
+    const array = await readArray(path, { precision }), { converted, shape } = array;
+    if (converted !== undefined) notes.push(`${path}: values of type ${converted} became ${precision}`);
     if (order === undefined) return array;
     if (order.length === shape.length) {
       return transposed(array, [...order].sort().map((axis) => order.indexOf(axis)));
@@ -327,6 +329,7 @@ async function readRequest(options: Values) {
     stencil,
     grid: ownOf(model, [nx + 2 * edges, ny + 2 * edges, before[2] + nz + edges]),
     boundary: "zero",
+    precision,
     steps: Math.min(stepsOf(plan), defaultSteps(stencil)),
     survey: { sources: sent.length, receivers: receivers.length },
   });

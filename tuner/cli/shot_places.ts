@@ -44,7 +44,7 @@ export async function readPlaces(path: string): Promise<OwnGrid[]> {
 /** What a source sends, a number for each step: in lines, or an array of one axis. */
 export async function readSignature(path: string): Promise<ArrayLike<number>> {
   if (path.endsWith(".npy")) {
-    const { shape, values } = await readArray(path);
+    const { shape, values } = await readArray(path, { precision: "f64" });
     return shape.length === 1 ? values : refuserOf(`use ${path}`)("one axis is wanted", `${shape.length}`);
   }
   const { rows, refuse } = await linesOf(path, "a line with a number for each step");

@@ -203,13 +203,18 @@ async function readRequest(options: Values<typeof OPTIONS>, world: World) {
   if (written.length > 0) stepsBetween(problem.steps, every); // a checkpoint is one file, however often it is written
   const isIdle = every !== undefined && checkpoint === undefined && written.length === 0;
   if (isIdle) throw new RequestError("Cannot use --every without --out, --picture or --checkpoint");
-  return { request, check, values: { ...options, problem, profiles, from, begun, points } satisfies Solving };
+  const { precision } = problem.stencil.update;
+  return {
+    request,
+    check,
+    values: { ...options, precision, problem, profiles, from, begun, points } satisfies Solving,
+  };
 }
 
 export async function workOf(action: string, options: Values<typeof RANK_OPTIONS>): Promise<RankWork> {
   const stencil = chosenStencil(options);
-  const { grid = defaultGrid(stencil, null), boundary = boundariesOf(stencil)[0]! } = options;
-  const wish = { stencil, grid, boundary, steps: options.steps ?? defaultSteps(stencil) };
+  const { grid = defaultGrid(stencil, null), boundary = boundariesOf(stencil)[0]!, precision } = options;
+  const wish = { stencil, grid, boundary, precision, steps: options.steps ?? defaultSteps(stencil) };
   const problem = checkProblem(action, wish);
   return { problem, profiles: options.profile === undefined ? [] : [await readProfile(options.profile)] };
 }

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { FloatArray } from "../../kernels/precision.ts";
+import { type FloatArray, precisionOf } from "../../kernels/precision.ts";
 import { basename } from "node:path";
 import { profilesOf } from "../../kernels/axis_profiles.ts";
 import { wholeFields } from "../../kernels/layers.ts";
@@ -78,6 +78,7 @@ export async function readBeginnings(
   notes: string[],
 ): Promise<BegunWith[]> {
   const { stencil, stencil: { update } } = problem, grid = ownOf(stencil, problem.grid);
+  const { name: precision } = precisionOf(update);
   // a line lies along the last axis
   const axes = stencil.dimensions === 1 ? ["", "", "x"] : ["x", "y", "z"].slice(0, grid.length);
   const isSame = (a: Beginning, b: Beginning) => a.name === b.name && a.ago === b.ago;
@@ -91,9 +92,9 @@ export async function readBeginnings(
     if (!ARRAY_FILE.test(text)) {
       return { ...one, values: byRows(readFormula(text, profile ? ["x"] : axes), sizes) };
     }
-    const array = await readArray(text, /\.npy$/.test(text) ? {} : { shape: sizes });
+    const array = await readArray(text, { precision, ...(!/\.npy$/.test(text) && { shape: sizes }) });
     const { values, note } = fittedTo(sizes, array, text);
-    if (array.converted) notes.push(`${text}: values of type ${array.converted} became f32`);
+    if (array.converted) notes.push(`${text}: values of type ${array.converted} became ${precision}`);
     if (note) notes.push(note);
     return { ...one, values };
   }));

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { type Precise, precisionOf } from "../../kernels/precision.ts";
+import { type Precise, precisionIn, precisionOf } from "../../kernels/precision.ts";
 import { checkOptions } from "../../kernels/check_options.ts";
 import { replaceBytes } from "../platform.ts";
 import { refuserOf } from "../problem/request_error.ts";
@@ -97,7 +97,8 @@ export async function writeArray(
 export function bytesOfArray(path: string, array: NumberArray): Uint8Array {
   if (path.endsWith(".npy")) return npyBytes(array);
   const wanted = "a name that ends in .npy, .vti, .raw, .f32 or .bin is wanted";
-  return RAW.test(path) ? bytesIn(array.values) : refuserOf(`write ${path}`)(wanted, path);
+  const isRaw = RAW.test(path) && (precisionIn(array.values).name === "f32" || !path.endsWith(".f32"));
+  return isRaw ? bytesIn(array.values) : refuserOf(`write ${path}`)(wanted, path);
 }
 
 /** Writes a file, whole or not at all. @throws {ProfileError} in one line */

@@ -1,4 +1,4 @@
-import type { FloatArray } from "../../kernels/precision.ts";
+import { type FloatArray, precisionIn } from "../../kernels/precision.ts";
 import { refuserOf } from "../problem/request_error.ts";
 import { type NumberArray, productOf } from "./npy.ts";
 
@@ -11,7 +11,7 @@ const thick = (shape: readonly number[]): readonly number[] => shape.filter((siz
 /**
  * An array's values for a grid, of which an axis with one cell may be missing, and what was made of it then.
  *
- * @throws {RequestError} if it has another shape, or a number that is not finite in f32
+ * @throws {RequestError} if it has another shape, or a number that is not finite in its precision
  */
 export function fittedTo(
   grid: readonly number[],
@@ -23,7 +23,10 @@ export function fittedTo(
   const odd = values.findIndex((value) => !Number.isFinite(value));
   if (odd >= 0) {
     const place = shape.map((size, axis) => Math.floor(odd / productOf(shape.slice(axis + 1))) % size);
-    refuse("numbers that f32 can hold are wanted", `${values[odd]} at (${place.join(", ")})`);
+    refuse(
+      `numbers that ${precisionIn(values).name} can hold are wanted`,
+      `${values[odd]} at (${place.join(", ")})`,
+    );
   }
   return wanted === found ? { values } : { values, note: `${path}: ${found} became ${wanted}` };
 }

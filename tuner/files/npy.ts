@@ -1,4 +1,11 @@
-import { type FloatArray, type Precise, precisionOf, zeros } from "../../kernels/precision.ts";
+import {
+  type FloatArray,
+  type Precise,
+  precisionIn,
+  precisionOf,
+  PRECISIONS,
+  zeros,
+} from "../../kernels/precision.ts";
 import { refuserOf } from "../problem/request_error.ts";
 
 /** Numbers along one axis or several. */
@@ -100,7 +107,7 @@ export function transposed(
 /** The bytes of a file, version 1 in C order. */
 export function npyBytes({ shape, values }: NumberArray): Uint8Array<ArrayBuffer> {
   const sizes = shape.length === 1 ? `${shape[0]},` : shape.join(", ");
-  const text = `{'descr': '<f${values.BYTES_PER_ELEMENT}', 'fortran_order': False, 'shape': (${sizes}), }`;
+  const text = `{'descr': '${precisionIn(values).npy}', 'fortran_order': False, 'shape': (${sizes}), }`;
   const header = text.padEnd(Math.ceil((text.length + 11) / 64) * 64 - 11) + "\n";
   const start = `${MAGIC}\x01\0${String.fromCharCode(header.length, 0)}${header}`;
   return joined(Uint8Array.from(start, (char) => char.charCodeAt(0)), bytesIn(values));
@@ -108,8 +115,8 @@ export function npyBytes({ shape, values }: NumberArray): Uint8Array<ArrayBuffer
 
 /** Arrays of one length, one after another. */
 export function rowsOf(rows: readonly FloatArray[]): NumberArray {
-  const length = rows[0]?.length ?? 0, precision = rows[0] instanceof Float64Array ? "f64" : "f32";
-  const values = zeros({ precision }, rows.length * length);
+  const length = rows[0]?.length ?? 0, { Values } = rows[0] ? precisionIn(rows[0]) : PRECISIONS.f32;
+  const values = new Values(rows.length * length);
   rows.forEach((row, i) => values.set(row, i * length));
   return { shape: [rows.length, length], values };
 }

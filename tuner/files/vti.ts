@@ -1,3 +1,4 @@
+import { precisionIn } from "../../kernels/precision.ts";
 import { bytesIn, joined, type NumberArray, transposed } from "./npy.ts";
 
 /**
@@ -14,7 +15,7 @@ export function vtiBytes(
     const bytes = bytesIn(transposed(array).values);
     arrays.push(
       `<DataArray type="Float${
-        8 * array.values.BYTES_PER_ELEMENT
+        8 * precisionIn(array.values).bytes
       }" Name="${name}" format="appended" offset="${offset}"/>`,
     );
     parts.push(bytesIn(BigUint64Array.of(BigInt(bytes.length))), bytes);

@@ -1,8 +1,9 @@
+import { precisionIn } from "../../kernels/precision.ts";
 import { bytesIn, type NumberArray } from "./npy.ts";
 import { writeBytes } from "./array.ts";
 
 /**
- * Writes a snapshot into a directory that is one Zarr array, version 2: snapshots, then the field's axes, f32; each snapshot is
+ * Writes a snapshot into a directory that is one Zarr array, version 2: snapshots, then the field's axes, in its precision; each snapshot is
  * a chunk, uncompressed. The array grows with them, so that it can be read while a run goes on; what is missing is NaN.
  *
  * @param path the directory, which is made
@@ -15,7 +16,7 @@ export async function writeSnapshot(
 ): Promise<void> {
   const kind = {
     zarr_format: 2,
-    dtype: "<f4",
+    dtype: precisionIn(values).npy,
     fill_value: "NaN",
     order: "C",
     compressor: null,

@@ -19,15 +19,16 @@ const VARIANT_WORDS: readonly (readonly [name: keyof ProfileProblem, words: (val
 /** What distinguishes stencils that a profile stores by name. */
 export const VARIANTS: readonly string[] = VARIANT_WORDS.map(([name]) => name);
 
-/** What distinguishes a stencil: its variant, and of one with a definition the first digits of its hash. */
+/** What distinguishes a stencil: its variant, of one with a definition the first digits of its hash, and f64. */
 function variantOf(problem: ProfileProblem): (readonly [name: string, value: unknown])[] {
   const named = VARIANT_WORDS.flatMap(([name]) =>
     problem[name] === undefined ? [] : [[name, problem[name]] as const]
   );
-  const { definition, hash } = problem;
-  if (definition === undefined) return named;
+  const { definition, hash, precision } = problem,
+    precise = precision === "f64" ? [["precision", precision]] as const : [];
+  if (definition === undefined) return [...named, ...precise];
   const own = named.length === 0 ? Object.entries(definition.variant) : named;
-  return [...own, ["hash", hash?.slice(0, 8)]];
+  return [...own, ["hash", hash?.slice(0, 8)], ...precise];
 }
 
 /** A profile's stencil with its variant: `wave, order 4`. */

@@ -1,3 +1,5 @@
+import { precisionOf } from "../../kernels/precision.ts";
+import type { Problem } from "../../kernels/stencils/stencil.ts";
 import * as Plot from "@observablehq/plot";
 import { coordinatesOf } from "../../kernels/traversals/all.ts";
 import { readsPrevious } from "../../kernels/update.ts";
@@ -151,9 +153,6 @@ function linesOf(
 /** No torre of Facet is larger. */
 const LARGEST_DTS = 64;
 
-/** Bytes of a value. */
-const BYTES = 4;
-
 /** The locality of a traversal: cell updates for each value moved to or from memory, on an endless grid. */
 interface Locality {
   readonly name: string;
@@ -194,7 +193,15 @@ function localitiesOf({ points, problem, best, bandwidths }: EntryView): Localit
     measured: bySize.get(dts)?.[0],
     isKey: dts === own,
   }));
-  return [stepwise, ...torres].map((locality) => ({ ...locality, bytes: BYTES / locality.locality }));
+  return [stepwise, ...torres].map((locality) => ({
+    ...locality,
+    bytes: bytesIn(problem) / locality.locality,
+  }));
+}
+
+/** Bytes of a value. */
+function bytesIn({ stencil: { update } }: Problem): number {
+  return precisionOf(update).bytes;
 }
 
 /** The tile size and the height of a torre as Facet writes them; undefined of all else. */
@@ -207,7 +214,7 @@ function torreOf({ series, parameters }: Mark): { readonly dts: number; readonly
 /** The localities with their roofs, and what was reached. */
 function localityTable(view: EntryView): Html {
   const roof = (locality = 0): string =>
-    locality && formatRate(locality * view.bandwidths.GPU! / BYTES) || "";
+    locality && formatRate(locality * view.bandwidths.GPU! / bytesIn(view.problem!)) || "";
   const rows = localitiesOf(view).map(({ name, locality, alone, bytes, measured }) => [
     name,
     locality.toFixed(3),

@@ -1,4 +1,4 @@
-import type { FloatArray } from "../../kernels/precision.ts";
+import { type FloatArray, precisionIn, zeros } from "../../kernels/precision.ts";
 import { weightsAt } from "../../kernels/interpolation.ts";
 import { usersProblem } from "../../kernels/planned_problem.ts";
 import { type Grid, ownOf } from "../../kernels/stencils/stencil.ts";
@@ -89,7 +89,7 @@ export async function shoot(
       onSteps(solver.step);
     }
     if (waves === 0) break;
-    const field = new Float32Array(grid[0] * grid[2]);
+    const field = zeros(problem.stencil.update, grid[0] * grid[2]);
     const row = model.dimensions === 2 ? 0 : Math.round(cell(source[1], 1));
     const first = row * problem.grid[2] + before[2];
     for (let x = 0; x < grid[0]; x++) {
@@ -127,9 +127,8 @@ export function ricker(frequency: number, t: number): number {
 export function resample(traces: readonly FloatArray[], ratio: number, samples: number, early = 0) {
   const weights = Array.from({ length: samples }, (_, i) => weightsAt(i * ratio + early, "sinc"));
   return traces.map((trace) =>
-    Float32Array.from(
-      weights,
-      (all) => all.reduce((sum, { cell, weight }) => sum + weight * (trace[cell] ?? 0), 0),
+    precisionIn(trace).Values.from(
+      weights.map((all) => all.reduce((sum, { cell, weight }) => sum + weight * (trace[cell] ?? 0), 0)),
     )
   );
 }
