@@ -71,7 +71,7 @@ for (const surface of ["absorbing", "free"] as const) {
   Deno.test(`a shot's traces are those of a solver, bit for bit, with a surface that is ${surface}`, () =>
     inDirectory(async (directory) => {
       await writeModel(`${directory}/v.npy`);
-      await Deno.writeTextFile(`${directory}/r.csv`, "45,55,65\n\n 52.5 , 61, 18 \r\n");
+      await Deno.writeTextFile(`${directory}/r.csv`, "45 55\t65\n\n 52.5 ; 61; 18 \r\n");
       const args = ["--velocity", `${directory}/v.npy`, "--edges", `${EDGES}`, "--surface", surface];
       const { code, stdout, stderr } = await runCommand("shot", [
         ...args,
@@ -490,7 +490,7 @@ Deno.test("what shot cannot do is refused in a line, before any work and before 
       ],
       [[...small, "--surface", "hard"], "wanted one of absorbing, free"],
       [[...small, "--out", "s.jpg"], "wanted a name that ends in .png"],
-      [[...small, "--traces", "t.csv"], "wanted a name that ends in .npy or .sgy"],
+      [[...small, "--traces", "t.csv"], "wanted a name that ends in .npy or .sgy or .segy"],
       [[...small, "--sample", "20ms"], "wanted at most 11.1 ms for 15 Hz: found"],
       [
         [...small, ...sgy, "--sample", "0.0015ms"],

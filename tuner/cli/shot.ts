@@ -9,6 +9,7 @@ import {
 } from "../../kernels/stencils/stencil.ts";
 import { WAVE_ORDERS } from "../../kernels/stencils/wave.ts";
 import { type FileArray, readArray, writeBytes } from "../files/array.ts";
+import { SEGY } from "../files/segy.ts";
 import { joined, transposed } from "../files/npy.ts";
 import { formatDuration, formatPercent, formatPlural, formatRate } from "../format.ts";
 import { defaultSteps } from "../problem/default_problem.ts";
@@ -168,7 +169,7 @@ export const OPTIONS = {
   },
   shots: {
     ...input("sources of several shots, a line X,Y,Z each; the files written are numbered"),
-    read: readPlaces,
+    read: (path: string) => readPlaces(path),
     notWith: { "--source": "the file has the sources" },
   },
   receivers: {
@@ -212,7 +213,7 @@ export const OPTIONS = {
     ...output("traces to write: .npy, or SEG-Y, .sgy", (_, values) => {
       return shotFiles(values as unknown as FileValues).flatMap(({ traces }) => traces);
     }),
-    read: ending("npy", "sgy"),
+    read: ending("npy", "sgy", "segy"),
   },
   oneFile: {
     help: "the traces of all shots are in one file, as .npy shots x receivers x samples",
@@ -299,7 +300,7 @@ async function readRequest(options: Values) {
   const receivers = placed("receivers", options.receivers ?? row);
   const [cornerX, cornerY] = planned(model, corner, 0);
   const fromOrigin = ([x, y, z]: Grid): Grid => [x + cornerX, y + cornerY, z];
-  if (options.traces?.endsWith(".sgy")) segyScale([...sources, ...receivers].map(fromOrigin));
+  if (SEGY.test(options.traces ?? "")) segyScale([...sources, ...receivers].map(fromOrigin));
   const space = { velocity: [model.least, model.most], spacing, dimensions } as const;
   const medium = { ...space, order: Number(options.order), frequency };
   const rho = await givenModel(density, "density", { model, read });
@@ -375,7 +376,7 @@ async function readRequest(options: Values) {
 
 /** When traces are sampled; SEG-Y has whole microseconds. `odd`: what may be the reason why they cannot be. */
 function timingOf(timeStep: number, frequency: number, { sample, time, traces }: Values, odd: string) {
-  const isSegy = traces?.endsWith(".sgy"), coarsest = 1 / (6 * frequency);
+  const isSegy = SEGY.test(traces ?? ""), coarsest = 1 / (6 * frequency);
   const step = formatDuration(timeStep * 1e9);
   if (sample === undefined && timeStep > coarsest) {
     const most = (0.995 / (6 * timeStep)).toPrecision(3);
@@ -472,7 +473,13 @@ function elasticIn(
     for (let y = 0; y < ny; y++) {
       for (let z = 0; z < nz; z++) {
         const v = s(x, y, z), most = Math.sqrt(0.75) * p(x, y, z);
-        if (v > most) throw wrongValue("velocity-s", `at most √¾ of --velocity, ${most} m/s`, `${v}`);
+        if (v > most) {
+          throw wrongValue(
+            "velocity-s",
+            `at most √¾ of --velocity, ${Number(most.toPrecision(6))} m/s`,
+            `${v}`,
+          );
+        }
         if (v > 0) slowest = Math.min(slowest, v);
       }
     }

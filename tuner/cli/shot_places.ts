@@ -14,10 +14,10 @@ export function decimal(text: string): number {
   return /^[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?$/i.test(text.trim()) ? Number(text) : NaN;
 }
 
-/** Reads as many numbers, with commas between. */
+/** Reads as many numbers, with commas, semicolons or spaces between. */
 export const readNumbers = <T extends readonly number[]>(least: number, most: number, wanted: string) => {
   return (text: string, refuse: Refuse): T => {
-    const all: readonly number[] = text.split(",").map(decimal), { length } = all;
+    const all: readonly number[] = text.trim().split(/\s*[,;\s]\s*/).map(decimal), { length } = all;
     return length >= least && length <= most && all.every(Number.isFinite) ? all as T : refuse(wanted);
   };
 };
@@ -34,10 +34,10 @@ async function linesOf(path: string, wanted: string) {
 }
 
 /** The places in a file, a line each. */
-export async function readPlaces(path: string): Promise<OwnGrid[]> {
-  const { rows, refuse } = await linesOf(path, "a line X,Y,Z or X,Z for each place");
+export async function readPlaces(path: string, wanted = "X,Y,Z or X,Z in metres"): Promise<OwnGrid[]> {
+  const { rows, refuse } = await linesOf(path, `a line ${wanted} for each place`);
   return rows.map(({ line, i }) =>
-    readPlace(line, (wanted) => refuse(`${wanted} are wanted in line ${i + 1}`, line))
+    readPlace(line, () => refuse(`${wanted} are wanted in line ${i + 1}`, line))
   );
 }
 

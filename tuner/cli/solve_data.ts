@@ -184,7 +184,7 @@ export async function readPoints(
   const signed = async (one: SourceWish) => ({ ...one, signature: await readSignature(one.path) });
   const sources = await Promise.all(source.map(signed));
   if (receivers === undefined) return { sources };
-  const places = await readPlaces(receivers.path);
+  const places = await readPlaces(receivers.path, "X,Y,Z or X,Y in cells");
   check("receivers", places);
   return { sources, receivers: { ...receivers, places } };
 }

@@ -10,7 +10,7 @@ import { refuserOf } from "../problem/request_error.ts";
 import { oneLine, reasonOf } from "../profile/profile_error.ts";
 import { readBytes } from "../profile/read_bytes.ts";
 import { bytesIn, type FileArray, npyBytes, type NumberArray, numbersIn, productOf, readNpy } from "./npy.ts";
-import { readSegy } from "./segy.ts";
+import { readSegy, SEGY } from "./segy.ts";
 import { vtiBytes } from "./vti.ts";
 
 export type { FileArray, NumberArray };
@@ -47,7 +47,7 @@ export async function readArray(path: string, options: ReadArrayOptions = {}): P
   checkOptions("read the array", options, ["shape", "precision"]);
   const { shape } = options, refuse = refuserOf(`read ${path}`);
   if (!RAW.test(path)) {
-    return (/\.se?gy$/i.test(path) ? readSegy : readNpy)(await readBytes(path, Infinity), path, options);
+    return (SEGY.test(path) ? readSegy : readNpy)(await readBytes(path, Infinity), path, options);
   }
   if (shape === undefined) return refuse("the shape of raw values is wanted", "none");
   const bytes = await readBytes(path, Infinity), count = productOf(shape);

@@ -39,6 +39,10 @@ export const READERS = {
 export const productOf = (sizes: readonly number[]): number =>
   sizes.reduce((product, size) => product * size, 1);
 
+/** Where the i-th number is, along each axis, in parentheses. */
+export const placeOf = (shape: readonly number[], i: number): string =>
+  `(${shape.map((size, axis) => Math.floor(i / productOf(shape.slice(axis + 1))) % size).join(", ")})`;
+
 /** Reads NumPy's file of one array, version 1 or 2, C or Fortran order. @throws {RequestError} if it is none of numbers */
 export function readNpy(bytes: Uint8Array<ArrayBuffer>, path: string, precise: Precise = {}): FileArray {
   const refuse = refuserOf(`read ${path}`), [version] = bytes.subarray(6);

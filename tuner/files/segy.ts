@@ -1,6 +1,9 @@
 import { refuserOf } from "../problem/request_error.ts";
 import { type FileArray, numbersIn, type READERS } from "./npy.ts";
 
+/** Ends of names of SEG-Y files. */
+export const SEGY = /\.se?gy$/i;
+
 /** Bytes of the file's headers, of each further text header, and of a trace's header. */
 const FILE = 3600, TEXT = 3200, TRACE = 240;
 

@@ -1,6 +1,6 @@
 import { type Grid, type OwnGrid, planned } from "../../kernels/stencils/stencil.ts";
 import { refuserOf } from "../problem/request_error.ts";
-import type { NumberArray } from "../files/array.ts";
+import { type NumberArray, placeOf } from "../files/npy.ts";
 
 /** A number in every cell, such as the speed of sound in m/s. */
 export interface VelocityModel {
@@ -41,11 +41,12 @@ export function modelOf(
     return refuse("cells along x, y, z or x, z are wanted", `the shape (${shape})`);
   }
   let least = Infinity, most = 0;
-  for (const value of values) {
-    if (!((value > 0 || (orZero && value === 0)) && value < Infinity)) refuse(wanted, `${value}`);
+  values.forEach((value, i) => {
+    const isRight = (value > 0 || (orZero && value === 0)) && value < Infinity;
+    if (!isRight) refuse(wanted, `${value} at ${placeOf(shape, i)}`);
     least = Math.min(least, value);
     most = Math.max(most, value);
-  }
+  });
   const grid = planned({}, shape, 1), [, ny, nz] = grid;
   return { grid, dimensions: length, least, most, at: (x, y, z) => values[(x * ny + y) * nz + z]! };
 }

@@ -5,6 +5,7 @@
  */
 import type { FloatArray } from "../../kernels/precision.ts";
 import { bytesIn, npyBytes, rowsOf } from "../files/npy.ts";
+import { SEGY } from "../files/segy.ts";
 import { oneLine, reasonOf } from "../profile/profile_error.ts";
 import { FILE, segyBytes, type SegyShot } from "./segy.ts";
 import type { ShotPlan } from "./shoot.ts";
@@ -20,7 +21,7 @@ export function traceBytes(
   segy: SegyShot,
   shots?: number,
 ): TraceBytes {
-  if (path.endsWith(".sgy")) {
+  if (SEGY.test(path)) {
     const bytes = segyBytes(traces, plan, segy);
     return { head: bytes.subarray(0, FILE), body: bytes.subarray(FILE) };
   }
@@ -62,7 +63,7 @@ export async function takeShot(path: string, shot: number, shots: number): Promi
     }
     return bytes;
   };
-  const [low, high] = await read(8, 2), head = path.endsWith(".sgy") ? FILE : 10 + low! + 256 * high!;
+  const [low, high] = await read(8, 2), head = SEGY.test(path) ? FILE : 10 + low! + 256 * high!;
   const size = Math.floor(((await file.stat()).size - head) / shots);
   return await read(head + shot * size, size);
 }
