@@ -4,13 +4,14 @@
  *
  * @module
  */
-import type { FloatArray } from "../../../kernels/precision.ts";
+import { type FloatArray, type Precise, PRECISIONS } from "../../../kernels/precision.ts";
 import { assert, assertEquals } from "@std/assert";
 import { CPU_TRAVERSALS, type CpuShape } from "../../../kernels/cpu/cpu_traversals.ts";
 import { equation } from "../../../kernels/equation.ts";
 import { layOut } from "../../../kernels/layout.ts";
 import { add, multiply, subtract } from "../../../kernels/operations.ts";
-import { runReference } from "../../../kernels/reference.ts";
+import { inPrecision } from "../../../kernels/planned_problem.ts";
+import { type FieldLevels, runReference } from "../../../kernels/reference.ts";
 import { remembered } from "../../../kernels/remembered.ts";
 import { elastic } from "../../../kernels/stencils/elastic.ts";
 import { heat } from "../../../kernels/stencils/heat.ts";
@@ -41,7 +42,7 @@ async function run(
   },
 ): Promise<Uint32Array[]> {
   const { update } = stencil, { x, y, z } = reachOf(update);
-  const layout = layOut(grid, { pad: [x, y, z], planes: planesOf(update) });
+  const layout = layOut(grid, { pad: [x, y, z], planes: planesOf(update), precision: update.precision });
   const field = await pool.load({ update, layout, boundary, shape, workers });
   await field.initialise({ kind: stencil.initialField ?? "noise", seed: 1 });
   await field.run({ steps: Math.floor(steps / 3) });
@@ -107,14 +108,16 @@ const MIXED: readonly Boundaries[] = [
   ["zero", "insulated", "insulated"],
 ];
 
-const RUNS = CASES.flatMap(([stencil, grid, shapes], i) =>
-  (["zero", "periodic", MIXED[i % MIXED.length]!] as const).map((boundary) => (
-    { stencil, grid, boundary, steps: 8, shapes }
-  ))
+const runsIn = remembered((precise: Precise) =>
+  CASES.flatMap(([given, grid, shapes], i) =>
+    (["zero", "periodic", MIXED[i % MIXED.length]!] as const).map((boundary) => {
+      return { stencil: inPrecision(given, precise.precision), grid, boundary, steps: 8, shapes };
+    })
+  )
 );
 
 /** The oracle's field of a run, whatever the number of workers. */
-const oracleOf = remembered(({ stencil, grid, boundary, steps }: typeof RUNS[number]) => {
+const oracleOf = remembered(({ stencil, grid, boundary, steps }: ReturnType<typeof runsIn>[number]) => {
   const initial = initialCells({ grid, stencil }, { kind: stencil.initialField ?? "noise", seed: 1 });
   const { update } = stencil, levels = { current: initial, previous: initial };
   return bits(runReference(levels, { update, grid, boundary, steps }).current);
@@ -122,14 +125,16 @@ const oracleOf = remembered(({ stencil, grid, boundary, steps }: typeof RUNS[num
 
 for (const workers of [1, 2, 3, 4, 5]) {
   // two workers compute in most other tests
-  const ignore = !THOROUGH && workers % 2 === 0;
+  const ignore = !THOROUGH && workers % 2 === 0,
+    precise = workers % 4 === 1 ? PRECISIONS.f32 : PRECISIONS.f64;
   Deno.test({
     ignore,
-    name: `every order of ${workers} workers gives the oracle's bits for every equation and boundary`,
+    name:
+      `every order of ${workers} workers gives the oracle's bits in ${precise.name} for every equation and boundary`,
     async fn() {
       // one worker more, which has no part in the fields
       const pool = await CpuPool.create({ workers: workers + 1 });
-      for (const one of RUNS) {
+      for (const one of runsIn({ precision: precise.name })) {
         const usual = await run(pool, { ...one, shape: { strip: 0 }, workers });
         assertEquals(usual[0], oracleOf(one), `${one.stencil.title}, ${one.boundary}`);
         for (const shape of one.shapes) {
@@ -176,13 +181,24 @@ Deno.test("the candidates of every grid are feasible, and more workers than slic
 Deno.test("fused products are exact on whole numbers, and elsewhere differ from the oracle within the bound", async () => {
   const pool = await CpuPool.create({ workers: 2 });
   const grid: Grid = [9, 14, 19], steps = 6, boundary = "zero";
-  const whole = reweighted(wave(4).update, [-3, 2, -1]);
-  for (const [update, kind] of [[whole, "integers"], [wave(4).update, "noise"]] as const) {
-    const { x, y, z } = reachOf(update);
-    const layout = layOut(grid, { pad: [x, y, z] });
-    const stencil = { ...wave(4), update };
+  const whole = { ...wave(4), update: reweighted(wave(4).update, [-3, 2, -1]) };
+  for (
+    const [given, kind, precision] of [
+      [whole, "integers", "f32"],
+      [wave(4), "noise", "f32"],
+      [whole, "integers", "f64"],
+      [wave(4), "noise", "f64"],
+    ] as const
+  ) {
+    const stencil = inPrecision(given, precision), { update } = stencil, { x, y, z } = reachOf(update);
+    const layout = layOut(grid, { pad: [x, y, z], precision });
     const initial = initialCells({ grid, stencil }, { kind, seed: 1 });
-    const oracle = runReference({ current: initial, previous: initial }, { update, grid, boundary, steps });
+    const oracle: FieldLevels = runReference({ current: initial, previous: initial }, {
+      update,
+      grid,
+      boundary,
+      steps,
+    });
     for (const shape of [{ strip: 3 }, { tiles: 2, band: 1, block: 2 }]) {
       const field = await pool.load({ update, layout, boundary, shape, fused: true });
       await field.initialise({ kind, seed: 1 });

@@ -2,10 +2,11 @@ import type { FloatArray } from "../../../kernels/precision.ts";
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import fc from "fast-check";
 import { indexOf, layOut } from "../../../kernels/layout.ts";
+import { inPrecision } from "../../../kernels/planned_problem.ts";
 import { runReference } from "../../../kernels/reference.ts";
 import { heat1d } from "../../../kernels/stencils/heat_1d.ts";
 import { ks } from "../../../kernels/stencils/ks.ts";
-import type { Boundary, Stencil } from "../../../kernels/stencils/stencil.ts";
+import type { Boundary, Grid, Stencil } from "../../../kernels/stencils/stencil.ts";
 import { wave } from "../../../kernels/stencils/wave.ts";
 import { planesOf, reachOf } from "../../../kernels/update.ts";
 import { cutLine, partsOf } from "../../../kernels/cpu/line_order.ts";
@@ -27,7 +28,8 @@ async function assertEqualsOracle(
   },
 ): Promise<void> {
   const { update } = stencil, grid = [1, 1, points] as const;
-  const layout = layOut(grid, { pad: [0, 0, reachOf(update).z], planes: planesOf(update) });
+  const { precision } = update, pad: Grid = [0, 0, reachOf(update).z];
+  const layout = layOut(grid, { pad, planes: planesOf(update), precision });
   const planeOf = (cells: FloatArray, plane: number): FloatArray => {
     const row = indexOf(layout, [0, 0, 0], plane);
     return cells.slice(row, row + points);
@@ -42,8 +44,8 @@ async function assertEqualsOracle(
     for (const steps of runs) {
       assert(await field.run({ steps }) > 0);
       const wantedNow = runReference({ current, previous: current }, { update, grid, boundary, steps });
-      if (steps > 0) previous = wantedNow.previous as Float32Array<ArrayBuffer>;
-      current = wantedNow.current as Float32Array<ArrayBuffer>;
+      if (steps > 0) previous = wantedNow.previous as FloatArray<ArrayBuffer>;
+      current = wantedNow.current as FloatArray<ArrayBuffer>;
       assertEquals(
         planeOf(field.previous, last),
         previous.slice(last * points, (last + 1) * points),
@@ -72,6 +74,10 @@ const STENCILS: readonly [Stencil, Boundary][] = [
   [heat1d(), "insulated"],
   [ks(5), "periodic"],
   [ks(3), "periodic"],
+  [inPrecision(bitKs3, "f64"), "insulated"],
+  [inPrecision(bitFar, "f64"), "periodic"],
+  [inPrecision(heat1d(), "f64"), "insulated"],
+  [inPrecision(ks(5), "f64"), "periodic"],
 ];
 
 Deno.test("workers compute lines of any length, in any nodes, bit for bit like the oracle", async () => {
