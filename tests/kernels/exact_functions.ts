@@ -9,8 +9,17 @@ import type { FunctionName } from "../../kernels/functions.ts";
 /** Bits behind the point. */
 const BITS = 256n, ONE = 1n << BITS;
 
-const times = (a: bigint, b: bigint): bigint => (a * b) >> BITS;
-const over = (a: bigint, b: bigint): bigint => (a << BITS) / b;
+export const fixedTimes = (a: bigint, b: bigint): bigint => (a * b) >> BITS;
+export const fixedOver = (a: bigint, b: bigint): bigint => (a << BITS) / b;
+
+/** √a, by Newton's steps. */
+export function fixedRoot(a: bigint): bigint {
+  const wanted = a << BITS;
+  let root = 1n << BigInt((wanted.toString(2).length + 1) >> 1);
+  for (let next = (root + wanted / root) >> 1n; next < root; next = (root + wanted / root) >> 1n) root = next;
+  return root;
+}
+
 const shifted = (a: bigint, by: bigint): bigint => by < 0n ? a >> -by : a << by;
 
 /** A number as a whole one times 2^power. */
@@ -26,6 +35,12 @@ export function fixed(x: number): bigint {
   return shifted(whole, BITS + BigInt(power));
 }
 
+/** The nearest number of f64. */
+export function numberOf(x: bigint): number {
+  const size = x < 0n ? -x : x, extra = BigInt(Math.max(0, size.toString(2).length - 64));
+  return Number(x >> extra) * 2 ** (Number(extra) - Number(BITS));
+}
+
 /** Σ of terms, each the one before times something, over k. */
 function series(first: bigint, next: (term: bigint, k: bigint) => bigint): bigint {
   let sum = first, term = first;
@@ -35,9 +50,11 @@ function series(first: bigint, next: (term: bigint, k: bigint) => bigint): bigin
 
 /** 2 artanh(z) of a small z. */
 function logarithmBy(z: bigint): bigint {
-  const square = times(z, z);
+  const square = fixedTimes(z, z);
   let sum = 0n, power = 2n * z;
-  for (let k = 1n; power !== 0n && power !== -1n; k += 2n, power = times(power, square)) sum += power / k;
+  for (let k = 1n; power !== 0n && power !== -1n; k += 2n, power = fixedTimes(power, square)) {
+    sum += power / k;
+  }
   return sum;
 }
 
@@ -55,18 +72,18 @@ const PI = (() => {
 /** e^x as a fixed number times 2^n. */
 function exponentialOf(x: bigint): readonly [value: bigint, n: bigint] {
   const n = (x + LN2 / 2n) / LN2, rest = x - n * LN2;
-  return [series(ONE, (term, k) => times(term, rest) / k), n];
+  return [series(ONE, (term, k) => fixedTimes(term, rest) / k), n];
 }
 
 function logarithmOf(x: number): bigint {
   const [whole, power] = partsOf(x), length = BigInt(whole.toString(2).length);
   const m = shifted(whole, BITS - length); // from ½ to 1
-  return logarithmBy(over(m - ONE, m + ONE)) + (length + BigInt(power)) * LN2;
+  return logarithmBy(fixedOver(m - ONE, m + ONE)) + (length + BigInt(power)) * LN2;
 }
 
 function sineOf(x: bigint): bigint {
-  const rest = x % (2n * PI), square = times(rest, rest);
-  return series(rest, (term, k) => -times(term, square) / (2n * k * (2n * k + 1n)));
+  const rest = x % (2n * PI), square = fixedTimes(rest, rest);
+  return series(rest, (term, k) => -fixedTimes(term, square) / (2n * k * (2n * k + 1n)));
 }
 
 /** A function's value, as a fixed number times 2^n. */
@@ -82,7 +99,7 @@ function valueOf(name: FunctionName, x: number, y: number): readonly [value: big
       return [sineOf(fixed(x) + PI / 2n), 0n];
     case "tanh": {
       const [e, n] = exponentialOf(2n * fixed(Math.min(50, Math.abs(x)))), grown = shifted(e, n);
-      return [over(grown - ONE, grown + ONE) * (x < 0 ? -1n : 1n), 0n];
+      return [fixedOver(grown - ONE, grown + ONE) * (x < 0 ? -1n : 1n), 0n];
     }
     case "power": {
       const [whole, power] = partsOf(y);
