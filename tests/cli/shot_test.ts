@@ -452,7 +452,7 @@ Deno.test("what shot cannot do is refused in a line, before any work and before 
       [["--grid", "9x8", "--density", `${directory}/v.npy`], "wanted 9x8, the shape of --velocity"],
       [
         [...small, "--shots", `${directory}/empty.csv`],
-        "a line X,Y,Z or X,Z for each place is wanted: found none",
+        "a line X,Y,Z or X,Z in metres for each place is wanted: found none",
       ],
       [[...small, "--shots", `${directory}/r.csv`, "--source", "5,5,5"], "the file has the sources"],
       [[...small, "--order", "3"], "Cannot use --order: wanted one of 2, 4,"],
