@@ -4,7 +4,7 @@
  *     mpirun -n 2 deno run -A bench/gpus_together.ts --grid 1024x1024x1024 [--equation acoustic] [--order 4] \
  *       [--points 1000] [--seconds 4] [--plans 1x2x1:32,1x2x1:32t]
  *
- * Rank 0 alone first, then all ranks: a line of JSON each. `--plans` measures plans (parts, R, t: in turns) before.
+ * Rank 0 alone first (not with `--together`), then all ranks: a line of JSON each. `--plans` measures plans (parts, R, t: in turns) before.
  *
  * @module
  */
@@ -20,9 +20,18 @@ import { openRankDevice } from "../tuner/ranks/open_rank_device.ts";
 import { chooseForRank, openOnRanks } from "../tuner/solver/open_on_ranks.ts";
 import { measurePlan, planRanks } from "../tuner/solver/plan_ranks.ts";
 
-const { grid = "", equation = "wave", order = "2", points = "0", seconds = "4", plans = "", gpu } = parseArgs(
+const {
+  grid = "",
+  equation = "wave",
+  order = "2",
+  points = "0",
+  seconds = "4",
+  plans = "",
+  gpu,
+  together: isTogether,
+} = parseArgs(
   Deno.args,
-  { string: ["grid", "equation", "order", "points", "seconds", "plans", "gpu"] },
+  { string: ["grid", "equation", "order", "points", "seconds", "plans", "gpu"], boolean: ["together"] },
 );
 const sizes = (text: string) => text.split("x").map(Number) as unknown as Grid;
 const count = Number(points), cells = sizes(grid);
@@ -89,7 +98,7 @@ async function rateOn(world: World) {
 const say = (one: unknown): void => {
   if (world.rank === 0) console.log(JSON.stringify(one));
 };
-const first = world.size > 1 ? await world.first(1) : undefined;
+const first = world.size > 1 && !isTogether ? await world.first(1) : undefined;
 const alone = first && await rateOn(first);
 await first?.close();
 await world.meet();

@@ -287,7 +287,7 @@ class Probe {
 async function readLevels(part: PartField, probes: readonly Probe[]): Promise<Levels[]> {
   const round = await part.begin(0, { pack: probes.map(({ boxes }) => boxes) });
   await round.finish();
-  const levels = round.pieces().map((pieces, i) => probes[i]!.levelsOf(pieces));
+  const levels = round.pieces().map((pieces, i) => probes[i]!.levelsOf([...pieces]));
   round.release();
   return levels;
 }

@@ -28,7 +28,7 @@ function fakePart(values: number[]) {
       const cells = new Float32Array(slices * IN_SLICE);
       for (let i = 0; i < slices; i++) cells.fill(values[x + i]!, i * IN_SLICE, (i + 1) * IN_SLICE);
       let at = 0;
-      const pieces = piecesOf([box!]).map((piece) => cells.subarray(at, at += piece.cells));
+      const pieces = piecesOf([box!]).map((piece) => cells.slice(at, at += piece.cells));
       return Promise.resolve({ finish: () => Promise.resolve(0), pieces: () => [pieces], release() {} });
     },
     unpack([arrived]: readonly Arrival[]) {

@@ -18,8 +18,11 @@ export interface Piece {
   readonly cells: number;
 }
 
-/** Cells of a piece at most, 16 MiB: larger mapped buffers are read at a third of the speed (H100, 2026-11-22). */
-const PIECE_CELLS = 2 ** 22;
+/**
+ * Cells of a piece at most, 4 MiB: a message leaves a cache that it was read into. Mapped buffers of more than 16 MiB are
+ * read at a third of the speed (H100, 2026-11-22).
+ */
+const PIECE_CELLS = 2 ** 20;
 
 /** Boxes one after another, in pieces. */
 export function piecesOf(boxes: readonly Box[]): Piece[] {

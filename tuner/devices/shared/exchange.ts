@@ -22,7 +22,7 @@ import { placeOf } from "../../../models/decomposition.ts";
 import { type Exchange, exchangesOf, type RankPlan, rowOf } from "../../../models/rank_part.ts";
 import type { World } from "../world.ts";
 import { piecesOf } from "./boxes.ts";
-import type { Arrival, HandedOver, PartField, Round } from "./part_field.ts";
+import { type Arrival, giveBack, type HandedOver, type PartField, type Round } from "./part_field.ts";
 
 /** How long a part took, all rounds together. */
 export interface PartTimes {
@@ -199,11 +199,14 @@ export class Exchanges {
       const { rank, axis, side, kept } = one;
       if (kept !== undefined) {
         const tag = tagOf(rank, axis, 1 - side);
-        await world.finish(pieces[i]!.map((cells) => world.send(this.rankOf(rank), tag, cells)));
+        for (const cells of pieces[i]!) {
+          await world.finish([world.send(this.rankOf(rank), tag, cells)]);
+          giveBack(cells);
+        }
         return;
       }
       const { promise, resolve: taken } = Promise.withResolvers<void>();
-      run.meeting(meetingOf(leg, one)).resolve({ pieces: pieces[i]!, taken });
+      run.meeting(meetingOf(leg, one)).resolve({ pieces: [...pieces[i]!], taken });
       await run.unlessFailed(promise);
     }));
     round.release();

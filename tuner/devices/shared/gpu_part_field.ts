@@ -106,15 +106,18 @@ export class GpuPartField implements PartField {
     return {
       finish: () => submission.finish(),
       pieces() {
-        const mapped = readable.map((buffer, i) => new Values(device.mapped(buffer, 0, bytes * sizes[i]!)));
-        return packed.map((group) =>
-          group.map((piece) => {
-            if (!areSlices) return mapped.shift()!;
-            const cells = new Values(piece.cells);
-            copyStaged(piece, (box) => mapped[boxes.indexOf(box)]!, field, cells, "pack");
-            return cells;
-          })
-        );
+        const read = (i: number) => new Values(device.mapped(readable[i]!, 0, bytes * sizes[i]!));
+        const slices = areSlices ? boxes.map((_, i) => read(i)) : [];
+        return packed.map(function* (group) {
+          for (const piece of group) {
+            if (!areSlices) yield read(pieces.indexOf(piece));
+            else {
+              const cells = new Values(piece.cells);
+              copyStaged(piece, (box) => slices[boxes.indexOf(box)]!, field, cells, "pack");
+              yield cells;
+            }
+          }
+        });
       },
       release: () => {
         for (const buffer of readable) device.unmap(buffer);

@@ -15,8 +15,8 @@ import { piecesOf } from "./boxes.ts";
 export interface Round {
   /** Waits for the end of the steps. @returns nanoseconds that the device took */
   finish(): Promise<number>;
-  /** After that the cells of each group of boxes, in pieces. */
-  pieces(): FloatArray<ArrayBuffer>[][];
+  /** After that the cells of each group of boxes, in pieces: of a GPU each is read when it is asked for, once. */
+  pieces(): Iterable<FloatArray<ArrayBuffer>>[];
   /** Ends the pieces. */
   release(): void;
   /** From the beginning on the cells of each group that stays on the device. @default {[]} */
@@ -115,6 +115,15 @@ function slicesAtOnce([, ny, nz]: Grid): number {
   return Math.max(1, Math.floor(CELLS_AT_ONCE / (ny * nz)));
 }
 
+/** Ends cells that were read: new memory for the next ones takes as long as reading them. */
+export function giveBack({ buffer }: FloatArray<ArrayBuffer>): void {
+  try {
+    buffer.transfer(0);
+  } catch {
+    // mapped memory belongs to the device, but in Deno
+  }
+}
+
 /** Reads a box of one plane into an array that is just as long: x, y, z. */
 export async function readBox(field: PartField, box: Box, target: FloatArray): Promise<void> {
   const { low: [x, ...low], size: [slices, ...size] } = box, most = slicesAtOnce(box.size);
@@ -127,6 +136,7 @@ export async function readBox(field: PartField, box: Box, target: FloatArray): P
     for (const cells of round.pieces()[0]!) {
       target.set(cells, done);
       done += cells.length;
+      giveBack(cells);
     }
     round.release();
   }
