@@ -63,4 +63,8 @@ export const COMMON = {
   bands: ["Bands", "passes over memory that advance together"],
   threads: ["Workgroup", "threads that work together", { unit: "thread" }],
   cells: ["Cells per thread", "neighbours along z that a thread computes at once"],
+  packed: ["Packed materials", "how the values of packed materials lie in memory", {
+    values: { 0: "as all others", 1: "in 16 bits each" },
+    isLater: true,
+  }],
 } as const satisfies ParameterWords;

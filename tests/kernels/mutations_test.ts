@@ -623,8 +623,8 @@ const SUBJECTS: readonly Subject[] = [
     },
     mutations: {
       "what enters another column of tiles": [
-        "let in0_0 = (Y * TILES_Z + Z)",
-        "let in0_0 = (Y * TILES_Z + Z + 1)",
+        "let column = (Y * TILES_Z + Z)",
+        "let column = (Y * TILES_Z + Z + 1)",
       ],
       "coefficients of the cell itself": ["let nextX = x + S", "let nextX = x"],
       "materials that enter a tier late": [/(m0_0_0_\d = .*)x \+ 2 \* S/g, "$1x + 1 * S"],

@@ -145,9 +145,10 @@ export function inVolumeTorres(
     ahead: number,
     nt: number,
     bands: number,
+    packed?: number,
   ],
 ): Way {
-  const names = ["side", "patchA", "patchB", "patchC", "phases", "ahead", "nt", "bands"];
+  const names = ["side", "patchA", "patchB", "patchC", "phases", "ahead", "nt", "bands", "packed"];
   return wayOf("volume-torre", names, values);
 }
 

@@ -38,7 +38,7 @@ import { planTorres, remainderWorkgroups } from "./plan.ts";
 import { MAX_BANDS, rowsOfWaves, stageCount, torreNeeds, torresInRow, usableBands } from "../waves.ts";
 import { tiled, type TorreLayers, whyUnlayered } from "./layers.ts";
 import { type Element, materialNeeds } from "./materials.ts";
-import { packedPlanes } from "./packed.ts";
+import { packedPlanes } from "../../wgsl/packing.ts";
 import {
   CHUNKS_AHEAD,
   exchangeBytes,

@@ -4,24 +4,15 @@
  *
  * @module
  */
-import { BEYOND, packingOf } from "../../packing.ts";
-import { PRECISIONS } from "../../precision.ts";
 import type { Problem } from "../../stencils/stencil.ts";
-import { tapsOf, type Update } from "../../update.ts";
+import type { Update } from "../../update.ts";
 import { LINEAR_THREADS, linearWorkgroups, plus } from "../../wgsl/declare.ts";
+import { NUMBER_OF, packedPlanes, packingText, readsZeros, unpacked } from "../../wgsl/packing.ts";
 import { wgsl } from "../../wgsl/template.ts";
 import { declareBuffer, shaderOf } from "../../wgsl/shader.ts";
 import type { Scratch } from "../storage.ts";
 import type { TorreParameters, TorreShape } from "./shape.ts";
 import type { Dispatch } from "../traversal.ts";
-
-const { literal: f32 } = PRECISIONS.f32;
-
-/** The planes that a torre reads packed, in the order of the buffer. */
-export function packedPlanes({ fields, materials, precision }: Update, packed = 0) {
-  const all = materials.map(({ packed }, i) => packed && { plane: fields.length + i, ...packingOf(packed) });
-  return packed === 1 && precision !== "f64" ? all.filter((one) => one !== undefined) : [];
-}
 
 /** How a torre's shader finds packed materials. */
 export type PackedAccess = ReturnType<typeof packedAccess>;
@@ -38,16 +29,12 @@ export function packedAccess(
   const words = zPerThread === 2 ? "u32" : "vec2u", numbers = `vec${zPerThread}u`, type = `vec${zPerThread}f`;
   const halves = (zPerThread === 2 ? ["words"] : ["words.x", "words.y"])
     .flatMap((word) => [`${word} & 0xffffu`, `${word} >> 16u`]).join(", ");
-  const functions = all.map(({ plane, unit, least, most }, i) => {
-    // a number in place of the last bits of 2²³ is as much more, without a conversion
-    const offset = f32((least - 2 ** 23) * unit);
-    const value = `bitcast<${type}>(numbers | ${numbers}(0x4b000000u)) * ${f32(unit)} + ${offset}`;
-    const isAside = tapsOf(update).some((tap) => tap.plane === plane && tap.offset.some((by) => by !== 0));
-    const hasZeros = isAside && (least > 0 || most < 0);
+  const functions = all.map((one, i) => {
+    const hasZeros = readsZeros(update, one.plane, one);
     return wgsl`
       fn unpack${i}(words: ${words}) -> ${type} {
         let numbers = ${numbers}(${halves});
-        return ${hasZeros ? `select(${value}, ${type}(), numbers == ${numbers}(${BEYOND}u))` : value};
+        return ${unpacked(one, zPerThread, { numbers: "numbers", hasZeros })};
       }
     `;
   });
@@ -76,18 +63,13 @@ export function packMaterials(problem: Problem, { packed }: TorreParameters, { l
   if (all.length === 0) return undefined;
   const { grid: [nx], pad: [padX], slice, pitch, plane: planeSize } = layout;
   const perSlice = all.length * planeSize / 2, words = perSlice * (nx + 2 * padX);
-  const packings = all.map(({ plane, unit, least, most }) =>
-    `vec4f(${[plane, least * unit, 1 / unit, most - least].map(f32).join(", ")})`
-  );
+  const packings = all.map((one) => packingText(one, one.plane));
   const code = wgsl`
     // Packs materials: see kernels/packing.ts.
     @group(0) @binding(0) var<storage, read_write> now: array<f32>;
     ${declareBuffer("packed", "array<u32>")}
 
-    fn numberOf(value: f32, packing: vec4f) -> u32 {
-      let number = (value - packing.y) * packing.z + 0.5f;
-      return select(${BEYOND}u, u32(number), number >= 0.0f && number < packing.w + 1.0f);
-    }
+    ${NUMBER_OF}
 
     @compute @workgroup_size(${LINEAR_THREADS})
     fn main(@builtin(global_invocation_id) id: vec3u, @builtin(num_workgroups) groups: vec3u) {

@@ -39,11 +39,7 @@ export const TORRE_PARAMETERS = {
     role: "writing",
     axis: "lookahead",
   }],
-  packed: ["Packed materials", "how the values of packed materials lie in memory", {
-    values: { 0: "as all others", 1: "in 16 bits each" },
-    axis: "materials",
-    isLater: true,
-  }],
+  packed: [COMMON.packed[0], COMMON.packed[1], { ...COMMON.packed[2], axis: "materials" }],
   held: ["Materials", "how a torre gets the values of materials", {
     values: { 0: "read again at every step", 1: "held in registers" },
     axis: "materials",

@@ -32,9 +32,14 @@ function roundsOf({ entering, threads }: VolumePiece, parity: number): number[] 
 /** The lines that load what enters in a round, for the tiers of a set, where the tile is at x. */
 function loadLines(materials: Materials, update: Update, parity: number, n: number, set: number, x: string) {
   return materialTaps(update).flatMap((_, i) => {
-    const { loads } = materials.enter(parity, `in${parity}_${n}`, i, x);
-    return materials.namesOf(`m${parity}_${n}_${set}_${i}`).map((name, part) => `${name} = ${loads[part]!};`);
+    const { loads } = materials.enter(parity, n, i, x);
+    return namesOf(materials, parity, n, set, i).map((name, k) => `${name} = ${loads[k]!};`);
   });
+}
+
+/** What a thread calls what it loaded. */
+function namesOf({ kept }: Materials, ...[parity, n, set, i]: readonly number[]): string[] {
+  return upTo(kept).map((k) => `m${parity}_${n}_${set}_${i}${k === 0 ? "" : `_${k}`}`);
 }
 
 /** A thread's coefficients, the elements whose coefficients it takes over, and of their materials what its first tiers need. */
@@ -63,8 +68,6 @@ export function declareCoefficients({ problem, piece, materials, ahead }: Moving
   const entering = [0, 1].flatMap((parity) =>
     roundsOf(piece, parity).map((n) => {
       const name = `${parity}_${n}`, places = enteringAt(piece, parity) + n * piece.threads;
-      const rest = piece.entering[parity]!.length - n * piece.threads;
-      const lane = `${n} * THREADS + ${rest < piece.threads ? `min(thread, ${rest - 1})` : "thread"}`;
       const loads = upTo(ahead).flatMap((set) =>
         loadLines(materials, update, parity, n, set, `(x + ${set} * S)`).map((line) => `var ${line}`)
       );
@@ -75,7 +78,7 @@ export function declareCoefficients({ problem, piece, materials, ahead }: Moving
         let a${name} = word${name} & 255; let b${name} = (word${name} >> 8u) & 255; let c${name} = word${name} >> 16u;
         let x${name} = b${name} + c${name} + ${piece.slope + parity};
         let y${name} = y + b${name} - a${name}; let z${name} = z + c${name} - a${name};
-        let in${name} = ${materials.begin(parity, lane, [`x${name}`, `y${name}`, `z${name}`])};
+        ${materials.startOf(name, [`x${name}`, `y${name}`, `z${name}`])}
         ${loads.join("\n")}
       `;
     })
@@ -84,6 +87,7 @@ export function declareCoefficients({ problem, piece, materials, ahead }: Moving
     let nextX = x + S + cellX;
     let corner = ${origin} + nextX * ${slice} + cellY * ${pitch} + cellZ;
     ${own.join("\n")}
+    ${materials.start}
     ${entering.join("\n")}
   `;
 }
@@ -110,9 +114,7 @@ export function moveCoefficients({ problem, piece, materials, ahead }: Moving, s
           const i = materialTaps(update).findIndex((one) =>
             one.coefficient === k && tapKey(one.tap) === tapKey(tap)
           );
-          return materials.enter(parity, `in${name}`, i, "x").value(
-            materials.namesOf(`m${name}_${set}_${i}`),
-          );
+          return materials.enter(parity, n, i, "x").value(namesOf(materials, parity, n, set, i));
         },
       });
       const store = inSlot(

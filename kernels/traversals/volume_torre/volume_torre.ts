@@ -31,7 +31,7 @@ import {
   wrongParameters,
 } from "../../capability.ts";
 import { precisionOf } from "../../precision.ts";
-import { operationsOf } from "../../update.ts";
+import { operationsOf, type Update } from "../../update.ts";
 import { USUAL_BUFFERS } from "../../device_limits.ts";
 import { isAllZero, type Problem } from "../../stencils/stencil.ts";
 import { type SectionLimits, sectionsOf } from "../../sections.ts";
@@ -48,6 +48,7 @@ import { materialsOf, MOST_VALUES, partsOf } from "./materials.ts";
 import { imagesShader, widened } from "./images.ts";
 import { volumeOrder } from "./order.ts";
 import { COMMON, type ParameterWords } from "../parameter.ts";
+import { packedPlanes } from "../../wgsl/packing.ts";
 import { sampleShader, tilePoints } from "./points.ts";
 import { pace, scheduleVolume, workOf } from "./schedule.ts";
 import { volumeTorreShader } from "./shader.ts";
@@ -72,9 +73,12 @@ const PARAMETERS = {
   ahead: ["Loaded ahead", "time steps by which what other torres left is loaded early", { unit: "step" }],
   nt: [...COMMON.steps, { unit: "step", role: "pass" }],
   bands: [...COMMON.bands, { unit: "band", role: "pass" }],
+  packed: COMMON.packed,
 } as const satisfies ParameterWords;
 
-type VolumeParameters = ParametersOf<keyof typeof PARAMETERS>;
+type VolumeParameters = ParametersOf<Exclude<keyof typeof PARAMETERS, "packed">> & {
+  readonly packed?: number;
+};
 
 /** Registers of a multiprocessor. */
 const REGISTERS = 65_536;
@@ -147,10 +151,11 @@ export const volumeTorre: Traversal = {
       ahead: [4, 2, 1],
       nt: [80, 48, 64, 32, 16].filter((nt) => nt === 16 || nt <= steps),
       bands: [12, 8, 6, 4, 3, 2, 1].filter((bands) => bands <= Math.max(1, Math.floor(steps / 16))),
+      ...(update.materials.length > 0 && { packed: isPackable(update) ? [0, 1] : [0] }),
     };
   },
   infeasible(problem, parameters, limits) {
-    const { side, patchA, patchB, patchC, ahead, nt, bands } = parameters, { grid: [nx] } = problem;
+    const { side, patchA, patchB, patchC, ahead, nt, bands, packed } = parameters, { grid: [nx] } = problem;
     const slope = slopeOf(problem.stencil.update), patch = [patchA, patchB, patchC];
     if (patch.some((own) => side % own !== 0)) {
       return wrongParameters(`sides of ${side} elements do not divide into patches of ${patch.join(" x ")}`);
@@ -163,6 +168,9 @@ export const volumeTorre: Traversal = {
     if (nt % 2 !== 0) return wrongParameters(`Nt ${nt} is odd: the two arrays would not swap back`);
     if (nt % ahead !== 0) {
       return wrongParameters(`Nt ${nt} is no multiple of the ${ahead} time steps loaded ahead`);
+    }
+    if (packed === 1 && !isPackable(problem.stencil.update)) {
+      return wrongParameters(`packed ${packed}: packed materials alone are wanted, in f32`);
     }
     const unlike = refuseUnlike(problem);
     if (unlike !== undefined) return unlike;
@@ -263,7 +271,7 @@ export const volumeTorre: Traversal = {
         scratch: [
           ...farsh.map(({ name, length }) => ({ name, length, lives: "plan" as const })),
           { name: "table", length: table.length, lives: "plan", holds: table },
-          ...materials.parts,
+          ...materials.buffers,
           ...featureBuffers(problem, hasSeries),
         ],
         order: volumeOrder(piece, extent, { layout, sections, materials, parts, beyond }),
@@ -325,10 +333,11 @@ function memoryOf(problem: Problem, parameters: VolumeParameters, limits?: Secti
   const features = featureBuffers(problem, seriesAccess(problem).hasSeries).length;
   const free = (limits?.maxStorageBuffersPerShaderStage ?? USUAL_BUFFERS) - features - 2 * count;
   const materials = materialsOf(problem.stencil, stepwiseLayout(problem), { piece, extent }, {
-    most: Math.min(MOST_VALUES, Math.floor(bytes / piece.valueBytes)),
+    bytes,
     left: free - 1,
+    packed: parameters.packed,
   });
-  const left = free - materials.parts.length;
+  const left = free - materials.buffers.length;
   const parts = left < 1 ? [length] : partsOf(along, most).map((tiles) => tiles * row);
   const { places } = pace(piece, extent, { ...parameters, steps: run });
   return {
@@ -338,6 +347,12 @@ function memoryOf(problem: Problem, parameters: VolumeParameters, limits?: Secti
     materials,
     farsh: farshOf(piece, extent, parameters.nt * places, { most: left, bytes }),
   };
+}
+
+/** Whether all materials may lie packed. */
+function isPackable(update: Update): boolean {
+  const { materials: { length } } = update;
+  return length > 0 && packedPlanes(update, 1).length === length;
 }
 
 /** The shader that remembers how far tiles have moved once a list of dispatches is done. */

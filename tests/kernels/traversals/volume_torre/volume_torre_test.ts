@@ -25,7 +25,15 @@ import { readCells } from "../../../devices/cells.ts";
 import { testOnGpu } from "../../../test_on_gpu.ts";
 import { inVolumeTorres, rowsIn, SEED, testRows } from "../../oracle_case.ts";
 import { SURVEY } from "../../point_case.ts";
-import { bounded, clamped, FEW, SIGNS, wholeNumberCross, wholeNumberMedium } from "../../whole_numbers.ts";
+import {
+  bounded,
+  clamped,
+  FEW,
+  packed,
+  SIGNS,
+  wholeNumberCross,
+  wholeNumberMedium,
+} from "../../whole_numbers.ts";
 
 const WAVE = bounded(wave(2)), FOURTH = bounded(wave(4)), HEAT = bounded(heat(1)), FAR = bounded(heat(2));
 /** Taps that differ in every direction, off the axes as well. */
@@ -54,6 +62,20 @@ const LAYERED = equation({
       multiply(m, subtract(u.at(1), u.at(0, -1))),
       multiply(n.at(0, 1), u.at(0, 0, 1)),
       multiply(m, n),
+    ),
+  }),
+});
+
+/** A material beside the cell, along each axis. */
+const BESIDE = equation({
+  name: "beside",
+  fields: { u: [-4, 3] },
+  materials: { m: { values: [1, 2, 2, 1, 1, 2, 1, 1] } },
+  step: ({ u, m }) => ({
+    u: clamped(
+      99,
+      multiply(add(m.at(1), m.at(0, -1), m.at(0, 0, 1)), subtract(u.at(0, 1), u.at(-1))),
+      u.at(0, 0, 1),
     ),
   }),
 });
@@ -106,6 +128,9 @@ testRows(rowsIn(inVolumeTorres, [
   [wholeNumberMedium(1), [9, 13, 17], [4, 2, 2, 1, 1, 2, 8, 1], [11]],
   [wholeNumberMedium(2), [13, 9, 11], [4, 2, 2, 2, 1, 1, 4, 1], [5], { sections: 2, areRanges: true }],
   [wholeNumberMedium(1), [3, 17, 5], [14, 1, 1, 14, 2, 1, 4, 1], [5]],
+  [packed(wholeNumberMedium(1), -2, 2), [9, 7, 11], [4, 1, 2, 1, 2, 1, 4, 2, 1], [9, 4]],
+  // where zeros beyond the grid are no values of what is read beside cells
+  [packed(BESIDE, 1, 2), [5, 9, 6], [4, 1, 1, 1, 1, 1, 4, 1, 1], [7]],
   [DAMPED, [37, 13, 17], [4, 2, 1, 1, 2, 2, 8, 2], [11]],
   [DAMPED, [37, 13, 17], [4, 1, 1, 2, 1, 1, 8, 1], [7]],
 ]));
@@ -158,23 +183,30 @@ testOnGpu("materials at points are what their cells hold", async (gpu) => {
   assertEquals(sampled, Float32Array.from(cells.flatMap((cell) => [at(cell, 0), at(cell, 1)])));
 });
 
-testOnGpu("what enters tiles is the same from one buffer, from two and from where cells lie", async (gpu) => {
-  const problem: Problem = { stencil: wholeNumberMedium(1), grid: [9, 13, 7], boundary: "zero", steps: 9 };
-  const { traversal, parameters } = inVolumeTorres([4, 2, 1, 1, 2, 1, 4, 1]);
-  const inBindings = async (maxStorageBufferBindingSize: number) => {
-    const limits = { ...gpu.limits, maxStorageBufferBindingSize };
-    const plan = traversal.plan(problem, parameters, limits), scratch = plan.storage.scratch!;
-    using field = await GpuField.create(gpu, problem, plan);
-    await field.initialise({ kind: "integers", seed: SEED });
-    await field.run(9);
-    const entering = scratch.filter(({ name }) => name.startsWith("entering"));
-    return { entering: entering.map(({ length }) => length), cells: await readCells(field, 0) };
-  };
-  const whole = await inBindings(gpu.limits.maxStorageBufferBindingSize), [length] = whole.entering;
-  const halves = await inBindings(2 * length! + 4), none = await inBindings(2 * length! - 4);
-  assertEquals([halves.entering, none.entering], [[length! / 2 + 1, length! / 2 - 1], []]);
-  assertEquals([halves.cells, none.cells], [whole.cells, whole.cells]);
-});
+testOnGpu(
+  "what enters tiles is the same from one buffer, from several and from where cells lie",
+  async (gpu) => {
+    const stencil = packed(wholeNumberMedium(1), 1, 2);
+    const problem: Problem = { stencil, grid: [9, 13, 7], boundary: "zero", steps: 9 };
+    const inBindings = async (maxStorageBufferBindingSize: number, packed: number) => {
+      const { traversal, parameters } = inVolumeTorres([4, 2, 1, 1, 2, 1, 4, 1, packed]);
+      const limits = { ...gpu.limits, maxStorageBufferBindingSize };
+      const plan = traversal.plan(problem, parameters, limits), scratch = plan.storage.scratch!;
+      using field = await GpuField.create(gpu, problem, plan);
+      await field.initialise({ kind: "integers", seed: SEED });
+      await field.run(9);
+      const entering = scratch.filter(({ name }) => name.startsWith("entering"));
+      return { entering: entering.map(({ length }) => length), cells: await readCells(field, 0) };
+    };
+    const whole = await inBindings(gpu.limits.maxStorageBufferBindingSize, 0), [length] = whole.entering;
+    for (const packed of [0, 1]) {
+      const bytes = length! * (packed === 1 ? 2 : 4);
+      const some = await inBindings(bytes - 4, packed), none = await inBindings(bytes / 4, packed);
+      assertEquals([whole.entering.length, some.entering.length, none.entering.length], [1, 2, 0]);
+      assertEquals([some.cells, none.cells], [whole.cells, whole.cells]);
+    }
+  },
+);
 
 Deno.test("all of a front is taken over once, from its own direction's lanes, and its places are no others'", () => {
   for (const [of, side, a, b, c, phases] of [[WAVE, 20, 2, 4, 4, 2], [FOURTH, 16, 2, 2, 4, 1]] as const) {
