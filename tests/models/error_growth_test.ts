@@ -146,7 +146,8 @@ function withNoise(cells: FloatArray, planes: number, [nx, ny, nz]: Grid, noises
   });
 }
 
-for (const stencil of [elastic(), elastic({ surface: "free", edges: 0 }), ks(3), FLOW, PRODUCT]) {
+// damping cells would cover the grid, and leave of errors less than the model says
+for (const stencil of [elastic({ edges: 0 }), elastic({ surface: "free", edges: 0 }), ks(3), FLOW, PRODUCT]) {
   Deno.test(`${stencil.title}: errors grow as those that are made on purpose`, () => {
     const isLine = stencil.dimensions === 1, { update } = stencil;
     const grid: Grid = isLine ? [1, 1, 400] : [8, 7, 9], steps = 15, size = 1e-7;
