@@ -4,7 +4,14 @@
  *
  * @module
  */
-import { type Algebra, type Expression, foldShared, type Offset, type Tap } from "../expression.ts";
+import {
+  type Algebra,
+  eachOperation,
+  type Expression,
+  foldShared,
+  type Offset,
+  type Tap,
+} from "../expression.ts";
 import { type Precise, precisionOf } from "../precision.ts";
 
 /** How {@linkcode UpdateWriter.write} finds what the expressions read. */
@@ -40,6 +47,8 @@ interface Piece {
   readonly isScalar: boolean;
   /** The same of a comparison as a `bool`, until it is kept. */
   readonly condition?: string;
+  /** In f64, what it is, if it is a constant: Deno 2.9.6 cannot compile functions of these. */
+  readonly number?: number;
 }
 
 /** Bits behind a number's exponent; the number of which these are whole ones; that and the exponent's bias. */
@@ -83,10 +92,15 @@ export function updateWriter(expressions: readonly Expression[], of: Precise): U
       const condition = `${vector(left)} ${operator} ${vector(right)}`;
       return { ...value(`select(${type}(0), ${type}(1), ${condition})`), condition };
     };
-    return {
+    const constant = (number: number): Piece => ({
+      ...value(nameOf(number), true),
+      ...(precision.bytes === 8 && { number }),
+    });
+    const algebra: Algebra<Piece> = {
+      precision: precision.name,
       tap: (one) => value(tap(one)),
       ...(profile && { profile: (one) => value(profile(one), one.axis !== 2) }),
-      constant: (number) => value(nameOf(number), true),
+      constant,
       signal: () => value(signal, true),
       add: join("+", 1),
       subtract: join("-", 1),
@@ -121,6 +135,14 @@ export function updateWriter(expressions: readonly Expression[], of: Precise): U
         return text === undefined ? undefined : value(text);
       },
     };
+    if (precision.bytes === 4) return algebra;
+    const evaluated = eachOperation<Piece>((kind, operate) => (...operands) => {
+      const numbers = operands.flatMap(({ number }) => number ?? []);
+      return numbers.length === operands.length
+        ? constant(operate(...numbers))
+        : (algebra[kind] as (...of: Piece[]) => Piece)(...operands);
+    });
+    return { ...algebra, ...evaluated };
   };
   // names every constant before the declarations are asked for
   foldShared(expressions, algebraOf({ tap: () => "", profile: () => "" }), (piece) => piece);
@@ -131,7 +153,9 @@ export function updateWriter(expressions: readonly Expression[], of: Precise): U
     constants,
     write(resolver, wanted = expressions) {
       const lines: string[] = [];
-      const keep = ({ text, isScalar }: Piece): Piece => {
+      const keep = (piece: Piece): Piece => {
+        const { text, isScalar, number } = piece;
+        if (number !== undefined) return piece;
         const name = `${resolver.prefix ?? "e"}${lines.length}`;
         lines.push(`let ${name} = ${text};`);
         return { text: name, binds: 3, isScalar };

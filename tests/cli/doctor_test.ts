@@ -21,6 +21,7 @@ const GPU: GpuDescription = {
 const GOOD: Machine = {
   device: { gpu: GPU, cpu: { model: "AMD EPYC", cores: 16 }, os: "linux x86_64", deno: "2.9.6" },
   gpus: [],
+  granted: [],
   webAssembly: { simd: true, relaxedSimd: true, threads: true },
   memory: { totalBytes: 128 * 2 ** 30, availableBytes: 120.5 * 2 ** 30 },
 };
@@ -42,6 +43,8 @@ Deno.test("render says in plain words what was found", () => {
     "     workgroup memory   48 KiB: bounds tiles and exchange slots",
     "     workgroup          at most 1024 threads, 1024 × 1024 × 64 along the axes",
     "     dispatch           at most 65,535 workgroups along an axis",
+    "     double precision   no: the CPU computes it",
+    "     granted unlisted   nothing",
     "",
     "CPU  AMD EPYC, 16 cores",
     "     WebAssembly SIMD  yes: four f32 at a time",
@@ -58,6 +61,7 @@ Deno.test("render copes with a machine that has and reports nothing", () => {
   const findings = {
     device,
     gpus: [],
+    granted: [],
     webAssembly: { simd: false, relaxedSimd: false, threads: false },
     memory: null,
   };
@@ -105,8 +109,12 @@ Deno.test("advise gives the command that installs a driver on this system", () =
 Deno.test("doctor prints JSON, and nothing else", async () => {
   const { code, stdout, stderr } = await runCommand("doctor", ["--json"]);
   assertEquals([code, stderr], [0, ""]);
-  const { device, webAssembly } = JSON.parse(stdout);
+  const { device, webAssembly, granted } = JSON.parse(stdout);
   assertEquals([webAssembly.simd, device.deno], [true, Deno.version.deno]);
+  const listed = new Set(device.gpu?.features ?? []);
+  // what f64 needs was asked for together, and each alone
+  assertEquals(listed.has("wgpu-shader-f64"), granted.includes("wgpu-shader-f64"));
+  assertEquals(new Set(granted).size, granted.length);
 });
 
 Deno.test({

@@ -4,6 +4,17 @@
  *
  * @module
  */
+import { equation } from "../../kernels/equation.ts";
+import {
+  add,
+  cosine,
+  exponential,
+  logarithm,
+  multiply,
+  power,
+  sine,
+  tanh,
+} from "../../kernels/operations.ts";
 import { acoustic } from "../../kernels/stencils/acoustic.ts";
 import { elastic } from "../../kernels/stencils/elastic.ts";
 import { heat } from "../../kernels/stencils/heat.ts";
@@ -33,6 +44,17 @@ import {
 const MEDIUM = { spacing: 5, velocity: [1500, 4000], edges: 2 } as const;
 const PML = { edges: [2, 0, 1], absorber: "pml" } as const;
 
+/** Functions whose polynomials have f64's degrees, of values that noise brings everywhere into their ranges. */
+const FUNCTIONS = equation({
+  name: "functions",
+  fields: { u: [0.5, 1] },
+  step({ u }) {
+    const [left, right] = [u.at(-1), u.at(0, 0, 1)];
+    const curves = add(exponential(left), sine(right), cosine(u), tanh(left), logarithm(add(right, 2)));
+    return { u: multiply(0.15, add(curves, power(add(u, 1), 1.5))) };
+  },
+});
+
 /** More steps than f32 holds whole numbers of. */
 const WHOLE: readonly Row[] = [
   [wholeNumberWave(4), [7, 11, 13], inSteps([8, 4, 2]), [7]],
@@ -48,6 +70,8 @@ const NOISE: readonly Row[] = [
   [elastic(MEDIUM), [7, 5, 11], inSteps([8, 2, 1]), [3, 2]],
   [maxwell(PML), [7, 5, 11], inSteps([8, 2, 1]), [4, 3]],
   [acoustic(MEDIUM), [7, 5, 11], inSteps([8, 2, 1]), [4, 3], { boundary: "insulated" }],
+  [FUNCTIONS, [5, 6, 7], inSteps([4, 2, 2]), [3]],
+  [FUNCTIONS, [9, 7, 11], inVolumeTorres([4, 2, 2, 2, 2, 1, 4, 1]), [3]],
   [wave(2), [23, 5, 30], inMarches([4, 4, 4, 2, 1, 1]), [5, 3], { sections: 2 }],
   [heat(1), [11, 9, 17], inMarches([2, 8, 8, 2, 0, 1, 2]), [4, 3]],
   [acoustic(MEDIUM), [9, 7, 11], inMarches([2, 4, 5, 2, 0, 1]), [4, 3]],

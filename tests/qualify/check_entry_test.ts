@@ -4,6 +4,7 @@ import type { Problem } from "../../kernels/stencils/stencil.ts";
 import type { Configuration } from "../../tuner/configuration.ts";
 import { problemOf } from "../../tuner/profile/profile_problem.ts";
 import { parseProfile } from "../../tuner/profile/schema.ts";
+import { inPrecision } from "../../kernels/planned_problem.ts";
 import { whyInvalid, whyNotHere } from "../../tuner/qualify/check_entry.ts";
 import { DEVICE } from "../profile/sample_profile.ts";
 import { entryOf } from "./sample_entries.ts";
@@ -32,15 +33,19 @@ Deno.test("what tune recorded is valid, and cannot run where it does not fit or 
     for (const { problem: named, configuration } of profile.entries) {
       const problem = problemOf(named)!;
       assertEquals(whyInvalid(problem, configuration, profile.device), undefined);
-      assertEquals(whyNotHere(problem, configuration, profile.device.gpu!.limits), undefined);
-      const small = { ...profile.device.gpu!.limits, maxStorageBufferBindingSize: 2 ** 27 };
-      const reason = whyNotHere(problem, configuration, small);
+      const gpu = profile.device.gpu!, { limits } = gpu;
+      assertEquals(whyNotHere(problem, configuration, gpu), undefined);
+      const small = { ...limits, maxStorageBufferBindingSize: 2 ** 27 };
+      const reason = whyNotHere(problem, configuration, { ...gpu, limits: small });
       // a dispatch of torres touches many slices; what marches finds its own in sections
       if (configuration.traversal === "marching") assertEquals(reason, undefined);
       else assertMatch(reason!, /^this GPU cannot: .* maxStorageBufferBindingSize is 134217728$/);
-      const narrow = { ...profile.device.gpu!.limits, maxComputeInvocationsPerWorkgroup: 32 };
+      const narrow = { ...gpu, limits: { ...limits, maxComputeInvocationsPerWorkgroup: 32 } };
       assertMatch(whyNotHere(problem, configuration, narrow)!, /^this GPU cannot: .*threads in a workgroup/);
-      assertEquals(whyNotHere(problem, configuration, undefined), "there is no WebGPU adapter here");
+      assertEquals(whyNotHere(problem, configuration, null), "there is no WebGPU adapter here");
+      const precise = { ...problem, stencil: inPrecision(problem.stencil, "f64") };
+      const lacking = "this GPU cannot: f64 needs wgpu-shader-f64 and wgpu-shader-int64: found neither";
+      assertEquals(whyNotHere(precise, configuration, gpu), lacking);
     }
   }
 });

@@ -184,7 +184,10 @@ export function drawCase(seed: number, { devices, bench, scripts }: DrawOptions)
       grid: drawGrid(dice, drawn, reach),
       boundary: drawBoundary(dice, drawn),
     };
-    const { definition, grid, boundary } = drawWalls(new Dice(seed ^ 0x5a11 + i), open);
+    const { definition: inF32, grid, boundary } = drawWalls(new Dice(seed ^ 0x5a11 + i), open);
+    // what is packed has 16 bits
+    const isF64 = new Dice(seed ^ 0xf64 + i).chance(0.3) && !inF32.materials.some(({ packed }) => packed);
+    const definition = isF64 ? { ...inF32, precision: "f64" as const } : inF32;
     const steps = dice.weighted([[1, 1], [1, 2], [2, dice.from(3, 6)], [2, dice.from(7, 16)]]);
     const isLine = definition.dimensions === 1,
       isSurveyed = !isLine && dice.chance(device.endsWith("ranks") || device === "window" ? 0.6 : 0.35);

@@ -6,6 +6,7 @@
 import { refusalOf } from "../../kernels/capability.ts";
 import { CPU_TRAVERSALS } from "../../kernels/cpu/cpu_traversals.ts";
 import { plannedProblem } from "../../kernels/planned_problem.ts";
+import { precisionOf } from "../../kernels/precision.ts";
 import type { Problem } from "../../kernels/stencils/stencil.ts";
 import { TRAVERSALS } from "../../kernels/traversals/all.ts";
 import type { DeviceLimits, Parameters, Traversal } from "../../kernels/traversals/traversal.ts";
@@ -19,7 +20,7 @@ import {
 } from "../../models/rank_part.ts";
 import type { Configuration, Share } from "../../tuner/configuration.ts";
 import { sharesOf } from "../../tuner/shares.ts";
-import { limitsOf } from "../../tuner/devices/device.ts";
+import { limitsOf, whyNoPrecision } from "../../tuner/devices/device.ts";
 import { partOf, whyNoShare } from "../../tuner/devices/shared/shares.ts";
 import type { Dice } from "./dice.ts";
 import { type LimitedGpu, problemOf } from "./machines.ts";
@@ -213,7 +214,8 @@ function decide(dice: Dice, one: Undecided, device: Device, bench: Bench): Where
     { gpu, fuses } = bench,
     workers = dice.weighted([[10, 1], [2, 2], [1, 3]] as const);
   const limits = gpu && limitsOf(gpu.limits as unknown as GPUSupportedLimits);
-  if (device !== "cpu" && device !== "cpu-ranks" && limits === undefined) return undefined;
+  const usesGpu = device !== "cpu" && device !== "cpu-ranks";
+  if (usesGpu && (gpu === undefined || whyNoPrecision(gpu.device, problem.stencil.update))) return undefined;
   const exchangeEvery = dice.from(1, 4);
   switch (device) {
     case "cpu": {
@@ -241,7 +243,7 @@ function decide(dice: Dice, one: Undecided, device: Device, bench: Bench): Where
       const traversal = TRAVERSALS.find(({ name }) => name === way.traversal)!;
       const { layout } = traversal.plan(problem, way.parameters).storage;
       for (let i = 0; i < 8; i++) {
-        const bytes = 256 * Math.ceil(4 * layout.length * dice.real(0.25, 0.9) / 256),
+        const bytes = 256 * Math.ceil(precisionOf(layout).bytes * layout.length * dice.real(0.25, 0.9) / 256),
           isBuffer = dice.chance(0.5);
         const lower = {
           ...limits!,
@@ -332,7 +334,8 @@ function drawWindow(
   problem: Problem,
   bench: Bench,
 ): Configuration | undefined {
-  const { grid: [nx, ny, nz] } = problem, slice = 4 * ny * nz * (fields.length + materials.length);
+  const { grid: [nx, ny, nz] } = problem,
+    slice = precisionOf(problem.stencil.update).bytes * ny * nz * (fields.length + materials.length);
   for (let i = 0; i < 10; i++) {
     const windowBytes = 256 * Math.ceil(slice * dice.from(8, 8 * nx) / 256);
     const way = drawGpuWay(dice, problem, { ...limitsOf(bench.gpu!.device.limits), windowBytes }, bench);

@@ -14,7 +14,18 @@ import {
   readsBefore,
   visibleFields,
 } from "./random_case.ts";
-import { bound, boundOfSum, type Finder, finderOf, formulaValue, isExact, type Reading } from "./rounding.ts";
+import {
+  bound,
+  boundOfSum,
+  type Finder,
+  finderOf,
+  formulaValue,
+  HALF,
+  isExact,
+  type Reading,
+  round,
+  roundAs,
+} from "./rounding.ts";
 import { cellsOfPlace, imageOf, type Place, type Weighted } from "./places.ts";
 
 /** Values with their bounds. */
@@ -88,6 +99,7 @@ export class Interpreter {
   step = 0;
 
   constructor({ definition, grid, boundary }: Pick<RandomCase, "definition" | "grid" | "boundary">) {
+    roundAs(definition.precision);
     this.#definition = definition;
     this.#grid = planar(grid, 1);
     this.#boundary = planar<string>(boundary, "periodic");
@@ -186,11 +198,11 @@ export class Interpreter {
   /** What a material's cell holds of a value: f32, or packed 16 bits. */
   #stored(name: string, value: number): number {
     const packed = this.#definition.materials.find((one) => one.name === name)?.packed;
-    if (packed === undefined) return Math.fround(value);
-    const [least, most] = packed.map(Math.fround) as [number, number];
+    if (packed === undefined) return round(value);
+    const [least, most] = packed.map(round) as [number, number];
     let unit = 2 ** -126;
     while (unit * 65534 < most - least || unit * 2 ** 22 < Math.max(-least, most)) unit *= 2;
-    const units = Math.round(Math.fround(value) / unit);
+    const units = Math.round(round(value) / unit);
     return unit * Math.min(Math.floor(most / unit), Math.max(Math.ceil(least / unit), units));
   }
 
@@ -276,12 +288,12 @@ export class Interpreter {
   #write({ name, values, ago, x, slices }: Extract<Call, { call: "write" }>): undefined {
     const profile = this.#profiles.get(name);
     if (profile !== undefined) {
-      for (let i = 0; i < profile.length; i++) profile[i] = Math.fround(patternAt(values, [i]));
+      for (let i = 0; i < profile.length; i++) profile[i] = round(patternAt(values, [i]));
       return;
     }
     const material = this.#materials.get(name), level = (ago === 1 ? this.#before : this.#now).get(name);
     for (const own of this.#slices(x, slices)) {
-      const i = this.#indexOf(own), value = Math.fround(patternAt(values, own));
+      const i = this.#indexOf(own), value = round(patternAt(values, own));
       if (material !== undefined) material[i] = this.#stored(name, value);
       else [level!.values[i], level!.bounds[i]] = [value, 0];
     }
@@ -299,7 +311,7 @@ export class Interpreter {
           binary: (value: number) => value === 0 || value === 1,
           integers,
         },
-        noise: (value: number) => value >= Math.fround(range[0]) && value <= Math.fround(range[1]),
+        noise: (value: number) => value >= round(range[0]) && value <= round(range[1]),
       }[kind];
       for (let i = 0; i < this.#cells; i++) {
         // fields in layers cannot be read, and start with 0
@@ -352,7 +364,7 @@ export class Interpreter {
 
   #advance(): void {
     const [nx, ny, nz] = this.#grid, { signal } = this.#definition;
-    this.#signal = signal === undefined ? 0 : Math.fround(formulaValue(signal, { step: this.step }));
+    this.#signal = signal === undefined ? 0 : round(formulaValue(signal, { step: this.step }));
     this.#next.clear();
     for (const substep of this.#finders) {
       const made = substep.map(([field, find]) => {
@@ -385,7 +397,7 @@ export class Interpreter {
     const [, ny, nz] = this.#grid, sums = new Map<number, [sum: number, size: number, isExact: boolean]>();
     for (const { name, places, signatures } of this.#sources) {
       places[field]?.forEach((cells, i) => {
-        const sent = Math.fround(signatures[i]![this.step] ?? 0);
+        const sent = round(signatures[i]![this.step] ?? 0);
         for (const { cell: [x, y, z], weight } of cells) {
           const at = (x * ny + y) * nz + z, factor = this.#factors[name]![field]!(x, y, z);
           const part = factor * weight * sent, [sum, size, exact] = sums.get(at) ?? [0, 0, true];
@@ -394,7 +406,7 @@ export class Interpreter {
       });
     }
     for (const [at, [sum, size, exact]] of sums) {
-      const its = exact && isExact(sum) ? 0 : 2 ** -22 * size;
+      const its = exact && isExact(sum) ? 0 : 4 * HALF * size;
       bounds[at] = boundOfSum(values[at]!, bounds[at]!, sum, its);
       values[at]! += sum;
     }
@@ -418,7 +430,7 @@ export class Interpreter {
           areExact &&= its.bounds[cell] === 0 && isExact(part);
         }
         of.values[i] = sum;
-        of.bounds[i] = areExact && isExact(sum) ? 0 : error + 2 ** -23 * Math.abs(sum);
+        of.bounds[i] = areExact && isExact(sum) ? 0 : error + 2 * HALF * Math.abs(sum);
       });
       group.samples.set(at, of);
       group.next = at + 1;
@@ -450,7 +462,7 @@ export class Interpreter {
             const angle = -2 * Math.PI * frequency * at * every, value = values[i]!;
             of.values[2 * k]! += Math.cos(angle) * value;
             of.values[2 * k + 1]! += Math.sin(angle) * value;
-            const error = bounds[i]! + 2 ** -23 * Math.abs(value);
+            const error = bounds[i]! + 2 * HALF * Math.abs(value);
             for (const part of [0, 1]) of.bounds[2 * k + part]! += error;
           }
         });

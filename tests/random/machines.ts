@@ -10,6 +10,7 @@ import { GpuDevice } from "../../tuner/devices/gpu/gpu_device.ts";
 import type { Configuration } from "../../tuner/configuration.ts";
 import { planOf } from "../../models/rank_part.ts";
 import { plannedProblem } from "../../kernels/planned_problem.ts";
+import { precisionOf } from "../../kernels/precision.ts";
 import { localWorlds, openRank } from "../ranks/local_world.ts";
 import { type Call, patternAt, type RandomCase } from "./random_case.ts";
 
@@ -46,7 +47,7 @@ export interface LimitedGpu {
 
 /** Opens the GPU; undefined where there is none. */
 export async function openLimitedGpu(): Promise<LimitedGpu | undefined> {
-  const device = await openDevice();
+  const device = await openDevice({ precision: "f64" }) ?? await openDevice();
   if (device === null) return undefined;
   const names = Object.getOwnPropertyNames(Object.getPrototypeOf(device.limits));
   const own = device.limits as unknown as Record<string, number>;
@@ -108,9 +109,9 @@ export async function makeMachine(one: RandomCase, gpu: LimitedGpu | undefined):
 }
 
 function makeBuffers(problem: OpenProblem, configuration: Configuration, { device }: LimitedGpu) {
-  const { length } = solverLayout(problem, configuration);
+  const layout = solverLayout(problem, configuration), { length } = layout, { bytes } = precisionOf(layout);
   const usage = GPUBufferUsage.STORAGE | GPUBufferUsage.COPY_SRC | GPUBufferUsage.COPY_DST;
-  return [0, 1].map(() => device.createBuffer({ size: 4 * length, usage })) as [GPUBuffer, GPUBuffer];
+  return [0, 1].map(() => device.createBuffer({ size: bytes * length, usage })) as [GPUBuffer, GPUBuffer];
 }
 
 class SolverMachine implements Machine {
@@ -135,10 +136,13 @@ class SolverMachine implements Machine {
     const at = (...cell: number[]) => patternAt(values, isProfile ? cell.slice(0, 1) : cell);
     if (isList !== true) return solver.write(name, at, options);
     const [, ny, nz] = grid, first = x ?? 0, count = slices ?? grid[0] - first;
-    const list = Float32Array.from({ length: count * ny * nz }, (_, i) => {
-      const [x, y, z] = [first + Math.floor(i / (ny * nz)), Math.floor(i / nz) % ny, i % nz] as const;
-      return dimensions === 2 ? at(x, z) : at(x, y, z);
-    });
+    const list = precisionOf(solver.problem.stencil.update).Values.from(
+      { length: count * ny * nz },
+      (_, i) => {
+        const [x, y, z] = [first + Math.floor(i / (ny * nz)), Math.floor(i / nz) % ny, i % nz] as const;
+        return dimensions === 2 ? at(x, z) : at(x, y, z);
+      },
+    );
     return solver.write(name, list, options);
   }
 

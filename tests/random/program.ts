@@ -38,8 +38,10 @@ export function programOf(one: RandomCase, fault: Fault): string {
       : "",
     `const stencil = F.stencilOf(${json({ ...definition, title: definition.name })});`,
     `const problem = { stencil, ...${json(problem)} } as any;`,
-    usesGpu ? `const device: any = await F.openDevice();` : `const device = null;`,
-    ...where.on === "solver" ? solverLines(where) : rankLines(where, usesGpu),
+    usesGpu
+      ? `const device: any = await F.openDevice(${json({ precision: definition.precision })});`
+      : `const device = null;`,
+    ...where.on === "solver" ? solverLines(where, definition) : rankLines(where, usesGpu),
     ...one.calls.map((call, by) =>
       callOf(call, by === fault.by ? fault : undefined, { isRanks: where.on === "ranks", definition })
     ),
@@ -61,6 +63,7 @@ const RANKS = [
 
 function solverLines(
   { configuration, sections, hasBuffers }: Extract<RandomCase["where"], { on: "solver" }>,
+  { precision }: RandomCase["definition"],
 ): string[] {
   return [
     `const configuration = ${json(configuration)} as any;`,
@@ -75,7 +78,9 @@ function solverLines(
     ...hasBuffers
       ? [
         `const { length } = F.solverLayout(problem, configuration), usage = GPUBufferUsage.STORAGE | GPUBufferUsage.COPY_SRC | GPUBufferUsage.COPY_DST;`,
-        `const buffers: any = [0, 1].map(() => device.createBuffer({ size: 4 * length, usage }));`,
+        `const buffers: any = [0, 1].map(() => device.createBuffer({ size: ${
+          precision === "f64" ? 8 : 4
+        } * length, usage }));`,
         `const options = { buffers, timeoutMs: 600000 };`,
       ]
       : [`const options = { timeoutMs: 600000 };`],

@@ -165,7 +165,7 @@ export function patternAt(pattern: Pattern, [x = 0, y = 0, z = 0]: readonly numb
       return pattern.least + Math.floor(hashOf(x, y, z, pattern.seed) * pattern.count);
     case "real":
       if (pattern.zeros && x >= pattern.zeros[0] && x < pattern.zeros[1]) return 0;
-      return Math.fround(pattern.least + hashOf(x, y, z, pattern.seed) * (pattern.most - pattern.least));
+      return pattern.least + hashOf(x, y, z, pattern.seed) * (pattern.most - pattern.least);
     case "spike": {
       const [i = 0, j = 0, k = 0] = pattern.at;
       return x === i && y === j && z === k ? pattern.value : pattern.other;

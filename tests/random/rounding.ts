@@ -1,5 +1,5 @@
 /**
- * Expressions of a definition in f64, each value with a bound for what f32 may make of it: the rounding of every
+ * Expressions of a definition in f64, each value with a bound for what its precision may make of it: the rounding of every
  * operation, in any order of a sum, with or without fused products, and what WGSL allows a GPU beyond that. Where all is
  * whole, or a multiple of 2⁻⁸, the bound is 0: there every device must give the very value. Written from docs/reference.md.
  *
@@ -7,10 +7,19 @@
  */
 import type { ExpressionData } from "../../kernels/definition.ts";
 
-/** Half a unit in the last place of 1. */
-const HALF = 2 ** -24;
-/** What a GPU may take for 0. */
-const TINY = 2 ** -126;
+/** Half a unit in the last place of 1; of f64, in which values are found here as well, twice that. What a GPU may take for 0. */
+const PRECISIONS = {
+  f32: { half: 2 ** -24, tiny: 2 ** -126, round: Math.fround },
+  f64: { half: 2 ** -52, tiny: 2 ** -1022, round: (value: number) => value },
+};
+
+/** Those of the case at hand. */
+export let { half: HALF, tiny: TINY, round } = PRECISIONS.f32;
+
+/** From now on bounds are those of a precision. */
+export function roundAs(precision: keyof typeof PRECISIONS = "f32"): void {
+  ({ half: HALF, tiny: TINY, round } = PRECISIONS[precision]);
+}
 
 /** A value's bound, of the value that was found last. */
 export const bound = { of: 0 };
@@ -142,7 +151,7 @@ const ONE: Readonly<Record<string, (p: number, ofP: number) => number>> = {
 /** What finds an expression's value, `shift` cells away. */
 export function finderOf(of: ExpressionData, reading: Reading, shift: readonly number[] = [0, 0, 0]): Finder {
   if (typeof of === "number") {
-    const value = Math.fround(of);
+    const value = round(of);
     return () => {
       bound.of = 0;
       return value;

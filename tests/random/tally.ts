@@ -155,6 +155,7 @@ function featuresOf(one: RandomCase): Record<string, string[]> {
       ...has(definition.surface !== undefined, "surface"),
       ...has(definition.stagger !== undefined, "stagger"),
       ...has(definition.layers !== undefined, "layers"),
+      ...has(definition.precision === "f64", "f64"),
       ...has(readsBefore(definition), "t - 1"),
     ],
     needs: needsMet(one),

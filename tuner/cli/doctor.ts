@@ -1,7 +1,8 @@
 import { existsSync } from "node:fs";
 import { listGpus, type PciGpu, takeWantedGpu } from "../devices/gpu_choice.ts";
 import { formatBytes, formatPlural } from "../format.ts";
-import { detectDevice, type DeviceDescription } from "../devices/device.ts";
+import { PRECISIONS } from "../../kernels/precision.ts";
+import { detectDevice, type DeviceDescription, requestAdapter, whyNoPrecision } from "../devices/device.ts";
 import { gpuName } from "../devices/vendors.ts";
 import { gpuFacts } from "../report/device_card.ts";
 import { VERSION } from "../version.ts";
@@ -17,6 +18,8 @@ export interface Machine {
   readonly device: DeviceDescription;
   /** On the PCI bus: what --gpu and FACET_GPU choose from. */
   readonly gpus: readonly PciGpu[];
+  /** Features that the GPU grants, though WebGPU does not list them. */
+  readonly granted: readonly string[];
   readonly webAssembly: WasmFeatures;
   /** Null where the system does not report it. */
   readonly memory: Memory | null;
@@ -37,8 +40,9 @@ export const run = command({
   await takeWantedGpu(undefined);
   const gpus = await listGpus();
   const machine = {
-    device: await detectDevice(),
+    device: await detectDevice({ precision: "f64" }),
     gpus,
+    granted: await findGranted(),
     webAssembly: detectWasmFeatures(),
     memory: readMemory(),
   };
@@ -46,6 +50,29 @@ export const run = command({
   const heading = { version: VERSION, system: readSystemName() };
   print(json ? { ...heading, ...machine, advice } : render(heading, machine, advice));
 });
+
+/** Features of wgpu by which kernels could gain: Deno 2.9.6 lists none of them, and grants by name those that the driver has. */
+const UNLISTED = [
+  ...PRECISIONS.f64.features,
+  "subgroups",
+  "wgpu-subgroup-barrier",
+  "wgpu-shader-float32-atomic",
+  "wgpu-memory-decoration-coherent",
+  "wgpu-mappable-primary-buffers",
+  "wgpu-timestamp-query-inside-passes",
+] as GPUFeatureName[];
+
+/** Those that the GPU grants, each asked for alone. */
+async function findGranted(): Promise<string[]> {
+  const granted: string[] = [];
+  for (const name of UNLISTED) {
+    const adapter = await requestAdapter();
+    const device = await adapter?.requestDevice({ requiredFeatures: [name] }).catch(() => undefined);
+    if (device?.features.has(name) && !adapter!.features.has(name)) granted.push(name);
+    device?.destroy();
+  }
+  return granted;
+}
 
 function readMemory(): Memory | null {
   const { total, available } = Deno.systemMemoryInfo();
@@ -103,7 +130,7 @@ export function advise(
 /** The report for people; the system's own name as `Debian GNU/Linux 12 (bookworm)`, empty if unknown. */
 export function render(
   heading: { readonly version: string; readonly system: string },
-  { device: { gpu, cpu, os, deno }, gpus, webAssembly, memory }: Machine,
+  { device: { gpu, cpu, os, deno }, gpus, granted, webAssembly, memory }: Machine,
   advice: readonly Advice[],
 ): Line[] {
   const shared = webAssembly.threads ? "yes: workers share one grid" : "no: workers cannot share a grid";
@@ -112,9 +139,14 @@ export function render(
   return [
     `Facet ${heading.version} on Deno ${deno}, ${system}`,
     "",
-    ...(gpu === null
-      ? ["GPU  none: WebGPU finds no adapter"]
-      : [`GPU  ${gpuName(gpu)}`, renderRows(gpuFacts(gpu))]),
+    ...(gpu === null ? ["GPU  none: WebGPU finds no adapter"] : [
+      `GPU  ${gpuName(gpu)}`,
+      renderRows([
+        ...gpuFacts(gpu),
+        ["double precision", whyNoPrecision(gpu, { precision: "f64" }) ? "no: the CPU computes it" : "yes"],
+        ["granted unlisted", granted.join(", ") || "nothing"],
+      ]),
+    ]),
     ...(gpus.length < 2 ? [] : renderGpus(gpus)),
     "",
     `CPU  ${cpu.model}, ${formatPlural(cpu.cores, "core")}`,

@@ -100,7 +100,9 @@ export function whyNoPrecision(
   const missing = wanted.filter((feature) => !has.has(feature));
   return missing.length === 0
     ? undefined
-    : `${name} needs ${wanted.join(" and ")}: without ${missing.join(" and ")}`;
+    : `${name} needs ${wanted.join(" and ")}: found ${
+      missing.length === wanted.length ? "neither" : `no ${missing}`
+    }`;
 }
 
 type AdapterInfo = AdapterFacts["info"];

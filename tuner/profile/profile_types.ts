@@ -117,6 +117,8 @@ export interface ProfileEntry {
   readonly problem: ProfileProblem;
   /** How it is computed: in the fastest way, or in one chosen among those that tie. */
   readonly configuration: Configuration;
+  /** What the GPU must grant for it beyond WebGPU. Missing where that is nothing. */
+  readonly features?: readonly string[] | undefined;
   /** How fast that is. */
   readonly result: ProfileResult;
   /** What copies moved when it was measured, in bytes per second: of each device that was. */

@@ -235,6 +235,7 @@ const rated = record<ProfileRated>({ configuration: configurationSchema, ...rate
 const entry = record<ProfileEntry>({
   problem: problemSchema,
   configuration: configurationSchema,
+  features: z.array(text, "a list of names").optional(),
   result: record<ProfileResult>({
     ...rate,
     samples: z.array(positive, "a list of rates").min(1, "at least one sample").max(10_000, "10,000 at most"),

@@ -3,7 +3,7 @@ import type { Problem } from "../../kernels/stencils/stencil.ts";
 import { CPU_TRAVERSALS } from "../../kernels/cpu/cpu_traversals.ts";
 import { traversalNamed, TRAVERSALS } from "../../kernels/traversals/all.ts";
 import type { DeviceLimits } from "../../kernels/traversals/traversal.ts";
-import type { DeviceDescription } from "../devices/device.ts";
+import { type DeviceDescription, type GpuDescription, whyNoPrecision } from "../devices/device.ts";
 import { partOf, refuseCpuPart, whyNoShare } from "../devices/shared/shares.ts";
 import { type Configuration, MAX_WORKERS, type Share } from "../configuration.ts";
 import { misfitOf } from "../problem/resolve_problem.ts";
@@ -37,15 +37,17 @@ export function whyInvalid(
     whyInfeasible(problem, configuration, limits.maxBufferSize === 0 ? ANY_DEVICE : limits);
 }
 
-/** Why a configuration cannot run on a GPU of these limits, though it may elsewhere; without one they are undefined. */
+/** Why a configuration cannot run on a GPU of these limits and features, or without one, though it may elsewhere. */
 export function whyNotHere(
   problem: Problem,
   configuration: Configuration,
-  limits: DeviceLimits | undefined,
+  gpu: Pick<GpuDescription, "limits" | "features"> | null,
 ): string | undefined {
   const { share } = configuration;
   if (uses(share, "gpu")) {
-    if (limits === undefined) return "there is no WebGPU adapter here";
+    if (gpu === null) return "there is no WebGPU adapter here";
+    const { limits } = gpu, lacking = whyNoPrecision(gpu, problem.stencil.update);
+    if (lacking !== undefined) return `this GPU cannot: ${lacking}`;
     const misfit = misfitOf(problem, limits);
     if (misfit !== undefined) return `it does not fit: ${misfit}`;
     const reason = whyInfeasible(problem, configuration, limits);
@@ -128,7 +130,11 @@ function factsOf(
   ];
   const driver: Fact[] = gpu === null || !parts.gpu || !parts.driver ? [] : [
     ...Object.entries(gpu.limits).map(([name, value]): Fact => [`driver, by its ${name}`, value]),
-    ["driver, by its features", gpu.features.toSorted().join(", ")],
+    // what is not listed was asked for by some runs alone
+    [
+      "driver, by its features",
+      gpu.features.filter((name) => !name.startsWith("wgpu-")).toSorted().join(", "),
+    ],
   ];
   const processor: Fact[] = parts.cpu ? [["CPU", cpu.model], ["number of cores", cpu.cores]] : [];
   return [...adapter, ...driver, ...processor, ["system", os]];

@@ -87,7 +87,7 @@ export class Trial {
     this.result = this.#notRun(null);
     this.obstacle = problem === undefined
       ? whyUnknown(entry)
-      : whyNotHere(problem, configuration, device.gpu?.limits);
+      : whyNotHere(problem, configuration, device.gpu);
     this.notComparable = whyNotComparable(recorded, device, share) ??
       (isComparable(entry.result)
         ? undefined
@@ -213,7 +213,7 @@ export class Trial {
     const name = `not the chosen one, but ${describeConfiguration(configuration)}`;
     const expected = slowdown * runNs(this.entry.problem, other);
     const isLate = expected > Math.min(ENTRY_NS, deadlineNs - session.now());
-    const obstacle = whyNotHere(problem, configuration, session.device.gpu?.limits) ??
+    const obstacle = whyNotHere(problem, configuration, session.device.gpu) ??
       (signal?.aborted
         ? "interrupted"
         : isLate

@@ -1,3 +1,5 @@
+import { precisionOf } from "../../kernels/precision.ts";
+import { uses } from "../shares.ts";
 import type { Measurement } from "../configuration.ts";
 import { formatDuration } from "../format.ts";
 import { ratedOf } from "../measuring/tie_set.ts";
@@ -115,10 +117,12 @@ function entryOf(
   const cpu = run.cpu?.copyBytesPerSecond;
   const { configuration, cellsPerSecond, samples, verification, clock } = winner;
   const roof = run.roofOf(configuration);
+  const { features } = precisionOf(run.problem.stencil.update);
   const found = ratedOf({ ...winner, confidence95: findings.intervalOf(winner) });
   return {
     problem: describeProblem(run.problem),
     configuration,
+    ...(features.length > 0 && uses(configuration.share, "gpu") && { features }),
     result: {
       cellsPerSecond,
       confidence95: found.confidence95,

@@ -203,7 +203,9 @@ export const diamondTorre: Traversal = {
       return wrongParameters(`packed ${packed}: beside layers a shader may not bind packed ones as well`);
     }
     if (isPacked && (zPerThread === 1 || !hasPacked)) {
-      return wrongParameters(`packed ${packed}: a packed material and two z a thread or more are wanted`);
+      return wrongParameters(
+        `packed ${packed}: a packed material of f32 and two z a thread or more are wanted`,
+      );
     }
     const mostBytes = Math.min(limits.maxStorageBufferBindingSize, limits.maxBufferSize);
     if (isPacked && (4 * shape.layout.length > mostBytes || limits.windowBytes !== undefined)) {

@@ -50,8 +50,8 @@ export const coefficientsOf: (update: Update) => Parts = remembered(
       }
       return "operands" in one ? { ...one, operands: one.operands.map(split) } : one;
     };
-    const { formula: _, ...operations } = TREE;
-    const expression = split(fold<Expression>(onlyExpression(update)!, operations));
+    // functions stay one node: what they are made of, as a tree, has millions
+    const expression = split(fold(onlyExpression(update)!, TREE));
     return { expression, coefficients, factors };
   },
 );

@@ -46,8 +46,7 @@ export function splitExpression(expression: Expression, isLate: (tap: Tap) => bo
     const { of, isMinus } = added(ready);
     return added([{ of: keep(of), isMinus }, ...rest]).of;
   };
-  const { formula: _, ...operations } = TREE;
-  return { late: split(fold<Expression>(expression, operations)), early };
+  return { late: split(fold(expression, TREE)), early };
 }
 
 function termsOf(one: Expression, isMinus = false): Term[] {

@@ -153,10 +153,10 @@ Deno.test("materials are read packed where the equation's are, two z a thread sh
     diamondTorre.infeasible(problemOf(stencil), { ...TORRE, ...PACKED, ...given }, within)?.message;
   const level = 4 * diamondTorre.plan(problemOf(half), { ...TORRE, ...PACKED }).storage.layout.length;
   assertEquals(whyNot(half), undefined);
-  assertEquals(whyNot(medium), "packed 1: a packed material and two z a thread or more are wanted");
+  assertEquals(whyNot(medium), "packed 1: a packed material of f32 and two z a thread or more are wanted");
   assertEquals(
     whyNot(half, { zPerThread: 1, threads: 36, held: 1 }),
-    "packed 1: a packed material and two z a thread or more are wanted",
+    "packed 1: a packed material of f32 and two z a thread or more are wanted",
   );
   const pieces = "packed 1: a level in one buffer is wanted";
   assertEquals(whyNot(half, {}, { ...limits, maxStorageBufferBindingSize: level }), undefined);
