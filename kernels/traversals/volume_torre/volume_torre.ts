@@ -157,6 +157,9 @@ export const volumeTorre: Traversal = {
   infeasible(problem, parameters, limits) {
     const { side, patchA, patchB, patchC, ahead, nt, bands, packed } = parameters, { grid: [nx] } = problem;
     const slope = slopeOf(problem.stencil.update), patch = [patchA, patchB, patchC];
+    if (slope === 0) {
+      return { kind: "reach", message: "no tap of the field reaches a neighbour: there is nothing to tile" };
+    }
     if (patch.some((own) => side % own !== 0)) {
       return wrongParameters(`sides of ${side} elements do not divide into patches of ${patch.join(" x ")}`);
     }

@@ -22,6 +22,7 @@ import { scheduleVolume } from "../../../../kernels/traversals/volume_torre/sche
 import type { Problem } from "../../../../kernels/stencils/stencil.ts";
 import { GpuField } from "../../../../tuner/devices/gpu/gpu_field.ts";
 import { readCells } from "../../../devices/cells.ts";
+import { H100_LIMITS } from "../../../h100_limits.ts";
 import { testOnGpu } from "../../../test_on_gpu.ts";
 import { inVolumeTorres, rowsIn, SEED, testRows } from "../../oracle_case.ts";
 import { SURVEY } from "../../point_case.ts";
@@ -225,6 +226,18 @@ Deno.test("all of a front is taken over once, from its own direction's lanes, an
     assertEquals(to.size, (side + piece.slope) ** 3 - side ** 3);
     assertEquals([piece.arrays.length, piece.bytes <= 49_152], [phases === 1 ? 2 : 1, true]);
   }
+});
+
+Deno.test("an equation that reads neighbours of materials alone has no torres of tiles", () => {
+  const stencil = equation({
+    name: "still",
+    fields: { u: [-4, 3] },
+    materials: { m: SIGNS },
+    step: ({ u, m }) => ({ u: clamped(99, u, m!.at(1)) }),
+  });
+  const problem: Problem = { stencil, grid: [7, 5, 6], boundary: "zero", steps: 4 };
+  const { traversal, parameters } = inVolumeTorres([4, 2, 2, 2, 2, 1, 4, 1]);
+  assertEquals(traversal.infeasible(problem, parameters, H100_LIMITS)?.kind, "reach");
 });
 
 Deno.test("FArSh lies in as few buffers as hold it, each round in one", () => {
