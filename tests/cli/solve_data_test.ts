@@ -279,6 +279,8 @@ Deno.test("what solve cannot begin with or write is said in a line, and nothing 
           'Cannot read the formula "x +": a number, a variable or a function is wanted: found its end',
         ],
         [initial("F=z"), 'Cannot read the formula "z"'],
+        [initial("F=none.npz"), "none.npz: there is no such file"],
+        [initial(`F=${d}/words.csv`), "a NumPy file (.npy) is wanted: found another kind"],
         [initial("F=1/0"), "numbers that f32 can hold are wanted: found Infinity at (0, 0)"],
         [initial("G=1"), "FIELD=FILE|FORMULA, where FIELD is one of F"],
         [initial("F"), "FIELD=FILE|FORMULA, where FIELD is one of F"],

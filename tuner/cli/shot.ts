@@ -59,7 +59,6 @@ import {
   sidesOf,
   wrongValue,
 } from "./options.ts";
-import { PROBLEM } from "./problem_options.ts";
 import { EXIT } from "./report_error.ts";
 import {
   decimal,
@@ -73,7 +72,7 @@ import {
   shotFiles,
 } from "./shot_places.ts";
 import { edgesNote, headerOf, oddUnits } from "./shot_words.ts";
-import { RANK_OPTIONS, requestOf } from "./solve.ts";
+import { DEVICE_OPTIONS, RANK_OPTIONS, requestOf } from "./solve.ts";
 import { print, say } from "./terminal.ts";
 
 /** Hertz of the wavelet unless given: S waves are slower. */
@@ -222,14 +221,7 @@ export const OPTIONS = {
   sample: { value: "TIME", help: "from sample to sample, such as 2ms (default: a step)", read: readSeconds },
   snapshots: { ...count("pictures of the wave to write, evenly spaced in time", 0, 1000), default: "0" },
   resume: { help: "leave out the shots whose files are there, whole and of this very request" },
-  profile: RANK_OPTIONS.profile,
-  cpuWorkers: RANK_OPTIONS.cpuWorkers,
-  deviceMemory: RANK_OPTIONS.deviceMemory,
-  rankTimeout: RANK_OPTIONS.rankTimeout,
-  precision: PROBLEM.precision,
-  gpu: PROBLEM.gpu,
-  noGpu: PROBLEM.noGpu,
-  json: COMMON.json,
+  ...DEVICE_OPTIONS,
   quiet: COMMON.quiet,
 } as const satisfies Options;
 

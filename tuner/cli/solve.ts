@@ -1,7 +1,7 @@
 import { hashOf } from "../../kernels/definition.ts";
 import { boundariesOf, cellsOf, describeGrid, ownOf, type Problem } from "../../kernels/stencils/stencil.ts";
 import { writeArray } from "../files/array.ts";
-import { rowsOf } from "../files/npy.ts";
+import { rangeOf, rowsOf, type ValueRange } from "../files/npy.ts";
 import { gridOf } from "../../models/decomposition.ts";
 import { updateNs } from "../../models/round.ts";
 import type { Configuration, Verification } from "../configuration.ts";
@@ -54,13 +54,11 @@ import {
   type BegunWith,
   changeOf,
   checkOutput,
-  type FieldRange,
   fieldsOutput,
   filesOf,
   gridIn,
   POINTS,
   type Points,
-  rangesOf,
   readBeginnings,
   readFields,
   readPoints,
@@ -71,20 +69,25 @@ import {
 import { describeWork, sharingLoss } from "./summary.ts";
 import { type Line, print, say } from "./terminal.ts";
 
-const { traversal: _, sources: __, receivers: ___, ...SOLVED } = PROBLEM;
+const { traversal: _, sources: __, receivers: ___, gpu, noGpu, precision, ...SOLVED } = PROBLEM;
 
-/** Which problem, and what the ranks compute with. */
-export const RANK_OPTIONS = {
-  ...SOLVED,
-  steps: count("time steps (default: 96, of a line 2048)", 1),
+/** What ranks compute with, and how they say what came of it. */
+export const DEVICE_OPTIONS = {
   cpuWorkers: {
     ...workers("workers of each rank's CPU, which then computes instead of its GPU", 1),
     notWith: { "--gpu": "a rank computes on one device" },
   },
-  deviceMemory: COMMON.deviceMemory,
+  ...{ gpu, noGpu, precision, deviceMemory: COMMON.deviceMemory },
   rankTimeout: count("seconds that a rank waits for another before all end (default: no limit)", 1, 1e6),
   profile: profileInput("a profile of the ranks' devices (default: none, the best predictions)"),
   json: COMMON.json,
+} as const satisfies Options;
+
+/** Which problem as well. */
+export const RANK_OPTIONS = {
+  ...SOLVED,
+  steps: count("time steps (default: 96, of a line 2048)", 1),
+  ...DEVICE_OPTIONS,
 } as const satisfies Options;
 
 export const OPTIONS = {
@@ -284,7 +287,11 @@ async function solve(
     if (world.rank === 0) await writeArray(options.traces, rowsOf(rows));
     files.push({ path: options.traces });
   }
-  const runs = await world.shareAll(run), fields = rangesOf(await readFields(solver)), { step } = solver;
+  const runs = await world.shareAll(run), { step } = solver;
+  const read = Object.entries(await readFields(solver)).map(([name, values]) =>
+    [name, rangeOf(values)] as const
+  );
+  const fields = Object.fromEntries(read);
   // 0 where no profile is of these devices, or none of them holds the whole grid
   const known = profiles[0] && await Promise.try(chooseForRank, profiles, problem, device).catch(() => null);
   const profiled = await world.most(known?.entry && known.cellsPerSecond || 0);
@@ -387,7 +394,7 @@ interface Solved {
   readonly names: readonly string[];
   readonly configurations: readonly Configuration[];
   readonly verification: Verification | undefined;
-  readonly fields: Readonly<Record<string, FieldRange>>;
+  readonly fields: Readonly<Record<string, ValueRange>>;
   /** The last step. */
   readonly step: number;
   /** What was written. */

@@ -28,6 +28,9 @@ import { chosenStencil } from "./problem_options.ts";
 /** Names of files of arrays. */
 const ARRAY_FILE = /\.(?:npy|raw|f32|bin)$/;
 
+/** What names a file, and no formula: one that ends in a number such as 2.e3 is none. */
+const ANY_FILE = /\.(?!e\d*$)[a-z]\w*$/i;
+
 /** What a field or a material begins with, as it is asked for. */
 export interface Beginning {
   readonly name: string;
@@ -66,7 +69,7 @@ export function beginning(kind: "field" | "material", help: string) {
       return { name, ago: past ? 1 : 0, text: source };
     },
     ...(kind === "field" && { notWith: { "--seed": "a seed selects values where none are given" } }),
-    reads: (text: string) => ARRAY_FILE.test(text) ? [text.replace(/^[^=]*=/, "")] : [],
+    reads: (text: string) => ANY_FILE.test(text) ? [text.replace(/^[^=]*=/, "")] : [],
     repeatable: true,
   } as const;
 }
@@ -89,10 +92,10 @@ export async function readBeginnings(
   return await Promise.all(given.map(async (one): Promise<BegunWith> => {
     const { name, text } = one, profile = profilesOf(update).find((profile) => profile.name === name);
     const sizes: readonly number[] = profile ? [problem.grid[profile.axis]] : grid;
-    if (!ARRAY_FILE.test(text)) {
+    if (!ANY_FILE.test(text)) {
       return { ...one, values: byRows(readFormula(text, profile ? ["x"] : axes), sizes) };
     }
-    const array = await readArray(text, { precision, ...(!/\.npy$/.test(text) && { shape: sizes }) });
+    const array = await readArray(text, { precision, shape: sizes });
     const { values, note } = fittedTo(sizes, array, text);
     if (array.converted) notes.push(`${text}: values of type ${array.converted} became ${precision}`);
     if (note) notes.push(note);
@@ -342,28 +345,11 @@ export function changeOf(before: Fields, after: Fields): number {
   return most;
 }
 
-/** What a field's values lie between. */
-export type FieldRange = Readonly<Record<"least" | "most", number>>;
-
-/** The ranges of fields. */
-export function rangesOf(fields: Fields): Record<string, FieldRange> {
-  return Object.fromEntries(
-    Object.entries(fields).map(([name, values]) => {
-      let least = Infinity, most = -Infinity;
-      for (const value of values) {
-        if (value < least) least = value;
-        if (value > most) most = value;
-      }
-      return [name, { least, most }];
-    }),
-  );
-}
-
 /** The grid that the file of the first field or material has that is not one of an axis alone; undefined where none is given. */
 export async function gridIn(given: ReadonlyMap<string, readonly string[]>): Promise<string | undefined> {
   for (const [key, least] of [["initial", 1], ["material", 2]] as const) {
     for (const text of given.get(key) ?? []) {
-      if (!text.endsWith(".npy")) continue;
+      if (!/\.(?:npy|se?gy)$/i.test(text)) continue;
       const { shape } = await readArray(text.replace(/^[^=]*=/, ""));
       if (shape.length >= least && shape.length <= 3) return shape.join("x");
     }

@@ -1,6 +1,6 @@
 import { checkOptions } from "../../kernels/check_options.ts";
 import { refuserOf } from "../problem/request_error.ts";
-import { type NumberArray, productOf } from "./npy.ts";
+import { checkEach, type NumberArray, productOf, rangeOf } from "./npy.ts";
 import { type Colour, drawPlot } from "./picture.ts";
 
 /** How {@linkcode drawField} draws. */
@@ -45,14 +45,13 @@ export async function drawField(
   const wide = shape[a!]!, high = shape[b!]!;
   const at = (i: number, j: number): number =>
     values[first + i * strides[a!]! + (high - 1 - j) * strides[b!]!]!;
-  let least = Infinity, most = -Infinity;
-  for (let i = 0; i < wide; i++) {
-    for (let j = 0; j < high; j++) {
-      if (!Number.isFinite(at(i, j))) refuse("finite values are wanted", `${at(i, j)}`);
-      least = Math.min(least, at(i, j));
-      most = Math.max(most, at(i, j));
-    }
-  }
+  const all = Float64Array.from({ length: wide * high }, (_, k) => at(k % wide, Math.floor(k / wide)));
+  checkEach(
+    { shape: [wide * high], values: all },
+    Number.isFinite,
+    (found) => refuse("finite values are wanted", found),
+  );
+  const { least, most } = rangeOf(all);
   const isSigned = least < 0 && most > 0,
     end = isSigned ? Math.max(-least, most) : most,
     start = isSigned ? -end : least;

@@ -1,6 +1,6 @@
 import { type FloatArray, precisionIn } from "../../kernels/precision.ts";
 import { refuserOf } from "../problem/request_error.ts";
-import { type NumberArray, productOf } from "./npy.ts";
+import { checkEach, type NumberArray } from "./npy.ts";
 
 /** How shapes are written: `512x256`. */
 const shown = (shape: readonly number[]): string => shape.join("x") || "a single number";
@@ -20,13 +20,7 @@ export function fittedTo(
 ): { readonly values: FloatArray; readonly note?: string } {
   const refuse = refuserOf(`use ${path}`), wanted = shown(grid), found = shown(shape);
   if (`${thick(shape)}` !== `${thick(grid)}`) refuse(`an array of ${wanted} is wanted`, found);
-  const odd = values.findIndex((value) => !Number.isFinite(value));
-  if (odd >= 0) {
-    const place = shape.map((size, axis) => Math.floor(odd / productOf(shape.slice(axis + 1))) % size);
-    refuse(
-      `numbers that ${precisionIn(values).name} can hold are wanted`,
-      `${values[odd]} at (${place.join(", ")})`,
-    );
-  }
+  const held = `numbers that ${precisionIn(values).name} can hold are wanted`;
+  checkEach({ shape, values }, Number.isFinite, (found) => refuse(held, found));
   return wanted === found ? { values } : { values, note: `${path}: ${found} became ${wanted}` };
 }

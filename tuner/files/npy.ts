@@ -39,9 +39,28 @@ export const READERS = {
 export const productOf = (sizes: readonly number[]): number =>
   sizes.reduce((product, size) => product * size, 1);
 
-/** Where the i-th number is, along each axis, in parentheses. */
-export const placeOf = (shape: readonly number[], i: number): string =>
-  `(${shape.map((size, axis) => Math.floor(i / productOf(shape.slice(axis + 1))) % size).join(", ")})`;
+/** Refuses an array with a number that is not right, which is said with its place. */
+export function checkEach(
+  { shape, values }: NumberArray,
+  isRight: (value: number) => boolean,
+  refuse: (found: string) => never,
+): void {
+  const odd = values.findIndex((value) => !isRight(value));
+  const place = shape.map((size, axis) => Math.floor(odd / productOf(shape.slice(axis + 1))) % size);
+  if (odd >= 0) refuse(`${values[odd]} at (${place.join(", ")})`);
+}
+
+/** What numbers lie between. */
+export type ValueRange = Readonly<Record<"least" | "most", number>>;
+
+export function rangeOf(values: Iterable<number>): ValueRange {
+  let least = Infinity, most = -Infinity;
+  for (const value of values) {
+    if (value < least) least = value;
+    if (value > most) most = value;
+  }
+  return { least, most };
+}
 
 /** Reads NumPy's file of one array, version 1 or 2, C or Fortran order. @throws {RequestError} if it is none of numbers */
 export function readNpy(bytes: Uint8Array<ArrayBuffer>, path: string, precise: Precise = {}): FileArray {

@@ -4,8 +4,9 @@ import { type FileArray, numbersIn, type READERS } from "./npy.ts";
 /** Ends of names of SEG-Y files. */
 export const SEGY = /\.se?gy$/i;
 
-/** Bytes of the file's headers, of each further text header, and of a trace's header. */
-const FILE = 3600, TEXT = 3200, TRACE = 240;
+/** Bytes of the file's headers, and of a trace's; of each further text header. */
+export const FILE = 3600, TRACE = 240;
+const TEXT = 3200;
 
 /** Numbers by the format's code: how they are read, and their names. IBM's floats are read as their bits. */
 const FORMATS: Readonly<Record<number, readonly [keyof typeof READERS, name: string]>> = {

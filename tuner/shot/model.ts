@@ -1,15 +1,13 @@
 import { type Grid, type OwnGrid, planned } from "../../kernels/stencils/stencil.ts";
 import { refuserOf } from "../problem/request_error.ts";
-import { type NumberArray, placeOf } from "../files/npy.ts";
+import { checkEach, type NumberArray, rangeOf, type ValueRange } from "../files/npy.ts";
 
 /** A number in every cell, such as the speed of sound in m/s. */
-export interface VelocityModel {
+export interface VelocityModel extends ValueRange {
   /** Along x, y and z; in two dimensions 1 along y. */
   readonly grid: Grid;
   readonly dimensions: 2 | 3;
   readonly at: (x: number, y: number, z: number) => number;
-  readonly least: number;
-  readonly most: number;
 }
 
 /** Layers, of which the second ends at a dipping plane and the third has a lens in it. */
@@ -40,13 +38,8 @@ export function modelOf(
   if ((length !== 2 && length !== 3) || values.length === 0) {
     return refuse("cells along x, y, z or x, z are wanted", `the shape (${shape})`);
   }
-  let least = Infinity, most = 0;
-  values.forEach((value, i) => {
-    const isRight = (value > 0 || (orZero && value === 0)) && value < Infinity;
-    if (!isRight) refuse(wanted, `${value} at ${placeOf(shape, i)}`);
-    least = Math.min(least, value);
-    most = Math.max(most, value);
-  });
+  const isRight = (value: number) => (value > 0 || (orZero && value === 0)) && value < Infinity;
+  checkEach({ shape, values }, isRight, (found) => refuse(wanted, found));
   const grid = planned({}, shape, 1), [, ny, nz] = grid;
-  return { grid, dimensions: length, least, most, at: (x, y, z) => values[(x * ny + y) * nz + z]! };
+  return { grid, dimensions: length, ...rangeOf(values), at: (x, y, z) => values[(x * ny + y) * nz + z]! };
 }

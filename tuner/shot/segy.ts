@@ -1,16 +1,14 @@
 import type { FloatArray } from "../../kernels/precision.ts";
 import type { Grid } from "../../kernels/stencils/stencil.ts";
+import { FILE, TRACE } from "../files/segy.ts";
 import { refuserOf } from "../problem/request_error.ts";
 import type { ShotPlan } from "./shoot.ts";
 
 /** Most that headers of 16 bits hold, of samples in a trace and of microseconds between two. */
 export const MOST_IN_HEADER = 32_767;
 
-/** Bytes of the file's headers. */
-export const FILE = 3600;
-
-/** Bytes of a trace's; lines of the text, and characters of one after its number. */
-const TRACE = 240, LINES = 38, WIDTH = 76;
+/** Lines of the text, and characters of one after its number. */
+const LINES = 38, WIDTH = 76;
 
 /** What traces may count in a metre, finest first: headers hold places as whole numbers, of 32 bits. */
 const PER_METRE = [1000, 100, 10, 1], LONGEST = 2 ** 31 - 1;

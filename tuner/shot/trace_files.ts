@@ -5,9 +5,9 @@
  */
 import type { FloatArray } from "../../kernels/precision.ts";
 import { bytesIn, npyBytes, rowsOf } from "../files/npy.ts";
-import { SEGY } from "../files/segy.ts";
+import { FILE, SEGY } from "../files/segy.ts";
 import { oneLine, reasonOf } from "../profile/profile_error.ts";
-import { FILE, segyBytes, type SegyShot } from "./segy.ts";
+import { segyBytes, type SegyShot } from "./segy.ts";
 import type { ShotPlan } from "./shoot.ts";
 
 /** What is at the beginning of a file of traces, and a shot's in it. */
