@@ -17,7 +17,7 @@ import { readReplaySpaces } from "../tuner/replay/read_replay_space.ts";
 import type { ReplaySpace } from "../tuner/replay/replay_space.ts";
 
 /** Measurements that are kept of a problem: with 27 choices lose as much, with 14 more (`unseen.ts`). */
-const EACH = 18;
+const EACH = 17;
 
 export function shippedOf(spaces: readonly ReplaySpace[]): ShippedDevice[] {
   const recorded = spaces.flatMap(({ facet, configurations }) =>
@@ -33,8 +33,11 @@ export function shippedOf(spaces: readonly ReplaySpace[]): ShippedDevice[] {
     });
     const { gpu, cpu, os, deno, measured } = some[0]!.device;
     const equations = new Map<string, ShippedDevice["equations"][number]>();
-    const problems = some.map(({ problem, configurations }) => {
-      const { grid, steps, boundary: _, precision: __, ...names } = problem, its = problemOf(problem);
+    // what several recordings say of a problem counts as one
+    const joined = Map.groupBy(some, ({ problem }) => JSON.stringify(problem));
+    const problems = [...joined.values()].map((its) => {
+      const { problem } = its[0]!, configurations = its.flatMap(({ configurations }) => configurations);
+      const { grid, steps, boundary: _, precision: __, ...names } = problem, asked = problemOf(problem);
       const key = JSON.stringify(names);
       if (!equations.has(key)) {
         const likeness = { hash: stencilKey(problem), family: familyKey(problem), work: workIn(problem) };
@@ -42,17 +45,23 @@ export function shippedOf(spaces: readonly ReplaySpace[]): ShippedDevice[] {
       }
       const equation = [...equations.keys()].indexOf(key);
       const fastestFirst = configurations.filter(({ traversal, rate, parameters }) =>
-        rate && its && parameters.cpuWorkers === undefined &&
-        traversalNamed(traversal).infeasible(its, parameters, gpu!.limits) ===
+        rate && asked && parameters.cpuWorkers === undefined &&
+        traversalNamed(traversal).infeasible(asked, parameters, gpu!.limits) ===
           undefined
       )
         .toSorted((a, b) => b.rate! - a.rate!).map((one) => ({ ...one, cellsPerSecond: one.rate! }));
-      const points = pointsOf(fastestFirst).slice(0, EACH);
+      const first = pointsOf(fastestFirst).slice(0, EACH);
+      const fastest = [...Map.groupBy(fastestFirst, ({ traversal }) => traversal).values()].map(([best]) =>
+        best!
+      );
+      // none is taken for one that was not recorded
+      const others = fastest.filter(({ traversal }) => !first.some((one) => one.traversal === traversal));
+      const points = [...first.slice(0, EACH - others.length), ...others];
       const rates = points.map(({ traversal, parameters, rate }) => {
         const which = traversals.findIndex(([name]) => name === traversal);
         const place = coordinatesOf(traversal, parameters);
         const values = traversals[which]![1].map((name) => place[name] ?? null);
-        return [which, Number((rate! / 1e9).toPrecision(4)), ...values] as const;
+        return [which, Number((rate! / 1e9).toPrecision(3)), ...values] as const;
       });
       return [equation, grid, steps, rates] as const;
     });

@@ -1,6 +1,8 @@
 import { checkOptions } from "../../kernels/check_options.ts";
 import { describeGrid, fieldBytes, type OpenProblem, type Problem } from "../../kernels/stencils/stencil.ts";
 import { usersProblem } from "../../kernels/planned_problem.ts";
+import { refusalOf } from "../../kernels/capability.ts";
+import { TRAVERSALS } from "../../kernels/traversals/all.ts";
 import { stepwise } from "../../kernels/traversals/stepwise/stepwise.ts";
 import { hashOf } from "../../kernels/definition.ts";
 import type { Constants } from "../../models/gpu_record.ts";
@@ -201,8 +203,14 @@ function chooseAnew(asked: Asked): Choice {
       .filter(({ device }) => grade === "same-device" || !isShipped(device))
       .toSorted((a, b) => Number(isShipped(a.device)) - Number(isShipped(b.device)));
     const beside = grade === "same-device" ? 0 : ELSEWHERE;
-    const found = (grade === "default" ? undefined : measuredHere(same, target)) ??
-      predicted(nears, learntFrom(asked, [nears, others], deviceModel), { ...target, beside }, passedOver);
+    const recorded = grade === "default" ? undefined : measuredHere(same, target);
+    const unrecorded = recorded && unrecordedOf(recorded.near, problem);
+    const expected = unrecorded?.length === 0
+      ? undefined
+      : predicted(nears, learntFrom(asked, [nears, others], deviceModel), { ...target, beside }, passedOver);
+    const isSurpassed = unrecorded?.includes(expected?.configuration.traversal ?? "") &&
+      expected!.interval95![0] > recorded!.cellsPerSecond!;
+    const found = isSurpassed ? expected : recorded ?? expected;
     if (found === undefined) continue;
     const { near, baseline, known, isMeasured, ...rest } = found;
     const isExact = known === undefined && rest.changes.length === 0 && grade === "same-device";
@@ -311,6 +319,15 @@ function measuredHere(same: readonly NearEntry[], target: PredictionTarget): Fou
       ...(changes.length === 0 && { cellsPerSecond, ...(confidence95 && { interval95: confidence95 }) }),
     };
   }
+}
+
+/** Traversals that can run a problem, of which what came with Facet says nothing: later ones, which may be faster. */
+function unrecordedOf({ device, entry: { calibration = [] } }: NearEntry, problem: Problem): string[] {
+  if (!isShipped(device)) return [];
+  const recorded = new Set(calibration.map(({ traversal }) => traversal));
+  return TRAVERSALS.filter((one) => !recorded.has(one.name) && !refusalOf(one, problem)).map(({ name }) =>
+    name
+  );
 }
 
 /** What entries teach of an equation, whose constants make no difference. */
