@@ -1,3 +1,4 @@
+import { type PrecisionName, PRECISIONS } from "../../kernels/precision.ts";
 import { assert, assertAlmostEquals, assertEquals, assertRejects } from "@std/assert";
 import {
   maxwell,
@@ -34,8 +35,9 @@ async function open(
   grid: Grid,
   boundary: Boundaries,
   [device, traversal, parameters]: Way = [null, "stepwise", {}],
+  precision: PrecisionName = "f32",
 ): Promise<Solver> {
-  const problem = { stencil: maxwell(options), grid, boundary, steps: 100 };
+  const problem = { stencil: maxwell(options), grid, boundary, steps: 100, precision };
   const share = device === null
     ? { cpuSlices: grid[0], gpuSlices: 0, exchangeEvery: 1, cpuWorkers: 1 }
     : { cpuSlices: 0, gpuSlices: grid[0], exchangeEvery: 1, cpuWorkers: 0 };
@@ -48,9 +50,9 @@ async function open(
 const CAVITY: Grid = [10, 8, 12];
 const MODES: readonly Vector[] = [[1, 1, 0], [1, 0, 1], [0, 1, 2], [1, 1, 1], [2, 1, 3], [3, 5, 4]];
 
-Deno.test("six modes of a closed cavity follow E(n) = E(0) cos ωnΔt, sin²(ωΔt/2) = S² Σ sin²(k_i h/2)", async () => {
+const followModes = async (precision: PrecisionName, most: number): Promise<void> => {
   const courant = 0.5, steps = 200;
-  using solver = await open({ courant, permittivity: 1 }, CAVITY, "zero");
+  using solver = await open({ courant, permittivity: 1 }, CAVITY, "zero", undefined, precision);
   for (const mode of MODES) {
     const k = mode.map((m, axis) => Math.PI * m / CAVITY[axis]!), along = k.map((one) => Math.sin(one / 2));
     const frequency = 2 * Math.asin(courant * Math.hypot(...along));
@@ -83,10 +85,10 @@ Deno.test("six modes of a closed cavity follow E(n) = E(0) cos ωnΔt, sin²(ω�
       const found = await solver.read(MAXWELL_FIELDS[axis]!);
       const off = found.map((value, i) => value - Math.cos(frequency * steps) * start[axis]![i]!);
       const error = Math.max(...off.map(Math.abs)) / scale;
-      assert(error < 1e-5, `mode ${mode}, axis ${axis}: ${error}`);
+      assert(error < most, `mode ${mode}, axis ${axis}: ${error}`);
     }
   }
-});
+};
 
 /** Numbers from 0 to 1, always the same. */
 function randomly(seed: number): () => number {
@@ -94,11 +96,17 @@ function randomly(seed: number): () => number {
   return () => (state = (Math.imul(state, 1664525) + 1013904223) >>> 0) / 2 ** 32;
 }
 
-Deno.test("the energy of a cavity with random ε and μ drifts by less than 1e-5 in 50,000 steps", async () => {
+const keepEnergy = async (precision: PrecisionName, most: number): Promise<void> => {
   const grid: Grid = [6, 7, 5], [nx, ny, nz] = grid, next = randomly(3);
-  using solver = await open({ permittivity: [1, 9], permeability: [1, 3] }, grid, "zero");
+  using solver = await open(
+    { permittivity: [1, 9], permeability: [1, 3] },
+    grid,
+    "zero",
+    undefined,
+    precision,
+  );
   const random = (least: number, most: number) =>
-    Float32Array.from({ length: nx * ny * nz }, () => least + (most - least) * next());
+    PRECISIONS[precision].Values.from({ length: nx * ny * nz }, () => least + (most - least) * next());
   const materials = { permittivity: random(1, 9), permeability: random(1, 3) };
   for (const [name, values] of Object.entries(materials)) await solver.write(name, values);
   for (const name of MAXWELL_FIELDS) await solver.write(name, random(-1, 1));
@@ -111,7 +119,7 @@ Deno.test("the energy of a cavity with random ε and μ drifts by less than 1e-5
   );
   /** A material's mean over cells, those that there are. */
   const mean = (
-    values: Float32Array,
+    values: ArrayLike<number>,
     cell: readonly number[],
     axes: readonly number[],
     of = (one: number) => one,
@@ -152,8 +160,15 @@ Deno.test("the energy of a cavity with random ε and μ drifts by less than 1e-5
   };
   const first = await energy();
   await solver.run(50_000);
-  assertAlmostEquals(await energy() / first, 1, 1e-5);
-});
+  assertAlmostEquals(await energy() / first, 1, most);
+};
+
+for (const [precision, error, drift] of [["f32", 1e-5, 1e-5], ["f64", 1e-12, 1e-12]] as const) {
+  const modes = "six modes of a closed cavity follow E(n) = E(0) cos ωnΔt, sin²(ωΔt/2) = S² Σ sin²(k_i h/2)";
+  Deno.test(`${modes}, ${precision}`, () => followModes(precision, error));
+  const energy = `the energy of a cavity with random ε and μ drifts by less than ${drift} in 50,000 steps`;
+  Deno.test(`${energy}, ${precision}`, () => keepEnergy(precision, drift));
+}
 
 /** A Ricker wavelet of which `cells` cells are a wavelength in vacuum, by step; its integral is 0. */
 function ricker(cells: number, courant: number, steps: number): number[] {
