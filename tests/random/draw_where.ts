@@ -8,7 +8,7 @@ import { CPU_TRAVERSALS } from "../../kernels/cpu/cpu_traversals.ts";
 import { plannedProblem } from "../../kernels/planned_problem.ts";
 import { precisionOf } from "../../kernels/precision.ts";
 import type { Problem } from "../../kernels/stencils/stencil.ts";
-import { TRAVERSALS } from "../../kernels/traversals/all.ts";
+import { traversalNamed, TRAVERSALS } from "../../kernels/traversals/all.ts";
 import type { DeviceLimits, Parameters, Traversal } from "../../kernels/traversals/traversal.ts";
 import {
   partNumber,
@@ -21,6 +21,7 @@ import {
 import type { Configuration, Share } from "../../tuner/configuration.ts";
 import { sharesOf } from "../../tuner/shares.ts";
 import { limitsOf, whyNoPrecision } from "../../tuner/devices/device.ts";
+import { whyNot } from "../../tuner/devices/refuse_parameters.ts";
 import { partOf, whyNoShare } from "../../tuner/devices/shared/shares.ts";
 import type { Dice } from "./dice.ts";
 import { type LimitedGpu, problemOf } from "./machines.ts";
@@ -299,17 +300,21 @@ function decide(dice: Dice, one: Undecided, device: Device, bench: Bench): Where
           const share = { cpuSlices: 100 * fraction, gpuSlices: 100 - 100 * fraction, exchangeEvery };
           return way && cpu && { ...way, share: { ...share, cpuWorkers: workers, cpu } };
         }
-        const own = inTurns ? turns : plan,
-          part = partOfRank(problem, own, partNumber(rank, plan, own, 0)),
-          local = { ...problemOfRank(problem, own, part), isPart: true },
-          [cells] = local.grid;
+        const own = inTurns ? turns : plan;
+        const [local, other = local] = (inTurns ? [0, 1] : [0]).map((of) => {
+          const part = partOfRank(problem, own, partNumber(rank, plan, own, of));
+          return { ...problemOfRank(problem, own, part), isPart: true };
+        }) as [Problem, Problem?];
+        const { grid: [cells] } = local;
         if (device === "cpu-ranks") {
           const way = drawCpuWay(dice, local, { workers, fuses });
           return way && alone(cells, way, { cpuWorkers: workers });
         }
         if (device === "gpu-ranks") {
           const way = drawGpuWay(dice, local, limits!, bench);
-          return way && alone(cells, way, { gpuSlices: cells });
+          // both of two parts are computed alike
+          const why = way && whyNot(traversalNamed(way.traversal), other, way.parameters, limits!);
+          return way && why === undefined ? alone(cells, way, { gpuSlices: cells }) : undefined;
         }
         return drawWindow(dice, one, local, bench);
       });

@@ -1,4 +1,4 @@
-import { assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
+import { assertEquals, assertMatch, assertRejects, assertStringIncludes } from "@std/assert";
 import { along, equation } from "../../kernels/equation.ts";
 import { add } from "../../kernels/operations.ts";
 import { life } from "../../kernels/stencils/life.ts";
@@ -256,6 +256,22 @@ Deno.test("createSolver takes a world: ranks give the bits that one gives, on ra
     );
   }
   await assertRejects(() => createSolver(problem, { exchangeEvery: 2 }), RangeError, "without a world");
+});
+
+Deno.test("createSolver says of ranks that lose how fast one is alone", async () => {
+  const problem = { stencil: wholeNumberWave(2), grid: [4, 4, 4], boundary: "zero", steps: 8 } as const;
+  const messages = await Promise.all(
+    localWorlds(2).map(async (world) => {
+      await using solver = await createSolver(problem, { device: null, world, profile: [] });
+      return solver.choice!.message;
+    }),
+  );
+  for (const message of messages) {
+    assertMatch(
+      message,
+      /; 2 ranks take \S+ [nµm]s a step, rank 0 alone would take \S+ [nµ]s: world\.first\(1\) leaves/,
+    );
+  }
 });
 
 testOnGpu("ranks on a GPU agree with the oracle bit for bit, the torre too", async (gpu) => {

@@ -6,13 +6,21 @@ import { CpuPool } from "../devices/cpu/wasm_workers.ts";
 import { GpuDevice } from "../devices/gpu/gpu_device.ts";
 import { problemHere, SharedField } from "../devices/shared/shared_field.ts";
 import type { RankDevice, World } from "../devices/world.ts";
+import { formatDuration } from "../format.ts";
 import { countCores } from "../platform.ts";
 import { isShared, uses, withinCores } from "../shares.ts";
 import { windowOf } from "../problem/resolve_problem.ts";
 import { type Choice, chooseConfiguration } from "../profile/choose.ts";
 import type { Profile } from "../profile/profile_types.ts";
 import { FieldSolver } from "./field_solver.ts";
-import { checkParts, planAlone, planRanks, type RankWishes } from "./plan_ranks.ts";
+import {
+  checkParts,
+  fasterAlone,
+  type MeasuredPlan,
+  planAlone,
+  planRanks,
+  type RankWishes,
+} from "./plan_ranks.ts";
 import type { Contender } from "./refinement.ts";
 import type { SolverOptions } from "./solver.ts";
 import { failingAs } from "./solver_error.ts";
@@ -73,12 +81,16 @@ export async function openOnRanks(
   const from = options.from && new Blob([options.from]), saved = from && await openState(from, problem);
   if (given !== undefined) checkParts(problem, world.size, given);
   const isAlone = world.size === 1 && !parts && !exchangeEvery;
-  const plan = given ??
-    (isAlone
-      ? planAlone(problem, device)
-      : await planRanks(world, device, problem, { choose, parts, exchangeEvery })).plan;
+  const found = given
+    ? undefined
+    : isAlone
+    ? planAlone(problem, device)
+    : await planRanks(world, device, problem, { choose, parts, exchangeEvery });
+  const plan = given ?? found!.plan, isFree = found && choice && !parts && !exchangeEvery;
+  const aloneNs = isFree ? await fasterAlone(world, device, problem, { ...found, choose }) : undefined;
   return await failingAs("create the solver", async () => {
     const sharing = { world, plan }, configuration = choose(problemHere(problem, sharing));
+    if (choice && aloneNs !== undefined) choice = { ...choice, message: losing(choice, found!, aloneNs) };
     const open = async (problem: Problem): Promise<Contender> => {
       const field = await SharedField.create(problem, { ...device, configuration }, sharing);
       return { configuration, field, [Symbol.dispose]: () => field[Symbol.dispose]() };
@@ -102,6 +114,13 @@ export async function openOnRanks(
       throw error;
     }
   });
+}
+
+/** What a choice says where ranks lose; they stay, as each of them is called. */
+function losing({ message }: Choice, { plan, measuredNs }: MeasuredPlan, aloneNs: number): string {
+  const [all, one] = [measuredNs, aloneNs].map(formatDuration);
+  return `${message}; ${plan.extents.length} ranks take ${all} a step, rank 0 alone would take ${one}: ` +
+    "world.first(1) leaves the others out";
 }
 
 /** Opens what this rank computes with, as a solver's options say. */
