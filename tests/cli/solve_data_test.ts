@@ -330,7 +330,7 @@ Deno.test("what solve cannot begin with or write is said in a line, and nothing 
         [initial("F=sin x"), '( is wanted: found "x"'],
         [initial("F=max(x)"), ', is wanted: found ")"'],
         [initial("F="), 'FIELD=FILE|FORMULA, where FIELD is one of F: found "F="'],
-        [initial(`F=${d}/complex.npy`), "real numbers, f4, f8, or integers of up to 4 bytes, are wanted"],
+        [initial(`F=${d}/complex.npy`), "real numbers, f4, f8, integers or booleans, are wanted"],
         [initial(`F=${d}/order.npy`), "a header with fortran_order is wanted"],
         [initial(`F=${d}/new.npy`), "version 1 or 2 of .npy is wanted: found 9"],
         [initial(`F=${d}/head.npy`), "a header with fortran_order is wanted"],

@@ -15,7 +15,22 @@ Deno.test({
   ignore: !await hasPython("numpy"),
   fn: () =>
     inDirectory(async (directory) => {
-      const types = ["<f4", ">f4", "<f8", ">f8", "<i2", ">i2", "<i4", ">i4", "|u1", "<u2"];
+      const types = [
+        "<f4",
+        ">f4",
+        "<f8",
+        ">f8",
+        "<i2",
+        ">i2",
+        "<i4",
+        ">i4",
+        "<i8",
+        ">i8",
+        "|u1",
+        "<u2",
+        "<u8",
+        "|b1",
+      ];
       await python(
         `
 import numpy as np, sys
@@ -29,7 +44,10 @@ for i, t in enumerate(sys.argv[2].split()):
       for (const [i, type] of types.entries()) {
         for (const order of "cf") {
           const { shape, values, converted } = await readArray(`${directory}/${order}${i}.npy`);
-          assertEquals([shape, [...values]], [[2, 3, 4], Array.from({ length: 24 }, (_, k) => 2 * k)]);
+          assertEquals([shape, [...values]], [
+            [2, 3, 4],
+            Array.from({ length: 24 }, (_, k) => type === "|b1" ? Number(k > 0) : 2 * k),
+          ]);
           assertEquals(converted, type === "<f4" ? undefined : type);
         }
       }

@@ -69,7 +69,7 @@ Deno.test("what is no model is refused in a line that says what was wanted and w
     [right.with(6, 3) as Uint8Array<ArrayBuffer>, "version 1 or 2 of .npy is wanted: found 3"],
     [
       foreign(headerOf("<c8", "False", "(1, 1, 2)"), [1, 2]),
-      "real numbers, f4, f8, or integers of up to 4 bytes, are wanted (in",
+      "real numbers, f4, f8, integers or booleans, are wanted (in",
     ],
     [foreign("{'descr': '<f4', 'shape': (1, 1, 2)}", [1, 2]), "a header with fortran_order is wanted"],
     [right.slice(0, -1), "8 bytes of values are wanted, 1x1x2: found 7"],

@@ -27,7 +27,8 @@ export async function parseOptions<const S extends Options>(
   for (const [key, option] of Object.entries<Option>(options)) {
     const implied = given.has(key) ? undefined : await option.implied?.(given);
     const texts = implied === undefined ? given.get(key) : [implied];
-    values[key] = await valueOf(key, option, { texts, earlier: values });
+    const shown = nameOf(key) + (implied ? ", as a file has it" : "");
+    values[key] = await valueOf(shown, option, { texts, earlier: values });
   }
   for (const key of given.keys()) refuseCombinations(key, options, { given, values });
   await refuseOverwriting(options, given, values);
@@ -74,12 +75,11 @@ function readTexts(args: readonly string[], options: Options): Map<string, strin
 
 /** The checked value of one option. */
 async function valueOf(
-  key: string,
+  name: string,
   { read, default: fallback, required, repeatable }: Option,
   { texts, earlier }: { texts: readonly string[] | undefined; earlier: EarlierValues },
 ): Promise<unknown> {
   if (read === undefined) return texts !== undefined;
-  const name = nameOf(key);
   const readOne = (text: string): unknown =>
     read(text, (wanted, found = text) => {
       throw wrongValue(name, wanted, found);

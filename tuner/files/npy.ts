@@ -26,15 +26,10 @@ const MAGIC = "\x93NUMPY";
 
 /** What reads a number of NumPy's types. */
 export const READERS = {
-  f4: "getFloat32",
-  f8: "getFloat64",
-  i1: "getInt8",
-  i2: "getInt16",
-  i4: "getInt32",
-  u1: "getUint8",
-  u2: "getUint16",
-  u4: "getUint32",
-} as const;
+  ...{ f4: "getFloat32", f8: "getFloat64", i1: "getInt8", i2: "getInt16", i4: "getInt32" } as const,
+  ...{ i8: "getBigInt64", u8: "getBigUint64" } as const,
+  ...{ b1: "getUint8", u1: "getUint8", u2: "getUint16", u4: "getUint32" } as const,
+};
 
 export const productOf = (sizes: readonly number[]): number =>
   sizes.reduce((product, size) => product * size, 1);
@@ -78,8 +73,10 @@ export function readNpy(bytes: Uint8Array<ArrayBuffer>, path: string, precise: P
   const [, sign, kind] = /^([<>|])(\w\d)$/.exec(type) ?? [];
   const reader = READERS[kind as keyof typeof READERS];
   if (reader === undefined) {
-    const such = "f4, f8, or integers of up to 4 bytes,";
-    return refuse(`real numbers, ${such} are wanted (in NumPy: array.astype('<f4'))`, type);
+    return refuse(
+      "real numbers, f4, f8, integers or booleans, are wanted (in NumPy: array.astype('<f4'))",
+      type,
+    );
   }
   const shape = (after("shape", /\(([\d, ]*)\)/).match(/\d+/g) ?? []).map(Number), count = productOf(shape);
   const wanted = Number(kind![1]) * count, found = Math.max(0, bytes.length - end);
@@ -102,7 +99,7 @@ export function numbersIn(
   precise: Precise = {},
 ): FloatArray<ArrayBuffer> {
   const bytes = Number(type[1]), reader = READERS[type], values = zeros(precise, count);
-  for (let i = 0; i < count; i++) values[i] = view[reader](i * bytes, isLittle);
+  for (let i = 0; i < count; i++) values[i] = Number(view[reader](i * bytes, isLittle));
   return values;
 }
 
