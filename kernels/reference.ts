@@ -4,6 +4,7 @@
  *
  * @module
  */
+import type { FloatArray } from "./precision.ts";
 import { initialProfiles, type ProfileValues } from "./axis_profiles.ts";
 import { type Algebra, eachOperation, foldShared, type ProfileTap, type Tap } from "./expression.ts";
 import { type FunctionName, FUNCTIONS } from "./functions.ts";
@@ -14,7 +15,7 @@ import { alongAxes, cellsOf, imageOf, type Problem } from "./stencils/stencil.ts
  * The two newest time levels, dense (no pads): x slowest, then the planes (fields, then materials), y, and z
  * fastest. Both hold the materials.
  */
-export interface FieldLevels<T extends Float32Array | Float64Array = Float32Array | Float64Array> {
+export interface FieldLevels<T extends FloatArray = FloatArray> {
   /** F(t). */
   current: T;
   /** F(t−1). */
@@ -39,7 +40,7 @@ export interface ReferenceRun extends Pick<Problem, "grid" | "boundary" | "steps
    * Called after each sub-step with what it made, the level that it made so far, and the time step: adds what sources send.
    * @default {nothing is added}
    */
-  readonly onMade?: (made: Substep, level: Float32Array | Float64Array, step: number) => void;
+  readonly onMade?: (made: Substep, level: FloatArray, step: number) => void;
 }
 
 /**
@@ -61,7 +62,7 @@ export interface ReferenceRun extends Pick<Problem, "grid" | "boundary" | "steps
  * assertEquals([...runReference(levels, shift).current], [2, 3, 1]);
  * ```
  */
-export function runReference<T extends Float32Array | Float64Array>(
+export function runReference<T extends FloatArray>(
   levels: FieldLevels<T>,
   { update, grid, boundary, steps, start = 0, profiles = initialProfiles(update, grid), onMade }:
     ReferenceRun,

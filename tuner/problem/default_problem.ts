@@ -1,3 +1,4 @@
+import { precisionOf } from "../../kernels/precision.ts";
 import { cellsOf, type Grid, type Problem, type Stencil } from "../../kernels/stencils/stencil.ts";
 import { planesOf } from "../../kernels/update.ts";
 import { stepwise } from "../../kernels/traversals/stepwise/stepwise.ts";
@@ -78,8 +79,9 @@ export function defaultGrid(
   const isLarge = gpu !== null && !gpu.isFallback;
   if (stencil.dimensions === 1) return [1, 1, isLarge ? 2 ** (20 - halvings) : 2 ** 14];
   const planes = planesOf(stencil.update);
+  const most = isLarge ? gpu.limits.maxStorageBufferBindingSize / precisionOf(stencil.update).bytes : 0;
   if (stencil.dimensions === 2) {
-    const cells = isLarge ? gpu.limits.maxStorageBufferBindingSize / 4 - 1 : 2 ** (gpu === null ? 22 : 18);
+    const cells = isLarge ? most - 1 : 2 ** (gpu === null ? 22 : 18);
     const side = 2 ** Math.min(14, Math.floor(Math.log2(cells / planes) / 2));
     return [side / 2 ** halvings, 1, side];
   }
@@ -87,7 +89,7 @@ export function defaultGrid(
   const fewer = (slices: number): number => Math.max(16, Math.ceil(slices * 2 / (planes + 1) / 8) * 8);
   if (!isLarge) return gpu === null ? [fewer(192), 192, 256] : [fewer(64), 64, 64];
   const side = 512, pad = 16;
-  const slices = gpu.limits.maxStorageBufferBindingSize / 4 / planes / (side + pad) ** 2 - pad;
+  const slices = most / planes / (side + pad) ** 2 - pad;
   const x = Math.floor(Math.min(side, slices) / 2 ** halvings / 8) * 8;
   return x >= 32 ? [x, side, side] : [64, side / 4, side / 2];
 }

@@ -13,7 +13,7 @@ import {
 } from "../../kernels/stencils/stencil.ts";
 import { checkOptions } from "../../kernels/check_options.ts";
 import { checkStencil } from "../../kernels/check_definition.ts";
-import { plannedProblem, withEquation } from "../../kernels/planned_problem.ts";
+import { inPrecision, plannedProblem, withEquation } from "../../kernels/planned_problem.ts";
 import { type PrecisionName, precisionOf, PRECISIONS } from "../../kernels/precision.ts";
 import type { PointCounts } from "../../kernels/points.ts";
 import { isFinite32 } from "../../kernels/check_expression.ts";
@@ -103,7 +103,8 @@ export function resolveProblem(
   const precise = { precision: wish.precision ?? stencil.update.precision };
   const lacking = takesGpu && detected.gpu ? whyNoPrecision(detected.gpu, precise) : undefined;
   const whole = takesGpu && lacking === undefined ? detected : { ...detected, gpu: null };
-  const { boundary = boundariesOf(stencil)[0]!, grid = defaultGrid(stencil, whole.gpu) } = wish;
+  const own = () => defaultGrid(inPrecision(stencil, precise.precision), whole.gpu);
+  const { boundary = boundariesOf(stencil)[0]!, grid = own() } = wish;
   const { steps = defaultSteps(stencil, whole.gpu) } = wish;
   const asked = { stencil, grid, boundary, steps, ...precise, ...(wish.survey && { survey: wish.survey }) };
   const wished = checkProblem(action, asked);

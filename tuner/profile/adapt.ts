@@ -1,3 +1,4 @@
+import { precisionOf } from "../../kernels/precision.ts";
 import { refusalOf } from "../../kernels/capability.ts";
 import { formatPlural } from "../format.ts";
 import type { Problem } from "../../kernels/stencils/stencil.ts";
@@ -74,7 +75,8 @@ export function adaptShare(configuration: Configuration, target: AdaptTarget): A
   const sliced = adaptSlices(given, target);
   if ("reason" in sliced || !uses(sliced.share, "cpu")) return sliced;
   const { share } = sliced;
-  const bytes = 2 * 4 * cpuLayoutOf(partOf(problem, share, "cpu")).length;
+  const layout = cpuLayoutOf(partOf(problem, share, "cpu")),
+    bytes = 2 * precisionOf(layout).bytes * layout.length;
   if (bytes > WASM_BYTES) return { reason: `${bytes} bytes on the CPU: WebAssembly has ${WASM_BYTES}` };
   const reason = share.cpu && refuseCpuPart(problem, { ...configuration, share });
   if (reason === undefined) return sliced;

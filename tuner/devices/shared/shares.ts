@@ -1,3 +1,4 @@
+import { precisionOf } from "../../../kernels/precision.ts";
 import { refusalOf } from "../../../kernels/capability.ts";
 import { cpuTraversalNamed, usualShape } from "../../../kernels/cpu/cpu_traversals.ts";
 import { remembered } from "../../../kernels/remembered.ts";
@@ -214,7 +215,8 @@ const OPENERS: Readonly<Record<DeviceKind, Opener>> = {
       layout,
       boundary: part.boundary,
       // a line with points is none that can be swept
-      shape: cpuTraversalNamed(traversal)!.shape(parameters) ?? usualShape(part, 4 * layout.slice),
+      shape: cpuTraversalNamed(traversal)!.shape(parameters) ??
+        usualShape(part, precisionOf(layout).bytes * layout.slice),
       fused: parameters.fused === 1,
       workers,
     }).catch((error) => {
