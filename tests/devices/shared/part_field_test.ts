@@ -1,17 +1,17 @@
 import { assertEquals, assertRejects } from "@std/assert";
-import { PRECISIONS } from "../../../kernels/precision.ts";
-import { layOut } from "../../../kernels/layout.ts";
-import type { Box, PartPlace } from "../../../models/rank_part.ts";
+import { wave } from "../../../kernels/stencils/wave.ts";
+import type { Box } from "../../../models/rank_part.ts";
 import {
   type Arrival,
   type PartField,
   readBox,
   writeSlices,
 } from "../../../tuner/devices/shared/part_field.ts";
-import type { GpuField } from "../../../tuner/devices/gpu/gpu_field.ts";
+import type { GpuDevice } from "../../../tuner/devices/gpu/gpu_device.ts";
 import { RunFailure } from "../../../tuner/devices/run_failure.ts";
 import { piecesOf } from "../../../tuner/devices/shared/boxes.ts";
-import { GpuPartField } from "../../../tuner/devices/shared/gpu_part_field.ts";
+import { makeParts } from "../../../tuner/devices/shared/shares.ts";
+import { testOnGpu } from "../../test_on_gpu.ts";
 
 /** Slices of 24 MiB: two cross at once. */
 const GRID = [6, 3 * 1024, 2 * 1024] as const, IN_SLICE = GRID[1] * GRID[2];
@@ -69,68 +69,76 @@ Deno.test("a large box is read some slices at a time", async () => {
   ]);
 });
 
-/** A part of slices of 4 cells on a GPU in software, whose slices are copied: no kernel is compiled. */
-function gpuPart(device: object) {
-  const layout = layOut([2 ** 22, 2, 2], { pad: [1, 1, 1] });
-  const field = {
-    device: { isSoftware: true, write() {}, ...device },
-    plan: { storage: { layout } },
-    precision: PRECISIONS.f32,
-    level: () => [{ array: {} }],
-    renewPads: () => Promise.resolve(),
-    exchange: () => Promise.resolve({ finish: () => Promise.resolve(0) }),
-  };
-  const part = new GpuPartField(field as unknown as GpuField, undefined as unknown as PartPlace);
+/** A part of 64 slices of 16,384 cells, and what writes some of them, and ends a round. */
+async function gpuPart(gpu: GpuDevice) {
+  const grid = [64, 128, 128] as const,
+    problem = { stencil: wave(2), grid, boundary: "zero", steps: 1 } as const;
+  const share = { cpuSlices: 0, gpuSlices: 64, exchangeEvery: 1, cpuWorkers: 0 };
+  const parameters = { threadsZ: 64, threadsY: 1, threadsX: 1 };
+  const [part] = await makeParts(problem, {
+    gpu,
+    configuration: { traversal: "stepwise", parameters, share },
+  });
   const boxOf = (slices: number): Box => {
-    return { ago: 0, plane: 0, planes: 1, low: [0, 0, 0], size: [slices, 2, 2] };
+    return { ago: 0, plane: 0, planes: 1, low: [0, 0, 0], size: [slices, 128, 128] };
   };
   return {
     async write(slices: number): Promise<void> {
       const pieces = piecesOf([boxOf(slices)]).map(({ cells }) => new Float32Array(cells));
-      await part.unpack([{ boxes: [boxOf(slices)], pieces }]);
+      await part!.unpack([{ boxes: [boxOf(slices)], pieces }]);
     },
     async step(): Promise<void> {
-      const round = await part.begin(1, { pack: [[boxOf(1)]] });
+      const round = await part!.begin(0, { pack: [[boxOf(1)]] });
       await round.finish();
+      round.release();
     },
+    [Symbol.dispose]: () => part![Symbol.dispose](),
   };
 }
 
-Deno.test("a GPU's memory that could not be had larger is not used after it was given back", async () => {
-  const made: { isGone: boolean }[] = [];
+testOnGpu("a GPU's memory that could not be had larger is not used after it was given back", async (gpu) => {
+  using part = await gpuPart(gpu);
+  const made: GPUBuffer[] = [], buffer = gpu.buffer.bind(gpu), write = gpu.write.bind(gpu);
   let isFull = false;
-  const { write } = gpuPart({
-    buffer(size: number) {
-      if (isFull) return Promise.reject(new RunFailure("out-of-memory", "full"));
-      const one = { size, isGone: false, destroy: () => void (one.isGone = true) };
-      made.push(one);
-      return Promise.resolve(one);
-    },
-    write: ({ isGone }: { isGone: boolean }) => assertEquals(isGone, false),
-  });
-  await write(1);
+  gpu.buffer = async (...request) => {
+    if (isFull) throw new RunFailure("out-of-memory", "full");
+    const one = await buffer(...request);
+    if (request[2].startsWith("arriving")) made.push(one);
+    return one;
+  };
+  const written: GPUBuffer[] = [];
+  gpu.write = (buffer, ...values) => {
+    if (made.includes(buffer)) written.push(buffer);
+    write(buffer, ...values);
+  };
+  await part.write(1);
   isFull = true;
-  await assertRejects(() => write(2), RunFailure);
+  await assertRejects(() => part.write(2), RunFailure);
   isFull = false;
-  await write(1);
-  assertEquals(made.map(({ isGone }) => isGone), [true, false]);
+  await part.write(1);
+  assertEquals(written.map((one) => made.indexOf(one)), [0, 1]);
 });
 
-Deno.test("cells that a GPU has taken by the end of a round are not waited for", async () => {
+testOnGpu("cells that a GPU has taken by the end of a round are not waited for", async (gpu) => {
+  using part = await gpuPart(gpu);
+  const within = gpu.within.bind(gpu);
   let waits = 0;
-  const { write, step } = gpuPart({
-    buffer: (size: number) => Promise.resolve({ size, destroy() {} }),
-    readable: (size: number) => Promise.resolve({ size, destroy() {} }),
-    within: () => Promise.resolve(waits++),
-  });
+  gpu.within = (begin, what, spentMs) => {
+    if (what === "writing cells") waits++;
+    return within(begin, what, spentMs);
+  };
+  // 16 times 64 slices are the most
+  const writes = async (times: number): Promise<void> => {
+    for (let i = 0; i < times; i++) await part.write(64);
+  };
   for (let i = 0; i < 2; i++) {
-    await write(2 ** 20);
-    await step();
+    await writes(9);
+    await part.step();
   }
-  await write(1);
-  await write(1);
+  await writes(1);
+  await part.write(1);
   assertEquals(waits, 0);
-  await write(2 ** 20);
-  await write(1);
+  await writes(15);
+  await part.write(1);
   assertEquals(waits, 1);
 });

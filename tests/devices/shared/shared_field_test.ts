@@ -307,26 +307,6 @@ testCases("a pml on a GPU alone, on the CPU alone, on both", [
   { ...LAYERED, traversal: "marching", cpuSlices: 5, exchangeEvery: 1, runs: [2] },
 ]);
 
-testOnGpu("what a kernel packs, as on a GPU in hardware, equals the oracle", async (gpu) => {
-  Object.defineProperty(gpu, "isSoftware", { value: false });
-  const pool = await CpuPool.create({ workers: 1 });
-  const elastic = {
-    stencil: wholeNumberElastic(),
-    grid: [27, 9, 9] as Grid,
-    cpuSlices: 12,
-    exchangeEvery: 3,
-  };
-  const cases = [
-    ...onBoth({ ...LINES, traversal: "marching", ...HALF! }),
-    ...onBoth({ ...elastic, traversal: "stepwise", workers: 1, runs: [3] }),
-  ];
-  try {
-    for (const one of cases) await assertEqualsOracle(gpu, [pool], one);
-  } finally {
-    pool.dispose();
-  }
-});
-
 const ALONE = { stencil: wholeNumberWave(2), grid: [5, 4, 3] as Grid, traversal: "stepwise", runs: [4, 3] };
 testCases("a share of 0 leaves its device out, whatever R", [
   ...onBoth({ ...ALONE, cpuSlices: 0, exchangeEvery: 4, workers: 1 }),

@@ -23,7 +23,6 @@ import {
   type Round,
   type RoundOptions,
 } from "./part_field.ts";
-import { copiesSlices, copyStaged, recordSlices, staged } from "./slice_copies.ts";
 
 /** Cells that were handed to the device and may be kept on the host, 64 MiB. */
 const MOST_ON_HOST = 2 ** 24;
@@ -86,17 +85,11 @@ export class GpuPartField implements PartField {
       const finish = async (): Promise<number> => await submission?.finish() ?? 0;
       return { finish, pieces: () => packed.map(() => []), release() {} };
     }
-    const boxes = groups.flat(),
-      { bytes, Values } = this.onGpu.precision,
-      areSlices = copiesSlices(field, boxes);
-    const sizes = areSlices ? boxes.map((box) => staged(field, box)) : pieces.map(({ cells }) => cells);
-    const bytesOf = (cells: number): number => bytes * cells;
-    const readable = await this.#readable.take(sizes.map(bytesOf));
-    const staying = await this.#staying.take(leaving.map(({ cells }) => bytesOf(cells)));
+    const { bytes, Values } = this.onGpu.precision;
+    const readable = await this.#readable.take(pieces.map(({ cells }) => bytes * cells));
+    const staying = await this.#staying.take(leaving.map(({ cells }) => bytes * cells));
     const packs = [
-      areSlices
-        ? recordSlices(field, boxes, readable, "pack", steps)
-        : await this.#packInto(readable, pieces, steps),
+      await this.#packInto(readable, pieces, steps),
       await this.#recordRuns(leaving, (i) => staying[i]!, "pack", steps),
     ];
     const pack: Recorded = (encoder) => packs.forEach((record) => record(encoder));
@@ -106,16 +99,9 @@ export class GpuPartField implements PartField {
     return {
       finish: () => submission.finish(),
       pieces() {
-        const read = (i: number) => new Values(device.mapped(readable[i]!, 0, bytes * sizes[i]!));
-        const slices = areSlices ? boxes.map((_, i) => read(i)) : [];
         return packed.map(function* (group) {
           for (const piece of group) {
-            if (!areSlices) yield read(pieces.indexOf(piece));
-            else {
-              const cells = new Values(piece.cells);
-              copyStaged(piece, (box) => slices[boxes.indexOf(box)]!, field, cells, "pack");
-              yield cells;
-            }
+            yield new Values(device.mapped(readable[pieces.indexOf(piece)]!, 0, bytes * piece.cells));
           }
         });
       },
@@ -135,25 +121,15 @@ export class GpuPartField implements PartField {
     const [far, near] = [false, true].map((isHere) =>
       arrived.filter(({ buffers }) => isHere === (buffers !== undefined))
     );
-    const boxes = far!.flatMap((one) => one.boxes), pieces = far!.flatMap((one) => one.pieces);
     const arriving = far!.flatMap((one) => piecesOf(one.boxes)), here = near!.flatMap((one) => one.buffers!);
     if (arriving.length + here.length === 0) return;
-    const { onGpu: field } = this, { Values } = this.onGpu.precision, areSlices = copiesSlices(field, boxes);
-    const values = areSlices ? boxes.map((box) => new Values(staged(field, box))) : pieces;
-    if (areSlices) {
-      arriving.forEach((piece, i) =>
-        copyStaged(piece, (box) => values[boxes.indexOf(box)]!, field, pieces[i]!, "unpack")
-      );
-    }
-    const buffers = await Promise.all(values.map(({ length }, i) => this.#staging(`arriving ${i}`, length)));
-    for (const [i, cells] of values.entries()) {
-      field.device.write(buffers[i]!, 0, cells);
+    const buffers = await Promise.all(arriving.map(({ cells }, i) => this.#staging(`arriving ${i}`, cells)));
+    for (const [i, cells] of far!.flatMap((one) => one.pieces).entries()) {
+      this.onGpu.device.write(buffers[i]!, 0, cells);
       this.#onHost += cells.length;
     }
     const unpacks = [
-      areSlices
-        ? recordSlices(field, boxes, buffers, "unpack")
-        : await this.#recordRuns(arriving, (i) => buffers[i]!, "unpack"),
+      await this.#recordRuns(arriving, (i) => buffers[i]!, "unpack"),
       await this.#recordRuns(near!.flatMap((one) => piecesOf(one.boxes)), (i) => here[i]!, "unpack"),
     ];
     this.#arriving = (encoder) => unpacks.forEach((record) => record(encoder));
