@@ -81,7 +81,7 @@ Deno.test("solve alone exchanges nothing, and verifies itself", async () => {
   assertEquals(code, 0);
   assertMatch(
     stdout,
-    /^1 rank: 1 CPU worker\nConfiguration: CPU, 1 worker, \S.*\nOne part: nothing is exchanged$/m,
+    /^On 1 CPU worker\nConfiguration: CPU, 1 worker, \S.*\n\n[\d.]+ \S+ by/m,
   );
   assertMatch(stdout, /^Verified: all slices equal those of one rank, bit for bit$/m);
 });

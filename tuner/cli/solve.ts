@@ -150,7 +150,8 @@ export const run = (args: string[]): Promise<number> =>
   onRanks("solve", args, {
     usage: "[mpirun -n N] deno task solve [OPTIONS]",
     about:
-      "Computes an equation on one device; started by MPI's mpirun, on several, with a process for each.",
+      "Computes an equation from arrays in files or formulas, and writes fields, pictures and traces: on one device, or " +
+      "started by MPI's mpirun on several, with a process for each.",
     options: OPTIONS,
     read: readRequest,
     work: solve,
@@ -475,12 +476,12 @@ export function renderSolve(solved: Solved): Line[] {
       ` would take ${formatDuration(left.stepNs)} (--decompose has all compute)`,
     ]),
     describeWork(problem),
-    `${formatPlural(runs.length, "rank")}: ${devices.join(", ")}`,
+    `${runs.length === 1 ? "On" : `${formatPlural(runs.length, "rank")}:`} ${devices.join(", ")}`,
     `Configuration: ${[...new Set(configurations.map((one) => describeConfiguration(one)))].join("; ")}`,
-    runs.length === 1
-      ? "One part: nothing is exchanged"
-      : `Parts ${ownOf(stencil, parts).join("x")} of ${cut}, exchanged every ${formatPeriod(exchangeEvery)}` +
-        (inTurns ? ", each computed as two in turns" : ""),
+    ...(runs.length === 1 ? [] : [
+      `Parts ${ownOf(stencil, parts).join("x")} of ${cut}, exchanged every ${formatPeriod(exchangeEvery)}` +
+      (inTurns ? ", each computed as two in turns" : ""),
+    ]),
     "",
     `${formatRate(cellsPerSecond)} by the host's clock, ${formatDuration(stepNs)} a step` +
     (off >= 0 ? predicted : ""),
