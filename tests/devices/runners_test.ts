@@ -1,3 +1,5 @@
+import { inPrecision } from "../../kernels/planned_problem.ts";
+import { FLOATS } from "../../kernels/wasm/instructions.ts";
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { equation } from "../../kernels/equation.ts";
 import { divide, multiply, subtract } from "../../kernels/operations.ts";
@@ -95,6 +97,34 @@ Deno.test("where the oracle is too slow, it checks one worker in boxes, and the 
   for (const [problem, oracleOperations, extent] of extents) {
     const reference = await makeReference({ problem, oracleOperations });
     assertEquals(reference.against, `one CPU worker, checked by oracle f32: ${extent}`);
+    reference.dispose();
+  }
+});
+
+Deno.test("CPU kernels of f64 that round one operation to f32 are refused, as results and as references", async () => {
+  const problem = { ...PROBLEM, stencil: inPrecision(PROBLEM.stencil, "f64") };
+  const reference = await makeReference({ problem });
+  assertEquals(reference.against, "oracle f64");
+  // to f32 and back
+  const its = FLOATS.f64 as { sub: typeof FLOATS.f64.sub }, { sub } = its;
+  its.sub = (left, right) => [...sub(left, right), 0xfd, 94, 0xfd, 95];
+  try {
+    const changed = { ...problem, stencil: { ...problem.stencil, update: { ...problem.stencil.update } } };
+    await assertRejects(
+      () => makeReference({ problem: changed }),
+      RunFailure,
+      "the reference is wrong: one CPU worker differs from oracle f64 by",
+    );
+    const cpuPool = await CpuPool.create({ workers: 2 });
+    const runner = await prepare({ cpuPool, reference }, changed, sharing(20));
+    await runner.initialise();
+    await runner.run();
+    const { maxError, bound } = await runner.verify();
+    assert(maxError > 1000 * bound, `${maxError}, bound ${bound}`);
+    runner.dispose();
+    cpuPool.dispose();
+  } finally {
+    its.sub = sub;
     reference.dispose();
   }
 });
