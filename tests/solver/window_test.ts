@@ -4,7 +4,7 @@
  * @module
  */
 import type { FloatArray } from "../../kernels/precision.ts";
-import { assert, assertEquals, assertMatch, assertRejects } from "@std/assert";
+import { assert, assertEquals, assertMatch, assertNotEquals, assertRejects } from "@std/assert";
 import { equation } from "../../kernels/equation.ts";
 import { add, multiply } from "../../kernels/operations.ts";
 import type { Grid, Problem } from "../../kernels/stencils/stencil.ts";
@@ -91,8 +91,8 @@ testOnGpu("a window is taken where levels exceed deviceMemory, and where the GPU
     await using solver = await createSolver(open, { device, ...options });
     await solver.initialise("noise", 3);
     await solver.run(5);
-    const { configuration: { share: { deviceMemory } }, choice } = solver;
-    return { deviceMemory, message: choice!.message, field: await solver.read() };
+    const { configuration: { share: { deviceMemory }, traversal }, choice } = solver;
+    return { deviceMemory, traversal, message: choice!.message, field: await solver.read() };
   };
   try {
     const expected = await play({ deviceMemory: 1e9 }), asked = await play({ deviceMemory: 60_000 });
@@ -101,6 +101,15 @@ testOnGpu("a window is taken where levels exceed deviceMemory, and where the GPU
       / through a window of 5\d.* KiB: .*; the whole grid passes once in \d+ steps?, or once in a /;
     assertMatch(asked.message, passage);
     assertEquals(asked.field, expected.field);
+    // a GPU that has no room for what the chosen traversal takes, but for plain steps
+    device.createBuffer = (descriptor: GPUBufferDescriptor) => {
+      if (descriptor.label?.includes(expected.traversal)) throw new Error("Not enough memory left.");
+      return create(descriptor);
+    };
+    const leaner = await play({});
+    assertNotEquals(expected.traversal, "stepwise");
+    assertEquals([leaner.deviceMemory, leaner.field], [undefined, expected.field]);
+    assertMatch(leaner.message, /^[a-z-]+: the GPU's memory is too small for /);
     // a GPU that has no room for a level
     device.createBuffer = (descriptor: GPUBufferDescriptor) => {
       if (descriptor.size > 20_000) throw new Error("Not enough memory left.");

@@ -21,7 +21,9 @@ import { SharedField } from "../devices/shared/shared_field.ts";
 import { longRunGain, partOf, planGpuPart } from "../devices/shared/shares.ts";
 import { CpuPool } from "../devices/cpu/wasm_workers.ts";
 import type { World } from "../devices/world.ts";
+import { referenceShape } from "../devices/reference.ts";
 import { checkProblem, levelBytes, windowOf } from "../problem/resolve_problem.ts";
+import { onGpuAlone } from "../search/enumeration.ts";
 import { refuserOf, RequestError } from "../problem/request_error.ts";
 import { type Configuration, configurationKey } from "../configuration.ts";
 import { describeValue, formatPlural } from "../format.ts";
@@ -144,13 +146,24 @@ export async function createSolver(
     const choice = { ...chosen, message: isRefused ? message + why : message };
     return await open(on, choice).catch(async (error) => {
       if (device === null || !isFull(error) || deviceMemory !== undefined) throw error;
+      const tried = (on: Problem, choice: Choice): Promise<AnySolver | undefined> =>
+        open(on, choice).catch((later) => {
+          if (!isFull(later)) throw later;
+          return undefined;
+        });
+      // some traversals keep cells in an order of their own beside copies; plain steps take the least
+      const { configuration: { traversal }, runnersUp } = choice;
+      const plain = onGpuAlone({ traversal: stepwise, parameters: referenceShape(on) }, on);
+      for (const leaner of [...runnersUp, plain].filter((one) => one.traversal !== traversal)) {
+        const message = `${leaner.traversal}: the GPU's memory is too small for ${choice.message}`;
+        const solver = await tried(on, { ...choice, configuration: leaner, runnersUp: [], message });
+        if (solver !== undefined) return solver;
+      }
       // WebGPU does not say how much memory there is: it has at least one of these, if the host holds the grid
       for (const part of [2, 4, 8, 16]) {
         const [on, choice] = choose(asked, device, known, Math.ceil(levelBytes(problem) / part));
         const why = `the grid does not fit the GPU's memory: ${choice.message}`;
-        const solver = await open(on, { ...choice, message: why }).catch((later) => {
-          if (!isFull(later)) throw later;
-        });
+        const solver = await tried(on, { ...choice, message: why });
         if (solver !== undefined) return solver;
       }
       throw error;
