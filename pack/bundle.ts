@@ -95,6 +95,27 @@ export async function bundle(
         const { version } = JSON.parse(await Deno.readTextFile(path));
         return { contents: JSON.stringify({ version }), loader: "json" };
       });
+      // a page computes in f32 alone
+      onLoad({ filter: /[\\/]kernels[\\/]functions\.ts$/ }, async ({ path }) => {
+        const text = await Deno.readTextFile(path);
+        const short = text.replace(/^(const MADE_IN_F64.* = \{)[^]*?^\}/m, "$1}").replace(
+          /^ {2}f64: \{[^]*?^ {2}\}/m,
+          "  f64: {}",
+        );
+        return { contents: minify ? short : text, loader: "ts" };
+      });
+      // it reads profiles and makes no JSON Schema of them
+      onLoad(
+        { filter: /[\\/]zod[\\/].*[\\/](to-json-schema|json-schema-processors)\.js$/ },
+        async ({ path }) => {
+          if (!minify) return undefined;
+          const text = await Deno.readTextFile(path);
+          const names = text.matchAll(/^export (?:function|const|\{ \w+ as) (\w+)/gm);
+          return {
+            contents: [...names].map(([, name]) => `export const ${name} = () => () => {};`).join("\n"),
+          };
+        },
+      );
       // a part of a page loads the files that it uses, not all that mod.ts names
       onLoad({ filter: /[\\/](page|examples)[\\/]\w+\.ts$/ }, async ({ path }) => {
         const text = await Deno.readTextFile(path), files = await exportedFrom();
