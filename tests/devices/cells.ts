@@ -47,6 +47,11 @@ export async function writeCells(
   previous: FloatArray,
 ): Promise<void> {
   await field.initialise({ kind: "noise", seed: 1 });
+  await setLevels(field, current, previous);
+}
+
+/** Sets both levels of a field that has taken no step. */
+export async function setLevels(field: GpuField, current: FloatArray, previous: FloatArray): Promise<void> {
   const { grid: [, ny, nz], planes } = field.plan.storage.layout, perSlice = planes * ny * nz;
   for (const [ago, cells] of [[0, current], [1, previous]] as const) {
     for (const { array, layout, x } of field.level(ago)) {
