@@ -8,7 +8,7 @@
  * constant: a torre of few steps is slower than a long one. Eq. 5 and 6 are one straight line: only boxes are copied to
  * the host, so that copies and messages grow with the same bytes. Where a rank's GPU computes two parts in turns, the
  * exchange of the one hides behind the other. And beside a GPU of the same process, CPU workers
- * compute while the host waits for a mapping (Deno polls every 10 ms): such a part's round takes no less than the wait
+ * compute while the host waits for that (Deno may block it): such a part's round takes no less than the wait
  * and what does not hide behind it.
  *
  * Sweeps over R on an H100 and 12 workers (wave of order 2, 512×256×128 and 128³, 2026-11-22): median error 4.0% and

@@ -37,8 +37,8 @@ export interface SharingOptions {
 export const ITERATIONS = 5;
 /** Values of R in a row that no share can be found for, after which the search ends. */
 const ZEROS = 2;
-/** How long the host waits for a mapping: Deno polls the device every 10 ms. */
-const WAIT_NS = 10e6;
+/** What a round takes the host besides, roughly: to hand it over, and to see its end. */
+const WAIT_NS = 2e6;
 /** Part of the time left that the search may take; the rest is for verified measurements. */
 const SEARCH_PART = 0.5;
 /** Rounds timed together: ROUNDS at most, and fewer where they last longer than BATCH together. */

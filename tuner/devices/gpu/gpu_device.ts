@@ -4,6 +4,7 @@ import type { FailureReason } from "../../configuration.ts";
 import { H100, LLVMPIPE } from "../../../models/gpu_record.ts";
 import type { DeviceModel } from "../../../models/roofline.ts";
 import { countCores } from "../../platform.ts";
+import { nextTurn } from "../next_turn.ts";
 import { limitsOf } from "../device.ts";
 import { deviceModelOf } from "../device_model.ts";
 import { openDevice } from "../open_device.ts";
@@ -311,7 +312,7 @@ export class GpuDevice implements Disposable {
       settled.catch(() => {}); // awaited below, unless all is there
       const isThere = buffers.every((buffer) => this.#mapped.has(buffer)) && isMapped(buffers);
       if (!isThere || performance.now() - this.#turnMs > TURN_MS) {
-        await (isThere ? new Promise((resolve) => setTimeout(resolve)) : settled);
+        await (isThere ? nextTurn() : settled);
         this.#turnMs = performance.now();
       }
       for (const buffer of buffers) this.#mapped.add(buffer);

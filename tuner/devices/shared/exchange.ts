@@ -20,6 +20,7 @@ import { type FloatArray, zeros } from "../../../kernels/precision.ts";
 import type { Problem } from "../../../kernels/stencils/stencil.ts";
 import { placeOf } from "../../../models/decomposition.ts";
 import { type Exchange, exchangesOf, type RankPlan, rowOf } from "../../../models/rank_part.ts";
+import { nextTurn } from "../next_turn.ts";
 import type { World } from "../world.ts";
 import { piecesOf } from "./boxes.ts";
 import { type Arrival, giveBack, type HandedOver, type PartField, type Round } from "./part_field.ts";
@@ -185,7 +186,7 @@ export class Exchanges {
       } else if (parts.length > 1) {
         // the others begin first: on a software device the host's wait for the GPU blocks it
         await run.unlessFailed(begun!);
-        await new Promise((resolve) => setTimeout(resolve));
+        await nextTurn();
       }
     } catch (error) {
       (finished ?? round.finish()).catch(() => {}); // left over
