@@ -103,7 +103,7 @@ export function materialsOf(
     pitch,
     origin,
     buffers: [...cells, ...entering].map(({ scratch }) => scratch),
-    /** The longest array. */
+    /** Values of all cells. */
     length,
     cellDeclarations: [...cells.map(({ declaration }) => declaration), form.functions].join("\n"),
     declarations: [...[...cells, ...entering].map(({ declaration }) => declaration), form.functions].join(
