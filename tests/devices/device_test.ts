@@ -1,5 +1,12 @@
-import { assertEquals, assertGreaterOrEqual, assertNotEquals } from "@std/assert";
-import { type AdapterFacts, detectDevice, gpuDescriptionOf } from "../../tuner/devices/device.ts";
+import { assertEquals, assertGreaterOrEqual, assertNotEquals, assertRejects } from "@std/assert";
+import { PRECISIONS } from "../../kernels/precision.ts";
+import {
+  type AdapterFacts,
+  detectDevice,
+  gpuDescriptionOf,
+  requestFullDevice,
+  whyNoPrecision,
+} from "../../tuner/devices/device.ts";
 
 const LIMITS = {
   maxStorageBufferBindingSize: 1,
@@ -42,4 +49,47 @@ Deno.test("detectDevice describes this machine in records that survive JSON", as
   assertGreaterOrEqual(device.cpu.cores, 1);
   assertNotEquals(device.cpu.model, "");
   assertEquals(device.deno, Deno.version.deno);
+});
+
+/** An adapter that grants these features, and what compiling on its devices fails with. */
+function fakeAdapter(grants: readonly string[], fault: string | null): GPUAdapter & { asked: string[] } {
+  const asked: string[] = [];
+  const device = {
+    pushErrorScope() {},
+    popErrorScope: () => Promise.resolve(fault && { message: fault }),
+    createShaderModule: () => ({}),
+    createComputePipeline: () => ({}),
+    destroy() {},
+  };
+  return {
+    ...ADAPTER,
+    asked,
+    requestDevice({ requiredFeatures }: { requiredFeatures: string[] }) {
+      asked.push(...requiredFeatures);
+      const isGranted = requiredFeatures.every((name) => grants.includes(name));
+      return isGranted ? Promise.resolve(device) : Promise.reject(new TypeError("unsupported feature"));
+    },
+  } as unknown as GPUAdapter & { asked: string[] };
+}
+
+Deno.test("features of a precision are asked for where it is wanted, and count where a shader of it compiles", async () => {
+  const { features } = PRECISIONS.f64, clock = "timestamp-query", of = { precision: "f64" } as const;
+  const able = fakeAdapter([clock, ...features], null),
+    feigning = fakeAdapter([clock, ...features], "FLOAT64");
+  assertNotEquals(await requestFullDevice(able), null);
+  assertEquals(able.asked.splice(0), [clock]);
+  assertNotEquals(await requestFullDevice(able, of), null);
+  assertEquals(able.asked, [clock, ...features]);
+  assertEquals(await requestFullDevice(feigning, of), null);
+  assertEquals(await requestFullDevice(fakeAdapter([clock, features[0]!], null), of), null);
+  await assertRejects(() => requestFullDevice(fakeAdapter([], null)), TypeError);
+});
+
+Deno.test("what a precision lacks is said, and which features were wanted", () => {
+  const { features } = PRECISIONS.f64, f64 = { precision: "f64" } as const;
+  assertEquals(whyNoPrecision({ features: [] }, {}), undefined);
+  assertEquals(whyNoPrecision({ features }, f64), undefined);
+  const needs = "f64 needs wgpu-shader-f64 and wgpu-shader-int64: found";
+  assertEquals(whyNoPrecision({ features: [] }, f64), `${needs} neither`);
+  assertEquals(whyNoPrecision({ features: features.slice(0, 1) }, f64), `${needs} no wgpu-shader-int64`);
 });

@@ -1,4 +1,5 @@
 import { assert, assertEquals, assertMatch, assertThrows } from "@std/assert";
+import { PRECISIONS } from "../../kernels/precision.ts";
 import { elastic } from "../../kernels/stencils/elastic.ts";
 import { heat1d } from "../../kernels/stencils/heat_1d.ts";
 import { ks } from "../../kernels/stencils/ks.ts";
@@ -38,6 +39,19 @@ Deno.test("what is left open is filled in for the device", () => {
   ]);
   assertEquals([line.device.gpu, line.cpuWorkers], [null, 8]);
   assert(line.traversals.some(({ name }) => name === "swept"));
+});
+
+Deno.test("of f64 a GPU that does not grant it is left out, which is said", () => {
+  const { features } = PRECISIONS.f64, wish = { stencil: wave(2), precision: "f64" } as const;
+  const able = { ...DEVICE, gpu: { ...DEVICE.gpu!, features } };
+  const here = resolveProblem("tune", wish, able), there = resolveProblem("tune", wish, DEVICE);
+  assertEquals([here.device, here.note, here.problem.stencil.update.precision], [able, undefined, "f64"]);
+  assertEquals([there.device.gpu, there.cpuWorkers], [null, 8]);
+  assertMatch(
+    there.note!,
+    /^.+ is left out: f64 needs wgpu-shader-f64 and wgpu-shader-int64: found neither$/,
+  );
+  assertMatch(messageOf({ ...wish, traversals: ["stepwise"] }), /f64 needs wgpu-shader-f64/);
 });
 
 Deno.test("through a window a run is as long as a passage, on a software device as any other", () => {

@@ -5,7 +5,14 @@
  * @module
  */
 import type { FloatArray } from "../../kernels/precision.ts";
-import { assert, assertEquals, assertGreater, assertRejects, assertThrows } from "@std/assert";
+import {
+  assert,
+  assertEquals,
+  assertGreater,
+  assertRejects,
+  assertStringIncludes,
+  assertThrows,
+} from "@std/assert";
 import { initialProfiles } from "../../kernels/axis_profiles.ts";
 import { along, equation } from "../../kernels/equation.ts";
 import { indexOf } from "../../kernels/layout.ts";
@@ -388,6 +395,27 @@ testOnGpu("the CPU alone needs no device", async () => {
   assertThrows(() => solver.level(), RangeError, "the CPU computes alone");
 });
 
+testOnGpu("of f64 the CPU computes where the GPU does not grant it, and the choice says so", async () => {
+  const { requestDevice } = GPUAdapter.prototype, asked: (readonly string[])[] = [];
+  GPUAdapter.prototype.requestDevice = function (descriptor) {
+    const features = [...descriptor?.requiredFeatures ?? []] as string[];
+    asked.push(features);
+    if (features.includes("wgpu-shader-f64")) return Promise.reject(new TypeError("unsupported"));
+    return requestDevice.call(this, descriptor);
+  };
+  try {
+    const problem = { stencil: heat(1), grid: GRID, boundary: "zero", precision: "f64" } as const;
+    await using solver = await createSolver(problem);
+    assertEquals(solver.configuration.share.gpuSlices, 0);
+    assertStringIncludes(solver.choice!.message, "no GPU here grants wgpu-shader-f64");
+    await using other = await createSolver({ ...problem, precision: "f32" });
+    assertEquals(other.choice!.message.includes("f64"), false);
+    assertEquals(asked.map((names) => names.some((name) => name.startsWith("wgpu-"))), [true, false]);
+  } finally {
+    GPUAdapter.prototype.requestDevice = requestDevice;
+  }
+});
+
 testOnGpu("a wrong request says in one line what was wanted and what was found", async ({ device }) => {
   const problem: Problem = { stencil: heat(1), grid: GRID, boundary: "zero", steps: 8 };
   const configuration = configurationOf(GRID);
@@ -415,6 +443,9 @@ testOnGpu("a wrong request says in one line what was wanted and what was found",
     problem: { grid: [14, 9, 0] },
   });
   await refused("steps must be a whole number, at least 1: found 1.5", { problem: { steps: 1.5 } });
+  await refused("of a device f64 needs wgpu-shader-f64 and wgpu-shader-int64: found neither", {
+    problem: { precision: "f64" },
+  });
   await refused("as zero,periodic,insulated, or walls: found open", {
     problem: { boundary: "open" as Boundary },
   });
