@@ -391,7 +391,7 @@ for (const [i, [grid, way]] of ELASTIC.entries()) {
 }
 
 Deno.test("the error bound holds against f64, and is within a factor 1000 of what is found", () => {
-  const grid: Grid = [10, 9, 11], steps = 60, stencil = elastic(), { update } = stencil;
+  const grid: Grid = [10, 9, 11], steps = 60, stencil = elastic({ edges: 0 }), { update } = stencil;
   const run = { update, grid, boundary: "periodic", steps } as const;
   const start = initialLevel({ grid, stencil }, { kind: "noise", seed: 1 });
   const single = runReference({ current: start, previous: start }, run).current;

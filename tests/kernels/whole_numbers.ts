@@ -158,6 +158,8 @@ export function wholeNumberMaxwell(options: MaxwellOptions = {}): Stencil {
       materials: update.materials.map(scattered),
       profiles: profilesOf(update).map((one, i) => {
         const cells = update.layers?.find(({ axis }) => axis === one.axis)?.cells;
+        const { formula: _, ...sampled } = scattered(one, i + 3);
+        if (update.layers === undefined) return sampled;
         if (cells === undefined || one.name.startsWith("wall")) return scattered(one, i + 3);
         // 0 in the cells between layers, and one cell before them
         const first = one.name.startsWith("middle") ? 0 : 1, inner = subtract(cells - first, formula("i"));
