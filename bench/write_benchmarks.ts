@@ -25,6 +25,7 @@ const JOURNALS: readonly (readonly [file: string, budget: string, changed?: stri
   ["h100/tunes.jsonl.gz", "43s"],
   ["h200/maxwell_2d.json.journal.jsonl", "15s"],
   ["h200/tunes.jsonl.gz", "45s"],
+  ["h200/volume_tunes.jsonl.gz", "60s"],
 ];
 
 const GPUS = ["H100", "H200"] as const;
