@@ -400,6 +400,15 @@ export class GpuDevice implements Disposable {
   }
 }
 
+/** Ends a mapped range that was read: new memory for the next takes longer than reading it. */
+export function giveBack(range: ArrayBuffer): void {
+  try {
+    range.transfer(0);
+  } catch {
+    // it is the device's own memory, but in Deno
+  }
+}
+
 /** Whether buffers are mapped, though nothing says so yet. */
 function isMapped(buffers: readonly GPUBuffer[]): boolean {
   try {

@@ -28,7 +28,7 @@ import {
   profilesOn,
   type SectionArrays,
 } from "./field_memory.ts";
-import type { GpuDevice, Recorder, Submission } from "./gpu_device.ts";
+import { giveBack, type GpuDevice, type Recorder, type Submission } from "./gpu_device.ts";
 import { Dispatcher } from "./gpu_dispatcher.ts";
 import { compileFill, compilePlan, type Pipeline } from "./gpu_pipelines.ts";
 import { GpuPoints, NOTHING } from "./gpu_points.ts";
@@ -308,6 +308,7 @@ export class WindowedField implements Disposable {
         const place = slice * ((to - from) * i + x - from) + this.#first;
         const range = this.#gpu.mapped(staged, bytes * place, bytes * this.#sliceLayout.slice);
         level[x + padX]!.set(new Values(range));
+        giveBack(range);
       }
     });
     this.#gpu.unmap(staged);

@@ -20,10 +20,11 @@ import { type FloatArray, zeros } from "../../../kernels/precision.ts";
 import type { Problem } from "../../../kernels/stencils/stencil.ts";
 import { placeOf } from "../../../models/decomposition.ts";
 import { type Exchange, exchangesOf, type RankPlan, rowOf } from "../../../models/rank_part.ts";
+import { giveBack } from "../gpu/gpu_device.ts";
 import { nextTurn } from "../next_turn.ts";
 import type { World } from "../world.ts";
 import { piecesOf } from "./boxes.ts";
-import { type Arrival, giveBack, type HandedOver, type PartField, type Round } from "./part_field.ts";
+import type { Arrival, HandedOver, PartField, Round } from "./part_field.ts";
 
 /** How long a part took, all rounds together. */
 export interface PartTimes {
@@ -202,7 +203,7 @@ export class Exchanges {
         const tag = tagOf(rank, axis, 1 - side);
         for (const cells of pieces[i]!) {
           await world.finish([world.send(this.rankOf(rank), tag, cells)]);
-          giveBack(cells);
+          giveBack(cells.buffer);
         }
         return;
       }

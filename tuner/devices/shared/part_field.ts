@@ -5,6 +5,7 @@ import type { Grid } from "../../../kernels/stencils/stencil.ts";
 import type { Box, PartPlace } from "../../../models/rank_part.ts";
 import type { DeviceKind } from "../../shares.ts";
 import type { Comparison } from "../comparison.ts";
+import { giveBack } from "../gpu/gpu_device.ts";
 import type { GpuField } from "../gpu/gpu_field.ts";
 import type { HeldProfiles } from "../held_profiles.ts";
 import type { WatchedPoints } from "../points.ts";
@@ -115,15 +116,6 @@ function slicesAtOnce([, ny, nz]: Grid): number {
   return Math.max(1, Math.floor(CELLS_AT_ONCE / (ny * nz)));
 }
 
-/** Ends cells that were read: new memory for the next ones takes as long as reading them. */
-export function giveBack({ buffer }: FloatArray<ArrayBuffer>): void {
-  try {
-    buffer.transfer(0);
-  } catch {
-    // mapped memory belongs to the device, but in Deno
-  }
-}
-
 /** Reads a box of one plane into an array that is just as long: x, y, z. */
 export async function readBox(field: PartField, box: Box, target: FloatArray): Promise<void> {
   const { low: [x, ...low], size: [slices, ...size] } = box, most = slicesAtOnce(box.size);
@@ -136,7 +128,7 @@ export async function readBox(field: PartField, box: Box, target: FloatArray): P
     for (const cells of round.pieces()[0]!) {
       target.set(cells, done);
       done += cells.length;
-      giveBack(cells);
+      giveBack(cells.buffer);
     }
     round.release();
   }
