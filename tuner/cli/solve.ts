@@ -272,7 +272,9 @@ async function solve(
     await solver.run(0); // which looks whether all of it fits
   });
   using attended = new AttendedRun({ quiet: options.quiet || world.rank > 0, isRank: world.size > 1 });
-  const short = Math.max(64, Math.floor(SHORT_RUN_NS / plan.stepNs) || 0), files: WrittenFile[] = [];
+  // a nanosecond for each value where nothing is known
+  const stepNs = plan.stepNs || cellsOf(problem.grid) * problem.stencil.update.fields.length;
+  const short = Math.max(64, Math.floor(SHORT_RUN_NS / stepNs)), files: WrittenFile[] = [];
   const { exchangeEvery: every } = plan.plan,
     piece = short < every ? short : every * Math.ceil(short / every);
   const run = await runAll(solver, { ...options, start, piece, files, attended });
@@ -323,7 +325,7 @@ interface Running
 const LOOK = 100;
 
 /** Time of a run from which it gets no longer: how far it has come is known after each, and a signal ends it. */
-const SHORT_RUN_NS = 0.5e9;
+const SHORT_RUN_NS = 1e9;
 
 /** Runs up to the last step, with files, whose time does not count; or until fields rest, or a signal ends it. */
 async function runAll(solver: FieldSolver, running: Running): Promise<RankRun> {
@@ -363,7 +365,7 @@ async function runAll(solver: FieldSolver, running: Running): Promise<RankRun> {
     if (isEnd || end === file) await write(isEnd);
     else if (isStopped && checkpoint !== undefined) await writeCheckpoint(solver, checkpoint, start);
     if (isStopped) break;
-    if (sum.wallNs < 2 * SHORT_RUN_NS) continue;
+    if (sum.wallNs < SHORT_RUN_NS) continue;
     const leftNs = sum.wallNs * (steps - end) / sum.steps;
     const rate = cellsOf(grid) * sum.steps / (sum.wallNs * 1e-9);
     progress.update({ stage: "steps", done: end, total: steps, leftNs, bestCellsPerSecond: rate });
