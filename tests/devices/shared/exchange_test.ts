@@ -1,12 +1,19 @@
-import { assertEquals, assertRejects } from "@std/assert";
+import { assert, assertEquals, assertRejects } from "@std/assert";
 import type { Problem } from "../../../kernels/stencils/stencil.ts";
 import { wave } from "../../../kernels/stencils/wave.ts";
-import { type Exchange, exchangesOf, partOfRank } from "../../../models/rank_part.ts";
+import {
+  type Exchange,
+  exchangesOf,
+  partOfRank,
+  rankOfPart,
+  type RankPlan,
+  turnsOf,
+} from "../../../models/rank_part.ts";
 import { RunFailure } from "../../../tuner/devices/run_failure.ts";
 import type { PartField, RoundOptions } from "../../../tuner/devices/shared/part_field.ts";
 import { piecesOf } from "../../../tuner/devices/shared/boxes.ts";
 import { Exchanges } from "../../../tuner/devices/shared/exchange.ts";
-import { aloneWorld } from "../../../tuner/devices/world.ts";
+import { aloneWorld, type Message } from "../../../tuner/devices/world.ts";
 import { planOfShare } from "../../../tuner/devices/shared/shares.ts";
 
 const SHARED: Problem = { stencil: wave(2), grid: [30, 3, 4], boundary: "zero", steps: 8 };
@@ -84,6 +91,95 @@ Deno.test("a device that fails while the other computes ends the run with its ow
     pending[device === "cpu" ? "gpu" : "cpu"][0]!.resolve(1);
     await assertRejects(() => run, RunFailure, failure.message);
   }
+});
+
+/** Rank 0 of two whose GPUs compute two parts each in turns; the test ends its rounds and messages. */
+function turningParts(endsAtOnce = false) {
+  const extents = [0, 32].map((x) => ({ low: [x, 0, 0], size: [32, 3, 4] } as const));
+  const ranks: RankPlan = { parts: [2, 1, 1], exchangeEvery: 2, inTurns: true, extents };
+  const problem = { ...SHARED, grid: [64, 3, 4] } as const, plan = turnsOf(problem, ranks)!, device = {};
+  const events: string[] = [],
+    ends: PromiseWithResolvers<number>[] = [],
+    messages: PromiseWithResolvers<void>[] = [];
+  const part = (number: number): PartField => {
+    let rounds = 0;
+    return {
+      place: { part: partOfRank(problem, plan, number), whole: problem.grid },
+      onGpu: { device },
+      begin(_: number, { pack = [], stay = [] }: RoundOptions = {}) {
+        const name = `${number ? "far" : "near"} ${++rounds}`;
+        events.push(`${name} begins`);
+        const finish = () => {
+          events.push(`${name} is awaited`);
+          const end = Promise.withResolvers<number>();
+          ends.push(end);
+          if (endsAtOnce) end.resolve(1);
+          return end.promise;
+        };
+        const pieces = () => {
+          events.push(`${name} is read`);
+          return pack.map((boxes) => piecesOf(boxes).map(({ cells }) => new Float32Array(cells)));
+        };
+        const staying = stay.map(() => ({ pieces: [], buffers: [], taken() {} }));
+        return Promise.resolve({ finish, pieces, release() {}, staying });
+      },
+      unpack: () => Promise.resolve(),
+      settle: () => Promise.resolve(),
+    } as unknown as PartField;
+  };
+  const message = () => {
+    messages.push(Promise.withResolvers<void>());
+    return { id: messages.length - 1 };
+  };
+  const world = {
+    ...aloneWorld(),
+    size: 2,
+    send: message,
+    receive: message,
+    finish: async (list: readonly Message[]) =>
+      void await Promise.all(list.map(({ id }) => messages[id]!.promise)),
+  };
+  const parts = [0, 1].map((number) => ({ number, field: part(number) }));
+  const exchanges = new Exchanges(problem, plan, parts, world, (one) => rankOfPart(one, ranks, plan));
+  return { exchanges, events, ends, messages };
+}
+
+Deno.test("in turns one part's cells are read and sent while the other computes, which begins as soon as the first ends", async () => {
+  const { exchanges, events, ends, messages } = turningParts();
+  const run = exchanges.run([{ steps: 2, renews: true }, { steps: 1, renews: false }]);
+  await settle();
+  // what meets the other rank is awaited when the part beside is ready, and read once that was begun
+  assertEquals(events.splice(0), [
+    ...["near 1 begins", "far 1 begins", "far 1 is awaited", "near 1 is awaited", "near 2 begins"],
+  ]);
+  for (const end of ends.splice(0)) end.resolve(10);
+  await settle();
+  assertEquals(events.splice(0), ["far 1 is read", "near 1 is read"]);
+  // a piece goes and one comes
+  assertEquals(messages.length, 2);
+  for (const { resolve } of messages) resolve();
+  await settle();
+  assertEquals(events.splice(0), ["far 2 begins", "far 2 is awaited", "near 2 is awaited"]);
+  for (const end of ends) end.resolve(5);
+  const times = await run;
+  assertEquals(times.map(({ deviceNs }) => deviceNs), [15, 15]);
+  assertEquals(times.map(({ exchangeNs }) => exchangeNs > 0), [false, true]);
+  // Deno has waited for the end already: the next begins all the same before cells are read
+  const fast = turningParts(true),
+    ran = fast.exchanges.run([{ steps: 2, renews: true }, { steps: 1, renews: false }]);
+  await settle();
+  const read = fast.events.indexOf("far 1 is read");
+  assert(read > fast.events.indexOf("near 2 begins"), fast.events.join());
+  for (const { resolve } of fast.messages) resolve();
+  await ran;
+});
+
+Deno.test("a part that fails in its turn ends the run with its own failure", async () => {
+  const { exchanges, ends } = turningParts(), failure = new RunFailure("device-lost", "the GPU is gone");
+  const run = exchanges.run([{ steps: 2, renews: true }, { steps: 2, renews: true }]);
+  await settle();
+  for (const end of ends) end.reject(failure);
+  await assertRejects(() => run, RunFailure, failure.message);
 });
 
 /** Slices that go each way between a CPU's 10 and a GPU's 20: level, first slice sent, first received, slices. */
