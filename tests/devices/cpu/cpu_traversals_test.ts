@@ -134,7 +134,9 @@ for (const workers of [1, 2, 3, 4, 5]) {
     async fn() {
       // one worker more, which has no part in the fields
       const pool = await CpuPool.create({ workers: workers + 1 });
-      for (const one of runsIn({ precision: precise.name })) {
+      for (const [i, one] of runsIn({ precision: precise.name }).entries()) {
+        // five meet every boundary, the others every third run, each time another boundary
+        if (!THOROUGH && workers !== 5 && (i + Math.floor(i / 3) + workers) % 3 > 0) continue;
         const usual = await run(pool, { ...one, shape: { strip: 0 }, workers });
         assertEquals(usual[0], oracleOf(one), `${one.stencil.title}, ${one.boundary}`);
         for (const shape of one.shapes) {
