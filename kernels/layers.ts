@@ -48,7 +48,7 @@ export function fixedBeyondLayers(
   | undefined {
   const found = layers.flatMap(({ axis, cells }, i) => {
     const field = fields.length - layers.length + i,
-      own = substeps.flat().filter((one) => one.field === field);
+      own = substeps.flat().filter((assignment) => assignment.field === field);
     return profileTapsOf(own).filter((tap) => tap.profile === profile && tap.axis === axis && 2 * cells < n)
       .map(({ offset }) => ({
         field: fields[field]!,
@@ -58,7 +58,8 @@ export function fixedBeyondLayers(
       }));
   });
   if (found.length === 0) return undefined;
-  const first = Math.min(...found.map((one) => one.first)), end = Math.max(...found.map((one) => one.end));
+  const first = Math.min(...found.map((layer) => layer.first)),
+    end = Math.max(...found.map((layer) => layer.end));
   return { ...found[0]!, first, end };
 }
 
@@ -90,8 +91,8 @@ const blocksOn = remembered((update: Update, grid: Grid, count: number): readonl
 
 /** The block of a field in layers, counted from their first: with its number, and the field's plane there. */
 export function blockOf(blocks: readonly LayerBlock[], layer: number) {
-  const block = blocks.findLastIndex((one) => one.layer <= layer), its = blocks[block]!;
-  return { ...its, block, plane: layer - its.layer };
+  const index = blocks.findLastIndex((block) => block.layer <= layer), block = blocks[index]!;
+  return { ...block, block: index, plane: layer - block.layer };
 }
 
 /** Values of all blocks. */

@@ -158,16 +158,16 @@ const walled = remembered((stencil: Stencil) =>
     if (other !== undefined) throw refused("axes", `${names.join(", ")} are wanted`, other);
     const words: Boundary[] = [], pairs = new Map<Axis, readonly Pair[]>();
     names.forEach((name, i) => {
-      const its = walls[name];
-      if (typeof its === "string") {
+      const ends = walls[name];
+      if (typeof ends === "string") {
         const allowed = boundariesOf(stencil);
-        if (!allowed.includes(its)) throw refused(name, `${allowed.join(", ")}, or walls, are wanted`, its);
-        words.push(its);
+        if (!allowed.includes(ends)) throw refused(name, `${allowed.join(", ")}, or walls, are wanted`, ends);
+        words.push(ends);
         return;
       }
       const sides = names.filter((other) => other !== name);
       const byField = fields.map((field) =>
-        endsOf(its, { where: `${name}, field ${field}`, field, fields, sides })
+        endsOf(ends, { where: `${name}, field ${field}`, field, fields, sides })
       );
       const isFrame = byField.flat().every(({ b, g, at, damping }) => {
         return b === 0 && g === 0 && at === "beyond" && !damping;
@@ -194,11 +194,11 @@ function endsOf(
     const other = Object.keys(given).find((key) => !fields.includes(key));
     if (other !== undefined) throw refused(where, `walls of ${fields.join(", ")} are wanted`, other);
   }
-  const its = isRecord(given) && !isWall(given) ? given[field] : given;
-  const pair: readonly unknown[] = Array.isArray(its) ? its : [its, its];
+  const ends = isRecord(given) && !isWall(given) ? given[field] : given;
+  const pair: readonly unknown[] = Array.isArray(ends) ? ends : [ends, ends];
   if (pair.length !== 2) throw refused(where, "a wall, or one for each end, is wanted", pair.length);
-  return pair.map((one) => {
-    const wall = wallOf(one, where), { shape = {} } = wall;
+  return pair.map((end) => {
+    const wall = wallOf(end, where), { shape = {} } = wall;
     const areFunctions = isRecord(shape) && Object.entries(shape).every(([key, of]) => {
       return typeof of === "function" && sides.includes(key);
     });
@@ -229,7 +229,7 @@ function wallOf(given: unknown, where: string): Wall {
   const { cells, peak } = damping;
   const isDamping = Number.isSafeInteger(cells) && cells > 0 && peak >= 0 && peak < Infinity;
   if (!isDamping) throw refused(where, "cells and a peak of damping are wanted", damping);
-  const isLaw = [a, b].every((one) => Number.isFinite(Math.fround(one))) && (a !== 0 || b !== 0);
+  const isLaw = [a, b].every((number) => Number.isFinite(Math.fround(number))) && (a !== 0 || b !== 0);
   if (!isLaw) throw refused(where, "numbers a and b, not both 0, are wanted", [a, b]);
   if (typeof g !== "function" && !(typeof g === "number" && Number.isFinite(Math.fround(g)))) {
     throw refused(where, "a number, or a function of the step, is wanted", g);
@@ -340,13 +340,13 @@ function withPairs(stencil: Stencil, pairs: ReadonlyMap<Axis, readonly Pair[]>):
       const cell: Cell = { axis, end, index: Math.abs(d) - m }, { cells, ofG } = ghostOf(pair[end]!, m);
       // beyond this end too, a tap reads zeros whatever it should have read beyond another; a number would be added
       const numbers = later.filter(({ isG }) => isG);
-      found.push(...numbers.map((one) => ({ ...one, cells: [cell, ...one.cells], weight: -one.weight })));
+      found.push(...numbers.map((lack) => ({ ...lack, cells: [cell, ...lack.cells], weight: -lack.weight })));
       for (const [inside, weight] of cells) {
         if (weight === 0) continue;
         const to = (inside - cell.index) * (end === 0 ? 1 : -1), of = moved(tap, axis, to);
         found.push({ cells: [cell], weight, of, isG: false });
-        for (const one of lacksOf(of, others)) {
-          found.push({ ...one, cells: [cell, ...one.cells], weight: weight * one.weight });
+        for (const lack of lacksOf(of, others)) {
+          found.push({ ...lack, cells: [cell, ...lack.cells], weight: weight * lack.weight });
         }
       }
       if (ofG === 0 || pair[end]!.g === 0) continue;
@@ -362,7 +362,7 @@ function withPairs(stencil: Stencil, pairs: ReadonlyMap<Axis, readonly Pair[]>):
       const [{ cells: [, ...others], of }] = group as [Lack];
       const along = [...Map.groupBy(group, ({ cells }) => cells[0]!.axis)].map(([axis, those]) => {
         const shares = those.map(({ cells, weight }) => multiply(weight, isCell(cells[0]!)));
-        return profileOf(axis, shares.reduce((sum, one) => add(sum, one)));
+        return profileOf(axis, shares.reduce((sum, share) => add(sum, share)));
       });
       const parts = [joined("add", along), ...others.map((cell) => profileOf(cell.axis, isCell(cell)))];
       return joined("multiply", of === undefined ? parts : [...parts, of]);
@@ -378,7 +378,7 @@ function withPairs(stencil: Stencil, pairs: ReadonlyMap<Axis, readonly Pair[]>):
     const lacks: Lack[] = [];
     const visit = (node: Expression, weight: number): Expression => {
       if (node.kind === "tap" || node.kind === "profile") {
-        lacks.push(...lacksOf(node, axes).map((one) => ({ ...one, weight: weight * one.weight })));
+        lacks.push(...lacksOf(node, axes).map((lack) => ({ ...lack, weight: weight * lack.weight })));
         return node;
       }
       if (!("operands" in node)) return node;
@@ -395,10 +395,10 @@ function withPairs(stencil: Stencil, pairs: ReadonlyMap<Axis, readonly Pair[]>):
         : node.kind === "divide" && right.kind === "constant"
         ? [1 / by, 0]
         : undefined;
-      const operands = node.operands.map((one, i) =>
-        factors ? visit(one, weight * factors[i]!) : complete(field, one)
+      const operands = node.operands.map((operand, i) =>
+        factors ? visit(operand, weight * factors[i]!) : complete(field, operand)
       );
-      return operands.every((one, i) => one === node.operands[i]) ? node : { ...node, operands };
+      return operands.every((operand, i) => operand === node.operands[i]) ? node : { ...node, operands };
     };
     const visited = visit(of, 1);
     const counted = lacks.filter(({ cells }) => !cells.some((cell) => isHeld(field, cell)));
@@ -436,7 +436,7 @@ function withPairs(stencil: Stencil, pairs: ReadonlyMap<Axis, readonly Pair[]>):
       if (kept.length === 0) return inner;
       const mask = profileOf(
         axis,
-        kept.map(({ cells: [cell] }) => isCell(cell!)).reduce((sum, one) => add(sum, one)),
+        kept.map(({ cells: [cell] }) => isCell(cell!)).reduce((sum, where) => add(sum, where)),
       );
       const then = joined("add", sumOf(kept));
       return { kind: "choose", operands: [mask, then, inner] };

@@ -124,7 +124,7 @@ export function fitShared(problem: Problem, samples: readonly SharedIteration[])
   const cpu = fit(
     0,
     ({ updates, steps }) => [updates, steps],
-    (its) => its.cpuTimeNs - its.unpackNs - its.packNs,
+    (times) => times.cpuTimeNs - times.unpackNs - times.packNs,
   );
   const kindsOnGpu = (
     { updates, steps, cells, exchange: [, bytes] }: PartWork,

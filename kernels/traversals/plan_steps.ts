@@ -74,22 +74,22 @@ export function planSteps(
   const parts = sections.map((section, i) => {
     const { own: [first, end] } = section, twins = fillsTwins ? twinsOf(sections, i) : [];
     const part: Problem = { ...problem, grid: [end - first, ny, nz] };
-    const its = isCut ? layoutWithin(layout, section, section.own) : layout;
-    const made = shadersOf(part, its, first, twins), isFused = made.length < update.substeps.length;
+    const sectionLayout = isCut ? layoutWithin(layout, section, section.own) : layout;
+    const made = shadersOf(part, sectionLayout, first, twins), isFused = made.length < update.substeps.length;
     const again = problem.survey === undefined || !isFused
       ? []
       : storedUpdate(problem).substeps.map((substep, i) =>
-        i === 0 ? 0 : place(againShader(problem, its, substep, first))
+        i === 0 ? 0 : place(againShader(problem, sectionLayout, substep, first))
       );
     const steps = made.map(place);
-    return { section, part, its, steps, again, twins: twins.map(({ section }) => section) };
+    return { section, part, sectionLayout, steps, again, twins: twins.map(({ section }) => section) };
   });
   // along x the pads' images may lie in another section
   const [alongX, alongY, alongZ] = alongAxes(boundary);
   const inSection: AxisBoundaries = [isCut ? "zero" : alongX, alongY, alongZ];
-  const wraps = parts.map(({ part, its }) =>
+  const wraps = parts.map(({ part, sectionLayout }) =>
     renewsPads && !isAllZero(inSection)
-      ? place(declareWrap({ ...part, boundary: inSection }, its))
+      ? place(declareWrap({ ...part, boundary: inSection }, sectionLayout))
       : undefined
   );
   const copies = shaders.push(...copyShaders(sections)) - copyShaders(sections).length;
@@ -111,7 +111,7 @@ export function planSteps(
   const work = (): SectionWork => new SectionWork(sections, layout, copies);
   const bothPads = work();
   if (renewsPads) { for (const level of [0, 1] as const) renewPads(bothPads, level); }
-  const owned = parts.map(({ section: { own }, its }) => ({ own, layout: its }));
+  const owned = parts.map(({ section: { own }, sectionLayout }) => ({ own, layout: sectionLayout }));
   const passes = parts[0]!.steps.length, isFused = passes < update.substeps.length;
   return {
     label,
@@ -131,12 +131,12 @@ export function planSteps(
         for (let substep = 0; substep < passes; substep++) {
           parts.forEach(({ section: { own }, part, steps, twins }, section) => {
             const shader = steps[substep]!, workgroups = workgroupsOf(part);
-            const its = uniformsOf?.(section, step - start) ?? uniforms;
+            const numbers = uniformsOf?.(section, step - start) ?? uniforms;
             const dispatch = {
               shader,
               workgroups,
               flipped,
-              uniforms: its,
+              uniforms: numbers,
               ...(twins.length > 0 && { twins }),
             };
             list.add(dispatch, { section, ranges: [own], levels: [level], reach });

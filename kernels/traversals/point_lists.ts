@@ -55,9 +55,9 @@ export function packLists(
   for (const [list, place, rows] of entries) {
     const isCell = "z" in rows;
     if (!isCell && !known.has(rows)) known.set(rows, enterRows(entered, rows));
-    const its = isCell ? [rows.added, rows.recorded, 0] : known.get(rows)!;
+    const words = isCell ? [rows.added, rows.recorded, 0] : known.get(rows)!;
     if (!lists.has(list)) lists.set(list, []);
-    lists.get(list)!.push(place + (most ?? 0), ...its);
+    lists.get(list)!.push(place + (most ?? 0), ...words);
   }
   let at = Math.ceil(count / VECTOR), firstRow = at;
   for (const list of lists.values()) {

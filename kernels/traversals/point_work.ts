@@ -59,7 +59,7 @@ export function appendTable(before: Int32Array, { words, groups }: PointTable): 
   whole.set(words, shift * WORDS);
   return {
     words: whole,
-    groups: groups.map((one) => ({ ...one, first: one.first + shift, end: one.end + shift })),
+    groups: groups.map((group) => ({ ...group, first: group.first + shift, end: group.end + shift })),
   };
 }
 
@@ -92,20 +92,20 @@ function tabulate(
   for (const [section, { own: [from, to], layout }] of sections.entries()) {
     const inside = placed.filter(({ cell: [x] }) => x >= from && x < to);
     const together = ({ field, cell: [x] }: PlacedPoint): string => `${field} ${bySlice ? x : ""}`;
-    for (const its of Map.groupBy(inside, together).values()) {
-      const first = words.length / WORDS, [{ field }] = its as [PlacedPoint];
-      for (const { cell: [x, y, z], added, recorded } of its) {
+    for (const alike of Map.groupBy(inside, together).values()) {
+      const first = words.length / WORDS, [{ field }] = alike as [PlacedPoint];
+      for (const { cell: [x, y, z], added, recorded } of alike) {
         words.push(indexOf(layout, [x - from, y, z], field), added, recorded, 0);
       }
-      const slices = [its[0]!.cell[0], its.at(-1)!.cell[0] + 1] as const;
-      groups.push({ field, section, first, end: first + its.length, slices });
+      const slices = [alike[0]!.cell[0], alike.at(-1)!.cell[0] + 1] as const;
+      groups.push({ field, section, first, end: first + alike.length, slices });
     }
     for (const [substep, cells] of changed.entries()) {
-      const its = cells.filter(([x]) => x >= from && x < to), first = words.length / WORDS;
-      if (its.length === 0) continue;
-      for (const [x, y, z] of its) words.push(x - from, y, z, 0);
-      const slices = [its[0]![0], its.at(-1)![0] + 1] as const;
-      groups.push({ field: -1, section, first, end: first + its.length, slices, again: substep });
+      const within = cells.filter(([x]) => x >= from && x < to), first = words.length / WORDS;
+      if (within.length === 0) continue;
+      for (const [x, y, z] of within) words.push(x - from, y, z, 0);
+      const slices = [within[0]![0], within.at(-1)![0] + 1] as const;
+      groups.push({ field: -1, section, first, end: first + within.length, slices, again: substep });
     }
   }
   return { words: Int32Array.from(words), groups };
@@ -135,7 +135,7 @@ function changedCells({ stencil: { update }, grid, boundary }: Problem, added: r
 
 /** The groups of the fields that were just made. */
 export function groupsOf(table: PointTable | undefined, made: Substep): readonly PointGroup[] {
-  return table?.groups.filter(({ field }) => made.some((one) => one.field === field)) ?? [];
+  return table?.groups.filter(({ field }) => made.some((assignment) => assignment.field === field)) ?? [];
 }
 
 /** Adds to a group's points and records them. */

@@ -72,8 +72,8 @@ export function planPassage(
           const uniforms = timeUniforms(update, start + step, from, to, first + layout.pad[0]);
           list.push({ shader: 0, workgroups, flipped, uniforms, section });
           for (const group of table?.groups ?? []) {
-            const { section: its, slices: [x] } = group, level = flipped ? 0 : 1;
-            if (its !== section || x < from || x >= to) continue;
+            const { section: at, slices: [x] } = group, level = flipped ? 0 : 1;
+            if (at !== section || x < from || x >= to) continue;
             list.push({ ...atGroup(atPoints!, group, { step, level }), section });
           }
         }

@@ -68,8 +68,8 @@ export function adaptShare(configuration: Configuration, target: AdaptTarget): A
   const { problem, limits: { windowBytes } = {} } = target, { share: given } = configuration;
   if (uses(given, "gpu") && (given.deviceMemory === undefined) !== (windowBytes === undefined)) {
     const [before, here] = ["passes through a window of the GPU's memory", "lies there as a whole"];
-    const [its, own] = windowBytes === undefined ? [before, here] : [here, before];
-    return { reason: `its grid ${its}, this one ${own}` };
+    const [recorded, own] = windowBytes === undefined ? [before, here] : [here, before];
+    return { reason: `its grid ${recorded}, this one ${own}` };
   }
   if (windowBytes !== undefined && isShared(given)) return { reason: "a window is not shared with the CPU" };
   const sliced = adaptSlices(given, target);

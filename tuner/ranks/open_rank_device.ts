@@ -38,8 +38,8 @@ export async function openRankDevice(
     if (gpu !== undefined) {
       const name = `${gpuName(adapter!.info)} ${taken?.pci ?? ""}`.trimEnd();
       const place = `${machines[world.rank]} ${taken?.pci ?? ""}`;
-      const its = { gpu, cpuPool: undefined, deviceMemory, name, place, note };
-      return { ...its, [Symbol.dispose]: () => gpu[Symbol.dispose]() };
+      const device = { gpu, cpuPool: undefined, deviceMemory, name, place, note };
+      return { ...device, [Symbol.dispose]: () => gpu[Symbol.dispose]() };
     }
   }
   const workers = cpuWorkers ??

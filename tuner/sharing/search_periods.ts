@@ -141,10 +141,10 @@ async function balancePeriod(
   const iterations: SharedIteration[] = [];
   let iterationNs = 0;
   const end = (cpuSlices: number, message: string, isSettled = false): BalancedPeriod => {
-    const its = iterations.filter(isShared).findLast((iteration) => iteration.cpuSlices === cpuSlices);
+    const latest = iterations.filter(isShared).findLast((iteration) => iteration.cpuSlices === cpuSlices);
     // the last round of a run, where it is shorter, counts as a whole one
     const rounds = Math.ceil(problem.steps / exchangeEvery);
-    const stepNs = its === undefined ? Infinity : its.roundNs * rounds / problem.steps;
+    const stepNs = latest === undefined ? Infinity : latest.roundNs * rounds / problem.steps;
     return { exchangeEvery, cpuSlices, iterations, isSettled, message, stepNs, iterationNs };
   };
   const limits = {

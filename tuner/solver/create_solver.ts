@@ -212,9 +212,9 @@ function checked(given: unknown = {}): SolverOptions & { readonly timeoutMs: num
     if (value !== undefined) refuse(`${where} ${name} is not wanted`, describeValue(value));
   }
   const own = configuration === undefined ? [] : [configuration];
-  for (const one of [...own, ...Array.isArray(refine) ? refine : []]) {
-    if (!isRecord(one?.share) || !isRecord(one.parameters)) {
-      refuse("a configuration is wanted, as chooseConfiguration returns it", describeValue(one));
+  for (const configuration of [...own, ...Array.isArray(refine) ? refine : []]) {
+    if (!isRecord(configuration?.share) || !isRecord(configuration.parameters)) {
+      refuse("a configuration is wanted, as chooseConfiguration returns it", describeValue(configuration));
     }
   }
   if (configuration !== undefined && profile !== undefined) {
@@ -250,8 +250,8 @@ async function openInWorld(
   );
   try {
     const { profile: profiles } = await knownOf(device.gpu?.device ?? null, options.profile);
-    const its = { world, device, profiles, parts, exchangeEvery, from, ...(choose && { choose }) };
-    return await openOnRanks(problem, its);
+    const settings = { world, device, profiles, parts, exchangeEvery, from, ...(choose && { choose }) };
+    return await openOnRanks(problem, settings);
   } catch (error) {
     device[Symbol.dispose]();
     throw error;
@@ -370,8 +370,8 @@ async function openSolver(
           await compilePlan(gpu, planGpuPart(problem, other, gpu));
         },
         ...(isOpen && {
-          longRunGain: remembered((one: Configuration, steps: number) =>
-            gpu === undefined ? 1 : longRunGain(problem, one, { steps, gpu })
+          longRunGain: remembered((configuration: Configuration, steps: number) =>
+            gpu === undefined ? 1 : longRunGain(problem, configuration, { steps, gpu })
           ),
         }),
       });

@@ -63,7 +63,7 @@ function identityOf(problem: Problem) {
 /** The header of a state, and the JSON of its points. */
 export function writeHeader(
   problem: Problem,
-  { hasPoints = false, survey, ...its }: Pick<SavedState, "step" | "start"> & {
+  { hasPoints = false, survey, ...others }: Pick<SavedState, "step" | "start"> & {
     hasPoints?: boolean;
     survey?: SavedSurvey | undefined;
   },
@@ -73,7 +73,7 @@ export function writeHeader(
   // values behind it lie at multiples of four bytes
   const bytes = encode(json + " ".repeat((4 - encode(json).length % 4) % 4));
   const values = survey?.values.reduce((sum, { length }) => sum + length, 0) ?? 0;
-  const says = { ...identityOf(problem), ...its, hasPoints, survey: [bytes.length, values] };
+  const says = { ...identityOf(problem), ...others, hasPoints, survey: [bytes.length, values] };
   return [
     encode(JSON.stringify({ facetCheckpoint: VERSION, ...says }).padEnd(HEADER_BYTES - 1) + "\n"),
     bytes,
@@ -107,7 +107,7 @@ export function readHeader(
     const found = header[name] ?? (name === "precision" ? "f32" : undefined);
     if (found !== wanted) refuse(`${of} ${wanted}`, `${found}`);
   }
-  const isCount = (one: unknown): one is number => Number.isSafeInteger(one) && (one as number) >= 0;
+  const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0;
   const { kind, seed } = (start ?? {}) as Partial<Start>, known = INITIAL_FIELDS.find((one) => one === kind);
   const isStart = start === undefined || (known !== undefined && isCount(seed));
   const [json, values] = Array.isArray(survey) ? survey : [];

@@ -18,8 +18,10 @@ import { isKept } from "../../partial_sums.ts";
 export const carried: (update: Update) => Update = remembered((update) => ({
   ...update,
   substeps: update.substeps.map((substep) =>
-    substep.map((one) =>
-      isScattered(one.value, update.fields.length) ? { ...one, value: inOrder(whole(one.value)) } : one
+    substep.map((assignment) =>
+      isScattered(assignment.value, update.fields.length)
+        ? { ...assignment, value: inOrder(whole(assignment.value)) }
+        : assignment
     )
   ),
 }));
@@ -68,7 +70,7 @@ function seenFrom(expression: Expression, slice: number): Expression {
   if (latest === undefined || expression.kind === "partial" || !("operands" in expression)) {
     return fold(expression, TREE, [-slice, 0, 0]);
   }
-  return { ...expression, operands: expression.operands.map((one) => seenFrom(one, slice)) };
+  return { ...expression, operands: expression.operands.map((operand) => seenFrom(operand, slice)) };
 }
 
 /** The last slice that a value is read from; undefined: none, only constants and profiles. */

@@ -292,11 +292,13 @@ export const marching: Traversal = {
         reach: (needs.span - 1) / 2,
         // passes of several steps copy seldom; images and layers lie in pads and buffers that no march fills
         fillsTwins: shape.depth === 1 && isAllZero(problem.boundary) && !layout.layered,
-        shadersOf(part, its, first, twins) {
+        shadersOf(part, layout, first, twins) {
           const whole = { first, slices: problem.grid[0], twins };
           const itsShape = { ...shape, workgroups: workgroupsOf(part, shape) };
           return [
-            shape.isPlane ? planeShader(part, its, itsShape, whole) : marchShader(part, its, itsShape, whole),
+            shape.isPlane
+              ? planeShader(part, layout, itsShape, whole)
+              : marchShader(part, layout, itsShape, whole),
           ];
         },
         workgroupsOf: (part) => workgroupsOf(part, shape),
@@ -337,7 +339,10 @@ export const marching: Traversal = {
         const passes = depth % 2 === 0 ? times - times % 2 : times;
         const steps = passes * depth, left = table && { ...table, steps };
         return [
-          ...whole.dispatches(passes, start).map((one) => ({ ...one, shader: before + one.shader })),
+          ...whole.dispatches(passes, start).map((dispatch) => ({
+            ...dispatch,
+            shader: before + dispatch.shader,
+          })),
           ...single.dispatches(count - steps, start + steps, left),
         ];
       },
@@ -521,8 +526,8 @@ const readsOf = remembered((
   const taps = tapsOf(update).filter(({ plane }) => !isLayered(update, plane));
   const tiled = new Set<string>();
   for (const [i, substep] of update.substeps.entries()) {
-    const its = sums.filter(({ stage }) => stage === i);
-    const inSlice = its.length > 0 ? its.flatMap(({ of }) => tapsIn([of], isCarried)) : tapsOf(substep);
+    const kept = sums.filter(({ stage }) => stage === i);
+    const inSlice = kept.length > 0 ? kept.flatMap(({ of }) => tapsIn([of], isCarried)) : tapsOf(substep);
     for (const { offset: [x, y, z], ago, plane } of inSlice) {
       if (ago === 1 || isLayered(update, plane)) continue;
       for (let lane = 0; lane < zPerThread; lane++) {
@@ -564,7 +569,7 @@ function rimOf(
           if (ago === 1 || (ago === 0 && !isTiled)) continue;
           const far = wanted[i]! + Math.max(0, side * offset[axis]);
           const maker = ago === -1
-            ? substeps.findIndex((one) => one.some(({ field }) => field === plane))
+            ? substeps.findIndex((substep) => substep.some(({ field }) => field === plane))
             : -1;
           if (maker >= 0) wanted[maker] = Math.max(wanted[maker]!, far);
           most = Math.max(most, far);

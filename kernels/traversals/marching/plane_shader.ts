@@ -112,8 +112,8 @@ export function planeShader(
         lanes.map((lane) => lanePart(column(tile, tile.slice), zPerThread, lane))
       );
       return ends.map((size, i) => {
-        const its = values.slice(PACKED * i, PACKED * i + size).join(", ");
-        return `${end}${i}[here] = ${size === 1 ? its : `${cellType(size)}(${its})`};`;
+        const ends = values.slice(PACKED * i, PACKED * i + size).join(", ");
+        return `${end}${i}[here] = ${size === 1 ? ends : `${cellType(size)}(${ends})`};`;
       });
     });
     const resolver = (slice: number, prefix: string): Resolver => ({
@@ -123,7 +123,9 @@ export function planeShader(
       tap(tap) {
         const { plane, ago, offset: [x, , z] } = tap, own = column(tap, slice + x);
         if (z === 0) return own;
-        const tile = tiles.findIndex((one) => one.plane === plane && one.ago === ago && one.slice === slice);
+        const tile = tiles.findIndex((tile) =>
+          tile.plane === plane && tile.ago === ago && tile.slice === slice
+        );
         const lanes = lanesAt(z, zPerThread).map(({ by, lane }) =>
           by === 0 ? lanePart(own, zPerThread, lane) : beyond(tile, by, lane)
         );
@@ -157,13 +159,13 @@ export function planeShader(
     const cell = plus("cell", turn, "SLICE"), x = plus("x", turn);
     // what the last step makes first has been made some slices ago
     const stored = update.fields.map((_, field) => {
-      const isNew = update.substeps[last]!.some((one) => one.field === field);
+      const isNew = update.substeps[last]!.some((assignment) => assignment.field === field);
       const value = isNew ? `new${turn}_${field}` : column({ plane: field, ago: -1 }, 0);
       return `  ${pass ? newest : "before["}${plus(cell, field, "PLANE")}] = ${value};`;
     });
     return [
-      ...columns.filter(({ ago }) => ago >= 0).map((one) =>
-        `let ${column(one, one.high)} = ${load(one, one.high + turn)};`
+      ...columns.filter(({ ago }) => ago >= 0).map((read) =>
+        `let ${column(read, read.high)} = ${load(read, read.high + turn)};`
       ),
       ...stores,
       "workgroupBarrier();",

@@ -66,10 +66,10 @@ export function tabulateMarches(
         }
       }
     }
-    return [...columns].sort(([v], [w]) => v - w).map(([w, its]) => {
-      its.sort((p, q) => p.z - q.z);
+    return [...columns].sort(([v], [w]) => v - w).map(([w, column]) => {
+      column.sort((p, q) => p.z - q.z);
       const rowsIf = (isStored: boolean): PlacedRow[] =>
-        its.map((row) => isStored && row.isOwn ? row : { ...row, recorded: -1 })
+        column.map((row) => isStored && row.isOwn ? row : { ...row, recorded: -1 })
           .filter(({ added, recorded }) => added >= 0 || recorded >= 0);
       return [w, rowsIf(true), rowsIf(false)] as const;
     });
@@ -86,9 +86,9 @@ export function tabulateMarches(
           for (
             const [w, stored, inRim] of inSlice.get(cell === undefined ? -1 : cell * count + field) ?? []
           ) {
-            const its = slice >= first && slice < last ? stored : inRim;
+            const rows = slice >= first && slice < last ? stored : inRim;
             const place = (x * made.length + i) * threadsY + w % threadsY;
-            if (its.length > 0) entries.push([lists + Math.floor(w / threadsY), place, its]);
+            if (rows.length > 0) entries.push([lists + Math.floor(w / threadsY), place, rows]);
           }
         }
       }
@@ -144,7 +144,7 @@ export function pointAccess(
     `.trimEnd(),
     /** Lines that come to the points of a plane's new `value`, as the march is `turn` slices further than x. */
     made(value: string, turn: number, plane: number): string {
-      const index = made.findIndex((one) => one.plane === plane), { step } = made[index]!;
+      const index = made.findIndex((value) => value.plane === plane), { step } = made[index]!;
       const at = `${times(made.length, "x")} + ${turn * made.length + index}`;
       const isHere = threadsY === 1 ? "" : `row + ${times(threadsY, `(${at})`)} == entry.x && `;
       return wgsl`

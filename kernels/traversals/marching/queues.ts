@@ -136,8 +136,8 @@ export function isStored(update: Update, field: number): boolean {
 /** Whether a sub-step keeps sums of what earlier ones make, all of which are found in its last slice. */
 function keepsSums(substep: Substep): boolean {
   let keeps = false;
-  for (const one of expressionsOf(substep)) {
-    visitTaps(one, () => {}, (of, offset) => {
+  for (const expression of expressionsOf(substep)) {
+    visitTaps(expression, () => {}, (of, offset) => {
       const isSum = isKept(of, offset);
       keeps ||= isSum && tapsIn([of]).some(({ ago }) => ago === -1);
       return isSum;
@@ -179,7 +179,10 @@ function leadsOf({ substeps }: Update, isPlane: boolean): number[] {
 export const staggered: (update: Update) => Update = remembered((update) => {
   const substeps: Substep[] = [];
   for (const substep of [...update.substeps].reverse()) {
-    const leads = leadsOf({ ...update, substeps: [...substep.map((one) => [one]), ...substeps] }, false);
+    const leads = leadsOf({
+      ...update,
+      substeps: [...substep.map((assignment) => [assignment]), ...substeps],
+    }, false);
     const parts = Map.groupBy(substep, (_, i) => leads[i]!);
     substeps.unshift(...[...parts.keys()].sort((a, b) => b - a).map((lead) => parts.get(lead)!));
   }

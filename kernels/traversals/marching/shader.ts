@@ -178,8 +178,8 @@ export function marchShader(
   const y = plus(`i32(w.y) * ${ownThreads(threadsY, haloY)} + row`, -haloY[0]);
   const notRim = ownsOnly("column", haloZ, threadsZ) + ownsOnly("row", haloY, threadsY);
   const start = plus("first", -warmUp);
-  const writeLoop = (isListed: boolean, its: Update): string => {
-    const shown: string[] = [], steps = its.substeps.map(writeStep(isListed, its, shown));
+  const writeLoop = (isListed: boolean, update: Update): string => {
+    const shown: string[] = [], steps = update.substeps.map(writeStep(isListed, update, shown));
     return wgsl`
       for (var x = ${start}; x < last; x++) {
         ${[...loads, ...shown, ...steps].join("\n")}
@@ -281,8 +281,8 @@ function writeSubstep(
     const column = y === 0 && by === 0 ? columnIndex(columns, tap) : -1;
     const { low, high } = columns[column] ?? { low: 1, high: 0 };
     if (low <= slice + x && slice + x <= high) return slot(`c${column}`, slice + x);
-    const tile = own.findIndex((one) =>
-      one.plane === tap.plane && one.ago === tap.ago && one.slice === slice
+    const tile = own.findIndex((tile) =>
+      tile.plane === tap.plane && tile.ago === tap.ago && tile.slice === slice
     );
     return tile < 0
       ? named(elementOf({ ...tap, offset: [x + slice, y, by] }))

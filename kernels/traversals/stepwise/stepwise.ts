@@ -111,7 +111,7 @@ export const stepwise: Traversal = {
       problem,
       layout,
       limits,
-      shadersOf: (part, its, first) => stepShaders(part, its, shape, { whole: problem, first }),
+      shadersOf: (part, layout, first) => stepShaders(part, layout, shape, { whole: problem, first }),
       workgroupsOf: (part) => workgroupsOf(part, shape),
     });
   },

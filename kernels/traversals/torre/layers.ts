@@ -58,11 +58,11 @@ const findTiled = remembered((problem: Problem): Tiled => {
   const owners = new Map<number, number>(), made = whole.substeps.flat();
   for (const substep of whole.substeps) {
     for (const { field, value } of substep.filter(({ field }) => isLayered(whole, field))) {
-      const readers = made.filter((one) =>
-        !isLayered(whole, one.field) && tapsIn([one.value]).some(({ plane }) => plane === field)
+      const readers = made.filter((assignment) =>
+        !isLayered(whole, assignment.field) && tapsIn([assignment.value]).some(({ plane }) => plane === field)
       );
       const own = readers.length === 1 && substep.includes(readers[0]!)
-        ? update.substeps.flat().find((one) => one.field === readers[0]!.field)
+        ? update.substeps.flat().find((assignment) => assignment.field === readers[0]!.field)
         : undefined;
       if (own === undefined) return { problem };
       const all = tapsIn([own.value, value]).filter(({ plane }) => !isLayered(whole, plane));
@@ -129,9 +129,9 @@ export function layerWriter(
   /** Cells that a block has at an end. */
   const extent = ({ axis, cells }: LayerBlock): number => 2 * cells < grid[axis] ? cells : grid[axis];
   /** Lines that find where the layer at a tile's, or a thread's, end of an axis begins, and its own place in the block. */
-  const ends = blocks.map((one, block) => {
-    const { axis, cells } = one, n = grid[axis], at = ["x", "y", z][axis]!;
-    if (extent(one) === n) return `let from${block} = 0; let own${block} = ${at};`;
+  const ends = blocks.map((layers, block) => {
+    const { axis, cells } = layers, n = grid[axis], at = ["x", "y", z][axis]!;
+    if (extent(layers) === n) return `let from${block} = 0; let own${block} = ${at};`;
     const isHigh = `${at} >= ${cells + (axis === 1 ? width / 2 - 1 + spread[1] : 0)}`;
     return [
       `let from${block} = select(0, ${n - cells}, ${isHigh});`,
@@ -145,8 +145,8 @@ export function layerWriter(
     return `let at${block} = ${zPerThread === 1 ? sum : `(${sum}) / ${zPerThread}`};`;
   });
   /** Lines that find whether a tile or, along z, a thread touches a block. */
-  const near = blocks.map((one, block) => {
-    const { axis } = one, cells = extent(one), n = grid[axis];
+  const near = blocks.map((layers, block) => {
+    const { axis } = layers, cells = extent(layers), n = grid[axis];
     if (axis === 2) return `let near${block} = u32(${z} - from${block}) < ${cells}u;`;
     const [begin, end] = axis === 0
       ? ["x", `x + ${width + spread[0]}`]
@@ -156,15 +156,15 @@ export function layerWriter(
   const across = blocks.flatMap(({ axis }, block) => axis === 2 ? [] : [`near${block}`]);
   /** The line that finds whether cells of a tile are in the grid, or in a block along its axis, and the name of what it finds. */
   const check = (axis: 0 | 1, cells: number, block: number) => {
-    const name = "xy"[axis]!, its = blocks[block]!, isOwn = its.axis === axis;
+    const name = "xy"[axis]!, layers = blocks[block]!, isOwn = layers.axis === axis;
     const found = `in${name}${isOwn ? block : ""}_${cells < 0 ? `m${-cells}` : cells}`;
-    const from = isOwn ? `${name} - from${block}` : name, count = isOwn ? extent(its) : grid[axis];
+    const from = isOwn ? `${name} - from${block}` : name, count = isOwn ? extent(layers) : grid[axis];
     return { name: found, line: `let ${found} = u32(${plus(from, cells)}) < ${count}u;` };
   };
   /** A plane's value in a cell: its name, where it lies, and what must hold for it to be there. */
   const valueOf = (plane: number, { place: [a, b], prefix }: LayeredCell) => {
-    const its = blockOf(blocks, plane - first), { block, layout: { slice, pitch, plane: size } } = its;
-    const x = (a + b) / 2, y = (a - b) / 2, by = x * slice + y * pitch + its.plane * size;
+    const place = blockOf(blocks, plane - first), { block, layout: { slice, pitch, plane: size } } = place;
+    const x = (a + b) / 2, y = (a - b) / 2, by = x * slice + y * pitch + place.plane * size;
     const checks = [check(0, x, block), check(1, y, block)];
     return { block, name: `${prefix}m${plane}`, index: plus(`at${block}`, by / zPerThread), checks };
   };
@@ -180,18 +180,18 @@ export function layerWriter(
   /** Lines in a branch for each block, taken where a tile or, along z, a thread touches it. */
   const byBlock = (
     values: readonly LayerValue[],
-    linesOf: (its: readonly LayerValue[]) => string[],
+    linesOf: (values: readonly LayerValue[]) => string[],
   ): string[] =>
-    [...Map.groupBy(values, ({ block }) => block)].flatMap(([block, its]) => [
+    [...Map.groupBy(values, ({ block }) => block)].flatMap(([block, inBlock]) => [
       `if (near${block}) {`,
-      ...linesOf(its),
+      ...linesOf(inBlock),
       "}",
     ]);
   /** What an update makes of some fields and of what belongs to them, and the values of layers that it needs. */
   const partOf = ({ substeps }: Update, cell: LayeredCell) => {
     const all = substeps.flat(), fields = cell.made.map(({ field }) => field);
-    const its = fields.map((field) => all.find((one) => one.field === field)!);
-    const part = [...its, ...all.filter(({ field }) => fields.includes(owners.get(field) ?? -1))];
+    const first = fields.map((field) => all.find((value) => value.field === field)!);
+    const part = [...first, ...all.filter(({ field }) => fields.includes(owners.get(field) ?? -1))];
     const planes = new Set(tapsIn(part.map(({ value }) => value)).map(({ plane }) => plane));
     return {
       part,
@@ -213,7 +213,7 @@ export function layerWriter(
         ...values.map(({ name }) => `var ${name} = ${type}();`),
         ...byBlock(
           values,
-          (its) => eitherWay((now) => its.map(({ name, index }) => `${name} = ${now}[${index}];`)),
+          (inBlock) => eitherWay((now) => inBlock.map(({ name, index }) => `${name} = ${now}[${index}];`)),
         ),
       ];
     },
@@ -242,23 +242,23 @@ export function layerWriter(
         const load = (now: string) => (value: LayerValue): string =>
           `${value.name} = select(${type}(), ${now}[${value.index}], ${where(value)});`;
         const store = (before: string) => ({ name, index }: LayerValue) => `${before}[${index}] = ${name};`;
-        const storeWhere = (before: string) => ([where, its]: [string, LayerValue[]]): string[] => [
+        const storeWhere = (before: string) => ([where, alike]: [string, LayerValue[]]): string[] => [
           `if (${where}) {`,
-          ...its.map(store(before)),
+          ...alike.map(store(before)),
           "}",
         ];
         /** What is done everywhere lies in the grid. */
-        const storeAll = (its: readonly LayerValue[]): string[] =>
+        const storeAll = (inBlock: readonly LayerValue[]): string[] =>
           eitherWay((_, before) =>
             update === usual
-              ? its.map(store(before))
-              : [...Map.groupBy(its, where)].flatMap(storeWhere(before))
+              ? inBlock.map(store(before))
+              : [...Map.groupBy(inBlock, where)].flatMap(storeWhere(before))
           );
         const stored = byBlock(others, storeAll);
         return [
           ...update === usual ? [] : new Set(values.flatMap(({ checks }) => checks.map(({ line }) => line))),
           ...others.map(({ name }) => `var ${name} = ${type}();`),
-          ...byBlock(others, (its) => eitherWay((now) => its.map(load(now)))),
+          ...byBlock(others, (inBlock) => eitherWay((now) => inBlock.map(load(now)))),
           ...lines,
           ...isRow === "" ? stored : [`if (${isRow}) {`, ...stored, "}"],
           ...byBlock(values.filter(isAlongZ), storeAll),

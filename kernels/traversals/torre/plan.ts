@@ -48,8 +48,8 @@ export function planTorres(given: Problem, parameters: TorreParameters, limits?:
     problem,
     layout,
     sections,
-    shadersOf(part, its, first) {
-      return stepShaders(part, its, [remainderThreads(threads), 1, 1], { whole: problem, first });
+    shadersOf(part, layout, first) {
+      return stepShaders(part, layout, [remainderThreads(threads), 1, 1], { whole: problem, first });
     },
     workgroupsOf: (part) => remainderWorkgroups(part, threads),
   });

@@ -60,11 +60,14 @@ export interface Cell {
 export const cellsOf: (update: Update, dts: number, substep: number) => readonly Cell[] = remembered(
   (update, dts, substep) => {
     const tiles = tilesOf(update, dts);
-    const all = update.substeps[substep]!.flatMap((one) =>
-      tileOf(tiles, one.field).map((place) => ({ one, place }))
+    const all = update.substeps[substep]!.flatMap((assignment) =>
+      tileOf(tiles, assignment.field).map((place) => ({ assignment, place }))
     );
     const together = Map.groupBy(all, ({ place }) => keyAt(place));
-    return [...together.values()].map((its) => ({ place: its[0]!.place, made: its.map(({ one }) => one) }))
+    return [...together.values()].map((placed) => ({
+      place: placed[0]!.place,
+      made: placed.map(({ assignment }) => assignment),
+    }))
       .sort((p, q) => byDepth(p.place, q.place));
   },
 );
@@ -199,7 +202,7 @@ export function readsOf({ fields }: Update, cell: Cell): readonly Value[] {
 }
 
 const readsIn = remembered(({ place, made }: Cell, fields: number): readonly Value[] =>
-  made.flatMap((one) => fieldTaps(one, fields)).map((tap) => tapped(tap, place))
+  made.flatMap((assignment) => fieldTaps(assignment, fields)).map((tap) => tapped(tap, place))
 );
 
 type Visit = Omit<Chunk, "loads" | "woken">;
@@ -241,7 +244,7 @@ function visitFields(update: Update, { dts, perChunk }: VisitShape): Visit[] {
     const chunks: { readonly exchanged: Map<number, Value>; readonly cells: Cell[] }[] = [];
     for (const cell of cellsOf(update, dts, substep)) {
       const columns = new Map(
-        cell.made.flatMap((one) => fieldTaps(one, update.fields.length))
+        cell.made.flatMap((assignment) => fieldTaps(assignment, update.fields.length))
           .filter(({ offset }) => offset[2] !== 0).map((tap) => tapped(tap, cell.place))
           .map((value) => [valueKey(value), value] as const),
       );
@@ -254,7 +257,7 @@ function visitFields(update: Update, { dts, perChunk }: VisitShape): Visit[] {
         last.cells.push(cell);
       }
     }
-    return chunks.map((one) => ({ ...one, substep, exchanged: [...one.exchanged.values()], kept: [] }));
+    return chunks.map((chunk) => ({ ...chunk, substep, exchanged: [...chunk.exchanged.values()], kept: [] }));
   });
 }
 
@@ -291,10 +294,10 @@ function completeWithSums(
   for (const chunk of chunks) {
     for (const place of chunk.exchanged) arrived.add(`${place}`);
     const complete: KeptPlace[] = [];
-    waiting = waiting.filter((one) => {
-      if (!isReady(sums.kept[one.index]!, one.place)) return true;
-      found.add(`${one.index} ${one.place}`);
-      complete.push(one);
+    waiting = waiting.filter((sum) => {
+      if (!isReady(sums.kept[sum.index]!, sum.place)) return true;
+      found.add(`${sum.index} ${sum.place}`);
+      complete.push(sum);
       return false;
     });
     chunk.kept = complete;
