@@ -185,11 +185,6 @@ export function predictRound(
   });
 }
 
-/** The share of an exchange that hides behind computing. */
-export function hiddenPart({ computeNs, exchangeNs, roundNs }: PartRound): number {
-  return exchangeNs > 0 ? Math.min(1, Math.max(0, 1 - (roundNs - computeNs) / exchangeNs)) : 0;
-}
-
 /** Predicted time of a plan; `costs` as for {@linkcode predictRound}. */
 export function predictPlan(problem: Problem, plan: RankPlan, costs: readonly PartCosts[]): PredictedPlan {
   const { steps } = problem, { exchangeEvery } = plan, last = steps % exchangeEvery;

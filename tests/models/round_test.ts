@@ -57,6 +57,29 @@ Deno.test("the best R grows with the latency of messages, and a faster rank gets
   assertEquals(updateNs(costs, { exchangeEvery: 2, parts: [1, 1, 4] }), 4.5);
 });
 
+Deno.test("in turns a part's exchange hides behind the other's computing, for the price of two ghost zones", () => {
+  const problem: Problem = { stencil: heat(1), grid: [128, 64, 64], boundary: "zero", steps: 64 }, R = 4;
+  const plan = planOf(problem, { parts: [4, 1, 1], exchangeEvery: R, rates: [1, 1, 1, 1] })!;
+  // of a rank's 32 slices each part has 16, and 4 of a ghost zone at both ends
+  const computeNs = 2 * R * 24 * 64 ** 2, bytes = 4 * R * 64 ** 2;
+  for (const latencyNs of [1e3, 1e6]) {
+    const costs = [{ ...COSTS, exchange: [latencyNs, 0.25, 0] as const }],
+      exchangeNs = latencyNs + 0.25 * bytes;
+    const { round } = predictPlan(problem, { ...plan, inTurns: true }, costs);
+    assertEquals(round.computeNs, 2 * computeNs);
+    assertAlmostEquals(round.exchangeNs, 2 * exchangeNs);
+    assertAlmostEquals(round.roundNs, computeNs + Math.max(computeNs, exchangeNs));
+  }
+  const chosen = [0, 2e5].map((latencyNs) =>
+    bestPlan(problem, 4, [{ ...COSTS, exchange: [latencyNs, 0, 0] }], { mayTurn: true })!.plan.inTurns ===
+      true
+  );
+  assertEquals(chosen, [false, true]);
+  // too thin for two parts
+  const thin = { ...problem, grid: [4, 64, 64] as const };
+  assertEquals(bestPlan(thin, 4, [COSTS], { mayTurn: true, parts: [4, 1, 1] })!.plan.inTurns, undefined);
+});
+
 Deno.test("larger R are measured until the largest is slower, however slow the smaller ones are", () => {
   const risen = (...tried: (readonly [exchangeEvery: number, stepNs: number])[]): boolean =>
     hasRisen(tried.map(([exchangeEvery, stepNs]) => ({ exchangeEvery, stepNs })));
