@@ -51,15 +51,14 @@ interface Piece {
   readonly number?: number;
 }
 
-/** Bits behind a number's exponent; the number of which these are whole ones; that and the exponent's bias. */
-const BITS = {
-  f32: { fraction: 23, whole: "0x4b000000", biased: "8388735.0f" },
-  f64: { fraction: 52, whole: "0x4330000000000000lu", biased: "4503599627371519.0lf" },
-} as const;
-
 /** Prepares expressions for writing; their constants are named W0, W1, … in order of appearance. */
 export function updateWriter(expressions: readonly Expression[], of: Precise): UpdateWriter {
-  const precision = precisionOf(of), { fraction, whole, biased } = BITS[precision.name];
+  const precision = precisionOf(of), [fraction, bias] = precision.bits;
+  // numbers of which the bits behind the exponent's are whole ones, and the one whose bits are the exponent's bias
+  const whole = `0x${(BigInt(fraction + bias) << BigInt(fraction)).toString(16)}${
+    precision.bytes === 4 ? "" : "lu"
+  }`;
+  const biased = precision.literal(2 ** fraction + bias);
   const names = new Map<number, string>();
   const nameOf = (value: number): string => {
     const name = names.get(value) ?? `W${names.size}`;
