@@ -332,14 +332,8 @@ async function readRequest(options: Values) {
   const models = [isBuiltIn ? "" : path, velocityS ?? "", density ?? ""].map(async (text) =>
     decimal(text) >= 0 || text === "" ? text : hashOfAll(await readFile(text))
   );
-  const hash = JSON.stringify([
-    VERSION,
-    requestOf(problem, {}),
-    plan,
-    order,
-    corner,
-    await Promise.all(models),
-  ]);
+  const asked = [VERSION, requestOf(problem, {}), plan, order, corner, await Promise.all(models)];
+  const made = { edges, edgesPart, hash: JSON.stringify(asked), plan, fromOrigin };
   const profiles = profile === undefined ? [] : [await readProfile(profile)];
   const alike = Object.entries(options).filter(([name]) => !(name in RANK_OPTIONS));
   return {
@@ -350,19 +344,7 @@ async function readRequest(options: Values) {
       const note = isNoted ? edgesNote(edges, model.grid, problem.grid, surface) : undefined;
       for (const line of [...notes, ...odd, warning, note]) if (line !== undefined) say(`facet: ${line}`);
     },
-    values: {
-      ...options,
-      edges,
-      edgesPart,
-      hash,
-      plan,
-      fromOrigin,
-      materials,
-      problem,
-      sources,
-      files,
-      profiles,
-    },
+    values: { ...options, ...made, materials, problem, sources, files, profiles },
   };
 }
 
@@ -397,12 +379,7 @@ async function givenModel(
   const number = decimal(given), orZero = option === "velocity-s";
   const wanted = orZero ? "velocities from 0 on, in m/s," : "densities above 0, in kg/m³,";
   if ((number > 0 || orZero && number === 0) && number < Infinity) {
-    return {
-      ...model,
-      least: number,
-      most: number,
-      at: () => number,
-    };
+    return { ...model, least: number, most: number, at: () => number };
   }
   if (!MODEL.test(given)) throw wrongValue(option, `${wanted} as a number or a .npy or .sgy file`, given);
   const found = modelOf(await read(given), given, `${wanted} are wanted`, orZero);
@@ -461,20 +438,11 @@ function elasticIn(
   const density: ValueAt = rho?.at ?? ((x, y, z) => gardner(p(x, y, z)));
   const dense = { density: [rho?.least ?? gardner(least), rho?.most ?? gardner(most)] } as const;
   let slowest = slow ? Infinity : least / Math.sqrt(3);
-  for (let x = 0; slow && x < nx; x++) {
-    for (let y = 0; y < ny; y++) {
-      for (let z = 0; z < nz; z++) {
-        const v = s(x, y, z), most = Math.sqrt(0.75) * p(x, y, z);
-        if (v > most) {
-          throw wrongValue(
-            "velocity-s",
-            `at most √¾ of --velocity, ${Number(most.toPrecision(6))} m/s`,
-            `${v}`,
-          );
-        }
-        if (v > 0) slowest = Math.min(slowest, v);
-      }
-    }
+  for (let i = 0; slow && i < nx * ny * nz; i++) {
+    const cell = [Math.floor(i / (ny * nz)), Math.floor(i / nz) % ny, i % nz] as const;
+    const v = s(...cell), most = Math.sqrt(0.75) * p(...cell), wanted = "at most √¾ of --velocity,";
+    if (v > most) throw wrongValue("velocity-s", `${wanted} ${Number(most.toPrecision(6))} m/s`, `${v}`);
+    if (v > 0) slowest = Math.min(slowest, v);
   }
   if (slowest === Infinity) slowest = least; // no S waves
   const lame = (name: "lambda" | "mu"): ValueAt => (x, y, z) =>

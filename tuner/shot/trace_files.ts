@@ -58,8 +58,8 @@ export async function takeShot(path: string, shot: number, shots: number): Promi
   const read = async (at: number, length: number): Promise<Uint8Array<ArrayBuffer>> => {
     const bytes = new Uint8Array(length);
     await file.seek(at, Deno.SeekMode.Start);
-    for (let done = 0, more: number | null = 0; more !== null && done < length; done += more ?? 0) {
-      more = await file.read(bytes.subarray(done));
+    for (let done = 0, more = 1; more > 0 && done < length; done += more) {
+      more = await file.read(bytes.subarray(done)) ?? 0;
     }
     return bytes;
   };
