@@ -97,17 +97,20 @@ export interface Capabilities extends Limitation {
   readonly where?: Readonly<Partial<Record<Need, Limitation>>>;
 }
 
-/** Capabilities that leave out no need: those that can be served, and of all others why not. */
-export function capabilities<Can extends Need>(
+/** The words of a text. */
+type WordsOf<Text extends string> = Text extends `${infer Word} ${infer Rest}` ? Word | WordsOf<Rest> : Text;
+
+/** Capabilities that leave out no need: those that can be served, as words of texts, and of all others why not. */
+export function capabilities<Can extends string>(
   can: readonly Can[],
-  cannot: Readonly<Record<Exclude<Need, Can>, string>> & { readonly boundary?: string },
+  cannot: Readonly<Record<Exclude<Need, WordsOf<Can>>, string>> & { readonly boundary?: string },
   others: Pick<Capabilities, "boundaries" | "where"> = {},
 ): Capabilities {
-  return { can, cannot, ...others };
+  return { can: can.join(" ").split(" ") as Need[], cannot, ...others };
 }
 
 /** The capabilities of what visits cells step by step. */
-export const EVERYTHING: Capabilities = capabilities(NEEDS, {});
+export const EVERYTHING: Capabilities = { can: NEEDS, cannot: {} };
 
 /** Zeros around the whole grid. */
 export const AMONG_ZEROS: AxesBoundaries = [["zero"], ["zero"], ["zero"]];

@@ -31,19 +31,8 @@ const CANNOT = {
   "previous-neighbours": REPLACED,
 };
 const CAN = [
-  "window",
-  "dimensions",
-  "volume",
-  "grid",
-  "profiles",
-  "previous",
-  "diagonal-taps",
-  "slanted-taps",
-  "sideways-taps",
-  "reach",
-  "shared-sub-steps",
-  "early-fields",
-  "points",
+  "window dimensions volume grid profiles previous diagonal-taps slanted-taps sideways-taps",
+  "reach shared-sub-steps early-fields points",
 ] as const;
 const DEEP = capabilities(CAN, {
   ...CANNOT,
@@ -59,7 +48,7 @@ const planeOf = remembered((update: Update): Capabilities => {
   const profiled = { boundary: "several steps in one pass know profiles no further than the grid" };
   const made = update.substeps.flat().map(({ field }) => field);
   const isOnce = made.length === update.fields.length && new Set(made).size === made.length;
-  return capabilities([...CAN, "materials", "fields", "sub-steps", "early-sources"], CANNOT, {
+  return capabilities([...CAN, "materials fields sub-steps early-sources"], CANNOT, {
     boundaries: [along(0), BOUNDARIES, along(2)],
     where: {
       profiles: { boundaries: AMONG_ZEROS, cannot: profiled },

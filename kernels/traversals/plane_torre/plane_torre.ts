@@ -46,14 +46,7 @@ export const planeTorre: Traversal = {
   dimensions: 2,
   parameters: PLANE_PARAMETERS,
   capabilities: capabilities(
-    [
-      "dimensions",
-      "grid",
-      "previous",
-      "diagonal-taps",
-      "slanted-taps",
-      "sideways-taps",
-    ],
+    ["dimensions grid previous diagonal-taps slanted-taps sideways-taps"],
     { ...ALONE_IN_A_TILE, volume: "a tile covers x and y, and there is no third axis" },
   ),
   parameterLists({ stencil, boundary, steps }) {

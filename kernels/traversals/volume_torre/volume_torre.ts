@@ -125,16 +125,7 @@ export const volumeTorre: Traversal = {
   parameters: PARAMETERS,
   capabilities: capabilities(
     [
-      "dimensions",
-      "volume",
-      "grid",
-      "materials",
-      "profiles",
-      "signal",
-      "points",
-      "previous",
-      "diagonal-taps",
-      "slanted-taps",
+      "dimensions volume grid materials profiles signal points previous diagonal-taps slanted-taps",
       "sideways-taps",
     ],
     A_FIELD_IN_A_TILE,
