@@ -22,6 +22,7 @@ interface FloatArrays {
 
 /** How a precision's values are stored, written and rounded. */
 export interface Precision {
+  /** Its name, also WGSL's type of a value. */
   readonly name: PrecisionName;
   /** Bytes of a value. */
   readonly bytes: 4 | 8;
@@ -37,8 +38,6 @@ export interface Precision {
   readonly most: number;
   /** Half the distance from 1 to the next number: what rounding changes at most, relative. */
   readonly unit: number;
-  /** WGSL's type of a value; `vec2<…>` of it is one of two. */
-  readonly type: PrecisionName;
   /** A literal of WGSL that is exactly the nearest value. */
   literal(value: number): string;
   /** NumPy's name of the type, little-endian. */
@@ -47,40 +46,31 @@ export interface Precision {
   readonly features: readonly string[];
 }
 
-export const PRECISIONS: Readonly<Record<PrecisionName, Precision>> = {
-  f32: {
-    name: "f32",
-    bytes: 4,
-    lanes: 4,
-    Values: Float32Array as FloatArrays,
-    round: Math.fround,
-    bits: [23, 127],
-    most: (2 - 2 ** -23) * 2 ** 127,
-    unit: 2 ** -24,
-    type: "f32",
-    literal: (value) => literal(Math.fround(value), "f"),
-    npy: "<f4",
-    features: [],
-  },
-  f64: {
-    name: "f64",
-    bytes: 8,
-    lanes: 2,
-    Values: Float64Array as FloatArrays,
-    round: (value) => value,
-    bits: [52, 1023],
-    most: Number.MAX_VALUE,
-    unit: 2 ** -53,
-    type: "f64",
-    literal: (value) => literal(value, "lf"),
-    npy: "<f8",
-    features: ["wgpu-shader-f64", "wgpu-shader-int64"],
-  },
-};
-
-function literal(value: number, suffix: string): string {
-  return `${value}`.replace(/^-?\d+$/, "$&.0") + suffix;
+function made(
+  Values: FloatArrays,
+  bits: Precision["bits"],
+  { round, suffix, features }: Pick<Precision, "round" | "features"> & { readonly suffix: string },
+): Precision {
+  const bytes = Values.BYTES_PER_ELEMENT as 4 | 8, [mantissa, bias] = bits;
+  return {
+    name: bytes === 4 ? "f32" : "f64",
+    ...{ bytes, Values, bits, round, features },
+    lanes: bytes === 4 ? 4 : 2,
+    most: (2 - 2 ** -mantissa) * 2 ** bias,
+    unit: 2 ** (-1 - mantissa),
+    literal: (value) => `${round(value)}`.replace(/^-?\d+$/, "$&.0") + suffix,
+    npy: `<f${bytes}`,
+  };
 }
+
+export const PRECISIONS: Readonly<Record<PrecisionName, Precision>> = {
+  f32: made(Float32Array as FloatArrays, [23, 127], { round: Math.fround, suffix: "f", features: [] }),
+  f64: made(Float64Array as FloatArrays, [52, 1023], {
+    round: (value) => value,
+    suffix: "lf",
+    features: ["wgpu-shader-f64", "wgpu-shader-int64"],
+  }),
+};
 
 /** The precision of an update, a layout or a problem: f32 unless it says another. */
 export function precisionOf({ precision = "f32" }: Precise): Precision {

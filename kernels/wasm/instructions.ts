@@ -85,50 +85,42 @@ export const v128 = {
   shuffle: (low: Code, high: Code, bytes: readonly number[]) => binary([...vector(13), ...bytes])(low, high),
 };
 
-/** The numbers of instructions that precisions have alike: of one value; and of a vector, from the first of a group on. */
-interface FloatCodes {
-  readonly scalar: Readonly<Record<"const" | "load" | "store", number>>;
-  readonly vector: Readonly<Record<"splat" | "compare" | "floor" | "abs" | "madd" | "shift", number>>;
-}
-
-/** `f32x4` or `f64x2`, shifts of their bits as integers, and one value of them. */
-function floats({ scalar, vector: first }: FloatCodes, { Values }: Precision) {
+/** `f32x4` or `f64x2`, shifts of their bits as integers, and one value of them: by the first numbers of groups of instructions. */
+function floats(
+  [constant, read, write]: readonly [number, number, number],
+  [splat, compare, floor, abs, madd, shift]: readonly [number, number, number, number, number, number],
+  { Values }: Precision,
+) {
   return {
-    const: (value: number): Code => [scalar.const, ...new Uint8Array(Values.from([value]).buffer)],
-    load: load([scalar.load]),
-    store: store([scalar.store]),
-    splat: unary(vector(first.splat)),
-    ne: binary(vector(first.compare + 1)),
-    gt: binary(vector(first.compare + 3)),
-    ge: binary(vector(first.compare + 5)),
-    floor: unary(vector(first.floor)),
-    abs: unary(vector(first.abs)),
-    sqrt: unary(vector(first.abs + 3)),
-    add: binary(vector(first.abs + 4)),
-    sub: binary(vector(first.abs + 5)),
-    mul: binary(vector(first.abs + 6)),
-    div: binary(vector(first.abs + 7)),
-    pmin: binary(vector(first.abs + 10)),
-    pmax: binary(vector(first.abs + 11)),
+    const: (value: number): Code => [constant, ...new Uint8Array(Values.from([value]).buffer)],
+    load: load([read]),
+    store: store([write]),
+    splat: unary(vector(splat)),
+    ne: binary(vector(compare + 1)),
+    gt: binary(vector(compare + 3)),
+    ge: binary(vector(compare + 5)),
+    floor: unary(vector(floor)),
+    abs: unary(vector(abs)),
+    sqrt: unary(vector(abs + 3)),
+    add: binary(vector(abs + 4)),
+    sub: binary(vector(abs + 5)),
+    mul: binary(vector(abs + 6)),
+    div: binary(vector(abs + 7)),
+    pmin: binary(vector(abs + 10)),
+    pmax: binary(vector(abs + 11)),
     /** a·b + c */
-    relaxed_madd: ternary(vector(first.madd)),
+    relaxed_madd: ternary(vector(madd)),
     /** c − a·b */
-    relaxed_nmadd: ternary(vector(first.madd + 1)),
-    shl: binary(vector(first.shift)),
-    shr_u: binary(vector(first.shift + 2)),
+    relaxed_nmadd: ternary(vector(madd + 1)),
+    shl: binary(vector(shift)),
+    shr_u: binary(vector(shift + 2)),
   };
 }
 
 /** Instructions by precision. */
 export const FLOATS: Readonly<Record<PrecisionName, ReturnType<typeof floats>>> = {
-  f32: floats({
-    scalar: { const: 0x43, load: 0x2a, store: 0x38 },
-    vector: { splat: 19, compare: 65, floor: 104, abs: 224, madd: 261, shift: 171 },
-  }, PRECISIONS.f32),
-  f64: floats({
-    scalar: { const: 0x44, load: 0x2b, store: 0x39 },
-    vector: { splat: 20, compare: 71, floor: 117, abs: 236, madd: 263, shift: 203 },
-  }, PRECISIONS.f64),
+  f32: floats([0x43, 0x2a, 0x38], [19, 65, 104, 224, 261, 171], PRECISIONS.f32),
+  f64: floats([0x44, 0x2b, 0x39], [20, 71, 117, 236, 263, 203], PRECISIONS.f64),
 };
 
 /** Copies bytes: to, from, how many. */
