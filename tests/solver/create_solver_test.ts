@@ -443,7 +443,7 @@ testOnGpu("a wrong request says in one line what was wanted and what was found",
     problem: { grid: [14, 9, 0] },
   });
   await refused("steps must be a whole number, at least 1: found 1.5", { problem: { steps: 1.5 } });
-  await refused("of a device f64 needs wgpu-shader-f64 and wgpu-shader-int64: found neither", {
+  await refused("Cannot create the solver: f64 needs wgpu-shader-f64 and wgpu-shader-int64: found neither", {
     problem: { precision: "f64" },
   });
   await refused("as zero,periodic,insulated, or walls: found open", {

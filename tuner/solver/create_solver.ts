@@ -24,7 +24,7 @@ import type { World } from "../devices/world.ts";
 import { referenceShape } from "../devices/reference.ts";
 import { checkProblem, levelBytes, windowOf } from "../problem/resolve_problem.ts";
 import { onGpuAlone } from "../search/enumeration.ts";
-import { refuserOf, RequestError } from "../problem/request_error.ts";
+import { refuserOf } from "../problem/request_error.ts";
 import { type Configuration, configurationKey } from "../configuration.ts";
 import { describeValue, formatPlural } from "../format.ts";
 import { type Choice, chooseConfiguration } from "../profile/choose.ts";
@@ -130,7 +130,6 @@ export async function createSolver(
   const { update } = problem.stencil, { device = await openFor(options, update) } = options;
   const isOpened = device !== options.device, { name: precision, features } = precisionOf(update);
   const lacking = whyNoPrecision(device ?? { features: [] }, update);
-  if (device && lacking) throw new RequestError(`Cannot create the solver: of a device ${lacking}`);
   const open = async (on: Problem, choice?: Choice): Promise<AnySolver> => {
     const how = choice ?? { configuration: options.configuration!, runnersUp: true as const };
     const refine = options.refine === true ? how.runnersUp : options.refine ?? false;

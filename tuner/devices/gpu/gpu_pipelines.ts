@@ -6,6 +6,8 @@ import { bindingsOf } from "../../../kernels/wgsl/shader.ts";
 import type { GpuPlan } from "../../../kernels/traversals/traversal.ts";
 import { compareShader, copyShader, fillShader } from "../../../kernels/wgsl/fields.ts";
 import { remembered } from "../../../kernels/remembered.ts";
+import { whyNoPrecision } from "../device.ts";
+import { RunFailure } from "../run_failure.ts";
 import type { GpuDevice } from "./gpu_device.ts";
 import { UNIFORM_STRIDE, Uniforms } from "./gpu_uniforms.ts";
 
@@ -67,7 +69,8 @@ export async function compilePlan(
   gpu: GpuDevice,
   plan: GpuPlan,
 ): Promise<{ readonly pipelines: readonly Pipeline[]; readonly compileNs: number }> {
-  const started = performance.now();
+  const started = performance.now(), lacking = whyNoPrecision(gpu.device, plan.storage.layout);
+  if (lacking !== undefined) throw new RunFailure("limits", lacking);
   const pipelines = await Promise.all(
     shadersOf(plan).map((shader) =>
       compile(gpu, shader.code, `${plan.label}: ${shader.label}`, bindingsOf(shader))
