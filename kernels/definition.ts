@@ -192,9 +192,9 @@ function dataOf(
  * import { wave } from "./stencils/wave.ts";
  * import { assertEquals } from "@std/assert";
  *
- * const { update } = stencilOf(JSON.parse(JSON.stringify(definitionOf(wave(4)))));
- * assertEquals(update, wave(4).update);
- * assertEquals(hashOf(update), hashOf(wave(4).update));
+ * const definition = definitionOf(wave(4)), stencil = stencilOf(JSON.parse(JSON.stringify(definition)));
+ * assertEquals(definitionOf(stencil), definition);
+ * assertEquals(hashOf(stencil.update), hashOf(wave(4).update));
  * ```
  */
 export function stencilOf(definition: unknown): Stencil {

@@ -171,7 +171,7 @@ async function resolve(
   must(strategies.includes(name), `the strategy must be one of ${strategies.join(", ")}`, name);
   const strategy = STRATEGIES.find((known) => known.name === name)!;
   const budget = evaluations === undefined ? { timeNs: budgetMs * 1e6 } : { evaluations };
-  const precise = { precision: precision ?? stencil.update.precision };
+  const precise = { precision: precision ?? stencil.update?.precision };
   const wanted = { stencil, grid, boundary, survey, steps, traversals, cpuWorkers, gpu, ...precise };
   const { problem, device, ...resolved } = resolveProblem("tune", wanted, await detectDevice(precise));
   const request: TuneRequest = { ...problem, ...resolved, strategy, budget, seed, startShare };
