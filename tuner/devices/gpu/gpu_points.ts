@@ -6,6 +6,7 @@ import type { GpuPlan } from "../../../kernels/traversals/traversal.ts";
 import { signalAt, type Update } from "../../../kernels/update.ts";
 import { HEAD_VECTORS, POINT_BUFFERS } from "../../../kernels/wgsl/points.ts";
 import type { WatchedPoints } from "../points.ts";
+import { BufferPool } from "./buffer_pool.ts";
 import type { GpuDevice } from "./gpu_device.ts";
 
 /** Bytes of what is added or recorded in one list of dispatches at most: as many as a level has, between these. */
@@ -43,7 +44,7 @@ export class GpuPoints implements Disposable {
   /** Whose signal ends each row of what is added. */
   readonly #update: Update | undefined;
   readonly #precision: Precision;
-  #readable: GPUBuffer[] = [];
+  readonly #readable = new BufferPool((bytes) => this.#gpu.readable(bytes, "what was recorded"));
 
   private constructor(
     gpu: GpuDevice,
@@ -132,7 +133,7 @@ export class GpuPoints implements Disposable {
     const { every, recorded } = this.#watched;
     const bytes = this.#precision.bytes * samplesIn(start, steps, every) * recorded.length;
     if (bytes === 0) return { copy: () => {}, buffer: undefined, take: () => {} };
-    const buffer = await this.#readableOf(bytes);
+    const [buffer] = await this.#readable.take([bytes]) as [GPUBuffer];
     return {
       copy: (encoder) => encoder.copyBufferToBuffer(this.buffers[2]!, 0, buffer, 0, bytes),
       buffer,
@@ -140,7 +141,7 @@ export class GpuPoints implements Disposable {
         const values = new this.#precision.Values(this.#gpu.mapped(buffer, 0, bytes));
         this.#watched.take(Math.floor(start / every) + 1, values);
         this.#gpu.unmap(buffer);
-        this.#readable.push(buffer);
+        this.#readable.give([buffer]);
       },
     };
   }
@@ -153,14 +154,8 @@ export class GpuPoints implements Disposable {
     take();
   }
 
-  async #readableOf(bytes: number): Promise<GPUBuffer> {
-    const known = this.#readable.find(({ size }) => size >= bytes);
-    this.#readable = this.#readable.filter((buffer) => buffer !== known);
-    if (known !== undefined) return known;
-    return await this.#gpu.readable(bytes, "what was recorded");
-  }
-
   [Symbol.dispose](): void {
-    for (const buffer of [...this.buffers, ...this.#readable]) buffer.destroy();
+    for (const buffer of this.buffers) buffer.destroy();
+    this.#readable.destroy();
   }
 }

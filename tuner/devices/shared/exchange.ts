@@ -80,13 +80,13 @@ export class Exchanges {
     readonly rankOf: (part: number) => number = () => world.rank,
     isWhole = false,
   ) {
-    const here = new Map(parts.map(({ number, field }) => [number, field]));
+    const isHere = new Set(parts.map(({ number }) => number));
     const axes = [0, 1, 2].filter((axis) => plan.parts[axis]! > 1);
     this.#axes = axes.length;
     this.#turns = turnsIn(plan, parts);
     this.#sides = parts.map(({ field }) => {
       const sides = exchangesOf(problem, plan, field.place.part, isWhole).flat().map((one): Side => {
-        const kept = here.has(one.rank)
+        const kept = isHere.has(one.rank)
           ? undefined
           : piecesOf(one.receive).map(({ cells }) => zeros(problem.stencil.update, cells));
         return { ...one, kept, stays: this.#turns !== undefined && kept === undefined };

@@ -6,6 +6,7 @@ import { linearWorkgroups } from "../../../kernels/wgsl/declare.ts";
 import { packShader } from "../../../kernels/wgsl/pack_box.ts";
 import { type Box, firstOf, type PartPlace } from "../../../models/rank_part.ts";
 import type { Comparison } from "../comparison.ts";
+import { BufferPool } from "../gpu/buffer_pool.ts";
 import type { LevelPart } from "../gpu/field_memory.ts";
 import type { GpuField, Recorded } from "../gpu/gpu_field.ts";
 import { compile, type Pipeline } from "../gpu/gpu_pipelines.ts";
@@ -33,8 +34,8 @@ export class GpuPartField implements PartField {
   /** Memory that the device alone uses, by its name. */
   readonly #scratch = new Map<string, GPUBuffer>();
   /** Memory that the host reads pieces from, and that of pieces which stay. */
-  readonly #readable = new Pool((bytes) => this.onGpu.device.readable(bytes, "cells for the host"));
-  readonly #staying = new Pool((bytes) => this.#storage(bytes, "cells for the part beside"));
+  readonly #readable = new BufferPool((bytes) => this.onGpu.device.readable(bytes, "cells for the host"));
+  readonly #staying = new BufferPool((bytes) => this.#storage(bytes, "cells for the part beside"));
   #uniforms: Uniforms | undefined;
   /** Unpacks what has come, before anything else is done. */
   #arriving: Recorded | undefined;
@@ -157,8 +158,8 @@ export class GpuPartField implements PartField {
   }
 
   [Symbol.dispose](): void {
-    const buffers = [...this.#scratch.values(), ...this.#readable.all, ...this.#staying.all];
-    for (const buffer of buffers) buffer.destroy();
+    for (const buffer of this.#scratch.values()) buffer.destroy();
+    for (const pool of [this.#readable, this.#staying]) pool.destroy();
     this.#uniforms?.destroy();
     this.onGpu[Symbol.dispose]();
   }
@@ -234,30 +235,6 @@ export class GpuPartField implements PartField {
       });
       pass.end();
     };
-  }
-}
-
-/** Memory that is taken, given back and taken again. */
-class Pool {
-  readonly all: GPUBuffer[] = [];
-  #unused: GPUBuffer[] = [];
-
-  constructor(readonly make: (bytes: number) => Promise<GPUBuffer>) {}
-
-  /** A buffer for each of these numbers of bytes. */
-  async take(sizes: readonly number[]): Promise<GPUBuffer[]> {
-    return await Promise.all(sizes.map(async (bytes) => {
-      const unused = this.#unused.find(({ size }) => size >= bytes);
-      this.#unused = this.#unused.filter((buffer) => buffer !== unused);
-      if (unused !== undefined) return unused;
-      const made = await this.make(bytes);
-      this.all.push(made);
-      return made;
-    }));
-  }
-
-  give(buffers: readonly GPUBuffer[]): void {
-    this.#unused.push(...buffers);
   }
 }
 
