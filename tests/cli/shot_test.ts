@@ -675,11 +675,11 @@ Deno.test("one file of all shots has what files of each have, and --resume goes 
         assertEquals(all.slice(at + 8, at + bytes), file.slice(from + 8, from + bytes));
       }
     }
-    assertEquals([...Deno.readDirSync(d)].filter(({ name }) => name.endsWith(".part")), []);
+    assertEquals([...Deno.readDirSync(d)].filter(({ name }) => name.endsWith(".unfinished")), []);
     const resumed = () => run(`${d}/all.sgy`, "--one-file", "--resume");
     assertEquals(await resumed(), ["Left out 3 shots, whose files are whole", "Wrote nothing"]);
     // as after an interruption: unfinished, and a byte of the third shot else
-    await Deno.writeFile(`${d}/all.sgy.part`, all.with(all.length - 1, all.at(-1)! ^ 1));
+    await Deno.writeFile(`${d}/all.sgy.unfinished`, all.with(all.length - 1, all.at(-1)! ^ 1));
     await Deno.remove(`${d}/all.sgy`);
     await Deno.remove(`${d}/s-2.png`);
     const wrote = ["s-2.png", "all.sgy", "s-3.png"].map((name) => `${d}/${name}`).join(", ");

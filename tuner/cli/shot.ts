@@ -573,17 +573,14 @@ async function shootAll(world: World, device: OpenedDevice, options: Shooting): 
 }
 
 /** The numbers of shots whose files are there, whole and of this request. */
-async function wholeShots(
-  { files, sources, hash, oneFile }: Pick<Shooting, "files" | "sources" | "hash" | "oneFile">,
-) {
-  const whole: number[] = [], nothing = new Uint8Array();
+async function wholeShots({ files, sources, hash, oneFile }: Shooting): Promise<number[]> {
+  const whole: number[] = [];
   for (const [shot, { waves, traces, picture }] of files.entries()) {
-    const hashes: string[] = [], read = (path: string) => Deno.readFile(path).catch(() => nothing);
+    const hashes: string[] = [],
+      read = (path: string, isShared = false) =>
+        (isShared ? takeShot(path, shot, files.length) : Deno.readFile(path)).catch(() => new Uint8Array());
     for (const path of waves) hashes.push(hashOfAll(await read(path)));
-    for (const path of traces) {
-      const own = oneFile ? takeShot(path, shot, files.length).catch(() => nothing) : read(path);
-      hashes.push(hashOfAll(await own));
-    }
+    for (const path of traces) hashes.push(hashOfAll(await read(path, oneFile)));
     const mark = hashOfAll(hash, `${sources[shot]}`, ...hashes);
     if (hasReceipt(await read(picture), mark)) whole.push(shot);
   }

@@ -15,7 +15,7 @@ import {
 import { withLock } from "./file_lock.ts";
 import { oneLine, ProfileError, reasonOf } from "./profile_error.ts";
 import { readBytesIfThere } from "./read_bytes.ts";
-import { writeAll } from "./store.ts";
+import { readPart, writeAll } from "./store.ts";
 
 /** The journal that belongs to a profile: `<profile>.journal.jsonl`. */
 export function journalPath(profilePath: string): string {
@@ -188,16 +188,4 @@ async function repairEnd(file: Deno.FsFile): Promise<void> {
   if (LINE_START.startsWith(head) && !hasChecksum(tail)) await file.truncate(size - tail.length);
   else await writeAll(file, Uint8Array.of(0x0a));
   await file.syncData();
-}
-
-async function readPart(file: Deno.FsFile, start: number, length: number): Promise<Uint8Array> {
-  const part = new Uint8Array(length);
-  await file.seek(start, Deno.SeekMode.Start);
-  let done = 0;
-  while (done < length) {
-    const read = await file.read(part.subarray(done));
-    if (read === null) break;
-    done += read;
-  }
-  return part.subarray(0, done);
 }

@@ -130,3 +130,18 @@ export async function replaceFile(path: string, content: string | Uint8Array): P
 export async function writeAll(file: Pick<Deno.FsFile, "write">, bytes: Uint8Array): Promise<void> {
   for (let done = 0; done < bytes.length;) done += await file.write(bytes.subarray(done));
 }
+
+/** Bytes of a file from a place on: as many as there are, up to a length. */
+export async function readPart(
+  file: Deno.FsFile,
+  start: number,
+  length: number,
+): Promise<Uint8Array<ArrayBuffer>> {
+  const part = new Uint8Array(length);
+  await file.seek(start, Deno.SeekMode.Start);
+  let done = 0;
+  for (let read: number | null = 0; read !== null && done < length; done += read ?? 0) {
+    read = await file.read(part.subarray(done));
+  }
+  return part.subarray(0, done);
+}

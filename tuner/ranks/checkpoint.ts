@@ -10,7 +10,8 @@ import type { Start } from "../../kernels/initial_field.ts";
 import { crc32 } from "../platform.ts";
 import { RequestError } from "../problem/request_error.ts";
 import { isMissing, reasonOf } from "../profile/profile_error.ts";
-import { checkFileWritable, resolveTarget, writeAll } from "../profile/store.ts";
+import { checkFileWritable, readPart, resolveTarget, writeAll } from "../profile/store.ts";
+import { bytesIn } from "../files/npy.ts";
 import {
   BEGINNING,
   bytesOf,
@@ -83,10 +84,6 @@ async function write(solver: FieldSolver, path: string, start: Start | undefined
   await world.meet();
 }
 
-function bytesIn({ buffer, byteOffset, byteLength }: ArrayBufferView): Uint8Array {
-  return new Uint8Array(buffer, byteOffset, byteLength);
-}
-
 /** The CRC-32 of a file. */
 async function sumOf(path: string): Promise<number> {
   let sum = 0;
@@ -119,8 +116,7 @@ export async function checkCheckpoint(path: string, problem: Problem, isRead: bo
 
 async function beginningOf(path: string): Promise<Uint8Array> {
   using file = await Deno.open(path);
-  const bytes = new Uint8Array(HEADER_BYTES);
-  return bytes.subarray(0, await file.read(bytes) ?? 0);
+  return await readPart(file, 0, HEADER_BYTES);
 }
 
 /**
@@ -147,13 +143,8 @@ export async function restoreCheckpoint(solver: FieldSolver, path: string, from:
 async function restore(solver: FieldSolver, path: string, from: SavedState): Promise<void> {
   using file = await Deno.open(path);
   await solver.restore(from, async (at, length) => {
-    const bytes = new Uint8Array(length);
-    await file.seek(at, Deno.SeekMode.Start);
-    for (let done = 0; done < length;) {
-      const count = await file.read(bytes.subarray(done));
-      if (count === null) throw new RequestError(`Cannot go on from ${path}: it has become shorter`);
-      done += count;
-    }
+    const bytes = await readPart(file, at, length);
+    if (bytes.length < length) throw new RequestError(`Cannot go on from ${path}: it has become shorter`);
     return bytes;
   });
 }

@@ -8,6 +8,7 @@ import { bytesIn, npyBytes, rowsOf } from "../files/npy.ts";
 import { FILE, SEGY } from "../files/segy.ts";
 import { oneLine, reasonOf } from "../profile/profile_error.ts";
 import { segyBytes, type SegyShot } from "./segy.ts";
+import { readPart, writeAll } from "../profile/store.ts";
 import type { ShotPlan } from "./shoot.ts";
 
 /** What is at the beginning of a file of traces, and a shot's in it. */
@@ -30,7 +31,7 @@ export function traceBytes(
 }
 
 /** The name of a file of all shots until it has all of them. */
-export const unfinished = (path: string): string => `${path}.part`;
+export const unfinished = (path: string): string => `${path}.unfinished`;
 
 /** Puts a shot, counted from 0, into the unfinished file of all. Ranks do that side by side. */
 export async function putShot(
@@ -44,7 +45,7 @@ export async function putShot(
     await file.truncate(head.length + shots * body.length);
     for (const [at, bytes] of [[0, head], [head.length + shot * body.length, body]] as const) {
       await file.seek(at, Deno.SeekMode.Start);
-      for (let done = 0; done < bytes.length;) done += await file.write(bytes.subarray(done));
+      await writeAll(file, bytes);
     }
     await file.sync();
   } catch (cause) {
@@ -55,15 +56,7 @@ export async function putShot(
 /** A shot's bytes in the file of all, unfinished or not; throws where there is none. */
 export async function takeShot(path: string, shot: number, shots: number): Promise<Uint8Array> {
   using file = await Deno.open(unfinished(path)).catch(() => Deno.open(path));
-  const read = async (at: number, length: number): Promise<Uint8Array<ArrayBuffer>> => {
-    const bytes = new Uint8Array(length);
-    await file.seek(at, Deno.SeekMode.Start);
-    for (let done = 0, more = 1; more > 0 && done < length; done += more) {
-      more = await file.read(bytes.subarray(done)) ?? 0;
-    }
-    return bytes;
-  };
-  const [low, high] = await read(8, 2), head = SEGY.test(path) ? FILE : 10 + low! + 256 * high!;
+  const [low, high] = await readPart(file, 8, 2), head = SEGY.test(path) ? FILE : 10 + low! + 256 * high!;
   const size = Math.floor(((await file.stat()).size - head) / shots);
-  return await read(head + shot * size, size);
+  return await readPart(file, head + shot * size, size);
 }
