@@ -18,14 +18,9 @@ export interface LayerBlock extends Layer {
   readonly layout: Layout;
 }
 
-/**
- * How many of a problem's fields plans store in layers: none of a part of a grid, whose ends may be others, or of steps that
- * may pass through a window, whose sections hold no layers.
- */
-export function layered(
-  { stencil: { update: { layers = [], substeps } }, isPart = false }: LayeredProblem,
-): number {
-  return isPart || substeps.length === 1 ? 0 : layers.length;
+/** How many of a problem's fields plans store in layers: none of a part of a grid, whose ends may be others. */
+export function layered({ stencil: { update: { layers = [] } }, isPart = false }: LayeredProblem): number {
+  return isPart ? 0 : layers.length;
 }
 
 /** The names of fields that are stored in all cells, and so read and written from outside. */

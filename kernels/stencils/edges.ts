@@ -22,7 +22,7 @@ export interface Damping {
   /** @default {3} */
   readonly dimensions?: 2 | 3;
   /** Cells from the cells' own places to those of staggered fields. @default {no field is staggered} */
-  readonly stagger?: number;
+  readonly stagger?: number | undefined;
   /** What a profile holds instead of the damping itself. */
   readonly as?: (damping: Expression) => Expression;
 }
@@ -67,18 +67,20 @@ function depthSquared({ width, peak, shift, isOneSided }: {
 export interface Pml {
   /** The rate at its outer end, in v/h of the fastest wave. */
   readonly rate: number;
+  /** The power of the depth that it grows with. @default {4} */
+  readonly degree?: 2 | 4;
   /** What its memory keeps of itself in a step, lest static fields stay in it or waves of guides grow. */
   readonly kept: number;
 }
 
 /**
- * A PML's profiles, q of a memory ψ that becomes kept · ψ − q (ψ + D), where the rate grows with (depth/width)⁴.
+ * A PML's profiles, q of a memory ψ that becomes kept · ψ − q (ψ + D).
  *
  * @param courant cells that the fastest wave goes in a step
  */
-export function pmlOf({ rate }: Pml, courant: number): Pick<Damping, "peakOf" | "as"> {
+export function pmlOf({ rate, degree = 4 }: Pml, courant: number): Pick<Damping, "peakOf" | "as"> {
   const as = (square: Expression): Expression => {
-    const half = multiply(rate / 2 * courant, square, square);
+    const half = multiply(rate / 2 * courant, square, ...degree === 4 ? [square] : []);
     return divide(multiply(2, half), add(1, half));
   };
   return { peakOf: () => 1, as };

@@ -64,8 +64,6 @@ import { alongAxis, type Equation, ownAxes, requireStable, requireValue, type St
 export type ElasticOptions = Omit<AcousticOptions, "order" | "density" | "packed"> & {
   /** The lowest and the highest density in kg/m³: beyond a factor of 10 the largest stable time step is smaller. @default {[850, 7900]} */
   readonly density?: ValueRange | undefined;
-  /** How edges absorb: by damping, or as a convolutional PML, with memory of differences in them. @default {"damping"} */
-  readonly absorber?: "damping" | "pml" | undefined;
 };
 
 /** The fields, in the order of their planes; two dimensions have those without y. */

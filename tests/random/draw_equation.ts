@@ -386,6 +386,7 @@ function drawBuiltIn(dice: Dice): Stencil {
           dimensions,
           ...surface,
           ...packed,
+          ...pml,
           ...(dice.chance(0.4) && { density: [1000, 2500] as const }),
         }),
     ],

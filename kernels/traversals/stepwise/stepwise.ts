@@ -38,6 +38,9 @@ export const stepwise: Traversal = {
   parameterLists: ({ grid }, limits) => workgroupShapes(grid, limits),
   infeasible(problem, { threadsZ, threadsY, threadsX }, limits) {
     const shape = [threadsZ, threadsY, threadsX] as const, layout = stepwiseLayout(problem);
+    if (limits.windowBytes !== undefined && layout.layered) {
+      return { kind: "window", message: "the grid passes through a window: its sections hold no layers" };
+    }
     return exceededLimit(limits, {
       layout,
       scratch: blockValues(blocksOf(problem)),
