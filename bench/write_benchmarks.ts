@@ -26,6 +26,8 @@ const JOURNALS: readonly (readonly [file: string, budget: string, changed?: stri
   ["h200/maxwell_2d.json.journal.jsonl", "15s"],
   ["h200/tunes.jsonl.gz", "45s"],
   ["h200/volume_tunes.jsonl.gz", "60s"],
+  ["h200/wave_512.jsonl.gz", "45s"],
+  ["h200/f64_tunes.jsonl.gz", "42s"],
 ];
 
 const GPUS = ["H100", "H200"] as const;
@@ -60,13 +62,14 @@ interface Row {
 }
 
 /** A problem as options of `tune`. */
-export function optionsOf({ stencil, order, delta, edges, grid }: ProfileProblem): string {
+export function optionsOf({ stencil, order, delta, edges, grid, precision }: ProfileProblem): string {
   const variant = order !== undefined ? `--order ${order}` : delta !== undefined ? `--delta ${delta}` : "";
   const parts = [
     stencil === "wave" ? "" : `--stencil ${stencil}`,
     variant,
     edges === undefined ? "" : `--set edges=${edges}`,
     `--grid ${grid.join("x")}`,
+    precision === "f64" ? "--precision f64" : "",
   ];
   return parts.filter((part) => part !== "").join(" ");
 }
@@ -96,7 +99,7 @@ async function tunesIn(file: string, budget: string, changed?: string): Promise<
       stepwise: stepwise === undefined ? null : gcellsOf(stepwise),
       by: traversal,
       budget,
-      date: best.at.slice(0, 10),
+      date: best.at,
     };
   });
 }
@@ -116,7 +119,7 @@ export function newestOf(tunes: readonly Tune[]): Tune[] {
   const newest = new Map<string, Tune>();
   for (const tune of tunes) {
     const key = `${tune.gpu} ${tune.options}`, known = newest.get(key);
-    if (known?.date === tune.date) throw new RangeError(`${key}: two runs of ${tune.date}`);
+    if (known?.date === tune.date) throw new RangeError(`${key}: two runs at ${tune.date}`);
     if (known === undefined || known.date < tune.date) newest.set(key, tune);
   }
   const { compare } = new Intl.Collator("en", { numeric: true });
@@ -143,7 +146,7 @@ function tunesTable(tunes: readonly Tune[]): string {
     if (tune === undefined) return ["", "", "", ""];
     const { gcells, stepwise, by, budget, date } = tune;
     const gain = stepwise === null ? "" : formatFactor(gcells / stepwise);
-    return [rateWords(gcells), gain, by ?? "", `${budget}, ${date}`];
+    return [rateWords(gcells), gain, by ?? "", `${budget}, ${date.slice(0, 10)}`];
   };
   const rows = [...Map.groupBy(tunes, ({ options }) => options)].map((
     [options, runs],
@@ -202,9 +205,9 @@ export async function renderBenchmarks(): Promise<string> {
 Written by \`deno run -A bench/write_benchmarks.ts\` from the journals in \`fixtures/\` and from
 \`bench/rates.jsonl\`. What was tried, what helped and what did not is in [bench/notes/](bench/notes/README.md).
 
-Rates are cells of the grid per second, by the device's own clock, in f32. The GPUs are an NVIDIA H100 80GB
-HBM3 (copies 3,011 GB/s) and an NVIDIA H200 (copies 4,270 GB/s), driver 580.159.04, Deno 2.9.6. Every result
-was verified.
+Rates are cells of the grid per second, by the device's own clock, in f32 unless the options say f64. The
+GPUs are an NVIDIA H100 80GB HBM3 (copies 3,011 GB/s) and an NVIDIA H200 (copies 4,270 GB/s), driver
+580.159.04, Deno 2.9.6. Every result was verified.
 
 ## GPUs
 

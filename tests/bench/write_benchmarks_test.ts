@@ -17,5 +17,5 @@ Deno.test("of a problem on a GPU the newest run counts, cubes before squares", (
   for (const runs of [[flat, old, newer, other], [flat, newer, old, other]]) {
     assertEquals(newestOf(runs), [newer, other, flat]);
   }
-  assertThrows(() => newestOf([newer, { ...newer, gcells: 2 }]), RangeError, "two runs of 2026-11-22");
+  assertThrows(() => newestOf([newer, { ...newer, gcells: 2 }]), RangeError, "two runs at 2026-11-22");
 });
