@@ -108,16 +108,16 @@ export function symbolOf(
   const made = now.slice();
   const nonlinear = (found: string): RangeError =>
     refused(stencil, "an update that is linear in its fields is wanted", found);
-  const linear = (one: Affine, by: Affine): Affine => {
-    if (one.waves && by.waves) throw nonlinear("a product of two");
-    if (one.waves && Number.isNaN(by.base)) throw nonlinear("a product with the signal");
+  const linear = (factor: Affine, by: Affine): Affine => {
+    if (factor.waves && by.waves) throw nonlinear("a product of two");
+    if (factor.waves && Number.isNaN(by.base)) throw nonlinear("a product with the signal");
     return by.waves
-      ? linear(by, one)
-      : { base: one.base * by.base, waves: one.waves?.map((part) => part * by.base) };
+      ? linear(by, factor)
+      : { base: factor.base * by.base, waves: factor.waves?.map((part) => part * by.base) };
   };
-  const sum = (one: Affine, other: Affine): Affine => {
-    const waves = one.waves?.map((part, i) => part + (other.waves?.[i] ?? 0)) ?? other.waves;
-    return { base: one.base + other.base, waves };
+  const sum = (term: Affine, other: Affine): Affine => {
+    const waves = term.waves?.map((part, i) => part + (other.waves?.[i] ?? 0)) ?? other.waves;
+    return { base: term.base + other.base, waves };
   };
   const rounded = (base: number): Affine => ({ base });
   const algebra: Algebra<Affine> = {
@@ -128,9 +128,9 @@ export function symbolOf(
       throw nonlinear(kind);
     }),
     add: sum,
-    subtract: (one, other) => sum(one, linear(other, { base: -1 })),
+    subtract: (term, other) => sum(term, linear(other, { base: -1 })),
     multiply: linear,
-    divide: (one, by) => linear(by.waves ? by : one, by.waves ? by : { base: 1 / by.base }),
+    divide: (dividend, by) => linear(by.waves ? by : dividend, by.waves ? by : { base: 1 / by.base }),
     choose: (condition, then, otherwise) => {
       if (condition.waves || Number.isNaN(condition.base)) throw nonlinear("a choice by a field");
       return condition.base !== 0 ? then : otherwise;
@@ -214,8 +214,8 @@ function mediaOf(stencil: Stencil): number[][] {
   }
   return all.reduce<number[][]>((media, { values, packed, within }) => {
     const [lowest, highest] = packed ?? within ?? [Math.min(...values), Math.max(...values)];
-    return media.flatMap((one) =>
-      (lowest === highest ? [lowest] : [lowest, highest]).map((value) => [...one, value])
+    return media.flatMap((medium) =>
+      (lowest === highest ? [lowest] : [lowest, highest]).map((value) => [...medium, value])
     );
   }, [[]]);
 }

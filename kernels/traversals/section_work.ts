@@ -81,8 +81,8 @@ export class SectionWork {
   copy(level: Level, from: number, to: number): void {
     const holding = (x: number): number[] =>
       [...this.#sections.keys()].filter((section) => this.#isCurrent(section, level, x));
-    const section = this.#sections.findIndex((one) => holds(one, to));
-    const source = holding(from).find((one) => one !== section) ?? section;
+    const section = this.#sections.findIndex((candidate) => holds(candidate, to));
+    const source = holding(from).find((holder) => holder !== section) ?? section;
     this.#push(level, { source, section, from, to });
     this.#wrote(section, level, [to, to + 1]);
   }
@@ -100,7 +100,7 @@ export class SectionWork {
     const stale = this.#stale[level]![section];
     for (let x = from; x < to && stale !== undefined && stale.size > 0; x++) {
       if (!stale.has(x)) continue;
-      const source = this.#sections.findIndex((_, one) => this.#isCurrent(one, level, x));
+      const source = this.#sections.findIndex((_, nth) => this.#isCurrent(nth, level, x));
       this.#push(level, { source, section, from: x, to: x });
       stale.delete(x);
     }

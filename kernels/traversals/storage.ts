@@ -105,5 +105,5 @@ export const LAYERS = ["layersNow", "layersBefore"] as const;
 export function scratchNamed({ scratch = [] }: Storage, called: string, flipped = false): number {
   const layers: readonly string[] = LAYERS, level = layers.indexOf(called);
   const name = flipped && level >= 0 ? layers[1 - level] : called;
-  return scratch.findIndex((one) => one.name === name);
+  return scratch.findIndex((buffer) => buffer.name === name);
 }

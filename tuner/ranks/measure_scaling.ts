@@ -83,8 +83,8 @@ function grown(problem: Problem, ranks: number): Problem {
     return own.reduce((one, other) => one * other) < ranks ? Infinity : Math.max(...own) / Math.min(...own);
   };
   // along x first, whose parts are pieces of memory
-  const parts = arrangements(ranks).toReversed().reduce((best, one) =>
-    spread(one) < spread(best) ? one : best
+  const parts = arrangements(ranks).toReversed().reduce((best, parts) =>
+    spread(parts) < spread(best) ? parts : best
   );
   return { ...problem, grid: gridOf((axis) => problem.grid[axis] * parts[axis]) };
 }

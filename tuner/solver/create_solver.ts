@@ -462,7 +462,7 @@ function candidatesOf(
     const best = chooseConfiguration([], problem, uses(share, "gpu") ? device : null, { cpuWorkers });
     all = [best.configuration, ...best.runnersUp];
   }
-  const byKey = new Map(all.map((one) => [configurationKey(one), one]));
+  const byKey = new Map(all.map((configuration) => [configurationKey(configuration), configuration]));
   byKey.delete(configurationKey(configuration));
   return [...byKey.values()];
 }

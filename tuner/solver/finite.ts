@@ -110,7 +110,7 @@ async function reasonsOf(held: HeldCells): Promise<string[]> {
     for (const [value, cell] of [[least, low], [most, high]] as const) {
       cells.set(`${cell}`, cell);
       if ((formula && !within) || (value >= range[0]! && value <= range[1]!)) continue;
-      const [is, from, to] = [value, ...range].map((one) => Number(one.toPrecision(6)));
+      const [is, from, to] = [value, ...range].map((number) => Number(number.toPrecision(6)));
       reasons.push(`${name} is ${is} at (${ownOf(stencil, cell).join(", ")}), its range is ${from} to ${to}`);
     }
   }

@@ -203,12 +203,12 @@ export class Refinement implements Disposable {
     const times: [number, number] = [1, 1],
       isAlone = onGpuAlone(current.field, challenger.field) !== undefined;
     const finishes: (() => Promise<void>)[] = [];
-    for (const one of ratios.length % 2 === 0 ? [0, 1] as const : [1, 0] as const) {
+    for (const nth of ratios.length % 2 === 0 ? [0, 1] as const : [1, 0] as const) {
       const run = async <T>(action: () => Promise<T>): Promise<T | undefined> =>
-        one === 0 ? await action() : await this.#attempt(action);
-      const submission = await run(() => [current, challenger][one]!.field.begin(steps));
+        nth === 0 ? await action() : await this.#attempt(action);
+      const submission = await run(() => [current, challenger][nth]!.field.begin(steps));
       const finish = async (): Promise<void> => {
-        times[one] = Math.max(1, await run(async () => await submission?.finish()) ?? 0);
+        times[nth] = Math.max(1, await run(async () => await submission?.finish()) ?? 0);
       };
       if (isAlone) finishes.push(finish);
       else await finish();
@@ -313,7 +313,7 @@ export class Refinement implements Disposable {
       return false;
     }
     duel.verification = verification;
-    for (const one of [configuration, current.configuration]) this.#record(one, { verification });
+    for (const tried of [configuration, current.configuration]) this.#record(tried, { verification });
     return true;
   }
 
@@ -365,8 +365,8 @@ function failureOf(error: unknown): Failure {
 }
 
 /** The GPU's fields, where it computes both alone. */
-function onGpuAlone(one: SharedField, other: SharedField): readonly [GpuField, GpuField] | undefined {
-  const [first, second] = [one.alone?.onGpu, other.alone?.onGpu];
+function onGpuAlone(field: SharedField, other: SharedField): readonly [GpuField, GpuField] | undefined {
+  const [first, second] = [field.alone?.onGpu, other.alone?.onGpu];
   return first && second && [first, second];
 }
 
@@ -396,14 +396,14 @@ export async function copyState(from: SharedField, to: SharedField): Promise<voi
 }
 
 /** Compares what the next steps need of two fields. */
-async function compareStates(one: SharedField, other: SharedField): Promise<Comparison> {
-  const fields = onGpuAlone(one, other), parts: Comparison[] = [];
-  if (fields !== undefined) return await fields[1].compare(fields[0], { levels: stateLevels(one.problem) });
-  for await (const { box: { size }, pieces } of piecesOf(one, other)) {
+async function compareStates(field: SharedField, other: SharedField): Promise<Comparison> {
+  const fields = onGpuAlone(field, other), parts: Comparison[] = [];
+  if (fields !== undefined) return await fields[1].compare(fields[0], { levels: stateLevels(field.problem) });
+  for await (const { box: { size }, pieces } of piecesOf(field, other)) {
     const layout = layOut(size, {
       pad: [0, 0, 0],
       align: 1,
-      precision: one.problem.stencil.update.precision,
+      precision: field.problem.stencil.update.precision,
     });
     const [expected, found] = pieces.map((cells): SliceCells => ({ cells, layout, slice: 0 }));
     if (found) parts.push(compareSlices(found, expected!, size[0]));

@@ -66,7 +66,7 @@ export class Snapshots {
 
   /** Begins anew at t = 0. */
   restart(): void {
-    for (const one of this.#wanted) one.due = 0;
+    for (const wanted of this.#wanted) wanted.due = 0;
   }
 
   clear(): void {
@@ -76,11 +76,12 @@ export class Snapshots {
   /** Hands over those of a field's step. @param require throws where they are not finite */
   async take(field: SharedField, require: (areFinite: boolean) => Promise<void>): Promise<void> {
     const { step, problem: { stencil }, world: { rank } } = field;
-    for (const one of this.#wanted) {
-      if (one.due > step) continue;
-      one.due = step + one.every;
-      const low = planned<number>(stencil, one.box.low, 0), all = planned<number>(stencil, one.box.size, 1);
-      const { stride, plane } = one;
+    for (const wanted of this.#wanted) {
+      if (wanted.due > step) continue;
+      wanted.due = step + wanted.every;
+      const low = planned<number>(stencil, wanted.box.low, 0),
+        all = planned<number>(stencil, wanted.box.size, 1);
+      const { stride, plane } = wanted;
       const size = all.map((cells) => Math.ceil(cells / stride)) as readonly number[] as Grid;
       const values = zeros(stencil.update, size[0] * size[1] * size[2]), [nx, ny, nz] = all;
       const atOnce = stride * Math.max(1, Math.floor(CELLS_AT_ONCE / (stride * ny * nz)));
@@ -96,7 +97,7 @@ export class Snapshots {
       }
       await require(areFinite(values));
       if (rank > 0) continue; // has none of them
-      await one.onSnapshot({ step, size: ownOf(stencil, size), values });
+      await wanted.onSnapshot({ step, size: ownOf(stencil, size), values });
     }
   }
 }

@@ -192,14 +192,14 @@ export function* cellsIn(problem: Problem, own: Extent = { low: [0, 0, 0], size:
   for (const { ago, plane, low: from, size: [, by, bz], size: all } of boxesOf(problem)) {
     const begin = end;
     end += bytes * cellsOf(all);
-    const its = profilesOf(update)[plane - planes], profile = its && { ...its, index: plane - planes };
-    const within = (one: Axis): boolean => its === undefined || its.axis === one;
+    const found = profilesOf(update)[plane - planes], profile = found && { ...found, index: plane - planes };
+    const within = (one: Axis): boolean => found === undefined || found.axis === one;
     const low = gridOf((one) => within(one) ? Math.max(from[one], own.low[one]) : 0);
     const size = gridOf((one) =>
       within(one) ? Math.min(from[one] + all[one], own.low[one] + own.size[one]) - low[one] : 1
     );
     if (AXES.some((one) => size[one] <= 0)) continue;
-    const [nx, ny, nz] = size, atOnce = its ? nx : Math.max(1, Math.floor(CELLS_AT_ONCE / (ny * nz)));
+    const [nx, ny, nz] = size, atOnce = found ? nx : Math.max(1, Math.floor(CELLS_AT_ONCE / (ny * nz)));
     for (let x = 0; x < nx; x += atOnce) {
       const slices = Math.min(atOnce, nx - x);
       // whole slices lie together, and so do whole rows of a slice

@@ -438,8 +438,8 @@ const fixedOf: (update: Update) => number = remembered((update: Update) => {
     };
   };
   const read: Part = { found: 0, isFixed: true, isRead: true };
-  const parts = expressionsOf(update).map((one) =>
-    fold<Part>(one, {
+  const parts = expressionsOf(update).map((expression) =>
+    fold<Part>(expression, {
       ...uniform<Part>({ found: 0, isFixed: true }, join),
       tap: ({ plane }) => plane < update.fields.length ? { found: 0, isFixed: false } : read,
       profile: () => read,

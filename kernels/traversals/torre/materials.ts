@@ -63,10 +63,10 @@ export function behind(element: Element, slope: number): Element {
 /** The elements that cells read, by growing x. */
 function elementsAt(update: Update, zPerThread: number, cells: readonly Cell[]): Element[] {
   const found = new Map<number, Element>();
-  for (const one of update.substeps.flat()) {
-    for (const { plane, offset: [x, y, z] } of materialTaps(one, update.fields.length)) {
+  for (const assignment of update.substeps.flat()) {
+    for (const { plane, offset: [x, y, z] } of materialTaps(assignment, update.fields.length)) {
       for (const { place, made } of cells) {
-        if (!made.includes(one)) continue;
+        if (!made.includes(assignment)) continue;
         for (const { by } of lanesAt(z, zPerThread)) {
           const element = { plane, place: shifted(place, x, y), by };
           found.set(elementKey(element), element);
@@ -91,9 +91,11 @@ export const materialNeeds: (
   const elements = elementsAt(update, zPerThread, cells);
   const enteringOf = (some: readonly Element[]): Element[] => {
     const keys = new Set(some.map(elementKey));
-    return some.filter((one) => !keys.has(elementKey(behind(one, slope))));
+    return some.filter((element) => !keys.has(elementKey(behind(element, slope))));
   };
-  const rows = new Map(elements.map((one) => ({ ...one, by: 0 })).map((one) => [elementKey(one), one]));
+  const rows = new Map(
+    elements.map((element) => ({ ...element, by: 0 })).map((element) => [elementKey(element), element]),
+  );
   const enteringRows = enteringOf([...rows.values()]);
   return { elements, entering: enteringOf(elements), rows: [...rows.values()], enteringRows };
 });

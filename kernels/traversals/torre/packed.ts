@@ -24,17 +24,17 @@ export function packedAccess(
   { layout }: TorreShape,
 ) {
   const all = packedPlanes(update, packed), isAny = all.length > 0;
-  const indexOf = (plane: number): number => all.findIndex((one) => one.plane === plane);
+  const indexOf = (plane: number): number => all.findIndex((packing) => packing.plane === plane);
   const { plane: planeSize, pad: [padX], origin, slice } = layout, ownSlice = all.length * planeSize;
   const words = zPerThread === 2 ? "u32" : "vec2u", numbers = `vec${zPerThread}u`, type = `vec${zPerThread}f`;
   const halves = (zPerThread === 2 ? ["words"] : ["words.x", "words.y"])
     .flatMap((word) => [`${word} & 0xffffu`, `${word} >> 16u`]).join(", ");
-  const functions = all.map((one, i) => {
-    const hasZeros = readsZeros(update, one.plane, one);
+  const functions = all.map((packing, i) => {
+    const hasZeros = readsZeros(update, packing.plane, packing);
     return wgsl`
       fn unpack${i}(words: ${words}) -> ${type} {
         let numbers = ${numbers}(${halves});
-        return ${unpacked(one, zPerThread, { numbers: "numbers", hasZeros })};
+        return ${unpacked(packing, zPerThread, { numbers: "numbers", hasZeros })};
       }
     `;
   });
@@ -63,7 +63,7 @@ export function packMaterials(problem: Problem, { packed }: TorreParameters, { l
   if (all.length === 0) return undefined;
   const { grid: [nx], pad: [padX], slice, pitch, plane: planeSize } = layout;
   const perSlice = all.length * planeSize / 2, words = perSlice * (nx + 2 * padX);
-  const packings = all.map((one) => packingText(one, one.plane));
+  const packings = all.map((packing) => packingText(packing, packing.plane));
   const code = wgsl`
     // Packs materials: see kernels/packing.ts.
     @group(0) @binding(0) var<storage, read_write> now: array<f32>;

@@ -101,7 +101,10 @@ export function planTorres(given: Problem, parameters: TorreParameters, limits?:
       }
       const { steps } = schedule, left = table && { ...table, steps };
       const rest = remainder?.dispatches(count - steps, start + steps, left) ?? [];
-      return [...work.finish(), ...rest.map((one) => ({ ...one, shader: shaders.length + one.shader }))];
+      return [
+        ...work.finish(),
+        ...rest.map((dispatch) => ({ ...dispatch, shader: shaders.length + dispatch.shader })),
+      ];
     },
   };
 }

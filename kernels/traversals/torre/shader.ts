@@ -363,10 +363,10 @@ function writeChunk(
     .map((value) => `${slots.get(valueKey(value))}[slot] = ${nameIn(value)};`);
   const keptName = ({ index, place }: KeptPlace): string => register(`s${tier}_${index}`, place);
   /** Reads of a column, while it is exchanged. */
-  const inColumn = (place: Place): Resolver["tap"] => (one) => {
-    const value = tapped(one, place), slot = slots.get(valueKey(value));
+  const inColumn = (place: Place): Resolver["tap"] => (tap) => {
+    const value = tapped(tap, place), slot = slots.get(valueKey(value));
     return alongZ(
-      one.offset[2],
+      tap.offset[2],
       zPerThread,
       (by) => by === 0 ? nameIn(value) : `${slot}[${plus("slot", by)}]`,
     );
@@ -374,27 +374,27 @@ function writeChunk(
   const profilesAt = ([a, b]: Place) => profiles.read([plus("x", (a + b) / 2), plus("y", (a - b) / 2)]);
   const inRegisters = (place: Place): Pick<Resolver, "tap" | "partial" | "profile"> => ({
     profile: profilesAt(place),
-    tap(one) {
-      const { offset: [x, y, z], plane } = one;
+    tap(tap) {
+      const { offset: [x, y, z], plane } = tap;
       if (plane >= fields) {
         const at = shifted(place, x, y);
         const nameOf = (by: number) => m.get(elementKey({ plane, place: at, by }))!;
         return alongZ(z, zPerThread, (by) => packed.read(plane, nameOf(by)));
       }
-      if (z === 0) return nameIn(tapped(one, place));
-      if (sums === undefined) return inColumn(place)(one);
-      return keptName({ index: keptIndex(sums, columnTap(one), [0, 0, 0]), place });
+      if (z === 0) return nameIn(tapped(tap, place));
+      if (sums === undefined) return inColumn(place)(tap);
+      return keptName({ index: keptIndex(sums, columnTap(tap), [0, 0, 0]), place });
     },
     partial(of, offset) {
       const index = sums === undefined ? -1 : keptIndex(sums, of, offset);
       return index < 0 ? undefined : keptName({ index, place: shifted(place, offset[0], offset[1]) });
     },
   });
-  const keeps = kept.flatMap((one) => {
-    const { of, isColumn } = sums!.kept[one.index]!, name = keptName(one);
+  const keeps = kept.flatMap((sum) => {
+    const { of, isColumn } = sums!.kept[sum.index]!, name = keptName(sum);
     const reads = isColumn
-      ? { tap: inColumn(one.place), profile: profilesAt(one.place) }
-      : inRegisters(one.place);
+      ? { tap: inColumn(sum.place), profile: profilesAt(sum.place) }
+      : inRegisters(sum.place);
     const { lines, values } = writer.write({ ...reads, type, prefix: `${name}_` }, [of]);
     return [...lines, `let ${name} = ${values[0]};`];
   });
@@ -446,7 +446,7 @@ function zeroOutside(
   const yOf = ({ place: [a, b] }: Value): number => (a - b) / 2;
   const named = (y: number): string => y < 0 ? `inY_${-y}` : `inY${y}`;
   const eachOf = (of: (value: Value) => number): number[] =>
-    [...new Set(values.map(of))].sort((one, other) => one - other);
+    [...new Set(values.map(of))].sort((value, other) => value - other);
   for (const x of eachOf(xOf)) lines.push(`let inX${x} = u32(${plus("x", x)}) < u32(NX);`);
   for (const y of eachOf(yOf)) lines.push(`let ${named(y)} = u32(${plus("y", y)}) < u32(NY);`);
   for (const value of values) {

@@ -54,7 +54,7 @@ export const sumsOf: (update: Update) => TorreSums | undefined = remembered(find
 
 /** Which kept value stands for a partial sum, or a tap of the own column; −1 for none. */
 export function keptIndex({ kept }: Pick<TorreSums, "kept">, of: Expression, [, , z]: Offset): number {
-  return z === 0 ? kept.findIndex((one) => isSame(one.of, of)) : -1;
+  return z === 0 ? kept.findIndex((sum) => isSame(sum.of, of)) : -1;
 }
 
 /** The tap of the own column that a tap along z is kept as. */
@@ -79,10 +79,10 @@ function findSums(update: Update): TorreSums | undefined {
   const readsOf = (whole: Expression): Reads => {
     const values: Step[] = [];
     const others: { index: number; step: Step }[] = [];
-    visitTaps(whole, (one) => {
-      const { offset: [x, y, z] } = one;
-      if (!isOfField(one)) return;
-      if (z !== 0) others.push({ index: enter(columnTap(one)), step: [0, 0] });
+    visitTaps(whole, (tap) => {
+      const { offset: [x, y, z] } = tap;
+      if (!isOfField(tap)) return;
+      if (z !== 0) others.push({ index: enter(columnTap(tap)), step: [0, 0] });
       else values.push([x, y]);
     }, (of, offset) => {
       if (!canBeKept(of, offset)) return false;
