@@ -205,9 +205,9 @@ export async function renderBenchmarks(): Promise<string> {
 Written by \`deno run -A bench/write_benchmarks.ts\` from the journals in \`fixtures/\` and from
 \`bench/rates.jsonl\`. What was tried, what helped and what did not is in [bench/notes/](bench/notes/README.md).
 
-Rates are cells of the grid per second, by the device's own clock, in f32 unless the options say f64. The
-GPUs are an NVIDIA H100 80GB HBM3 (copies 3,011 GB/s) and an NVIDIA H200 (copies 4,270 GB/s), driver
-580.159.04, Deno 2.9.6. Every result was verified.
+Rates are cells of the grid per second, by the device's own clock, in f32 unless the options say f64. The GPUs
+are an NVIDIA H100 80GB HBM3 (copies 3,011 GB/s) and an NVIDIA H200 (copies 4,270 GB/s), driver 580.159.04,
+Deno 2.9.6. Every result was verified.
 
 ## GPUs
 
