@@ -33,7 +33,8 @@ const RECORDINGS = [
   ...["grids", "tunes"].map((name) => `h100/${name}.jsonl.gz`),
   ...["wave", "heat", "life_elastic", "maxwell_pml"].map((name) => `h100/${name}.json.journal.jsonl`),
   ...["grids", "tunes"].map((name) => `h200/${name}.jsonl.gz`),
-  ...["maxwell_2d.json.journal.jsonl", "volume.jsonl.gz"].map((name) => `h200/${name}`),
+  "h200/maxwell_2d.json.journal.jsonl",
+  ...["volume", "volume_tunes", "wave_512"].map((name) => `h200/${name}.jsonl.gz`),
 ];
 const DEVICE = { copyBytesPerSecond: 3e12 };
 const [H100] = shippedEntries();

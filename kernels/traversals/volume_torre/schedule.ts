@@ -3,8 +3,10 @@
  *
  * @module
  */
+import { remembered } from "../../remembered.ts";
+import type { Grid } from "../../stencils/stencil.ts";
 import { MAX_BANDS } from "../waves.ts";
-import type { VolumeExtent, VolumePiece } from "./lattice.ts";
+import { extentOf, type VolumeExtent, type VolumePiece } from "./lattice.ts";
 
 /** A stage of a band, which begins with this step of the run: its torres' places along the forms have this sum. */
 type VolumeRow = Readonly<Record<"stage" | "band" | "place" | "step" | "height", number>>;
@@ -41,6 +43,45 @@ export function scheduleVolume(piece: VolumePiece, extent: VolumeExtent, run: Ba
   }
   return [...waves].map((rows) => rows ?? []).filter((rows) => rows.length > 0);
 }
+
+/** Groups that tell dispatches of a run apart enough. */
+const GROUPS = 6;
+
+/**
+ * How many torres dispatches have, which are few where bands begin and end: of those that are alike how many there are, and
+ * their torres. Of a stage those places have torres whose X is whole.
+ */
+export const dispatchesOf: (
+  piece: VolumePiece,
+  grid: Grid,
+  nt: number,
+  bands: number,
+  steps: number,
+) => readonly Readonly<Record<"count" | "torres", number>>[] = remembered((piece, grid, nt, bands, steps) => {
+  const extent = extentOf(piece, grid), { across: [ny, nz], last } = extent, { slope, width, tile } = piece;
+  const { height, stages, count, lag } = pace(piece, extent, { nt, bands, steps });
+  const { from } = stagesOf(piece, extent, height);
+  const lowest = Math.ceil(-(slope * (height - 1) + width + 2 * slope - 1) / tile);
+  const inStage = Float64Array.from({ length: stages }, (_, i) => {
+    const stage = from - i;
+    let torres = 0;
+    for (let sum = (stage % 3 + 3) % 3; sum <= ny + nz - 2; sum += 3) {
+      const at = (2 * stage + sum) / 3, columns = Math.min(sum, ny - 1) - Math.max(0, sum - nz + 1) + 1;
+      if (at >= lowest && at <= last) torres += columns;
+    }
+    return torres;
+  });
+  const together = new Float64Array(stages + lag * (count - 1));
+  for (let band = 0; band < count; band++) {
+    for (let i = 0; i < stages; i++) together[lag * band + i]! += inStage[i]!;
+  }
+  together.sort();
+  const each = Math.ceil(together.length / GROUPS);
+  return Array.from({ length: Math.ceil(together.length / each) }, (_, i) => {
+    const some = together.subarray(i * each, (i + 1) * each);
+    return { count: some.length, torres: some.reduce((sum, one) => sum + one) / some.length };
+  });
+});
 
 /** Tiers of all torres of a band together, and the torres, where tiles have not moved. */
 export function workOf(

@@ -50,7 +50,7 @@ import { volumeOrder } from "./order.ts";
 import { COMMON, type ParameterWords } from "../parameter.ts";
 import { packedPlanes } from "../../wgsl/packing.ts";
 import { sampleShader, tilePoints } from "./points.ts";
-import { pace, scheduleVolume, workOf } from "./schedule.ts";
+import { dispatchesOf, pace, scheduleVolume, workOf } from "./schedule.ts";
 import { volumeTorreShader } from "./shader.ts";
 
 const PARAMETERS = {
@@ -239,7 +239,9 @@ export const volumeTorre: Traversal = {
         nearBytes: bytes,
         cells: updates / tiers,
         busyThreads: threads,
-        dispatches: [{ count: waves / run, workgroups: torres * count / waves, rounds: tiers / torres }],
+        dispatches: dispatchesOf(piece, wide.grid, nt, bands, run).map((alike) => {
+          return { count: alike.count / run, workgroups: alike.torres, rounds: tiers / torres };
+        }),
       },
     };
   },

@@ -18,7 +18,11 @@ import {
   tableOf,
   upTo,
 } from "../../../../kernels/traversals/volume_torre/lattice.ts";
-import { scheduleVolume } from "../../../../kernels/traversals/volume_torre/schedule.ts";
+import {
+  dispatchesOf,
+  scheduleVolume,
+  workOf,
+} from "../../../../kernels/traversals/volume_torre/schedule.ts";
 import type { Problem } from "../../../../kernels/stencils/stencil.ts";
 import { GpuField } from "../../../../tuner/devices/gpu/gpu_field.ts";
 import { readCells } from "../../../devices/cells.ts";
@@ -267,6 +271,23 @@ Deno.test("a place of FArSh serves one band at a time", () => {
         running.set(place, `${band}`);
       }
     }
+  }
+});
+
+Deno.test("the dispatches of a run have all torres of its bands", () => {
+  for (
+    const [grid, nt, bands] of [[[61, 13, 17], 8, 2], [[9, 31, 5], 4, 3], [[40, 40, 40], 16, 1]] as const
+  ) {
+    const piece = pieceOf(WAVE.update, 4, 2, 2, 2, 2), extent = extentOf(piece, grid), steps = 5 * nt;
+    const dispatches = dispatchesOf(piece, grid, nt, bands, steps);
+    const total = (of: (one: typeof dispatches[0]) => number) =>
+      dispatches.reduce((sum, one) => sum + of(one), 0);
+    const { torres } = workOf(piece, extent, grid[0], nt);
+    assertEquals(Math.round(total(({ count, torres }) => count * torres)), 5 * torres);
+    assertEquals(
+      total(({ count }) => count),
+      scheduleVolume(piece, extent, { nt, bands, steps }).length,
+    );
   }
 });
 
