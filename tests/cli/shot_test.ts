@@ -1,6 +1,6 @@
 import { assert, assertAlmostEquals, assertEquals, assertMatch } from "@std/assert";
 import { decode } from "fast-png";
-import { acoustic, acousticTimeStep } from "../../kernels/stencils/acoustic.ts";
+import { acoustic, type AcousticOptions, acousticTimeStep } from "../../kernels/stencils/acoustic.ts";
 import { elastic, elasticTimeStep, lameOf } from "../../kernels/stencils/elastic.ts";
 import type { Problem } from "../../kernels/stencils/stencil.ts";
 import { chooseConfiguration } from "../../tuner/profile/choose.ts";
@@ -36,14 +36,14 @@ const timeStep = 0.9 * acousticTimeStep(MEDIUM), EDGES = 5;
 
 /** The traces of a shot in the model, by a solver called directly. */
 async function directTraces(
-  surface: "absorbing" | "free",
+  { surface, absorber }: Pick<AcousticOptions, "surface" | "absorber">,
   source: readonly [number, number, number],
   receivers: readonly (readonly [number, number, number])[],
   steps: number,
 ): Promise<Float32Array[]> {
   const top = surface === "free" ? 0 : EDGES;
   const problem: Problem = {
-    stencil: acoustic({ ...MEDIUM, timeStep, edges: EDGES, surface }),
+    stencil: acoustic({ ...MEDIUM, timeStep, edges: EDGES, surface, absorber }),
     grid: [nx + 2 * EDGES, ny + 2 * EDGES, top + nz + EDGES],
     boundary: "zero",
     steps: 10,
@@ -67,12 +67,13 @@ async function directTraces(
 
 const CPU = ["--no-gpu", "--cpu-workers", "1"];
 
-for (const surface of ["absorbing", "free"] as const) {
-  Deno.test(`a shot's traces are those of a solver, bit for bit, with a surface that is ${surface}`, () =>
+for (const [surface, absorber] of [["absorbing", "damping"], ["free", "damping"], ["free", "pml"]] as const) {
+  Deno.test(`a shot's traces are those of a solver, bit for bit, with a surface that is ${surface}, ${absorber}`, () =>
     inDirectory(async (directory) => {
       await writeModel(`${directory}/v.npy`);
       await Deno.writeTextFile(`${directory}/r.csv`, "45 55\t65\n\n 52.5 ; 61; 18 \r\n");
-      const args = ["--velocity", `${directory}/v.npy`, "--edges", `${EDGES}`, "--surface", surface];
+      const args = ["--velocity", `${directory}/v.npy`, "--surface", surface, "--edges"];
+      args.push(absorber === "pml" ? `pml${EDGES}` : `${EDGES}`);
       const { code, stdout, stderr } = await runCommand("shot", [
         ...args,
         ...CPU,
@@ -94,9 +95,10 @@ for (const surface of ["absorbing", "free"] as const) {
       const result = JSON.parse(stdout), receivers = [[45, 55, 65], [52.5, 61, 18]] as const;
       assertAlmostEquals(result.timeStep, timeStep, 1e-12);
       assertEquals([result.samples, result.interval], [Math.floor(0.07 / timeStep) + 1, result.timeStep]);
+      assertEquals([result.edges, result.absorber], [EDGES, absorber]);
       assertEquals(result.model, [nx, ny, nz]);
       assertEquals(result.grid, [nx + 10, ny + 10, nz + (surface === "free" ? 5 : 10)]);
-      const direct = await directTraces(surface, [85, 65, 33], receivers, result.steps);
+      const direct = await directTraces({ surface, absorber }, [85, 65, 33], receivers, result.steps);
       const { shape, values } = readNpy(await Deno.readFile(`${directory}/t.npy`), "t.npy");
       assertEquals(shape, [2, result.samples]);
       assertEquals([...values], direct.flatMap((trace) => [...trace.subarray(0, result.samples)]));
@@ -411,6 +413,9 @@ Deno.test("what shot cannot do is refused in a line, before any work and before 
       [["--velocity", directory], "it is a folder"],
       [["--velocity", `${directory}/bad.csv`], "a NumPy file (.npy) is wanted: found another kind"],
       [[...file, "--grid", "16x12x15"], "wanted 16x12x14, the shape of"],
+      ...["pml", "pml0", "1001", "1.5"].map((edges) =>
+        [[...small, "--edges", edges], "a whole number from 0 to 1000, or pml and one from 1 on"] as const
+      ),
       [[...small, "--source", "1,2"], 'Cannot use --source: wanted X,Y,Z in metres: found "1,2"'],
       [
         [...small, "--source", "45,45,81"],
@@ -573,7 +578,7 @@ Deno.test("what looks odd of a shot is said, and what does not is not", () =>
         ],
         [
           [...model, "--frequency", "30"],
-          /^facet: edges of 16 cells, as -40 dB need, make 2,419 cells of the model's 243: --edges 8 halves their w/,
+          /^facet: edges of 16 cells, as -40 dB need, make 2,419 cells of the model's 243: --edges pml12 needs few, best on a GPU, --edges 8 reflects more/,
         ],
       ] as const
     ) {

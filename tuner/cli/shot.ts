@@ -194,7 +194,11 @@ export const OPTIONS = {
     read: readSeconds,
     onlyWith: { "--wavelet": "Ricker's begins by itself" },
   },
-  edges: count("cells of absorbing edges around the model (default: what -40 dB need)", 0, 1000),
+  edges: {
+    value: "N|pmlN",
+    help: "cells of absorbing edges around the model, pml12 of a PML (default: what -40 dB need)",
+    read: readEdges,
+  },
   surface: {
     value: "NAME",
     help: "the top of the model: absorbing or free",
@@ -301,13 +305,14 @@ async function readRequest(options: Values) {
   const wave = options.stencil === "elastic"
     ? elasticIn(model, { ...medium, explosion, hydrophones }, slow, rho)
     : soundIn(model, medium, rho);
-  const { materials, sent, recorded, late } = wave, { edges = wave.edges } = options;
+  const { materials, sent, recorded, late } = wave;
+  const { edges, absorber } = options.edges ?? { edges: wave.edges, absorber: "damping" };
   const distance = Math.min(Math.max(...grid) * spacing, wave.slowest * options.time);
   const step = stepWanted(wave, options.timeStep, { frequency, distance });
   const way = { frequency, distance, velocity: wave.slowest };
   const warning = warningOf({ ...wave.scheme, timeStep: step }, way);
   const timing = timingOf(step, frequency, options, ["", ...odd].join("; "));
-  const stencil = wave.stencil({ ...space, timeStep: timing.timeStep, edges, surface });
+  const stencil = wave.stencil({ ...space, timeStep: timing.timeStep, edges, absorber, surface });
   const before: Grid = [edges, dimensions === 2 ? 0 : edges, surface === "free" ? 0 : edges];
   const { delay = 0 } = options, silent = delay / timing.timeStep;
   if (delay >= options.time || Math.abs(silent - Math.round(silent)) > 1e-6) {
@@ -333,7 +338,7 @@ async function readRequest(options: Values) {
     decimal(text) >= 0 || text === "" ? text : hashOfAll(await readFile(text))
   );
   const asked = [VERSION, requestOf(problem, {}), plan, order, corner, await Promise.all(models)];
-  const made = { edges, edgesPart, hash: JSON.stringify(asked), plan, fromOrigin };
+  const made = { edges, absorber, edgesPart, hash: JSON.stringify(asked), plan, fromOrigin };
   const profiles = profile === undefined ? [] : [await readProfile(profile)];
   const alike = Object.entries(options).filter(([name]) => !(name in RANK_OPTIONS));
   return {
@@ -478,7 +483,7 @@ type Shooting = Awaited<ReturnType<typeof readRequest>>["values"];
 
 async function shootAll(world: World, device: OpenedDevice, options: Shooting): Promise<number> {
   const { plan, materials, problem, problem: { grid, stencil }, sources, files, profiles, json } = options;
-  const { edges, edgesPart, fromOrigin, oneFile } = options,
+  const { edges, absorber, edgesPart, fromOrigin, oneFile } = options,
     text = headerOf(plan, { ...options, title: stencil.title });
   const { model, before, timeStep, interval, samples } = plan, steps = stepsOf(plan);
   const isFirst = world.rank === 0, whole = options.resume && isFirst ? await wholeShots(options) : [];
@@ -554,7 +559,7 @@ async function shootAll(world: World, device: OpenedDevice, options: Shooting): 
   if (!isFirst) return EXIT.done;
   const cellsPerSecond = left.length === 0 ? 0 : cellsOf(grid) * steps * left.length / seconds;
   const modelCellsPerSecond = cellsPerSecond * (1 - edgesPart), cells = ownOf(model, model.grid);
-  const setting = { edges, edgesPart, timeStep, steps, interval, samples };
+  const setting = { edges, absorber, edgesPart, timeStep, steps, interval, samples };
   const rates = { cellsPerSecond, modelCellsPerSecond, ranks, configuration };
   const work = `${formatPlural(steps, "step")} of ${formatDuration(timeStep * 1e9)}`;
   print(
@@ -588,6 +593,13 @@ async function wholeShots({ files, sources, hash, oneFile }: Shooting): Promise<
 }
 
 const SECONDS = "a time such as 2, 2s or 2ms";
+
+/** Cells of edges, and how they absorb. */
+function readEdges(text: string, refuse: Refuse) {
+  const [, pml, digits] = /^(pml)?(\d{1,4})$/.exec(text) ?? [], edges = Number(digits ?? NaN);
+  if (edges >= (pml ? 1 : 0) && edges <= 1000) return { edges, absorber: pml ? "pml" : "damping" } as const;
+  return refuse("a whole number from 0 to 1000, or pml and one from 1 on, such as pml12");
+}
 
 /** A time in seconds, or a part of the wavelet. */
 function readStep(text: string, refuse: Refuse, earlier: EarlierValues): number | { accuracy: number } {

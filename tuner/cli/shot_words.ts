@@ -39,25 +39,31 @@ export function oddUnits(
 export function edgesNote(edges: number, model: Grid, grid: Grid, surface: string): string {
   const top = surface === "free" ? "" : ", --surface free leaves them out at the top";
   const [own, all] = [model, grid].map((grid) => formatCount(cellsOf(grid))), half = Math.ceil(edges / 2);
-  return `edges of ${edges} cells, as -40 dB need, make ${all} cells of the model's ${own}: --edges ${half} ` +
-    `halves their width and reflects more${top}, a higher --frequency needs fewer`;
+  return `edges of ${edges} cells, as -40 dB need, make ${all} cells of the model's ${own}: --edges pml12 ` +
+    `needs few, best on a GPU, --edges ${half} reflects more${top}, a higher --frequency needs fewer`;
 }
 
 /** What was done, line by line, for the header of a file. */
 export function headerOf(
   { model, spacing, frequency, timeStep, interval, sent, wavelet }: ShotPlan,
-  { title, edges, surface, ...given }: Readonly<Record<"title" | "surface" | "velocity", string>> & {
-    readonly edges: number;
-    readonly velocityS?: string | undefined;
-    readonly density?: string | undefined;
-  },
+  { title, edges, absorber, surface, ...given }:
+    & Readonly<
+      Record<"title" | "absorber" | "surface" | "velocity", string>
+    >
+    & {
+      readonly edges: number;
+      readonly velocityS?: string | undefined;
+      readonly density?: string | undefined;
+    },
 ): string[] {
   const us = (seconds: number) => Number((seconds * 1e6).toFixed(4));
   const cells = ownOf(model, model.grid).join("x"), axes = model.dimensions === 2 ? "x, z" : "x, y, z";
   const push = { s: "", fz: ", a force downwards" }[sent[0]!] ?? ", an explosion";
   return [
     `Facet ${VERSION}: ${title}`,
-    `${cells} cells of ${spacing} m along ${axes}, edges of ${edges}, surface ${surface}`,
+    `${cells} cells of ${spacing} m along ${axes}, edges of ${
+      absorber === "pml" ? "a PML of " : ""
+    }${edges}, surface ${surface}`,
     `velocity ${given.velocity}, ${span(model)} m/s`,
     ...(given.velocityS === undefined ? [] : [`velocity of S waves ${given.velocityS}`]),
     ...(given.density === undefined ? [] : [`density ${given.density}`]),
