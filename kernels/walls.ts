@@ -38,7 +38,7 @@ import {
   type WallShape,
   type WallValue,
 } from "./stencils/stencil.ts";
-import { type AxisProfile, offsetOf, reachOf, type Update } from "./update.ts";
+import { type AxisProfile, offsetOf, reachOf, readsSignal, type Update } from "./update.ts";
 
 /** Where a wall lies, if not at the face. */
 export interface WallOptions {
@@ -448,7 +448,9 @@ function withPairs(stencil: Stencil, pairs: ReadonlyMap<Axis, readonly Pair[]>):
     }))
   );
   const { planeWave: _, ...others } = stencil;
-  const whole: Update = { ...update, substeps, ...(signal && { signal }), profiles: [...profiles, ...made] };
+  // no tap may reach a wall whose value changes
+  const moves = signal !== undefined && readsSignal(substeps.flat());
+  const whole: Update = { ...update, substeps, ...(moves && { signal }), profiles: [...profiles, ...made] };
   const found: Stencil = {
     ...others,
     boundaries: BOUNDARIES,

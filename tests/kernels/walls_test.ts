@@ -443,6 +443,15 @@ Deno.test("walls that words say are these words; a walled equation is a definiti
   found.current.forEach((one, i) => assertAlmostEquals(one, wanted.current[i]!, 1e-6));
 });
 
+Deno.test("a wall that moves where no tap reaches it brings no signal", () => {
+  const along = equation({ name: "along", fields: { u: [-1, 1] }, step: ({ u }) => ({ u: u.at(1) }) });
+  const still = value(1), moves = value((step) => step);
+  const walled = (x: Wall, z: Wall) =>
+    withWalls({ stencil: along, grid: [5, 4, 3], boundary: { x: [x, x], y: "periodic", z: [z, z] } });
+  assertEquals(walled(still, moves).stencil.update.signal, undefined);
+  assert(walled(moves, still).stencil.update.signal !== undefined);
+});
+
 Deno.test("walls that make no sense are refused, with what was wanted and found", () => {
   const pair = equation({
     name: "pair",
