@@ -448,7 +448,7 @@ function withPairs(stencil: Stencil, pairs: ReadonlyMap<Axis, readonly Pair[]>):
     }))
   );
   const { planeWave: _, ...others } = stencil;
-  // no tap may reach a wall whose value changes
+  // all that reads a wall whose value changes may keep another wall's
   const moves = signal !== undefined && readsSignal(substeps.flat());
   const whole: Update = { ...update, substeps, ...(moves && { signal }), profiles: [...profiles, ...made] };
   const found: Stencil = {

@@ -443,13 +443,21 @@ Deno.test("walls that words say are these words; a walled equation is a definiti
   found.current.forEach((one, i) => assertAlmostEquals(one, wanted.current[i]!, 1e-6));
 });
 
-Deno.test("a wall that moves where no tap reaches it brings no signal", () => {
-  const along = equation({ name: "along", fields: { u: [-1, 1] }, step: ({ u }) => ({ u: u.at(1) }) });
-  const still = value(1), moves = value((step) => step);
-  const walled = (x: Wall, z: Wall) =>
-    withWalls({ stencil: along, grid: [5, 4, 3], boundary: { x: [x, x], y: "periodic", z: [z, z] } });
-  assertEquals(walled(still, moves).stencil.update.signal, undefined);
-  assert(walled(moves, still).stencil.update.signal !== undefined);
+Deno.test("a wall that moves brings no signal where it is read in cells alone that keep another wall's value", () => {
+  const pair = equation({
+    name: "pair",
+    fields: { u: [-1, 1], v: [-1, 1] },
+    step: ({ u, v }) => ({ u: v!.at(1), v: u!.at(-1) }),
+  });
+  const moves = value((step) => step), kept = value(1, { at: "centre" });
+  const signalOf = (u: Wall, v: Wall) =>
+    withWalls({
+      stencil: pair,
+      grid: [6, 5, 4],
+      boundary: { x: { u: [u, u], v: [v, v] }, y: "periodic", z: "periodic" },
+    }).stencil.update.signal;
+  assertEquals(signalOf(kept, moves), undefined);
+  assert(signalOf(value(1), moves) !== undefined);
 });
 
 Deno.test("walls that make no sense are refused, with what was wanted and found", () => {
