@@ -673,9 +673,9 @@ const SUBJECTS: readonly Subject[] = [
     },
     mutations: {
       "points of another step": [/row\.step \+ tier - first\)/g, "tier - first)"],
-      "points of the tile before": ["clamp(x + S, -W, NX - 1)", "clamp(x, -W, NX - 1)"],
+      "points of the tile before": ["clamp(x, -W, NX - 1)", "clamp(x - S, -W, NX - 1)"],
       "points of another thread": ["place % 1024 == thread", "place % 1024 == (thread ^ 1)"],
-      "a point that keeps its value": ["h1_1 = select(h1_1, value, own == 3);", ""],
+      "a point that keeps its value": ["case 3: { h1_1 = value; }", "case 3: {}"],
       "a list that ends with its first entry": ["select(0, i + 1, entry.x >=", "select(0, 0, entry.x >="],
     },
   },

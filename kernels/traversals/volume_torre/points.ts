@@ -72,34 +72,32 @@ export function volumePoints(problem: Problem, { elements }: VolumePiece) {
   const series = seriesAccess(problem);
   return {
     ...series,
-    /** Lines at the start of a tier: where the list of its tile begins is asked long before it is needed. */
-    start: (signal: string, step: string): string[] => [
-      ...series.start(signal, step),
-      ...series.hasPoints
-        ? [
-          "let list = (Y * TILES_Z + Z) * (NX + W) + clamp(x + S, -W, NX - 1) + W;",
-          `let listed = select(0, ${beginOf("list")}, x + S > -W && x + S < NX);`,
-        ]
-        : [],
-    ],
     /** Lines that add to the points of a tile whose tier is made, and record them. */
     made(step: string): string[] {
       if (!series.hasPoints) return [];
-      const eachCell = (lineOf: (name: string, isIt: string) => string): string =>
+      const eachCell = (lineOf: (name: string) => string): string =>
         elements.flatMap((_, i) =>
-          [0, 1].map((parity) => lineOf(`h${i}_${parity}`, `own == ${2 * i + parity}`))
+          [0, 1].map((parity) => `case ${2 * i + parity}: { ${lineOf(`h${i}_${parity}`)} }`)
         ).join("\n");
       return [wgsl`
-        for (var i = listed; i > 0;) {
-          let entry = points[${HEAD_VECTORS} + i];
-          let place = entry.x % ${MORE};
-          i = select(0, i + 1, entry.x >= ${MORE});
-          if (place % ${THREAD_NUMBERS} == thread) {
-            let own = place / ${THREAD_NUMBERS};
-            var value = 0.0f;
-            ${eachCell((name, isIt) => `value = select(value, ${name}, ${isIt});`)}
-            value = atPoint(value, entry.y, entry.z, ${step});
-            ${eachCell((name, isIt) => `${name} = select(${name}, value, ${isIt});`)}
+        {
+          let list = (Y * TILES_Z + Z) * (NX + W) + clamp(x, -W, NX - 1) + W;
+          for (var i = select(0, ${beginOf("list")}, x > -W && x < NX); i > 0;) {
+            let entry = points[${HEAD_VECTORS} + i];
+            let place = entry.x % ${MORE};
+            i = select(0, i + 1, entry.x >= ${MORE});
+            if (place % ${THREAD_NUMBERS} == thread) {
+              var value = 0.0f;
+              switch place / ${THREAD_NUMBERS} {
+                ${eachCell((name) => `value = ${name};`)}
+                default: {}
+              }
+              value = atPoint(value, entry.y, entry.z, ${step});
+              switch place / ${THREAD_NUMBERS} {
+                ${eachCell((name) => `${name} = value;`)}
+                default: {}
+              }
+            }
           }
         }
       `];
