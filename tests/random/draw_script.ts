@@ -140,11 +140,11 @@ class Script {
 
   /** A PML's profile is 0 where its memory is not kept. */
   #inLayers(name: string, values: Pattern): Pattern {
-    const { definition: { layers = [], profiles = [], dimensions }, grid } = this.#case,
-      [kind, letter] = name.split("_");
-    const profile = profiles.find((one) => one.name === name), axis = "xyz".indexOf(letter ?? "");
-    const cells = layers.find((one) => one.axis === axesOf({ dimensions })[axis])?.cells ?? 0;
-    if (profile === undefined || cells === 0 || kind === "wall") return values;
+    const { definition: { layers = [], profiles = [], dimensions }, grid } = this.#case;
+    const profile = profiles.find((one) => one.name === name);
+    const cells = layers.find((one) => one.axis === profile?.axis)?.cells ?? 0;
+    if (profile === undefined || cells === 0 || name.startsWith("wall")) return values;
+    const axis = axesOf({ dimensions }).indexOf(profile.axis);
     const numbers = profile.values, [least, most] = [Math.min(...numbers), Math.max(...numbers)];
     const zeros = [cells - 1, grid[axis]! - cells] as const;
     return {

@@ -1,6 +1,6 @@
 import { assertEquals, assertMatch, assertRejects, assertStringIncludes } from "@std/assert";
 import { along, equation } from "../../kernels/equation.ts";
-import { add } from "../../kernels/operations.ts";
+import { add, multiply } from "../../kernels/operations.ts";
 import { life } from "../../kernels/stencils/life.ts";
 import { CpuPool } from "../../tuner/devices/cpu/wasm_workers.ts";
 import { createSolver } from "../../tuner/solver/create_solver.ts";
@@ -162,8 +162,8 @@ Deno.test("a rank rounds what it writes into its cells of a packed material, and
   const stencil = equation({
     name: "still",
     fields: { u: [0, 1] },
-    materials: { m: { packed: [0, 64] } },
-    step: ({ u, m }) => ({ u: add(u, m.at(1)) }),
+    materials: { m: { packed: [0, 64] }, q: along("x", () => 1) },
+    step: ({ u, m, q }) => ({ u: add(u, multiply(q!, m!.at(1))) }),
   });
   const one = { stencil, grid: [4, 2, 2], boundary: "zero", parts: [2, 1, 1], exchangeEvery: 1 } as const;
   const cpuPool = await CpuPool.create({ workers: 1 }), unit = 2 ** -9;
@@ -185,6 +185,9 @@ Deno.test("a rank rounds what it writes into its cells of a packed material, and
     // what one rank finds in its cells, all refuse
     const reason = "Cannot write u: numbers that f32 can hold are wanted: found NaN at (3, 1, 1)";
     assertEquals(await refusals("u", (x, y, z) => x * y * z === 3 ? NaN : 1), [reason, reason]);
+    const ofProfile = await refusals("q", (i) => i === 3 ? NaN : 1);
+    assertMatch(ofProfile[0]!, /^Cannot write q: .*NaN/);
+    assertEquals(ofProfile[0], ofProfile[1]);
   });
   cpuPool.dispose();
 });

@@ -160,10 +160,13 @@ export class FieldSolver implements Solver<FloatArray<ArrayBuffer>> {
 
   /** Does what a rank may refuse for its own cells: then all ranks refuse it. */
   async #agree(act: () => Promise<void>): Promise<void> {
-    const own = await act().then(() => null, (error) => {
-      if (error instanceof RequestError) return error.message;
-      throw error;
-    });
+    let own: string | null = null;
+    try {
+      await act();
+    } catch (error) {
+      if (!(error instanceof RequestError)) throw error;
+      own = error.message;
+    }
     const refusal = (await this.#field.world.shareAll(own)).find((one) => one !== null);
     if (refusal) throw new RequestError(refusal);
   }
