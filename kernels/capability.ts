@@ -42,6 +42,8 @@ export const NEEDS = [
   "grid",
   /** Several fields. */
   "fields",
+  /** Several fields beside those in layers. */
+  "whole-fields",
   /** Several sub-steps in a step. */
   "sub-steps",
   "materials",
@@ -119,6 +121,7 @@ export const AMONG_ZEROS: AxesBoundaries = [["zero"], ["zero"], ["zero"]];
 export const A_FIELD_IN_A_TILE = {
   window: "a level must lie in one buffer",
   fields: "a tile holds one field",
+  "whole-fields": "a tile holds one field",
   "sub-steps": "a tile holds one field",
   "shared-sub-steps": "a tile holds one field",
   "early-fields": "a tile holds one field",
@@ -173,13 +176,14 @@ function earlySource(update: Update): string | undefined {
 }
 
 const needsOfUpdate = remembered((update: Update): ReadonlyMap<Need, string> => {
-  const { fields, materials, profiles, substeps } = update,
+  const { fields, materials, profiles, substeps, layers = [] } = update,
     taps = tapsOf(update),
     expressions = expressionsOf(update);
   const made = substeps.flatMap((substep) => substep.map(({ field }) => field));
   const early = taps.find(({ plane, ago }) => ago === 0 && plane < fields.length && plane !== made.at(-1));
   const found: readonly (readonly [Need, boolean, string])[] = [
     ["fields", fields.length > 1, `the equation has ${fields.length} fields`],
+    ["whole-fields", fields.length > layers.length + 1, `the equation has ${fields.length} fields`],
     ["sub-steps", made.length > 1 && substeps.length > 1, `a step has ${substeps.length} sub-steps`],
     ["materials", materials.length > 0, "the equation has materials"],
     ["profiles", profiles !== undefined, "the equation has axis profiles"],

@@ -65,7 +65,7 @@ export const LINE_PARAMETERS = {
 /** What a line's traversals can do, one step at a time. */
 export const LINE: Capabilities = capabilities(
   [
-    "fields sub-steps materials profiles signal previous-neighbours previous diagonal-taps",
+    "fields whole-fields sub-steps materials profiles signal previous-neighbours previous diagonal-taps",
     "slanted-taps reach shared-sub-steps early-fields",
   ],
   OFF_LINES,
@@ -76,7 +76,7 @@ const PLAIN_ROWS = "rows of materials, profiles or signals are not swept";
 
 /** What the swept rule can do, of what a line's traversals can. */
 export const SWEEP: Capabilities = capabilities(
-  ["fields sub-steps diagonal-taps slanted-taps reach"],
+  ["fields whole-fields sub-steps diagonal-taps slanted-taps reach"],
   {
     ...OFF_LINES,
     materials: PLAIN_ROWS,

@@ -3,10 +3,11 @@ import { plannedProblem } from "../../kernels/planned_problem.ts";
 import { runReference } from "../../kernels/reference.ts";
 import { acoustic } from "../../kernels/stencils/acoustic.ts";
 import type { Grid } from "../../kernels/stencils/stencil.ts";
+import { diamondTorre } from "../../kernels/traversals/torre/diamond_torre.ts";
 import { stepwise } from "../../kernels/traversals/stepwise/stepwise.ts";
 import { planesOf } from "../../kernels/update.ts";
 import { H100_LIMITS } from "../h100_limits.ts";
-import { inMarches, inSteps, testRows } from "./oracle_case.ts";
+import { inMarches, inSteps, inTorres, testRows } from "./oracle_case.ts";
 
 const PML = { absorber: "pml", velocity: [1500, 3000], density: [1000, 2500], order: 4 } as const;
 
@@ -54,6 +55,8 @@ const PLANE = acoustic({ ...PML, order: 2, edges: [3, 2], dimensions: 2 });
 testRows([
   [SOUND, [11, 9, 14], inSteps([4, 2, 2]), [4, 3], { isReal: true }],
   [SOUND, [13, 9, 12], inMarches([2, 8, 7, 2, 0, 1]), [4, 3], { isReal: true, sections: 2 }],
+  [SOUND, [19, 13, 12], inTorres([1, 4, 1, 1, 12, 4, 1, 99, 0]), [7, 4], { isReal: true }],
+  [SOUND, [19, 13, 12], inTorres([1.5, 4, 1, 2, 6, 4, 1, 99, 1]), [7, 4], { isReal: true, isSlow: true }],
   [PLANE, [19, 26], inMarches([2, 16, 1, 3, 0, 0]), [4, 3], { isReal: true, boundary: ["periodic", "zero"] }],
   [PLANE, [9, 12], inMarches([1, 8, 1, 2, 1, 0]), [4, 3], { isReal: true }],
 ]);
@@ -72,4 +75,9 @@ Deno.test("a pml of sound is refused what it has not", () => {
     });
   assertStringIncludes(why(1e6)!.message, "its sections hold no layers");
   assertThrows(() => assertStringIncludes(`${why()}`, "layers"));
+  const { parameters } = inTorres([1, 4, 1, 1, 40, 4, 1, 99, 0]), part = { ...problem, isPart: true };
+  assertStringIncludes(
+    diamondTorre.infeasible(part, parameters, H100_LIMITS)!.message,
+    "store no layers here",
+  );
 });

@@ -37,6 +37,7 @@ const CAN = [
 const DEEP = capabilities(CAN, {
   ...CANNOT,
   fields: ONE_FIELD,
+  "whole-fields": ONE_FIELD,
   "sub-steps": ONE_FIELD,
   "early-sources": ONE_FIELD,
   materials: "several steps go in one pass only without materials, or in two dimensions",
@@ -48,7 +49,7 @@ const planeOf = remembered((update: Update): Capabilities => {
   const profiled = { boundary: "several steps in one pass know profiles no further than the grid" };
   const made = update.substeps.flat().map(({ field }) => field);
   const isOnce = made.length === update.fields.length && new Set(made).size === made.length;
-  return capabilities([...CAN, "materials fields sub-steps early-sources"], CANNOT, {
+  return capabilities([...CAN, "materials fields whole-fields sub-steps early-sources"], CANNOT, {
     boundaries: [along(0), BOUNDARIES, along(2)],
     where: {
       profiles: { boundaries: AMONG_ZEROS, cannot: profiled },

@@ -79,7 +79,7 @@ export const marching: Traversal = {
   parameters: PARAMETERS,
   capabilities: capabilities(
     [
-      "dimensions volume grid fields sub-steps materials profiles signal previous diagonal-taps",
+      "dimensions volume grid fields whole-fields sub-steps materials profiles signal previous diagonal-taps",
       "slanted-taps sideways-taps reach shared-sub-steps early-fields points early-sources",
     ],
     {

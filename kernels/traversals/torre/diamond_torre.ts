@@ -78,7 +78,7 @@ export const diamondTorre: Traversal = {
   axes: TORRE_AXES,
   capabilities: capabilities(
     [
-      "window dimensions volume grid fields sub-steps materials profiles previous slanted-taps",
+      "window dimensions volume grid fields whole-fields sub-steps materials profiles previous slanted-taps",
       "sideways-taps shared-sub-steps early-fields points signal early-sources",
     ],
     {
@@ -89,7 +89,7 @@ export const diamondTorre: Traversal = {
     },
     {
       boundaries: AMONG_ZEROS,
-      where: { fields: { cannot: { previous: "torres of several fields keep one level" } } },
+      where: { "whole-fields": { cannot: { previous: "torres of several fields keep one level" } } },
     },
   ),
   parameterLists(given, limits) {
@@ -134,6 +134,12 @@ export const diamondTorre: Traversal = {
     const { problem, layers } = tiled(given, limits);
     const { dts, nt, bands = 1, zPerThread, threads, chunk, unroll, rest, loads, packed } = parameters;
     const nz = problem.grid[2], lanes = threads * zPerThread, noVector = refuseVector(zPerThread);
+    if (problem.stencil.update.fields.length > 1 && readsPrevious(problem.stencil.update)) {
+      return {
+        kind: "previous",
+        message: "torres of several fields keep one level, and store no layers here",
+      };
+    }
     if (noVector !== undefined) return noVector;
     if (nt < 2) return wrongParameters(`Nt ${nt}: a torre of one tier keeps nothing for the next step`);
     if (nt % 2 !== 0) return wrongParameters(`Nt ${nt} is odd: the two arrays would not swap back`);
