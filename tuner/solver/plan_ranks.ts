@@ -77,6 +77,7 @@ const LEAST_IN_TURNS = 8;
  * over. All ranks get the same.
  *
  * @throws {RequestError} if no plan fits
+ * @throws {RunFailure} if the devices allow none of those that are measured
  */
 export async function planRanks(
   world: World,
@@ -97,10 +98,20 @@ export async function planRanks(
     const spentNs = await world.most((performance.now() - beganMs) * 1e6);
     return timed.length > 0 && spentNs > timePart * problem.steps * fastestOf(timed)!.stepNs;
   };
+  let refused: unknown;
+  const measure = async (plan: RankPlan): Promise<void> => {
+    try {
+      timed.push(await measurePlan(world, device, problem, { plan, choose, timePart, mayFail: true }));
+    } catch (error) {
+      if (!isFailure(error) || error.reason !== "limits") throw error;
+      refused = error;
+    }
+  };
   for (const plan of plansOf(problem, world.size, { parts, exchangeEvery: first }).slice(0, SHAPES)) {
     if (await isOver()) break;
-    timed.push(await measurePlan(world, device, problem, { plan, choose, timePart }));
+    await measure(plan);
   }
+  if (timed.length === 0) throw refused;
   const shape = fastestOf(timed)!.plan.parts;
   const others = isAlone || exchangeEvery !== undefined ? [] : PERIODS.filter((steps) => steps !== first);
   for (const steps of others) {
@@ -108,7 +119,7 @@ export async function planRanks(
     if (plan === undefined || steps > problem.steps) continue;
     const isLate = steps > first && hasRisen(timed.map(({ plan, stepNs }) => ({ ...plan, stepNs })));
     if (isLate || await isOver()) break;
-    timed.push(await measurePlan(world, device, problem, { plan, choose, timePart }));
+    await measure(plan);
   }
   const shrinks = await world.shareAll(device.gpu === undefined), [{ plan: tried }] = timed as [PlanTimes];
   const isGpuAlone = device.gpu !== undefined && device.deviceMemory === undefined &&
@@ -122,11 +133,7 @@ export async function planRanks(
     return { ...predicted, costs, measuredNs: predicted.stepNs };
   }
   if (!timed.some((times) => JSON.stringify(times.plan) === JSON.stringify(plan)) && !await isOver()) {
-    const last = await measurePlan(world, device, problem, { plan, choose, timePart, mayFail: true })
-      .catch((error) => {
-        if (!isFailure(error) || error.reason !== "limits") throw error;
-      });
-    if (last !== undefined) timed.push(last);
+    await measure(plan);
   }
   const costs = costsOf(), fastest = fastestOf(timed)!;
   return { ...predictPlan(problem, fastest.plan, costs), costs, measuredNs: fastest.stepNs };
