@@ -8,6 +8,7 @@ import { assert, assertEquals, assertRejects } from "@std/assert";
 import { wholeFields } from "../../kernels/layers.ts";
 import { combine } from "../../kernels/traversals/traversal.ts";
 import { planeTorre } from "../../kernels/traversals/plane_torre/plane_torre.ts";
+import { acoustic } from "../../kernels/stencils/acoustic.ts";
 import { readsPrevious } from "../../kernels/update.ts";
 import {
   add,
@@ -166,6 +167,14 @@ testOnGpu("a pml's memory, which a GPU has in layers and the CPU in all cells", 
   await assertGoesOn(device, problem, gpu, write);
   await assertGoesOn(device, problem, gpu, write, { device: null, configuration: cpu });
   await assertGoesOn(null, problem, cpu, write, { device, configuration: gpu });
+  const sound = { ...problem, stencil: acoustic({ edges: [3, 4, 2], absorber: "pml" }) };
+  const send: Write = async (solver) => {
+    await solver.write("velocity", (x, y, z) => 1500 + 300 * ((x + y + z) % 4));
+    await solver.addSources("s", [[7, 6, 4]], [1, 2, 1]);
+    await solver.run(31);
+  };
+  await assertGoesOn(device, sound, gpu, send, { device: null, configuration: cpu });
+  await assertGoesOn(null, sound, cpu, send, { device, configuration: gpu });
 });
 
 Deno.test("what is damaged, or of another problem, is refused, and what is not finite is not saved", async () => {
