@@ -86,7 +86,10 @@ export interface CellsOptions {
   readonly slices?: number;
 }
 
-/** Values of some slices: dense (x, y, z; z fastest), one number for all, or a function of the cell. */
+/**
+ * Values of some slices: dense (x, y, z; z fastest), one number for all, or a function of the cell, which has to give the
+ * same each time: it is called for each time level, and again where parts overlap.
+ */
 export type CellValues = ArrayLike<number> | number | ((x: number, y: number, z: number) => number);
 
 /** A solver of either precision. */
