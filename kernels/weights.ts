@@ -92,7 +92,7 @@ export function conservingWeights(
   return { centre: total - count * tails[0]!, sides: tails.map((tail, k) => tail - (tails[k + 1] ?? 0)) };
 }
 
-/** The distance between numbers of so many bits, 24 in f32, that are as large, or a little larger. */
+/** The distance between neighbouring numbers with `bits` bits, 24 in f32, at the value's size or a little above it. */
 export function unitOf(value: number, bits = 24): number {
   return 2 ** (Math.floor(Math.log2(Math.abs(value) * (1 + 2 ** -20))) + 1 - bits);
 }

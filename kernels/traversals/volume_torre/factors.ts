@@ -28,7 +28,7 @@ export function factorAccess({ stencil: { update }, grid }: Problem, piece: Volu
     [...new Set(places.map((place) => place[axis]!))].sort((a, b) => a - b)
   );
   const { read } = profileAccess(update, grid);
-  /** Text of a profile so many cells from the thread's corner, where the tile is at x. */
+  /** Text of a profile `by` cells from the thread's corner, where the tile is at x. */
   const at = (tap: ProfileTap, by: number, x = "x"): string =>
     read([`${x} + cellX`, "cellY", "cellZ"].map((text) => plus(text, by)))(tap);
   const nameOf = (factor: number, { profile, offset }: ProfileTap): string =>

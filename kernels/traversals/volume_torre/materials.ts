@@ -116,7 +116,7 @@ export function materialsOf(
     start: isOrdered ? `let column = (Y * TILES_Z + Z) * ${places};` : "",
     startOf: (name: string, [x, y, z]: readonly string[]): string =>
       isOrdered ? "" : `let in${name} = ${origin} + ${x} * ${slice} + ${y} * ${pitch} + ${z};`,
-    /** What a thread has loaded of a tap in a round, and keeps in so many variables. */
+    /** How many variables a thread keeps what it has loaded of a tap in a round in. */
     kept: isOrdered ? 1 : cells.length,
     /** Texts that load it for the tile at x, and of the value of what was loaded. */
     enter(parity: number, n: number, i: number, x: string) {
@@ -257,7 +257,7 @@ function formOf(update: Update, packed: number) {
   };
 }
 
-/** Lengths of parts that hold so many values, all but the last of them as many as they may. */
+/** The lengths of parts that hold `length` values together, each but the last `most` of them. */
 export function partsOf(length: number, most: number): number[] {
   return upTo(Math.max(1, Math.ceil(length / most))).map((i) => Math.min(most, length - i * most));
 }
