@@ -51,6 +51,16 @@ function triplesBelow([na, nb, nc]: Triple): Triple[] {
   return upTo(na).flatMap((a) => upTo(nb).flatMap((b) => upTo(nc).map((c): Triple => [a, b, c])));
 }
 
+/** A tile's edge in elements, its width along x and how far it moves a tier, in cells: what schedules ask of a piece. */
+export type VolumeShape = ReturnType<typeof shapeOf>;
+
+/** One object for all pieces that differ in patches and phases alone, by which others remember what they find. */
+const shapeOf = remembered((update: Update, tile: number) => ({
+  slope: slopeOf(update),
+  width: 2 * tile,
+  tile,
+}));
+
 export type VolumePiece = ReturnType<typeof pieceOf>;
 
 /** What a workgroup's threads hold of a tile of `tile`³ elements, and where others find it in workgroup memory. */
@@ -62,7 +72,7 @@ export const pieceOf = remembered((
   patchC: number,
   phases: number,
 ) => {
-  const patch: Triple = [patchA, patchB, patchC], slope = slopeOf(update), width = 2 * tile;
+  const patch: Triple = [patchA, patchB, patchC], shape = shapeOf(update, tile), { slope } = shape;
   const { bytes: valueBytes } = precisionOf(update);
   const far = tile + slope;
   const blocks = patch.map((own) => tile / own) as unknown as Triple;
@@ -80,9 +90,8 @@ export const pieceOf = remembered((
   const within = (element: Triple): Triple =>
     element.map((value, i) => value % patch[i]!) as unknown as Triple;
   return {
-    slope,
-    width,
-    tile,
+    ...shape,
+    shape,
     phases,
     valueBytes,
     patch,
@@ -234,18 +243,23 @@ export function enteringAt({ rounds, threads, entering }: VolumePiece, parity: n
   return 1 + (rounds + 1 + sum(before)) * threads;
 }
 
+/** How many tiles meet a grid along y and z, and the first and the last along x. */
+export function spanOf({ slope, width, tile }: VolumeShape, [nx, ny, nz]: Grid) {
+  return {
+    across: [ny, nz].map((n) => Math.floor((n - 2 + tile + 2 * slope) / tile) + 1) as [number, number],
+    first: Math.ceil(-(2 * width + slope - 2) / tile),
+    last: Math.floor((nx - 1) / tile),
+  };
+}
+
 export type VolumeExtent = ReturnType<typeof extentOf>;
 
 /**
  * Tiles that meet a grid. A tile's corner is at x = tile · X + o, y = tile · Y − slope, z = tile · Z − slope, where X has the
  * parity of Y + Z, and o, from 0 to before the width, is how far the level's tiles have moved.
  */
-export function extentOf(
-  { slope, width, tile, elements, threads }: VolumePiece,
-  [nx, ny, nz]: Grid,
-) {
-  const across = [ny, nz].map((n) => Math.floor((n - 2 + tile + 2 * slope) / tile) + 1) as [number, number];
-  const first = Math.ceil(-(2 * width + slope - 2) / tile), last = Math.floor((nx - 1) / tile);
+export function extentOf({ shape, elements, threads }: VolumePiece, grid: Grid) {
+  const { across, first, last } = spanOf(shape, grid);
   const along = (last - first >> 1) + 1, thirds = Math.ceil(across[1] / 3);
   const turns = across.map((tiles) => 3 * Math.ceil(tiles / 3)) as [number, number];
   return {

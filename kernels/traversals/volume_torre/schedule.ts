@@ -6,22 +6,24 @@
 import { remembered } from "../../remembered.ts";
 import type { Grid } from "../../stencils/stencil.ts";
 import { MAX_BANDS } from "../waves.ts";
-import { extentOf, type VolumeExtent, type VolumePiece } from "./lattice.ts";
+import { spanOf, type VolumeExtent, type VolumePiece, type VolumeShape } from "./lattice.ts";
 
 /** A stage of a band, which begins with this step of the run: its torres' places along the forms have this sum. */
 type VolumeRow = Readonly<Record<"stage" | "band" | "place" | "step" | "height", number>>;
 
+type Span = Pick<VolumeExtent, "across" | "last">;
+
 type Bands = Readonly<Record<"nt" | "bands" | "steps", number>>;
 
 /** The stages of a band of `height` tiers, first and last: whatever its tiles' offset is, they begin at the first. */
-function stagesOf({ slope, width, tile }: VolumePiece, extent: VolumeExtent, height: number) {
+function stagesOf({ slope, width, tile }: VolumeShape, extent: Span, height: number) {
   const { last, across: [ny, nz] } = extent;
   const lowest = Math.ceil(-(slope * (height - 1) + 2 * width + 2 * slope - 2) / tile);
   return { from: Math.floor(1.5 * last), to: Math.floor(1.5 * lowest - (ny + nz - 2) / 2) };
 }
 
 /** Stages of a band, and by how many the next follows. */
-export function pace(piece: VolumePiece, extent: VolumeExtent, { nt, bands, steps }: Bands) {
+export function pace(piece: VolumeShape, extent: Span, { nt, bands, steps }: Bands) {
   const height = Math.min(nt, Math.max(1, steps)), { from, to } = stagesOf(piece, extent, height);
   const stages = from - to + 1, count = Math.ceil(steps / height);
   // a torre begins on the tile that the band before has left three stages later for each width that tiles move
@@ -52,15 +54,15 @@ const GROUPS = 6;
  * their torres. Of a stage those places have torres whose X is whole.
  */
 export const dispatchesOf: (
-  piece: VolumePiece,
+  shape: VolumeShape,
   grid: Grid,
   nt: number,
   bands: number,
   steps: number,
-) => readonly Readonly<Record<"count" | "torres", number>>[] = remembered((piece, grid, nt, bands, steps) => {
-  const extent = extentOf(piece, grid), { across: [ny, nz], last } = extent, { slope, width, tile } = piece;
-  const { height, stages, count, lag } = pace(piece, extent, { nt, bands, steps });
-  const { from } = stagesOf(piece, extent, height);
+) => readonly Readonly<Record<"count" | "torres", number>>[] = remembered((shape, grid, nt, bands, steps) => {
+  const span = spanOf(shape, grid), { across: [ny, nz], last } = span, { slope, width, tile } = shape;
+  const { height, stages, count, lag } = pace(shape, span, { nt, bands, steps });
+  const { from } = stagesOf(shape, span, height);
   const lowest = Math.ceil(-(slope * (height - 1) + width + 2 * slope - 1) / tile);
   const inStage = Float64Array.from({ length: stages }, (_, i) => {
     const stage = from - i;

@@ -239,7 +239,7 @@ export const volumeTorre: Traversal = {
         nearBytes: bytes,
         cells: updates / tiers,
         busyThreads: threads,
-        dispatches: dispatchesOf(piece, wide.grid, nt, bands, run).map((alike) => {
+        dispatches: dispatchesOf(piece.shape, wide.grid, nt, bands, run).map((alike) => {
           return { count: alike.count / run, workgroups: alike.torres, rounds: tiers / torres };
         }),
       },

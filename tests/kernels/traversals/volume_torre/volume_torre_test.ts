@@ -279,7 +279,7 @@ Deno.test("the dispatches of a run have all torres of its bands", () => {
     const [grid, nt, bands] of [[[61, 13, 17], 8, 2], [[9, 31, 5], 4, 3], [[40, 40, 40], 16, 1]] as const
   ) {
     const piece = pieceOf(WAVE.update, 4, 2, 2, 2, 2), extent = extentOf(piece, grid), steps = 5 * nt;
-    const dispatches = dispatchesOf(piece, grid, nt, bands, steps);
+    const dispatches = dispatchesOf(piece.shape, grid, nt, bands, steps);
     const total = (of: (one: typeof dispatches[0]) => number) =>
       dispatches.reduce((sum, one) => sum + of(one), 0);
     const { torres } = workOf(piece, extent, grid[0], nt);
