@@ -51,6 +51,7 @@ const problem: Problem = checkProblem("share the grid", {
 });
 const world = await openWorld();
 using device = await openRankDevice(world, { gpu });
+if (device.note !== undefined) console.error(device.note);
 const choose = (part: Problem) => chooseForRank([], part, device).configuration;
 const { [Symbol.dispose]: _, ...its } = device;
 

@@ -150,7 +150,8 @@ export class Exchanges {
           packed = promise;
           round.staying?.forEach((cells, j) => run.meeting(meetingOf(leg, near![j]!)).resolve(cells));
           const begun = turn === undefined ? run.begin(leg) : undefined;
-          const sent = this.#send(round, far!, { leg, run, times, begun, turn, isPacked });
+          const before = leaving.at(-1);
+          const sent = this.#send(round, far!, { leg, run, times, begun, turn, before, isPacked });
           sent.catch((error) => run.fail(error));
           leaving.push(sent);
         }
@@ -166,16 +167,20 @@ export class Exchanges {
     }
   }
 
-  /** Waits for a part's round, and hands its cells to its neighbours until they have taken them. */
+  /**
+   * Waits for a part's round, and hands its cells to its neighbours until they have taken them: after those of the round
+   * before, since a message goes in pieces, which must not pass each other.
+   */
   async #send(
     round: Round,
     sides: readonly Side[],
-    { leg, run, times, begun, turn, isPacked }: {
+    { leg, run, times, begun, turn, before, isPacked }: {
       readonly leg: string;
       readonly run: Run;
       readonly times: { deviceNs: number; packNs: number; endedMs: number };
       readonly begun: Promise<void> | undefined;
       readonly turn: Turn | undefined;
+      readonly before: Promise<unknown> | undefined;
       readonly isPacked: () => void;
     },
   ): Promise<void> {
@@ -197,6 +202,7 @@ export class Exchanges {
     const started = times.endedMs = performance.now(), pieces = round.pieces();
     times.packNs += (performance.now() - started) * 1e6;
     isPacked();
+    await before;
     await Promise.all(sides.map(async (one, i) => {
       const { rank, axis, side, kept } = one;
       if (kept !== undefined) {
