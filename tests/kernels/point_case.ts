@@ -11,7 +11,8 @@ import { type FieldLevels, runReference } from "../../kernels/reference.ts";
 import type { Grid, Problem } from "../../kernels/stencils/stencil.ts";
 import { planesOf, readsPrevious, type Substep } from "../../kernels/update.ts";
 import { initialCells } from "../../tuner/devices/oracle.ts";
-import type { WatchedPoints } from "../../tuner/devices/points.ts";
+import type { SliceOf } from "../../tuner/devices/comparison.ts";
+import { sampleSlices, type WatchedPoints } from "../../tuner/devices/points.ts";
 import { maxAbs, readable } from "../devices/cells.ts";
 
 /** What a problem's plan needs to know of them. */
@@ -82,11 +83,10 @@ export interface PointRun {
 }
 
 /** A field that adds to points. */
-interface Field {
+type Field = {
   initialise(start: typeof START): Promise<void>;
   watch(points: WatchedPoints): Promise<void>;
-  sample(cells: readonly Point[]): Promise<FloatArray>;
-}
+} & ({ sample(cells: readonly Point[]): Promise<FloatArray> } | { slices(): SliceOf });
 
 /** Asserts that levels and samples of a field are the oracle's, bit for bit. */
 export async function assertPoints<Of extends Field>(
@@ -121,7 +121,10 @@ export async function assertPoints<Of extends Field>(
   assertLess(maxAbs(levels.current), 1 / (8 * unit), "sums of some values are no longer exact");
   assertEquals(watched.samples, expected);
   const now = Values.from(points.added.map((point) => levels.current[at(point)]!));
-  assertEquals(await field.sample(points.added), now, "the values that cells have now");
+  const sampled = "sample" in field
+    ? await field.sample(points.added)
+    : sampleSlices(field.slices(), points.added);
+  assertEquals(sampled, now, "the values that cells have now");
   assertEquals(await read(field, 0), readable(levels.current, problem), "F(t)");
   if (readsPrevious(update)) assertEquals(await read(field, 1), readable(levels.previous, problem), "F(t-1)");
 }

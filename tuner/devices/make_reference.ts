@@ -15,6 +15,8 @@ import { type Reference, referenceShape, stateLevels } from "./reference.ts";
 import { RunFailure } from "./run_failure.ts";
 import { GpuPartField } from "./shared/gpu_part_field.ts";
 import { HostPartField } from "./shared/host_part_field.ts";
+import { planGpuPart } from "./shared/shares.ts";
+import { configurationOf } from "../shares.ts";
 import { Survey } from "./survey.ts";
 
 /** What the oracle does at most to check a reference: about 0.25 s (AMD EPYC, Zen 5, 2026-11-28). */
@@ -76,11 +78,12 @@ async function gpuReference(gpu: GpuDevice, run: Run): Promise<Made> {
 async function windowReference(gpu: GpuDevice, run: Run, windowBytes: number): Promise<Made> {
   const { problem } = run;
   const parameters = stepwiseShape({ limits: { ...gpu.limits, windowBytes } }, problem);
-  const window = await WindowedField.open(gpu, problem, { traversal: "stepwise", parameters, windowBytes });
+  const way = { traversal: stepwise.name, parameters, memory: windowBytes };
+  const configuration = configurationOf([{ device: "gpu", slices: problem.grid[0], ...way }]);
+  const window = await WindowedField.create(gpu, problem, planGpuPart(problem, configuration, gpu));
   const against = `gpu ${window.plan.label} through a window`;
-  const facts = { device: "gpu", compileNs: window.compileNs, clock: "host", isWarm: false } as const;
   try {
-    await runProbed(new HostPartField(window, wholeOf(problem), facts), { ...run, name: against });
+    await runProbed(new HostPartField(window, wholeOf(problem)), { ...run, name: against });
   } finally {
     window[Symbol.dispose](); // the host keeps the levels
   }
@@ -99,9 +102,11 @@ async function cpuReference(run: Run): Promise<Made> {
   const oracle = `oracle ${precisionOf(update).name}`;
   try {
     const field = await pool.load({ update, layout: cpuLayoutOf(problem), boundary });
-    const facts = { device: "cpu", compileNs: 0, clock: "device", isWarm: false } as const;
-    const part = new HostPartField(field, wholeOf(problem), facts);
-    const extent = await runProbed(part, { ...run, name, isExact: true });
+    const extent = await runProbed(new HostPartField(field, wholeOf(problem)), {
+      ...run,
+      name,
+      isExact: true,
+    });
     const sliceOf = field.slices();
     // what the workers that compute results share with these: the memory outlives its pool
     const levels = stateLevels(problem).map((ago) => sliceOf(ago, 0));

@@ -18,7 +18,7 @@ export function whyNot(
   parameters: Parameters,
   limits: DeviceLimits,
 ): Refusal | undefined {
-  const refused = refusalOf(traversal, problem);
+  const refused = refusalOf(traversal, problem, limits);
   if (refused !== undefined) return refused;
   const lists = traversal.parameterLists(problem, limits), known = Object.keys(lists);
   const odd = oddIn(traversal, lists, parameters, (list) => [Math.min(1, ...list), LARGEST_VALUE]);

@@ -30,8 +30,8 @@ import { describeValue, formatPlural } from "../format.ts";
 import { type Choice, chooseConfiguration } from "../profile/choose.ts";
 import { ownProfile } from "../profile/own_profile.ts";
 import type { Profile } from "../profile/profile_types.ts";
-import { FieldSolver } from "./field_solver.ts";
-import { ANY_POINTS, bytesOf, openDeviceOf, openOnRanks, scaledTo } from "./open_on_ranks.ts";
+import { openSolver } from "./field_solver.ts";
+import { openDeviceOf, openOnRanks, scaledTo } from "./open_on_ranks.ts";
 import { type Contender, Refinement } from "./refinement.ts";
 import type { AnySolver, Solver, SolverOptions } from "./solver.ts";
 import { failingAs, SolverError } from "./solver_error.ts";
@@ -134,7 +134,7 @@ export async function createSolver(
     const how = choice ?? { configuration: options.configuration!, runnersUp: true as const };
     const refine = options.refine === true ? how.runnersUp : options.refine ?? false;
     const { configuration } = how, isOpen = asked.steps === undefined;
-    return await openSolver(on, { ...options, configuration, device, refine, choice, isOpened, isOpen });
+    return await openHere(on, { ...options, configuration, device, refine, choice, isOpened, isOpen });
   };
   try {
     if (options.configuration) return await open(problem);
@@ -326,7 +326,7 @@ interface Decided extends Omit<SolverOptions, "profile"> {
 }
 
 /** Compiles a configuration for a problem, and takes its memory. */
-async function openSolver(
+async function openHere(
   problem: Problem,
   { device, configuration, choice, isOpened, isOpen, ...options }: Decided,
 ): Promise<AnySolver> {
@@ -335,7 +335,7 @@ async function openSolver(
   if (buffers && deviceMemory !== undefined) {
     refuse("with your own buffers the grid must lie on the GPU as a whole", describeValue({ deviceMemory }));
   }
-  const from = options.from && new Blob([options.from]), saved = from && await openState(from, problem);
+  const saved = await openState(options.from, problem);
   if (buffers && saved?.hasPoints && problem.survey === undefined) {
     refuse("with your own buffers a problem with a survey is wanted, as the one that was saved", "none");
   }
@@ -343,6 +343,7 @@ async function openSolver(
     refuse(`the GPU's ${share.gpuSlices} slices need a GPUDevice`, describeValue(device));
   }
   return await failingAs("create the solver", async () => {
+    const candidates = refine === false ? [] : candidatesOf(refine, problem, configuration, device);
     const gpu = usesGpu || (refine !== false && device !== null)
       ? await GpuDevice.borrow(device!, { timeoutMs, isBorrowed: !isOpened })
       : undefined;
@@ -350,59 +351,27 @@ async function openSolver(
     if (buffers && gpu) {
       checkBuffers(planGpuPart(problem, configuration, gpu), configuration, buffers, device);
     }
-    let ahead: CompileAhead<Configuration> | undefined;
-    let contender: Contender | undefined, solver: FieldSolver | undefined;
-    try {
-      const candidates = refine === false ? [] : candidatesOf(refine, problem, configuration, device);
+    const open = (problem: Problem, other = configuration) => openContender(problem, other, gpu, options);
+    const refinement = refine === false ? undefined : new Refinement(problem, candidates, {
+      open: (other) => open(problem, other),
       // a driver in software computes on the cores that would compile
-      if (refine !== false && gpu && !gpu.isSoftware) {
-        ahead = compilesAhead(problem, candidates, { first: configuration, gpu });
-      }
-      const withPoints = { ...problem, survey: problem.survey ?? ANY_POINTS };
-      const opened = saved?.hasPoints ? withPoints : problem;
-      contender = await openContender(opened, configuration, gpu, options);
-      const refinement = refine === false ? undefined : new Refinement(problem, candidates, {
-        open: (other) => openContender(problem, other, gpu, options),
-        ahead,
-        prepare: async (other) => {
-          if (gpu === undefined || !isWhole(other)) return;
-          await compilePlan(gpu, planGpuPart(problem, other, gpu));
-        },
-        ...(isOpen && {
-          longRunGain: remembered((configuration: Configuration, steps: number) =>
-            gpu === undefined ? 1 : longRunGain(problem, configuration, { steps, gpu })
-          ),
-        }),
-      });
-      solver = new FieldSolver({
-        contender,
-        gpu,
-        choice,
-        refinement,
-        isBorrowed: buffers !== undefined,
-        withPoints: () => openContender(withPoints, configuration, gpu, options),
-      });
-      if (saved !== undefined) {
-        await solver.restore(saved, bytesOf(from!));
-        return solver;
-      }
-      // without materials, all is zero already; an order of the plan's own may hold more than values
-      const hasOrder = contender.field.onGpu?.plan.storage.order !== undefined;
-      const { materials, profiles = [] } = problem.stencil.update;
-      const hasMaterials = materials.length + profiles.length > 0;
-      // what lies in the caller's buffers stays; axis profiles do not lie there
-      if (buffers) await solver.fillProfiles();
-      else if (hasMaterials || hasOrder) await solver.initialise("zero");
-      return solver;
-    } catch (error) {
-      if (solver !== undefined) solver.dispose();
-      else {
-        ahead?.[Symbol.dispose]();
-        contender?.[Symbol.dispose]();
-        gpu?.[Symbol.dispose]();
-      }
-      throw error;
-    }
+      ...(gpu && !gpu.isSoftware && {
+        ahead: compilesAhead(problem, candidates, { first: configuration, gpu }),
+      }),
+      prepare: async (other) => {
+        if (gpu === undefined || !isWhole(other)) return;
+        await compilePlan(gpu, planGpuPart(problem, other, gpu));
+      },
+      ...(isOpen && {
+        longRunGain: remembered((configuration: Configuration, steps: number) =>
+          gpu === undefined ? 1 : longRunGain(problem, configuration, { steps, gpu })
+        ),
+      }),
+    });
+    return await openSolver(problem, {
+      open: (problem) => open(problem),
+      ...{ saved, gpu, choice, refinement, isBorrowed: buffers !== undefined },
+    });
   });
 }
 

@@ -19,7 +19,7 @@ import { type Contender, copyState, type Refinement } from "./refinement.ts";
 import type { CellsOptions, CellValues, Solver, SolverRun } from "./solver.ts";
 import { type SnapshotOptions, Snapshots } from "./snapshots.ts";
 import { failingAs } from "./solver_error.ts";
-import { cellsIn, type SavedState, startOfSurvey, writeHeader } from "./state.ts";
+import { cellsIn, type OpenedState, type SavedState, startOfSurvey, writeHeader } from "./state.ts";
 import { type PlaceOptions, type Position, type ReceiverOptions, Survey } from "../devices/survey.ts";
 
 /** What a solver is made of; all of it ends with the solver. */
@@ -34,6 +34,36 @@ interface SolverParts {
   readonly isBorrowed: boolean;
   /** Compiles the configuration again, for the same problem with sources or receivers, and takes memory for it. */
   readonly withPoints: () => Promise<Contender>;
+}
+
+/** What a solver's first field is compiled from, and what it goes on from. */
+interface Opening extends Omit<SolverParts, "contender" | "withPoints"> {
+  /** Compiles the configuration for the problem, with points or without, and takes memory for it. */
+  readonly open: (problem: Problem) => Promise<Contender>;
+  readonly saved: OpenedState | undefined;
+}
+
+/** Opens a solver, which goes on from what was saved, or begins with zeros; all that it is made of ends if it cannot. */
+export async function openSolver(problem: Problem, { open, saved, ...its }: Opening): Promise<FieldSolver> {
+  const withPoints = { ...problem, survey: problem.survey ?? { sources: 1, receivers: 1 } };
+  const contender = await open(saved?.hasPoints ? withPoints : problem).catch((error) => {
+    for (const part of [its.refinement, its.gpu]) part?.[Symbol.dispose]?.();
+    throw error;
+  });
+  const solver = new FieldSolver({ ...its, contender, withPoints: () => open(withPoints) });
+  try {
+    const { materials, profiles = [] } = problem.stencil.update;
+    // without materials, all is zero already; an order of the plan's own may hold more than values
+    const isZero = materials.length + profiles.length === 0 && !contender.field.onGpu?.plan.storage.order;
+    if (saved !== undefined) await solver.restore(saved, saved.read);
+    // what lies in the caller's buffers stays; axis profiles do not lie there
+    else if (its.isBorrowed) await solver.fillProfiles();
+    else if (!isZero) await solver.initialise("zero");
+    return solver;
+  } catch (error) {
+    solver.dispose();
+    throw error;
+  }
 }
 
 /** How long a call under way may go on once the solver is disposed of. */

@@ -12,7 +12,7 @@ import { isShared, uses, withinCores } from "../shares.ts";
 import { windowOf } from "../problem/resolve_problem.ts";
 import { type Choice, chooseConfiguration } from "../profile/choose.ts";
 import type { Profile } from "../profile/profile_types.ts";
-import { FieldSolver } from "./field_solver.ts";
+import { type FieldSolver, openSolver } from "./field_solver.ts";
 import {
   checkParts,
   fasterAlone,
@@ -21,7 +21,6 @@ import {
   planRanks,
   type RankWishes,
 } from "./plan_ranks.ts";
-import type { Contender } from "./refinement.ts";
 import type { SolverOptions } from "./solver.ts";
 import { failingAs } from "./solver_error.ts";
 import { openState } from "./state.ts";
@@ -36,14 +35,6 @@ export interface RankSolverOptions extends Omit<RankWishes, "parts"> {
   readonly choose?: (part: Problem) => Configuration;
   /** What a solver saved, to go on from. */
   readonly from?: SolverOptions["from"];
-}
-
-/** What a field is compiled for that has sources or receivers. */
-export const ANY_POINTS = { sources: 1, receivers: 1 };
-
-/** Reads what was saved. */
-export function bytesOf(from: Blob): (at: number, bytes: number) => Promise<Uint8Array<ArrayBuffer>> {
-  return async (at, bytes) => new Uint8Array(await from.slice(at, at + bytes).arrayBuffer());
 }
 
 /** How a rank computes its part: by its device's profiles, alone on that device. */
@@ -78,7 +69,7 @@ export async function openOnRanks(
     ((part: Problem) => (choice = chooseForRank(profiles, part, device)).configuration);
   const { plan: given, exchangeEvery } = options;
   const parts = options.parts && planned<number>(problem.stencil, options.parts, 1);
-  const from = options.from && new Blob([options.from]), saved = from && await openState(from, problem);
+  const saved = await openState(options.from, problem);
   if (given !== undefined) checkParts(problem, world.size, given);
   const isAlone = world.size === 1 && !parts && !exchangeEvery;
   const found = given
@@ -91,28 +82,13 @@ export async function openOnRanks(
   return await failingAs("create the solver", async () => {
     const sharing = { world, plan }, configuration = choose(problemHere(problem, sharing));
     if (choice && aloneNs !== undefined) choice = { ...choice, message: losing(choice, found!, aloneNs) };
-    const open = async (problem: Problem): Promise<Contender> => {
-      const field = await SharedField.create(problem, { ...device, configuration }, sharing);
-      return { configuration, field, [Symbol.dispose]: () => field[Symbol.dispose]() };
-    };
-    const withPoints = { ...problem, survey: problem.survey ?? ANY_POINTS };
-    const solver = new FieldSolver({
-      contender: await open(saved?.hasPoints ? withPoints : problem),
-      gpu: device,
-      choice,
-      isBorrowed: false,
-      withPoints: () => open(withPoints),
+    return await openSolver(problem, {
+      async open(problem) {
+        const field = await SharedField.create(problem, { ...device, configuration }, sharing);
+        return { configuration, field, [Symbol.dispose]: () => field[Symbol.dispose]() };
+      },
+      ...{ gpu: device, choice, saved, isBorrowed: false },
     });
-    try {
-      // without materials, all is zero already
-      const { materials, profiles = [] } = problem.stencil.update;
-      if (saved !== undefined) await solver.restore(saved, bytesOf(from!));
-      else if (materials.length + profiles.length > 0) await solver.initialise("zero");
-      return solver;
-    } catch (error) {
-      solver.dispose();
-      throw error;
-    }
   });
 }
 

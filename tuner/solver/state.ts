@@ -136,8 +136,18 @@ export function bytesOf(problem: Problem, [json, values]: SavedState["survey"] =
   return startOfSurvey(problem) + json + bytesIn(problem) * values + SUM_BYTES;
 }
 
-/** Checks what a solver has saved. @throws {RangeError} if it is damaged, or of another problem */
-export async function openState(from: Blob, problem: Problem): Promise<SavedState> {
+/** What a solver has saved, and how its bytes are read. */
+export interface OpenedState extends SavedState {
+  read(at: number, bytes: number): Promise<Uint8Array<ArrayBuffer>>;
+}
+
+/** Opens what a solver has saved. @throws {RangeError} if it is damaged, or of another problem */
+export async function openState(
+  given: Blob | Uint8Array<ArrayBuffer> | undefined,
+  problem: Problem,
+): Promise<OpenedState | undefined> {
+  if (given === undefined) return undefined;
+  const from = new Blob([given]);
   const refuse = (wanted: string, found: string): never => {
     throw new RangeError(`Cannot go on from what was saved: ${wanted} wanted: found ${found}`);
   };
@@ -145,7 +155,10 @@ export async function openState(from: Blob, problem: Problem): Promise<SavedStat
   const saved = readHeader(header, from.size, problem, refuse);
   let sum = 0;
   for await (const bytes of from.stream()) sum = crc32(bytes, sum);
-  return sum === WHOLE ? saved : refuse("the checksum of its bytes", "another");
+  if (sum !== WHOLE) refuse("the checksum of its bytes", "another");
+  const read = async (at: number, bytes: number) =>
+    new Uint8Array(await from.slice(at, at + bytes).arrayBuffer());
+  return { ...saved, read };
 }
 
 /** Where sources and receivers begin. */

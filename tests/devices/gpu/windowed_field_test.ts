@@ -19,6 +19,8 @@ import { testOnGpu } from "../../test_on_gpu.ts";
 import { wholeNumberWave, wholeNumberYee } from "../../kernels/whole_numbers.ts";
 import { assertPoints, awkwardPoints, SURVEY } from "../../kernels/point_case.ts";
 import { SharedField } from "../../../tuner/devices/shared/shared_field.ts";
+import { planGpuPart } from "../../../tuner/devices/shared/shares.ts";
+import { configurationOf } from "../../../tuner/shares.ts";
 import { gatherCells, readCells, readSharedCells } from "../cells.ts";
 
 const start = { kind: "noise", seed: 4 } as const;
@@ -54,8 +56,10 @@ async function windowOf(
   const whole: Problem = { ...problem, boundary: "zero", steps: 13 };
   const { layout } = traversal.plan(whole, parameters).storage;
   const windowBytes = 4 * 4 * (slices * layout.slice + layout.pad[2]);
-  const way = { traversal: traversal.name, parameters, windowBytes };
-  return { whole, window: await WindowedField.open(gpu, whole, way) };
+  const its = { traversal: traversal.name, parameters, memory: windowBytes };
+  const share = configurationOf([{ device: "gpu", slices: whole.grid[0], ...its }]);
+  const plan = planGpuPart(whole, share, gpu);
+  return { whole, window: await WindowedField.create(gpu, whole, plan) };
 }
 
 for (const [stencil, grid, way, slices, ...expected] of CASES) {
@@ -137,7 +141,7 @@ testOnGpu("what no window holds is refused, with what it would take", async (gpu
   const problem = { stencil: WAVE, grid: GRID, slices: 20 }, unrolled = inTorres([1, 4, 1, 1, 9, 2, 2, 99]);
   const message = await assertRejects(() => windowOf(gpu, { ...problem, way: TORRE, slices: 6 }), RunFailure);
   assert(
-    /^\d+ bytes in the 7 slices of a level that a passage touches at once, a window of \d+ bytes holds 6$/
+    /^diamond-torre: \d+ bytes in the 7 slices of a level that a passage touches at once, a window of \d+ bytes holds 6$/
       .test(
         message.message,
       ),

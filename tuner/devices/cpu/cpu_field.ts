@@ -1,6 +1,6 @@
 import type { PartStart } from "../../../kernels/initial_field.ts";
 import { type Layout, layOut } from "../../../kernels/layout.ts";
-import { type Point, samplesIn } from "../../../kernels/points.ts";
+import { samplesIn } from "../../../kernels/points.ts";
 import { type FloatArray, precisionOf } from "../../../kernels/precision.ts";
 import type { Problem } from "../../../kernels/stencils/stencil.ts";
 import { isInPlace, planesOf, reachOf, signalAt, stepReach } from "../../../kernels/update.ts";
@@ -15,7 +15,8 @@ import {
 import { HeldProfiles } from "../held_profiles.ts";
 import { shareable } from "../../platform.ts";
 import type { CpuMemory } from "./cpu_memory.ts";
-import { sampleSlices, type WatchedPoints } from "../points.ts";
+import type { WatchedPoints } from "../points.ts";
+import type { PartFacts } from "../shared/part_field.ts";
 import type { ArrayPair, Command, Done, LoadCommand } from "./cpu_commands.ts";
 import type { PointSeries } from "./row_points.ts";
 
@@ -41,6 +42,7 @@ export function cpuLayoutOf({ stencil: { update }, grid }: Pick<Problem, "stenci
 
 /** A field loaded into the pool's memory. Views of it become stale when the pool's memory grows: ask again. */
 export class CpuField {
+  readonly facts: PartFacts;
   readonly layout: Layout;
   readonly #load: LoadCommand;
   readonly #host: FieldHost;
@@ -51,7 +53,9 @@ export class CpuField {
   #step = 0;
 
   /** @param load the command that has loaded it: where it lies, and its name among the workers */
-  constructor(load: LoadCommand, host: FieldHost) {
+  constructor(load: LoadCommand, host: FieldHost, compileNs = 0) {
+    // the workers' clock is as good as a device's
+    this.facts = { device: "cpu", compileNs, clock: "device", isWarm: false };
     this.layout = load.layout;
     this.#load = load;
     this.#host = host;
@@ -103,11 +107,6 @@ export class CpuField {
     for (const level of [current, previous]) {
       for (let x = 0; x < nx + 2 * padX; x++) level.fill(0, x * slice, x * slice + made);
     }
-  }
-
-  /** The values that cells have now. */
-  sample(cells: readonly Point[]): Promise<FloatArray> {
-    return Promise.resolve(sampleSlices(this.slices(), cells));
   }
 
   /** From now on adds to these points and records them. */

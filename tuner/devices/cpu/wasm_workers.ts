@@ -134,7 +134,7 @@ export class CpuPool {
   async load(
     { update, layout, boundary, shape, fused = false, workers = this.workers }: CpuProblem,
   ): Promise<CpuField> {
-    const boundaries = alongAxes(boundary);
+    const boundaries = alongAxes(boundary), started = performance.now();
     if (fused && !detectWasmFeatures().relaxedSimd) {
       throw new RunFailure("limits", "fused products need relaxed SIMD, which this engine does not have");
     }
@@ -171,7 +171,7 @@ export class CpuPool {
         await this.#enqueue(workers, () => ({ kind: "unload", field }));
         this.#barriers.delete(barrier);
       },
-    });
+    }, (performance.now() - started) * 1e6);
   }
 
   /** Ends the workers. What still runs is rejected. */

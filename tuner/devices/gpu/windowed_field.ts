@@ -1,11 +1,9 @@
-import { refusalOf } from "../../../kernels/capability.ts";
 import type { PartStart } from "../../../kernels/initial_field.ts";
 import type { Layout } from "../../../kernels/layout.ts";
 import { type FloatArray, type Precision, precisionOf } from "../../../kernels/precision.ts";
 import { type Section, WINDOW_SECTIONS } from "../../../kernels/sections.ts";
 import type { Problem } from "../../../kernels/stencils/stencil.ts";
-import { traversalNamed } from "../../../kernels/traversals/all.ts";
-import type { GpuPlan, Parameters } from "../../../kernels/traversals/traversal.ts";
+import type { GpuPlan } from "../../../kernels/traversals/traversal.ts";
 import { linearWorkgroups } from "../../../kernels/wgsl/declare.ts";
 import {
   compareSlices,
@@ -17,9 +15,8 @@ import {
   type SliceOf,
 } from "../comparison.ts";
 import type { HeldProfiles } from "../held_profiles.ts";
-import type { Point } from "../../../kernels/points.ts";
-import { sampleSlices, type WatchedPoints } from "../points.ts";
-import { RunFailure } from "../run_failure.ts";
+import type { WatchedPoints } from "../points.ts";
+import type { PartFacts } from "../shared/part_field.ts";
 import {
   boundScratch,
   type LevelArrays,
@@ -60,8 +57,7 @@ interface Resources {
 export class WindowedField implements Disposable {
   /** The update's axis profiles. */
   readonly profiles: HeldProfiles;
-  /** Host time from shader text to pipelines. */
-  readonly compileNs: number;
+  readonly facts: PartFacts;
   readonly #sliceLayout: Layout;
   readonly #gpu: GpuDevice;
   readonly #resources: Resources;
@@ -83,7 +79,8 @@ export class WindowedField implements Disposable {
     const { layout, layout: { slice, pitch, grid: [nx], pad: [padX, padY, padZ] } } = plan.storage;
     this.#gpu = gpu;
     this.#precision = precisionOf(layout);
-    this.compileNs = compileNs;
+    // the host moves slices while the GPU computes
+    this.facts = { device: "gpu", compileNs, clock: "host", isWarm: gpu.isSoftware };
     this.#resources = resources;
     this.#first = padY * pitch;
     const cells = slice - 2 * this.#first, origin = layout.origin - padX * slice - this.#first;
@@ -102,27 +99,19 @@ export class WindowedField implements Disposable {
   }
 
   /**
-   * Compiles a traversal for a window of `windowBytes`, and takes its memory.
+   * Compiles a plan for a window, and takes its memory.
    *
-   * @throws {RunFailure} "limits" where it cannot; as `GpuField.create` does
+   * @param onCompiled called when the plan is compiled, before memory is taken
+   * @throws {RunFailure} as `GpuField.create` does
    */
-  static async open(
+  static async create(
     gpu: GpuDevice,
     problem: Problem,
-    { traversal: name, parameters, windowBytes, onCompiled }: {
-      readonly traversal: string;
-      readonly parameters: Parameters;
-      readonly windowBytes: number;
-      readonly onCompiled?: (plan: GpuPlan) => Promise<void>;
-    },
+    plan: GpuPlan,
+    onCompiled?: () => Promise<void>,
   ): Promise<WindowedField> {
-    const traversal = traversalNamed(name), limits = { ...gpu.limits, windowBytes };
-    const refusal = refusalOf(traversal, problem, limits) ??
-      traversal.infeasible(problem, parameters, limits);
-    if (refusal !== undefined) throw new RunFailure("limits", refusal.message);
-    const plan = traversal.plan(problem, parameters, limits), sections = plan.storage.sections!;
-    const { pipelines, compileNs } = await compilePlan(gpu, plan);
-    await onCompiled?.(plan);
+    const sections = plan.storage.sections!, { pipelines, compileNs } = await compilePlan(gpu, plan);
+    await onCompiled?.();
     const bytes = Math.max(...sections.map(({ layout }) => precisionOf(layout).bytes * layout.length));
     const sizes = Array<number>(Math.min(WINDOW_SECTIONS, sections.length)).fill(bytes);
     const slots = await ownMemory(gpu).take(sizes, plan.label),
@@ -180,11 +169,6 @@ export class WindowedField implements Disposable {
     const { passageSteps, points } = this.plan, all = watched ?? (points?.hasSignal ? NOTHING : undefined);
     this.#points = all && await GpuPoints.create(this.#gpu, this, all, passageSteps!);
     this.#dispatcher = this.#dispatcherOn(this.#points?.among(scratch, this.plan) ?? scratch);
-  }
-
-  /** The values that cells have now. */
-  sample(cells: readonly Point[]): Promise<FloatArray> {
-    return Promise.resolve(sampleSlices(this.slices(), cells));
   }
 
   /** Advances the field by runs, as many steps a passage as the plan can; returns nanoseconds by the host's clock. */

@@ -26,6 +26,7 @@ import {
 
 /** A field whose cells the host reaches: what workers compute, or what passes through a window of a GPU's memory. */
 interface HostField extends Disposable {
+  readonly facts: PartFacts;
   /** Time steps since the initial state. */
   readonly step: number;
   readonly profiles: HeldProfiles;
@@ -43,7 +44,11 @@ interface HostField extends Disposable {
 export class HostPartField<Field extends HostField = HostField> implements PartField {
   #running: Promise<number> | undefined;
 
-  constructor(readonly field: Field, readonly place: PartPlace, readonly facts: PartFacts) {}
+  constructor(readonly field: Field, readonly place: PartPlace) {}
+
+  get facts(): PartFacts {
+    return this.field.facts;
+  }
 
   get step(): number {
     return this.field.step;

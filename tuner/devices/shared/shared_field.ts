@@ -230,10 +230,10 @@ export class SharedField implements Disposable {
    */
   async run(steps: number, repetitions = 1): Promise<SharedTimes> {
     const started = performance.now(), { alone } = this;
-    const its = alone ? [] : await this.#exchanges.run(this.#roundsOf(steps * repetitions));
-    const times = alone === undefined
-      ? timesOf(this.parts, its)
-      : timesAlone(alone, await (await alone.begin(steps, { repetitions })).finish());
+    const its = alone === undefined
+      ? await this.#exchanges.run(this.#roundsOf(steps * repetitions))
+      : [{ ...NO_TIMES, deviceNs: await (await alone.begin(steps, { repetitions })).finish() }];
+    const times = timesOf(this.parts, its);
     const wallNs = (performance.now() - started) * 1e6;
     this.deviceNs = Math.max(times.computeNs, times.gpuNs);
     this.exchangeNs = its.reduce((sum, part) => sum + part.exchangeNs, 0);
@@ -421,6 +421,9 @@ async function finePlan(problem: Problem, { world, plan }: Sharing, fraction: nu
   throw new RunFailure("limits", why);
 }
 
+/** Of a device that exchanges nothing. */
+const NO_TIMES: PartTimes = { deviceNs: 0, packNs: 0, unpackNs: 0, exchangeNs: 0 };
+
 /** The times of all parts of this process. */
 function timesOf(
   parts: readonly PartField[],
@@ -434,12 +437,6 @@ function timesOf(
     sum.packNs += isCpu ? packNs : unpackNs;
   }
   return sum;
-}
-
-/** The times of a device that computes alone. */
-function timesAlone({ facts: { device } }: PartField, timeNs: number) {
-  const none = { computeNs: 0, gpuNs: 0, unpackNs: 0, packNs: 0 };
-  return { ...none, ...(device === "cpu" ? { computeNs: timeNs } : { gpuNs: timeNs }) };
 }
 
 /** The cells that two boxes have in common; undefined where there are none. */

@@ -79,10 +79,11 @@ export function refuseCpuPart(problem: Problem, configuration: Configuration): s
  */
 export function planGpuPart(
   problem: Problem,
-  { traversal: name, parameters, share }: Configuration,
-  { limits, isBorrowed }: Pick<GpuDevice, "limits" | "isBorrowed">,
+  { traversal: name, parameters, share, share: { deviceMemory: windowBytes } }: Configuration,
+  { limits: all, isBorrowed }: Pick<GpuDevice, "limits" | "isBorrowed">,
 ): GpuPlan {
   const traversal = traversalNamed(name), part = partOf(problem, share, "gpu");
+  const limits = windowBytes === undefined ? all : { ...all, windowBytes };
   const refusal = whyNot(traversal, part, parameters, limits);
   if (refusal === undefined) return traversal.plan(part, parameters, limits);
   const isShort = isBorrowed && refusal.kind === "limits";
@@ -209,7 +210,6 @@ const OPENERS: Readonly<Record<DeviceKind, Opener>> = {
       : `${workers} CPU workers wanted, there are ${most}`;
     if (reason !== undefined) throw new RunFailure("limits", reason);
     const part = partOf(problem, configuration.share, "cpu"), layout = cpuLayoutOf(part);
-    const started = performance.now();
     const field = await cpuPool!.load({
       update: part.stencil.update,
       layout,
@@ -222,10 +222,7 @@ const OPENERS: Readonly<Record<DeviceKind, Opener>> = {
     }).catch((error) => {
       throw error instanceof RunFailure ? error : new RunFailure("compile", `CPU: ${error.message}`);
     });
-    const compileNs = (performance.now() - started) * 1e6;
-    // the workers' clock is as good as a device's
-    const facts = { device: "cpu", compileNs, clock: "device", isWarm: false } as const;
-    return new HostPartField(field, place, facts);
+    return new HostPartField(field, place);
   },
 
   async gpu(problem, { traversal: name, parameters, memory }, options) {
@@ -237,22 +234,17 @@ const OPENERS: Readonly<Record<DeviceKind, Opener>> = {
       );
     }
     const part = partOf(problem, share, "gpu");
-    const compiled = (plan: GpuPlan) => onCompiled?.(part, plan) ?? Promise.resolve();
-    if (memory !== undefined) {
-      const window = { traversal: name, parameters, windowBytes: memory, onCompiled: compiled };
-      const field = await WindowedField.open(gpu, part, window);
-      const { compileNs } = field, isWarm = gpu.isSoftware;
-      // the host moves slices while the GPU computes
-      const facts = { device: "gpu", compileNs, clock: "host", isWarm } as const;
-      return new HostPartField(field, place, facts);
-    }
     const traversal = traversalNamed(name), plan = planGpuPart(problem, options.configuration, gpu);
+    const compiled = () => onCompiled?.(part, plan) ?? Promise.resolve();
+    if (memory !== undefined) {
+      return new HostPartField(await WindowedField.create(gpu, part, plan, compiled), place);
+    }
     const order = remembered((_: GpuPlan, steps: number) =>
       expectedOf(traversal, part, parameters, { steps, gpu }).order
     );
     const field = await GpuField.create(gpu, part, plan, {
       memory: gpuMemory,
-      onCompiled: () => compiled(plan),
+      onCompiled: compiled,
       orderOf: (steps) => order(plan, steps),
     });
     return new GpuPartField(field, place);
