@@ -37,6 +37,10 @@ export function placeOf(rank: number, [, py, pz]: Parts): Grid {
   return [Math.floor(rank / (py * pz)), Math.floor(rank / pz) % py, rank % pz];
 }
 
+export function numberAt([x, y, z]: Grid, [, py, pz]: Parts): number {
+  return (x * py + y) * pz + z;
+}
+
 /** The rank next to one along an axis; round the ring where it is periodic; undefined where the grid ends. */
 export function neighbourOf(
   rank: number,
@@ -51,8 +55,7 @@ export function neighbourOf(
   const next = place[axis] + direction, count = parts[axis];
   if (!isPeriodic && (next < 0 || next >= count)) return undefined;
   place[axis] = (next + count) % count;
-  const [x, y, z] = place, [, py, pz] = parts;
-  return (x * py + y) * pz + z;
+  return numberAt(place, parts);
 }
 
 /**

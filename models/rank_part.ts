@@ -21,6 +21,7 @@ import {
   type Extent,
   gridOf,
   neighbourOf,
+  numberAt,
   type Parts,
   placeOf,
 } from "./decomposition.ts";
@@ -31,8 +32,10 @@ export interface RankPlan {
   readonly parts: Parts;
   /** R: steps between two exchanges. */
   readonly exchangeEvery: number;
-  /** What each rank computes. */
+  /** What each rank computes, or each of its parts. */
   readonly extents: readonly Extent[];
+  /** The rank of each part, where some ranks have several. @default {each rank has one} */
+  readonly owners?: readonly number[];
   /**
    * Whether each rank's GPU computes its part as two that take turns, so that messages of the one travel while the other is
    * computed. Ranks must lie in a row. @default {false}
@@ -148,42 +151,27 @@ export function planForPairs(
     return cut(size[axis], [fraction, 1 - fraction], least);
   });
   if (starts.includes(undefined)) return undefined;
-  const fine = Array.from({ length: 2 * extents.length }, (_, part): Extent => {
-    const rank = rankOfPart(part, plan, { parts }), { low, size } = extents[rank]!;
-    const of = placeOf(part, parts)[axis] % 2, [from, to] = starts[rank]!.slice(of);
+  const fine = Array.from({ length: 2 * extents.length }, (_, part) => {
+    const place = placeOf(part, parts), half = place[axis] % 2;
+    const rank = numberAt(gridOf((one) => place[one] >> Number(one === axis)), plan.parts);
+    const { low, size } = extents[rank]!, [from, to] = starts[rank]!.slice(half);
     return {
+      rank,
       low: gridOf((one) => low[one] + (one === axis ? from! : 0)),
       size: gridOf((one) => one === axis ? to! - from! : size[one]),
     };
   });
-  return { parts, exchangeEvery, extents: fine };
+  return { parts, exchangeEvery, extents: fine, owners: fine.map(({ rank }) => rank) };
 }
 
-/** The axis along which a plan cuts ranks' parts once more, into how many, and the ranks in a layer of it. */
-function cutOf({ parts }: Pick<RankPlan, "parts">, fine: Pick<RankPlan, "parts">) {
-  const axis = AXES.find((one) => fine.parts[one] !== parts[one]) ?? 0;
-  return { each: fine.parts[axis] / parts[axis], inLayer: parts.slice(axis + 1).reduce((a, b) => a * b, 1) };
+/** The rank to which a part belongs. */
+export function ownerOf({ owners }: RankPlan, part: number): number {
+  return owners?.[part] ?? part;
 }
 
-/** Part number `of` of a rank in a plan that cuts ranks' parts once more. */
-export function partNumber(
-  rank: number,
-  plan: Pick<RankPlan, "parts">,
-  fine: Pick<RankPlan, "parts">,
-  of: number,
-): number {
-  const { each, inLayer } = cutOf(plan, fine);
-  return (Math.floor(rank / inLayer) * each + of) * inLayer + rank % inLayer;
-}
-
-/** The rank to which a part of such a plan belongs. */
-export function rankOfPart(
-  part: number,
-  plan: Pick<RankPlan, "parts">,
-  fine: Pick<RankPlan, "parts">,
-): number {
-  const { each, inLayer } = cutOf(plan, fine);
-  return Math.floor(part / inLayer / each) * inLayer + part % inLayer;
+/** The parts of a rank. */
+export function partsOfRank(plan: RankPlan, rank: number): number[] {
+  return [...plan.extents.keys()].filter((part) => ownerOf(plan, part) === rank);
 }
 
 export function partOfRank(

@@ -23,11 +23,11 @@ import { arrangements, evenSlices, type Line, type Parts } from "./decomposition
 import {
   type Box,
   exchangesOf,
-  partNumber,
+  ownerOf,
   partOfRank,
+  partsOfRank,
   planAlongX,
   planOf,
-  rankOfPart,
   type RankPlan,
   rowOf,
   thinnestPart,
@@ -127,14 +127,14 @@ export function updateNs(
 export function workOf(
   problem: Problem,
   plan: RankPlan,
-  { number, shrinks, steps = plan.exchangeEvery, isFar = () => true }: {
+  { number, shrinks, steps = plan.exchangeEvery }: {
     readonly number: number;
     readonly shrinks: boolean;
     readonly steps?: number | undefined;
-    /** Whether what is exchanged with a part counts. @default {all of it} */
-    readonly isFar?: (part: number) => boolean;
   },
 ): PartWork {
+  // what parts of one rank exchange stays on its device
+  const isFar = (part: number): boolean => ownerOf(plan, part) !== ownerOf(plan, number);
   const part = partOfRank(problem, plan, number), { grid, grid: [nx, ny, nz], before, after } = part;
   const ends = Number(before[0] > 0) + Number(after[0] > 0);
   const lost = shrinks ? ends * stepReach(problem.stencil.update).x * (steps + 1) / 2 : 0;
@@ -167,10 +167,8 @@ export function predictRound(
   const fine = turnsOf(problem, plan) ?? plan;
   return (costs.length === 1 ? [middle] : [...extents.keys()]).map((rank): PartRound => {
     const cost = costs[rank % costs.length]!, { stepNs = 0, passNs = 0, wait } = cost;
-    const parts = (fine === plan ? [0] : [0, 1]).map((of) => {
-      const number = partNumber(rank, plan, fine, of);
-      const isFar = (part: number): boolean => fine === plan || rankOfPart(part, plan, fine) !== rank;
-      const work = workOf(problem, fine, { number, shrinks: cost.shrinks, steps, isFar });
+    const parts = (fine === plan ? [rank] : partsOfRank(fine, rank)).map((number) => {
+      const work = workOf(problem, fine, { number, shrinks: cost.shrinks, steps });
       const computeNs = updateNs(cost, plan, steps) * work.updates + stepNs * work.steps +
         passNs * work.cells;
       return { computeNs, exchangeNs: cost.exchange.reduce((sum, ns, i) => sum + ns * work.exchange[i]!, 0) };

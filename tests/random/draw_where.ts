@@ -11,8 +11,8 @@ import type { Problem } from "../../kernels/stencils/stencil.ts";
 import { traversalNamed, TRAVERSALS } from "../../kernels/traversals/all.ts";
 import type { DeviceLimits, Parameters, Traversal } from "../../kernels/traversals/traversal.ts";
 import {
-  partNumber,
   partOfRank,
+  partsOfRank,
   planForPairs,
   planOf,
   problemOfRank,
@@ -291,8 +291,8 @@ function decide(dice: Dice, one: Undecided, device: Device, bench: Bench): Where
       if (fine === undefined) return undefined;
       const configurations = rates.map((_, rank): Configuration | undefined => {
         if (device === "both-ranks") {
-          const [near, far] = [0, 1].map((of) => {
-            const part = partOfRank(problem, fine, partNumber(rank, plan, fine, of));
+          const [near, far] = partsOfRank(fine, rank).map((number) => {
+            const part = partOfRank(problem, fine, number);
             return { ...problemOfRank(problem, fine, part), isPart: true };
           });
           const cpu = drawCpuWay(dice, near!, { workers, fuses }),
@@ -301,8 +301,8 @@ function decide(dice: Dice, one: Undecided, device: Device, bench: Bench): Where
           return way && cpu && { ...way, share: { ...share, cpuWorkers: workers, cpu } };
         }
         const own = inTurns ? turns : plan;
-        const [local, other = local] = (inTurns ? [0, 1] : [0]).map((of) => {
-          const part = partOfRank(problem, own, partNumber(rank, plan, own, of));
+        const [local, other = local] = partsOfRank(own, rank).map((number) => {
+          const part = partOfRank(problem, own, number);
           return { ...problemOfRank(problem, own, part), isPart: true };
         }) as [Problem, Problem?];
         const { grid: [cells] } = local;

@@ -4,8 +4,8 @@ import { wave } from "../../../kernels/stencils/wave.ts";
 import {
   type Exchange,
   exchangesOf,
+  ownerOf,
   partOfRank,
-  rankOfPart,
   type RankPlan,
   turnsOf,
 } from "../../../models/rank_part.ts";
@@ -140,7 +140,7 @@ function turningParts(endsAtOnce = false) {
       void await Promise.all(list.map(({ id }) => messages[id]!.promise)),
   };
   const parts = [0, 1].map((number) => ({ number, field: part(number) }));
-  const exchanges = new Exchanges(problem, plan, parts, world, (one) => rankOfPart(one, ranks, plan));
+  const exchanges = new Exchanges(problem, plan, parts, world, (one) => ownerOf(plan, one));
   return { exchanges, events, ends, messages };
 }
 

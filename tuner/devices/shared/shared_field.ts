@@ -7,12 +7,12 @@ import { AXES, type Axis, type Extent, gridOf } from "../../../models/decomposit
 import {
   type Box,
   firstOf,
-  partNumber,
+  ownerOf,
   partOfRank,
+  partsOfRank,
   planAlongX,
   planForPairs,
   problemOfRank,
-  rankOfPart,
   type RankPlan,
   turnsOf,
 } from "../../../models/rank_part.ts";
@@ -63,8 +63,8 @@ const GATHER = 6;
 
 /** What this rank computes of a grid, as a problem of its own. */
 export function problemHere(problem: Problem, { world, plan }: Sharing): Problem {
-  const fine = turnsOf(problem, plan) ?? plan;
-  return problemOfPart(problem, fine, partNumber(world.rank, plan, fine, 0)).local;
+  const fine = turnsOf(problem, plan) ?? plan, [first] = partsOfRank(fine, world.rank);
+  return problemOfPart(problem, fine, first!).local;
 }
 
 /** A part of a plan, and what is computed there. */
@@ -111,8 +111,8 @@ export class SharedField implements Disposable {
     readonly ranks: RankPlan,
   ) {
     this.#fresh = plan.exchangeEvery;
-    const numbered = parts.map((field, i) => ({ field, number: partNumber(world.rank, ranks, plan, i) }));
-    this.#exchanges = new Exchanges(problem, plan, numbered, world, (part) => rankOfPart(part, ranks, plan));
+    const numbered = partsOfRank(plan, world.rank).map((number, i) => ({ field: parts[i]!, number }));
+    this.#exchanges = new Exchanges(problem, plan, numbered, world, (part) => ownerOf(plan, part));
     this.#points = new GatheredPoints(world, problem, ranks, parts);
   }
 
@@ -138,10 +138,10 @@ export class SharedField implements Disposable {
       isShared(share) ? share.cpuSlices / (share.cpuSlices + share.gpuSlices) : 0,
     );
     const shares = sharesOf(configuration), its = ranks.inTurns ? [...shares, ...shares] : shares;
-    const parts: PartField[] = [];
+    const parts: PartField[] = [], numbers = partsOfRank(plan, world.rank);
     try {
       for (const [i, one] of its.entries()) {
-        const { part, local } = problemOfPart(problem, plan, partNumber(world.rank, ranks, plan, i));
+        const { part, local } = problemOfPart(problem, plan, numbers[i]!);
         const alone = its.length === 1 ? configuration : configurationOf([{ ...one, slices: local.grid[0] }]);
         parts.push(
           ...await makeParts(local, { ...options, configuration: alone }, { part, whole: problem.grid }),

@@ -47,7 +47,8 @@ export interface ShareOptions {
 
 /** A shared grid as ranks along x have it; one device alone has all. */
 export function planOfShare(problem: Problem, share: Share): RankPlan {
-  return planAlongX(problem, slicesOf(share).map(({ slices }) => slices), share.exchangeEvery);
+  const slices = slicesOf(share).map(({ slices }) => slices);
+  return { ...planAlongX(problem, slices, share.exchangeEvery), owners: slices.map(() => 0) };
 }
 
 /** Where a device's share lies. */
