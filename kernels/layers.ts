@@ -34,11 +34,7 @@ export function wholeFields({ fields, layers = [] }: Update): readonly string[] 
  * @param n cells along the profile's axis
  * @returns the field, its layers, and the profile's cells from `first` until before `end`; undefined where any value will do
  */
-export function fixedBeyondLayers(
-  { fields, layers = [], substeps }: Update,
-  profile: number,
-  n: number,
-):
+export function fixedBeyondLayers({ fields, layers = [], substeps }: Update, profile: number, n: number):
   | { readonly field: string; readonly cells: number; readonly first: number; readonly end: number }
   | undefined {
   const found = layers.flatMap(({ axis, cells }, i) => {

@@ -55,10 +55,7 @@ export interface LayoutOptions extends Precise {
 }
 
 /** Lays out a grid with at least the pads asked for; those along z grow to the alignment. */
-export function layOut(
-  grid: Grid,
-  options: LayoutOptions,
-): Layout {
+export function layOut(grid: Grid, options: LayoutOptions): Layout {
   const { pad, sharedPads = false, planes = 1, fields, layered = 0, precision } = options;
   const { align = 32 / precisionOf(options).bytes } = options;
   const roundUp = (cells: number): number => Math.ceil(cells / align) * align;

@@ -60,9 +60,7 @@ export function fitCosts(samples: readonly CostSample[]): CostFit {
 
 /** Solves (AᵀA) x = Aᵀ1 for the columns that are used, by elimination; undefined where the rows do not distinguish them. */
 function solveNormal(rows: readonly (readonly number[])[], used: readonly number[]): number[] | undefined {
-  const equations = used.map((
-    i,
-  ) => [
+  const equations = used.map((i) => [
     ...used.map((j) => rows.reduce((sum, row) => sum + row[i]! * row[j]!, 0)),
     rows.reduce((sum, row) => sum + row[i]!, 0),
   ]);

@@ -18,11 +18,7 @@ type Tiers = ParametersOf<"dts" | "nt" | "bands" | "unroll">;
 export const MAX_BANDS = 16;
 
 /** Torres whose tile meets the grid along y, in a row whose first torre is centred at y = shift. */
-export function torresInRow(
-  { grid: [, ny] }: Problem,
-  { width, spread }: TorreTiles,
-  shift: number,
-): number {
+export function torresInRow({ grid: [, ny] }: Problem, { width, spread }: TorreTiles, shift: number): number {
   return Math.max(0, Math.floor((ny - 1 + width / 2 - 1 + spread[1] - shift) / width) + 1);
 }
 

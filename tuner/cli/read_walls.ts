@@ -16,13 +16,7 @@ export const WALLS_HELP =
 
 /** Walls by name, with the numbers that follow. */
 const MADE: Readonly<
-  Record<
-    string,
-    readonly [
-      numbers: number,
-      (numbers: readonly number[], options: WallOptions) => Wall,
-    ]
-  >
+  Record<string, readonly [numbers: number, (numbers: readonly number[], options: WallOptions) => Wall]>
 > = {
   value: [1, ([g], options) => value(g!, options)],
   flux: [1, ([g], options) => flux(g!, options)],
@@ -30,41 +24,26 @@ const MADE: Readonly<
   even: [0, (_, options) => mirror("even", options)],
   odd: [0, (_, options) => mirror("odd", options)],
   robin: [3, ([a, b, g], options) => robin(a!, b!, g!, options)],
-  absorbing: [
-    2,
-    ([cells, courant]) => absorbing({ cells: cells!, courant: courant! }),
-  ],
+  absorbing: [2, ([cells, courant]) => absorbing({ cells: cells!, courant: courant! })],
 };
 
 /** Walls from text: for each axis, or of a field `x.u`, a word, a wall, or one for each end. */
-export function readWalls(
-  text: string,
-  stencil: Stencil,
-  refuse: Refuse,
-): Walls {
+export function readWalls(text: string, stencil: Stencil, refuse: Refuse): Walls {
   const { dimensions = 3, update: { fields } } = stencil,
     axes = dimensions === 1 ? ["x"] : ownAxes(dimensions);
-  const walls: Record<string, unknown> = Object.fromEntries(
-    axes.map((axis) => [axis, "zero"]),
-  );
+  const walls: Record<string, unknown> = Object.fromEntries(axes.map((axis) => [axis, "zero"]));
   for (const part of text.split("/")) {
     const [, axis = "", field, ends = ""] = /^(\w)(?:\.([^=]+))?=(.+)$/.exec(part) ?? [];
-    const isKnown = axes.some((one) => one === axis) &&
-      (field === undefined || fields.includes(field));
+    const isKnown = axes.some((one) => one === axis) && (field === undefined || fields.includes(field));
     if (!isKnown) {
-      refuse(
-        `AXIS=WALLS or AXIS.FIELD=WALLS, of ${axes.join(", ")} and ${fields.join(", ")}`,
-        part,
-      );
+      refuse(`AXIS=WALLS or AXIS.FIELD=WALLS, of ${axes.join(", ")} and ${fields.join(", ")}`, part);
     }
     const read = ends.split(",").map((one) => readWall(one, refuse));
     const pair = read.length === 1 ? read[0] : read;
     if (field === undefined) walls[axis] = pair;
     else {
-      const before = walls[axis],
-        rest = Object.fromEntries(fields.map((name) => [name, "zero"]));
-      const known = typeof before === "object" && !Array.isArray(before) &&
-          !("at" in before!)
+      const before = walls[axis], rest = Object.fromEntries(fields.map((name) => [name, "zero"]));
+      const known = typeof before === "object" && !Array.isArray(before) && !("at" in before!)
         ? before
         : rest;
       walls[axis] = { ...known, [field]: pair };

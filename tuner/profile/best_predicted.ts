@@ -119,10 +119,7 @@ export function bestPredicted(target: PredictionTarget, model: CostModel, like?:
  *
  * @param ways each a candidate for a problem, or for a part of the grid that is computed in the time of the whole
  */
-export function mostPromising<W extends Timed>(
-  ways: readonly W[],
-  model: CostModel,
-): Weighed<W> | undefined {
+export function mostPromising<W extends Timed>(ways: readonly W[], model: CostModel): Weighed<W> | undefined {
   let best: (Weighed<W> & { readonly worth: number }) | undefined;
   for (const { way, mean } of fastestFirst(ways, model)) {
     // what follows is no better, however sure

@@ -252,9 +252,7 @@ const entry = record<ProfileEntry>({
   tieSet: z.array(rated),
   bestOfEach: z.array(rated).optional(),
   calibration: z.array(
-    renamedIn(
-      record<ProfilePoint>({ ...worded, cpuWorkers: counting.optional(), cellsPerSecond: positive }),
-    ),
+    renamedIn(record<ProfilePoint>({ ...worded, cpuWorkers: counting.optional(), cellsPerSecond: positive })),
   ).optional(),
   balance: z.array(record<ProfileBalance>({
     cpuSlices: natural,

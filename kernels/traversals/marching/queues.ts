@@ -100,10 +100,7 @@ function findQueues(update: Update, { isTiled, ahead, isPlane }: QueueOptions): 
   );
   // all sums of a sub-step are found in one slice, whose neighbours are then read for all of them
   for (const sum of sums) {
-    extend(
-      sum,
-      Math.max(...sums.filter(({ stage }) => stage === sum.stage).map(({ high }) => high)),
-    );
+    extend(sum, Math.max(...sums.filter(({ stage }) => stage === sum.stage).map(({ high }) => high)));
   }
   // what a sum is made of is needed where it is found first
   for (const { of, high, stage } of sums) visit(of, high, stage, true);

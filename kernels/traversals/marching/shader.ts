@@ -309,10 +309,7 @@ function writeSubstep(
     const { lines, values } = writer.write(withinSum(resolver(high, `p${i}_`)), [of]);
     return [...lines, `${slot(`s${i}`, high)} = ${values[0]};`];
   });
-  const { lines, values } = writer.write(
-    resolver(lead, `e${stage}_`),
-    expressionsOf(substep),
-  );
+  const { lines, values } = writer.write(resolver(lead, `e${stage}_`), expressionsOf(substep));
   const shown = stores.length === 0 ? [] : [...stores, "workgroupBarrier();"];
   const isKnown = own.every((tile) => tile.slice < columns[columnIndex(columns, tile)]!.high);
   return {

@@ -34,10 +34,7 @@ export function planTorres(given: Problem, parameters: TorreParameters, limits?:
     isCut,
     ...(layers && { layers: { ...layers, given } }),
   });
-  const shaders = [
-    torre,
-    ...packing ? [packing.shader] : copyShaders(sections),
-  ];
+  const shaders = [torre, ...packing ? [packing.shader] : copyShaders(sections)];
   const inSections = sections.map((section) => {
     return { own: section.own, layout: isCut ? layoutWithin(layout, section, section.own) : layout };
   });
@@ -58,10 +55,7 @@ export function planTorres(given: Problem, parameters: TorreParameters, limits?:
     storage: {
       layout,
       ...((isCut || isWindow) && { sections }),
-      scratch: [
-        ...featureBuffers(problem, hasSeries, layers && given),
-        ...packing ? [packing.scratch] : [],
-      ],
+      scratch: [...featureBuffers(problem, hasSeries, layers && given), ...packing ? [packing.scratch] : []],
     },
     shaders: [...shaders, ...remainder?.shaders ?? []],
     ...(hasSeries && {

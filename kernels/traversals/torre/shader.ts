@@ -70,11 +70,7 @@ export function torreShader(
     resting: unroll === 1 ? [] : shape.resting,
     lookahead: CHUNKS_AHEAD[loads],
   });
-  const ofMaterials = visitMaterials(
-    update,
-    { dts, zPerThread, held },
-    chunks.flatMap(({ cells }) => cells),
-  );
+  const ofMaterials = visitMaterials(update, { dts, zPerThread, held }, chunks.flatMap(({ cells }) => cells));
   const start = [
     ...needs.carried.map(isIn("now")),
     ...older.map(isIn("before")),
@@ -249,11 +245,7 @@ function writeTiers(
       const ofCells = chunk.cells.map(() => loadMaterials(materialLoads[cell++]!));
       const begun = inLayers ? ofCells.length : 1; // what is made in one piece finds all of them
       lines.push(...ofCells.slice(0, begun).flat());
-      const { lines: written, values } = writeChunk(
-        chunk,
-        { tier, half, known, m },
-        writing,
-      );
+      const { lines: written, values } = writeChunk(chunk, { tier, half, known, m }, writing);
       lines.push(...written);
       chunk.cells.forEach(({ place, made }, i) => {
         const rest = restOf({ field: 0, ago: 0, place: shifted(place, -slope, 0) }),
