@@ -64,6 +64,15 @@ export interface Order extends Crossings {
   readonly parts?: readonly number[];
   /** What carries F(t − 1), where its cells lie otherwise than those of F(t). @default {the same} */
   readonly before?: Crossings;
+  /** How a shader finds single values. */
+  readonly values: OwnValues;
+}
+
+/** Texts of a shader that finds values of fields in an order of the plan's own, as `../wgsl/pack_box.ts` does. */
+export interface OwnValues {
+  readonly declarations: string;
+  /** The place in a level, all parts counted, of what its `plane`, `x`, `y` and `z` say; `ago` is 1 of F(t − 1), else 0. */
+  readonly place: string;
 }
 
 /** What carries a level from and to its canonical cells. */

@@ -5,28 +5,41 @@
  * @module
  */
 import type { Layout } from "../layout.ts";
+import type { OwnValues } from "../traversals/storage.ts";
 import { declareLayout, LINEAR_THREADS } from "./declare.ts";
-import { withNumbers } from "./shader.ts";
+import { type Shader, shaderOf } from "./shader.ts";
 import { wgsl } from "./template.ts";
 
 /**
  * Copies a run of a box's cells, one a thread, counted plane by plane, then x, y, z. Binding 0: the level; binding 1: the piece;
  * binding 2: the box (its first cell, its cells along the axes, its first plane), the run (its first cell in the box, its
- * cells, where they lie in the piece), and the slices of this level that count, from the first to before the last.
+ * cells, where they lie in the piece), and the slices of this level that count, from the first to before the last; of a
+ * level in an order of the plan's own the values that this part of it has, and whether it is F(t − 1).
  */
-export function packShader(layout: Layout, direction: "pack" | "unpack"): string {
+export function packShader(layout: Layout, direction: "pack" | "unpack", own?: OwnValues): Shader {
   const plane = layout.planes === 1 ? "" : " + plane * PLANE";
   const copy = direction === "pack" ? "piece[at] = level[cell];" : "level[cell] = piece[at];";
+  const find = own === undefined
+    ? wgsl`
+      if (x < run.begin || x >= run.end) { return; }
+      let cell = ORIGIN + x * SLICE${plane} + y * PITCH + z;
+    `
+    : wgsl`
+      let ago = run.ago;
+      let cell = ${own.place} - run.begin;
+      if (cell < 0 || cell >= run.end - run.begin) { return; }
+    `;
   const code = wgsl`
     // Copies cells of a box ${direction === "pack" ? "into" : "out of"} a dense piece.
     ${declareLayout(layout)}
     struct Run {
       x: i32, y: i32, z: i32, nx: i32, ny: i32, nz: i32, plane: i32,
-      first: i32, count: i32, at: i32, firstSlice: i32, endSlice: i32,
+      first: i32, count: i32, at: i32, begin: i32, end: i32${own === undefined ? "" : ", ago: i32"},
     }
     @group(0) @binding(0) var<storage, read_write> level: array<f32>;
     @group(0) @binding(1) var<storage, read_write> piece: array<f32>;
     @group(0) @binding(2) var<uniform> run: Run;
+    ${own?.declarations ?? ""}
 
     @compute @workgroup_size(${LINEAR_THREADS})
     fn main(@builtin(global_invocation_id) id: vec3u, @builtin(num_workgroups) groups: vec3u) {
@@ -37,11 +50,10 @@ export function packShader(layout: Layout, direction: "pack" | "unpack"): string
       let y = run.y + row % run.ny;
       let x = run.x + row / run.ny % run.nx;
       let plane = run.plane + row / run.ny / run.nx;
-      if (x < run.firstSlice || x >= run.endSlice) { return; }
-      let cell = ORIGIN + x * SLICE${plane} + y * PITCH + z;
+      ${find}
       let at = run.at + i;
       ${copy}
     }
   `;
-  return withNumbers(code, layout);
+  return shaderOf(direction, code, layout);
 }

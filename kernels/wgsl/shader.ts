@@ -56,7 +56,7 @@ export function withNumbers(text: string, of: Precise): string {
 
 /** A shader of a text whose buffers have no numbers yet, of f32. */
 export function shaderOf(label: string, text: string, of: Precise): Shader {
-  const declared = [...text.matchAll(/@buffer\((\w+)\)/g)].map(([, name]) => name!);
+  const declared = buffersIn(text);
   const buffers = declared.filter((name) => name !== TWIN), twins = declared.length - buffers.length;
   let buffer = FIRST, twin = FIRST + buffers.length;
   const code = withNumbers(text, of).replace(
@@ -64,6 +64,11 @@ export function shaderOf(label: string, text: string, of: Precise): Shader {
     (_, name) => `@group(0) @binding(${name === TWIN ? twin++ : buffer++})`,
   );
   return { label, code, buffers, twins };
+}
+
+/** The names of the buffers that a text declares, in its order. */
+export function buffersIn(text: string): string[] {
+  return [...text.matchAll(/@buffer\((\w+)\)/g)].map(([, name]) => name!);
 }
 
 /** The bindings of a shader's buffers. */

@@ -8,6 +8,10 @@ import type { Snapshot } from "../../tuner/solver/snapshots.ts";
 import { SolverError } from "../../tuner/solver/solver_error.ts";
 import type { Solver, SolverOptions } from "../../tuner/solver/solver.ts";
 import { localWorlds, openRank } from "./local_world.ts";
+import type { GpuDevice } from "../../tuner/devices/gpu/gpu_device.ts";
+import { refute } from "../../tuner/devices/reference.ts";
+import type { Problem } from "../../kernels/stencils/stencil.ts";
+import { OwnOrder } from "../../tuner/devices/gpu/own_order.ts";
 import type { World } from "../../tuner/devices/world.ts";
 import type { Configuration } from "../../tuner/configuration.ts";
 import { testOnGpu } from "../test_on_gpu.ts";
@@ -21,6 +25,7 @@ import {
   wholeNumberProfiledPair,
   wholeNumberWave,
 } from "../kernels/whole_numbers.ts";
+import { inPlaneTorres, inVolumeTorres, type Way } from "../kernels/oracle_case.ts";
 import { assertRanksEqualOracle, gather, onRanks, planOfCase, type RankCase } from "./rank_case.ts";
 
 const CASES: readonly RankCase[] = [
@@ -408,6 +413,130 @@ testOnGpu("ranks on a GPU agree with the oracle bit for bit, the torre too", asy
         : { traversal: "stepwise", parameters: { threadsZ: 8, threadsY: 2, threadsX: 1 } }),
       share: { cpuSlices: 0, gpuSlices, exchangeEvery: 1, cpuWorkers: 0 },
     }));
+  }
+});
+
+const WAVES = { stencil: wholeNumberWave(2), boundary: "zero", exchangeEvery: 1, runs: [4, 2] } as const;
+
+/** Tiles of 4 cells along each form, which move one a step. */
+const VOLUME_TORRE = inVolumeTorres([2, 1, 1, 1, 2, 1, 2, 1]);
+
+/** A GPU's part of a rank, computed like this. */
+const ofGpu =
+  ({ traversal: { name }, parameters }: Way) => ({ grid: [gpuSlices] }: Problem): Configuration => {
+    return {
+      traversal: name,
+      parameters,
+      share: { cpuSlices: 0, gpuSlices, exchangeEvery: 1, cpuWorkers: 0 },
+    };
+  };
+
+/** With levels that lie in several bindings. */
+async function inBindings(gpu: GpuDevice, maxStorageBufferBindingSize: number, test: () => Promise<void>) {
+  const { limits } = gpu;
+  try {
+    Object.assign(gpu, { limits: { ...limits, maxStorageBufferBindingSize } });
+    await test();
+  } finally {
+    Object.assign(gpu, { limits });
+  }
+}
+
+testOnGpu(
+  "boxes alone leave an order of torres' own and enter it, in all rounds and runs: the oracle's bits",
+  async (gpu) => {
+    const device = { gpu, cpuPool: undefined }, { enter, leave } = OwnOrder.prototype;
+    let left = 0, entered = 0;
+    OwnOrder.prototype.enter = function (...all) {
+      entered++;
+      enter.apply(this, all);
+    };
+    OwnOrder.prototype.leave = function (...all) {
+      left++;
+      leave.apply(this, all);
+    };
+    try {
+      // corners
+      const corners: RankCase = { ...WAVES, grid: [9, 7, 13], parts: [2, 1, 2] };
+      await inBindings(gpu, 4096, async () => {
+        await assertRanksEqualOracle(corners, device, (problem) => {
+          const { storage } = VOLUME_TORRE.traversal.plan(problem, VOLUME_TORRE.parameters, gpu.limits);
+          assertEquals(storage.order!.parts!.length, 2);
+          return ofGpu(VOLUME_TORRE)(problem);
+        });
+      });
+      assertEquals([entered, left], [4, 0]);
+      await assertRanksEqualOracle(
+        {
+          ...WAVES,
+          grid: [7, 23, 8],
+          boundary: ["insulated", "periodic", "zero"],
+          parts: [1, 3, 1],
+          inTurns: true,
+        },
+        device,
+        ofGpu(VOLUME_TORRE),
+      );
+      assertEquals([entered, left], [4 + 6, 0]);
+      // whole once materials are set, and once all ranks have
+      const medium = { ...WAVES, stencil: wholeNumberMedium(1), exchangeEvery: 2 };
+      await assertRanksEqualOracle(
+        { ...medium, grid: [7, 8, 19], parts: [1, 1, 2] },
+        device,
+        ofGpu(VOLUME_TORRE),
+      );
+      assertEquals([entered, left], [14, 0]);
+      await assertRanksEqualOracle(
+        { ...WAVES, grid: [17, 1, 23], boundary: ["periodic", "zero", "insulated"], parts: [1, 1, 2] },
+        device,
+        ofGpu(inPlaneTorres([8, 4, 1, 2, 2, 1, 1])),
+      );
+      assertEquals([entered, left], [16, 0]);
+    } finally {
+      Object.assign(OwnOrder.prototype, { enter, leave });
+    }
+  },
+);
+
+testOnGpu("boxes that lie elsewhere in an order of torres' own are refuted", async (gpu) => {
+  const device = { gpu, cpuPool: undefined }, { traversal } = VOLUME_TORRE, { plan } = traversal;
+  const { parts } = OwnOrder.prototype;
+  const one: RankCase = { ...WAVES, grid: [7, 13, 8], parts: [1, 2, 1], runs: [6] };
+  const start = { kind: "integers", seed: 4 } as const;
+  const refuted = async (mutation?: Mutation) => {
+    traversal.plan = (...all) => {
+      const { storage: { order, ...storage }, ...its } = plan(...all);
+      const place = mutation === undefined
+        ? order!.values.place
+        : order!.values.place.replaceAll(...mutation);
+      return { ...its, storage: { ...storage, order: { ...order!, values: { ...order!.values, place } } } };
+    };
+    await onRanks(one, device, async (solvers) => {
+      await Promise.all(solvers.map((solver) => solver.initialise(start.kind, start.seed)));
+      await Promise.all(solvers.map((solver) => solver.run(6)));
+      const [verified] = await Promise.all(solvers.map((solver) => verifyRanks(solver, device, start)));
+      assertEquals(refute(verified!) !== undefined, mutation !== undefined, mutation?.[0]);
+    }, ofGpu(VOLUME_TORRE));
+  };
+  type Mutation = readonly [from: string, to: string];
+  const mutations: Mutation[] = [
+    [" + S * ago", ""],
+    [" + S * ago", " + 2 * S * ago"],
+    ["wordAt(0)", "0"],
+    ["wordAt(0)", "(wordAt(0) + W - S)"],
+    ["vec3i(x, y, z)", "vec3i(x, z, y)"],
+  ];
+  try {
+    await inBindings(gpu, 4096, async () => {
+      for (const mutation of [undefined, ...mutations]) await refuted(mutation);
+      OwnOrder.prototype.parts = function (level) {
+        return parts.call(this, level).map((one) => ({ ...one, begin: one.begin + 1 }));
+      };
+      await refuted(["a value of", "the part one further on"]);
+    });
+  } finally {
+    Object.assign(traversal, { plan });
+    Object.assign(OwnOrder.prototype, { parts });
   }
 });
 

@@ -90,6 +90,7 @@ export function inTiles(
       length: rows * columns * side * side / 2,
       enter: [crossing("enter", `level[${place}] = canonical[ORIGIN + x * SLICE + y];`)],
       leave: [crossing("leave", `canonical[ORIGIN + x * SLICE + y] = level[${place}];`)],
+      values: { declarations: code, place: `at(${plus("x", beyondX)}, ${plus("z", beyondY)})` },
     },
   };
 }

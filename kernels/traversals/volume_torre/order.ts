@@ -148,5 +148,12 @@ export function volumeOrder(
     enter: [...enter, ...materials.fill(sections, declareTable(piece))],
     leave,
     ...before,
+    values: {
+      declarations: wgsl`
+        ${declareTable(piece)}
+        ${declareCells(piece, extent)}
+      `,
+      place: `valueOf(vec3i(x, y, z) + vec3i(${bx}, ${by}, ${bz}), wordAt(0) + S * ago)`,
+    },
   };
 }

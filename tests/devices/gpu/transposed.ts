@@ -51,6 +51,10 @@ export function planOf(problem: Problem, change?: Change): GpuPlan {
         length: fields.length * cells,
         enter: [{ shader: enter, workgroups }],
         leave: [{ shader: leave, workgroups }],
+        values: {
+          declarations: "const CELLS = NX * NY * NZ;",
+          place: "plane * CELLS + (z * NY + y) * NX + x",
+        },
       },
     },
     shaders: substeps.flatMap((_, index) => stepShaders(problem, index)),

@@ -41,12 +41,18 @@ const PIECE_BYTES = 2 ** 26;
 /** Something recorded for a submission. */
 export type Recorded = (encoder: GPUCommandEncoder) => void;
 
+/** What copies boxes of cells; `isOwn`: in an order of the plan's own, as {@linkcode GpuField.ownParts} says, else canonical ones. */
+export interface Copying {
+  readonly record: Recorded;
+  readonly isOwn: boolean;
+}
+
 /** What an exchange does beside the steps. */
 interface Exchange {
   /** Sets cells before them; pads follow. */
-  readonly unpack: Recorded | undefined;
+  readonly unpack: Copying | undefined;
   /** Copies cells of the new levels into buffers of usage MAP_READ, which the submission's end maps. */
-  readonly pack: Recorded;
+  readonly pack: Copying;
   readonly outgoing: readonly GPUBuffer[];
 }
 
@@ -198,14 +204,20 @@ export class GpuField implements Disposable {
    * an order of its own it is a canonical copy, as it is now; who writes into it calls {@linkcode renewPads}.
    */
   level(ago: 0 | 1): readonly LevelPart[] {
-    const arrays = this.#canonical();
+    const arrays = this.#order?.copies(this.#step % 2) ?? this.#made.arrays;
     return this.#sections.map(({ layout, x }, i) => {
       return { layout, x, array: arrays[i]![(this.#step + ago) % 2]! };
     });
   }
 
-  #canonical(): readonly (readonly ArrayRange[])[] {
-    return this.#order === undefined ? this.#made.arrays : this.#order.copies(this.#step % 2);
+  /** Whether a plan with an order of its own has all values of a box there: of materials others know where they lie. */
+  isOwn({ plane, planes }: Box): boolean {
+    return this.#order !== undefined && plane + planes <= this.problem.stencil.update.fields.length;
+  }
+
+  /** Where such a plan has the level of a box after `steps` steps. */
+  ownParts({ ago }: Box, steps: number): ReturnType<OwnOrder["parts"]> {
+    return this.#order!.parts((this.#step + steps + ago) % 2);
   }
 
   get #sections(): readonly Omit<LevelPart, "array">[] {
@@ -232,7 +244,7 @@ export class GpuField implements Disposable {
     const { layout: { grid } } = this.plan.storage;
     this.#step = step;
     this.profiles.start({ first, ...(whole && { whole }) });
-    const arrays = this.#canonical(), { uniforms } = this.#made;
+    const arrays = this.#order?.copies() ?? this.#made.arrays, { uniforms } = this.#made;
     for (const [i, { layout, x }] of this.#sections.entries()) {
       const fill = await compileFill(this.device, this.problem, layout, kind);
       const [fromX, ...fromYZ] = first;
@@ -269,7 +281,9 @@ export class GpuField implements Disposable {
   /** Sets all fields to zero, and the time step to 0; materials stay. */
   async clear(): Promise<void> {
     this.#step = 0;
-    const arrays = this.#canonical(), { layout } = this.plan.storage, { bytes } = this.precision;
+    const arrays = this.#order?.copies() ?? this.#made.arrays,
+      { layout } = this.plan.storage,
+      { bytes } = this.precision;
     const made = layout.fields ?? layout.planes;
     await this.renewPads((encoder) => {
       for (const buffer of this.#layers) encoder.clearBuffer(buffer);
@@ -383,7 +397,7 @@ export class GpuField implements Disposable {
    * @returns the submission; its time includes the copies
    */
   async exchange(steps: number, { unpack, outgoing, pack }: Exchange): Promise<Submission> {
-    const begin = unpack ? [unpack, ...await this.#afterWriting()] : [];
+    const begin = unpack ? await this.#setting(unpack) : [];
     const points = await this.#watched();
     if (points !== undefined && steps > points.mostSteps) {
       throw new RunFailure("limits", `${steps} steps at once: points leave memory for ${points.mostSteps}`);
@@ -392,6 +406,7 @@ export class GpuField implements Disposable {
     const left = await points?.leave(this.#step, steps);
     const { passes, record } = await this.#dispatcher.record(this.#dispatches(steps, this.#step));
     this.#step += steps;
+    if (steps > 0) this.#order?.advance();
     const submission = await this.device.submit({
       passes: passes + 2,
       countGaps: true,
@@ -401,8 +416,8 @@ export class GpuField implements Disposable {
         for (const each of begin) each(encoder);
         for (const piece of record) piece(encoder, timestamps);
         left?.copy(encoder);
-        this.#order?.leave(encoder, this.#step % 2);
-        pack(encoder);
+        if (!pack.isOwn) this.#order?.leave(encoder, this.#step % 2);
+        pack.record(encoder);
         encoder.beginComputePass(timestamps()).end();
       },
     });
@@ -422,6 +437,19 @@ export class GpuField implements Disposable {
   async renewPads(...write: Recorded[]): Promise<void> {
     write.push(...await this.#afterWriting());
     if (write.length > 0) await this.device.enqueue((encoder) => write.forEach((record) => record(encoder)));
+  }
+
+  /** Sets boxes before whatever follows. */
+  async take(unpack: Copying): Promise<void> {
+    const set = await this.#setting(unpack);
+    await this.device.enqueue((encoder) => set.forEach((record) => record(encoder)));
+  }
+
+  /** What sets boxes, and all that follows from it. */
+  async #setting({ record, isOwn }: Copying): Promise<Recorded[]> {
+    if (!isOwn) return [record, ...await this.#afterWriting()];
+    this.#order!.advance();
+    return [record];
   }
 
   async #afterWriting(): Promise<Recorded[]> {

@@ -1,5 +1,6 @@
-import { shadersOf } from "../../../kernels/traversals/storage.ts";
 import type { GpuPlan } from "../../../kernels/traversals/traversal.ts";
+import { scratchNamed, shadersOf } from "../../../kernels/traversals/storage.ts";
+import { buffersIn } from "../../../kernels/wgsl/shader.ts";
 import { type ArrayRange, boundScratch } from "./field_memory.ts";
 import type { GpuDevice } from "./gpu_device.ts";
 import type { Pipeline } from "./gpu_pipelines.ts";
@@ -29,15 +30,28 @@ export class OwnOrder {
     this.#resources = resources;
   }
 
-  /** The copies, as the levels are once all that was submitted is done: it does not wait. */
-  copies(now: number): readonly (readonly ArrayRange[])[] {
+  /** The copies, as the levels are once all that was submitted is done: it does not wait; `now` is undefined to set all of them. */
+  copies(now?: number): readonly (readonly ArrayRange[])[] {
     const { gpu, copies } = this.#resources;
     // where it cannot be submitted, nothing can be that follows
-    if (!this.#isCurrent) gpu.enqueue((encoder) => this.leave(encoder, now)).catch(() => {});
+    if (now !== undefined && !this.#isCurrent) {
+      gpu.enqueue((encoder) => this.leave(encoder, now)).catch(() => {});
+    }
     return copies;
   }
 
-  /** The levels have advanced. */
+  /** The parts of a level as they lie, each with the values that it has, how a shader finds them and what it binds for that. */
+  parts(level: number) {
+    const { levels, scratch, plan: { storage } } = this.#resources,
+      { values, length, parts = [length] } = storage.order!;
+    const buffers = buffersIn(values.declarations).map((name) => scratch[scratchNamed(storage, name)]!);
+    return parts.map((own, i) => {
+      const begin = i * parts[0]!;
+      return { array: levels[i]![level]!, begin, end: begin + own, values, buffers };
+    });
+  }
+
+  /** The levels have changed. */
   advance(): void {
     this.#isCurrent = false;
   }
@@ -45,6 +59,7 @@ export class OwnOrder {
   /** Records what sets the levels from their copies. */
   enter(encoder: GPUCommandEncoder, now: number): void {
     this.#cross(encoder, now, "enter");
+    this.#isCurrent = true;
   }
 
   /** Records what sets the copies from the levels. */

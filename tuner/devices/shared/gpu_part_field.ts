@@ -4,11 +4,13 @@ import type { Point } from "../../../kernels/points.ts";
 import type { FloatArray } from "../../../kernels/precision.ts";
 import { linearWorkgroups } from "../../../kernels/wgsl/declare.ts";
 import { packShader } from "../../../kernels/wgsl/pack_box.ts";
+import { bindingsOf } from "../../../kernels/wgsl/shader.ts";
+import type { OwnValues } from "../../../kernels/traversals/storage.ts";
 import { type Box, firstOf, type PartPlace } from "../../../models/rank_part.ts";
 import type { Comparison } from "../comparison.ts";
 import { BufferPool } from "../gpu/buffer_pool.ts";
-import type { LevelPart } from "../gpu/field_memory.ts";
-import type { GpuField, Recorded } from "../gpu/gpu_field.ts";
+import type { ArrayRange } from "../gpu/field_memory.ts";
+import type { Copying, GpuField, Recorded } from "../gpu/gpu_field.ts";
 import { compile, type Pipeline } from "../gpu/gpu_pipelines.ts";
 import { Uniforms } from "../gpu/gpu_uniforms.ts";
 import type { HeldProfiles } from "../held_profiles.ts";
@@ -38,7 +40,7 @@ export class GpuPartField implements PartField {
   readonly #staying = new BufferPool((bytes) => this.#storage(bytes, "cells for the part beside"));
   #uniforms: Uniforms | undefined;
   /** Unpacks what has come, before anything else is done. */
-  #arriving: Recorded | undefined;
+  #arriving: Copying | undefined;
   /** Cells that the device may not have taken yet. */
   #onHost = 0;
 
@@ -89,11 +91,13 @@ export class GpuPartField implements PartField {
     const { bytes, Values } = this.onGpu.precision;
     const readable = await this.#readable.take(pieces.map(({ cells }) => bytes * cells));
     const staying = await this.#staying.take(leaving.map(({ cells }) => bytes * cells));
+    const isOwn = this.#areOwn([...groups, ...stay].flat()),
+      runs = { direction: "pack", isOwn, steps } as const;
     const packs = [
-      await this.#packInto(readable, pieces, steps),
-      await this.#recordRuns(leaving, (i) => staying[i]!, "pack", steps),
+      await this.#packInto(readable, pieces, runs),
+      await this.#recordRuns(leaving, (i) => staying[i]!, runs),
     ];
-    const pack: Recorded = (encoder) => packs.forEach((record) => record(encoder));
+    const pack = { record: recordAll(packs), isOwn };
     const submission = await field.exchange(steps, { unpack: this.#arriving, outgoing: readable, pack });
     this.#arriving = undefined;
     this.#onHost = 0; // taken by the end of the round
@@ -129,18 +133,24 @@ export class GpuPartField implements PartField {
       this.onGpu.device.write(buffers[i]!, 0, cells);
       this.#onHost += cells.length;
     }
+    const isOwn = this.#areOwn(arrived.flatMap(({ boxes }) => boxes));
+    const runs = { direction: "unpack", isOwn, steps: 0 } as const;
     const unpacks = [
-      await this.#recordRuns(arriving, (i) => buffers[i]!, "unpack"),
-      await this.#recordRuns(near!.flatMap((one) => piecesOf(one.boxes)), (i) => here[i]!, "unpack"),
+      await this.#recordRuns(arriving, (i) => buffers[i]!, runs),
+      await this.#recordRuns(near!.flatMap((one) => piecesOf(one.boxes)), (i) => here[i]!, runs),
     ];
-    this.#arriving = (encoder) => unpacks.forEach((record) => record(encoder));
+    this.#arriving = { record: recordAll(unpacks), isOwn };
+  }
+
+  #areOwn(boxes: readonly Box[]): boolean {
+    return boxes.every((box) => this.onGpu.isOwn(box));
   }
 
   async settle(): Promise<void> {
     const { onGpu: { device }, onGpu: field } = this, arriving = this.#arriving;
     if (arriving === undefined) return;
     this.#arriving = undefined;
-    await field.renewPads(arriving);
+    await field.take(arriving);
     if (this.#onHost < MOST_ON_HOST) return;
     await device.within(() => device.device.queue.onSubmittedWorkDone(), "writing cells");
     this.#onHost = 0;
@@ -164,14 +174,14 @@ export class GpuPartField implements PartField {
     this.onGpu[Symbol.dispose]();
   }
 
-  /** Packs pieces after `steps` steps, and copies them to where they are read. */
+  /** Packs pieces, and copies them to where they are read. */
   async #packInto(
     readable: readonly GPUBuffer[],
     pieces: readonly Piece[],
-    steps: number,
+    runs: RunOptions,
   ): Promise<Recorded> {
     const leaving = await Promise.all(pieces.map(({ cells }, i) => this.#staging(`leaving ${i}`, cells)));
-    const record = await this.#recordRuns(pieces, (i) => leaving[i]!, "pack", steps);
+    const record = await this.#recordRuns(pieces, (i) => leaving[i]!, runs);
     return (encoder) => {
       record(encoder);
       leaving.forEach((piece, i) =>
@@ -196,35 +206,33 @@ export class GpuPartField implements PartField {
     return this.onGpu.device.buffer(bytes, STORAGE | COPY_SRC | COPY_DST, name);
   }
 
-  /** What copies the runs of pieces, each piece in its buffer, after `steps` steps. */
+  /** What copies the runs of pieces, each piece in its buffer. */
   async #recordRuns(
     pieces: readonly Piece[],
     bufferOf: (piece: number) => GPUBuffer,
-    direction: "pack" | "unpack",
-    steps = 0,
+    options: RunOptions,
   ): Promise<Recorded> {
     if (pieces.length === 0) return () => {};
-    const { onGpu: field, onGpu: { device } } = this;
+    const { onGpu: field, onGpu: { device } } = this, { direction } = options;
     const uniforms = this.#uniforms ??= await Uniforms.create(device);
     const runs = pieces.flatMap((piece, i) =>
-      piece.runs.flatMap((run) =>
-        partsOf(field, run.box, direction, steps).map((part) => ({ ...run, ...part, i }))
-      )
+      piece.runs.flatMap((run) => partsOf(field, run.box, options).map((part) => ({ ...run, ...part, i })))
     );
     const slots = await uniforms.place(
-      runs.map(({ box: { low: [x, y, z], size, plane }, part, first, count, at }) => {
+      runs.map(({ box: { low: [x, y, z], size, plane, ago }, part, first, count, at }) => {
         const level = planeIn(part.layout, plane);
-        return [x - part.x, y, z, ...size, level, first, count, at, part.first, part.end];
+        return [x - part.x, y, z, ...size, level, first, count, at, part.begin, part.end, ago];
       }),
     );
     const shaders = new Map<Layout, Pipeline>();
-    for (const { part: { layout } } of runs) {
+    for (const { part: { layout, values } } of runs) {
       if (shaders.has(layout)) continue;
-      shaders.set(layout, await compile(device, packShader(layout, direction), direction, [0, 1]));
+      const shader = packShader(layout, direction, values);
+      shaders.set(layout, await compile(device, shader.code, direction, bindingsOf(shader)));
     }
     // bound at once: what was placed may lie in another buffer later
-    const groups = runs.map(({ part: { layout, array }, i }) =>
-      uniforms.bind(shaders.get(layout)!, [array, bufferOf(i)])
+    const groups = runs.map(({ part: { layout, array, buffers }, i }) =>
+      uniforms.bind(shaders.get(layout)!, [array, bufferOf(i), ...buffers])
     );
     return (encoder) => {
       const pass = encoder.beginComputePass();
@@ -238,22 +246,48 @@ export class GpuPartField implements PartField {
   }
 }
 
-/** Which slices of a part of a level count, counted from the part's first: to be read, each slice in one part only. */
-type CountedPart = LevelPart & { readonly first: number; readonly end: number };
+interface RunOptions {
+  readonly direction: "pack" | "unpack";
+  /** Whether all boxes lie in an order of the plan's own. */
+  readonly isOwn: boolean;
+  /** Steps after which the levels are meant. */
+  readonly steps: number;
+}
 
-/** Where a box lies in the parts of its level after `steps` steps; of a field in layers in those. */
+/** A part of a level, and which of its slices count, each in one part if it is read; in an order of the plan's own its values. */
+interface CountedPart {
+  readonly array: ArrayRange;
+  readonly layout: Layout;
+  readonly x: number;
+  readonly begin: number;
+  readonly end: number;
+  readonly values?: OwnValues;
+  /** Those that the texts of `values` declare. */
+  readonly buffers: readonly GPUBuffer[];
+}
+
+/** Where a box lies in the parts of its level; of a field in layers in those. */
 function partsOf(
   field: GpuField,
   box: Box,
-  direction: "pack" | "unpack",
-  steps: number,
+  { direction, isOwn, steps }: RunOptions,
 ): { readonly box: Box; readonly part: CountedPart }[] {
-  const layers = field.layersAt(box, steps);
-  if (layers) return [{ ...layers, part: { ...layers.part, first: 0, end: layers.part.layout.grid[0] } }];
+  if (isOwn) {
+    const { layout } = field.plan.storage;
+    return field.ownParts(box, steps).map((part) => ({ box, part: { ...part, layout, x: 0 } }));
+  }
+  const layers = field.layersAt(box, steps), buffers: GPUBuffer[] = [];
+  if (layers) {
+    return [{ ...layers, part: { ...layers.part, begin: 0, end: layers.part.layout.grid[0], buffers } }];
+  }
   let read = 0;
   return field.level((box.ago + steps) % 2 as 0 | 1).map((part) => {
-    const { x, layout: { grid: [end] } } = part, first = direction === "pack" ? Math.max(0, read - x) : 0;
+    const { x, layout: { grid: [end] } } = part, begin = direction === "pack" ? Math.max(0, read - x) : 0;
     read = x + end;
-    return { box, part: { ...part, first, end } };
+    return { box, part: { ...part, begin, end, buffers } };
   });
+}
+
+function recordAll(records: readonly Recorded[]): Recorded {
+  return (encoder) => records.forEach((record) => record(encoder));
 }
