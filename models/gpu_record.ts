@@ -30,6 +30,8 @@ export type Price =
   | "barrierNs"
   | "threadNs"
   | "groupNs"
+  // how many times as long as one of f32 an operation of f64 takes
+  | "doubleTimes"
   // ns of a SIMD group: a row of values that it reads or writes; a value that it exchanges through workgroup memory
   | "rowNs"
   | "exchangeNs"
@@ -62,11 +64,12 @@ export type Price =
 
 /**
  * What is measured of a GPU that has no record, in nanoseconds (`tuner/devices/gpu/device_constants.ts`): multiply-adds,
- * exchanges through workgroup memory and reads from the cache, of all that it computes at once; of one workgroup an operation
+ * those of f64 where it is granted, exchanges through workgroup memory and reads from the cache, of all that it computes at once; of one workgroup an operation
  * that needs the one before, a read from memory, a barrier; a dispatch.
  */
 export type Constant =
   | "arithmeticNs"
+  | "doubleNs"
   | "latencyNs"
   | "exchangeNs"
   | "cacheNs"
@@ -188,6 +191,7 @@ export const H100: GpuRecord = {
     barrierNs: 10.2,
     threadNs: 1.08,
     groupNs: 0.093,
+    doubleTimes: 2,
     rowNs: 0.722,
     exchangeNs: 0.355,
     hitNs: 0.5,
@@ -227,10 +231,12 @@ export const H100: GpuRecord = {
 
 /**
  * The constants of the record's chip, and the prices that grow with them. They are an H200's (2026-11-23), which differs from
- * an H100 by its memory alone; in two processes they came out alike within 1%, dispatches and the cache within 6%.
+ * an H100 by its memory alone; in two processes they came out alike within 1%, dispatches and the cache within 6%. That of f64
+ * is its data sheet's: half of f32's rate.
  */
 export const MEASURED: Readonly<Record<Constant, readonly [ns: number, prices: readonly Price[]]>> = {
   arithmeticNs: [70.3, ["groupNs"]],
+  doubleNs: [140.6, ["doubleTimes"]],
   latencyNs: [4.36, ["threadNs"]],
   exchangeNs: [139, ["exchangeNs", "clearedByteNs"]],
   cacheNs: [728, ["rowNs", "hitNs"]],
@@ -254,6 +260,7 @@ export function measuredRecord(
   for (const [name, [ns, grown]] of Object.entries(MEASURED)) {
     const times = (constants[name as Constant] ?? ns) / ns;
     for (const price of grown) prices[price] *= times;
+    if (name === "arithmeticNs" && constants.doubleNs) prices.doubleTimes /= times;
     if (name === "cacheNs") prices.nearRatio *= H100.copyBytesPerSecond / copyBytesPerSecond / times;
   }
   return { ...H100, name: "measured", copyBytesPerSecond, prices };
@@ -306,6 +313,7 @@ export const LLVMPIPE: GpuRecord = {
     barrierNs: 500,
     threadNs: 0,
     groupNs: 2.98,
+    doubleTimes: 2,
     rowNs: 1.3,
     exchangeNs: 18,
     hitNs: 0.511,

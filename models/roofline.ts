@@ -95,6 +95,7 @@ export function predictRate(
   const { prices, multiprocessors, cacheBytes, parts, simdWidth } = record;
   const {
     instructions,
+    operations,
     barriers,
     rows,
     exchanges,
@@ -111,9 +112,10 @@ export function predictRate(
   const slowdown = (1 + prices.spillSlowdown * spilled * groups * simdWidth / 256) *
     (1 + prices.fetchSlowdown * Math.max(0, (demand.loopInstructions ?? 0) - prices.fetched)) *
     (1 + prices.idleSlowdown * (demand.threadsPerWorkgroup / demand.rounds.busyThreads - 1));
-  // rows and exchanges of f64 are twice as long, and units compute half as many of its operations at once: of 227 recorded on
-  // an H200 half are off by more than 6%, a tenth by more than 20%
+  // rows and exchanges of f64 are twice as long, and so count instructions beside its operations: of 227 recorded on an H200,
+  // which computes half as many of these at once, half are off by more than 6%, a tenth by more than 20%
   const { bytesPerValue = 4 } = demand, words = bytesPerValue / 4;
+  const issued = words * instructions + (words === 1 ? 0 : prices.doubleTimes - words) * operations;
   // levels that the cache holds are read from it, those of up to twice its size in part
   const missed = Math.min(1, Math.max(0, 2 * bytesPerValue * cells / cacheBytes - 1));
   // what is read again may have left the cache
@@ -128,7 +130,7 @@ export function predictRate(
   // each part of a multiprocessor computes its own SIMD groups
   const turnNs = (workgroups: number): number =>
     latencyNs + movingNs * workgroups +
-    slowdown * parts * Math.ceil(groups * workgroups / parts) * prices.groupNs * words * instructions;
+    slowdown * parts * Math.ceil(groups * workgroups / parts) * prices.groupNs * issued;
   const memoryNs = 1e9 * bytes / record.copyBytesPerSecond;
   const nearNs = 1e9 * nearBytes / (prices.nearRatio * record.copyBytesPerSecond);
   const stepNs = demand.rounds.dispatches.reduce((sum, { count, workgroups, rounds, fills = 0 }) => {

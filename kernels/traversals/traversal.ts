@@ -71,6 +71,8 @@ export interface Rounds {
   /** Instructions of a thread, and barriers, in a round. */
   readonly instructions: number;
   readonly barriers: number;
+  /** Of these instructions operations of values, those of which two are fused counted twice. */
+  readonly operations: number;
   /** Rows of values in the device's memory that a SIMD group reads and writes in a round, and values in workgroup memory. */
   readonly rows: number;
   readonly exchanges: number;

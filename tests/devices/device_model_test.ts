@@ -7,6 +7,9 @@ import { wave } from "../../kernels/stencils/wave.ts";
 import { diamondTorre } from "../../kernels/traversals/torre/diamond_torre.ts";
 import { stepwise } from "../../kernels/traversals/stepwise/stepwise.ts";
 import { marching } from "../../kernels/traversals/marching/marching.ts";
+import { volumeTorre } from "../../kernels/traversals/volume_torre/volume_torre.ts";
+import { plannedProblem } from "../../kernels/planned_problem.ts";
+import { operationsOf } from "../../kernels/update.ts";
 import { H100, MEASURED, measuredRecord } from "../../models/gpu_record.ts";
 import { predictRate } from "../../models/roofline.ts";
 import { mostPromising } from "../../tuner/profile/best_predicted.ts";
@@ -71,6 +74,29 @@ Deno.test("a GPU without a record has an H100's prices, as many times higher as 
     assertEquals(named(description, slow), named(description, {}), "what a record knows is not measured");
   }
   assert(named("GH1000", slow)!.barrierNs > 1e5);
+});
+
+Deno.test("where units compute f64 at a 64th of the rate of f32, nothing is predicted beyond what they can", () => {
+  const slow = { ...REFERENCE, doubleNs: 32 * REFERENCE.doubleNs! }, grid = [512, 512, 512] as const;
+  const torre = { side: 16, patchA: 4, patchB: 2, patchC: 2, phases: 2, ahead: 2, nt: 64, bands: 3 };
+  const ratesOn = (constants: Record<string, number>, precision: "f32" | "f64") => {
+    const problem = plannedProblem({ stencil: wave(2), grid, boundary: "zero", steps: 192, precision });
+    const device = { copyBytesPerSecond: 1e12, record: measuredRecord(1e12, constants) };
+    return [
+      stepwise.demand(problem, { threadsZ: 64, threadsY: 4, threadsX: 1 }),
+      volumeTorre.demand(problem, torre),
+    ].map((demand) => predictRate(demand, device, { cells: 512 ** 3 })) as [number, number];
+  };
+  assertEquals(ratesOn(slow, "f32"), ratesOn(REFERENCE, "f32"));
+  const [step, fast] = ratesOn(REFERENCE, "f64"), [slowStep, slowTorre] = ratesOn(slow, "f64");
+  // what the units fused in the measurement, and half of a wave's operations, which are added to the others' results
+  const most = 2048 * 256 * 4 / (slow.doubleNs * 1e-9) / (operationsOf(wave(2).update) / 2);
+  assert(fast > 2 * most && slowTorre < most && slowTorre > most / 3, `${fast}, ${slowTorre} of ${most}`);
+  assert(slowStep > 0.9 * step, `${slowStep} of ${step}: memory limits plain steps`);
+  // four times slower in f32 as well, f64 takes as much as before
+  const both = measuredRecord(1e12, { ...slow, arithmeticNs: 4 * REFERENCE.arithmeticNs! }).prices;
+  assertAlmostEquals(both.groupNs * both.doubleTimes, 64 * H100.prices.groupNs);
+  assertEquals(measuredRecord(1e12, { arithmeticNs: 1 }).prices.doubleTimes, H100.prices.doubleTimes);
 });
 
 Deno.test("an H200 has an H100's multiprocessors: faster memory helps what moves, not what computes", () => {

@@ -167,6 +167,7 @@ const DEMAND: Demand = {
   workgroupsPerDispatch: 100,
   rounds: {
     instructions: 10,
+    operations: 5,
     barriers: 0,
     rows: 3,
     exchanges: 0,

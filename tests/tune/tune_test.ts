@@ -819,6 +819,12 @@ Deno.test("what is measured of a GPU without a record orders the space, and the 
     ...knownOf(profile, SIMULATED_DEVICE),
   });
   assertEquals(again.outcome.constants, constants, "measured again");
+  const withDouble = { ...constants, doubleNs: 1e5 };
+  const inDouble = await simulate({ behave, constants: withDouble }, {
+    ...{ budget: { evaluations: 1 }, precision: "f64" },
+    ...knownOf(profile, SIMULATED_DEVICE),
+  });
+  assertEquals(inDouble.outcome.constants, withDouble, "what f64 takes is not known from f32");
   const orderOf = ({ space: { candidates } }: TuneOutcome) =>
     candidates.map(({ parameters }) => JSON.stringify(parameters));
   assertEquals(orderOf(with_).toSorted(), orderOf(without).toSorted());

@@ -241,8 +241,10 @@ export class TuningRun {
     const copyBytesPerSecond = session.hasGpu
       ? await session.copyBytesPerSecond().catch(deviceFailed("The GPU failed"))
       : null;
+    // a profile of f32 does not say what f64 takes
+    const isKnown = request.precision !== "f64" || request.constants?.doubleNs;
     const constants = session.hasGpu
-      ? request.constants ?? await session.constants().catch(deviceFailed("The GPU failed"))
+      ? (isKnown && request.constants) || await session.constants().catch(deviceFailed("The GPU failed"))
       : {};
     const { isDefaultSteps = false } = request;
     const suited = copyBytesPerSecond === null

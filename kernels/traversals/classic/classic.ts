@@ -8,7 +8,7 @@
 import { profileReads } from "../../axis_profiles.ts";
 import type { Problem } from "../../stencils/stencil.ts";
 import { precisionOf } from "../../precision.ts";
-import { expressionsOf, tapsOf, valuesMoved } from "../../update.ts";
+import { expressionsOf, operationsOf, tapsOf, valuesMoved } from "../../update.ts";
 import {
   declareLayout,
   declareLevels,
@@ -65,6 +65,7 @@ export const classic: Traversal = {
       rounds: {
         instructions: 3 * taps + 2,
         barriers: 0,
+        operations: operationsOf(update) / substeps,
         rows: taps + 1,
         exchanges: 0,
         waits: { waitNs: 1 },

@@ -21,6 +21,7 @@ import { remembered } from "../../remembered.ts";
 import {
   expressionsOf,
   isLayered,
+  operationsOf,
   profileTapsOf,
   reachOf,
   stepReach,
@@ -233,6 +234,7 @@ export const marching: Traversal = {
       ...(isPlane && { loopInstructions: (hasPoints ? 3 : 1) * turnsOf(queues) * instructions }),
       rounds: {
         instructions,
+        operations: zPerThread * depth * operationsOf(problem.stencil.update),
         barriers: isPlane ? 1 : shape.tiles.filter(({ length }) => length > 0).length,
         rows: (loads + stored) * pieces,
         exchanges: exchanged,

@@ -129,6 +129,7 @@ export const planeTorre: Traversal = {
           (farsh === 1 ? 16 : 60) * rounds +
           (tiles === 1 ? PLACE_IN_TILE : PLACE_IN_ROW) * ends * cells.length / inTile,
         barriers: 1,
+        operations: cells.length * operationsOf(update),
         rows: 2 * rounds * sectors,
         exchanges,
         waits: {},

@@ -9,7 +9,7 @@ import { profileReads } from "../../axis_profiles.ts";
 import { blocksOf, blockValues, layersShare, storedUpdate } from "../../layers.ts";
 import { cellsOf, isAllZero, type Problem } from "../../stencils/stencil.ts";
 import { precisionOf } from "../../precision.ts";
-import { reachOf, tapsOf, valuesMoved } from "../../update.ts";
+import { operationsOf, reachOf, tapsOf, valuesMoved } from "../../update.ts";
 import { passageNeeds, planPassage, stepNeeds } from "../window_passage.ts";
 import type { Dispatch, ParametersOf, Traversal } from "../traversal.ts";
 import { exceededLimit, rowsAcross, WORKGROUP_PARAMETERS, workgroupShapes } from "../workgroup_limits.ts";
@@ -71,6 +71,7 @@ export const stepwise: Traversal = {
       rounds: {
         instructions: (3 * (taps + profiles) + 2 * stored) / substeps,
         barriers: 0,
+        operations: operationsOf(update) / substeps,
         rows: moved * pieces / substeps,
         hits: (taps + profiles + stored - moved) * pieces / substeps,
         exchanges: 0,

@@ -78,7 +78,7 @@ export interface SweepingWay {
   storedValues(update: Update, nodes: Nodes): number;
   demand(update: Update, nodes: Nodes): Pick<Demand, "registers" | "workgroupBytes" | "loopInstructions"> & {
     /** Rows of a node that a round makes, and what it takes of a thread. */
-    readonly round: Pick<Rounds, "instructions" | "exchanges"> & { readonly rows: number };
+    readonly round: Pick<Rounds, "instructions" | "operations" | "exchanges"> & { readonly rows: number };
   };
   /** Of nodes with flats: rows that a phase makes above row (p + 1)·h − 1. */
   rowsAbove(update: Update, perThread: number): number;

@@ -51,13 +51,13 @@ export const sweptRegister: Traversal = sweeping({
   demand(update, { threads, perThread: points }) {
     const { substeps } = lineShape(update);
     const edge = edgeValues(update, points);
-    const instructions = updatesOf(update, points) * operationsOf(update) / substeps;
+    const operations = updatesOf(update, points) * operationsOf(update) / substeps;
     return {
       registers: { plain: 24 + 2 * precisionOf(update).bytes / 4 * (edge + points) },
       // the exchanged edges, twice, and the store
       workgroupBytes: 3 * precisionOf(update).bytes * threads * edge,
-      loopInstructions: instructions,
-      round: { rows: lozengeRows(update, points), instructions, exchanges: 2 * edge },
+      loopInstructions: operations,
+      round: { rows: lozengeRows(update, points), instructions: operations, operations, exchanges: 2 * edge },
     };
   },
   rowsAbove: lozengeRows,

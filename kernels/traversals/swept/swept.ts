@@ -14,7 +14,7 @@
  */
 import type { Problem } from "../../stencils/stencil.ts";
 import { precisionOf } from "../../precision.ts";
-import { expressionsOf, tapsOf, type Update } from "../../update.ts";
+import { expressionsOf, operationsOf, tapsOf, type Update } from "../../update.ts";
 import { declareLevels, strides } from "../../wgsl/declare.ts";
 import { wgsl } from "../../wgsl/template.ts";
 import { updateWriter } from "../../wgsl/write_update.ts";
@@ -37,7 +37,12 @@ export const swept: Traversal = sweeping({
     return {
       registers: { plain: 20 + precisionOf(update).bytes / 4 * perThread * (2 * reach + 2) },
       workgroupBytes: precisionOf(update).bytes * rows * (points + 2 * pad),
-      round: { rows: 1, instructions: perThread * (3 * taps + 2), exchanges: perThread * (taps + 1) },
+      round: {
+        rows: 1,
+        instructions: perThread * (3 * taps + 2),
+        operations: perThread * operationsOf(update) / substeps,
+        exchanges: perThread * (taps + 1),
+      },
     };
   },
   rowsAbove: () => 1,

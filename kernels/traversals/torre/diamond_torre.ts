@@ -277,6 +277,7 @@ export const diamondTorre: Traversal = {
       rounds: {
         instructions: work.instructions,
         barriers: work.barriers,
+        operations: zPerThread * cells * operationsOf(update),
         rows: work.moved + enteringRows,
         hits: loaded - enteringRows + work.ofProfiles,
         exchanges: zPerThread * work.exchanges,

@@ -231,6 +231,7 @@ export const volumeTorre: Traversal = {
       loopInstructions: ahead * instructions,
       rounds: {
         instructions,
+        operations: cells * operationsOf(update),
         barriers: 2 * (phases + piece.turns),
         rows: 4 * rounds,
         exchanges,

@@ -8,4 +8,4 @@ testOnGpu("what kinds of work take on a device is measured, each in nanoseconds 
   assertEquals(Object.keys(found), Object.keys(MEASURED));
   // how long they take says how busy the machine is
   for (const [name, ns] of Object.entries(found)) assert(ns > 0 && Number.isFinite(ns), `${name}: ${ns}`);
-});
+}, { precision: "f64" });

@@ -1,5 +1,6 @@
 import { wgsl } from "../../../kernels/wgsl/template.ts";
 import type { Constant, Constants } from "../../../models/gpu_record.ts";
+import { whyNoPrecision } from "../device.ts";
 import { ClockGauge } from "./clock_gauge.ts";
 import { measureCopyBandwidth } from "./copy_bandwidth.ts";
 import { DEVICE_BATCH_NS } from "./gpu_clock.ts";
@@ -22,6 +23,7 @@ const WORK: readonly (readonly [
   workgroups: number,
 ])[] = [
   ["arithmeticNs", "a = fma(a, vec4f(0.999), b);", 1024, 8, WORKGROUPS],
+  ["doubleNs", "c = fma(c, vec4<f64>(0.999lf), c0);", 1024, 8, WORKGROUPS],
   ["latencyNs", "a.x = fma(a.x, 0.999, b.x);", 4096, 8, 1],
   ["exchangeNs", "row[lane] = a.x; a.x += row[(lane + i) % 256u];", 512, 8, WORKGROUPS],
   ["cacheNs", `a += data[(id.x + i * 4099u) % ${CACHED}u];`, 64, 1, WORKGROUPS],
@@ -53,6 +55,7 @@ export async function measureConstants(gpu: GpuDevice, workgroups = WORKGROUPS):
   const data = await gpu.buffer(16 * vectors, GPUBufferUsage.STORAGE, "constants");
   try {
     for (const [name, round, rounds, written, wanted] of WORK) {
+      if (name === "doubleNs" && whyNoPrecision(gpu.device, { precision: "f64" })) continue;
       const kernel = await compile(gpu, codeOf(round, rounds, written), name, [0]);
       const started = performance.now();
       const work = { on: [[data]], workgroups: [Math.min(wanted, workgroups), 1, 1] } as const;
@@ -99,15 +102,19 @@ export async function measureDevice(
 
 /** What a dispatch ends with is what the next begins with, so that none finds what the one before has just read. */
 function codeOf(round: string, rounds: number, written: number): string {
+  const [made, used] = round.includes("lf")
+    ? ["var c = vec4<f64>(a); let c0 = c;", "a += vec4f(c);"]
+    : ["", ""];
   return wgsl`
     @group(0) @binding(0) var<storage, read_write> data: array<vec4f>;
     var<workgroup> row: array<f32, 256>;
     @compute @workgroup_size(256)
     fn main(@builtin(global_invocation_id) id: vec3u, @builtin(local_invocation_index) lane: u32) {
-      var a = data[lane]; let b = a; var at = id.x + u32(abs(a.w));
+      var a = data[lane]; let b = a; var at = id.x + u32(abs(a.w)); ${made}
       for (var i = 0u; i < ${rounds / written}u; i++) {
         ${`${round}\n`.repeat(written)}
       }
+      ${used}
       data[lane] = vec4f(a.x + a.y + a.z + row[lane], 0.0, 0.0, f32(at & 0xffffffu));
     }
   `;
