@@ -44,8 +44,6 @@ export class GaussianProcess {
   readonly mean: Float64Array<ArrayBuffer>;
   /** Posterior variance of each point. */
   readonly #variances: Float64Array<ArrayBuffer>;
-  readonly #covariance: Covariance;
-  readonly #residual: ResidualPrior | undefined;
   readonly #known: Row[] = [];
   readonly #expected: Row[] = [];
   #squares = 0;
@@ -57,11 +55,13 @@ export class GaussianProcess {
    * @param mean of each point, before anything is known
    * @param residual where the values themselves tell how large all variances are
    */
-  constructor(mean: ArrayLike<number>, covariance: Covariance, residual?: ResidualPrior) {
+  constructor(
+    mean: ArrayLike<number>,
+    private readonly covariance: Covariance,
+    private readonly residual?: ResidualPrior,
+  ) {
     this.mean = Float64Array.from(mean);
-    this.#covariance = covariance;
     this.#variances = covariance.variances.slice();
-    this.#residual = residual;
   }
 
   /** A process that knows a value of every point: it is asked for its likelihood, and for other points. */
@@ -79,10 +79,10 @@ export class GaussianProcess {
 
   /** A point is being measured. */
   expect(point: number): void {
-    const first = this.#first, variances = this.#variances, factor = this.#covariance.row(point, first);
+    const first = this.#first, variances = this.#variances, factor = this.covariance.row(point, first);
     for (const earlier of this.#known) subtract(factor, earlier.factor[point]!, earlier.factor, first);
     for (const earlier of this.#expected) subtract(factor, earlier.factor[point]!, earlier.factor, first);
-    const pivot = Math.sqrt(Math.max(variances[point]!, 0) + this.#covariance.noise(point));
+    const pivot = Math.sqrt(Math.max(variances[point]!, 0) + this.covariance.noise(point));
     for (let i = first; i < factor.length; i++) {
       factor[i]! /= pivot;
       variances[i]! -= factor[i]! * factor[i]!;
@@ -146,7 +146,7 @@ export class GaussianProcess {
 
   /** Logarithm of the likelihood of the known values, but for a constant (equation 2.30, with the residual's variance estimated). */
   get logLikelihood(): number {
-    const { weight = 0 } = this.#residual ?? {};
+    const { weight = 0 } = this.residual ?? {};
     return this.#known.reduce(
       (sum, { pivot }) => sum - Math.log(pivot),
       -(this.#known.length + weight) / 2 * Math.log(this.#scale),
@@ -155,8 +155,8 @@ export class GaussianProcess {
 
   /** Variance of the residual: estimated from the surprises, with what was expected before as some of them. */
   get #scale(): number {
-    if (this.#residual === undefined) return 1;
-    const { deviation, weight } = this.#residual;
+    if (this.residual === undefined) return 1;
+    const { deviation, weight } = this.residual;
     return (this.#squares + weight * deviation ** 2) / (this.#known.length + weight);
   }
 

@@ -53,7 +53,6 @@ export class SectionWork {
   readonly #dispatches: Dispatch[] = [];
   readonly #sections: readonly Section[];
   readonly #slice: number;
-  readonly #copies: number;
   /** By level and section: slices that another section has written since. */
   readonly #stale: readonly (readonly Set<number>[])[];
 
@@ -61,10 +60,9 @@ export class SectionWork {
    * @param sections none, where whoever runs the dispatches moves slices himself; those of one buffer need no copies
    * @param copies the place among the plan's shaders of the first of {@linkcode copyShaders}
    */
-  constructor(sections: readonly Section[], { slice }: Layout, copies: number) {
+  constructor(sections: readonly Section[], { slice }: Layout, private readonly copies: number) {
     this.#sections = areApart(sections) ? sections : [];
     this.#slice = slice;
-    this.#copies = copies;
     this.#stale = [0, 1].map(() => this.#sections.map(() => new Set<number>()));
   }
 
@@ -128,7 +126,7 @@ export class SectionWork {
   ): void {
     const vectors = this.#slice / 4;
     const at = (one: number, x: number): number => (x - this.#sections[one]!.slices[0]) * vectors;
-    const shader = this.#copies + (source === section ? 1 : 0);
+    const shader = this.copies + (source === section ? 1 : 0);
     let first = at(source, from), goal = at(section, to), count = vectors;
     const last = this.#dispatches.at(-1);
     if (

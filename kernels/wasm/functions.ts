@@ -76,8 +76,6 @@ interface Value {
 export class VectorWriter {
   readonly #isFused: boolean;
   readonly #precision: Precision;
-  readonly #expressions: readonly Expression[];
-  readonly #declare: Declare;
   readonly #constants = new Map<number, Local>();
   readonly #signal: Local | undefined;
   readonly #shared: Local[] = [];
@@ -87,16 +85,14 @@ export class VectorWriter {
    *   with sums
    */
   constructor(
-    expressions: readonly Expression[],
-    declare: Declare,
+    private readonly expressions: readonly Expression[],
+    private readonly declare: Declare,
     { precision, signal, fused = false }: Precise & { readonly signal?: Local; readonly fused?: boolean } =
       {},
   ) {
     this.#isFused = fused;
     this.#precision = precisionOf({ precision });
     this.#signal = signal;
-    this.#expressions = expressions;
-    this.#declare = declare;
     // declares the constants
     this.write(() => [], () => [], () => []);
   }
@@ -123,7 +119,7 @@ export class VectorWriter {
       write: () => operation(of.write()),
     });
     const number = (value: number): Code => {
-      const local = this.#constants.get(value) ?? this.#declare("v128");
+      const local = this.#constants.get(value) ?? this.declare("v128");
       this.#constants.set(value, local);
       return local.get();
     };
@@ -174,8 +170,8 @@ export class VectorWriter {
       },
     };
     let used = 0;
-    const values = foldShared(this.#expressions, algebra, (value) => {
-      const local = this.#shared[used] ??= this.#declare("v128");
+    const values = foldShared(this.expressions, algebra, (value) => {
+      const local = this.#shared[used] ??= this.declare("v128");
       used++;
       before.push(local.set(value.write()));
       return { write: () => local.get() };

@@ -10,11 +10,7 @@ const TYPES = { i32: 0x7f, f32: 0x7d, f64: 0x7c, v128: 0x7b } as const;
 
 /** A parameter or local of a function: in code it stands for its index, which is known when all are declared. */
 export class Local {
-  readonly type: keyof typeof TYPES;
-
-  constructor(type: keyof typeof TYPES) {
-    this.type = type;
-  }
+  constructor(readonly type: keyof typeof TYPES) {}
 
   get(): Code {
     return [0x20, this];

@@ -10,12 +10,9 @@ export interface Recording {
 
 /** Samples that are kept. */
 export class Traces implements Recording {
-  readonly #receivers: number;
   #pieces: { readonly first: number; readonly samples: FloatArray }[] = [];
 
-  constructor(receivers: number, readonly precise: Precise) {
-    this.#receivers = receivers;
-  }
+  constructor(private readonly receivers: number, readonly precise: Precise) {}
 
   take(first: number, samples: FloatArray): void {
     this.#pieces.push({ first, samples });
@@ -32,7 +29,7 @@ export class Traces implements Recording {
 
   /** The trace of each receiver, of `count` samples; those before its first one are 0. */
   upTo(count: number): FloatArray<ArrayBuffer>[] {
-    const receivers = this.#receivers;
+    const receivers = this.receivers;
     return Array.from({ length: receivers }, (_, receiver) => {
       const trace = zeros(this.precise, count);
       for (const { first, samples } of this.#pieces) {
@@ -45,20 +42,20 @@ export class Traces implements Recording {
 
 /** Sums Σ p(t) e^(−2πift) of samples, in f64. */
 export class Spectra implements Recording {
-  readonly #receivers: number;
-  readonly #every: number;
   /** For each frequency, in cycles per step, the real and the imaginary part of each receiver's sum. */
   readonly #sums: readonly { readonly frequency: number; readonly parts: Float64Array }[];
 
-  constructor(receivers: number, every: number, readonly frequencies: readonly number[]) {
-    this.#receivers = receivers;
-    this.#every = every;
+  constructor(
+    private readonly receivers: number,
+    private readonly every: number,
+    readonly frequencies: readonly number[],
+  ) {
     this.#sums = frequencies.map((frequency) => ({ frequency, parts: new Float64Array(2 * receivers) }));
   }
 
   take(first: number, samples: FloatArray): void {
-    const receivers = this.#receivers;
-    for (let at = 0, t = first * this.#every; at < samples.length; at += receivers, t += this.#every) {
+    const receivers = this.receivers;
+    for (let at = 0, t = first * this.every; at < samples.length; at += receivers, t += this.every) {
       for (const { frequency, parts } of this.#sums) {
         const angle = -2 * Math.PI * (frequency * t % 1), real = Math.cos(angle), imaginary = Math.sin(angle);
         for (let i = 0; i < receivers; i++) {
@@ -82,7 +79,7 @@ export class Spectra implements Recording {
 
   /** Those of each receiver, by frequency. */
   sums(): Float64Array<ArrayBuffer>[] {
-    return Array.from({ length: this.#receivers }, (_, i) => {
+    return Array.from({ length: this.receivers }, (_, i) => {
       return Float64Array.from(this.#sums.flatMap(({ parts }) => [parts[2 * i]!, parts[2 * i + 1]!]));
     });
   }

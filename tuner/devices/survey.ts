@@ -162,8 +162,6 @@ const MOST_VALUES = 2 ** 25;
 
 /** The sources and receivers of a problem's field. */
 export class Survey {
-  readonly #problem: Pick<Problem, "stencil" | "grid" | "boundary">;
-  readonly #mostSamples: number;
   readonly #sources: SourceGroup[] = [];
   readonly #receivers: ReceiverGroup[] = [];
   #every = 1;
@@ -173,10 +171,10 @@ export class Survey {
   readonly #thrown: unknown[] = [];
 
   /** @param mostSamples that are kept of each receiver; later ones are not */
-  constructor(problem: Pick<Problem, "stencil" | "grid" | "boundary">, mostSamples = Infinity) {
-    this.#problem = problem;
-    this.#mostSamples = mostSamples;
-  }
+  constructor(
+    private readonly problem: Pick<Problem, "stencil" | "grid" | "boundary">,
+    private readonly mostSamples: number = Infinity,
+  ) {}
 
   /**
    * A survey to tune with: sources and receivers on lattices along x and y, most of them between cells, halfway down and
@@ -233,7 +231,7 @@ export class Survey {
     options: PlaceOptions = {},
   ): void {
     checkOptions("add the sources", options, ["interpolation", "weight"]);
-    const refuse = refuserOf("sources"), sources = this.#problem.stencil.update.sources ?? [];
+    const refuse = refuserOf("sources"), sources = this.problem.stencil.update.sources ?? [];
     const source = sources.find((source) => source.name === name);
     if (source === undefined) {
       const known = sources.map(({ name }) => name).join(", ") || "none: this equation declares no source";
@@ -264,7 +262,7 @@ export class Survey {
   addReceivers(name: string, positions: readonly Position[], options: ReceiverOptions = {}): void {
     const keys = ["interpolation", "weight", "every", "onSamples", "frequencies"] as const;
     checkOptions<ReceiverOptions, typeof keys>("add the receivers", options, keys);
-    const refuse = refuserOf("receivers"), fields = wholeFields(this.#problem.stencil.update);
+    const refuse = refuserOf("receivers"), fields = wholeFields(this.problem.stencil.update);
     const field = fields.indexOf(name), { every = 1 } = options;
     if (field < 0) refuse(`the name must be one of ${fields.join(", ")}`, describeValue(name));
     if (!(Number.isSafeInteger(every) && every >= 1)) {
@@ -290,13 +288,13 @@ export class Survey {
       ? new Spectra(places.length, every, frequencies)
       : onSamples !== undefined
       ? { take: onSamples }
-      : new Traces(places.length, this.#problem.stencil.update);
+      : new Traces(places.length, this.problem.stencil.update);
     this.#receivers.push({ given: givenOf(name, positions, options), field, places, record, next: 0 });
     this.#every = every;
   }
 
   get #Values(): Precision["Values"] {
-    return precisionOf(this.#problem.stencil.update).Values;
+    return precisionOf(this.problem.stencil.update).Values;
   }
 
   /** Steps whose record CPU workers keep at most. */
@@ -380,7 +378,7 @@ export class Survey {
 
   /** Makes a field add and record; again after materials, which say how much sources count, have changed. */
   async watch(field: Watching): Promise<void> {
-    const { grid } = this.#problem, recorded = new Cells(grid), added = new Cells(grid);
+    const { grid } = this.problem, recorded = new Cells(grid), added = new Cells(grid);
     const sums = this.#receivers.map((group): Sums => {
       const { field, places } = group, [, ny, nz] = grid;
       let count = 0, term = 0;
@@ -421,7 +419,7 @@ export class Survey {
     { interpolation = "linear", weight = () => 1 }: PlaceOptions,
     refuse: Refuse,
   ): WeightedPlace[] {
-    const { grid, boundary, stencil, stencil: { surface, stagger, update } } = this.#problem;
+    const { grid, boundary, stencil, stencil: { surface, stagger, update } } = this.problem;
     const name = update.fields[field]!, from = stagger?.[name] ?? [0], isFree = surface !== undefined;
     const sign = surface === "free" || surface?.includes(name) ? -1 : 1;
     const image = isFree ? { sum: from.at(-1) === 0 ? -1 : 0, sign } as const : undefined;
@@ -452,7 +450,7 @@ export class Survey {
 
   /** What is added to each cell: a source's value, its weight there, and its factor, which materials may change. */
   async #termsOf(field: Watching, added: Cells): Promise<readonly Term[]> {
-    const { grid, boundary } = this.#problem, materials = new Cells(grid), along = alongAxes(boundary);
+    const { grid, boundary } = this.problem, materials = new Cells(grid), along = alongAxes(boundary);
     const imageAt = (axis: number, i: number) => imageOf(i, grid[axis]!, along[axis]!);
     /** Where a material is sampled; undefined where zeros lie. */
     const rowOf = ({ plane, offset }: Tap, place: Offset): number | undefined => {
@@ -491,7 +489,7 @@ export class Survey {
 
   /** Records samples from number `first` on, of which each has a value for every cell; those that came before count once. */
   #take(first: number, values: FloatArray, sums: readonly Sums[]): void {
-    const cells = this.#cells, end = Math.min(first + values.length / cells, this.#mostSamples);
+    const cells = this.#cells, end = Math.min(first + values.length / cells, this.mostSamples);
     for (const { group, group: { places }, ends, rows, weights, size } of sums) {
       const begin = Math.max(first, group.next), { length } = places;
       if (begin >= end) continue;
@@ -568,14 +566,11 @@ function sumOf(
 class Cells {
   readonly points: Point[] = [];
   readonly #rows = new Map<number, number>();
-  readonly #grid: Offset;
 
-  constructor(grid: Offset) {
-    this.#grid = grid;
-  }
+  constructor(private readonly grid: Offset) {}
 
   rowAt(field: number, x: number, y: number, z: number): number {
-    const [nx, ny, nz] = this.#grid, key = ((field * nx + x) * ny + y) * nz + z, known = this.#rows.get(key);
+    const [nx, ny, nz] = this.grid, key = ((field * nx + x) * ny + y) * nz + z, known = this.#rows.get(key);
     if (known !== undefined) return known;
     this.#rows.set(key, this.points.length);
     return this.points.push({ field, cell: [x, y, z] }) - 1;

@@ -40,17 +40,14 @@ export class RecordError extends ProfileError {
 export class Journal {
   /** What this run's records are marked with. */
   readonly run: string = crypto.randomUUID();
-  readonly #path: string;
-  readonly #file: Deno.FsFile;
-  readonly #now: () => Date;
   /** The last append; each waits for the one before. */
   #last: Promise<void> = Promise.resolve();
 
-  private constructor(path: string, file: Deno.FsFile, now: () => Date) {
-    this.#path = path;
-    this.#file = file;
-    this.#now = now;
-  }
+  private constructor(
+    private readonly path: string,
+    private readonly file: Deno.FsFile,
+    private readonly now: () => Date,
+  ) {}
 
   /**
    * Opens a journal, creating it if there is none, and begins a run. A last line that was cut off is removed.
@@ -78,7 +75,7 @@ export class Journal {
 
   /** Records an evaluation; it is on disk when this resolves. */
   record(evaluation: Evaluation, evaluationNs?: number): Promise<void> {
-    const about = { run: this.run, at: this.#now().toISOString(), evaluationNs };
+    const about = { run: this.run, at: this.now().toISOString(), evaluationNs };
     if ("measurement" in evaluation) {
       return this.#append({ kind: "measurement", ...about, measurement: evaluation.measurement });
     }
@@ -90,7 +87,7 @@ export class Journal {
   /** Ends the run; appends that are under way must have resolved. */
   close(): void {
     try {
-      this.#file.close();
+      this.file.close();
     } catch (error) {
       if (!(error instanceof Deno.errors.BadResource)) throw error;
     }
@@ -102,9 +99,9 @@ export class Journal {
       // what could not be read back is better not written
       checkRecord(recordSchema, record, "the record");
       isRight = true;
-      await withLock(this.#file, () => appendLine(this.#file, formatLine(record)));
+      await withLock(this.file, () => appendLine(this.file, formatLine(record)));
     }).catch((error) => {
-      const message = `Cannot write ${this.#path}: ${reasonOf(error)}`;
+      const message = `Cannot write ${this.path}: ${reasonOf(error)}`;
       throw isRight ? new ProfileError(message, { cause: error }) : new RecordError(message);
     });
     this.#last = append.catch(() => {});

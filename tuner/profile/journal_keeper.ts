@@ -10,8 +10,6 @@ export type KeptJournal = Pick<Journal, "record" | "close">;
  * be written is kept, and written as soon as it can be.
  */
 export class JournalKeeper {
-  readonly #open: () => Promise<KeptJournal>;
-  readonly #warn: (message: string) => void;
   #journal: KeptJournal | undefined;
   #waiting: Evaluation[] = [];
   #hasWarned = false;
@@ -20,10 +18,10 @@ export class JournalKeeper {
    * @param open opens the journal; tried again with every record while it fails
    * @param warn is given one line at the first failure, and one when everything is on disk again
    */
-  constructor(open: () => Promise<KeptJournal>, warn: (message: string) => void) {
-    this.#open = open;
-    this.#warn = warn;
-  }
+  constructor(
+    private readonly open: () => Promise<KeptJournal>,
+    private readonly warn: (message: string) => void,
+  ) {}
 
   /** Evaluations that are not on disk. */
   get waiting(): number {
@@ -48,21 +46,21 @@ export class JournalKeeper {
 
   async #write(): Promise<void> {
     try {
-      this.#journal ??= await this.#open();
+      this.#journal ??= await this.open();
       while (this.#waiting.length > 0) {
         await this.#journal.record(this.#waiting[0]!).catch((error) => {
           if (!(error instanceof RecordError)) throw error;
-          this.#warn(`${error.message}: left out`);
+          this.warn(`${error.message}: left out`);
         });
         this.#waiting.shift();
       }
-      if (this.#hasWarned) this.#warn("The journal can be written again: nothing is missing");
+      if (this.#hasWarned) this.warn("The journal can be written again: nothing is missing");
       this.#hasWarned = false;
     } catch (error) {
       if (!(error instanceof ProfileError)) throw error;
       if (this.#hasWarned) return;
       this.#hasWarned = true;
-      this.#warn(`${error.message}: the run goes on; what it measures is lost if it does not end`);
+      this.warn(`${error.message}: the run goes on; what it measures is lost if it does not end`);
     }
   }
 }

@@ -19,10 +19,8 @@ export class Lattice<P extends SearchPoint> {
   readonly coordinates: (readonly number[])[] = [];
   /** For each traversal, the steps along each coordinate over which correlation should fall to 1/e. */
   readonly expectedLengths: (readonly number[])[] = [];
-  readonly #candidates: readonly P[];
 
-  constructor(candidates: readonly P[]) {
-    this.#candidates = candidates;
+  constructor(private readonly candidates: readonly P[]) {
     const byTraversal = Map.groupBy(candidates.keys(), (i) => candidates[i]!.traversal.name);
     for (const members of byTraversal.values()) {
       const points = members.map((i) => {
@@ -53,7 +51,7 @@ export class Lattice<P extends SearchPoint> {
   spread(count: number): P[] {
     const uses = new Map<string, number>();
     const valuesOf = (i: number) => this.places[i]!.map((at, k) => `${this.groups[i]} ${k} ${at}`);
-    const rest = new Map(this.#candidates.map((point, i) => [point, valuesOf(i)]));
+    const rest = new Map(this.candidates.map((point, i) => [point, valuesOf(i)]));
     return Array.from({ length: Math.min(count, rest.size) }, () => {
       let found: P | undefined, least = Infinity;
       for (const [point, values] of rest) {

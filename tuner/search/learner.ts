@@ -36,7 +36,6 @@ interface LearnerOptions extends Pick<ProcessInputs, "prior" | "likeness"> {
 export class Learner {
   readonly #inputs: ProcessInputs;
   readonly #covariance: LatticeCovariance;
-  readonly #options: LearnerOptions;
   readonly #values = new Map<number, number>();
   readonly #expected = new Set<number>();
   /** Values that the process has not seen yet: recalled ones come in one go. */
@@ -51,12 +50,11 @@ export class Learner {
   /** Whether the largest value has grown since the process was made. */
   #hasRisen = false;
 
-  constructor(lattice: Lattice<SearchPoint>, options: LearnerOptions) {
+  constructor(lattice: Lattice<SearchPoint>, private readonly options: LearnerOptions) {
     const { span, likeness } = options, top = options.prior.reduce((a, b) => Math.max(a, b), -Infinity);
     const prior = options.prior.map((value) => bent(value, top, span));
     this.#inputs = { groups: lattice.groups, places: lattice.coordinates, prior, likeness };
     this.#covariance = new LatticeCovariance(this.#inputs);
-    this.#options = options;
     this.#kernel = this.#expectedKernel = expectedKernel(lattice.expectedLengths);
     this.#process = this.#processOf(0);
   }
@@ -80,12 +78,12 @@ export class Learner {
     this.#unseen.push(index);
     if (value <= this.#largest) return;
     this.#largest = value;
-    this.#hasRisen = this.#options.span < Infinity;
+    this.#hasRisen = this.options.span < Infinity;
   }
 
   /** What the candidates' values should be. */
   get posterior(): Pick<GaussianProcess, "mean" | "deviation"> {
-    const { size } = this.#values, { first } = this.#options;
+    const { size } = this.#values, { first } = this.options;
     const refitAt = Math.min(REFIT * this.#fittedTo, this.#fittedTo + LATEST_REFIT);
     const isDue = this.#unseen.length > 0 && (size <= first || size >= refitAt || this.#hasRisen);
     if (!isDue || !this.#refit()) {
@@ -102,14 +100,14 @@ export class Learner {
   }
 
   #bent(value: number): number {
-    return bent(value, this.#largest, this.#options.span);
+    return bent(value, this.#largest, this.options.span);
   }
 
   /** Fits the kernel again; if that changes it, makes a new process of all values, and returns true. */
   #refit(): boolean {
     const known = [...this.#values].slice(-FITTED).map(([i, value]) => [i, this.#bent(value)] as const);
     const { groups, places, prior, likeness } = this.#inputs;
-    const offset = this.#options.level === "known" ? 0 : median(known.map(([i, value]) => value - prior[i]!));
+    const offset = this.options.level === "known" ? 0 : median(known.map(([i, value]) => value - prior[i]!));
     const kernel = fitKernel(
       {
         groups: known.map(([i]) => groups[i]!),

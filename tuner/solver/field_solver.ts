@@ -74,7 +74,6 @@ const STEPS_AT_ONCE = 1000;
 
 /** A shared field with a queue of requests. */
 export class FieldSolver implements Solver<FloatArray<ArrayBuffer>> {
-  readonly #parts: SolverParts;
   #current: Contender;
   readonly #survey: Survey;
   readonly #snapshots = new Snapshots();
@@ -90,8 +89,7 @@ export class FieldSolver implements Solver<FloatArray<ArrayBuffer>> {
   #isClosed = false;
   #grace: ReturnType<typeof setTimeout> | undefined;
 
-  constructor(parts: SolverParts) {
-    this.#parts = parts;
+  constructor(private readonly parts: SolverParts) {
     this.#current = parts.contender;
     this.#survey = new Survey(this.#problem);
   }
@@ -128,7 +126,7 @@ export class FieldSolver implements Solver<FloatArray<ArrayBuffer>> {
   }
 
   get choice(): Choice | undefined {
-    return this.#parts.choice;
+    return this.parts.choice;
   }
 
   get step(): number {
@@ -136,7 +134,7 @@ export class FieldSolver implements Solver<FloatArray<ArrayBuffer>> {
   }
 
   get refined(): Refined | undefined {
-    return this.#parts.refinement?.refined(this.configuration);
+    return this.parts.refinement?.refined(this.configuration);
   }
 
   get layout(): Layout | undefined {
@@ -230,7 +228,7 @@ export class FieldSolver implements Solver<FloatArray<ArrayBuffer>> {
 
   /** The solver's, and that of a candidate under way. */
   #fields(): SharedField[] {
-    const candidate = this.#parts.refinement?.field;
+    const candidate = this.parts.refinement?.field;
     return candidate === undefined ? [this.#field] : [this.#field, candidate];
   }
 
@@ -397,12 +395,12 @@ export class FieldSolver implements Solver<FloatArray<ArrayBuffer>> {
 
   /** The same field, compiled for points. */
   async #withPoints(): Promise<Contender> {
-    if (this.#parts.isBorrowed) {
+    if (this.parts.isBorrowed) {
       throw new RangeError(
         "Cannot add sources or receivers: with your own buffers a problem with a survey is wanted: found none",
       );
     }
-    const next = await this.#parts.withPoints();
+    const next = await this.parts.withPoints();
     try {
       await copyState(this.#field, next.field);
       return next;
@@ -424,7 +422,7 @@ export class FieldSolver implements Solver<FloatArray<ArrayBuffer>> {
     checkSteps(steps);
     return await this.#next("run", async () => {
       checkSignals("run", this.#problem, this.step, this.step + steps);
-      const { isBorrowed, refinement } = this.#parts;
+      const { isBorrowed, refinement } = this.parts;
       const { steps: tuned, grid, boundary } = this.#problem;
       // the caller may have written into its buffers, and knows nothing of periodic images
       if (isBorrowed && !isAllZero(boundary)) await this.#field.onGpu?.renewPads();
@@ -544,7 +542,7 @@ export class FieldSolver implements Solver<FloatArray<ArrayBuffer>> {
   /** Ends what runs, too; again, where it had begun something new meanwhile. */
   #release(): void {
     clearTimeout(this.#grace);
-    const { refinement, gpu } = this.#parts;
+    const { refinement, gpu } = this.parts;
     refinement?.[Symbol.dispose]();
     this.#current[Symbol.dispose]();
     gpu?.[Symbol.dispose]?.();

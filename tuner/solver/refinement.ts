@@ -55,18 +55,25 @@ interface Duel {
   timeNs: number;
 }
 
+/** What a refinement works with. */
+interface RefinementMeans {
+  /** Compiles a candidate and takes its memory. */
+  readonly open: (configuration: Configuration) => Promise<Contender>;
+  /** Compiles them elsewhere before; ends with the refinement. */
+  readonly ahead?: Ahead | undefined;
+  /** Compiles one again, in little time once it is compiled elsewhere, so that opening it takes less. */
+  readonly prepare?: (configuration: Configuration) => Promise<unknown>;
+  /** How much faster long runs should be than one of some steps. @default {only runs of the problem's steps count} */
+  readonly longRunGain?: ((configuration: Configuration, steps: number) => number) | undefined;
+}
+
 /**
  * Tries candidates while a solver runs. Each gets a copy of the field and computes the same steps as the current
  * configuration, whose field remains the solver's: a candidate's takes its place once it is measured to be faster and
  * both fields agree as far as rounding allows, after the first piece and at the end.
  */
 export class Refinement implements Disposable {
-  readonly #problem: Problem;
   readonly #waiting: Configuration[];
-  readonly #open: (configuration: Configuration) => Promise<Contender>;
-  readonly #prepare: ((configuration: Configuration) => Promise<unknown>) | undefined;
-  readonly #ahead: Ahead | undefined;
-  readonly #longRunGain: ((configuration: Configuration, steps: number) => number) | undefined;
   readonly #tried = new Map<string, Clocked>();
   /** Speed of the current configuration over the first one's. */
   #speed = 1;
@@ -79,30 +86,13 @@ export class Refinement implements Disposable {
   /** The last candidate that was prepared. */
   #prepared: Configuration | undefined;
 
-  /**
-   * @param candidates those to try first, first
-   * @param open compiles one and takes its memory
-   * @param ahead compiles them elsewhere before; ends with this
-   * @param prepare compiles one again, in little time once it is compiled elsewhere, so that opening it takes less
-   * @param longRunGain how much faster long runs should be than one of some steps; without it only runs of the problem's
-   *   steps count
-   */
+  /** @param candidates those to try first, first */
   constructor(
-    problem: Problem,
+    private readonly problem: Problem,
     candidates: readonly Configuration[],
-    { open, ahead, prepare, longRunGain }: {
-      readonly open: (configuration: Configuration) => Promise<Contender>;
-      readonly ahead?: Ahead | undefined;
-      readonly prepare?: (configuration: Configuration) => Promise<unknown>;
-      readonly longRunGain?: ((configuration: Configuration, steps: number) => number) | undefined;
-    },
+    private readonly means: RefinementMeans,
   ) {
-    this.#problem = problem;
     this.#waiting = [...candidates];
-    this.#open = open;
-    this.#ahead = ahead;
-    this.#prepare = prepare;
-    this.#longRunGain = longRunGain;
   }
 
   /** The candidate's field: what is written to the solver's is to be written to it, too. */
@@ -113,7 +103,7 @@ export class Refinement implements Disposable {
   /** What is known by now. */
   refined(configuration: Configuration): Refined {
     const isDone = this.#waiting.length === 0 && this.#duel === undefined;
-    return refinedOf(this.#problem, configuration, {
+    return refinedOf(this.problem, configuration, {
       isDone,
       tried: atFullClock([...this.#tried.values()]),
       timeNs: this.#timeNs,
@@ -132,11 +122,11 @@ export class Refinement implements Disposable {
     left: number,
     isWhole: boolean,
   ): Promise<{ steps: number; timeNs: number; kept?: Contender } | undefined> {
-    const { grid } = this.#problem, duel = this.#duel;
+    const { grid } = this.problem, duel = this.#duel;
     const [wanted, pieceNs] = this.#wanted(current), tuned = Math.min(left, wanted);
     // without the problem's steps also all of a shorter run, and what is left of a longer one if it takes its time
     const takesTime = isWhole || this.#nsPerStep === undefined || left * this.#nsPerStep >= pieceNs;
-    const isLong = this.#longRunGain === undefined ? left >= wanted : takesTime;
+    const isLong = this.means.longRunGain === undefined ? left >= wanted : takesTime;
     if (duel === undefined) {
       return isLong && this.#waiting.length > 0 ? await this.#begin(current, left, tuned) : undefined;
     }
@@ -185,7 +175,7 @@ export class Refinement implements Disposable {
 
   [Symbol.dispose](): void {
     this.#waiting.length = 0;
-    this.#ahead?.[Symbol.dispose]();
+    this.means.ahead?.[Symbol.dispose]();
     this.#end();
   }
 
@@ -240,19 +230,19 @@ export class Refinement implements Disposable {
 
   /** Compiles what is opened next, where that is compiled elsewhere: it keeps this thread busy, better while the GPU computes. */
   async #prepareNext(): Promise<void> {
-    const next = this.#ahead && this.#waiting.find((one) => this.#isReady(one));
+    const next = this.means.ahead && this.#waiting.find((one) => this.#isReady(one));
     if (next === undefined || next === this.#prepared) return;
     this.#prepared = next;
-    await this.#prepare?.(next).catch(() => {}); // opening it says why
+    await this.means.prepare?.(next).catch(() => {}); // opening it says why
   }
 
   #isReady(configuration: Configuration): boolean {
-    return this.#ahead?.isReady(configuration) ?? true;
+    return this.means.ahead?.isReady(configuration) ?? true;
   }
 
   async #openNext(configuration: Configuration): Promise<void> {
     try {
-      const challenger = await this.#open(configuration);
+      const challenger = await this.means.open(configuration);
       this.#compileNs = challenger.field.compileNs;
       this.#duel = { challenger, steps: 0, pieces: 0, ratios: [], timeNs: 0 };
     } catch (error) {
@@ -266,7 +256,7 @@ export class Refinement implements Disposable {
    * do other things too, pieces are never short.
    */
   #wanted(current: Contender): readonly [steps: number, ns: number] {
-    if (this.#longRunGain === undefined) return [this.#problem.steps, PIECE_NS];
+    if (this.means.longRunGain === undefined) return [this.problem.steps, PIECE_NS];
     const { verification, challenger = current } = this.#duel ?? {};
     const both = [current.configuration, challenger.configuration] as const;
     const passage = Math.max(...both.map(stepsOfPass));
@@ -282,7 +272,7 @@ export class Refinement implements Disposable {
 
   /** What a candidate should gain over the current configuration from runs that are longer than these steps. */
   #bias({ configuration }: Contender, { challenger }: Duel, steps: number): number {
-    const gainOf = this.#longRunGain;
+    const gainOf = this.means.longRunGain;
     return gainOf === undefined ? 1 : gainOf(challenger.configuration, steps) / gainOf(configuration, steps);
   }
 
@@ -299,7 +289,7 @@ export class Refinement implements Disposable {
       const { maxError, maxValue, notFinite } = await compareStates(current.field, field);
       const against = describeConfiguration(current.configuration);
       if (notFinite > 0) return { maxError: Infinity, bound: 0, against };
-      const problem = { ...this.#problem, steps };
+      const problem = { ...this.problem, steps };
       // the bound is one for fields of the usual size: of smaller ones rounding explains less
       const usual = amplitudeOf(problem.stencil);
       const bound = errorBound(problem, maxValue) * Math.min(1, maxValue / usual);

@@ -13,13 +13,15 @@ import { testOnGpu } from "../../test_on_gpu.ts";
 class PoisonedMemory extends KeptMemory {
   readonly taken: SectionArrays[] = [];
 
-  constructor(readonly gpu: GpuDevice) {
-    super(gpu);
+  constructor(readonly poisoned: GpuDevice) {
+    super(poisoned);
   }
 
   override async take(bytes: readonly number[], label: string): Promise<SectionArrays> {
     const arrays = await super.take(bytes, label);
-    for (const array of arrays.flat()) this.gpu.write(array, 0, new Float32Array(array.size / 4).fill(NaN));
+    for (const array of arrays.flat()) {
+      this.poisoned.write(array, 0, new Float32Array(array.size / 4).fill(NaN));
+    }
     this.taken.push(arrays);
     return arrays;
   }

@@ -25,15 +25,13 @@ const RETRY_EVERY = 256;
  */
 export class Barrier {
   readonly #words: Int32Array<SharedArrayBuffer>;
-  readonly #threads: number;
   #sense = 0;
   #looks = MOST_LOOKS;
   #waits = 0;
 
   /** @param shared block of {@linkcode BARRIER_BYTES}, for `threads` threads */
-  constructor(shared: SharedArrayBuffer, threads: number) {
+  constructor(shared: SharedArrayBuffer, private readonly threads: number) {
     this.#words = new Int32Array(shared);
-    this.#threads = threads;
   }
 
   /**
@@ -45,7 +43,7 @@ export class Barrier {
   wait(): void {
     const words = this.#words, before = this.#sense, sense = 1 - before;
     this.#sense = sense;
-    if (Atomics.add(words, ARRIVED, 1) === this.#threads - 1) {
+    if (Atomics.add(words, ARRIVED, 1) === this.threads - 1) {
       Atomics.store(words, ARRIVED, 0);
       if (Atomics.compareExchange(words, SENSE, before, sense) === ENDED) {
         throw new Error("the barrier was ended");

@@ -44,8 +44,6 @@ export function cpuLayoutOf({ stencil: { update }, grid }: Pick<Problem, "stenci
 export class CpuField {
   readonly facts: PartFacts;
   readonly layout: Layout;
-  readonly #load: LoadCommand;
-  readonly #host: FieldHost;
   /** The update's axis profiles: they lie behind both arrays. */
   readonly profiles: HeldProfiles;
   #arrays: ArrayPair;
@@ -53,12 +51,10 @@ export class CpuField {
   #step = 0;
 
   /** @param load the command that has loaded it: where it lies, and its name among the workers */
-  constructor(load: LoadCommand, host: FieldHost, compileNs = 0) {
+  constructor(private readonly load: LoadCommand, private readonly host: FieldHost, compileNs = 0) {
     // the workers' clock is as good as a device's
     this.facts = { device: "cpu", compileNs, clock: "device", isWarm: false };
     this.layout = load.layout;
-    this.#load = load;
-    this.#host = host;
     this.#arrays = load.arrays;
     const { update, layout, layout: { grid, length }, boundaries: boundary } = load;
     const { bytes } = precisionOf(layout);
@@ -71,12 +67,12 @@ export class CpuField {
 
   /** F(t), all planes, in the padded layout. */
   get current(): FloatArray<SharedArrayBuffer> {
-    return this.#host.memory.view(this.#arrays[0], this.layout.length, this.layout);
+    return this.host.memory.view(this.#arrays[0], this.layout.length, this.layout);
   }
 
   /** F(t−1) in the padded layout, where the update reads it; a step may overwrite it with F(t+1). */
   get previous(): FloatArray<SharedArrayBuffer> {
-    return this.#host.memory.view(this.#arrays[1], this.layout.length, this.layout);
+    return this.host.memory.view(this.#arrays[1], this.layout.length, this.layout);
   }
 
   /** Time steps since the initial state. */
@@ -92,17 +88,17 @@ export class CpuField {
 
   /** Sets both time levels to the same initial values, and the materials. */
   async initialise(given: PartStart): Promise<void> {
-    const { field, layout: { grid } } = this.#load;
+    const { field, layout: { grid } } = this.load;
     const start = { first: [0, 0, 0], whole: grid, step: 0, ...given } as const;
     this.#step = start.step;
     this.profiles.start(start);
-    await this.#host.send(() => ({ kind: "initial", field, start }));
+    await this.host.send(() => ({ kind: "initial", field, start }));
   }
 
   /** Sets all fields to zero, and the time step to 0; materials stay. */
   clear(): void {
     const { current, previous, layout: { slice, plane, grid: [nx], pad: [padX] } } = this;
-    const made = this.#load.update.fields.length * plane;
+    const made = this.load.update.fields.length * plane;
     this.#step = 0;
     for (const level of [current, previous]) {
       for (let x = 0; x < nx + 2 * padX; x++) level.fill(0, x * slice, x * slice + made);
@@ -112,8 +108,8 @@ export class CpuField {
   /** From now on adds to these points and records them. */
   async watch(points: WatchedPoints | undefined): Promise<void> {
     this.#points = points;
-    const { field } = this.#load, { added = [], recorded = [], every = 1 } = points ?? {};
-    await this.#host.send(() => ({ kind: "watch", field, points: points && { added, recorded, every } }));
+    const { field } = this.load, { added = [], recorded = [], every = 1 } = points ?? {};
+    await this.host.send(() => ({ kind: "watch", field, points: points && { added, recorded, every } }));
   }
 
   /**
@@ -125,7 +121,7 @@ export class CpuField {
   async run(
     { steps: once, repetitions = 1, ghost: { low = false, high = false } = {} }: RunOptions,
   ): Promise<number> {
-    const { field, boundaries, update, work } = this.#load,
+    const { field, boundaries, update, work } = this.load,
       [slices] = this.layout.grid,
       steps = once * repetitions;
     const must = (holds: boolean, message: string): void => {
@@ -138,7 +134,7 @@ export class CpuField {
     must(isOpen, "ghost zones need boundary zero along x: it is periodic");
     const watched = this.#points;
     let points: PointSeries | undefined;
-    const done = await this.#host.send(() => {
+    const done = await this.host.send(() => {
       if (watched !== undefined) points = sharedPoints(watched, this.layout, { start: this.#step, steps });
       const [current, previous] = this.#arrays, start = this.#step;
       const arrays = "tiles" in work && isInPlace(update) ? [current, current] as const : this.#arrays;
@@ -160,15 +156,15 @@ export class CpuField {
    * @param expected cells in memory that workers can share
    */
   async compare(expected: SliceCells, { ago, slice, slices }: FieldSlices): Promise<Comparison> {
-    const { field } = this.#load;
-    const compared = await this.#host.send(() => {
+    const { field } = this.load;
+    const compared = await this.host.send(() => {
       return { kind: "compare", field, array: this.#arrays[ago], slice, slices, expected };
     });
     return joinComparisons(compared.flatMap(({ comparison }) => comparison ?? []));
   }
 
   dispose(): Promise<void> {
-    return this.#host.dispose();
+    return this.host.dispose();
   }
 
   /** The memory is free at once; a pool that has ended needs no word. */

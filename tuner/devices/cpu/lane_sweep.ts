@@ -16,7 +16,6 @@ interface LaneSource
 
 /** A line in lanes: its points come and go, and rows of it are made by one worker among others. */
 export class LaneSweep {
-  readonly #source: LaneSource;
   readonly #cells: FloatArray;
   readonly #precision: Precision;
   /** Makes a piece of each sub-step's row. */
@@ -24,9 +23,8 @@ export class LaneSweep {
   /** For each image its place in a plane, its source's place, and the source's position. */
   readonly #images: Int32Array;
 
-  constructor(source: LaneSource) {
+  constructor(private readonly source: LaneSource) {
     const { memory, exports, layout, lanes, ends, fields } = source;
-    this.#source = source;
     this.#precision = precisionOf(lanes);
     const { bytes, Values } = this.#precision;
     this.#cells = new Values(memory.buffer);
@@ -56,7 +54,7 @@ export class LaneSweep {
 
   /** Where each lane's first point lies in the line and in the lanes. */
   #lanesOf(array: number, step: number, plane: number): { line: number; packed: number }[] {
-    const { lanes, layout } = this.#source, { bytes } = this.#precision;
+    const { lanes, layout } = this.source, { bytes } = this.#precision;
     const first = array / bytes + layout.origin + plane * layout.plane;
     return lanes.starts.map((start, lane) => {
       const packed = this.#planeOf(step, plane) + laneOffset(lanes, { position: 0, lane }) / bytes;
@@ -66,13 +64,13 @@ export class LaneSweep {
 
   /** Where a plane of a step's lanes begins. */
   #planeOf(step: number, plane: number): number {
-    const { laneArrays: arrays, lanes } = this.#source;
+    const { laneArrays: arrays, lanes } = this.source;
     return (arrays[step % 2]! + plane * lanes.plane) / this.#precision.bytes;
   }
 
   /** Renews those pads of a plane whose sources lie in begin ≤ i < end: another worker may be writing the others. */
   renew(step: number, plane: number, begin: number, end: number): void {
-    const { lanes: { length } } = this.#source, first = this.#planeOf(step, plane);
+    const { lanes: { length } } = this.source, first = this.#planeOf(step, plane);
     const cells = this.#cells, images = this.#images;
     for (let i = 0; i < images.length; i += 3) {
       const position = images[i + 2]!, beyond = position - length;
@@ -84,7 +82,7 @@ export class LaneSweep {
 
   /** Makes the rows of a node's part: vectors below 0 lie at the lanes' other end. */
   sweep({ row, begin, end, move, count }: NodePart): void {
-    const { fields, laneArrays: arrays, lanes: { length, pad } } = this.#source;
+    const { fields, laneArrays: arrays, lanes: { length, pad } } = this.source;
     for (const last = row + count; row < last; row++, begin += move, end -= move) {
       const step = Math.ceil(row / fields.length), substep = (row - 1) % fields.length;
       const from = arrays[(step - 1) % 2]!, to = arrays[step % 2]!, make = this.#rows[substep]!;

@@ -20,12 +20,10 @@ export interface PointSeries {
 
 /** Points of a field's rows, for workers that have just made some of them. */
 export class RowPoints {
-  readonly #points: Points;
   /** By sub-step and slice. */
   readonly #rows: readonly ReadonlyMap<number, readonly Row[]>[];
 
-  constructor(points: Points, layout: Layout, { substeps }: Update) {
-    this.#points = points;
+  constructor(private readonly points: Points, layout: Layout, { substeps }: Update) {
     const placed = placePoints(points);
     this.#rows = substeps.map((substep) => {
       const made = placed.filter(({ field }) => substep.some((value) => value.field === field));
@@ -51,10 +49,10 @@ export class RowPoints {
     { start, added, recorded }: PointSeries,
     changed: (x: number, y: number) => void,
   ): void {
-    const slices = this.#rows[substep]!, { every } = this.#points;
+    const slices = this.#rows[substep]!, { every } = this.points;
     if (slices.size === 0) return;
-    const inAdded = step * this.#points.added.length, t = start % every + step + 1;
-    const inRecorded = t % every === 0 ? (t / every - 1) * this.#points.recorded.length : -1;
+    const inAdded = step * this.points.added.length, t = start % every + step + 1;
+    const inRecorded = t % every === 0 ? (t / every - 1) * this.points.recorded.length : -1;
     for (let x = x0; x < x1; x++) {
       for (const { y, isAddedTo, points } of slices.get(x) ?? []) {
         if (y < y0 || y >= y1) continue;

@@ -1,6 +1,8 @@
 import { linearWorkgroups } from "../../../kernels/wgsl/declare.ts";
 import { wgsl } from "../../../kernels/wgsl/template.ts";
 import type { GpuDevice } from "./gpu_device.ts";
+import { compile } from "./gpu_pipelines.ts";
+import { Uniforms } from "./gpu_uniforms.ts";
 import { DEVICE_BATCH_NS, HOST_BATCH_NS } from "./gpu_clock.ts";
 
 /** Bytes to copy: far more than any cache holds; less on a software device. */
@@ -34,26 +36,14 @@ export async function measureCopyBandwidth(
   `;
   const source = await gpu.buffer(bytes, GPUBufferUsage.STORAGE, "copy source");
   const copy = await gpu.buffer(bytes, GPUBufferUsage.STORAGE, "copy");
+  const uniforms = await Uniforms.create(gpu);
   try {
-    const { pipeline, group } = await gpu.checked("compile", () => {
-      const compute = { module: gpu.device.createShaderModule({ code, label: "copy" }), entryPoint: "main" };
-      const pipeline = gpu.device.createComputePipeline({ layout: "auto", compute });
-      const entries = [source, copy].map((buffer, binding) => ({ binding, resource: { buffer } }));
-      const layout = pipeline.getBindGroupLayout(0);
-      return { pipeline, group: gpu.device.createBindGroup({ layout, entries }) };
-    });
-    const run = (repetitions: number): Promise<number> =>
+    const kernel = await compile(gpu, code, "copy", [0, 1]);
+    const work = { on: [[source, copy]], workgroups: linearWorkgroups(vectors, THREADS) } as const;
+    const run = (times: number): Promise<number> =>
       gpu.timed({
         passes: 1,
-        record(encoder, timestamps) {
-          const pass = encoder.beginComputePass(timestamps());
-          pass.setPipeline(pipeline);
-          pass.setBindGroup(0, group);
-          for (let i = 0; i < repetitions; i++) {
-            pass.dispatchWorkgroups(...linearWorkgroups(vectors, THREADS));
-          }
-          pass.end();
-        },
+        record: (encoder, pass) => uniforms.dispatch(encoder, kernel, { ...work, times, pass: pass() }),
       });
     await run(1); // compiles, wakes the device up
     const minBatchNs = gpu.hasTimestamps ? DEVICE_BATCH_NS : HOST_BATCH_NS;
@@ -64,7 +54,6 @@ export async function measureCopyBandwidth(
     const medianNs = samplesNs.sort((a, b) => a - b)[SAMPLES >> 1]! / repetitions;
     return 2 * bytes / (medianNs * 1e-9);
   } finally {
-    source.destroy();
-    copy.destroy();
+    for (const each of [source, copy, uniforms]) each.destroy();
   }
 }

@@ -114,14 +114,11 @@ export function borrowedMemory(arrays: LevelArrays): FieldMemory {
  * (2026-11-23). So sections that are large enough stay. A second field at the same time gets memory of its own.
  */
 export class KeptMemory implements FieldMemory, Disposable {
-  readonly #gpu: GpuDevice;
   #kept: SectionArrays = [];
   #isDisposed = false;
 
   /** @param gpu the device; one that is lost takes its memory with it */
-  constructor(gpu: GpuDevice) {
-    this.#gpu = gpu;
-  }
+  constructor(private readonly gpu: GpuDevice) {}
 
   async take(bytes: readonly number[], label: string): Promise<SectionArrays> {
     const kept = this.#kept;
@@ -130,14 +127,14 @@ export class KeptMemory implements FieldMemory, Disposable {
     if (fits.every(Boolean)) return kept;
     destroy(kept.filter((_, i) => !fits[i]));
     const rest = kept.filter((_, i) => fits[i]);
-    const missing = bytes.filter((_, i) => !fits[i]).map((least) => spacious(least, this.#gpu));
+    const missing = bytes.filter((_, i) => !fits[i]).map((least) => spacious(least, this.gpu));
     try {
-      const made = [...await makeArrays(this.#gpu, missing, label)], old = [...rest];
+      const made = [...await makeArrays(this.gpu, missing, label)], old = [...rest];
       return fits.map((isOld) => (isOld ? old : made).shift()!);
     } catch (error) {
       destroy(rest);
       if (!isFailure(error) || error.reason !== "out-of-memory") throw error;
-      return await makeArrays(this.#gpu, bytes, label);
+      return await makeArrays(this.gpu, bytes, label);
     }
   }
 

@@ -58,7 +58,6 @@ export class GpuDevice implements Disposable {
   readonly isSoftware: boolean;
   /** What the models know of it: of a bandwidth that nobody measured, that of a GPU like it. */
   readonly model: DeviceModel;
-  readonly device: GPUDevice;
   /** Work that takes longer than this is given up, and the device with it. */
   readonly timeoutMs: number;
   /** Whether it is a caller's own device, whose limits the caller chose. */
@@ -80,10 +79,9 @@ export class GpuDevice implements Disposable {
   #lastMap: Promise<void> = Promise.resolve();
 
   private constructor(
-    device: GPUDevice,
+    readonly device: GPUDevice,
     { timeoutMs, isBorrowed }: { timeoutMs: number; isBorrowed: boolean },
   ) {
-    this.device = device;
     this.timeoutMs = timeoutMs;
     this.isBorrowed = isBorrowed;
     this.hasTimestamps = device.features.has("timestamp-query");

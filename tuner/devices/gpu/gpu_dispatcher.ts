@@ -27,27 +27,50 @@ export interface DispatchResources {
 }
 
 /**
+ * Waits for submissions, for each once the next one is submitted: Deno 2.9.6 blocks in a wait until the queue is empty, and
+ * what follows is then recorded at once.
+ */
+export class Waits {
+  readonly #waiting: (() => Promise<void>)[] = [];
+  readonly #begun: Promise<void>[] = [];
+
+  /** Takes what waits for a submission; waits itself for what was begun one ago, while the device works on this one. */
+  async add(wait: () => Promise<void>): Promise<void> {
+    this.#waiting.push(wait);
+    await this.#begun.shift();
+    if (this.#waiting.length > 1) this.#begin();
+  }
+
+  /** Waits for all. */
+  async end(): Promise<void> {
+    while (this.#waiting.length > 0) this.#begin();
+    await Promise.all(this.#begun);
+  }
+
+  #begin(): void {
+    const ended = this.#waiting.shift()!();
+    ended.catch(() => {}); // awaited by `add` or `end`
+    this.#begun.push(ended);
+  }
+}
+
+/**
  * Runs a plan's dispatches on a field's arrays: recorded for someone else's submission, or in as many submissions
  * as the time-out asks for.
  */
 export class Dispatcher {
-  readonly #gpu: GpuDevice;
-  readonly #resources: DispatchResources;
   /** The last batch's mean time of a dispatch. */
   #nsPerDispatch: number | undefined;
   /** Bind groups by what they bind; kept while the uniforms stay in the same buffer. */
   #bound: { readonly buffer: GPUBuffer; readonly groups: Map<number, GPUBindGroup> } | undefined;
 
-  constructor(gpu: GpuDevice, resources: DispatchResources) {
-    this.#gpu = gpu;
-    this.#resources = resources;
-  }
+  constructor(private readonly gpu: GpuDevice, private readonly resources: DispatchResources) {}
 
   /** The passes that run the dispatches, in pieces of growing size: how many, and how to record them. */
   async record(
     dispatches: readonly Dispatch[],
   ): Promise<TimedWork & { readonly record: readonly Recorder[] }> {
-    const { pipelines, uniforms } = this.#resources;
+    const { pipelines, uniforms } = this.resources;
     const slots = await uniforms.place(dispatches.map((dispatch) => dispatch.uniforms));
     const groups = this.#bound?.buffer === uniforms.buffer ? this.#bound.groups : new Map();
     this.#bound = { buffer: uniforms.buffer, groups };
@@ -82,35 +105,24 @@ export class Dispatcher {
    * @returns when all is submitted; its time is as {@linkcode GpuDevice.timed} counts it
    */
   async begin(lists: Iterable<readonly Dispatch[]>): Promise<Submission> {
-    const started = performance.now();
-    const submitted: { readonly submission: Submission; readonly count: number }[] = [];
-    const waits: Promise<void>[] = [];
+    const started = performance.now(), waits = new Waits();
     let elapsedNs = 0;
-    const beginWait = (): void => {
-      const { submission, count } = submitted.shift()!;
-      const ended = submission.finish().then((timeNs) => {
-        elapsedNs += timeNs;
-        this.#nsPerDispatch = timeNs / count;
-      });
-      ended.catch(() => {}); // awaited below
-      waits.push(ended);
-    };
     try {
       for (const batch of this.#batches(lists)) {
-        submitted.push({ submission: await this.#gpu.submit(await this.record(batch)), count: batch.length });
-        // what was begun a batch ago ends while the device works on this one
-        await waits.shift();
-        // Deno 2.9.6 blocks here until the queue is empty: the next batch is recorded at once
-        if (submitted.length > 1) beginWait();
+        const submission = await this.gpu.submit(await this.record(batch));
+        await waits.add(async () => {
+          const timeNs = await submission.finish();
+          elapsedNs += timeNs;
+          this.#nsPerDispatch = timeNs / batch.length;
+        });
       }
     } catch (error) {
-      while (submitted.length > 0) beginWait();
+      waits.end().catch(() => {}); // thrown here
       throw error;
     }
     const finish = async (): Promise<number> => {
-      while (submitted.length > 0) beginWait();
-      await Promise.all(waits);
-      return this.#gpu.hasTimestamps ? elapsedNs : (performance.now() - started) * 1e6;
+      await waits.end();
+      return this.gpu.hasTimestamps ? elapsedNs : (performance.now() - started) * 1e6;
     };
     return { finish };
   }
@@ -134,7 +146,7 @@ export class Dispatcher {
 
   #batchSize(dispatches: number): number {
     if (this.#nsPerDispatch === undefined) return Math.ceil(dispatches / 16);
-    const mostNs = Math.min(BATCH_NS, BATCH_PART * this.#gpu.timeoutMs * 1e6);
+    const mostNs = Math.min(BATCH_NS, BATCH_PART * this.gpu.timeoutMs * 1e6);
     return Math.min(LARGEST_BATCH, Math.max(1, Math.floor(mostNs / this.#nsPerDispatch)));
   }
 
@@ -142,7 +154,7 @@ export class Dispatcher {
     { shader, flipped, section = 0, copiesTo = -1, twins = [], others = [] }: Dispatch,
     groups: Map<number, GPUBindGroup>,
   ): GPUBindGroup {
-    const { arrays, pipelines, uniforms } = this.#resources;
+    const { arrays, pipelines, uniforms } = this.resources;
     const level = flipped ? 1 : 0;
     const key = ((shader * arrays.length + section) * (arrays.length + 1) + copiesTo + 1) * 2 + level;
     const known = groups.get(key);
@@ -155,7 +167,7 @@ export class Dispatcher {
     const buffers = [
       arrays[section]![level]!,
       other,
-      ...this.#resources.scratch?.(shader, flipped) ?? [],
+      ...this.resources.scratch?.(shader, flipped) ?? [],
       ...filled,
     ];
     const group = uniforms.bind(pipelines[shader]!, buffers);

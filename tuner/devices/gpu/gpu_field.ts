@@ -22,7 +22,7 @@ import type { Comparison, SliceCells } from "../comparison.ts";
 import { compareLevels, copyLevel } from "./gpu_comparison.ts";
 import type { HeldProfiles } from "../held_profiles.ts";
 import type { GpuDevice, Submission } from "./gpu_device.ts";
-import { Dispatcher, type DispatchResources } from "./gpu_dispatcher.ts";
+import { Dispatcher, type DispatchResources, Waits } from "./gpu_dispatcher.ts";
 import { compile, compileCompare, compileFill, compilePlan } from "./gpu_pipelines.ts";
 import type { WatchedPoints } from "../points.ts";
 import type { Point } from "../../../kernels/points.ts";
@@ -320,20 +320,18 @@ export class GpuField implements Disposable {
 
   /** The same with points: what is added goes up before each list of dispatches, and what is recorded comes back after it. */
   async #beginWith(points: GpuPoints, steps: number): Promise<Submission> {
-    const submitted: (() => Promise<void>)[] = [], waits: Promise<void>[] = [];
+    const waits = new Waits();
     let timeNs = 0;
-    const beginWait = (): void => {
-      const ended = submitted.shift()!();
-      ended.catch(() => {}); // awaited below
-      waits.push(ended);
-    };
     for (let done = 0; done < steps;) {
       const count = Math.min(points.mostSteps, steps - done), start = this.#step;
       points.prepare(start, count);
       const submission = await this.#dispatcher.begin([this.#dispatches(count, start)]);
       const { copy, buffer, take } = await points.leave(start, count);
       await this.device.enqueue(copy);
-      submitted.push(async () => {
+      this.#order?.advance();
+      this.#step += count;
+      done += count;
+      await waits.add(async () => {
         const [listNs] = await Promise.all([
           submission.finish(),
           this.device.map(buffer ? [buffer] : [], "what was recorded"),
@@ -341,17 +339,10 @@ export class GpuField implements Disposable {
         timeNs += listNs;
         take();
       });
-      this.#order?.advance();
-      this.#step += count;
-      done += count;
-      // as the dispatcher does: Deno blocks in a wait until the queue is empty: the next list is submitted before
-      await waits.shift();
-      if (submitted.length > 1) beginWait();
     }
     return {
       finish: async () => {
-        while (submitted.length > 0) beginWait();
-        await Promise.all(waits);
+        await waits.end();
         return timeNs;
       },
     };

@@ -33,35 +33,21 @@ export const NOTHING: WatchedPoints = {
 
 /** The points of a field on a GPU: the buffers of a plan's shaders, what goes up before a list and what comes back after it. */
 export class GpuPoints implements Disposable {
-  /** Where the plan finds the points. */
-  readonly table: PointTable;
-  /** Steps of a list at most. */
-  readonly mostSteps: number;
-  /** In the order of {@linkcode POINT_BUFFERS}. */
-  readonly buffers: readonly GPUBuffer[];
-  readonly #gpu: GpuDevice;
-  readonly #watched: WatchedPoints;
-  /** Whose signal ends each row of what is added. */
-  readonly #update: Update | undefined;
-  readonly #precision: Precision;
-  readonly #readable = new BufferPool((bytes) => this.#gpu.readable(bytes, "what was recorded"));
+  readonly #readable = new BufferPool((bytes) => this.gpu.readable(bytes, "what was recorded"));
 
   private constructor(
-    gpu: GpuDevice,
-    watched: WatchedPoints,
-    made: Pick<GpuPoints, "table" | "mostSteps" | "buffers"> & {
-      readonly update: Update | undefined;
-      readonly precision: Precision;
-    },
-  ) {
-    this.#gpu = gpu;
-    this.#watched = watched;
-    this.table = made.table;
-    this.mostSteps = made.mostSteps;
-    this.buffers = made.buffers;
-    this.#update = made.update;
-    this.#precision = made.precision;
-  }
+    private readonly gpu: GpuDevice,
+    private readonly watched: WatchedPoints,
+    /** Where the plan finds the points. */
+    readonly table: PointTable,
+    /** Steps of a list at most. */
+    readonly mostSteps: number,
+    /** In the order of {@linkcode POINT_BUFFERS}. */
+    readonly buffers: readonly GPUBuffer[],
+    private readonly precision: Precision,
+    /** Whose signal ends each row of what is added. */
+    private readonly update: Update | undefined,
+  ) {}
 
   /** A plan's scratch buffers with these. */
   among(scratch: readonly GPUBuffer[], { storage }: GpuPlan): GPUBuffer[] {
@@ -81,7 +67,7 @@ export class GpuPoints implements Disposable {
     most: number,
   ): Promise<GpuPoints> {
     const { added, recorded, every } = watched, table = plan.points!.tabulate(watched);
-    const { bytes } = precisionOf(plan.storage.layout);
+    const precision = precisionOf(plan.storage.layout), { bytes } = precision;
     const update = plan.points!.hasSignal ? problem.stencil.update : undefined;
     const row = added.length + (update === undefined ? 0 : 1);
     const bytesPerStep = bytes * Math.max(1, row, recorded.length / every);
@@ -104,43 +90,37 @@ export class GpuPoints implements Disposable {
       throw error;
     }
     gpu.write(buffers[0]!, 16 * HEAD_VECTORS, table.words);
-    return new GpuPoints(gpu, watched, {
-      table,
-      mostSteps,
-      buffers,
-      update,
-      precision: precisionOf(plan.storage.layout),
-    });
+    return new GpuPoints(gpu, watched, table, mostSteps, buffers, precision, update);
   }
 
   /** Sets what is added in the steps from `start` on, before whatever is submitted later. */
   prepare(start: number, steps: number): void {
-    const [table, added] = this.buffers, { every, recorded } = this.#watched, update = this.#update;
-    const values = this.#watched.amplitudes(start, steps), width = this.#watched.added.length;
+    const [table, added] = this.buffers, { every, recorded } = this.watched, update = this.update;
+    const values = this.watched.amplitudes(start, steps), width = this.watched.added.length;
     const row = width + (update === undefined ? 0 : 1);
-    this.#gpu.write(table!, 0, Int32Array.of(row, recorded.length, every, start % every));
-    if (update === undefined) return this.#gpu.write(added!, 0, values);
-    const rows = new this.#precision.Values(steps * row);
+    this.gpu.write(table!, 0, Int32Array.of(row, recorded.length, every, start % every));
+    if (update === undefined) return this.gpu.write(added!, 0, values);
+    const rows = new this.precision.Values(steps * row);
     for (let step = 0; step < steps; step++) {
       rows.set(values.subarray(step * width, (step + 1) * width), step * row);
       rows[(step + 1) * row - 1] = signalAt(update, start + step);
     }
-    this.#gpu.write(added!, 0, rows);
+    this.gpu.write(added!, 0, rows);
   }
 
   /** What is recorded in these steps. */
   async leave(start: number, steps: number): Promise<Leaving> {
-    const { every, recorded } = this.#watched;
-    const bytes = this.#precision.bytes * samplesIn(start, steps, every) * recorded.length;
+    const { every, recorded } = this.watched;
+    const bytes = this.precision.bytes * samplesIn(start, steps, every) * recorded.length;
     if (bytes === 0) return { copy: () => {}, buffer: undefined, take: () => {} };
     const [buffer] = await this.#readable.take([bytes]) as [GPUBuffer];
     return {
       copy: (encoder) => encoder.copyBufferToBuffer(this.buffers[2]!, 0, buffer, 0, bytes),
       buffer,
       take: () => {
-        const values = new this.#precision.Values(this.#gpu.mapped(buffer, 0, bytes));
-        this.#watched.take(Math.floor(start / every) + 1, values);
-        this.#gpu.unmap(buffer);
+        const values = new this.precision.Values(this.gpu.mapped(buffer, 0, bytes));
+        this.watched.take(Math.floor(start / every) + 1, values);
+        this.gpu.unmap(buffer);
         this.#readable.give([buffer]);
       },
     };
@@ -149,8 +129,8 @@ export class GpuPoints implements Disposable {
   /** Hands over what was just recorded, and waits for it. */
   async settle(start: number, steps: number): Promise<void> {
     const { copy, buffer, take } = await this.leave(start, steps);
-    await this.#gpu.enqueue(copy);
-    await this.#gpu.map(buffer ? [buffer] : [], "what was recorded");
+    await this.gpu.enqueue(copy);
+    await this.gpu.map(buffer ? [buffer] : [], "what was recorded");
     take();
   }
 

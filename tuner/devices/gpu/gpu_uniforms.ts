@@ -15,15 +15,13 @@ const NO_UNIFORMS: Slot = Uint32Array.of(0);
 
 /** The numbers that a field's dispatches are given: one buffer, in which each list has its slot from call to call. */
 export class Uniforms {
-  readonly #gpu: GpuDevice;
   #buffer: GPUBuffer;
   #before: GPUBuffer | undefined;
   readonly #slots = new Map<string, Slot>();
   /** The slots of lists that were given before, so that a list is read once. */
   #known = new WeakMap<readonly number[], Slot>();
 
-  private constructor(gpu: GpuDevice, buffer: GPUBuffer) {
-    this.#gpu = gpu;
+  private constructor(private readonly gpu: GpuDevice, buffer: GPUBuffer) {
     this.#buffer = buffer;
   }
 
@@ -42,7 +40,7 @@ export class Uniforms {
     { bindings, storage }: { readonly bindings: GPUBindGroupLayout; readonly storage: readonly number[] },
     buffers: readonly Bindable[],
   ): GPUBindGroup {
-    return this.#gpu.device.createBindGroup({
+    return this.gpu.device.createBindGroup({
       layout: bindings,
       entries: [
         ...storage.map((binding, i) => {
@@ -98,7 +96,7 @@ export class Uniforms {
       this.#slots.set(key, Uint32Array.of(first + at));
       at += UNIFORM_STRIDE;
     }
-    if (bytes > 0) this.#gpu.write(this.#buffer, first, words);
+    if (bytes > 0) this.gpu.write(this.#buffer, first, words);
     return lists.map((list) => this.#known.get(list) ?? this.#slots.get(list.join())!);
   }
 
@@ -112,7 +110,7 @@ export class Uniforms {
     if (this.#slots.size === 0 && bytes > MOST_BYTES) {
       throw new RunFailure("limits", `${bytes / UNIFORM_STRIDE} different dispatches in one run`);
     }
-    const buffer = await takeMemory(this.#gpu, Math.min(2 * bytes, MOST_BYTES));
+    const buffer = await takeMemory(this.gpu, Math.min(2 * bytes, MOST_BYTES));
     this.#before?.destroy();
     this.#before = this.#buffer;
     this.#buffer = buffer;

@@ -23,16 +23,13 @@ interface OrderResources {
  * the levels have advanced since; who writes into them lets the values enter. `now`: which level F(t) is, 0 or 1.
  */
 export class OwnOrder {
-  readonly #resources: OrderResources;
   #isCurrent = false;
 
-  constructor(resources: OrderResources) {
-    this.#resources = resources;
-  }
+  constructor(private readonly resources: OrderResources) {}
 
   /** The copies, as the levels are once all that was submitted is done: it does not wait; `now` is undefined to set all of them. */
   copies(now?: number): readonly (readonly ArrayRange[])[] {
-    const { gpu, copies } = this.#resources;
+    const { gpu, copies } = this.resources;
     // where it cannot be submitted, nothing can be that follows
     if (now !== undefined && !this.#isCurrent) {
       gpu.enqueue((encoder) => this.leave(encoder, now)).catch(() => {});
@@ -42,7 +39,7 @@ export class OwnOrder {
 
   /** The parts of a level as they lie, each with the values that it has, how a shader finds them and what it binds for that. */
   parts(level: number) {
-    const { levels, scratch, plan: { storage } } = this.#resources,
+    const { levels, scratch, plan: { storage } } = this.resources,
       { values, length, parts = [length] } = storage.order!;
     const buffers = buffersIn(values.declarations).map((name) => scratch[scratchNamed(storage, name)]!);
     return parts.map((own, i) => {
@@ -69,7 +66,7 @@ export class OwnOrder {
   }
 
   #cross(encoder: GPUCommandEncoder, now: number, direction: "enter" | "leave"): void {
-    const { plan, levels, copies, uniforms, pipelines, scratch: all } = this.#resources;
+    const { plan, levels, copies, uniforms, pipelines, scratch: all } = this.resources;
     const order = plan.storage.order!, scratch = boundScratch(plan, all);
     const shaders = shadersOf(plan).slice(plan.shaders.length);
     for (const level of [0, 1] as const) {
