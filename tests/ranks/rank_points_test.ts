@@ -187,7 +187,7 @@ const whole = equation({
 });
 
 testOnGpu(
-  "traces of ranks on a GPU, the torre's too, are one solver's bits; wrong calls are refused",
+  "traces of ranks on a GPU, those of torres too, are one solver's bits; wrong calls are refused",
   async (gpu) => {
     const one: RankCase = {
       stencil: whole,
@@ -203,6 +203,8 @@ testOnGpu(
         traversal,
         parameters: traversal === "stepwise"
           ? { threadsZ: 8, threadsY: 2, threadsX: 1 }
+          : traversal === "volume-torre"
+          ? { side: 2, patchA: 1, patchB: 1, patchC: 1, phases: 2, ahead: 1, nt: 2, bands: 1 }
           : { ...SMALL_TORRE, threads: nz },
         share: { cpuSlices: 0, gpuSlices, exchangeEvery: 1, cpuWorkers: 0 },
       });
@@ -229,7 +231,7 @@ testOnGpu(
     const expected = await record(alone);
     await alone[Symbol.asyncDispose]();
     device?.destroy();
-    for (const traversal of ["stepwise", "diamond-torre"]) {
+    for (const traversal of ["stepwise", "diamond-torre", "volume-torre"]) {
       await onRanks(one, { gpu, cpuPool: undefined }, async (solvers) => {
         await Promise.all(solvers.map((solver) => solver.initialise("integers", 3)));
         const [traces] = await Promise.all(solvers.map(record));
