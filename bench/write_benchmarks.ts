@@ -47,9 +47,10 @@ export interface Tune {
   readonly date: string;
 }
 
-/** Another program's rate for a problem, on an H100. */
+/** Another program's rate for a problem. */
 interface Other {
   readonly table: "others";
+  readonly gpu: Tune["gpu"];
   readonly program: "AN5D" | "EBISU";
   readonly options: string;
   readonly gcells: number;
@@ -157,14 +158,18 @@ function tunesTable(tunes: readonly Tune[]): string {
 
 function othersTable(others: readonly Other[], tunes: readonly Tune[]): string {
   const rows = [...Map.groupBy(others, ({ options }) => options)].map(([options, found]) => {
-    const { gcells } = tunes.find((tune) => tune.gpu === "H100" && tune.options === options)!;
+    const { gpu } = found[0]!;
+    const { gcells } = tunes.find((tune) => tune.gpu === gpu && tune.options === options)!;
     const beside = (["AN5D", "EBISU"] as const).map((program) => {
       const other = found.find((other) => other.program === program);
       return other ? `${rateWords(other.gcells)} (${formatFactor(gcells / other.gcells)})` : "";
     });
-    return [`\`${options}\``, rateWords(gcells), ...beside];
+    return [`\`${options}\``, gpu, rateWords(gcells), ...beside];
   });
-  return tableOf(["problem, as options", "Facet", "AN5D (Facet over it)", "EBISU (Facet over it)"], ...rows);
+  return tableOf(
+    ["problem, as options", "GPU", "Facet", "AN5D (Facet over it)", "EBISU (Facet over it)"],
+    ...rows,
+  );
 }
 
 /** The page as the file holds it. */
@@ -224,21 +229,16 @@ ${tunesTable(tunes)}
 
 ## Beside CUDA
 
-Facet's rates on an H100, as above, beside two CUDA programs on the same kind of GPU: AN5D (CGO '20) with the
-best of its published configurations, and EBISU (ICS '23) with depth and tiles searched anew. How they were
-built is in [bench/notes/other_programs.md](bench/notes/other_programs.md). Gcells/s:
+Facet's rates, as above, beside the best of AN5D's published configurations (CGO '20) and EBISU (ICS '23),
+searched anew ([how they were measured](bench/notes/other_programs.md)). Gcells/s:
 
 ${others}
 
 ## Lines
 
 The time of a step by the plain kernel (classic) and by the swept rule, on an H100 with
-
-\`\`\`sh
-deno task bench --stencil heat-1d --stencil ks --no-cpu --seconds 11 --grid 2048 --grid 1048576
-\`\`\`
-
-and on two CPU workers with \`--no-gpu --grid 2048 --grid 16384\`:
+\`deno task bench --stencil heat-1d --stencil ks --no-cpu --seconds 11 --grid 2048 --grid 1048576\`, and on two
+CPU workers with \`--no-gpu --grid 2048 --grid 16384\`:
 
 ${table("lines", "device", "equation", "points", "classic", "swept", "date")}
 

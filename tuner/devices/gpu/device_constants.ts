@@ -13,7 +13,8 @@ const WORKGROUPS = 2048, CACHED = 2 ** 16, FAR = 2 ** 24;
 
 /**
  * For each constant: what a round does, the number of rounds, how many are written one after another (so that the loop
- * around them takes little), and the workgroups; one workgroup alone shows how long it waits.
+ * around them takes little), and the workgroups; one workgroup alone shows how long it waits. What is computed of a vector are
+ * three values: the fourth is not stored, so that compilers leave it out.
  */
 const WORK: readonly (readonly [
   name: Constant,
