@@ -13,8 +13,8 @@ import type { RandomCase } from "./random_case.ts";
 import { shrink } from "./shrink.ts";
 import { scriptsOf, Tally } from "./tally.ts";
 
-/** Which devices: those of the CPU alone, those of the GPU, or all. */
-export type Devices = "cpu" | "gpu" | "all";
+/** Which devices: those of the CPU alone, those of the GPU, all, or ranks of every kind. */
+export type Devices = "cpu" | "gpu" | "all" | "ranks";
 
 /** What is wanted of a campaign: as many scripts, or as much time. */
 export interface CampaignOptions {
@@ -49,7 +49,9 @@ const SCRIPTS = { cpu: 6, gpu: 12 } as const;
 function devicesOf(devices: Devices): readonly Device[] {
   const ofCpu: readonly Device[] = ["cpu", "cpu", "cpu-ranks"];
   const ofGpu = DEVICES.filter((device) => device !== "cpu" && device !== "cpu-ranks");
-  return devices === "cpu"
+  return devices === "ranks"
+    ? ["cpu-ranks", "gpu-ranks", "both-ranks", "mixed-ranks", "window"]
+    : devices === "cpu"
     ? ofCpu
     : devices === "gpu"
     ? ["gpu", "gpu", "gpu", ...ofGpu]

@@ -199,8 +199,8 @@ export function drawCase(seed: number, { devices, bench, scripts }: DrawOptions)
       wish: wanted,
     });
     if (where === undefined) continue;
-    const isHasty = where.on === "solver" && dice.chance(0.2);
-    const one = { ...undecided, where, ...(isHasty && { isHasty }) };
+    const isHasty = dice.chance(0.2), pieceCells = new Dice(seed ^ 0xce115).oneOf([20, 100, undefined]);
+    const one = { ...undecided, where, ...(isHasty && { isHasty }), ...(pieceCells && { pieceCells }) };
     return { ...one, calls: drawCalls(dice, one, scripts) };
   }
   throw new RangeError(`Cannot draw case ${seed}: no device can compute any of 200 problems`);

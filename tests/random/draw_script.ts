@@ -60,7 +60,7 @@ class Script {
     for (const { name } of [...materials, ...profiles]) if (isOwn || dice.chance(0.6)) this.#write(name);
     const canLate = this.#canHavePoints;
     if (canLate && dice.chance(0.5)) this.#points();
-    if (one.where.on === "solver" && dice.chance(0.2)) this.#snapshots();
+    if (dice.chance(0.2)) this.#snapshots();
     const runs = dice.weighted([[4, 1], [3, 2], [2, 3]] as const);
     for (let i = 0; i < runs; i++) {
       if (i > 0) this.#between(canLate);
@@ -74,9 +74,8 @@ class Script {
     const { definition: { dimensions }, where, survey } = this.#case;
     if (dimensions === 1) return false;
     if (survey !== undefined) return true;
-    if (where.on === "ranks") return false;
     // with buffers of the caller a survey is wanted
-    return where.hasBuffers !== true && where.canAddPoints === true;
+    return !(where.on === "solver" && where.hasBuffers) && where.canAddPoints === true;
   }
 
   #steps(): number {
@@ -121,14 +120,12 @@ class Script {
   }
 
   #write(name: string, isPart = false): void {
-    const dice = this.#dice, { definition, grid: [nx = 1], where } = this.#case;
+    const dice = this.#dice, { definition, grid: [nx = 1] } = this.#case;
     const isProfile = definition.profiles?.some((one) => one.name === name) ?? false;
     const isField = visibleFields(definition).includes(name), values = this.#pattern(name);
-    const x = isPart && where.on === "solver" && !isProfile ? dice.below(nx) : undefined;
+    const x = isPart && !isProfile ? dice.below(nx) : undefined;
     const some = x === undefined ? {} : { x, ...(dice.chance(0.7) && { slices: dice.from(1, nx - x) }) };
-    const isList = where.on === "solver" && values.kind !== "same" && !isProfile && dice.chance(0.3)
-      ? { isList: true }
-      : {};
+    const isList = values.kind !== "same" && !isProfile && dice.chance(0.3) ? { isList: true } : {};
     const fits = isProfile && values.kind === "spike"
       ? { kind: "same", value: 1 } as const
       : this.#inLayers(name, values);

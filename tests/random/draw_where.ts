@@ -40,7 +40,8 @@ export type Device =
   | "window"
   | "cpu-ranks"
   | "gpu-ranks"
-  | "both-ranks";
+  | "both-ranks"
+  | "mixed-ranks";
 
 export const DEVICES: readonly Device[] = [
   "cpu",
@@ -52,6 +53,7 @@ export const DEVICES: readonly Device[] = [
   "cpu-ranks",
   "gpu-ranks",
   "both-ranks",
+  "mixed-ranks",
 ];
 
 /** What devices allow. */
@@ -199,14 +201,25 @@ export function drawWhere(dice: Dice, one: Undecided, device: Device, bench: Ben
         ...(sections.isBuffer && { maxBufferSize: sections.bytes }),
       }),
   };
-  const canAddPoints = sharesOf(configuration).every(({ device, traversal, parameters }) => {
-    const part = partOf(problem, share, device);
-    const its = device === "cpu" ? CPU_TRAVERSALS : TRAVERSALS,
-      found = its.find(({ name }) => name === traversal)!;
-    return refusalOf(found, part) === undefined &&
-      (found as Traversal).infeasible(part, parameters, limits!) === undefined;
-  });
+  const canAddPoints = sharesOf(configuration).every(({ device, ...way }) =>
+    canCompute(way, { problem: partOf(problem, share, device), device, limits })
+  );
   return canAddPoints ? { ...where, canAddPoints } : where;
+}
+
+/** Whether a device can compute a problem or a part like this. */
+function canCompute(
+  { traversal, parameters }: Way,
+  { problem, device, limits }: {
+    readonly problem: Problem;
+    readonly device: "cpu" | "gpu";
+    readonly limits: DeviceLimits | undefined;
+  },
+): boolean {
+  const its = device === "cpu" ? CPU_TRAVERSALS : TRAVERSALS,
+    found = its.find(({ name }) => name === traversal)!;
+  return refusalOf(found, problem, limits) === undefined &&
+    (found as Traversal).infeasible(problem, parameters, limits!) === undefined;
 }
 
 function decide(dice: Dice, one: Undecided, device: Device, bench: Bench): Where | undefined {
@@ -277,46 +290,59 @@ function decide(dice: Dice, one: Undecided, device: Device, bench: Bench): Where
       // falls through: a window in a rank
     case "cpu-ranks":
     case "gpu-ranks":
-    case "both-ranks": {
-      const parts = device === "window"
-        ? [1, 1, 1]
-        : dice.oneOf([[1, 1, 1], [2, 1, 1], [1, 2, 1], [1, 1, 2], [3, 1, 1], [2, 2, 1], [2, 1, 2]]);
+    case "both-ranks":
+    case "mixed-ranks": {
+      const parts = dice.weighted<readonly number[]>([
+        ...[[2, 1, 1], [1, 2, 1], [1, 1, 2], [3, 1, 1], [2, 2, 1], [2, 1, 2]].map((one) => [1, one] as const),
+        [0.3, [1, 1, 1]],
+      ]);
       const rates = Array.from({ length: parts.reduce((a, b) => a * b) }, () => dice.from(1, 2));
       const plan = planOf(problem, { parts: parts as [number, number, number], exchangeEvery, rates });
       if (plan === undefined) return undefined;
-      const fraction = dice.oneOf([0.25, 0.5, 0.6]), all = rates.map(() => fraction);
+      const fractions = rates.map(() => dice.oneOf([0.25, 0.5, 0.6]));
       const turning = { ...plan, inTurns: device === "gpu-ranks" && dice.chance(0.5) };
       const turns = turnsOf(problem, turning), inTurns = turns !== undefined && turns !== turning;
-      const fine = device === "both-ranks" ? planForPairs(problem, plan, all) : plan;
+      const fine = inTurns ? turns : device === "both-ranks" ? planForPairs(problem, plan, fractions) : plan;
       if (fine === undefined) return undefined;
+      const counts = { sources: one.definition.sources ? 1 : 0, receivers: 1 };
+      let canAddPoints = one.survey === undefined && problem.stencil.dimensions !== 1;
       const configurations = rates.map((_, rank): Configuration | undefined => {
-        if (device === "both-ranks") {
-          const [near, far] = partsOfRank(fine, rank).map((number) => {
-            const part = partOfRank(problem, fine, number);
-            return { ...problemOfRank(problem, fine, part), isPart: true };
-          });
-          const cpu = drawCpuWay(dice, near!, { workers, fuses }),
-            way = drawGpuWay(dice, far!, limits!, bench);
-          const share = { cpuSlices: 100 * fraction, gpuSlices: 100 - 100 * fraction, exchangeEvery };
-          return way && cpu && { ...way, share: { ...share, cpuWorkers: workers, cpu } };
-        }
-        const own = inTurns ? turns : plan;
-        const [local, other = local] = partsOfRank(own, rank).map((number) => {
-          const part = partOfRank(problem, own, number);
-          return { ...problemOfRank(problem, own, part), isPart: true };
-        }) as [Problem, Problem?];
-        const { grid: [cells] } = local;
-        if (device === "cpu-ranks") {
-          const way = drawCpuWay(dice, local, { workers, fuses });
-          return way && alone(cells, way, { cpuWorkers: workers });
-        }
-        if (device === "gpu-ranks") {
-          const way = drawGpuWay(dice, local, limits!, bench);
-          // both of two parts are computed alike
-          const why = way && whyNot(traversalNamed(way.traversal), other, way.parameters, limits!);
-          return way && why === undefined ? alone(cells, way, { gpuSlices: cells }) : undefined;
-        }
-        return drawWindow(dice, one, local, bench);
+        const isWindow = device === "window" || (device === "mixed-ranks" && dice.chance(0.3));
+        const usesCpu = device === "cpu-ranks" || device === "both-ranks" ||
+          (device === "mixed-ranks" && !isWindow && dice.chance(0.5));
+        const locals = partsOfRank(fine, rank).map((number): Problem => {
+          const part = partOfRank(problem, fine, number);
+          return { ...problemOfRank(problem, fine, part), isPart: true };
+        });
+        const [local, other = local] = locals as [Problem, Problem?], { grid: [cells] } = local;
+        const cpu = usesCpu ? drawCpuWay(dice, local, { workers, fuses }) : undefined;
+        const gpu = isWindow || device === "cpu-ranks" || (device === "mixed-ranks" && usesCpu)
+          ? undefined
+          : drawGpuWay(dice, other, limits!, bench);
+        // both of two parts are computed alike
+        const why = inTurns && gpu && whyNot(traversalNamed(gpu.traversal), local, gpu.parameters, limits!);
+        if (why) return undefined;
+        const fraction = fractions[rank]!;
+        const share = { cpuSlices: 100 * fraction, gpuSlices: 100 - 100 * fraction, exchangeEvery };
+        const made = isWindow
+          ? drawWindow(dice, one, local, bench)
+          : device === "both-ranks"
+          ? gpu && cpu && { ...gpu, share: { ...share, cpuWorkers: workers, cpu } }
+          : cpu
+          ? alone(cells, cpu, { cpuWorkers: workers })
+          : gpu && alone(cells, gpu, { gpuSlices: cells });
+        const windowBytes = made?.share.deviceMemory;
+        canAddPoints &&= made !== undefined &&
+          sharesOf(made).every(({ device: on, ...way }) =>
+            (inTurns ? locals : [on === "gpu" ? other : local]).every((part) =>
+              canCompute(way, {
+                problem: { ...part, survey: counts },
+                device: on,
+                limits: limits && { ...limits, ...(windowBytes && { windowBytes }) },
+              })
+            )
+          );
+        return made;
       });
       if (configurations.includes(undefined)) return undefined;
       return {
@@ -327,6 +353,7 @@ function decide(dice: Dice, one: Undecided, device: Device, bench: Bench): Where
         rates,
         workers,
         configurations: configurations as Configuration[],
+        ...(canAddPoints && { canAddPoints }),
       };
     }
   }

@@ -8,10 +8,11 @@ import { createSolver, openDevice, type OpenProblem, solverLayout, stencilOf } f
 import { CpuPool } from "../../tuner/devices/cpu/wasm_workers.ts";
 import { GpuDevice } from "../../tuner/devices/gpu/gpu_device.ts";
 import type { Configuration } from "../../tuner/configuration.ts";
+import { PIECE } from "../../tuner/devices/shared/boxes.ts";
 import { planOf } from "../../models/rank_part.ts";
 import { plannedProblem } from "../../kernels/planned_problem.ts";
 import { precisionOf } from "../../kernels/precision.ts";
-import { localWorlds, openRank } from "../ranks/local_world.ts";
+import { type LocalWorld, localWorlds, openRank } from "../ranks/local_world.ts";
 import { type Call, patternAt, type RandomCase } from "./random_case.ts";
 
 /** What callbacks get. */
@@ -85,10 +86,13 @@ function placeOptions({ interpolation, slope }: { interpolation?: "linear" | "si
 
 type Positions = Parameters<AnySolver["addReceivers"]>[1];
 
+const USUAL_PIECE = PIECE.cells;
+
 /** Makes what computes a case; throws what the product throws. */
 export async function makeMachine(one: RandomCase, gpu: LimitedGpu | undefined): Promise<Machine> {
   gpu?.lower({});
-  const { where } = one;
+  const { where, pieceCells = USUAL_PIECE } = one;
+  PIECE.cells = pieceCells;
   if (where.on === "ranks") return await RankMachine.make(one, where, gpu);
   const { configuration, sections, hasBuffers = false } = where, problem = problemOf(one);
   const usesGpu = configuration.share.gpuSlices > 0;
@@ -220,9 +224,11 @@ class SolverMachine implements Machine {
 class RankMachine implements Machine {
   readonly #ranks: readonly SolverMachine[];
   readonly #pool: CpuPool | undefined;
+  readonly #world: LocalWorld;
+  #calls = 0;
 
-  private constructor(ranks: readonly SolverMachine[], pool: CpuPool | undefined) {
-    [this.#ranks, this.#pool] = [ranks, pool];
+  private constructor(ranks: readonly SolverMachine[], pool: CpuPool | undefined, world: LocalWorld) {
+    [this.#ranks, this.#pool, this.#world] = [ranks, pool, world];
   }
 
   static async make(
@@ -233,7 +239,7 @@ class RankMachine implements Machine {
     >,
     gpu: LimitedGpu | undefined,
   ): Promise<RankMachine> {
-    const open = problemOf(one), usesGpu = configurations[0]!.share.gpuSlices > 0;
+    const open = problemOf(one), usesGpu = configurations.some(({ share }) => share.gpuSlices > 0);
     const plan = planOf(plannedProblem(open), {
       parts: parts as unknown as [number, number, number],
       exchangeEvery,
@@ -242,14 +248,14 @@ class RankMachine implements Machine {
     if (plan === undefined) {
       throw new RangeError("Cannot share the grid: parts are thinner than their ghost zones");
     }
-    const usesCpu = configurations[0]!.share.cpuWorkers > 0;
+    const usesCpu = configurations.some(({ share }) => share.cpuWorkers > 0);
     const pool = usesCpu ? await CpuPool.create({ workers }) : undefined;
     try {
       const device = {
         gpu: usesGpu ? await GpuDevice.borrow(gpu!.device, { timeoutMs: TIMEOUT_MS }) : undefined,
         cpuPool: pool,
       };
-      const worlds = localWorlds(rates.length);
+      const worlds = localWorlds(rates.length, one);
       const make = (rank: number, from?: Blob): Promise<AnySolver> => {
         const options = { plan: { ...plan, inTurns }, choose: () => configurations[rank]!, from };
         return openRank(worlds[rank]!, device, open, [], options);
@@ -259,7 +265,7 @@ class RankMachine implements Machine {
       const ranks = made.flatMap((one, rank) =>
         one.status === "fulfilled" ? [new SolverMachine(one.value, (from) => make(rank, from), [])] : []
       );
-      if (failed === undefined) return new RankMachine(ranks, pool);
+      if (failed === undefined) return new RankMachine(ranks, pool, worlds[0]!);
       for (const rank of ranks) await rank[Symbol.asyncDispose]();
       throw failed.reason;
     } catch (error) {
@@ -269,7 +275,12 @@ class RankMachine implements Machine {
   }
 
   async #all<T>(of: (rank: Machine) => Promise<T>): Promise<T> {
-    const [first] = await Promise.all(this.#ranks.map(of));
+    this.#calls++;
+    const [first] = await Promise.all(this.#ranks.map(of)).finally(() => this.#calls--);
+    const left = this.#world.left();
+    if (this.#calls === 0 && left > 0) {
+      throw new Error(`${left} messages are under way when a call has ended`);
+    }
     return first!;
   }
 

@@ -3,7 +3,7 @@
  *
  * - `--scripts N`: how many; `--seconds N`: how long at most
  * - `--seed N`: the first case; `--case N`: that case alone
- * - `--device cpu|gpu|all`: what computes; a case is named by its seed, the device and the machine's GPU
+ * - `--device cpu|gpu|all|ranks`: what computes; a case is named by its seed, the device and the machine's GPU
  * - `--known PATTERN`: a regular expression of faults that are known, which are counted alone; `--failures N`: ends after as many
  * - `--parameters`: which values of traversals' parameters were drawn, and what they had to serve
  *
@@ -35,8 +35,8 @@ if (import.meta.main) {
       failures: "20",
     },
   });
-  if (!["cpu", "gpu", "all"].includes(device)) {
-    console.error(`Cannot run: --device must be cpu, gpu or all: found ${device}`);
+  if (!["cpu", "gpu", "all", "ranks"].includes(device)) {
+    console.error(`Cannot run: --device must be cpu, gpu, all or ranks: found ${device}`);
     Deno.exit(2);
   }
   const isKnown = known === undefined

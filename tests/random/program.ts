@@ -19,12 +19,12 @@ const json = (value: unknown): string =>
 
 /** A program that imports `./mod.ts` from the project's root. */
 export function programOf(one: RandomCase, fault: Fault): string {
-  const { definition, grid, boundary, steps, survey, where } = one;
+  const { definition, grid, boundary, steps, survey, where, pieceCells } = one;
   const isSame = boundary.every((word) => word === boundary[0]);
   const problem = { grid, boundary: isSame ? boundary[0] : boundary, steps, ...(survey && { survey }) };
   const usesGpu = where.on === "solver"
     ? where.configuration.share.gpuSlices > 0
-    : where.configurations[0]!.share.gpuSlices > 0;
+    : where.configurations.some(({ share }) => share.gpuSlices > 0);
   const usesHash = one.calls.some((call) =>
     call.call === "write" && (call.values.kind === "whole" || call.values.kind === "real")
   );
@@ -33,6 +33,7 @@ export function programOf(one: RandomCase, fault: Fault): string {
     `import * as F from "./mod.ts";`,
     isUnshared(one) ? `delete (globalThis as any).SharedArrayBuffer; // the CPU computes in this thread` : "",
     ...where.on === "ranks" ? RANKS : [],
+    pieceCells ? `(await import("./tuner/devices/shared/boxes.ts")).PIECE.cells = ${pieceCells};` : "",
     usesHash
       ? `const { patternAt } = await import("./tests/random/random_case.ts"); // whole numbers or fractions from a hash of the cell`
       : "",
@@ -41,7 +42,7 @@ export function programOf(one: RandomCase, fault: Fault): string {
     usesGpu
       ? `const device: any = await F.openDevice(${json({ precision: definition.precision })});`
       : `const device = null;`,
-    ...where.on === "solver" ? solverLines(where, definition) : rankLines(where, usesGpu),
+    ...where.on === "solver" ? solverLines(where, definition) : rankLines(where, usesGpu, one.seed),
     ...one.calls.map((call, by) =>
       callOf(call, by === fault.by ? fault : undefined, { isRanks: where.on === "ranks", definition })
     ),
@@ -91,6 +92,7 @@ function solverLines(
 function rankLines(
   { parts, exchangeEvery, rates, workers, configurations }: Extract<RandomCase["where"], { on: "ranks" }>,
   usesGpu: boolean,
+  seed: number,
 ): string[] {
   return [
     `const configurations = ${json(configurations)} as any;`,
@@ -98,9 +100,11 @@ function rankLines(
     `const its: any = { gpu: ${
       usesGpu ? "await GpuDevice.borrow(device, { timeoutMs: 600000 })" : "undefined"
     }, cpuPool: ${
-      configurations[0]!.share.cpuWorkers > 0 ? `await CpuPool.create({ workers: ${workers} })` : "undefined"
+      configurations.some(({ share }) => share.cpuWorkers > 0)
+        ? `await CpuPool.create({ workers: ${workers} })`
+        : "undefined"
     } };`,
-    `const worlds = localWorlds(${rates.length});`,
+    `const worlds = localWorlds(${rates.length}, { seed: ${seed} });`,
     `const open = (from?: Blob) => Promise.all(worlds.map((world, rank) => openOnRanks(plannedProblem(problem), { world, device: its, profiles: [], plan, choose: () => configurations[rank], from })));`,
     `let ranks = await open();`,
     `const all = async <T>(of: (rank: (typeof ranks)[0]) => Promise<T>): Promise<T> => (await Promise.all(ranks.map(of)))[0]!;`,

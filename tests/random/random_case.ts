@@ -102,6 +102,7 @@ export type Where =
     readonly workers: number;
     /** Each rank's. */
     readonly configurations: readonly Configuration[];
+    readonly canAddPoints?: boolean;
   };
 
 export interface RandomCase {
@@ -114,6 +115,8 @@ export interface RandomCase {
   readonly steps: number;
   readonly survey?: { readonly sources: number; readonly receivers: number; readonly every?: number };
   readonly where: Where;
+  /** Cells that devices hand each other at once. @default {as users have it} */
+  readonly pieceCells?: number;
   /** Whether each call is made without waiting for the one before. */
   readonly isHasty?: boolean;
   readonly calls: readonly Call[];

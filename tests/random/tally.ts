@@ -82,12 +82,15 @@ function featuresOf(one: RandomCase): Record<string, string[]> {
     text = JSON.stringify(definition.substeps);
   const configurations = where.on === "solver" ? [where.configuration] : where.configurations;
   const { share } = configurations[0]!, usesGpu = share.gpuSlices > 0;
-  const device = share.deviceMemory !== undefined
-    ? `window${where.on === "ranks" ? " in a rank" : ""}`
-    : where.on === "ranks"
-    ? `${usesGpu ? share.cpuWorkers > 0 ? "both" : "GPU" : "CPU"} ranks ${where.parts.join("x")}${
-      where.inTurns ? " in turns" : ""
-    }`
+  const kinds = new Set(
+    configurations.map(({ share: { deviceMemory, gpuSlices, cpuWorkers } }) =>
+      deviceMemory !== undefined ? "window" : gpuSlices === 0 ? "CPU" : cpuWorkers > 0 ? "both" : "GPU"
+    ),
+  );
+  const device = where.on === "ranks"
+    ? `${[...kinds].sort().join(" and ")} ranks ${where.parts.join("x")}${where.inTurns ? " in turns" : ""}`
+    : share.deviceMemory !== undefined
+    ? "window"
     : where.sections
     ? `sections${where.sections.isBuffer ? " in buffers" : ""}`
     : where.hasBuffers

@@ -12,6 +12,7 @@ import type { Parts } from "../../models/decomposition.ts";
 import { planOf, type RankPlan } from "../../models/rank_part.ts";
 import type { RankSolverOptions } from "../../tuner/solver/open_on_ranks.ts";
 import { localWorlds, openRank } from "./local_world.ts";
+import { PIECE } from "../../tuner/devices/shared/boxes.ts";
 import type { RankDevice } from "../../tuner/ranks/open_rank_device.ts";
 import type { FieldSolver } from "../../tuner/solver/field_solver.ts";
 import { initialCells } from "../../tuner/devices/oracle.ts";
@@ -44,7 +45,7 @@ export function problemOfCase({ stencil, grid, boundary, survey, runs }: RankCas
   return { stencil, grid, boundary, steps: runs[0]!, ...(survey && { survey }) };
 }
 
-/** Calls `test` with the solvers of all ranks, which lie in this process. */
+/** Calls `test` with the solvers of all ranks, which lie in this process: messages are late, and go in small pieces. */
 export async function onRanks(
   one: RankCase,
   device: RankDevice,
@@ -52,7 +53,8 @@ export async function onRanks(
   choose?: RankSolverOptions["choose"],
 ): Promise<void> {
   const plan = planOfCase(one)!;
-  const worlds = localWorlds(plan.extents.length);
+  const worlds = localWorlds(plan.extents.length, { seed: SEED }), usual = PIECE.cells;
+  PIECE.cells = 50;
   const problem = problemOfCase(one);
   const options = { plan, ...(choose && { choose }) };
   const solvers = await Promise.all(
@@ -62,6 +64,7 @@ export async function onRanks(
     await test(solvers);
   } finally {
     for (const solver of solvers) solver[Symbol.dispose]();
+    PIECE.cells = usual;
   }
 }
 

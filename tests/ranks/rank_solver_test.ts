@@ -12,7 +12,6 @@ import type { GpuDevice } from "../../tuner/devices/gpu/gpu_device.ts";
 import { refute } from "../../tuner/devices/reference.ts";
 import type { Problem } from "../../kernels/stencils/stencil.ts";
 import { OwnOrder } from "../../tuner/devices/gpu/own_order.ts";
-import type { World } from "../../tuner/devices/world.ts";
 import type { Configuration } from "../../tuner/configuration.ts";
 import { testOnGpu } from "../test_on_gpu.ts";
 import { verifyRanks } from "../../tuner/ranks/verify_ranks.ts";
@@ -26,7 +25,7 @@ import {
   wholeNumberWave,
 } from "../kernels/whole_numbers.ts";
 import { inPlaneTorres, inVolumeTorres, type Way } from "../kernels/oracle_case.ts";
-import { assertRanksEqualOracle, gather, onRanks, planOfCase, type RankCase } from "./rank_case.ts";
+import { assertRanksEqualOracle, gather, onRanks, type RankCase } from "./rank_case.ts";
 
 const CASES: readonly RankCase[] = [
   // corners travel with the second and the third axis
@@ -281,45 +280,6 @@ Deno.test("createSolver says of ranks that lose how fast one is alone", async ()
       /; 2 ranks take \S+ [nµm]s a step, rank 0 alone would take \S+ [nµ]s: world\.first\(1\) leaves/,
     );
   }
-});
-
-testOnGpu("pieces of a round wait for those of the round before, however late they are sent", async (gpu) => {
-  const problem = {
-    stencil: wholeNumberWave(2),
-    grid: [8, 1024, 520],
-    boundary: "zero",
-    steps: 6,
-  } as const;
-  const [first, second] = localWorlds(2) as [World, World];
-  const { promise: isSentAgain, resolve: again } = Promise.withResolvers<void>(), sent = new Set<number>();
-  let late: number | undefined;
-  /** Its first piece leaves when another is sent, at the latest after a while. */
-  const slow: World = {
-    ...first,
-    send(to, tag, values) {
-      const message = first.send(to, tag, values);
-      if (sent.add(message.id).size > 1) again();
-      return message;
-    },
-    async finish(list) {
-      await first.finish(list);
-      const id = list.map((one) => one.id).find((id) => sent.has(id));
-      if (id === undefined || id !== (late ??= id)) return;
-      await Promise.race([isSentAgain, new Promise((resolve) => setTimeout(resolve, 500))]);
-    },
-  };
-  const device = { gpu, cpuPool: undefined }, parts = [2, 1, 1] as const;
-  const plan = planOfCase({ ...problem, parts, exchangeEvery: 2, runs: [6] })!;
-  const found = await Promise.all([slow, second].map(async (world) => {
-    using solver = await openRank(world, device, problem, [], { plan });
-    await solver.initialise("noise", 3);
-    await solver.run(6);
-    return await solver.read();
-  }));
-  await using alone = await createSolver(problem, { device: null, profile: [] });
-  await alone.initialise("noise", 3);
-  await alone.run(6);
-  assertEquals(found[0], await alone.read());
 });
 
 testOnGpu("ranks on a GPU agree with the oracle bit for bit, the torre too", async (gpu) => {

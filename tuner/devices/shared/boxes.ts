@@ -20,9 +20,9 @@ export interface Piece {
 
 /**
  * Cells of a piece at most, 4 MiB: a message leaves a cache that it was read into. Mapped buffers of more than 16 MiB are
- * read at a third of the speed (H100, 2026-11-22).
+ * read at a third of the speed (H100, 2026-11-22). The same on all ranks; tests have smaller ones.
  */
-const PIECE_CELLS = 2 ** 20;
+export const PIECE: { cells: number } = { cells: 2 ** 20 };
 
 /** Boxes one after another, in pieces. */
 export function piecesOf(boxes: readonly Box[]): Piece[] {
@@ -34,11 +34,11 @@ export function piecesOf(boxes: readonly Box[]): Piece[] {
   };
   for (const box of boxes) {
     for (let first = 0; first < valuesIn(box);) {
-      const count = Math.min(valuesIn(box) - first, PIECE_CELLS - at);
+      const count = Math.min(valuesIn(box) - first, PIECE.cells - at);
       runs.push({ box, first, count, at });
       first += count;
       at += count;
-      if (at === PIECE_CELLS) close();
+      if (at === PIECE.cells) close();
     }
   }
   close();
