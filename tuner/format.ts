@@ -44,6 +44,11 @@ export function formatFactor(factor: number): string {
   return `${isNearOne ? factor.toFixed(2) : plain(factor, factor < 100 ? 2 : 3)}×`;
 }
 
+/** The same in words: `3.4 times`. */
+export function formatTimes(factor: number): string {
+  return `${formatFactor(factor).slice(0, -1)} times`;
+}
+
 /** A time: `850 ns`, `2.05 µs`, `11.0 ms`, `4.20 s`, `2 min 05 s`, `1 h 02 min`, `2.5 days`. */
 export function formatDuration(timeNs: number): string {
   if (!Number.isFinite(timeNs)) return "unknown";

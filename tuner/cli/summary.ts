@@ -31,6 +31,7 @@ import {
   formatPeriod,
   formatPlural,
   formatRate,
+  formatTimes,
 } from "../format.ts";
 import type { Line } from "./terminal.ts";
 import { isShared, isStepwise, uses } from "../shares.ts";
@@ -146,13 +147,8 @@ function describeSharing(outcome: TuneOutcome, isWhole: boolean): string | undef
     formatDuration(nx * ny * nz / cellsPerSecond * 1e9)
   );
   return `Sharing with the ${other} would be ${
-    timesOf(factor)
+    formatTimes(factor)
   } slower (${shared} a step; the ${own} alone: ${alone})`;
-}
-
-/** `3.4 times`. */
-function timesOf(factor: number): string {
-  return `${formatFactor(factor).slice(0, -1)} times`;
 }
 
 /** What the result means to the one who waited for it. */
@@ -163,7 +159,7 @@ function meaningOf(entry: ProfileEntry, { gpu }: DeviceDescription): string {
     ? `${isPlain ? "the plain kernel" : "as fast as the plain kernel"}: no other order gains anything here`
     : gain === null
     ? undefined
-    : `${timesOf(gain)} the plain kernel`;
+    : `${formatTimes(gain)} the plain kernel`;
   const isOnCpu = !uses(configuration.share, "gpu"),
     missing = gpu === null ? "No GPU" : "Only a software GPU";
   const machine = isOnCpu && (gpu === null || gpu.isFallback)

@@ -108,7 +108,9 @@ export function resolveProblem(
   const { steps = defaultSteps(stencil, whole.gpu) } = wish;
   const asked = { stencil, grid, boundary, steps, ...precise, ...(wish.survey && { survey: wish.survey }) };
   const wished = checkProblem(action, asked);
-  const device = withWindow(whole, windowFor(wished, wish.deviceMemory)), { gpu } = device;
+  // a window where a result and its reference are more than the GPU may be given
+  const device = withWindow(whole, windowOf(wished, wish.deviceMemory, 2 * levelBytes(wished))),
+    { gpu } = device;
   const isWindow = gpu?.limits.windowBytes !== undefined;
   // what goes up and comes back once a passage should stay for long, unless a copy costs no more than a step
   const isLong = isWindow && !gpu.isFallback;
@@ -280,11 +282,6 @@ export function misfitOf(problem: Problem, limits: DeviceLimits | undefined): st
   }
   const why = whyUncut(layout, stepNeeds(problem), limits);
   return why && `${found}: ${why.message}`;
-}
-
-/** What a window may take, where a result and its reference are more than that. */
-function windowFor(problem: Problem, deviceMemory: number | undefined): number | undefined {
-  return windowOf(problem, deviceMemory, 2 * levelBytes(problem));
 }
 
 /** What a window may take of the GPU's memory, where a field is more than that; undefined where it is not. */

@@ -7,11 +7,11 @@ import {
   formatBandwidth,
   formatCount,
   formatError,
-  formatFactor,
   formatMeasured,
   formatPercent,
   formatPlural,
   formatRate,
+  formatTimes,
 } from "../format.ts";
 import { describeDisturbance } from "../measuring/disturbance.ts";
 import { describeChoice, tiesWithStepwise } from "../profile/describe.ts";
@@ -38,7 +38,7 @@ export function whySentence({ entry, winner, stepwise, best, speedup, points }: 
   if (winner.series === TOGETHER) {
     const gain = second === undefined
       ? "compute together"
-      : `together are ${times(winner.cellsPerSecond / second.cellsPerSecond)} as fast as ${
+      : `together are ${formatTimes(winner.cellsPerSecond / second.cellsPerSecond)} as fast as ${
         nameOf(second)
       } alone`;
     const [cpu, gpu] = sharesOf(winner.configuration);
@@ -62,7 +62,7 @@ export function whySentence({ entry, winner, stepwise, best, speedup, points }: 
     }.`;
   }
   if (tiesWithStepwise(entry) || Math.abs(speedup - 1) < NOTHING) return `${by}; ${NO_GAIN}.`;
-  const gain = `${times(speedup)} as fast as ${stepwiseName(stepwise, winner)}`;
+  const gain = `${formatTimes(speedup)} as fast as ${stepwiseName(stepwise, winner)}`;
   return `${found}. ${name} is ${gain}${because(winner, stepwise)}.`;
 }
 
@@ -94,7 +94,7 @@ export function overviewSentence(views: readonly EntryView[]): string {
   if (Math.max(...speedups) < 1 + NOTHING) {
     return `On ${views.length} problems nothing is much faster than stepwise.`;
   }
-  const range = [...new Set([Math.min(...speedups), Math.max(...speedups)].map(times))].join(" to ");
+  const range = [...new Set([Math.min(...speedups), Math.max(...speedups)].map(formatTimes))].join(" to ");
   return `${start} ${range.replace(" times to", " to")} as fast as stepwise.`;
 }
 
@@ -125,11 +125,6 @@ function nameOf({ series }: Mark): string {
 function ownerAndName(point: Mark): string {
   const { series } = point, name = nameOf(point);
   return series === TOGETHER ? name : name === series ? `The GPU's ${name}` : name.replace(/^the /, "The ");
-}
-
-/** `3.9 times`. */
-function times(factor: number): string {
-  return `${formatFactor(factor).slice(0, -1)} times`;
 }
 
 /** What else there is to say about the chosen configuration, from what was measured. */

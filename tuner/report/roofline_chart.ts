@@ -1,5 +1,4 @@
 import { precisionOf } from "../../kernels/precision.ts";
-import type { Problem } from "../../kernels/stencils/stencil.ts";
 import * as Plot from "@observablehq/plot";
 import { coordinatesOf } from "../../kernels/traversals/all.ts";
 import { readsPrevious } from "../../kernels/update.ts";
@@ -195,13 +194,8 @@ function localitiesOf({ points, problem, best, bandwidths }: EntryView): Localit
   }));
   return [stepwise, ...torres].map((locality) => ({
     ...locality,
-    bytes: bytesIn(problem) / locality.locality,
+    bytes: precisionOf(problem.stencil.update).bytes / locality.locality,
   }));
-}
-
-/** Bytes of a value. */
-function bytesIn({ stencil: { update } }: Problem): number {
-  return precisionOf(update).bytes;
 }
 
 /** The tile size and the height of a torre as Facet writes them; undefined of all else. */
@@ -213,8 +207,9 @@ function torreOf({ series, parameters }: Mark): { readonly dts: number; readonly
 
 /** The localities with their roofs, and what was reached. */
 function localityTable(view: EntryView): Html {
+  const { bytes } = precisionOf(view.problem!.stencil.update);
   const roof = (locality = 0): string =>
-    locality && formatRate(locality * view.bandwidths.GPU! / bytesIn(view.problem!)) || "";
+    locality && formatRate(locality * view.bandwidths.GPU! / bytes) || "";
   const rows = localitiesOf(view).map(({ name, locality, alone, bytes, measured }) => [
     name,
     locality.toFixed(3),

@@ -80,25 +80,20 @@ export class Enumeration {
   /** Combinations that were looked at, and those of them that cannot run. */
   combinations = 0;
   infeasible = 0;
-  readonly #traversal: Traversal;
-  readonly #problem: Problem;
-  readonly #limits: DeviceLimits;
-  readonly #device: DeviceModel;
   #share: Share | undefined;
   #example = "";
   #limit = "";
 
   constructor(
-    traversal: Traversal,
-    problem: Problem,
-    { limits, device }: { readonly limits: DeviceLimits; readonly device: DeviceModel },
+    private readonly way: Traversal,
+    private readonly problem: Problem,
+    private readonly gpu: { readonly limits: DeviceLimits; readonly device: DeviceModel },
   ) {
-    [this.#traversal, this.#problem, this.#limits, this.#device] = [traversal, problem, limits, device];
-    this.refusal = refusalOf(traversal, problem, limits)?.message;
+    this.refusal = refusalOf(way, problem, gpu.limits)?.message;
   }
 
   get traversal(): string {
-    return this.#traversal.name;
+    return this.way.name;
   }
 
   /** An example of why something cannot run; what the device does not allow says more than what parameters do not go together. */
@@ -106,10 +101,14 @@ export class Enumeration {
     return this.refusal ?? (this.#limit || this.#example);
   }
 
+  get #lists(): ParameterLists {
+    return this.way.parameterLists(this.problem, this.gpu.limits);
+  }
+
   /** Looks at all combinations of some values. @param lists @default {all of the traversal's} */
   look(lists?: ParameterLists, isNew: (parameters: Parameters) => boolean = () => true): this {
     if (this.refusal !== undefined) return this;
-    for (const parameters of combine(lists ?? this.#traversal.parameterLists(this.#problem, this.#limits))) {
+    for (const parameters of combine(lists ?? this.#lists)) {
       if (!isNew(parameters)) continue;
       this.combinations++;
       const candidate = this.#candidateOf(parameters);
@@ -123,8 +122,8 @@ export class Enumeration {
   best(most: number, isMeasured = true): Candidate[] {
     if (this.refusal !== undefined) return [];
     const { candidates } = this, seen = new Set<string>(), centres = new Set<Candidate>();
-    const lists = this.#traversal.parameterLists(this.#problem, this.#limits), names = Object.keys(lists);
-    const all = withLists(lists, namesOf(this.#traversal, "writing"), ([first]) => [first!]);
+    const lists = this.#lists, names = Object.keys(lists);
+    const all = withLists(lists, namesOf(this.way, "writing"), ([first]) => [first!]);
     let coarse = withLists(all, names, everySecond);
     if (!isMeasured) coarse = thinned(coarse);
     this.look(coarse);
@@ -152,7 +151,7 @@ export class Enumeration {
 
   /** A combination as a candidate; undefined where it cannot run, or compiles too long. */
   #candidateOf(parameters: Parameters): Candidate | undefined {
-    const [traversal, problem, limits, device] = [this.#traversal, this.#problem, this.#limits, this.#device];
+    const { way: traversal, problem, gpu: { limits, device } } = this;
     const why = traversal.infeasible(problem, parameters, limits);
     if (why !== undefined) {
       if (why.kind !== "parameters") this.#limit ||= why.message;
