@@ -42,6 +42,11 @@ testUnderMpi("one rank ends all, with its exit code", async (launcher) => {
   assertEquals(code, 3);
 });
 
+testUnderMpi("a message that fails says which one it is, and what MPI says of it", async (launcher) => {
+  const { stderr } = await mpirun(launcher, 2, [...PROGRAM, "short"]);
+  assertMatch(stderr, /^Cannot receive from rank 0: .*[Mm]essage truncated[^\n]*\n$/);
+});
+
 testUnderMpi("a library that is not there is one line that says what to do", async (launcher) => {
   const { code, stderr } = await mpirun(launcher, 1, PROGRAM, { FACET_MPI: "libnone.so" });
   assertEquals(code, 1);

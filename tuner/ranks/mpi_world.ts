@@ -64,22 +64,20 @@ export async function openWorld(patience: Patience = {}): Promise<World> {
  * after until it is done, so that workers, devices and signals are served meanwhile.
  */
 function mpiWorld(
-  { mpi, handleBytes, noStatuses, constant, read }: ReturnType<typeof openMpiLibrary>,
+  { mpi, handleBytes, noStatus, constant, read }: ReturnType<typeof openMpiLibrary>,
   patience: Patience,
 ): World {
   const world = constant("world"), max = constant("max");
   const float = constant("float"), double = constant("double"), byte = constant("byte");
-  /** Requests, with the arrays that MPI reads or writes, which must stay. */
-  const underWay = new Map<
-    number,
-    { request: Uint8Array; arrays: readonly ArrayBufferView[]; other: number | undefined }
-  >();
+  const underWay = new Map<number, Request>();
   let messages = 0;
-  const check = (code: number): void => {
+  const check = (code: number, { does = "call MPI", other }: Partial<Request> = {}): void => {
     if (code === 0) return;
-    const text = new Uint8Array(1024), length = new Int32Array(1);
-    mpi.errorString(code, text, length);
-    throw new RankError(`MPI failed: ${new TextDecoder().decode(text.subarray(0, length[0]))}`);
+    const bytes = new Uint8Array(1024), length = new Int32Array(1);
+    mpi.errorString(code, bytes, length);
+    const [text = ""] = new TextDecoder().decode(bytes).split("\0");
+    const whom = other === undefined ? "" : ` rank ${other}`;
+    throw new RankError(`Cannot ${does}${whom}: ${text.trim().replace(/\s*\n\s*/g, "; ")}`);
   };
   const numberOf = (ask: Call, comm: Handle): number => {
     const number = new Int32Array(1);
@@ -89,31 +87,32 @@ function mpiWorld(
   const begin = (
     arrays: readonly ArrayBufferView[],
     call: (request: Uint8Array) => number,
+    does: string,
     other?: number,
   ): Message => {
-    const request = new Uint8Array(handleBytes), id = messages++;
-    check(call(request));
-    underWay.set(id, { request, arrays, other });
+    const one: Request = { handle: new Uint8Array(handleBytes), arrays, does, other }, id = messages++;
+    check(call(one.handle), one);
+    underWay.set(id, one);
     return { id };
   };
   const finish = async (list: readonly Message[]): Promise<void> => {
     if (list.length === 0) return;
-    const requests = new Uint8Array(list.length * handleBytes), isDone = new Int32Array(1);
-    let bytes = 0, nowMs = performance.now();
-    for (const [i, { id }] of list.entries()) {
-      const { request, arrays } = underWay.get(id)!;
-      requests.set(request, i * handleBytes);
-      for (const { byteLength } of arrays) bytes += byteLength;
-    }
-    const wait = waiting(patience, list.map(({ id }) => underWay.get(id)!.other), nowMs);
+    const isDone = new Int32Array(1);
+    let left = list.map(({ id }) => underWay.get(id)!), bytes = 0, nowMs = performance.now();
+    for (const { byteLength } of left.flatMap(({ arrays }) => arrays)) bytes += byteLength;
+    const wait = waiting(patience, left.map(({ other }) => other), nowMs);
     const busyEnd = nowMs + BUSY_MS + bytes * BUSY_MS_PER_BYTE;
     while (true) {
       const spinEnd = nowMs + SPIN_MS;
       do {
-        check(mpi.testall(list.length, requests, isDone, noStatuses));
+        // each by itself: of several, MPI says that one has failed, and keeps for itself why
+        left = left.filter((one) => {
+          check(mpi.test(one.handle, isDone, noStatus), one);
+          return isDone[0] === 0;
+        });
         nowMs = performance.now();
-      } while (isDone[0] === 0 && nowMs < spinEnd);
-      if (isDone[0] !== 0) break;
+      } while (left.length > 0 && nowMs < spinEnd);
+      if (left.length === 0) break;
       wait(nowMs);
       await new Promise<void>((resolve) => {
         if (nowMs < busyEnd) setImmediate(resolve);
@@ -127,10 +126,11 @@ function mpiWorld(
     const rank = numberOf(mpi.rank, comm), size = numberOf(mpi.size, comm);
     const most = async (value: number): Promise<number> => {
       const own = Float64Array.of(value), all = new Float64Array(1);
-      await finish([begin([own, all], (request) => mpi.iallreduce(own, all, 1, double, max, comm, request))]);
+      const call = (request: Uint8Array) => mpi.iallreduce(own, all, 1, double, max, comm, request);
+      await finish([begin([own, all], call, "share a value")]);
       return all[0]!;
     };
-    const meet = () => finish([begin([], (request) => mpi.ibarrier(comm, request))]);
+    const meet = () => finish([begin([], (request) => mpi.ibarrier(comm, request), "meet")]);
     return {
       rank,
       size,
@@ -138,12 +138,14 @@ function mpiWorld(
         begin(
           [values],
           (request) => mpi.isend(values, values.length, typeOf(values), to, tag, comm, request),
+          "send to",
           to,
         ),
       receive: (from, tag, values) =>
         begin(
           [values],
           (request) => mpi.irecv(values, values.length, typeOf(values), from, tag, comm, request),
+          "receive from",
           from,
         ),
       finish,
@@ -153,9 +155,9 @@ function mpiWorld(
         // rows of one length, filled with the spaces that JSON may end with
         const own = new Uint8Array(length).fill(0x20), all = new Uint8Array(size * length);
         own.set(text);
-        await finish([
-          begin([own, all], (request) => mpi.iallgather(own, length, byte, all, length, byte, comm, request)),
-        ]);
+        const call = (request: Uint8Array) =>
+          mpi.iallgather(own, length, byte, all, length, byte, comm, request);
+        await finish([begin([own, all], call, "share values")]);
         return Array.from(
           { length: size },
           (_, one): T => JSON.parse(new TextDecoder().decode(all.subarray(one * length, (one + 1) * length))),
@@ -183,6 +185,16 @@ function mpiWorld(
   return worldOf(world, mpi.finalize);
 }
 
+/** What MPI was asked for, with the arrays that it reads or writes, which must stay. */
+interface Request {
+  /** Written by MPI. */
+  readonly handle: Uint8Array;
+  readonly arrays: readonly ArrayBufferView[];
+  /** For errors, and with whom, if with one. */
+  readonly does: string;
+  readonly other: number | undefined;
+}
+
 /** A communicator, a type of values, or an operation. */
 type Handle = Deno.PointerValue | number;
 
@@ -198,8 +210,8 @@ const CONSTANTS = {
   max: ["ompi_mpi_op_max", 0x58000001],
   errorsReturn: ["ompi_mpi_errors_return", 0x54000001],
 } as const;
-/** MPICH's MPI_STATUSES_IGNORE is the pointer 1, Open MPI's is null. */
-const NO_STATUSES = 1n;
+/** MPICH's MPI_STATUS_IGNORE is the pointer 1, Open MPI's is null. */
+const NO_STATUS = 1n;
 
 /** Usual names, by the environment variable that each library's `mpirun` sets. */
 const NAMES = {
@@ -266,7 +278,7 @@ function openMpiLibrary(variable: keyof typeof NAMES) {
     /** A constant, as its functions take it. */
     constant: (name: keyof typeof CONSTANTS): Handle =>
       isOpenMpi ? symbol(CONSTANTS[name][0]) : CONSTANTS[name][1],
-    noStatuses: isOpenMpi ? null : Deno.UnsafePointer.create(NO_STATUSES),
+    noStatus: isOpenMpi ? null : Deno.UnsafePointer.create(NO_STATUS),
     handleBytes: isOpenMpi ? 8 : 4,
     /** The handle that a function has written. */
     read: ({ buffer }: Uint8Array<ArrayBuffer>): Handle =>
@@ -302,7 +314,7 @@ function bind(
     ibarrier: find("MPI_Ibarrier", [handle, b]),
     split: find("MPI_Comm_split", [handle, i, i, b]),
     free: find("MPI_Comm_free", [b]),
-    testall: find("MPI_Testall", [i, b, b, p]),
+    test: find("MPI_Test", [b, b, p]),
     errorString: find("MPI_Error_string", [i, b, b]),
     abort: find("MPI_Abort", [handle, i]),
     finalize: find("MPI_Finalize", []),
