@@ -2,7 +2,8 @@
  * Materials of torres of tiles in three dimensions, in copies of their own. One has them as the canonical cells lie: there a
  * tile reads them where its torre begins. Another has what enters tiles later, in their order: for each column of tiles and
  * each place of a tile along x an element a thread, side by side, as neighbouring threads' cells lie in rows that are far
- * apart. It takes some four times the memory; a buffer has some of the rounds. Where none holds a round, the first is read.
+ * apart. It takes some four times the memory; a buffer has some of the rounds, of all columns or those of a **share** along y,
+ * which has dispatches of its own. Where no share's holds a round, the first copy is read.
  *
  * Packed (`packing.ts`), two values lie in a word: neighbours along z, or elements of neighbouring threads.
  *
@@ -24,6 +25,9 @@ import { enteringAt, upTo, type VolumeExtent, type VolumePiece } from "./lattice
 
 /** Values that a place's lanes are padded to, so that they begin with a sector of the caches. */
 const SECTOR = 16;
+
+/** Shares of the columns at most. */
+const MOST_SHARES = 4;
 
 /** Values that a shader counts. */
 export const MOST_VALUES = 2 ** 31 - 1;
@@ -76,33 +80,56 @@ export function materialsOf(
     [ny, nz] = extent.across;
   // every x to which tiles come is a multiple of this; what enters one that begins further before the grid lies outside, too
   const by = tile % slope === 0 ? slope : 1, before = by * Math.ceil((2 * tile + 3 * slope) / by);
-  const places = Math.ceil((nx + before) / by),
-    mostLanes = SECTOR * Math.floor(most / (ny * nz * places) / SECTOR);
-  const rounds: Round[] = [], lanesOf: number[] = [];
-  for (const [parity, { length }] of piece.entering.entries()) {
-    for (let n = 0; n * threads < length; n++) {
-      for (const tap of taps.keys()) {
-        const lanes = Math.min(threads, length - n * threads),
-          first = 2 * Math.ceil((lanesOf.at(-1) ?? Infinity) / 2);
-        if (first + lanes > mostLanes) lanesOf.push(0);
-        const buffer = lanesOf.length - 1;
-        rounds.push({ parity, n, tap, lanes, buffer, first: 2 * Math.ceil(lanesOf[buffer]! / 2) });
-        lanesOf[buffer] = rounds.at(-1)!.first + lanes;
+  const places = Math.ceil((nx + before) / by);
+  /** The rounds, and lanes of buffers, where as many rows of columns lie in one. */
+  const lay = (rows: number) => {
+    const mostLanes = SECTOR * Math.floor(most / (rows * nz * places) / SECTOR);
+    const rounds: Round[] = [], lanesOf: number[] = [];
+    for (const [parity, { length }] of piece.entering.entries()) {
+      for (let n = 0; n * threads < length; n++) {
+        for (const tap of taps.keys()) {
+          const lanes = Math.min(threads, length - n * threads),
+            first = 2 * Math.ceil((lanesOf.at(-1) ?? Infinity) / 2);
+          if (first + lanes > mostLanes) lanesOf.push(0);
+          const buffer = lanesOf.length - 1;
+          rounds.push({ parity, n, tap, lanes, buffer, first: 2 * Math.ceil(lanesOf[buffer]! / 2) });
+          lanesOf[buffer] = rounds.at(-1)!.first + lanes;
+        }
       }
     }
-  }
-  const isOrdered = threads <= mostLanes && lanesOf.length <= left - cells.length;
+    return { rows, rounds, lanesOf, fits: threads <= mostLanes && lanesOf.length <= left - cells.length };
+  };
+  const ways = upTo(MOST_SHARES).map((i) => lay(Math.ceil(ny / (i + 1))));
+  const { rows, rounds, lanesOf, fits: isOrdered } = ways.find(({ fits }) => fits) ?? ways[0]!;
+  const shares = upTo(isOrdered ? Math.ceil(ny / rows) : 1).map((share) => ({
+    /** Its first row, how many it has, and what the plan calls a buffer. */
+    from: share * rows,
+    rows: isOrdered ? Math.min(rows, ny - share * rows) : ny,
+    nameOf: (name: string): string => share > 0 && name.startsWith("entering") ? `${name}_${share}` : name,
+  }));
   const entering = isOrdered
-    ? lanesOf.map((used, i) => {
-      const lanes = SECTOR * Math.ceil(used / SECTOR);
-      return { lanes, ...form.buffer(`entering${i}`, 0, ny * nz * places * lanes) };
-    })
+    ? lanesOf.map((used, i) => ({
+      lanes: SECTOR * Math.ceil(used / SECTOR),
+      buffer: i,
+      ...form.buffer(`entering${i}`, 0, 0),
+    }))
     : [];
+  const enteringOf = shares.flatMap(({ from, rows, nameOf }) =>
+    entering.map(({ lanes, buffer, name }) => ({
+      lanes,
+      buffer,
+      from,
+      ...form.buffer(nameOf(name), 0, rows * nz * places * lanes),
+    }))
+  );
   return {
     slice,
     pitch,
     origin,
-    buffers: [...cells, ...entering].map(({ scratch }) => scratch),
+    buffers: [...cells, ...enteringOf].map(({ scratch }) => scratch),
+    /** How many of them a torre's shader binds, and those that serve rows of columns. */
+    bound: cells.length + entering.length,
+    shares,
     /** Values of all cells. */
     length,
     cellDeclarations: [...cells.map(({ declaration }) => declaration), form.functions].join("\n"),
@@ -113,7 +140,8 @@ export function materialsOf(
     cell: (tap: Tap, at: string): string =>
       form.value(tap, wordAt(placeOf(tap, at), loadsAt(placeOf(tap, at))), placeOf(tap, at)),
     /** Lines before those that read what enters; of a round whose element is a cell beside the tile's corner. */
-    start: isOrdered ? `let column = (Y * TILES_Z + Z) * ${places};` : "",
+    start: (from: number): string =>
+      isOrdered ? `let column = (${from === 0 ? "Y" : `(Y - ${from})`} * TILES_Z + Z) * ${places};` : "",
     startOf: (name: string, [x, y, z]: readonly string[]): string =>
       isOrdered ? "" : `let in${name} = ${origin} + ${x} * ${slice} + ${y} * ${pitch} + ${z};`,
     /** How many variables a thread keeps what it has loaded of a tap in a round in. */
@@ -157,18 +185,22 @@ export function materialsOf(
             : [{ section, ...form.fill(part, [from - part.begin, count], declarations, lines, layout) }];
         })
       ),
-      ...entering.map((one, buffer) => {
-        const elements = rounds.filter((its) => its.buffer === buffer).map(({ parity, n, tap, first }) => {
-          const words = enteringAt(piece, parity) +
-            Math.ceil(piece.entering[parity]!.length / threads + n) * threads;
-          return `if (lane >= ${first}) { word = wordAt(lane + ${words - first}); at = ${
-            placeOf(taps[tap]!, `${origin + (slope + parity) * slice}`)
-          }; }`;
-        });
+      ...enteringOf.map((one) => {
+        const elements = rounds.filter((its) => its.buffer === one.buffer).map(
+          ({ parity, n, tap, first }) => {
+            const words = enteringAt(piece, parity) +
+              Math.ceil(piece.entering[parity]!.length / threads + n) * threads;
+            return `if (lane >= ${first}) { word = wordAt(lane + ${words - first}); at = ${
+              placeOf(taps[tap]!, `${origin + (slope + parity) * slice}`)
+            }; }`;
+          },
+        );
         const lines = wgsl`
           let lane = value % ${one.lanes}; let column = value / ${one.lanes} / ${places};
           let x = value / ${one.lanes} % ${places} * ${by} - ${before};
-          let y = ${tile} * (column / ${nz}) - ${slope}; let z = ${tile} * (column % ${nz}) - ${slope};
+          let y = ${tile} * (column / ${nz}) + ${
+          tile * one.from - slope
+        }; let z = ${tile} * (column % ${nz}) - ${slope};
           var word = 0; var at = 0;
           ${elements.join("\n")}
           let a = word & 255; let b = (word >> 8u) & 255; let c = word >> 16u;

@@ -17,6 +17,8 @@ interface Moving {
   readonly problem: Problem;
   readonly piece: VolumePiece;
   readonly materials: Materials;
+  /** The first row of columns of tiles. */
+  readonly from: number;
   /** Tiers by which materials are loaded early. */
   readonly ahead: number;
 }
@@ -43,7 +45,7 @@ function namesOf({ kept }: Materials, ...[parity, n, set, i]: readonly number[])
 }
 
 /** A thread's coefficients, the elements whose coefficients it takes over, and of their materials what its first tiers need. */
-export function declareCoefficients({ problem, piece, materials, ahead }: Moving): string {
+export function declareCoefficients({ problem, piece, materials, from, ahead }: Moving): string {
   const { stencil: { update }, grid } = problem,
     { coefficients } = coefficientsOf(update),
     writer = writerOf(update);
@@ -87,7 +89,7 @@ export function declareCoefficients({ problem, piece, materials, ahead }: Moving
     let nextX = x + S + cellX;
     let corner = ${origin} + nextX * ${slice} + cellY * ${pitch} + cellZ;
     ${own.join("\n")}
-    ${materials.start}
+    ${materials.start(from)}
     ${entering.join("\n")}
   `;
 }

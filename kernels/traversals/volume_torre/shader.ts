@@ -38,6 +38,8 @@ interface Writing {
   /** Values of each part of a level. */
   readonly parts: readonly number[];
   readonly materials: Materials;
+  /** Y of the first tiles. */
+  readonly from: number;
 }
 
 /** The shader that computes one torre per workgroup; its dispatches' uniforms are the rows. */
@@ -52,6 +54,7 @@ export function volumeTorreShader(writing: Writing): Shader {
     ahead,
     parts,
     materials,
+    from,
   } = writing;
   const { threads, elements, patch: [pa, pb, pc], strides: [sa, sb, sc], hasPrevious, width, phases } = piece;
   const { thirds } = extent, rounds = upTo(piece.rounds), points = volumePoints(problem, piece);
@@ -117,7 +120,7 @@ export function volumeTorreShader(writing: Writing): Shader {
       let thread = i32(l.x);
       let row = rows[w.y];
       // a stage's tiles have places X, Y, Z with 3 X = 2 stage + Y + Z
-      let Y = i32(w.x) / ${thirds};
+      let Y = ${plus(`i32(w.x) / ${thirds}`, from)};
       let Z = 3 * (i32(w.x) % ${thirds}) + (row.stage + 300000 - Y) % 3;
       if (Z >= TILES_Z) { return; }
       let X = 2 * ((row.stage + 300000 - Y - Z) / 3 - 100000) + Y + Z;

@@ -257,7 +257,7 @@ export const volumeTorre: Traversal = {
     const { hasSignal, hasSeries } = seriesAccess(problem);
     // tiers of a round of each shader's loop: the last band's may be no multiple of those that are loaded ahead
     const rounds = ahead === 1 ? [1] : [ahead, 1];
-    const last = rounds.length + (hasSeries ? 2 : 1);
+    const { shares } = materials, move = shares.length * rounds.length;
     const images = round < Infinity ? imagesShader(problem, { piece, extent, parts, beyond }) : undefined;
     return {
       label: `volume-torre ${
@@ -275,32 +275,56 @@ export const volumeTorre: Traversal = {
         ...(sections && { sections }),
       },
       shaders: [
-        ...rounds.map((ahead) =>
-          volumeTorreShader({ problem: wide, piece, extent, farsh, nt, ahead, parts, materials })
+        ...shares.flatMap(({ from, nameOf }) =>
+          rounds.map((ahead) => {
+            const shader = volumeTorreShader({
+              problem: wide,
+              piece,
+              extent,
+              farsh,
+              nt,
+              ahead,
+              parts,
+              materials,
+              from,
+            });
+            return { ...shader, buffers: shader.buffers.map(nameOf) };
+          })
         ),
         moveShader(width),
         ...(hasSeries ? [sampleShader({ problem, piece, extent }, { materials, parts, beyond })] : []),
         ...(images ? [images.shader] : []),
       ],
       ...(hasSeries && {
-        points: { ...tilePoints({ problem, piece, extent }, rounds.length + 1, others), hasSignal },
+        points: { ...tilePoints({ problem, piece, extent }, move + 1, others), hasSignal },
       }),
       dispatches(steps, start) {
         const list: Dispatch[] = [], flipped = start % 2 === 1, ofRun = { flipped, others };
         for (let begin = 0; begin < steps; begin += round) {
-          if (images) list.push({ ...ofRun, shader: last, workgroups: images.workgroups, uniforms: [begin] });
+          if (images) {
+            list.push({
+              ...ofRun,
+              shader: move + (hasSeries ? 2 : 1),
+              workgroups: images.workgroups,
+              uniforms: [begin],
+            });
+          }
           const count = Math.min(round, steps - begin);
           for (const all of scheduleVolume(piece, extent, { nt, bands, steps: count })) {
-            for (const [shader, tiers] of rounds.entries()) {
-              const rows = all.filter(({ height }) => rounds.find((one) => height % one === 0) === tiers);
-              const uniforms = rows.flatMap((row) => [row.stage, row.place, begin + row.step, row.height]);
-              const workgroups = [extent.across[0] * extent.thirds, rows.length, 1] as const;
-              if (rows.length > 0) list.push({ ...ofRun, shader, workgroups, uniforms });
+            for (const [i, tiers] of rounds.entries()) {
+              const alike = all.filter(({ height }) => rounds.find((one) => height % one === 0) === tiers);
+              const uniforms = alike.flatMap((row) => [row.stage, row.place, begin + row.step, row.height]);
+              for (const [share, { rows }] of alike.length > 0 ? shares.entries() : []) {
+                const workgroups = [rows * extent.thirds, alike.length, 1] as const;
+                list.push({ ...ofRun, shader: share * rounds.length + i, workgroups, uniforms });
+              }
             }
           }
         }
-        const moved = slope * steps % width, shader = rounds.length;
-        return moved === 0 ? list : [...list, { shader, workgroups: [1, 1, 1], flipped, uniforms: [moved] }];
+        const moved = slope * steps % width;
+        return moved === 0
+          ? list
+          : [...list, { shader: move, workgroups: [1, 1, 1], flipped, uniforms: [moved] }];
       },
     };
   },
@@ -334,7 +358,7 @@ function memoryOf(problem: Problem, parameters: VolumeParameters, limits?: Secti
     left: free - 1,
     packed: parameters.packed,
   });
-  const left = free - materials.buffers.length;
+  const left = free - materials.bound;
   const parts = left < 1 ? [length] : partsOf(along, most).map((tiles) => tiles * row);
   const { places } = pace(piece, extent, { ...parameters, steps: run });
   return {

@@ -189,7 +189,7 @@ testOnGpu("materials at points are what their cells hold", async (gpu) => {
 });
 
 testOnGpu(
-  "what enters tiles is the same from one buffer, from several and from where cells lie",
+  "what enters tiles is the same from one buffer, from several, of shares of tiles too, and from where cells lie",
   async (gpu) => {
     const stencil = packed(wholeNumberMedium(1), 1, 2);
     const problem: Problem = { stencil, grid: [9, 13, 7], boundary: "zero", steps: 9 };
@@ -201,14 +201,21 @@ testOnGpu(
       await field.initialise({ kind: "integers", seed: SEED });
       await field.run(9);
       const entering = scratch.filter(({ name }) => name.startsWith("entering"));
-      return { entering: entering.map(({ length }) => length), cells: await readCells(field, 0) };
+      return { entering, cells: await readCells(field, 0) };
     };
-    const whole = await inBindings(gpu.limits.maxStorageBufferBindingSize, 0), [length] = whole.entering;
-    for (const packed of [0, 1]) {
-      const bytes = length! * (packed === 1 ? 2 : 4);
-      const some = await inBindings(bytes - 4, packed), none = await inBindings(bytes / 4, packed);
-      assertEquals([whole.entering.length, some.entering.length, none.entering.length], [1, 2, 0]);
-      assertEquals([some.cells, none.cells], [whole.cells, whole.cells]);
+    const whole = await inBindings(gpu.limits.maxStorageBufferBindingSize, 0), [first] = whole.entering;
+    // in several buffers of all tiles, in one of each share of them, and in none
+    for (
+      const [packed, part, names] of [
+        [1, 0.999, ["entering0", "entering1"]],
+        [0, 0.6, ["entering0", "entering0_1"]],
+        [0, 0.2, []],
+        [1, 0.2, []],
+      ] as const
+    ) {
+      const { entering, cells } = await inBindings(part * first!.length * (packed === 1 ? 2 : 4), packed);
+      assertEquals(entering.map(({ name }) => name), [...names]);
+      assertEquals(cells, whole.cells);
     }
   },
 );
