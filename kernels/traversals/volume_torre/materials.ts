@@ -195,12 +195,11 @@ export function materialsOf(
             }; }`;
           },
         );
+        const ofY = plus(`${tile} * (column / ${nz})`, tile * one.from - slope);
         const lines = wgsl`
           let lane = value % ${one.lanes}; let column = value / ${one.lanes} / ${places};
           let x = value / ${one.lanes} % ${places} * ${by} - ${before};
-          let y = ${tile} * (column / ${nz}) + ${
-          tile * one.from - slope
-        }; let z = ${tile} * (column % ${nz}) - ${slope};
+          let y = ${ofY}; let z = ${tile} * (column % ${nz}) - ${slope};
           var word = 0; var at = 0;
           ${elements.join("\n")}
           let a = word & 255; let b = (word >> 8u) & 255; let c = word >> 16u;
