@@ -2,15 +2,14 @@
  * Sound in a medium of variable velocity, in metres and seconds, second order in time, order 2, 4, … 14 in space:
  *
  *     (1/v²) ∂²p/∂t² = Δp + s
- *     (1 + dΔt/2) p(t+1) = 2p − (1 − dΔt/2) p(t−1) + (vΔt)² (Δ_h p + s),    d = d_x + d_y + d_z
+ *     p(t+1) = 2p − p(t−1) + (vΔt)² (Δ_h p + s)
  *
  * p of cell i lies at (i + ½)h, and s is a density: 1 in one cell sends h³ of it, so that in a medium without bounds a
  * trace at the distance r is signature(t − r/v) · h³/(4πr). In two dimensions, x and the depth y, a cell sends h² along a
  * line, and a trace is h²/2π ∫ signature(t − τ)/√(τ² − r²/v²) dτ from τ = r/v on.
  *
- * **Absorbing edges.** Along each axis d = D (depth/width)² in the outer cells. Of the fastest wave that goes in and comes
- * back e^(−D·width/(3v)) = 0.003 is left: more damping reflects more at once, less lets more come back from the end. Of a
- * Ricker wavelet 2.3 wavelengths wide edges reflect −41 dB straight on and −40 dB at most places, −34 dB in a corner.
+ * **Absorbing edges** are matched: `edges.ts` says how. Of plane waves of 13 cells 22 cells reflect −46, −50, −57, −39, −27 and
+ * −18 dB at 0°, 30°, 40°, 50°, 60° and 70° from straight on, 12 cells −39, −42, −32, −24, −18 and −12, whatever the velocity.
  *
  * **PML.** Instead each axis with edges has three memories (Pasalic, McGarry, SEG 2010, without their derivatives of memory), read
  * in their own cell alone: r and l of the differences D⁺p and D⁻p at its faces, z of what these make of the second difference:
@@ -46,7 +45,16 @@ import type { ValueRange } from "../update.ts";
 import { weightNodes } from "../weighted_sums.ts";
 import { secondDerivative } from "../weights.ts";
 import { type Accuracy, type Scheme, stepOf, warningOf } from "./dispersion.ts";
-import { edgesOf, type EdgeWidths, inLayers, type Pml, pmlOf, remembered, sumOf } from "./edges.ts";
+import {
+  edgesOf,
+  type EdgeWidths,
+  inLayers,
+  matchedEdgesOf,
+  type Pml,
+  pmlOf,
+  remembered,
+  sumOf,
+} from "./edges.ts";
 import {
   alongAxis,
   type Equation,
@@ -73,10 +81,10 @@ export interface AcousticOptions {
   readonly spacing?: number | undefined;
   /** Seconds, or how accurate it is to be: then the largest that is, up to the default. @default {0.9 times the largest stable one} */
   readonly timeStep?: number | Accuracy | undefined;
-  /** Cells of the absorbing edges, around the model, at each end of every axis, or of x, y and z. @default {30} */
+  /** Cells of the absorbing edges, around the model, at each end of every axis, or of x, y and z. @default {22} */
   readonly edges?: EdgeWidths | undefined;
-  /** How edges absorb: by damping, or as a convolutional PML, with memory of differences in them. @default {"damping"} */
-  readonly absorber?: "damping" | "pml" | undefined;
+  /** How edges absorb: matched to the waves in one field, or as a convolutional PML, with memory of differences in them. @default {"matched"} */
+  readonly absorber?: "matched" | "pml" | undefined;
   /** 2 for x and y, which then is the depth. @default {3} */
   readonly dimensions?: 2 | 3 | undefined;
   /** What is at the low end of the last axis: an absorbing edge, or at the upper face of cell 0 a free surface. @default {"absorbing"} */
@@ -93,8 +101,8 @@ export type AcousticShot = AcousticMedium & Pick<AcousticOptions, "timeStep"> & 
   readonly distance?: number | undefined;
 };
 
-/** What an edge leaves of a wave that goes in and comes back, and the width of one in wavelengths. */
-export const LEFT = 3e-3, WAVELENGTHS = 2.3;
+/** The width of an edge in wavelengths. */
+const WAVELENGTHS = 1.7;
 
 const PML: Pml = { rate: 0.8, degree: 2, kept: 0.995 };
 
@@ -117,7 +125,7 @@ export function acousticTimeStep(medium: AcousticMedium = {}): number {
   return stabilityLimit(order, dimensions) * spacing / most;
 }
 
-/** Cells of an absorbing edge that reflects about −40 dB of a Ricker wavelet of this frequency in Hz. */
+/** Cells of an absorbing edge that reflects less than −40 dB of a Ricker wavelet of this frequency in Hz, up to 45° from straight on. */
 export function acousticEdges({ frequency, ...medium }: AcousticShot): number {
   const { most, spacing } = mediumOf(medium);
   return Math.ceil(WAVELENGTHS * most / frequency / spacing);
@@ -165,7 +173,7 @@ export function acoustic(options: AcousticOptions = {}): Stencil {
     ...["timeStep", "edges", "absorber", "dimensions", "surface"] as const,
   ]);
   const { order, velocity, least, most, spacing, dimensions } = mediumOf(options);
-  const { density, packed = false, edges = 30, surface = "absorbing", absorber = "damping" } = options;
+  const { density, packed = false, edges = 22, surface = "absorbing", absorber = "matched" } = options;
   const timeStep = stepOf(acousticScheme(options), least, options.timeStep);
   requireStable("acoustic", "the time step in s", timeStep, acousticTimeStep(options), ` of order ${order}`);
   const isFree = surface === "free",
@@ -176,22 +184,25 @@ export function acoustic(options: AcousticOptions = {}): Stencil {
   requireValue(apart <= mostApart, "acoustic", wanted, `${density}`);
   requireValue(isFree || surface === "absorbing", "acoustic", "surface must be absorbing or free", surface);
   const isPml = absorber === "pml", axes = ownAxes(dimensions), depth = dimensions - 1, last = axes[depth]!;
-  requireValue(isPml || absorber === "damping", "acoustic", "absorber must be damping or pml", absorber);
+  requireValue(isPml || absorber === "matched", "acoustic", "absorber must be matched or pml", absorber);
   const plain = secondDerivative(order).sides, scaled = plain.map((c) => c * (timeStep / spacing) ** 2);
   const { sides } = weightNodes(0, scaled, 2 * dimensions);
-  // dΔt/2
-  const peakOf = (width: number) => 3 * Math.log(1 / LEFT) * most / (width * spacing) * timeStep / 2;
-  const how = isPml ? pmlOf(PML, most * timeStep / spacing) : { peakOf };
-  const faced = (stagger?: number) => edgesOf("acoustic", edges, { isFree, dimensions, stagger, ...how });
-  const damping = faced(), lower = isPml ? faced(-0.5) : {}, upper = isPml ? faced(0.5) : {};
-  const stretchedAxes = isPml ? axes.flatMap((axis, i) => `d${axis}` in damping ? [i] : []) : [];
+  const ratio = timeStep / spacing, common = { isFree, dimensions };
+  const faced = (stagger: number) =>
+    edgesOf("acoustic", edges, { ...common, stagger, ...pmlOf(PML, most * ratio) });
+  const matched = { ...common, ratio, most, ...(density && { faces: { weight: plain[0]!, apart } }) };
+  const rates = isPml ? faced(-0.5) : matchedEdgesOf("acoustic", edges, matched);
+  const lower = isPml ? faced(-0.5) : {}, upper = isPml ? faced(0.5) : {};
+  const rateName = isPml ? "d" : "e";
+  const edgeAxes = axes.flatMap((axis, i) => rateName + axis in rates ? [i] : []);
+  const stretchedAxes = isPml ? edgeAxes : [];
   const memories = stretchedAxes.flatMap((i) => ["r", "l", "z"].map((kind) => kind + axes[i]!));
   const images = isFree ? imagesOf(sides) : [];
   const stored = (range: ValueRange): MaterialSource => packed ? { packed: range } : { within: range };
   const materials: Readonly<Record<string, MaterialSource>> = {
     velocity: stored(velocity),
     ...(density && { density: stored(density) }),
-    ...damping,
+    ...rates,
     ...Object.fromEntries(stretchedAxes.flatMap((i) => {
       const face = `h${axes[i]!}`;
       return [[`low${axes[i]!}`, lower[face]!], [`high${axes[i]!}`, upper[face]!]];
@@ -238,29 +249,48 @@ export function acoustic(options: AcousticOptions = {}): Stencil {
       const arms = isPml
         ? [multiply((timeStep / spacing) ** 2, sumOf(axes.map((_, axis) => stretched(axis))))]
         : rho
-        ? flowsOf(p, rho, sides, dimensions)
+        ? flowsOf(p, rho, sides, dimensions, (name) => name in rates ? planes[name] : undefined)
         : [multiply((timeStep / spacing) ** 2, laplacian(p, { order }))];
-      const spread = sumOf([...arms, ...mirrored]), square = multiply(v, v);
-      const push = multiply(rho ? multiply(square, rho) : square, add(spread, multiply(timeStep ** 2, s)));
-      const rates = isPml ? [] : Object.keys(damping).map((name) => planes[name]!);
-      if (rates.length === 0) return { p: add(subtract(multiply(2, p), p.before()), push), ...memory };
-      // the same with r = 1/(1 + dΔt/2), as (1 − dΔt/2)r = 2r − 1: p(t−1) + r (2 (p − p(t−1)) + push)
-      const r = divide(1, add(1, ...rates));
-      return { p: add(p.before(), multiply(r, add(multiply(2, subtract(p, p.before())), push))) };
+      const spread = sumOf([...arms, ...mirrored]), sent = multiply(timeStep ** 2, s);
+      if (isPml || edgeAxes.length === 0) {
+        const square = multiply(v, v),
+          push = multiply(rho ? multiply(square, rho) : square, add(spread, sent));
+        return { p: add(subtract(multiply(2, p), p.before()), push), ...memory };
+      }
+      const each = edgeAxes.map((i) => planes[`e${axes[i]!}`]!), all = sumOf(each);
+      // materials alone are what torres keep of a cell: v, and not what it makes of d or of itself
+      const damped = (of: Expression): Expression => subtract(of, multiply(v, multiply(all, of)));
+      const matching = sumOf(
+        edgeAxes.map((i, by) => rho ? multiply(each[by]!, each[by]!) : planes[`m${axes[i]!}`]!),
+      );
+      const flown = add(spread, sent), push = add(rho ? multiply(rho, flown) : flown, multiply(matching, p));
+      const ahead = add(subtract(multiply(2, p), damped(p.before())), multiply(v, multiply(v, push)));
+      return { p: damped(ahead) };
     },
   });
   return inLayers(stencil, memories.map((name) => axes.findIndex((axis) => name.endsWith(axis))), edges);
 }
 
-/** For every distance its weight times the sum of the differences so far away, each over the mean density. */
-function flowsOf(p: FieldTap, density: MaterialTap, sides: readonly Expression[], dimensions: 2 | 3) {
+/**
+ * For every distance its weight times the sum of the differences so far away, each over the mean density. `profile`: what p
+ * counts in those over the nearest faces, by name, where there are edges.
+ */
+function flowsOf(
+  p: FieldTap,
+  density: MaterialTap,
+  sides: readonly Expression[],
+  dimensions: 2 | 3,
+  profile: (name: string) => Expression | undefined,
+): Expression[] {
   return sides.map((side, i) => {
-    const ways = ownAxes(dimensions).flatMap((_, axis) =>
-      [-1 - i, i + 1].map((cells) => alongAxis(axis, cells, dimensions))
+    const flows = ownAxes(dimensions).flatMap((name, axis) =>
+      ([["low", -1 - i], ["high", i + 1]] as const).map(([end, cells]) => {
+        const way = alongAxis(axis, cells, dimensions), part = i === 0 ? profile(end + name) : undefined;
+        const difference = subtract(p.at(...way), part ? multiply(part, p) : p);
+        return divide(difference, add(density, density.at(...way)));
+      })
     );
-    const flow = (way: readonly number[]) =>
-      divide(subtract(p.at(...way), p), add(density, density.at(...way)));
-    return multiply(2, side, sumOf(ways.map(flow)));
+    return multiply(2, side, sumOf(flows));
   });
 }
 

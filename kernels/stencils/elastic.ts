@@ -55,13 +55,15 @@ import {
   type Value,
 } from "../operations.ts";
 import type { ValueRange } from "../update.ts";
-import { type AcousticOptions, LEFT, mediumOf, WAVELENGTHS } from "./acoustic.ts";
+import { type AcousticOptions, mediumOf } from "./acoustic.ts";
 import { type Scheme, stepOf, warningOf } from "./dispersion.ts";
-import { edgesOf, inLayers, type Pml, pmlOf, remembered } from "./edges.ts";
+import { edgesOf, type EdgeWidths, inLayers, type Pml, pmlOf, remembered } from "./edges.ts";
 import { alongAxis, type Equation, ownAxes, requireStable, requireValue, type Stencil } from "./stencil.ts";
 
 /** What {@linkcode elastic} makes a stencil of: the velocity is that of P waves. */
-export type ElasticOptions = Omit<AcousticOptions, "order" | "density" | "packed"> & {
+export type ElasticOptions = Omit<AcousticOptions, "order" | "density" | "packed" | "edges"> & {
+  /** Cells of the absorbing edges, around the model, at each end of every axis, or of x, y and z. @default {30} */
+  readonly edges?: EdgeWidths | undefined;
   /** The lowest and the highest density in kg/m³: beyond a factor of 10 the largest stable time step is smaller. @default {[850, 7900]} */
   readonly density?: ValueRange | undefined;
 };
@@ -127,6 +129,9 @@ export function elasticScheme(medium: ElasticOptions): Scheme {
   return { name: "elastic", sides, spacing, dimensions, timeStep, fewest: 5, wave: "S " };
 }
 
+/** What an edge leaves of a wave that goes in and comes back, and the width of one in wavelengths. */
+const LEFT = 3e-3, WAVELENGTHS = 2.3;
+
 /** Cells of an absorbing edge that reflects about −40 dB of a Ricker wavelet of this frequency in Hz. */
 export function elasticEdges(
   { velocity, spacing, frequency }: ElasticOptions & { frequency: number },
@@ -185,7 +190,7 @@ export function elastic(options: ElasticOptions = {}): Stencil {
   const limit = elasticTimeStep(options), { spacing = 10, dimensions = 3 } = options;
   const { least, most } = mediumOf({ velocity: options.velocity, spacing }, "elastic"),
     depth = dimensions - 1;
-  const { edges = 30, surface = "absorbing", absorber = "damping" } = options, isFree = surface === "free";
+  const { edges = 30, surface = "absorbing", absorber = "matched" } = options, isFree = surface === "free";
   const timeStep = stepOf(elasticScheme(options), least / Math.sqrt(3), options.timeStep);
   requireStable("elastic", "the time step in s", timeStep, limit);
   requireValue(isFree || surface === "absorbing", "elastic", "surface must be absorbing or free", surface);
@@ -193,7 +198,7 @@ export function elastic(options: ElasticOptions = {}): Stencil {
   const fields = ELASTIC_FIELDS.filter((name) => dimensions === 3 || !name.includes("y"));
   const velocities = fields.filter((name) => name.startsWith("v"));
   const isPml = absorber === "pml", courant = timeStep / spacing, volume = spacing ** dimensions;
-  requireValue(isPml || absorber === "damping", "elastic", "absorber must be damping or pml", absorber);
+  requireValue(isPml || absorber === "matched", "elastic", "absorber must be matched or pml", absorber);
   const peakOf = (width: number) => 0.75 * Math.log(1 / LEFT) * most / (width * spacing) * timeStep;
   const kept = (damping: Expression) => exponential(multiply(-1, damping));
   const how = isPml ? pmlOf(PML, most * courant) : { peakOf, as: kept };

@@ -364,7 +364,7 @@ Deno.test("what solve cannot begin with or write is said in a line, and nothing 
         [[...sound, "--material", "velocity=0/0"], "found NaN at (0, 0, 0)"],
         [
           [...sound, "--material", "v=1"],
-          "MATERIAL=FILE|FORMULA, where MATERIAL is one of velocity, dx, dy, dz",
+          "MATERIAL=FILE|FORMULA, where MATERIAL is one of velocity, ex, mx, ey, my, ez, mz",
         ],
       ],
     );

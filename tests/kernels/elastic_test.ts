@@ -134,7 +134,7 @@ Deno.test("options that make no sense are refused, and what does makes edges and
   refused({ velocity: [0, 2] }, "velocity must be the lowest, above 0, and the highest");
   refused({ spacing: 0 }, "spacing must be above 0");
   refused({ edges: 2.5 }, "edges must be whole numbers");
-  refused({ absorber: "matched" as "pml" }, "absorber must be damping or pml: current value is matched");
+  refused({ absorber: "damping" as "pml" }, "absorber must be matched or pml: current value is damping");
   refused({ surface: "wet" as "free" }, "surface must be absorbing or free");
   assertEquals(elasticEdges({ velocity: [1500, 2000], spacing: 10, frequency: 15 }), 31);
   assertEquals(elasticWarning(1000, 8, 10), undefined);

@@ -644,9 +644,9 @@ const SUBJECTS: readonly Subject[] = [
       parameters: { side: 4, patchA: 1, patchB: 1, patchC: 2, phases: 1, ahead: 1, nt: 4, bands: 1 },
     },
     mutations: {
-      "one factor for cells that are unlike": ["if (!areAlike0) {", "if (false) {"],
-      "an edge that is seen a cell late": ["alike0_0_0 >= 2", "alike0_0_0 >= 1"],
-      "an edge along another axis that is not seen": [" && alike0_2_0", ""],
+      "one factor for cells that are unlike": ["if (!areAlike) {", "if (false) {"],
+      "an edge that is seen a cell late": [/(alike[01]_0) >= 2/g, "$1 >= 1"],
+      "an edge along another axis that is not seen": [/ && alike[45]_0/g, ""],
     },
   },
   {

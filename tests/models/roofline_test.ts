@@ -1,7 +1,7 @@
 import { assert, assertAlmostEquals, assertEquals } from "@std/assert";
 import { cellsOf, planned, type Problem } from "../../kernels/stencils/stencil.ts";
-import { acoustic } from "../../kernels/stencils/acoustic.ts";
 import { life } from "../../kernels/stencils/life.ts";
+import { dampedSound } from "../kernels/damped_sound.ts";
 import { wave } from "../../kernels/stencils/wave.ts";
 import { traversalNamed } from "../../kernels/traversals/all.ts";
 import { H100 as RECORD, measuredRecord } from "../../models/gpu_record.ts";
@@ -127,7 +127,7 @@ Deno.test("roofline drops a torre that spills: 308 Gcells/s where DTS = 6 with 1
 
 Deno.test("materials that a torre holds beyond its registers cost little: acoustic waves on 572³ on an H200, 2026-11-24", () => {
   const problem: Problem = {
-    stencil: acoustic({ order: 4 }),
+    stencil: dampedSound(4),
     grid: [572, 572, 572],
     boundary: "zero",
     steps: 384,

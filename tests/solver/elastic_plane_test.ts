@@ -104,7 +104,7 @@ Deno.test("nothing grows in a closed rectangle of random rock and water under a 
 });
 
 /** What comes back of a force's waves, in decibels of the strongest. */
-async function reflected(edges: number, absorber: "damping" | "pml"): Promise<number> {
+async function reflected(edges: number, absorber: "matched" | "pml"): Promise<number> {
   const p = 3000, s = p / Math.sqrt(3), spacing = 10, timeStep = 1.6e-3, steps = 400, inner = 20;
   // 13 cells are an S wave's length
   const frequency = s / (13 * spacing);
@@ -134,7 +134,7 @@ async function reflected(edges: number, absorber: "damping" | "pml"): Promise<nu
 Deno.test("a pml of 12 cells reflects less than -65 dB of S waves of 13 cells, where 30 damping cells reflect -40", async () => {
   const pml = await reflected(12, "pml");
   assert(pml < -65, `${pml} dB`);
-  const damping = await reflected(30, "damping");
+  const damping = await reflected(30, "matched");
   assert(damping > -55 && damping < -35, `${damping} dB`);
 });
 

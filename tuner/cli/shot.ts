@@ -196,7 +196,8 @@ export const OPTIONS = {
   },
   edges: {
     value: "N|pmlN",
-    help: "cells of absorbing edges around the model, pml12 of a PML (default: what -40 dB need)",
+    help:
+      "cells of absorbing edges around the model, pml12 of a PML (default: 1.7 wavelengths of sound, 2.3 of elastic waves)",
     read: readEdges,
   },
   surface: {
@@ -306,7 +307,7 @@ async function readRequest(options: Values) {
     ? elasticIn(model, { ...medium, explosion, hydrophones }, slow, rho)
     : soundIn(model, medium, rho);
   const { materials, sent, recorded, late } = wave;
-  const { edges, absorber } = options.edges ?? { edges: wave.edges, absorber: "damping" };
+  const { edges, absorber } = options.edges ?? { edges: wave.edges, absorber: "matched" };
   const distance = Math.min(Math.max(...grid) * spacing, wave.slowest * options.time);
   const step = stepWanted(wave, options.timeStep, { frequency, distance });
   const way = { frequency, distance, velocity: wave.slowest };
@@ -597,7 +598,7 @@ const SECONDS = "a time such as 2, 2s or 2ms";
 /** Cells of edges, and how they absorb. */
 function readEdges(text: string, refuse: Refuse) {
   const [, pml, digits] = /^(pml)?(\d{1,4})$/.exec(text) ?? [], edges = Number(digits ?? NaN);
-  if (edges >= (pml ? 1 : 0) && edges <= 1000) return { edges, absorber: pml ? "pml" : "damping" } as const;
+  if (edges >= (pml ? 1 : 0) && edges <= 1000) return { edges, absorber: pml ? "pml" : "matched" } as const;
   return refuse("a whole number from 0 to 1000, or pml and one from 1 on, such as pml12");
 }
 

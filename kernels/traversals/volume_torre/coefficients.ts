@@ -1,7 +1,6 @@
 /**
  * Coefficients of a cell in a torre of tiles in three dimensions: what an update makes of materials alone, or of these and axis
- * profiles. Where there are profiles alone they are read again: they are few, and near. What is divided by such ones is a
- * **factor**: `factors.ts`.
+ * profiles. What it makes of profiles alone is a **factor**: `factors.ts`.
  *
  * A thread computes them once, where a cell enters the tile, and keeps them as it keeps F. A coefficient in a cell's place is
  * that of the cell S further along x, of which the next tier makes a value; with the tile it moves by S along each form,
@@ -38,15 +37,15 @@ export const coefficientsOf: (update: Update) => Parts = remembered(
     const isMade = (one: Expression): boolean =>
       one.kind === "tap" || ("operands" in one && one.operands.some(isMade));
     const split = (one: Expression): Expression => {
-      if (isStill(one) && isMade(one)) {
-        const key = JSON.stringify(one), plane = COEFFICIENT + coefficients.length;
-        if (!known.has(key)) {
-          known.set(key, { kind: "tap", ago: 0, offset: [0, 0, 0], plane }), coefficients.push(one);
-        }
+      const isOfMaterials = isMade(one);
+      if (isStill(one) && (isOfMaterials || "operands" in one && profilesIn(one).length > 0)) {
+        const key = JSON.stringify(one), found = known.get(key);
+        if (found) return found;
+        const place: Pick<Tap, "plane" | "offset"> = isOfMaterials
+          ? { plane: COEFFICIENT - 1 + coefficients.push(one), offset: [0, 0, 0] }
+          : { plane: FACTOR, offset: [factors.push(one) - 1, 0, 0] };
+        known.set(key, { kind: "tap", ago: 0, ...place });
         return known.get(key)!;
-      }
-      if (isStill(one) && one.kind === "divide" && profilesIn(one).length > 0) {
-        return { kind: "tap", ago: 0, plane: FACTOR, offset: [factors.push(one) - 1, 0, 0] };
       }
       return "operands" in one ? { ...one, operands: one.operands.map(split) } : one;
     };

@@ -1,7 +1,7 @@
 /**
- * Factors of a cell in a torre of tiles in three dimensions: what an update divides by axis profiles alone, as the damping of
- * absorbing edges. Mostly they are alike in all of a thread's cells, as within the edges: then one division serves all of
- * them. Along y and z a thread finds out once whether its profiles are alike; along x it counts how many of the last ones are.
+ * Factors of a cell in a torre of tiles in three dimensions: what an update makes of axis profiles alone, as absorbing edges
+ * do. Mostly they are alike in all of a thread's cells, as within the edges: then one value serves all of them. Along y and z a
+ * thread finds out once whether its profiles are alike; along x it counts how many of the last ones are.
  *
  * @module
  */
@@ -31,57 +31,55 @@ export function factorAccess({ stencil: { update }, grid }: Problem, piece: Volu
   /** Text of a profile `by` cells from the thread's corner, where the tile is at x. */
   const at = (tap: ProfileTap, by: number, x = "x"): string =>
     read([`${x} + cellX`, "cellY", "cellZ"].map((text) => plus(text, by)))(tap);
-  const nameOf = (factor: number, { profile, offset }: ProfileTap): string =>
-    `${factor}_${profile}_${offset < 0 ? "m" : ""}${Math.abs(offset)}`;
-  const all = factors.map((factor, i) => [
-    ...new Map(profilesIn(factor).map((tap) => [nameOf(i, tap), { tap, name: nameOf(i, tap) }])).values(),
-  ]);
+  const nameOf = ({ profile, offset }: ProfileTap): string =>
+    `${profile}_${offset < 0 ? "m" : ""}${Math.abs(offset)}`;
+  const taps = [...new Map(factors.flatMap(profilesIn).map((tap) => [nameOf(tap), tap]))];
   const written = (factor: Expression, prefix: string, profile: (tap: ProfileTap) => string) => {
     const { lines, values } = write({ prefix, tap: () => "", profile }, [factor]);
     return { lines, value: values[0]! };
   };
   return {
     /** Lines before the first tier. */
-    start: all.flatMap((taps) =>
-      taps.flatMap(({ tap, name }) => {
-        const its = along[tap.axis]!, last = its.at(-1)!;
-        if (tap.axis === 0) return [`var last${name} = ${at(tap, last)};`, `var alike${name} = 0;`];
-        const isAlike = its.slice(1).map((by) => `${at(tap, by)} == last${name}`).join(" && ");
-        return [`let last${name} = ${at(tap, its[0]!)};`, `let alike${name} = ${isAlike || "true"};`];
-      })
-    ),
+    start: taps.flatMap(([name, tap]) => {
+      const its = along[tap.axis]!, last = its.at(-1)!;
+      if (tap.axis === 0) return [`var last${name} = ${at(tap, last)};`, `var alike${name} = 0;`];
+      const isAlike = its.slice(1).map((by) => `${at(tap, by)} == last${name}`).join(" && ");
+      return [`let last${name} = ${at(tap, its[0]!)};`, `let alike${name} = ${isAlike || "true"};`];
+    }),
     /** Lines at the start of a tier. */
-    tier: all.flatMap((taps, i) => {
-      const counted = taps.filter(({ tap }) => tap.axis === 0).flatMap(({ tap, name }) => {
+    tier: factors.length === 0 ? [] : [
+      ...taps.filter(([, tap]) => tap.axis === 0).flatMap(([name, tap]) => {
         const last = along[0]!.at(-1)!;
         return Array.from({ length: slope }, (_, s) => [
           `let next${name}_${s} = ${at(tap, last + s + 1)};`,
           `alike${name} = select(0, alike${name} + 1, next${name}_${s} == last${name});`,
           `last${name} = next${name}_${s};`,
         ]).flat();
-      });
-      const areAlike = taps.map(({ tap, name }) =>
-        tap.axis === 0 ? `alike${name} >= ${along[0]!.at(-1)! - along[0]![0]!}` : `alike${name}`
-      ).join(" && ");
-      const of = written(factors[i]!, `f${i}_`, (tap) => `last${nameOf(i, tap)}`);
-      return [...counted, `let areAlike${i} = ${areAlike};`, ...of.lines, `let factor${i} = ${of.value};`];
-    }),
+      }),
+      `let areAlike = ${
+        taps.map(([name, tap]) =>
+          tap.axis === 0 ? `alike${name} >= ${along[0]!.at(-1)! - along[0]![0]!}` : `alike${name}`
+        ).join(" && ")
+      };`,
+      ...factors.flatMap((factor, i) => {
+        const of = written(factor, `f${i}_`, (tap) => `last${nameOf(tap)}`);
+        return [...of.lines, `let factor${i} = ${of.value};`];
+      }),
+    ],
     /** Lines that find the factors of some cells, whose `index`-th is next; −1: none of these. */
     before: (cells: readonly FactorCell[], index: number): string[] => {
       if (index < 0 || index % CELLS_AT_ONCE !== 0) return [];
       const some = cells.slice(index, index + CELLS_AT_ONCE);
-      return factors.flatMap((factor, i) => {
-        const own = some.flatMap(({ name, cell }) => {
+      const all = factors.flatMap((factor, i) => some.map((cell) => ({ factor, i, ...cell })));
+      return [
+        ...all.map(({ i, name }) => `var factor${i}_${name} = factor${i};`),
+        "if (!areAlike) {",
+        ...all.flatMap(({ factor, i, name, cell }) => {
           const of = written(factor, `f${i}_${name}_`, read(cell));
           return [...of.lines, `factor${i}_${name} = ${of.value};`];
-        });
-        return [
-          ...some.map(({ name }) => `var factor${i}_${name} = factor${i};`),
-          `if (!areAlike${i}) {`,
-          ...own,
-          "}",
-        ];
-      });
+        }),
+        "}",
+      ];
     },
   };
 }

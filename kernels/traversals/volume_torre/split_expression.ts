@@ -25,12 +25,15 @@ interface Term {
  * @param isLate whether a tap's value comes later
  */
 export function splitExpression(expression: Expression, isLate: (tap: Tap) => boolean): Split {
-  const early: Expression[] = [];
+  const early: Expression[] = [], known = new Map<string, number>();
   const isReady = (one: Expression): boolean => !tapsIn([one]).some(isLate);
   const keep = (one: Expression): Expression => {
     // coefficients, factors and F(t − 1) of the cell are there all the time
     if (tapsIn([one]).length === 0 || (one.kind === "tap" && (one.ago === 1 || one.plane !== 0))) return one;
-    return { kind: "tap", plane: EARLY, ago: 0, offset: [early.push(one) - 1, 0, 0] };
+    // what an update uses twice is twice in its tree
+    const key = JSON.stringify(one), index = known.get(key) ?? early.push(one) - 1;
+    known.set(key, index);
+    return { kind: "tap", plane: EARLY, ago: 0, offset: [index, 0, 0] };
   };
   const split = (one: Expression): Expression => {
     if (isReady(one)) return keep(one);
