@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { constant, type Expression, fold, type FormulaWord, TREE } from "./expression.ts";
+import { type Axis, constant, type Expression, fold, type FormulaWord, TREE } from "./expression.ts";
 import type { Layout } from "./layout.ts";
 import { type PrecisionName, precisionOf } from "./precision.ts";
 import { remembered } from "./remembered.ts";
@@ -18,7 +18,7 @@ import {
   type Problem,
   type Stencil,
 } from "./stencils/stencil.ts";
-import type { Material, Substep } from "./update.ts";
+import { type Material, type Update, withValues } from "./update.ts";
 import { withWalls } from "./walls.ts";
 
 /** Steps of a run in which its beginning and its end hardly count. */
@@ -43,7 +43,7 @@ export function withEquation(given: OpenProblem): OpenProblem {
 
 /** A stencil whose update has the precision, and its constants what they are in it. */
 export const inPrecision = remembered((stencil: Stencil, precision: PrecisionName = "f32"): Stencil => {
-  const { update, update: { materials, profiles, sources, signal } } = stencil;
+  const { update } = stencil;
   if (precisionOf(update).name === precision) return stencil;
   const again = (of: Expression): Expression =>
     fold<Expression>(of, {
@@ -51,21 +51,24 @@ export const inPrecision = remembered((stencil: Stencil, precision: PrecisionNam
       constant: (value, exact) => constant(exact ?? value),
       partial: (of, offset) => ({ kind: "partial", of: again(of), offset }),
     });
-  const all = (values: Substep): Substep => values.map((value) => ({ ...value, value: again(value.value) }));
-  const placed = <T extends Material>(material: T): T =>
-    material.formula ? { ...material, formula: again(material.formula) } : material;
-  const made = {
-    ...update,
-    precision,
-    substeps: update.substeps.map(all),
-    materials: materials.map(placed),
-    ...(profiles && { profiles: profiles.map(placed) }),
-    ...(signal && { signal: again(signal) }),
-    ...(sources && { sources: sources.map((source) => ({ ...source, into: all(source.into) })) }),
-  };
-  const whole = { ...stencil, update: made };
+  const whole = { ...stencil, update: { ...remade(update, again), precision } };
   return stencil.planeWave ? withPlaneWaves(whole) : whole;
 });
+
+/** An update of which all expressions are made of its own. */
+function remade(update: Update, made: (of: Expression) => Expression): Update {
+  const { substeps, materials, profiles, sources, signal } = update;
+  const placed = <T extends Material>(material: T): T =>
+    material.formula ? { ...material, formula: made(material.formula) } : material;
+  return {
+    ...update,
+    substeps: substeps.map((substep) => withValues(substep, made)),
+    materials: materials.map(placed),
+    ...(profiles && { profiles: profiles.map(placed) }),
+    ...(signal && { signal: made(signal) }),
+    ...(sources && { sources: sources.map((one) => ({ ...one, into: withValues(one.into, made) })) }),
+  };
+}
 
 /** A problem whose y and z are those of its user. */
 export function usersProblem(problem: Problem): Problem {
@@ -86,7 +89,6 @@ const AXES = [0, 2, 1] as const, WORDS: Partial<Record<FormulaWord, FormulaWord>
 
 /** A stencil of which y and z change places. */
 export const turned = remembered((original: Stencil): Stencil => {
-  const { update, update: { substeps, materials, profiles, sources, layers } } = original;
   const turn = (of: Expression): Expression =>
     fold<Expression>(of, {
       ...TREE,
@@ -95,15 +97,11 @@ export const turned = remembered((original: Stencil): Stencil => {
       formula: (name, operands) => ({ kind: "formula", name: WORDS[name] ?? name, operands }),
       partial: (of, [x, y, z]) => ({ kind: "partial", of: turn(of), offset: [x, z, y] }),
     });
-  const all = (values: Substep): Substep => values.map((value) => ({ ...value, value: turn(value.value) }));
-  const placed = <T extends Material>(material: T): T =>
-    material.formula ? { ...material, formula: turn(material.formula) } : material;
-  const made = {
-    substeps: substeps.map(all),
-    materials: materials.map(placed),
-    ...(profiles && { profiles: profiles.map((profile) => ({ ...profile, axis: AXES[profile.axis] })) }),
-    ...(layers && { layers: layers.map((layer) => ({ ...layer, axis: AXES[layer.axis] })) }),
-    ...(sources && { sources: sources.map((source) => ({ ...source, into: all(source.into) })) }),
+  const update = remade(original.update, turn), { profiles, layers } = update;
+  const along = <T extends { readonly axis: Axis }>(one: T): T => ({ ...one, axis: AXES[one.axis] });
+  const placed = {
+    ...(profiles && { profiles: profiles.map(along) }),
+    ...(layers && { layers: layers.map(along) }),
   };
-  return { ...original, original, update: { ...update, ...made } };
+  return { ...original, original, update: { ...update, ...placed } };
 });

@@ -127,6 +127,11 @@ export function signalAt({ signal }: Update, step: number): number {
   return signal === undefined ? 0 : evaluate(signal, { step });
 }
 
+/** Assignments of values that are made of theirs. */
+export function withValues(substep: Substep, made: (value: Expression) => Expression): Substep {
+  return substep.map((one) => ({ ...one, value: made(one.value) }));
+}
+
 /** The update of a single field in a single sub-step. */
 export function updateOf(value: Expression, field = "F"): Update {
   return { fields: [field], materials: [], substeps: [[{ field: 0, value }]] };

@@ -34,6 +34,7 @@ import {
   signalAt,
   tapsOf,
   type Update,
+  withValues,
 } from "../kernels/update.ts";
 
 /** Cells of a state: a line that closes, on which the next cell along x, y or z lies this stride further. */
@@ -121,9 +122,7 @@ const statesAfter = remembered((stencil: Stencil, steps: number): Float64Array[]
     fold<Expression>(expression, { ...TREE, tap: (tap) => ({ ...tap, offset: [0, 0, cellAt(tap)] }) });
   const line = {
     ...update,
-    substeps: update.substeps.map((substep) =>
-      substep.map(({ field, value }) => ({ field, value: onLine(value) }))
-    ),
+    substeps: update.substeps.map((substep) => withValues(substep, onLine)),
   };
   return [false, true].map((isMirrored) => {
     const start = Float64Array.from({ length: planesOf(update) * CELLS }, (_, i) => {

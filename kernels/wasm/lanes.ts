@@ -40,15 +40,7 @@ export function layLanes(
   const starts = Array.from({ length: lanes }, (_, lane) => Math.floor(points * lane / lanes));
   const plane = Math.ceil((length + 2 * reach) * VECTOR / 4096) * 4096 + STAGGER;
   const overlap = points % lanes === 0 ? 0 : 1;
-  return {
-    length,
-    starts,
-    overlap,
-    pad: reach,
-    plane,
-    bytes: planes * plane,
-    ...(precision === "f64" && { precision }),
-  };
+  return { length, starts, overlap, pad: reach, plane, bytes: planes * plane, precision };
 }
 
 /** Bytes from a plane's beginning to a point. */

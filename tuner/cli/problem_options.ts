@@ -150,24 +150,12 @@ export async function resolveOptions(
   values: ProblemValues,
   machine?: DeviceDescription,
 ): Promise<ResolvedProblem> {
-  const { grid, boundary, steps, traversal: traversals, cpuWorkers, noGpu, deviceMemory, precision } = values;
-  const { sources = 0, receivers = 0 } = values;
+  const { traversal: traversals, noGpu, sources = 0, receivers = 0 } = values;
   if (!noGpu && machine === undefined) await takeWantedGpu(values.gpu);
-  const stencil = chosenStencil(values);
-  const precise = { precision: precision ?? stencil.update.precision };
-  const asked = {
-    stencil,
-    grid,
-    boundary,
-    steps,
-    traversals,
-    cpuWorkers,
-    deviceMemory,
-    gpu: !noGpu,
-    ...precise,
-  };
-  const survey = sources + receivers > 0 && { survey: { sources, receivers } };
-  return resolveProblem(action, { ...asked, ...survey }, machine ?? await detectDevice(precise));
+  const stencil = chosenStencil(values), { precision = stencil.update.precision } = values;
+  const survey = sources + receivers > 0 ? { sources, receivers } : undefined;
+  const wish = { ...values, stencil, precision, survey, traversals, gpu: !noGpu };
+  return resolveProblem(action, wish, machine ?? await detectDevice({ precision }));
 }
 
 /** The stencil of the equation with all that is set of it. */

@@ -36,13 +36,9 @@ export class HeldProfiles {
 
   /** Sets one to a function of the index along its axis in the whole grid, which gets it for x, y and z. */
   set(profile: number, valueAt: (x: number, y: number, z: number) => number): void {
-    const { update, problem: { grid } } = this, { axis } = profilesOf(update)[profile]!;
-    this.take(
-      this.values.with(
-        profile,
-        fillProfile(axis, grid, { ...this.#place, ...update }, (i) => valueAt(i, i, i)),
-      ),
-    );
+    const { update, problem: { grid } } = this, place = { ...this.#place, ...update };
+    const { axis } = profilesOf(update)[profile]!;
+    this.take(this.values.with(profile, fillProfile(axis, grid, place, (i) => valueAt(i, i, i))));
   }
 
   /** Sets all to those of another field of the same cells. */

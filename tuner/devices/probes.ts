@@ -269,16 +269,15 @@ class Probe {
     cut([wanted.current, wanted.previous], box).forEach((cells, piece) =>
       cells.forEach((value, i) => note(found[piece]![i]!, value))
     );
-    const bound = isExact && !(callsFunctions(update) && update.precision === "f64")
-      ? 0
-      : errorBound({ ...problem, steps }, largest);
+    const { name: precision } = precisionOf(update);
+    const isRounded = !isExact || (precision === "f64" && callsFunctions(update));
+    const bound = isRounded ? errorBound({ ...problem, steps }, largest) : 0;
     if (error <= bound) return;
     const [by, explained] = [error, bound].map((value) => value.toPrecision(3));
     const size = describeGrid({ stencil, grid: own.size }), low = ownOf(stencil, own.low).join(", ");
     const where = `in ${size} cells from (${low}) after steps ${from} to ${from + steps}`;
-    const differs = `${name} differs from oracle ${
-      precisionOf(update).name
-    } by ${by} ${where}, rounding explains ${explained}`;
+    const differs =
+      `${name} differs from oracle ${precision} by ${by} ${where}, rounding explains ${explained}`;
     throw new RunFailure("incorrect", `the reference is wrong: ${differs}`);
   }
 }

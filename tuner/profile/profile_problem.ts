@@ -17,7 +17,7 @@ import {
 } from "../../kernels/definition.ts";
 import { remembered } from "../../kernels/remembered.ts";
 import { inPrecision, plannedProblem, usersProblem } from "../../kernels/planned_problem.ts";
-import { type PrecisionName, precisionOf } from "../../kernels/precision.ts";
+import { precisionOf } from "../../kernels/precision.ts";
 import { VARIANTS } from "./describe.ts";
 import type { ProfileProblem } from "./profile_types.ts";
 import { recorded } from "./shipped.ts";
@@ -100,14 +100,12 @@ function named(
 ): Named {
   const entries = Object.entries(names).filter(([, value]) => value !== undefined);
   const isPlanar = grid?.length === 2;
-  const text = JSON.stringify([
-    ...entries.sort(([a], [b]) => a < b ? -1 : 1),
-    ...isPlanar ? ["2D"] : [],
-    ...precision === "f64" ? [precision] : [],
-  ]);
-  const found = known.get(text) ?? keysOf(builtIn(names, isPlanar, precision), text);
-  known.set(text, found);
-  return found;
+  const others = [isPlanar ? "2D" : [], precision === "f64" ? precision : []].flat();
+  const text = JSON.stringify([...entries.sort(([a], [b]) => a < b ? -1 : 1), ...others]);
+  return known.getOrInsertComputed(text, () => {
+    const stencil = builtIn(names, isPlanar);
+    return keysOf(stencil && inPrecision(stencil, precision), text);
+  });
 }
 
 function keysOf(stencil: Stencil | undefined, names: string): Named {
@@ -116,20 +114,14 @@ function keysOf(stencil: Stencil | undefined, names: string): Named {
 }
 
 /** A built-in equation: in two dimensions where the grid has two numbers. */
-function builtIn(
-  { stencil, ...rest }: Partial<ProfileProblem>,
-  isPlanar: boolean,
-  precision: PrecisionName,
-): Stencil | undefined {
+function builtIn({ stencil, ...rest }: Partial<ProfileProblem>, isPlanar: boolean): Stencil | undefined {
   const equation = EQUATIONS.find(({ name }) => name === stencil), choice = equation?.variant;
   if (equation === undefined || (isPlanar && !equation.dimensions?.includes(2))) return undefined;
   const given = choice && (rest as Readonly<Record<string, unknown>>)[choice.name];
   const variant = given === undefined ? choice?.default : choice?.read(`${given}`);
   const isKnown = (choice === undefined || variant !== undefined) &&
     Object.entries(rest).every(([name, value]) => value === undefined || name === choice?.name);
-  return isKnown
-    ? inPrecision(equation.create(variant, undefined, isPlanar ? 2 : undefined), precision)
-    : undefined;
+  return isKnown ? equation.create(variant, undefined, isPlanar ? 2 : undefined) : undefined;
 }
 
 function familyOf({ dimensions, fields, materials, profiles = [], substeps, precision }: Definition): string {

@@ -3,7 +3,6 @@
  *
  * @module
  */
-import type { FloatArray } from "../../kernels/precision.ts";
 import { setImmediate } from "node:timers";
 import { openRankDevice } from "./open_rank_device.ts";
 import { RequestError } from "../problem/request_error.ts";
@@ -121,7 +120,6 @@ function mpiWorld(
     }
     for (const { id } of list) underWay.delete(id);
   };
-  const typeOf = (values: FloatArray): Handle => values instanceof Float64Array ? double : float;
   const worldOf = (comm: Handle, close: () => number): World => {
     const rank = numberOf(mpi.rank, comm), size = numberOf(mpi.size, comm);
     const most = async (value: number): Promise<number> => {
@@ -130,24 +128,17 @@ function mpiWorld(
       await finish([begin([own, all], call, "share a value")]);
       return all[0]!;
     };
+    const pass = (call: typeof mpi.isend, what: string): World["send"] => (other, tag, values) => {
+      const type = values instanceof Float64Array ? double : float;
+      const begun = (request: Uint8Array) => call(values, values.length, type, other, tag, comm, request);
+      return begin([values], begun, what, other);
+    };
     const meet = () => finish([begin([], (request) => mpi.ibarrier(comm, request), "meet")]);
     return {
       rank,
       size,
-      send: (to, tag, values) =>
-        begin(
-          [values],
-          (request) => mpi.isend(values, values.length, typeOf(values), to, tag, comm, request),
-          "send to",
-          to,
-        ),
-      receive: (from, tag, values) =>
-        begin(
-          [values],
-          (request) => mpi.irecv(values, values.length, typeOf(values), from, tag, comm, request),
-          "receive from",
-          from,
-        ),
+      send: pass(mpi.isend, "send to"),
+      receive: pass(mpi.irecv, "receive from"),
       finish,
       most,
       async shareAll<T>(value: T) {

@@ -144,18 +144,8 @@ async function resolve(
   { budgetMs = 60_000, evaluations, seed = 1, startShare, strategy: name = STRATEGIES[0]!.name, ...wish }:
     TuneOptions,
 ) {
-  const {
-    stencil = wave(2),
-    grid,
-    boundary,
-    survey,
-    steps,
-    traversals,
-    cpuWorkers,
-    gpu,
-    precision,
-    ...unknown
-  } = wish;
+  const { stencil = wave(2), precision = stencil.update?.precision, ...others } = wish;
+  const { grid, boundary, survey, steps, traversals, cpuWorkers, gpu, ...unknown } = others;
   const must = (isRight: boolean, what: string, found: unknown): void => {
     if (!isRight) throw new RequestError(`Cannot tune: ${what}: found ${found}`);
   };
@@ -171,9 +161,8 @@ async function resolve(
   must(strategies.includes(name), `the strategy must be one of ${strategies.join(", ")}`, name);
   const strategy = STRATEGIES.find((known) => known.name === name)!;
   const budget = evaluations === undefined ? { timeNs: budgetMs * 1e6 } : { evaluations };
-  const precise = { precision: precision ?? stencil.update?.precision };
-  const wanted = { stencil, grid, boundary, survey, steps, traversals, cpuWorkers, gpu, ...precise };
-  const { problem, device, ...resolved } = resolveProblem("tune", wanted, await detectDevice(precise));
+  const wanted = { stencil, grid, boundary, survey, steps, traversals, cpuWorkers, gpu, precision };
+  const { problem, device, ...resolved } = resolveProblem("tune", wanted, await detectDevice({ precision }));
   const request: TuneRequest = { ...problem, ...resolved, strategy, budget, seed, startShare };
   return { request, device };
 }

@@ -8,7 +8,7 @@
  */
 import { type Expression, fold, isSame, type PartialSum, tapsIn, TREE, visitTaps } from "../../expression.ts";
 import { remembered } from "../../remembered.ts";
-import type { Update } from "../../update.ts";
+import { type Update, withValues } from "../../update.ts";
 import { isKept } from "../../partial_sums.ts";
 
 /**
@@ -18,11 +18,7 @@ import { isKept } from "../../partial_sums.ts";
 export const carried: (update: Update) => Update = remembered((update) => ({
   ...update,
   substeps: update.substeps.map((substep) =>
-    substep.map((assignment) =>
-      isScattered(assignment.value, update.fields.length)
-        ? { ...assignment, value: inOrder(whole(assignment.value)) }
-        : assignment
-    )
+    withValues(substep, (of) => isScattered(of, update.fields.length) ? inOrder(whole(of)) : of)
   ),
 }));
 

@@ -7,7 +7,7 @@ import { constant, type Expression, fold, type Tap, TREE } from "../../expressio
 import { turned } from "../../planned_problem.ts";
 import { remembered } from "../../remembered.ts";
 import { alongAxes, type Boundary, type Grid, type Problem, type Stencil } from "../../stencils/stencil.ts";
-import { reachOf, readsPrevious, tapsOf, type Update } from "../../update.ts";
+import { reachOf, readsPrevious, tapsOf, type Update, withValues } from "../../update.ts";
 import { wgsl } from "../../wgsl/template.ts";
 import { stepwiseLayout } from "../step_shader.ts";
 import { IN_ROWS, inTiles } from "./cell_places.ts";
@@ -53,7 +53,7 @@ const layerOf = remembered((stencil: Stencil, boundary: Boundary): Stencil => {
   const tap = (one: Tap): Expression => one.offset[2] === 0 ? one : constant(0);
   const within = (value: Expression): Expression => fold<Expression>(value, { ...TREE, tap });
   if (boundary !== "zero" || reachOf(its.update).z === 0) return its;
-  const made = substeps.map((substep) => substep.map((one) => ({ ...one, value: within(one.value) })));
+  const made = substeps.map((substep) => withValues(substep, within));
   return { ...its, update: { ...its.update, substeps: made } };
 });
 
