@@ -60,6 +60,7 @@ if (Deno.args.includes("short")) {
   const its = rank === 0 ? world.send(1, 5, new Float32Array(3)) : world.receive(0, 5, new Float32Array(2));
   await world.finish([its]).catch(({ message }) => console.error(message));
 }
+if (Deno.args.includes("left") && rank === 1) world.receive(0, 6, new Float32Array(2));
 if (Deno.args.includes("abort") && rank === size - 1) world.abort(3);
 if (Deno.args.includes("abort")) await new Promise((resolve) => setTimeout(resolve, 60_000));
 await world.close();

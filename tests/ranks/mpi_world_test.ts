@@ -1,4 +1,4 @@
-import { assertEquals, assertMatch } from "@std/assert";
+import { assert, assertEquals, assertMatch } from "@std/assert";
 import { THOROUGH } from "../thorough.ts";
 import { mpirun, testUnderMpi } from "./mpirun.ts";
 
@@ -46,6 +46,18 @@ testUnderMpi("a message that fails says which one it is, and what MPI says of it
   const { stderr } = await mpirun(launcher, 2, [...PROGRAM, "short"]);
   assertMatch(stderr, /^Cannot receive from rank 0: .*[Mm]essage truncated[^\n]*\n$/);
 });
+
+testUnderMpi(
+  "a world with a message under way does not end, but says so and ends all ranks",
+  async (launcher) => {
+    const { code, stderr } = await mpirun(launcher, 2, [...PROGRAM, "left"]);
+    assert(code !== 0);
+    assertMatch(
+      stderr,
+      /Cannot end the world: 1 message under way, as after a run that failed: abort ends it/,
+    );
+  },
+);
 
 testUnderMpi("a library that is not there is one line that says what to do", async (launcher) => {
   const { code, stderr } = await mpirun(launcher, 1, PROGRAM, { FACET_MPI: "libnone.so" });

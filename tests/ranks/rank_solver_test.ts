@@ -25,7 +25,7 @@ import {
   wholeNumberWave,
 } from "../kernels/whole_numbers.ts";
 import { inPlaneTorres, inVolumeTorres, type Way } from "../kernels/oracle_case.ts";
-import { assertRanksEqualOracle, gather, onRanks, type RankCase } from "./rank_case.ts";
+import { assertRanksEqualOracle, gather, onRanks, planOfCase, type RankCase } from "./rank_case.ts";
 
 const CASES: readonly RankCase[] = [
   // corners travel with the second and the third axis
@@ -280,6 +280,26 @@ Deno.test("createSolver says of ranks that lose how fast one is alone", async ()
       /; 2 ranks take \S+ [nµm]s a step, rank 0 alone would take \S+ [nµ]s: world\.first\(1\) leaves/,
     );
   }
+});
+
+Deno.test("ranks that are disposed of at different moments do what they were asked for before, and others follow", async () => {
+  const problem = { stencil: wholeNumberWave(2), grid: [12, 6, 7], boundary: "zero", steps: 4 } as const;
+  const worlds = localWorlds(2, { seed: 4 }), cpuPool = await CpuPool.create({ workers: 1 });
+  const plan = planOfCase({ ...problem, parts: [2, 1, 1], exchangeEvery: 1, runs: [4] })!;
+  const open = () =>
+    Promise.all(worlds.map((world) => openRank(world, { gpu: undefined, cpuPool }, problem, [], { plan })));
+  const ranks = await open(), asked = ranks.map((rank) => [rank.run(30), rank.run(1)]);
+  ranks[0]!.dispose();
+  await asked[0]![0];
+  ranks[1]!.dispose();
+  const ran = await Promise.all(asked.flat());
+  assertEquals(ran.map(({ steps }) => steps), [30, 1, 30, 1]);
+  await Promise.all(ranks.map((rank) => rank[Symbol.asyncDispose]()));
+  assertEquals(worlds[0]!.left(), 0);
+  const others = await open();
+  await Promise.all(others.map((rank) => rank.run(1)));
+  for (const rank of others) rank.dispose();
+  cpuPool.dispose();
 });
 
 testOnGpu("ranks on a GPU agree with the oracle bit for bit, the torre too", async (gpu) => {

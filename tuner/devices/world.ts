@@ -63,7 +63,7 @@ export interface World {
   openDevice?(wishes: DeviceWishes): Promise<RankDevice & Disposable>;
   /** Ends all ranks with this exit code. */
   abort(exitCode: number): never;
-  /** Ends the world: every rank calls it, after its last message. */
+  /** Ends the world: every rank calls it, after its last message. @throws {RankError} if one is under way */
   close(): Promise<void>;
 }
 

@@ -5,6 +5,7 @@
  */
 import { setImmediate } from "node:timers";
 import { openRankDevice } from "./open_rank_device.ts";
+import { formatPlural } from "../format.ts";
 import { RequestError } from "../problem/request_error.ts";
 import { aloneWorld, type Message, RankError, type World } from "../devices/world.ts";
 
@@ -76,7 +77,7 @@ function mpiWorld(
     mpi.errorString(code, bytes, length);
     const [text = ""] = new TextDecoder().decode(bytes).split("\0");
     const whom = other === undefined ? "" : ` rank ${other}`;
-    throw new RankError(`Cannot ${does}${whom}: ${text.trim().replace(/\s*\n\s*/g, "; ")}`);
+    throw new RankError(`Cannot ${does}${whom}: ${text.trim().replace(/\s*\n/g, " ")}`);
   };
   const numberOf = (ask: Call, comm: Handle): number => {
     const number = new Int32Array(1);
@@ -97,17 +98,20 @@ function mpiWorld(
   const finish = async (list: readonly Message[]): Promise<void> => {
     if (list.length === 0) return;
     const isDone = new Int32Array(1);
-    let left = list.map(({ id }) => underWay.get(id)!), bytes = 0, nowMs = performance.now();
-    for (const { byteLength } of left.flatMap(({ arrays }) => arrays)) bytes += byteLength;
-    const wait = waiting(patience, left.map(({ other }) => other), nowMs);
+    const all = list.map(({ id }) => underWay.get(id)!);
+    let left = list, bytes = 0, nowMs = performance.now();
+    for (const { byteLength } of all.flatMap(({ arrays }) => arrays)) bytes += byteLength;
+    const wait = waiting(patience, all.map(({ other }) => other), nowMs);
     const busyEnd = nowMs + BUSY_MS + bytes * BUSY_MS_PER_BYTE;
     while (true) {
       const spinEnd = nowMs + SPIN_MS;
       do {
         // each by itself: of several, MPI says that one has failed, and keeps for itself why
-        left = left.filter((one) => {
-          check(mpi.test(one.handle, isDone, noStatus), one);
-          return isDone[0] === 0;
+        left = left.filter(({ id }) => {
+          const one = underWay.get(id)!, code = mpi.test(one.handle, isDone, noStatus);
+          if (code !== 0 || isDone[0] !== 0) underWay.delete(id);
+          check(code, one);
+          return underWay.has(id);
         });
         nowMs = performance.now();
       } while (left.length > 0 && nowMs < spinEnd);
@@ -118,7 +122,6 @@ function mpiWorld(
         else setTimeout(resolve, NAP_MS);
       });
     }
-    for (const { id } of list) underWay.delete(id);
   };
   const worldOf = (comm: Handle, close: () => number): World => {
     const rank = numberOf(mpi.rank, comm), size = numberOf(mpi.size, comm);
@@ -165,9 +168,16 @@ function mpiWorld(
         mpi.abort(world, exitCode);
         return Deno.exit(exitCode);
       },
-      close() {
+      // deno-lint-ignore require-await -- what it throws is to reject
+      async close() {
+        // MPI would wait for them, and nothing could say so
+        if (underWay.size > 0) {
+          const left = formatPlural(underWay.size, "message");
+          throw new RankError(
+            `Cannot end the world: ${left} under way, as after a run that failed: abort ends it`,
+          );
+        }
         check(close());
-        return Promise.resolve();
       },
     };
   };

@@ -507,7 +507,7 @@ export class FieldSolver implements Solver<FloatArray<ArrayBuffer>> {
     if (this.#isClosed) return;
     this.#isClosed = true;
     if (this.#waiting === 0) this.#release();
-    else this.#grace = setTimeout(() => this.#release(), GRACE_MS);
+    else if (!this.#isAmongRanks) this.#grace = setTimeout(() => this.#release(), GRACE_MS);
   }
 
   [Symbol.dispose](): void {
@@ -519,15 +519,20 @@ export class FieldSolver implements Solver<FloatArray<ArrayBuffer>> {
     await this.#queue;
   }
 
+  /** Then the others are asked for the same, but not at the same moment: what was asked for before dispose is done. */
+  get #isAmongRanks(): boolean {
+    return this.#field.world.size > 1;
+  }
+
   /** Does one thing after the other. */
   #next<T>(what: string, action: () => Promise<T>): Promise<T> {
     const closed = (): RangeError => new RangeError(`Cannot ${what}: the solver is disposed`);
     if (this.#isClosed) return Promise.reject(closed());
     const isFirst = this.#waiting++ === 0; // runs from now on
     const done = this.#queue.then(async () => {
-      if (this.#isClosed && !isFirst) throw closed();
+      if (this.#isClosed && !isFirst && !this.#isAmongRanks) throw closed();
       const result = await failingAs(what, action).catch((error) => {
-        throw this.#isClosed ? closed() : error;
+        throw this.#isClosed && !this.#isAmongRanks ? closed() : error;
       });
       this.#survey.check();
       return result;

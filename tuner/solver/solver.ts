@@ -255,7 +255,8 @@ export interface Solver<Values extends FloatArray<ArrayBuffer> = Float32Array<Ar
 
   /**
    * Releases everything that the solver created: buffers, pipelines, workers, the device that it opened. Your own device
-   * and buffers stay as they are. A call under way has half a second to end, then it is refused as those are that wait. `using` calls this; `await using` also waits.
+   * and buffers stay as they are. A call under way has half a second to end, then it is refused as those are that wait; among ranks, which
+   * wait for each other, all are done that were made before. `using` calls this; `await using` also waits.
    */
   dispose(): void;
 }

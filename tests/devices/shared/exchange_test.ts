@@ -182,6 +182,23 @@ Deno.test("a part that fails in its turn ends the run with its own failure", asy
   await assertRejects(() => run, RunFailure, failure.message);
 });
 
+Deno.test("a part that fails ends the run, though a neighbour never takes what was sent before", async () => {
+  const { exchanges, ends, messages } = turningParts(),
+    failure = new RunFailure("device-lost", "the GPU is gone");
+  const run = exchanges.run([{ steps: 2, renews: true }, { steps: 2, renews: true }]);
+  const [end] = [run.then(() => undefined, (error) => error)];
+  await settle();
+  for (const one of ends.splice(0)) one.resolve(1);
+  await settle();
+  // the receive was begun first
+  const [received] = messages;
+  received!.resolve();
+  await settle();
+  for (const one of ends) one.reject(failure);
+  const late = new Promise((resolve) => setTimeout(resolve, 100, "the run has not ended"));
+  assertEquals(await Promise.race([end, late]), failure);
+});
+
 /** Slices that go each way between a CPU's 10 and a GPU's 20: level, first slice sent, first received, slices. */
 function slicesBetween(boundary: Problem["boundary"], exchangeEvery: number) {
   const problem: Problem = { stencil: wave(4), grid: [30, 5, 7], boundary, steps: 8 };

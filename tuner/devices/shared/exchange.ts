@@ -208,7 +208,8 @@ export class Exchanges {
       if (kept !== undefined) {
         const tag = tagOf(rank, axis, 1 - side);
         for (const cells of pieces[i]!) {
-          await world.finish([world.send(this.rankOf(rank), tag, cells)]);
+          // of a failure nobody waits for what a neighbour that has failed as well may never receive
+          await run.unlessFailed(world.finish([world.send(this.rankOf(rank), tag, cells)]));
           giveBack(cells.buffer);
         }
         return;
