@@ -445,7 +445,8 @@ testOnGpu(
           return ofGpu(VOLUME_TORRE)(problem);
         });
       });
-      assertEquals([entered, left], [4, 0]);
+      // zeros and values of four parts
+      assertEquals([entered, left], [8, 0]);
       await assertRanksEqualOracle(
         {
           ...WAVES,
@@ -457,21 +458,21 @@ testOnGpu(
         device,
         ofGpu(VOLUME_TORRE),
       );
-      assertEquals([entered, left], [4 + 6, 0]);
-      // whole once materials are set, and once all ranks have
+      assertEquals([entered, left], [8 + 12, 0]);
+      // materials, too
       const medium = { ...WAVES, stencil: wholeNumberMedium(1), exchangeEvery: 2 };
       await assertRanksEqualOracle(
         { ...medium, grid: [7, 8, 19], parts: [1, 1, 2] },
         device,
         ofGpu(VOLUME_TORRE),
       );
-      assertEquals([entered, left], [14, 0]);
+      assertEquals([entered, left], [20 + 4, 0]);
       await assertRanksEqualOracle(
         { ...WAVES, grid: [17, 1, 23], boundary: ["periodic", "zero", "insulated"], parts: [1, 1, 2] },
         device,
         ofGpu(inPlaneTorres([8, 4, 1, 2, 2, 1, 1])),
       );
-      assertEquals([entered, left], [16, 0]);
+      assertEquals([entered, left], [24 + 4, 0]);
     } finally {
       Object.assign(OwnOrder.prototype, { enter, leave });
     }
