@@ -102,10 +102,10 @@ function named(
   const isPlanar = grid?.length === 2;
   const others = [isPlanar ? "2D" : [], precision === "f64" ? precision : []].flat();
   const text = JSON.stringify([...entries.sort(([a], [b]) => a < b ? -1 : 1), ...others]);
-  return known.getOrInsertComputed(text, () => {
-    const stencil = builtIn(names, isPlanar);
-    return keysOf(stencil && inPrecision(stencil, precision), text);
-  });
+  const stencil = known.has(text) ? undefined : builtIn(names, isPlanar);
+  const found = known.get(text) ?? keysOf(stencil && inPrecision(stencil, precision), text);
+  known.set(text, found);
+  return found;
 }
 
 function keysOf(stencil: Stencil | undefined, names: string): Named {
