@@ -1,40 +1,9 @@
 import type { Layout } from "../../../kernels/layout.ts";
 import { precisionOf } from "../../../kernels/precision.ts";
 import type { Section } from "../../../kernels/sections.ts";
-import type { Problem } from "../../../kernels/stencils/stencil.ts";
-import { scratchNamed, shadersOf } from "../../../kernels/traversals/storage.ts";
 import type { GpuPlan } from "../../../kernels/traversals/traversal.ts";
-import { HeldProfiles } from "../held_profiles.ts";
 import { isFailure } from "../run_failure.ts";
 import type { GpuDevice } from "./gpu_device.ts";
-
-/** Takes the memory of a plan's scratch buffers, one after another, into a list. */
-export async function makeScratch(gpu: GpuDevice, { label: of, storage }: GpuPlan, made: GPUBuffer[]) {
-  const usage = GPUBufferUsage.UNIFORM | LEVEL_USAGE;
-  const { bytes } = precisionOf(storage.layout);
-  for (const { name, length, holds } of storage.scratch ?? []) {
-    made.push(await gpu.buffer((holds ? 4 : bytes) * length, usage, `${of}: ${name}`));
-    if (holds !== undefined) gpu.write(made.at(-1)!, 0, holds);
-  }
-}
-
-/** Finds the scratch buffers of a plan's shader by their names; `flipped`: where its dispatch swaps levels. */
-export function boundScratch(plan: GpuPlan, all: readonly GPUBuffer[]) {
-  const shaders = shadersOf(plan);
-  return (shader: number, flipped = false): GPUBuffer[] =>
-    shaders[shader]!.buffers.map((name) => all[scratchNamed(plan.storage, name, flipped)]!);
-}
-
-/** Axis profiles that are carried to the scratch buffer which a plan has for them. */
-export function profilesOn(
-  gpu: GpuDevice,
-  problem: Problem,
-  { storage }: GpuPlan,
-  all: readonly GPUBuffer[],
-) {
-  const index = scratchNamed(storage, "profiles");
-  return new HeldProfiles(problem, (packed) => gpu.write(all[index]!, 0, packed));
-}
 
 /** STORAGE, COPY_SRC and COPY_DST: what levels are used for. Without WebGPU these names do not exist. */
 export const LEVEL_USAGE = 0x80 | 0x4 | 0x8;

@@ -1,19 +1,15 @@
 import type { Layout } from "../../../kernels/layout.ts";
 import { precisionOf } from "../../../kernels/precision.ts";
 import { compareWorkgroups, COMPARISON_WORDS } from "../../../kernels/wgsl/fields.ts";
-import type { GpuDevice } from "./gpu_device.ts";
 import type { ArrayRange, LevelPart } from "./field_memory.ts";
 import { compileCompare, compileCopy } from "./gpu_pipelines.ts";
-import type { Uniforms } from "./gpu_uniforms.ts";
+import type { PlanOnGpu } from "./plan_on_gpu.ts";
 import { type Comparison, joinComparisons } from "../comparison.ts";
 
 const COMPARISON_BYTES = 16;
 
 /** What copies and comparisons run on; nothing else uses the uniforms meanwhile. */
-interface Work {
-  readonly gpu: GpuDevice;
-  readonly uniforms: Uniforms;
-}
+type Work = Pick<PlanOnGpu, "gpu" | "uniforms">;
 
 /** Slices of one or several levels, whose parts are alike, from one of the grid on. */
 interface Slices {
@@ -36,7 +32,8 @@ interface Pair {
 export async function compareLevels(
   result: Slices,
   reference: Slices,
-  { slices, ...work }: Work & { readonly slices: number },
+  slices: number,
+  work: Work,
 ): Promise<Comparison> {
   const comparisons: Comparison[] = [];
   for (const pair of pairsOf(result, reference, slices)) comparisons.push(await comparePair(pair, work));

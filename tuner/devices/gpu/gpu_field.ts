@@ -3,18 +3,14 @@ import { blockOf, blocksOf } from "../../../kernels/layers.ts";
 import { type FloatArray, type Precision, precisionOf } from "../../../kernels/precision.ts";
 import { cellsOf, type Grid, type Problem } from "../../../kernels/stencils/stencil.ts";
 import type { Dispatch, GpuPlan, Parameters } from "../../../kernels/traversals/traversal.ts";
-import { linearWorkgroups } from "../../../kernels/wgsl/declare.ts";
 import { finiteShader, finiteWorkgroups } from "../../../kernels/wgsl/fields.ts";
 import { readsSignal } from "../../../kernels/update.ts";
 import type { Box } from "../../../models/rank_part.ts";
 import {
   type ArrayRange,
-  boundScratch,
   type FieldMemory,
   type LevelPart,
-  makeScratch,
   ownMemory,
-  profilesOn,
   type SectionArrays,
   takeLevels,
 } from "./field_memory.ts";
@@ -22,14 +18,14 @@ import type { Comparison, SliceCells } from "../comparison.ts";
 import { compareLevels, copyLevel } from "./gpu_comparison.ts";
 import type { HeldProfiles } from "../held_profiles.ts";
 import type { GpuDevice, Submission } from "./gpu_device.ts";
-import { Dispatcher, type DispatchResources, Waits } from "./gpu_dispatcher.ts";
+import { Waits } from "./gpu_dispatcher.ts";
 import { compile, compileCompare, compileFill, compilePlan } from "./gpu_pipelines.ts";
 import type { WatchedPoints } from "../points.ts";
 import type { Point } from "../../../kernels/points.ts";
-import { GpuPoints, NOTHING } from "./gpu_points.ts";
+import { GpuPoints } from "./gpu_points.ts";
 import { RunFailure } from "../run_failure.ts";
 import { OwnOrder } from "./own_order.ts";
-import { Uniforms } from "./gpu_uniforms.ts";
+import { PlanOnGpu } from "./plan_on_gpu.ts";
 import { shareable } from "../../platform.ts";
 
 /** Cell updates whose dispatches are listed at once, some 0.2 s of an H100, and steps at most; lists that are kept. */
@@ -56,71 +52,51 @@ interface Exchange {
   readonly outgoing: readonly GPUBuffer[];
 }
 
-/** What a field has on its device. */
-interface Made extends Omit<DispatchResources, "scratch"> {
-  readonly gpu: GpuDevice;
+/** What a field has on its device besides. */
+interface Made {
   readonly arrays: readonly (readonly ArrayRange[])[];
   readonly memory: FieldMemory;
   /** Of this memory. */
   readonly taken: SectionArrays;
-  /** Those of the plan. */
-  readonly scratch: readonly GPUBuffer[];
   /** The canonical copies of levels in an order of the plan's own. */
   readonly copies: Awaited<ReturnType<typeof takeLevels>> | undefined;
-  readonly compileNs: number;
+  readonly order: OwnOrder | undefined;
   /** In which order to run fewer steps than the problem's: see the plan's dispatches. */
   readonly orderOf?: ((steps: number) => Parameters | undefined) | undefined;
 }
 
 /** The two time levels of a problem's field in a plan's storage, and what runs on them. */
 export class GpuField implements Disposable {
-  /** The update's axis profiles. */
-  readonly profiles: HeldProfiles;
-  readonly #made: Made;
-  #dispatcher: Dispatcher;
-  #points: GpuPoints | undefined;
-  readonly #order: OwnOrder | undefined;
   readonly #lists = new Map<number, readonly Dispatch[]>();
   #step = 0;
 
-  private constructor(readonly problem: Problem, readonly plan: GpuPlan, made: Made) {
-    const { gpu, arrays, scratch: all, uniforms } = this.#made = made;
-    this.#dispatcher = this.#dispatcherOn(all);
-    this.profiles = profilesOn(gpu, problem, plan, all);
-    if (plan.storage.order !== undefined) {
-      const pipelines = made.pipelines.slice(plan.shaders.length);
-      this.#order = new OwnOrder({
-        gpu,
-        plan,
-        levels: arrays,
-        copies: made.copies!.arrays,
-        scratch: all,
-        uniforms,
-        pipelines,
-      });
-    }
-  }
+  private constructor(
+    readonly problem: Problem,
+    readonly plan: GpuPlan,
+    private readonly on: PlanOnGpu,
+    private readonly made: Made,
+  ) {}
 
   /** The values that cells have now, of a problem that has points. */
   async sample(cells: readonly Point[]): Promise<FloatArray> {
-    const { gpu, scratch } = this.#made, { plan } = this;
-    const { Values } = this.precision, values = new Values(cells.length);
+    const { plan, precision: { Values } } = this, values = new Values(cells.length);
     const only = { added: [], recorded: cells, every: 1 };
     const amplitudes = () => new Values(0), take = (_: number, found: FloatArray) => values.set(found);
-    using points = await GpuPoints.create(gpu, this, { ...only, amplitudes, take }, 1);
-    const dispatcher = this.#dispatcherOn(points.among(scratch, plan));
+    using points = await GpuPoints.create(this.device, this, { ...only, amplitudes, take }, 1);
     points.prepare(0, 1);
-    await (await dispatcher.begin([plan.points!.sample(points.table, this.#step)])).finish();
+    const sampling = plan.points!.sample(points.table, this.#step);
+    await (await this.on.dispatcherWith(points).begin([sampling])).finish();
     await points.settle(0, 1);
     return values;
   }
 
-  #dispatcherOn(all: readonly GPUBuffer[]): Dispatcher {
-    return new Dispatcher(this.#made.gpu, { ...this.#made, scratch: boundScratch(this.plan, all) });
+  /** The update's axis profiles. */
+  get profiles(): HeldProfiles {
+    return this.on.profiles;
   }
 
   get device(): GpuDevice {
-    return this.#made.gpu;
+    return this.on.gpu;
   }
 
   /** That of its values. */
@@ -130,22 +106,13 @@ export class GpuField implements Disposable {
 
   /** From now on adds to these points and records them, of a problem that has points. */
   async watch(watched: WatchedPoints | undefined): Promise<void> {
-    const { gpu, scratch } = this.#made;
-    this.#points?.[Symbol.dispose]();
     this.#lists.clear();
-    this.#points = watched && await GpuPoints.create(gpu, this, watched, this.longRun * this.problem.steps);
-    this.#dispatcher = this.#dispatcherOn(this.#points?.among(scratch, this.plan) ?? scratch);
-  }
-
-  /** The points of a plan that has any: its shaders read a table also where nothing is added or recorded. */
-  async #watched(): Promise<GpuPoints | undefined> {
-    if (this.#points === undefined && this.plan.points !== undefined) await this.watch(NOTHING);
-    return this.#points;
+    await this.on.watch(watched);
   }
 
   /** Host time from shader text to pipelines. */
   get compileNs(): number {
-    return this.#made.compileNs;
+    return this.on.given.compileNs;
   }
 
   /**
@@ -164,32 +131,21 @@ export class GpuField implements Disposable {
       readonly onCompiled?: () => Promise<void>;
     } = {},
   ): Promise<GpuField> {
-    const { pipelines, compileNs } = await compilePlan(gpu, plan);
+    const compiled = await compilePlan(gpu, plan);
     await onCompiled?.();
-    const { storage: { order } } = plan, { taken, arrays } = await takeLevels(memory, plan);
-    const scratch: GPUBuffer[] = [], { order: _, ...canonical } = plan.storage;
-    let copies: Awaited<ReturnType<typeof takeLevels>> | undefined;
+    const { order, ...canonical } = plan.storage, { taken, arrays } = await takeLevels(memory, plan);
+    let copies: Made["copies"];
     try {
-      await makeScratch(gpu, plan, scratch);
       if (order !== undefined) {
         copies = await takeLevels(ownMemory(gpu), { label: `${plan.label}, canonical`, storage: canonical });
       }
-      const uniforms = await Uniforms.create(gpu);
-      return new GpuField(problem, plan, {
-        gpu,
-        arrays,
-        taken,
-        scratch,
-        copies,
-        memory,
-        uniforms,
-        pipelines,
-        compileNs,
-        orderOf,
-      });
+      const mostSteps = longRunOf(problem) * problem.steps;
+      const on = await PlanOnGpu.create(gpu, problem, plan, { ...compiled, arrays, mostSteps });
+      const own = copies && new OwnOrder(on, arrays, copies.arrays);
+      return new GpuField(problem, plan, on, { arrays, taken, copies, order: own, memory, orderOf });
     } catch (error) {
       memory.giveBack(taken);
-      for (const buffer of [...scratch, ...copies?.taken.flat() ?? []]) buffer.destroy();
+      for (const buffer of copies?.taken.flat() ?? []) buffer.destroy();
       throw error;
     }
   }
@@ -204,7 +160,7 @@ export class GpuField implements Disposable {
    * an order of its own it is a canonical copy, as it is now; who writes into it calls {@linkcode renewPads}.
    */
   level(ago: 0 | 1): readonly LevelPart[] {
-    const arrays = this.#order?.copies(this.#step % 2) ?? this.#made.arrays;
+    const arrays = this.made.order?.copies(this.#step % 2) ?? this.made.arrays;
     return this.#sections.map(({ layout, x }, i) => {
       return { layout, x, array: arrays[i]![(this.#step + ago) % 2]! };
     });
@@ -212,12 +168,12 @@ export class GpuField implements Disposable {
 
   /** Whether a plan with an order of its own has all values of a box there: of materials others know where they lie. */
   isOwn({ plane, planes }: Box): boolean {
-    return this.#order !== undefined && plane + planes <= this.problem.stencil.update.fields.length;
+    return this.made.order !== undefined && plane + planes <= this.problem.stencil.update.fields.length;
   }
 
   /** Where such a plan has the level of a box after `steps` steps. */
   ownParts({ ago }: Box, steps: number): ReturnType<OwnOrder["parts"]> {
-    return this.#order!.parts((this.#step + steps + ago) % 2);
+    return this.made.order!.parts((this.#step + steps + ago) % 2);
   }
 
   get #sections(): readonly Omit<LevelPart, "array">[] {
@@ -240,17 +196,13 @@ export class GpuField implements Disposable {
   }
 
   /** Sets both time levels, pads too, and the time step. Whatever uses the field next waits for it. */
-  async initialise({ kind, seed, first = [0, 0, 0], whole, step = 0 }: PartStart): Promise<void> {
-    const { layout: { grid } } = this.plan.storage;
+  async initialise({ step = 0, ...start }: PartStart): Promise<void> {
     this.#step = step;
-    this.profiles.start({ first, ...(whole && { whole }) });
-    const arrays = this.#order?.copies() ?? this.#made.arrays, { uniforms } = this.#made;
-    for (const [i, { layout, x }] of this.#sections.entries()) {
-      const fill = await compileFill(this.device, this.problem, layout, kind);
-      const [fromX, ...fromYZ] = first;
-      const [slot] = await uniforms.place([[seed, fromX + x, ...fromYZ, ...(whole ?? grid)]]);
-      const on = arrays[i]!.map((array) => [array]), workgroups = linearWorkgroups(layout.length);
-      await this.device.enqueue((encoder) => uniforms.dispatch(encoder, fill, { on, slot, workgroups }));
+    this.profiles.start(start);
+    const arrays = this.made.order?.copies() ?? this.made.arrays;
+    for (const [i, section] of this.#sections.entries()) {
+      const fill = await this.on.filling(start, section, arrays[i]!);
+      await this.device.enqueue((encoder) => fill(encoder, () => ({})));
     }
     await this.renewPads((encoder) => this.#layers.forEach((buffer) => encoder.clearBuffer(buffer)));
   }
@@ -258,7 +210,7 @@ export class GpuField implements Disposable {
   /** What holds the layers of even and of odd levels, where the plan stores any. */
   get #layers(): readonly GPUBuffer[] {
     const { scratch = [] } = this.plan.storage;
-    return this.#made.scratch.filter((_, i) => scratch[i]!.lives === "layers");
+    return this.on.scratch.filter((_, i) => scratch[i]!.lives === "layers");
   }
 
   /**
@@ -281,7 +233,7 @@ export class GpuField implements Disposable {
   /** Sets all fields to zero, and the time step to 0; materials stay. */
   async clear(): Promise<void> {
     this.#step = 0;
-    const arrays = this.#order?.copies() ?? this.#made.arrays,
+    const arrays = this.made.order?.copies() ?? this.made.arrays,
       { layout } = this.plan.storage,
       { bytes } = this.precision;
     const made = layout.fields ?? layout.planes;
@@ -309,11 +261,11 @@ export class GpuField implements Disposable {
 
   /** The same, without waiting for its end: the device goes on with it once it is done with what it was given before. */
   async begin(steps: number, repetitions = 1): Promise<Submission> {
-    const points = await this.#watched();
+    const points = await this.on.points();
     if (points !== undefined) return await this.#beginWith(points, steps * repetitions);
-    const submission = await this.#dispatcher.begin(this.#listsOf(steps, repetitions));
+    const submission = await this.on.dispatcher.begin(this.#listsOf(steps, repetitions));
     // only now: who asked for copies meanwhile had those of before
-    this.#order?.advance();
+    this.made.order?.advance();
     this.#step += steps * repetitions;
     return submission;
   }
@@ -325,10 +277,10 @@ export class GpuField implements Disposable {
     for (let done = 0; done < steps;) {
       const count = Math.min(points.mostSteps, steps - done), start = this.#step;
       points.prepare(start, count);
-      const submission = await this.#dispatcher.begin([this.#dispatches(count, start)]);
+      const submission = await this.on.dispatcher.begin([this.#dispatches(count, start, points)]);
       const { copy, buffer, take } = await points.leave(start, count);
       await this.device.enqueue(copy);
-      this.#order?.advance();
+      this.made.order?.advance();
       this.#step += count;
       done += count;
       await waits.add(async () => {
@@ -350,9 +302,7 @@ export class GpuField implements Disposable {
 
   /** Runs of the problem's length that a long run makes of one list: their first and last steps count once. */
   get longRun(): number {
-    const { grid, steps } = this.problem;
-    const most = Math.min(LONG_UPDATES / (cellsOf(grid) * steps), LONG_STEPS / steps);
-    return Math.max(1, Math.floor(most));
+    return longRunOf(this.problem);
   }
 
   /** The dispatches of `repetitions` runs, a list at a time: no run of the problem's own length is cut. */
@@ -370,9 +320,9 @@ export class GpuField implements Disposable {
   }
 
   /** The plan's dispatches; lists are kept where all that counts of the start is whether it is even. */
-  #dispatches(steps: number, start: number): readonly Dispatch[] {
-    const table = this.#points?.table, { problem, plan } = this;
-    const order = steps < problem.steps ? this.#made.orderOf?.(steps) : undefined;
+  #dispatches(steps: number, start: number, points?: GpuPoints): readonly Dispatch[] {
+    const { problem, plan } = this, table = points?.table;
+    const order = steps < problem.steps ? this.made.orderOf?.(steps) : undefined;
     if (readsSignal(problem.stencil.update)) return plan.dispatches(steps, start, table, order);
     const key = 2 * steps + start % 2;
     const list = this.#lists.get(key) ?? plan.dispatches(steps, start % 2, table, order);
@@ -389,15 +339,15 @@ export class GpuField implements Disposable {
    */
   async exchange(steps: number, { unpack, outgoing, pack }: Exchange): Promise<Submission> {
     const begin = unpack ? await this.#setting(unpack) : [];
-    const points = await this.#watched();
+    const points = await this.on.points();
     if (points !== undefined && steps > points.mostSteps) {
       throw new RunFailure("limits", `${steps} steps at once: points leave memory for ${points.mostSteps}`);
     }
     points?.prepare(this.#step, steps);
     const left = await points?.leave(this.#step, steps);
-    const { passes, record } = await this.#dispatcher.record(this.#dispatches(steps, this.#step));
+    const { passes, record } = await this.on.dispatcher.record(this.#dispatches(steps, this.#step, points));
     this.#step += steps;
-    if (steps > 0) this.#order?.advance();
+    if (steps > 0) this.made.order?.advance();
     const submission = await this.device.submit({
       passes: passes + 2,
       countGaps: true,
@@ -407,7 +357,7 @@ export class GpuField implements Disposable {
         for (const each of begin) each(encoder);
         for (const piece of record) piece(encoder, timestamps);
         left?.copy(encoder);
-        if (!pack.isOwn) this.#order?.leave(encoder, this.#step % 2);
+        if (!pack.isOwn) this.made.order?.leave(encoder, this.#step % 2);
         pack.record(encoder);
         encoder.beginComputePass(timestamps()).end();
       },
@@ -439,18 +389,18 @@ export class GpuField implements Disposable {
   /** What sets boxes, and all that follows from it. */
   async #setting({ record, isOwn }: Copying): Promise<Recorded[]> {
     if (!isOwn) return [record, ...await this.#afterWriting()];
-    this.#order!.advance();
+    this.made.order!.advance();
     return [record];
   }
 
   async #afterWriting(): Promise<Recorded[]> {
-    const { storage: { scratch = [] }, pads = [] } = this.plan, order = this.#order;
-    const kept = this.#made.scratch.filter((_, i) => scratch[i]!.lives === "field");
+    const { storage: { scratch = [] }, pads = [] } = this.plan, order = this.made.order;
+    const kept = this.on.scratch.filter((_, i) => scratch[i]!.lives === "field");
     const renewed: Recorded[] = kept.map((buffer) => (encoder) => encoder.clearBuffer(buffer));
     const now = this.#step % 2;
     if (order !== undefined) return [...renewed, (encoder) => order.enter(encoder, now)];
     if (pads.length === 0) return renewed;
-    const { record } = await this.#dispatcher.record(pads);
+    const { record } = await this.on.dispatcher.record(pads);
     return [...renewed, (encoder) => record.forEach((piece) => piece(encoder, () => ({})))];
   }
 
@@ -461,7 +411,7 @@ export class GpuField implements Disposable {
     }
     this.#step = other.step;
     this.profiles.take(other.profiles.values);
-    for (const ago of [0, 1] as const) await copyLevel(other.level(ago), this.level(ago), this.#made);
+    for (const ago of [0, 1] as const) await copyLevel(other.level(ago), this.level(ago), this.on);
     await this.renewPads((encoder) =>
       this.#layers.forEach((buffer, i) =>
         encoder.copyBufferToBuffer(other.#layers[i]!, 0, buffer, 0, buffer.size)
@@ -485,7 +435,8 @@ export class GpuField implements Disposable {
     return await compareLevels(
       { levels: levels.map((ago) => this.level(ago)), slice },
       { levels: levels.map((ago) => reference.level(ago)), slice: referenceSlice },
-      { ...this.#made, slices: slices ?? this.plan.storage.layout.grid[0] },
+      slices ?? this.plan.storage.layout.grid[0],
+      this.on,
     );
   }
 
@@ -496,8 +447,9 @@ export class GpuField implements Disposable {
    * @returns what waits for the answer; once for it and for what was begun, if both are awaited together
    */
   async look(): Promise<() => Promise<boolean>> {
-    const { gpu, arrays, uniforms } = this.#made, levels = arrays.map((pair) => pair[this.#step % 2]!);
-    const { STORAGE, COPY_SRC } = GPUBufferUsage, { precision } = this;
+    const { precision, on: { gpu, uniforms } } = this;
+    const levels = this.made.arrays.map((pair) => pair[this.#step % 2]!);
+    const { STORAGE, COPY_SRC } = GPUBufferUsage;
     const shader = await compile(gpu, finiteShader(precision), "finite", [0, 3]);
     const found = await gpu.buffer(4, STORAGE | COPY_SRC, "whether values are not finite");
     const readable = await gpu.readable(4, "the same, read back");
@@ -555,10 +507,13 @@ export class GpuField implements Disposable {
   }
 
   [Symbol.dispose](): void {
-    const { memory, taken, scratch, copies, uniforms } = this.#made;
-    this.#points?.[Symbol.dispose]();
+    const { memory, taken, copies } = this.made;
     memory.giveBack(taken);
-    for (const buffer of [...scratch, ...copies?.taken.flat() ?? []]) buffer.destroy();
-    uniforms.destroy();
+    for (const buffer of copies?.taken.flat() ?? []) buffer.destroy();
+    this.on[Symbol.dispose]();
   }
+}
+
+function longRunOf({ grid, steps }: Problem): number {
+  return Math.max(1, Math.floor(Math.min(LONG_UPDATES / (cellsOf(grid) * steps), LONG_STEPS / steps)));
 }

@@ -4,7 +4,6 @@ import { type FloatArray, type Precision, precisionOf } from "../../../kernels/p
 import { type Section, WINDOW_SECTIONS } from "../../../kernels/sections.ts";
 import type { Problem } from "../../../kernels/stencils/stencil.ts";
 import type { GpuPlan } from "../../../kernels/traversals/traversal.ts";
-import { linearWorkgroups } from "../../../kernels/wgsl/declare.ts";
 import {
   compareSlices,
   type Comparison,
@@ -17,35 +16,16 @@ import {
 import type { HeldProfiles } from "../held_profiles.ts";
 import type { WatchedPoints } from "../points.ts";
 import type { PartFacts } from "../shared/part_field.ts";
-import {
-  boundScratch,
-  type LevelArrays,
-  makeScratch,
-  ownMemory,
-  profilesOn,
-  type SectionArrays,
-} from "./field_memory.ts";
+import { type LevelArrays, ownMemory, type SectionArrays } from "./field_memory.ts";
 import { giveBack, type GpuDevice, type Recorder, type Submission } from "./gpu_device.ts";
-import { Dispatcher } from "./gpu_dispatcher.ts";
-import { compileFill, compilePlan, type Pipeline } from "./gpu_pipelines.ts";
-import { GpuPoints, NOTHING } from "./gpu_points.ts";
-import { Uniforms } from "./gpu_uniforms.ts";
+import { compilePlan } from "./gpu_pipelines.ts";
+import { PlanOnGpu } from "./plan_on_gpu.ts";
 
 /** Slices of a section that come back. */
 interface Moved {
   readonly section: number;
   readonly from: number;
   readonly to: number;
-}
-
-/** What a window's field computes with: its memory on the device, and how. */
-interface Resources {
-  readonly slots: SectionArrays;
-  /** Slices that come back, mapped, for each slot. */
-  readonly staged: readonly GPUBuffer[];
-  readonly scratch: readonly GPUBuffer[];
-  readonly uniforms: Uniforms;
-  readonly pipelines: readonly Pipeline[];
 }
 
 /**
@@ -55,14 +35,10 @@ interface Resources {
  * copied on the device. So each slice goes up and comes back once a passage, however many steps that has.
  */
 export class WindowedField implements Disposable {
-  /** The update's axis profiles. */
-  readonly profiles: HeldProfiles;
+  readonly plan: GpuPlan;
   readonly facts: PartFacts;
   readonly #sliceLayout: Layout;
   readonly #gpu: GpuDevice;
-  readonly #resources: Resources;
-  #dispatcher: Dispatcher;
-  #points: GpuPoints | undefined;
   /** Even and odd levels: every slice, those of the pads of x too, without the pads of y, which stay zero. */
   readonly #levels: readonly [readonly FloatArray<ArrayBuffer>[], readonly FloatArray<ArrayBuffer>[]];
   readonly #precision: Precision;
@@ -71,31 +47,28 @@ export class WindowedField implements Disposable {
   #step = 0;
 
   private constructor(
-    gpu: GpuDevice,
-    readonly problem: Problem,
-    readonly plan: GpuPlan,
-    { compileNs, ...resources }: Resources & { readonly compileNs: number },
+    private readonly on: PlanOnGpu,
+    /** The window, and of each of its places the slices that come back, mapped. */
+    private readonly slots: SectionArrays,
+    private readonly staged: readonly GPUBuffer[],
   ) {
+    const { gpu, plan, given: { compileNs } } = on;
     const { layout, layout: { slice, pitch, grid: [nx], pad: [padX, padY, padZ] } } = plan.storage;
+    this.plan = plan;
     this.#gpu = gpu;
     this.#precision = precisionOf(layout);
     // the host moves slices while the GPU computes
     this.facts = { device: "gpu", compileNs, clock: "host", isWarm: gpu.isSoftware };
-    this.#resources = resources;
     this.#first = padY * pitch;
     const cells = slice - 2 * this.#first, origin = layout.origin - padX * slice - this.#first;
     this.#sliceLayout = { ...layout, pad: [0, 0, padZ], slice: cells, origin };
     const level = () => Array.from({ length: nx + 2 * padX }, () => new this.#precision.Values(cells));
     this.#levels = [level(), level()];
-    const { scratch } = resources;
-    this.#dispatcher = this.#dispatcherOn(scratch);
-    this.profiles = profilesOn(gpu, problem, plan, scratch);
   }
 
-  #dispatcherOn(all: readonly GPUBuffer[]): Dispatcher {
-    const arrays = this.#sections.map((_, section) => this.#slotOf(section));
-    const scratch = boundScratch(this.plan, all);
-    return new Dispatcher(this.#gpu, { ...this.#resources, arrays, scratch });
+  /** The update's axis profiles. */
+  get profiles(): HeldProfiles {
+    return this.on.profiles;
   }
 
   /**
@@ -110,23 +83,18 @@ export class WindowedField implements Disposable {
     plan: GpuPlan,
     onCompiled?: () => Promise<void>,
   ): Promise<WindowedField> {
-    const sections = plan.storage.sections!, { pipelines, compileNs } = await compilePlan(gpu, plan);
+    const sections = plan.storage.sections!, compiled = await compilePlan(gpu, plan);
     await onCompiled?.();
     const bytes = Math.max(...sections.map(({ layout }) => precisionOf(layout).bytes * layout.length));
     const sizes = Array<number>(Math.min(WINDOW_SECTIONS, sections.length)).fill(bytes);
-    const slots = await ownMemory(gpu).take(sizes, plan.label),
-      staged: GPUBuffer[] = [],
-      scratch: GPUBuffer[] = [];
+    const slots = await ownMemory(gpu).take(sizes, plan.label), staged: GPUBuffer[] = [];
     try {
       for (const size of sizes) staged.push(await gpu.readable(2 * size, "slices that come back"));
-      await makeScratch(gpu, plan, scratch);
-      const uniforms = await Uniforms.create(gpu);
-      const made = { slots, staged, scratch, uniforms, pipelines, compileNs };
-      const field = new WindowedField(gpu, problem, plan, made);
-      if (plan.points?.hasSignal) await field.watch(undefined);
-      return field;
+      const arrays = sections.map((_, section) => slots[section % slots.length]!);
+      const given = { ...compiled, arrays, mostSteps: plan.passageSteps! };
+      return new WindowedField(await PlanOnGpu.create(gpu, problem, plan, given), slots, staged);
     } catch (error) {
-      for (const buffer of [...slots.flat(), ...staged, ...scratch]) buffer.destroy();
+      for (const buffer of [...slots.flat(), ...staged]) buffer.destroy();
       throw error;
     }
   }
@@ -137,19 +105,12 @@ export class WindowedField implements Disposable {
   }
 
   /** Sets both levels, pads too, and the time step. */
-  async initialise(
-    { kind, seed, first = [0, 0, 0], whole = this.problem.grid, step = 0 }: PartStart,
-  ): Promise<void> {
-    const { uniforms } = this.#resources;
+  async initialise({ step = 0, ...start }: PartStart): Promise<void> {
     this.#step = step;
-    this.profiles.start({ first, whole });
-    for (const [section, { layout, x, slices: [from, to] }] of this.#sections.entries()) {
-      const fill = await compileFill(this.#gpu, this.problem, layout, kind);
-      const [slot] = await uniforms.place([[seed, x + first[0], first[1], first[2], ...whole]]);
-      const on = this.#slotOf(section).map((array) => [array]), workgroups = linearWorkgroups(layout.length);
-      const record: Recorder = (encoder, timestamps) =>
-        uniforms.dispatch(encoder, fill, { on, slot, workgroups, pass: timestamps() });
-      const all = { section, from, to };
+    this.profiles.start(start);
+    for (const [section, each] of this.#sections.entries()) {
+      const { slices: [from, to] } = each, all = { section, from, to };
+      const record = await this.on.filling(start, each, this.#slotOf(section));
       await (await this.#submit([record], 1, all)).finish();
       this.#unload(all);
     }
@@ -157,24 +118,20 @@ export class WindowedField implements Disposable {
 
   /** Sets all fields to zero, and the time step to 0; materials stay. */
   clear(): void {
-    const { problem: { stencil: { update } }, plan: { storage: { layout } } } = this;
+    const { problem: { stencil: { update } }, plan: { storage: { layout } } } = this.on;
     this.#step = 0;
     for (const slice of this.#levels.flat()) slice.fill(0, 0, update.fields.length * layout.plane);
   }
 
   /** From now on adds to these points and records them, of a problem that has points. */
-  async watch(watched: WatchedPoints | undefined): Promise<void> {
-    const { scratch } = this.#resources;
-    this.#points?.[Symbol.dispose]();
-    const { passageSteps, points } = this.plan, all = watched ?? (points?.hasSignal ? NOTHING : undefined);
-    this.#points = all && await GpuPoints.create(this.#gpu, this, all, passageSteps!);
-    this.#dispatcher = this.#dispatcherOn(this.#points?.among(scratch, this.plan) ?? scratch);
+  watch(watched: WatchedPoints | undefined): Promise<void> {
+    return this.on.watch(watched);
   }
 
   /** Advances the field by runs, as many steps a passage as the plan can; returns nanoseconds by the host's clock. */
   async run({ steps, repetitions = 1 }: RunOptions): Promise<number> {
     const started = performance.now();
-    const most = Math.min(this.plan.passageSteps!, this.#points?.mostSteps ?? Infinity);
+    const most = (await this.on.points())?.mostSteps ?? this.plan.passageSteps!;
     for (let i = 0; i < repetitions; i++) {
       for (let done = 0; done < steps;) {
         const count = Math.min(most, steps - done);
@@ -201,10 +158,8 @@ export class WindowedField implements Disposable {
   }
 
   [Symbol.dispose](): void {
-    const { slots, staged, scratch, uniforms } = this.#resources;
-    this.#points?.[Symbol.dispose]();
-    for (const buffer of [...slots.flat(), ...staged, ...scratch]) buffer.destroy();
-    uniforms.destroy();
+    for (const buffer of [...this.slots.flat(), ...this.staged]) buffer.destroy();
+    this.on[Symbol.dispose]();
   }
 
   get #sections(): readonly Section[] {
@@ -212,23 +167,21 @@ export class WindowedField implements Disposable {
   }
 
   #slotOf(section: number): LevelArrays {
-    const { slots } = this.#resources;
-    return slots[section % slots.length]!;
+    return this.slots[section % this.slots.length]!;
   }
 
   #stagedOf(section: number): GPUBuffer {
-    const { staged } = this.#resources;
-    return staged[section % staged.length]!;
+    return this.staged[section % this.staged.length]!;
   }
 
   async #passage(steps: number): Promise<void> {
-    const last = this.#sections.length - 1, points = this.#points, start = this.#step;
+    const last = this.#sections.length - 1, points = await this.on.points(), start = this.#step;
     points?.prepare(start, steps);
     const dispatches = this.plan.dispatches(steps, start, points?.table);
     const bySection = Map.groupBy(dispatches, ({ section = 0 }) => section);
     this.#load(last);
     for (let section = last; section >= 0; section--) {
-      const { passes, record } = await this.#dispatcher.record(bySection.get(section) ?? []);
+      const { passes, record } = await this.on.dispatcher.record(bySection.get(section) ?? []);
       const shared: Recorder = (encoder) => this.#copyCommon(encoder, section);
       const submission = await this.#submit([shared, ...record], passes, this.#finalsOf(section));
       // all of this while the device computes
@@ -264,7 +217,8 @@ export class WindowedField implements Disposable {
     const next = this.#sections[section + 1];
     if (next === undefined) return;
     const { slices: [from, to] } = this.#sections[section]!, [first] = next.slices;
-    const bytes = this.#precision.bytes * this.plan.storage.layout.slice, source = this.#slotOf(section + 1);
+    const bytes = this.#precision.bytes * this.plan.storage.layout.slice,
+      source = this.#slotOf(section + 1);
     this.#slotOf(section).forEach((array, level) =>
       encoder.copyBufferToBuffer(source[level]!, 0, array, bytes * (first - from), bytes * (to - first))
     );
