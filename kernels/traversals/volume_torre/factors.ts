@@ -66,10 +66,13 @@ export function factorAccess({ stencil: { update }, grid }: Problem, piece: Volu
         return [...of.lines, `let factor${i} = ${of.value};`];
       }),
     ],
-    /** Lines that find the factors of some cells, whose `index`-th is next; −1: none of these. */
-    before: (cells: readonly FactorCell[], index: number): string[] => {
+    /** Lines that find the factors of some cells in a phase, whose `index`-th is next; −1: none of these. */
+    before: (cells: readonly FactorCell[], index: number, phase: number): string[] => {
       if (index < 0 || index % CELLS_AT_ONCE !== 0) return [];
-      const some = cells.slice(index, index + CELLS_AT_ONCE);
+      const some = cells.slice(index, index + CELLS_AT_ONCE).map(({ name, cell }) => ({
+        name: `${name}_${phase}`,
+        cell,
+      }));
       const all = factors.flatMap((factor, i) => some.map((cell) => ({ factor, i, ...cell })));
       return [
         ...all.map(({ i, name }) => `var factor${i}_${name} = factor${i};`),

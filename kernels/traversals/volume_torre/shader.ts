@@ -290,14 +290,14 @@ function writeTier(writing: Writing, set: number): string {
         plane === EARLY
           ? `a${name}_${offset[0]}`
           : plane === FACTOR
-          ? `factor${offset[0]}_${name}`
+          ? `factor${offset[0]}_${name}_${phase}`
           : plane >= COEFFICIENT
           ? `w${plane - COEFFICIENT}_${name}`
           : ago === 1
           ? `g${name}`
           : valueAt(at(formsOf(offset)));
       const profile = profileAccess(update, grid).read(cell);
-      lines.push(...factors.before(divided, divided.indexOf(one)));
+      lines.push(...factors.before(divided, divided.indexOf(one), phase));
       const found = write({ prefix: `e${name}_${phase}_`, tap, signal, profile }, madeOf(one));
       lines.push(
         ...found.lines,

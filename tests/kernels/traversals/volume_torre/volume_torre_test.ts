@@ -85,7 +85,7 @@ const BESIDE = equation({
   }),
 });
 
-/** A factor of profiles that are mostly alike in all of a thread's cells, and whose quotients are whole. */
+/** Factors of profiles that are mostly alike in all of a thread's cells, whose quotients are whole: two at once, one at two times. */
 const DAMPED = equation({
   name: "damped",
   fields: { u: [-4, 3] },
@@ -96,7 +96,7 @@ const DAMPED = equation({
     u: clamped(
       99,
       multiply(divide(multiply(4, z!), multiply(x!, y!)), add(u.at(1), u.at(0, -1), u.at(0, 0, 1))),
-      u.before(),
+      multiply(add(x!, z!), add(u.before(), multiply(add(x!, z!), u.at(-1)))),
     ),
   }),
 });
