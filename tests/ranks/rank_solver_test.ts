@@ -6,6 +6,7 @@ import { CpuPool } from "../../tuner/devices/cpu/wasm_workers.ts";
 import { createSolver } from "../../tuner/solver/create_solver.ts";
 import type { Snapshot } from "../../tuner/solver/snapshots.ts";
 import { SolverError } from "../../tuner/solver/solver_error.ts";
+import type { FieldSolver } from "../../tuner/solver/field_solver.ts";
 import type { Solver, SolverOptions } from "../../tuner/solver/solver.ts";
 import { localWorlds, openRank } from "./local_world.ts";
 import type { GpuDevice } from "../../tuner/devices/gpu/gpu_device.ts";
@@ -280,6 +281,39 @@ Deno.test("createSolver says of ranks that lose how fast one is alone", async ()
       /; 2 ranks take \S+ [nµm]s a step, rank 0 alone would take \S+ [nµ]s: world\.first\(1\) leaves/,
     );
   }
+});
+
+Deno.test("what a program's function throws on one rank fails on all, and they go on", async () => {
+  const cpuPool = await CpuPool.create({ workers: 1 });
+  const one = {
+    stencil: life(),
+    grid: [8, 4, 4],
+    boundary: "zero",
+    parts: [2, 1, 1],
+    exchangeEvery: 2,
+  } as const;
+  await onRanks({ ...one, runs: [4] }, { gpu: undefined, cpuPool }, async (solvers) => {
+    const messages = async (call: (solver: FieldSolver) => Promise<unknown>) => {
+      const all = await Promise.allSettled(solvers.map(call));
+      return all.map((one) => one.status === "rejected" ? one.reason.message : "");
+    };
+    const fail = (x: number): number => {
+      if (x === 7) throw new Error("no data");
+      return 1;
+    };
+    assertEquals(await messages((solver) => solver.write("F", fail)), [
+      "rank 1 has failed: no data",
+      "no data",
+    ]);
+    const onSnapshot = ({ step }: Snapshot): void => {
+      if (step === 2) throw new Error("no room");
+    };
+    await Promise.all(solvers.map((solver) => solver.addSnapshots("F", { every: 2, onSnapshot })));
+    assertEquals(await messages((solver) => solver.run(4)), ["no room", "rank 0 has failed: no room"]);
+    assertEquals(await messages((solver) => solver.run(2)), ["", ""]);
+    assertEquals(solvers.map(({ step }) => step), [4, 4]);
+  });
+  cpuPool.dispose();
 });
 
 Deno.test("ranks that are disposed of at different moments do what they were asked for before, and others follow", async () => {

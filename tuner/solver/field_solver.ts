@@ -8,8 +8,9 @@ import { type Material, placed, type Update } from "../../kernels/update.ts";
 import type { Extent } from "../../models/decomposition.ts";
 import type { SharedField } from "../devices/shared/shared_field.ts";
 import type { Configuration } from "../configuration.ts";
-import { crc32 } from "../platform.ts";
+import { crc32, reasonOf } from "../platform.ts";
 import type { Choice } from "../profile/choose.ts";
+import { RankError } from "../devices/world.ts";
 import { RequestError } from "../problem/request_error.ts";
 import { checkSignals } from "../problem/resolve_problem.ts";
 import { type CellRange, checked, checkStart, checkSteps, profileOf, rangeOf, sliceSource } from "./cells.ts";
@@ -186,17 +187,18 @@ export class FieldSolver implements Solver<FloatArray<ArrayBuffer>> {
     await this.#next(`write ${name}`, () => this.#agree(write));
   }
 
-  /** Does what a rank may refuse for its own cells: then all ranks refuse it. */
+  /** Does what may fail on one rank alone, for its own cells or in what the program has it call: then it fails on all. */
   async #agree(act: () => Promise<void>): Promise<void> {
-    let own: string | null = null;
-    try {
-      await act();
-    } catch (error) {
-      if (!(error instanceof RequestError)) throw error;
-      own = error.message;
-    }
-    const refusal = (await this.#field.world.shareAll(own)).find((one) => one !== null);
-    if (refusal) throw new RequestError(refusal);
+    const [own] = await Promise.allSettled([Promise.resolve().then(act)]),
+      isFulfilled = own.status === "fulfilled";
+    const isRefused = !isFulfilled && own.reason instanceof RequestError;
+    const all = await this.#field.world.shareAll(
+      isFulfilled ? null : [isRefused, reasonOf(own.reason)] as const,
+    );
+    if (!isFulfilled && !isRefused) throw own.reason;
+    const rank = all.findIndex((one) => one !== null), [isRefusal, message] = all[rank] ?? [];
+    if (message === undefined) return;
+    throw isRefusal ? new RequestError(message) : new RankError(`rank ${rank} has failed: ${message}`);
   }
 
   /** Checks what is to be written, and returns what writes it. */
@@ -436,7 +438,10 @@ export class FieldSolver implements Solver<FloatArray<ArrayBuffer>> {
       await this.#announce();
       let timeNs = 0, deviceNs = 0, exchangeNs = 0;
       for (let done = 0;;) {
-        await this.#snapshots.take(this.#field, (areFinite) => this.#require(areFinite));
+        await this.#snapshots.take(this.#field, {
+          require: (areFinite) => this.#require(areFinite),
+          agree: (act) => this.#agree(act),
+        });
         if (done === steps) break;
         // candidates would have to add and record as well
         const tries = this.#survey.isEmpty ? refinement : undefined;

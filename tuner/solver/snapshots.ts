@@ -73,8 +73,14 @@ export class Snapshots {
     this.#wanted.length = 0;
   }
 
-  /** Hands over those of a field's step. @param require throws where they are not finite */
-  async take(field: SharedField, require: (areFinite: boolean) => Promise<void>): Promise<void> {
+  /** Hands over those of a field's step; `require` throws where they are not finite, `agree` on all ranks what one throws. */
+  async take(
+    field: SharedField,
+    { require, agree }: {
+      readonly require: (areFinite: boolean) => Promise<void>;
+      readonly agree: (act: () => Promise<void>) => Promise<void>;
+    },
+  ): Promise<void> {
     const { step, problem: { stencil }, world: { rank } } = field;
     for (const wanted of this.#wanted) {
       if (wanted.due > step) continue;
@@ -96,8 +102,10 @@ export class Snapshots {
         }
       }
       await require(areFinite(values));
-      if (rank > 0) continue; // has none of them
-      await wanted.onSnapshot({ step, size: ownOf(stencil, size), values });
+      // other ranks have none of them
+      await agree(async () => {
+        if (rank === 0) await wanted.onSnapshot({ step, size: ownOf(stencil, size), values });
+      });
     }
   }
 }
