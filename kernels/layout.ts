@@ -80,6 +80,11 @@ export function layOut(grid: Grid, options: LayoutOptions): Layout {
   };
 }
 
+/** The fields that lie in a layout. */
+export function fieldsIn({ fields, planes }: Layout): number {
+  return fields ?? planes;
+}
+
 /** Where a layout has a field or material of an update. */
 export function planeIn({ fields = Infinity, layered = 0 }: Layout, plane: number): number {
   return plane < fields ? plane : plane - layered;

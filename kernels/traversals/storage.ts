@@ -4,7 +4,11 @@
  *
  * @module
  */
-import type { Layout } from "../layout.ts";
+import { fieldsIn, type Layout } from "../layout.ts";
+import { remembered } from "../remembered.ts";
+import { cellsOf } from "../stencils/stencil.ts";
+import { linearWorkgroups } from "../wgsl/declare.ts";
+import { crossShader, type OwnValues } from "../wgsl/pack_box.ts";
 import type { Shader } from "../wgsl/shader.ts";
 import type { Section, SliceRange } from "../sections.ts";
 
@@ -49,6 +53,9 @@ export interface PointTable {
 
 /** A dispatch that copies a level; it has no uniforms. Binding 0: it in the plan's own order; 1: its canonical cells. */
 export interface Crossing {
+  readonly direction: "enter" | "leave";
+  /** F(t) or F(t − 1). @default {either} */
+  readonly ago?: 0 | 1;
   /** The part of the order, and the section of the canonical cells, that it copies between. @default {0} */
   readonly part?: number;
   readonly section?: number;
@@ -57,30 +64,15 @@ export interface Crossing {
 }
 
 /** An order of cells that is a plan's own, of both levels. */
-export interface Order extends Crossings {
-  /** Values of a level, with whatever pads it has in this order. */
+export interface Order {
+  /** Values of a level, with whatever pads it has in this order, which begin with zeros. */
   readonly length: number;
   /** Values of each part where a level lies in several buffers, all of them but the last of the same length. @default {one part} */
   readonly parts?: readonly number[];
-  /** What carries F(t − 1), where its cells lie otherwise than those of F(t). @default {the same} */
-  readonly before?: Crossings;
-  /** How a shader finds single values. */
+  /** How a shader finds the fields' values. */
   readonly values: OwnValues;
-}
-
-/** Texts of a shader that finds values of fields in an order of the plan's own, as `../wgsl/pack_box.ts` does. */
-export interface OwnValues {
-  readonly declarations: string;
-  /** The place in a level, all parts counted, of what its `plane`, `x`, `y` and `z` say; `ago` is 1 of F(t − 1), else 0. */
-  readonly place: string;
-}
-
-/** What carries a level from and to its canonical cells. */
-export interface Crossings {
-  /** Sets all that the plan reads of a level from its canonical cells: also pads, and scratch buffers. */
-  readonly enter: readonly Crossing[];
-  /** Sets the canonical cells of a level; canonical pads hold nothing. */
-  readonly leave: readonly Crossing[];
+  /** What sets scratch buffers from canonical materials, as F(t) enters. @default {[]} */
+  readonly materials?: readonly Omit<Crossing, "direction">[];
 }
 
 /** The buffers of a plan. */
@@ -95,16 +87,30 @@ export interface Storage {
   readonly order?: Order;
 }
 
-/** All shaders of a plan; those that enter and leave an order of its own come last, F(t − 1) after F(t). */
+/** What carries levels between an order of the plan's own and canonical cells. */
+export const crossingsOf: (storage: Storage) => readonly Crossing[] = remembered((storage) => {
+  const { layout, sections = [{ layout, x: 0 }], order } = storage;
+  if (order === undefined) return [];
+  const { values, length, parts = [length] } = order, isAlike = !/\bago\b/.test(values.place);
+  const all = sections.flatMap(({ layout: its, x }, section) =>
+    parts.flatMap((own, part) =>
+      (isAlike ? [undefined] : [0, 1] as const).flatMap((ago) =>
+        (["enter", "leave"] as const).map((direction): Crossing => {
+          const [begin, workgroups] = [part * parts[0]!, linearWorkgroups(cellsOf(its.grid) * fieldsIn(its))];
+          const shader = crossShader(its, { x, values, ago, range: [begin, begin + own], direction });
+          return { direction, ...(ago !== undefined && { ago }), part, section, shader, workgroups };
+        })
+      )
+    )
+  );
+  return [...all, ...(order.materials ?? []).map((one) => ({ ...one, direction: "enter", ago: 0 }) as const)];
+});
+
+/** All shaders of a plan; those that enter and leave an order of its own come last. */
 export function shadersOf(
-  { shaders, storage: { order } }: { readonly shaders: readonly Shader[]; readonly storage: Storage },
+  { shaders, storage }: { readonly shaders: readonly Shader[]; readonly storage: Storage },
 ): readonly Shader[] {
-  if (order === undefined) return shaders;
-  const crossings = [order, ...(order.before === undefined ? [] : [order.before])];
-  return [
-    ...shaders,
-    ...crossings.flatMap(({ enter, leave }) => [...enter, ...leave]).map(({ shader }) => shader),
-  ];
+  return [...shaders, ...crossingsOf(storage).map(({ shader }) => shader)];
 }
 
 /** Layers of F(t) and of what F(t + 1) replaces: as their levels they lie in one buffer where t is even, else in the other. */

@@ -4,11 +4,18 @@
  *
  * @module
  */
-import type { Layout } from "../layout.ts";
-import type { OwnValues } from "../traversals/storage.ts";
-import { declareLayout, LINEAR_THREADS } from "./declare.ts";
+import { fieldsIn, type Layout } from "../layout.ts";
+import { cellsOf } from "../stencils/stencil.ts";
+import { declareLayout, LINEAR_THREADS, strides } from "./declare.ts";
 import { type Shader, shaderOf } from "./shader.ts";
 import { wgsl } from "./template.ts";
+
+/** Texts of a shader that finds values of fields in an order of the plan's own. */
+export interface OwnValues {
+  readonly declarations: string;
+  /** The place in a level, all parts counted, of what its `plane`, `x`, `y` and `z` say; `ago` is 1 of F(t − 1), else 0. */
+  readonly place: string;
+}
 
 /**
  * Copies a run of a box's cells, one a thread, counted plane by plane, then x, y, z. Binding 0: the level; binding 1: the piece;
@@ -52,6 +59,45 @@ export function packShader(layout: Layout, direction: "pack" | "unpack", own?: O
       let plane = run.plane + row / run.ny / run.nx;
       ${find}
       let at = run.at + i;
+      ${copy}
+    }
+  `;
+  return shaderOf(direction, code, layout);
+}
+
+/**
+ * Copies a level's fields to or from an order of the plan's own, a cell a thread. Binding 0: that part of the level; binding 1:
+ * canonical cells, from slice x of the grid on; `range`: the part's values.
+ */
+export function crossShader(
+  layout: Layout,
+  { x, values: { declarations, place }, ago = 0, range: [begin, end], direction }: {
+    readonly x: number;
+    readonly values: OwnValues;
+    readonly ago?: 0 | 1 | undefined;
+    readonly range: readonly [begin: number, end: number];
+    readonly direction: "enter" | "leave";
+  },
+): Shader {
+  const plane = layout.planes === 1 ? "" : " + plane * PLANE";
+  const copy = direction === "enter" ? "level[value] = canonical[cell];" : "canonical[cell] = level[value];";
+  const code = wgsl`
+    // Cells ${direction} an order of the plan's own.
+    ${declareLayout(layout)}
+    @group(0) @binding(0) var<storage, read_write> level: array<f32>;
+    @group(0) @binding(1) var<storage, read_write> canonical: array<f32>;
+    ${declarations}
+    @compute @workgroup_size(${LINEAR_THREADS})
+    fn main(@builtin(global_invocation_id) id: vec3u, @builtin(num_workgroups) groups: vec3u) {
+      let i = i32(id.x + id.y * groups.x * ${LINEAR_THREADS}u);
+      if (u32(i) >= ${fieldsIn(layout) * cellsOf(layout.grid)}u) { return; }
+      let plane = i / (NX * NY * NZ);
+      let z = i % NZ; let y = i / NZ % NY; let own = i / (NY * NZ) % NX;
+      let x = own${strides(x, "1")};
+      let ago = ${ago};
+      let value = ${place} - ${begin};
+      if (value < 0 || value >= ${end - begin}) { return; }
+      let cell = ORIGIN + own * SLICE${plane} + y * PITCH + z;
       ${copy}
     }
   `;

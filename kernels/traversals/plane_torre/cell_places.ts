@@ -10,10 +10,9 @@
  * @module
  */
 import type { Layout } from "../../layout.ts";
-import { declareLayout, LINEAR_THREADS, linearWorkgroups, plus } from "../../wgsl/declare.ts";
-import { shaderOf } from "../../wgsl/shader.ts";
+import { plus } from "../../wgsl/declare.ts";
 import { wgsl } from "../../wgsl/template.ts";
-import type { Crossing, Order } from "../storage.ts";
+import type { Order } from "../storage.ts";
 
 /** Text of `at(x, y)`, the index of a cell in the grid, and the order that it makes; none where cells lie in rows. */
 export interface CellPlaces {
@@ -31,16 +30,15 @@ export const IN_ROWS: CellPlaces = {
  *
  * @param width cells of a torre's tile along u and v, an even number
  * @param first x of the left corners of the torres furthest to the right: tiles begin where theirs do
- * @param canonical where the grid's cells lie outside; `beyond`: how many more there are before them, along x and y
+ * @param beyond cells before the grid's, along x and y
  */
 export function inTiles(
   { grid: [nx, , ny] }: Layout,
   width: number,
   first: number,
-  canonical: Layout,
   [beyondX, beyondY]: readonly [x: number, y: number],
 ): CellPlaces {
-  const side = width & -width, cells = linearWorkgroups(canonical.grid[0] * canonical.grid[2]);
+  const side = width & -width;
   const [u, v] = [-first, 1 - ny - first].map((least) => Math.ceil(-least / width) * width - first) as [
     number,
     number,
@@ -63,33 +61,10 @@ export function inTiles(
       return tile * ${side * side / 2} + 4 * spread(u) + 2 * spread(v) + (u & 1);
     }
   `;
-  const place = `at(${plus("x", beyondX)}, ${plus("y", beyondY)})`;
-  const crossing = (label: string, copy: string): Crossing => ({
-    workgroups: cells,
-    shader: shaderOf(
-      label,
-      wgsl`
-        // Cells ${label} diamond tiles, one a thread.
-        ${declareLayout(canonical)}
-        @group(0) @binding(0) var<storage, read_write> level: array<f32>;
-        @group(0) @binding(1) var<storage, read_write> canonical: array<f32>;
-        ${code}
-        @compute @workgroup_size(${LINEAR_THREADS})
-        fn main(@builtin(global_invocation_id) id: vec3u, @builtin(num_workgroups) groups: vec3u) {
-          let cell = i32(id.x + id.y * groups.x * ${LINEAR_THREADS}u);
-          let x = cell / NZ; let y = cell % NZ;
-          if (x < NX) { ${copy} }
-        }
-      `,
-      canonical,
-    ),
-  });
   return {
     code,
     order: {
       length: rows * columns * side * side / 2,
-      enter: [crossing("enter", `level[${place}] = canonical[ORIGIN + x * SLICE + y];`)],
-      leave: [crossing("leave", `canonical[ORIGIN + x * SLICE + y] = level[${place}];`)],
       values: { declarations: code, place: `at(${plus("x", beyondX)}, ${plus("z", beyondY)})` },
     },
   };

@@ -129,7 +129,7 @@ const findShape = remembered((
     front: 2 * slope * (width + slope),
     /** Torres of a row at most. */
     torres: torresInRow(plane, its, 0),
-    places: tiles === 1 ? inTiles(layout, width, grid[0] - 1 - slope, canonical, beyond) : IN_ROWS,
+    places: tiles === 1 ? inTiles(layout, width, grid[0] - 1 - slope, beyond) : IN_ROWS,
     hasPrevious,
   };
 });

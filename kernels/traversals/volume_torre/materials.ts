@@ -19,7 +19,7 @@ import { declareLayout, LINEAR_THREADS, linearWorkgroups, plus } from "../../wgs
 import { NUMBER_OF, packedPlanes, packingText, readsZeros, unpacked } from "../../wgsl/packing.ts";
 import { declareBuffer, shaderOf } from "../../wgsl/shader.ts";
 import { wgsl } from "../../wgsl/template.ts";
-import type { Crossing } from "../storage.ts";
+import type { Order } from "../storage.ts";
 import { materialTaps } from "./coefficients.ts";
 import { enteringAt, upTo, type VolumeExtent, type VolumePiece } from "./lattice.ts";
 
@@ -166,9 +166,12 @@ export function materialsOf(
       };
     },
     /** What fills the copies, the first from the canonical cells of sections; `table`: the declaration of the table. */
-    fill: (sections: readonly Pick<Section, "layout" | "slices">[], table: string): Crossing[] => [
+    fill: (
+      sections: readonly Pick<Section, "layout" | "slices">[],
+      table: string,
+    ): NonNullable<Order["materials"]> => [
       ...sections.flatMap(({ layout: its, slices }, section) =>
-        cells.flatMap((part): Crossing[] => {
+        cells.flatMap((part) => {
           const [low, high] = slices.map((x) => (x + padX) * slice) as [number, number];
           const from = Math.max(low, part.begin), count = Math.min(high, part.begin + part.length) - from;
           const lines = wgsl`

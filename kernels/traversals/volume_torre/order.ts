@@ -1,15 +1,11 @@
 /**
- * How cells enter and leave the tiles of torres in three dimensions: see `volume_torre.ts` for the order.
+ * Where cells lie in the tiles of torres in three dimensions: see `volume_torre.ts` for the order.
  *
  * @module
  */
-import type { Layout } from "../../layout.ts";
-import { declareLayout, LINEAR_THREADS, linearWorkgroups, strides } from "../../wgsl/declare.ts";
 import { wgsl } from "../../wgsl/template.ts";
-import { declareBuffer, shaderOf } from "../../wgsl/shader.ts";
-import type { Crossing, Order } from "../storage.ts";
-import type { Section } from "../../sections.ts";
-import type { Materials } from "./materials.ts";
+import { declareBuffer } from "../../wgsl/shader.ts";
+import type { OwnValues } from "../../wgsl/pack_box.ts";
 import type { Grid } from "../../stencils/stencil.ts";
 import { enteringAt, type VolumeExtent, type VolumePiece } from "./lattice.ts";
 
@@ -73,87 +69,15 @@ export function declareCells(piece: VolumePiece, extent: VolumeExtent): string {
   `;
 }
 
-/** The order, for canonical cells in these sections; F(t − 1) lies as much further along x as a tile moves in a tier. */
-export function volumeOrder(
-  piece: VolumePiece,
-  extent: VolumeExtent,
-  {
-    layout,
-    sections = [{ layout, x: 0, slices: [-layout.pad[0], layout.grid[0] + layout.pad[0]] }],
-    materials,
-    parts,
-    beyond: [bx, by, bz],
-  }: {
-    readonly layout: Layout;
-    readonly sections?: readonly Pick<Section, "layout" | "x" | "slices">[] | undefined;
-    readonly materials: Materials;
-    readonly parts: readonly number[];
-    /** Cells that the tiles have before the grid, along each axis. */
-    readonly beyond: Grid;
-  },
-): Order {
-  const { grid: [nx] } = layout;
-  const crossings = (shift: number): Pick<Order, "enter" | "leave"> => {
-    const crossing = (label: string, moved: string, copy: string): Crossing[] =>
-      parts.flatMap((length, part) =>
-        sections.map(({ layout: its, x: start }, section): Crossing => ({
-          part,
-          section,
-          workgroups: linearWorkgroups(length / 2),
-          shader: shaderOf(
-            `${label} ${part}, ${section}`,
-            wgsl`
-              // Cells ${label} tiles in three dimensions, two a thread.
-              ${declareLayout(its)}
-              @group(0) @binding(0) var<storage, read_write> level: array<vec2f>;
-              @group(0) @binding(1) var<storage, read_write> canonical: array<f32>;
-              ${declareTable(piece, "storage, read_write")}
-              ${declareCells(piece, extent)}
-              @compute @workgroup_size(${LINEAR_THREADS})
-              fn main(@builtin(global_invocation_id) id: vec3u, @builtin(num_workgroups) groups: vec3u) {
-                let own = i32(id.x + id.y * groups.x * ${LINEAR_THREADS}u);
-                if (own >= ${length / 2}) { return; }
-                let at = own + ${part * parts[0]! / 2};
-                ${moved}
-                let first = cellOf(at) - vec3i(${bx - shift} - moved, ${by}, ${bz});
-                let y = first.y; let z = first.z;
-                for (var i = 0; i < 2; i++) {
-                  let x = first.x + i;
-                  let cell = ORIGIN + (x${strides(-start, "1")}) * SLICE + y * PITCH + z;
-                  let isGrid = u32(x) < ${nx}u && u32(y) < u32(NY) && u32(z) < u32(NZ);
-                  let isHere = isGrid && u32(x${strides(-start, "1")}) < u32(NX);
-                  ${copy}
-                }
-              }
-            `,
-            layout,
-          ),
-        }))
-      );
-    return {
-      // the tiles of what enters have not moved
-      enter: crossing(
-        "enter",
-        "let moved = 0; if (at == 0) { table[0] = 0; }",
-        "if (isHere) { level[own][i] = canonical[cell]; } else if (!isGrid) { level[own][i] = 0.0f; }",
-      ),
-      leave: crossing("leave", "let moved = table[0];", "if (isHere) { canonical[cell] = level[own][i]; }"),
-    };
-  };
-  const before = piece.hasPrevious && { before: crossings(piece.slope) };
-  const { enter, leave } = crossings(0);
+/** Where a level has its values; `beyond`: cells that the tiles have before the grid, along each axis. */
+export function valuesInTiles(piece: VolumePiece, extent: VolumeExtent, beyond: Grid): OwnValues {
   return {
-    length: extent.length,
-    parts,
-    enter: [...enter, ...materials.fill(sections, declareTable(piece))],
-    leave,
-    ...before,
-    values: {
-      declarations: wgsl`
-        ${declareTable(piece)}
-        ${declareCells(piece, extent)}
-      `,
-      place: `valueOf(vec3i(x, y, z) + vec3i(${bx}, ${by}, ${bz}), wordAt(0) + S * ago)`,
-    },
+    declarations: wgsl`
+      ${declareTable(piece)}
+      ${declareCells(piece, extent)}
+    `,
+    place: `valueOf(vec3i(x, y, z) + vec3i(${beyond.join(", ")}), wordAt(0)${
+      piece.hasPrevious ? " + S * ago" : ""
+    })`,
   };
 }

@@ -46,7 +46,7 @@ import { extentOf, farshOf, pieceOf, slopeOf, tableOf } from "./lattice.ts";
 import { materialTaps } from "./coefficients.ts";
 import { materialsOf, MOST_VALUES, partsOf } from "./materials.ts";
 import { imagesShader, widened } from "./images.ts";
-import { volumeOrder } from "./order.ts";
+import { declareTable, valuesInTiles } from "./order.ts";
 import { COMMON, type ParameterWords } from "../parameter.ts";
 import { packedPlanes } from "../../wgsl/packing.ts";
 import { sampleShader, tilePoints } from "./points.ts";
@@ -271,7 +271,12 @@ export const volumeTorre: Traversal = {
           ...materials.buffers,
           ...featureBuffers(problem, hasSeries),
         ],
-        order: volumeOrder(piece, extent, { layout, sections, materials, parts, beyond }),
+        order: {
+          length: extent.length,
+          parts,
+          values: valuesInTiles(piece, extent, beyond),
+          materials: materials.fill(cut, declareTable(piece)),
+        },
         ...(sections && { sections }),
       },
       shaders: [

@@ -114,16 +114,11 @@ for (const [name, problem] of Object.entries(PROBLEMS)) {
     reference.dispose();
   });
 
-  testOnGpu(`${name}: a wrong index where cells leave is found`, async (gpu) => {
-    const right = planOf(problem), leaving = right.storage.order!.leave[0]!.shader.code;
-    const changes = [["at / NX % NY", "at / NY % NX"], [
-      "value = level[at]",
-      "value = level[at ^ 1]",
-    ]] as const;
+  testOnGpu(`${name}: a wrong index where cells enter and leave is found`, async (gpu) => {
+    const changes = [["(z * NY + y) * NX", "(y * NZ + z) * NX"], ["NX + x", "NX + (x ^ 1)"]] as const;
     using plain = await fieldOf(gpu, problem, stepwise.plan(problem, SHAPE));
     await plain.initialise(START);
     for (const change of changes) {
-      assert(leaving.includes(change[0]), change[0]);
       using mutant = await fieldOf(gpu, problem, planOf(problem, change));
       await mutant.initialise(START);
       // what was filled has not left yet: a step and it does

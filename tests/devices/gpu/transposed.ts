@@ -4,8 +4,8 @@
  *
  * @module
  */
-import { layOut } from "../../../kernels/layout.ts";
-import { alongAxes, type Problem } from "../../../kernels/stencils/stencil.ts";
+import { type Layout, layOut } from "../../../kernels/layout.ts";
+import { alongAxes, cellsOf, type Problem } from "../../../kernels/stencils/stencil.ts";
 import { stepwise } from "../../../kernels/traversals/stepwise/stepwise.ts";
 import { declareBuffer, type Shader, shaderOf } from "../../../kernels/wgsl/shader.ts";
 import type { GpuPlan, Traversal } from "../../../kernels/traversals/traversal.ts";
@@ -22,23 +22,14 @@ import { updateWriter } from "../../../kernels/wgsl/write_update.ts";
 
 export const transposed: Traversal = { ...stepwise, name: "transposed", plan: (problem) => planOf(problem) };
 
-/** What a mutant changes: what the shader that leaves is made of, and what it is replaced with. */
+/** What a mutant changes: where values lie, and what it is replaced with. */
 type Change = readonly [from: string, to: string];
 
-export function planOf(problem: Problem, change?: Change): GpuPlan {
+export function planOf(problem: Problem, change: Change = ["", ""]): GpuPlan {
   const { grid: [nx, ny, nz], stencil: { update } } = problem, { fields, materials, substeps } = update;
   const cells = nx * ny * nz, planes = planesOf(update);
-  const layout = layOut(problem.grid, { pad: [1, 0, 0], planes });
-  const workgroups = linearWorkgroups(cells * planes);
-  const enter = copyShader(
-    problem,
-    "{ level[at] = value; } else { materials[at - FIELDS * CELLS] = value; }",
-  );
-  const leaving = copyShader(
-    problem,
-    "{ value = level[at]; } else { value = materials[at - FIELDS * CELLS]; }",
-  );
-  const leave = change === undefined ? leaving : { ...leaving, code: leaving.code.replace(...change) };
+  const layout = layOut(problem.grid, { pad: [1, 0, 0], planes, fields: fields.length });
+  const [from, to] = change, place = "plane * CELLS + (z * NY + y) * NX + x".replace(from, to);
   return {
     label: `transposed ${nx}x${ny}x${nz}`,
     storage: {
@@ -49,12 +40,8 @@ export function planOf(problem: Problem, change?: Change): GpuPlan {
       ],
       order: {
         length: fields.length * cells,
-        enter: [{ shader: enter, workgroups }],
-        leave: [{ shader: leave, workgroups }],
-        values: {
-          declarations: "const CELLS = NX * NY * NZ;",
-          place: "plane * CELLS + (z * NY + y) * NX + x",
-        },
+        values: { declarations: "const CELLS = NX * NY * NZ;", place },
+        materials: materials.length === 0 ? [] : [materialsOf(problem, layout)],
       },
     },
     shaders: substeps.flatMap((_, index) => stepShaders(problem, index)),
@@ -79,28 +66,24 @@ fn main(@builtin(global_invocation_id) id: vec3u, @builtin(num_workgroups) group
   let at = i32(id.x + id.y * groups.x * ${LINEAR_THREADS}u);
   let x = at % NX; let y = at / NX % NY; let z = at / (NX * NY) % NZ;`;
 
-/** Carries a value of every cell and plane between the canonical order and this one. */
-function copyShader(problem: Problem, copy: string): Shader {
-  const { stencil: { update }, grid } = problem, { fields } = update, planes = planesOf(update);
-  const isLeaving = copy.includes("value = level");
-  return shaderOf(
-    isLeaving ? "leave" : "enter",
+/** Carries the materials of every cell from the canonical order to this one. */
+function materialsOf({ stencil: { update }, grid }: Problem, layout: Layout) {
+  const { fields, materials } = update, values = cellsOf(grid) * materials.length;
+  const shader = shaderOf(
+    "materials",
     `
-${declareLayout(layOut(grid, { pad: [1, 0, 0], planes }))}
-const CELLS = NX * NY * NZ; const FIELDS = ${fields.length};
-@group(0) @binding(0) var<storage, read_write> level: array<f32>;
+${declareLayout(layout)}
+const CELLS = NX * NY * NZ;
 @group(0) @binding(1) var<storage, read_write> canonical: array<f32>;
 ${declareBuffer("materials")}
 ${MAIN}
-  let plane = at / CELLS;
-  if (plane >= ${planes}) { return; }
-  let place = ORIGIN + x * SLICE${planes === 1 ? "" : " + plane * PLANE"} + y * PITCH + z;
-  var value = ${isLeaving ? "0.0f" : "canonical[place]"};
-  if (plane < FIELDS) ${copy}
-  ${isLeaving ? "canonical[place] = value;" : ""}
+  let plane = ${fields.length} + at / CELLS;
+  if (at >= ${values}) { return; }
+  materials[at] = canonical[ORIGIN + x * SLICE + plane * PLANE + y * PITCH + z];
 }`,
     update,
   );
+  return { shader, workgroups: linearWorkgroups(values) };
 }
 
 /** A sub-step into the scratch buffer, and from there to the level. */

@@ -1,4 +1,4 @@
-import { scratchNamed, shadersOf } from "../../../kernels/traversals/storage.ts";
+import { type Crossing, crossingsOf, scratchNamed } from "../../../kernels/traversals/storage.ts";
 import { buffersIn } from "../../../kernels/wgsl/shader.ts";
 import type { ArrayRange } from "./field_memory.ts";
 import type { PlanOnGpu } from "./plan_on_gpu.ts";
@@ -54,13 +54,17 @@ export class OwnOrder {
     this.#isCurrent = true;
   }
 
-  #cross(encoder: GPUCommandEncoder, now: number, direction: "enter" | "leave"): void {
+  #cross(encoder: GPUCommandEncoder, now: number, wanted: Crossing["direction"]): void {
     const { levels, canonical, on: { plan, uniforms, given: { pipelines } } } = this;
-    const order = plan.storage.order!, shaders = shadersOf(plan);
-    for (const level of [0, 1] as const) {
-      const crossings = (level === now ? order : order.before ?? order)[direction];
-      for (const { part = 0, section = 0, shader, workgroups } of crossings) {
-        const nth = shaders.indexOf(shader);
+    if (wanted === "enter") {
+      for (const { buffer, offset, size } of levels.flat()) encoder.clearBuffer(buffer, offset, size);
+    }
+    for (
+      const [i, { direction, ago, part = 0, section = 0, workgroups }] of crossingsOf(plan.storage).entries()
+    ) {
+      if (direction !== wanted) continue;
+      const nth = plan.shaders.length + i;
+      for (const level of ago === undefined ? [0, 1] : [(now + ago) % 2]) {
         const buffers = [levels[part]![level]!, canonical[section]![level]!, ...this.on.bound(nth)];
         uniforms.dispatch(encoder, pipelines[nth]!, { on: [buffers], workgroups });
       }

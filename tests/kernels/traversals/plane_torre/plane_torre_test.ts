@@ -113,7 +113,7 @@ Deno.test("in diamond tiles every cell has a place of its own, and squares of u 
     ]] as const
   ) {
     const layout = stepwiseLayout(plannedProblem({ stencil: HEAT, grid: [nx, ny], boundary: "zero" }));
-    const { code, order } = inTiles(layout, width, first, layout, [0, 0]),
+    const { code, order } = inTiles(layout, width, first, [0, 0]),
       at = placeOf(code),
       side = width & -width;
     const found = new Map<number, readonly [number, number]>();
