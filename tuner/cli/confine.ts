@@ -18,6 +18,4 @@ for (const name of ["Worker", "localStorage", "sessionStorage", "caches", "Cache
   Reflect.deleteProperty(globalThis, name);
 }
 Reflect.deleteProperty(Navigator.prototype, "gpu");
-for (const name of ["read", "run"] as const) {
-  Deno.permissions.revokeSync({ name });
-}
+for (const name of ["read", "run"] as const) Deno.permissions.revokeSync({ name });

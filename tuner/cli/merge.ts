@@ -30,9 +30,7 @@ export const run = command({
 Of two entries for the same problem and device, the newer profile's counts; rates that disagree are listed.`,
   options: OPTIONS,
 }, async ({ from, out, json }) => {
-  if (from.length < 2) {
-    refuserOf("merge")("wanted at least two different profiles", from.join() || "none");
-  }
+  if (from.length < 2) refuserOf("merge")("wanted at least two different profiles", from.join() || "none");
   await checkFileWritable(out);
   const profiles: Profile[] = [];
   for (const path of from) profiles.push(await readProfileSaying(path));

@@ -107,9 +107,7 @@ export function chooseEntry(profile: Profile, given: number | undefined): Chosen
   }
   const chosen = given === undefined && all.length > 1 ? undefined : all[(given ?? 1) - 1];
   if (chosen !== undefined) return chosen;
-  if (given !== undefined) {
-    throw wrongValue("entry", `a whole number from 1 to ${all.length}`, `${given}`);
-  }
+  if (given !== undefined) throw wrongValue("entry", `a whole number from 1 to ${all.length}`, `${given}`);
   const list = all.slice(0, 20).map(({ entry, at }) => `${at + 1} ${describeProfileProblem(entry.problem)}`);
   if (all.length > 20) list.push("…");
   throw new RequestError(

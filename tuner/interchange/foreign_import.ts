@@ -82,9 +82,7 @@ export function importForeignSpace(space: RecordedSpace, options: ForeignOptions
     source,
   });
   const cells = cellsOf(problem.grid) * steps;
-  if (cells > MOST_CELLS) {
-    throw refused(source, `at most 1e18 cells in all steps, found ${cells}`);
-  }
+  if (cells > MOST_CELLS) throw refused(source, `at most 1e18 cells in all steps, found ${cells}`);
   const evaluationOf = (record: SpaceRecord): JournalRecord | undefined => {
     const configuration = readConfiguration(record), made = { run, at: timeOf(record, now) };
     if (record.failure === null) {

@@ -2,6 +2,7 @@ import { type FloatArray, zeros } from "../../kernels/precision.ts";
 import { checkOptions } from "../../kernels/check_options.ts";
 import { wholeFields } from "../../kernels/layers.ts";
 import { type Grid, type OwnGrid, ownOf, planned, type Problem } from "../../kernels/stencils/stencil.ts";
+import { slicesAtOnce } from "../devices/shared/part_field.ts";
 import type { SharedField } from "../devices/shared/shared_field.ts";
 import type { CellBox } from "../devices/survey.ts";
 import { describeValue } from "../format.ts";
@@ -29,9 +30,6 @@ export interface SnapshotOptions {
   /** Takes one; the run goes on when it has ended. It must not wait for the solver, whose calls come after the run. */
   onSnapshot(snapshot: Snapshot): void | Promise<void>;
 }
-
-/** Cells of a box that are read at once, 64 MiB. */
-const CELLS_AT_ONCE = 2 ** 24;
 
 /** The snapshots of a solver. */
 export class Snapshots {
@@ -90,7 +88,7 @@ export class Snapshots {
       const { stride, plane } = wanted;
       const size = all.map((cells) => Math.ceil(cells / stride)) as readonly number[] as Grid;
       const values = zeros(stencil.update, size[0] * size[1] * size[2]), [nx, ny, nz] = all;
-      const atOnce = stride * Math.max(1, Math.floor(CELLS_AT_ONCE / (stride * ny * nz)));
+      const atOnce = stride * slicesAtOnce([nx, stride * ny, nz]);
       for (let x = 0, i = 0; x < nx; x += atOnce) {
         const slices = Math.min(atOnce, nx - x), cells = zeros(stencil.update, slices * ny * nz);
         const box = { low: [low[0] + x, low[1], low[2]], size: [slices, ny, nz] } as const;

@@ -23,6 +23,7 @@ import { planesOf, readsPrevious } from "../../kernels/update.ts";
 import { AXES, type Axis, type Extent, gridOf } from "../../models/decomposition.ts";
 import type { Box } from "../../models/rank_part.ts";
 import { crc32 } from "../platform.ts";
+import { slicesAtOnce } from "../devices/shared/part_field.ts";
 import type { SavedSurvey } from "../devices/survey.ts";
 
 /** What a header says. */
@@ -44,9 +45,6 @@ export const WHOLE = 0x2144df1c;
 
 /** With what a state begins. */
 export const BEGINNING = '{"facetCheckpoint":';
-
-/** Cells that are read or written at once: 64 MiB. */
-const CELLS_AT_ONCE = 2 ** 24;
 
 /** What must be the same where a run goes on. */
 function identityOf(problem: Problem) {
@@ -212,7 +210,7 @@ export function* cellsIn(problem: Problem, own: Extent = { low: [0, 0, 0], size:
       within(one) ? Math.min(from[one] + all[one], own.low[one] + own.size[one]) - low[one] : 1
     );
     if (AXES.some((one) => size[one] <= 0)) continue;
-    const [nx, ny, nz] = size, atOnce = found ? nx : Math.max(1, Math.floor(CELLS_AT_ONCE / (ny * nz)));
+    const [nx, ny, nz] = size, atOnce = found ? nx : slicesAtOnce(size);
     for (let x = 0; x < nx; x += atOnce) {
       const slices = Math.min(atOnce, nx - x);
       // whole slices lie together, and so do whole rows of a slice

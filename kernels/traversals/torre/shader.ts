@@ -296,9 +296,7 @@ function writeTiers(
     const name = nameOf(value.ago === 1 ? "g" : "f", value);
     if (restOf(value) === undefined) lines.push(`${name} = ${known.get(valueKey(value))};`);
   }
-  for (const element of carried) {
-    lines.push(`${elementName("m", element)} = ${m.get(elementKey(element))};`);
-  }
+  for (const element of carried) lines.push(`${elementName("m", element)} = ${m.get(elementKey(element))};`);
   return lines.join("\n");
 }
 

@@ -108,12 +108,9 @@ export interface GridSlices {
   readonly slices: number;
 }
 
-/** Cells that cross to the host or back at once, 64 MiB: a large field is never there as a whole. */
-const CELLS_AT_ONCE = 2 ** 24;
-
-/** Slices of a box that cross at once. */
-function slicesAtOnce([, ny, nz]: Grid): number {
-  return Math.max(1, Math.floor(CELLS_AT_ONCE / (ny * nz)));
+/** Slices of a box that are on the host at once, with 2²⁴ cells at most: a large field is never there as a whole. */
+export function slicesAtOnce([, ny, nz]: Grid): number {
+  return Math.max(1, Math.floor(2 ** 24 / (ny * nz)));
 }
 
 /** Reads a box of one plane into an array that is just as long: x, y, z. */

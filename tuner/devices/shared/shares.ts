@@ -180,9 +180,7 @@ export function expectedOf(
     const isBeyond = ordering.some((name) =>
       traversal.parameters[name]![2]?.isMost && order[name]! > parameters[name]!
     );
-    if (isBeyond || traversal.infeasible(on, { ...parameters, ...order }, gpu.limits)) {
-      continue;
-    }
+    if (isBeyond || traversal.infeasible(on, { ...parameters, ...order }, gpu.limits)) continue;
     const rate = rateOf(order);
     if (rate > Math.max(least, best.rate)) best = { rate, order };
   }
