@@ -246,25 +246,20 @@ export const readsPrevious: (update: Update | Substep) => boolean = remembered((
   tapsOf(update).some(({ ago }) => ago === 1)
 );
 
-export const readsSignal: (update: Update | Substep) => boolean = remembered((update: Update | Substep) =>
-  expressionsOf(update).some((value) =>
-    fold<boolean>(value, {
+/** Whether an update's expressions have a node of this kind. */
+const having = (kind: "signal" | "formula") =>
+  remembered((update: Update | Substep) => {
+    const one = {
       ...uniform(false, (...parts) => parts.includes(true)),
       tap: () => false,
-      signal: () => true,
-    })
-  )
-);
+      [kind]: () => true,
+    };
+    return expressionsOf(update).some((value) => fold<boolean>(value, one));
+  });
 
-export const callsFunctions: (update: Update) => boolean = remembered((update: Update) =>
-  expressionsOf(update).some((value) =>
-    fold<boolean>(value, {
-      ...uniform(false, (...parts) => parts.includes(true)),
-      tap: () => false,
-      formula: () => true,
-    })
-  )
-);
+export const readsSignal: (update: Update | Substep) => boolean = having("signal");
+
+export const callsFunctions: (update: Update) => boolean = having("formula");
 
 /**
  * Values that sub-steps one by one move to or from memory for a cell: every array each reads, every field it writes, but for

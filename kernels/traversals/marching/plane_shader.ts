@@ -26,7 +26,7 @@ import { type Resolver, updateWriter } from "../../wgsl/write_update.ts";
 import { type Column, columnIndex, type MarchQueues, sumIndex } from "./queues.ts";
 import { pointAccess } from "./points.ts";
 import { slicesIn, slot, withinSum } from "./shader.ts";
-import { type MarchShape, ownThreads } from "./shape.ts";
+import { type March, ownThreads } from "./shape.ts";
 import { profileAccess } from "../../wgsl/profiles.ts";
 import { declareBuffer, type Shader, shaderOf } from "../../wgsl/shader.ts";
 
@@ -58,11 +58,7 @@ const IN_PAIR = ["newer[", "older["] as const;
 export function planeShader(
   { stencil, boundary, grid: [nx, ny, nz] }: Problem,
   layout: Layout,
-  shape: MarchShape & {
-    readonly update: Update;
-    readonly hasPoints: boolean;
-    readonly workgroups: readonly [number, number, number];
-  },
+  shape: March,
   whole: { readonly first: number; readonly slices: number } = { first: 0, slices: nx },
   pass?: "to pair" | "from pair",
 ): Shader {

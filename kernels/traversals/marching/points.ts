@@ -16,7 +16,7 @@ import type { Update } from "../../update.ts";
 import { times } from "../../wgsl/declare.ts";
 import { declarePoints, HEAD_VECTORS } from "../../wgsl/points.ts";
 import { wgsl } from "../../wgsl/template.ts";
-import { type Ends, type MarchShape, ownThreads } from "./shape.ts";
+import { type Ends, type March, type MarchShape, ownThreads } from "./shape.ts";
 import { beginOf, type ListEntry, NEVER, packLists, type PlacedRow, visitRows } from "../point_lists.ts";
 
 /** What a pass makes in a slice, in this order: its plane, in which sub-step, of which field, and in which step. */
@@ -119,13 +119,7 @@ function placesOf(
 
 /** How a pass's shader comes to points: its list's next `entry` waits until the march makes that place. */
 export function pointAccess(
-  { zPerThread, threadsY, update, hasPoints, workgroups: [across, rows] }:
-    & Pick<MarchShape, "zPerThread" | "threadsY">
-    & {
-      readonly update: Update;
-      readonly hasPoints: boolean;
-      readonly workgroups: readonly [number, number, number];
-    },
+  { zPerThread, threadsY, update, hasPoints, workgroups: [across, rows] }: March,
 ) {
   const made = madeIn(update);
   return {

@@ -23,7 +23,7 @@ import { wgsl } from "../../wgsl/template.ts";
 import { type Resolver, type UpdateWriter, updateWriter } from "../../wgsl/write_update.ts";
 import { type Column, columnIndex, isStored, type MarchQueues, type Span, sumIndex } from "./queues.ts";
 import { isCarried, isKept } from "../../partial_sums.ts";
-import { type Ends, type MarchShape, ownThreads, type Tile } from "./shape.ts";
+import { type Ends, type March, type MarchShape, ownThreads, type Tile } from "./shape.ts";
 import { pointAccess } from "./points.ts";
 import { besideLayers, blocksOf } from "../../layers.ts";
 import { type LayerAccess, layerAccess } from "../../wgsl/layers.ts";
@@ -59,12 +59,7 @@ const BESIDE: readonly (readonly Axis[])[] = [[], [2]];
 export function marchShader(
   { stencil, boundary, grid: [nx, ny, nz], ...others }: Problem,
   layout: Layout,
-  { update, hasPoints, workgroups, ...shape }: MarchShape & {
-    readonly update: Update;
-    /** Whether it makes several steps, in which there are points. */
-    readonly hasPoints: boolean;
-    readonly workgroups: readonly [number, number, number];
-  },
+  { update, hasPoints, workgroups, ...shape }: March,
   whole: { readonly first: number; readonly slices: number; readonly twins?: readonly Twin[] } = {
     first: 0,
     slices: nx,

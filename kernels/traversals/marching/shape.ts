@@ -3,6 +3,7 @@
  *
  * @module
  */
+import type { Update } from "../../update.ts";
 import type { Column, MarchQueues } from "./queues.ts";
 
 /** Threads of a workgroup and what they cover. */
@@ -24,6 +25,14 @@ export interface MarchShape {
   /** Planes that each sub-step reads neighbours of in the slice, from workgroup memory. */
   readonly tiles: readonly (readonly Tile[])[];
   readonly queues: MarchQueues;
+}
+
+/** The same with what such workgroups compute, and how many of them. */
+export interface March extends MarchShape {
+  readonly update: Update;
+  /** Whether it makes several steps, in which there are points. */
+  readonly hasPoints: boolean;
+  readonly workgroups: readonly [number, number, number];
 }
 
 export type Ends = readonly [low: number, high: number];
