@@ -258,14 +258,13 @@ export function acoustic(options: AcousticOptions = {}): Stencil {
         return { p: add(subtract(multiply(2, p), p.before()), push), ...memory };
       }
       const each = edgeAxes.map((i) => planes[`e${axes[i]!}`]!), all = sumOf(each);
-      // materials alone are what torres keep of a cell: v, and not what it makes of d or of itself
-      const damped = (of: Expression): Expression => subtract(of, multiply(v, multiply(all, of)));
       const matching = sumOf(
         edgeAxes.map((i, by) => rho ? multiply(each[by]!, each[by]!) : planes[`m${axes[i]!}`]!),
       );
       const flown = add(spread, sent), push = add(rho ? multiply(rho, flown) : flown, multiply(matching, p));
-      const ahead = add(subtract(multiply(2, p), damped(p.before())), multiply(v, multiply(v, push)));
-      return { p: damped(ahead) };
+      // v v, not v²: torres keep what is made of materials alone
+      const kept = subtract(1, multiply(v, all)), moved = add(multiply(2, p), multiply(v, multiply(v, push)));
+      return { p: multiply(kept, subtract(moved, multiply(kept, p.before()))) };
     },
   });
   return inLayers(stencil, memories.map((name) => axes.findIndex((axis) => name.endsWith(axis))), edges);

@@ -1,6 +1,6 @@
 /**
- * Coefficients of a cell in a torre of tiles in three dimensions: what an update makes of materials alone, or of these and axis
- * profiles. What it makes of profiles alone is a **factor**: `factors.ts`.
+ * Coefficients of a cell in a torre of tiles in three dimensions: what an update makes of materials alone, or divides by these
+ * and axis profiles. What it makes of profiles alone is a **factor**: `factors.ts`.
  *
  * A thread computes them once, where a cell enters the tile, and keeps them as it keeps F. A coefficient in a cell's place is
  * that of the cell S further along x, of which the next tier makes a value; with the tile it moves by S along each form,
@@ -36,9 +36,13 @@ export const coefficientsOf: (update: Update) => Parts = remembered(
         ("operands" in one ? one.operands.every(isStill) : true);
     const isMade = (one: Expression): boolean =>
       one.kind === "tap" || ("operands" in one && one.operands.some(isMade));
+    /** What takes less to compute again of a coefficient and a factor than to keep. */
+    const isMixed = (one: Expression): boolean =>
+      ["add", "subtract", "multiply"].includes(one.kind) && profilesIn(one).length > 0;
     const split = (one: Expression): Expression => {
       const isOfMaterials = isMade(one);
-      if (isStill(one) && (isOfMaterials || "operands" in one && profilesIn(one).length > 0)) {
+      const isKept = isOfMaterials ? !isMixed(one) : "operands" in one && profilesIn(one).length > 0;
+      if (isStill(one) && isKept) {
         const key = JSON.stringify(one), found = known.get(key);
         if (found) return found;
         const place: Pick<Tap, "plane" | "offset"> = isOfMaterials

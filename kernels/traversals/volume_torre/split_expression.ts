@@ -29,7 +29,8 @@ export function splitExpression(expression: Expression, isLate: (tap: Tap) => bo
   const isReady = (one: Expression): boolean => !tapsIn([one]).some(isLate);
   const keep = (one: Expression): Expression => {
     // coefficients, factors and F(t − 1) of the cell are there all the time
-    if (tapsIn([one]).length === 0 || (one.kind === "tap" && (one.ago === 1 || one.plane !== 0))) return one;
+    const taps = tapsIn([one]);
+    if (taps.every(({ plane }) => plane !== 0) || (one.kind === "tap" && one.ago === 1)) return one;
     // what an update uses twice is twice in its tree
     const key = JSON.stringify(one), index = known.get(key) ?? early.push(one) - 1;
     known.set(key, index);
