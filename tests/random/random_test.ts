@@ -213,7 +213,7 @@ async function assertNoFailure(devices: Devices, scripts: number): Promise<Tally
     seed,
     scripts: THOROUGH ? Infinity : scripts,
     // whatever the machine is: other tests wait
-    seconds: THOROUGH ? THOROUGH_SECONDS / 2 : 300,
+    seconds: THOROUGH ? THOROUGH_SECONDS / 3 : 300,
     mostFailures: 3,
     onFailure: ({ seed, program }) => void programs.push(`seed ${seed}\n${program}`),
   });
@@ -251,5 +251,13 @@ Deno.test({
     for (const word of ["GPU", "both", "sections", "own buffers", "window", "GPU ranks"]) {
       assertStringIncludes(devices, word);
     }
+  },
+});
+
+Deno.test({
+  name: "random scripts on ranks of every kind, whose messages are late, give what the interpreter says",
+  ignore: !HAS_ADAPTER || !THOROUGH, // the others have some of them
+  async fn() {
+    await assertNoFailure("ranks", Infinity);
   },
 });

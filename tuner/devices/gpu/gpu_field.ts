@@ -332,17 +332,20 @@ export class GpuField implements Disposable {
   }
 
   /**
-   * Advances the field between two exchanges, all in one submission. What is submitted next need not wait for its end: the
-   * device takes them in turn.
+   * Advances the field between two exchanges, all in one submission, but for steps that points leave no memory for. What is
+   * submitted next need not wait for its end: the device takes them in turn.
    *
    * @returns the submission; its time includes the copies
    */
   async exchange(steps: number, { unpack, outgoing, pack }: Exchange): Promise<Submission> {
-    const begin = unpack ? await this.#setting(unpack) : [];
-    const points = await this.on.points();
-    if (points !== undefined && steps > points.mostSteps) {
-      throw new RunFailure("limits", `${steps} steps at once: points leave memory for ${points.mostSteps}`);
+    const points = await this.on.points(), { mostSteps = Infinity } = points ?? {};
+    if (steps > mostSteps) {
+      if (unpack) await this.take(unpack);
+      const before = await this.begin(steps - mostSteps);
+      const last = await this.exchange(mostSteps, { unpack: undefined, outgoing, pack });
+      return { finish: async () => await before.finish() + await last.finish() };
     }
+    const begin = unpack ? await this.#setting(unpack) : [];
     points?.prepare(this.#step, steps);
     const left = await points?.leave(this.#step, steps);
     const { passes, record } = await this.on.dispatcher.record(this.#dispatches(steps, this.#step, points));
