@@ -188,7 +188,10 @@ export class Exchanges {
     let finished: Promise<number> | undefined;
     try {
       if (turn !== undefined) {
-        await run.endOfTurn(turn, sides.length > 0, () => finished = round.finish());
+        await run.endOfTurn(turn, sides.length > 0, () => {
+          finished = round.finish();
+          finished.catch(() => {}); // thrown once it is awaited
+        });
       } else if (parts.length > 1) {
         // the others begin first: on a software device the host's wait for the GPU blocks it
         await run.unlessFailed(begun!);
