@@ -327,7 +327,7 @@ export function wholeNumberCross(): Stencil {
         u.at(0, -1),
         u.at(0, 0, 1),
         multiply(dx.at(-1), u.at(-1)),
-        multiply(dy.at(0, 1), m),
+        maximum(dy.at(0, 1), m),
       );
       const d = add(dx, dy, dz.at(0, 0, -1));
       return { u: clamped(99, subtract(add(sides, multiply(d, u)), multiply(dz, u.before()))) };
