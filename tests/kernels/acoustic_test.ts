@@ -9,6 +9,7 @@ import {
 } from "../../kernels/stencils/acoustic.ts";
 import { WAVE_ORDERS } from "../../kernels/stencils/wave.ts";
 import { profilesOf } from "../../kernels/axis_profiles.ts";
+import { dampedSound } from "./damped_sound.ts";
 import { placed, reachOf } from "../../kernels/update.ts";
 
 Deno.test("the largest stable time step follows from the model", () => {
@@ -121,6 +122,13 @@ Deno.test("a definition makes the same sound again, with its surface", () => {
     RangeError,
     "surface: free, a list of fields, or nothing",
   );
+});
+
+Deno.test("a definition of sound with damping, as of 0.1.0, keeps its hash; the profiles of its edges are gone", () => {
+  const kept = stencilOf(JSON.parse(JSON.stringify(definitionOf(dampedSound(4)))));
+  assertEquals(hashOf(kept.update), "91f307520463109c");
+  const names = profilesOf(acoustic({ edges: 3 }).update).map(({ name }) => name);
+  assertEquals(names, ["ex", "mx", "ey", "my", "ez", "mz"]);
 });
 
 Deno.test("a medium that makes no sense is refused in one line", () => {
