@@ -67,12 +67,12 @@ export async function runProbed(part: PartField, run: ProbedRun): Promise<string
   const advance = async (count: number): Promise<void> => void await (await part.begin(count)).finish();
   await part.initialise(start);
   await survey?.watch({
-    step: part.step,
-    readProfile: (profile) => Promise.resolve(part.profiles.values[profile]!),
+    step: part.field.step,
+    readProfile: (profile) => Promise.resolve(part.field.profiles.values[profile]!),
     sample: (cells) => part.sample(cells),
     watch(points) {
       const { recorded: { length } } = record.points = points;
-      return part.watch({
+      return part.field.watch({
         ...points,
         take(first, values) {
           for (let i = 0; isKept && i * length < values.length; i++) {

@@ -42,12 +42,12 @@ export async function prepare(
     },
   });
   const survey = problem.survey && Survey.synthetic(problem, problem.steps);
-  const { alone, parts } = field, { clock = "host", longRun } = alone?.facts ?? {};
+  const { alone, parts } = field, { clock = "host", longRun } = alone?.field.facts ?? {};
   return {
     configuration,
     compileNs: field.compileNs,
     clock,
-    isWarm: parts.every(({ facts }) => facts.isWarm),
+    isWarm: parts.every(({ field }) => field.facts.isWarm),
     async initialise() {
       await field.initialise(reference.start);
       survey?.restart();

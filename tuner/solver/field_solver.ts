@@ -449,7 +449,7 @@ export class FieldSolver implements Solver<FloatArray<ArrayBuffer>> {
           piece = await tries?.piece(this.#current, left, done === 0);
         if (piece?.kept !== undefined) this.#keep(piece.kept);
         // a GPU alone cuts long runs itself, and is waited for once
-        const atOnce = this.#field.alone?.facts.longRun !== undefined
+        const atOnce = this.#field.alone?.field.facts.longRun !== undefined
           ? left
           : Math.min(Math.ceil(STEPS_AT_ONCE / tuned) * tuned, this.#survey.mostSteps);
         const ran = piece?.steps ?? Math.min(atOnce, left), end = this.step + (piece === undefined ? ran : 0);

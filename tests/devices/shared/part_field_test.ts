@@ -41,7 +41,7 @@ function fakePart(values: number[]) {
       return Promise.resolve();
     },
     settle: () => Promise.resolve(),
-    profiles: { update: {} },
+    field: { profiles: { update: {} } },
   };
   return { part: part as unknown as PartField, boxes };
 }

@@ -16,7 +16,7 @@ import { HeldProfiles } from "../held_profiles.ts";
 import { shareable } from "../../platform.ts";
 import type { CpuMemory } from "./cpu_memory.ts";
 import type { WatchedPoints } from "../points.ts";
-import type { PartFacts } from "../shared/part_field.ts";
+import type { FieldFacts } from "../device_field.ts";
 import type { ArrayPair, Command, Done, LoadCommand } from "./cpu_commands.ts";
 import type { PointSeries } from "./row_points.ts";
 
@@ -42,7 +42,7 @@ export function cpuLayoutOf({ stencil: { update }, grid }: Pick<Problem, "stenci
 
 /** A field loaded into the pool's memory. Views of it become stale when the pool's memory grows: ask again. */
 export class CpuField {
-  readonly facts: PartFacts;
+  readonly facts: FieldFacts;
   readonly layout: Layout;
   /** The update's axis profiles: they lie behind both arrays. */
   readonly profiles: HeldProfiles;

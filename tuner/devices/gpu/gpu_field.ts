@@ -21,6 +21,7 @@ import type { GpuDevice, Submission } from "./gpu_device.ts";
 import { Waits } from "./gpu_dispatcher.ts";
 import { compile, compileCompare, compileFill, compilePlan } from "./gpu_pipelines.ts";
 import type { WatchedPoints } from "../points.ts";
+import type { DeviceField, FieldFacts } from "../device_field.ts";
 import type { Point } from "../../../kernels/points.ts";
 import { GpuPoints } from "./gpu_points.ts";
 import { RunFailure } from "../run_failure.ts";
@@ -66,7 +67,7 @@ interface Made {
 }
 
 /** The two time levels of a problem's field in a plan's storage, and what runs on them. */
-export class GpuField implements Disposable {
+export class GpuField implements DeviceField {
   readonly #lists = new Map<number, readonly Dispatch[]>();
   #step = 0;
 
@@ -110,9 +111,10 @@ export class GpuField implements Disposable {
     await this.on.watch(watched);
   }
 
-  /** Host time from shader text to pipelines. */
-  get compileNs(): number {
-    return this.on.given.compileNs;
+  get facts(): FieldFacts {
+    const { on: { gpu: { hasTimestamps, isSoftware: isWarm }, given: { compileNs } } } = this;
+    const clock = hasTimestamps ? "device" : "host", longRun = longRunOf(this.problem);
+    return { device: "gpu", compileNs, clock, isWarm, longRun };
   }
 
   /**
@@ -300,14 +302,9 @@ export class GpuField implements Disposable {
     };
   }
 
-  /** Runs of the problem's length that a long run makes of one list: their first and last steps count once. */
-  get longRun(): number {
-    return longRunOf(this.problem);
-  }
-
   /** The dispatches of `repetitions` runs, a list at a time: no run of the problem's own length is cut. */
   *#listsOf(steps: number, repetitions: number): Generator<readonly Dispatch[]> {
-    const long = this.longRun * this.problem.steps;
+    const long = longRunOf(this.problem) * this.problem.steps;
     let start = this.#step;
     for (let i = 0; i < repetitions; i++) {
       for (let left = steps; left > 0;) {
@@ -517,6 +514,7 @@ export class GpuField implements Disposable {
   }
 }
 
+/** Runs of the problem's length that a long run makes of one list: their first and last steps count once. */
 function longRunOf({ grid, steps }: Problem): number {
   return Math.max(1, Math.floor(Math.min(LONG_UPDATES / (cellsOf(grid) * steps), LONG_STEPS / steps)));
 }

@@ -15,7 +15,7 @@ import {
 } from "../comparison.ts";
 import type { HeldProfiles } from "../held_profiles.ts";
 import type { WatchedPoints } from "../points.ts";
-import type { PartFacts } from "../shared/part_field.ts";
+import type { DeviceField, FieldFacts } from "../device_field.ts";
 import { type LevelArrays, ownMemory, type SectionArrays } from "./field_memory.ts";
 import { giveBack, type GpuDevice, type Recorder, type Submission } from "./gpu_device.ts";
 import { compilePlan } from "./gpu_pipelines.ts";
@@ -34,9 +34,9 @@ interface Moved {
  * one before it from a mapped buffer, and hands over the slices of the next. What two sections have in common is
  * copied on the device. So each slice goes up and comes back once a passage, however many steps that has.
  */
-export class WindowedField implements Disposable {
+export class WindowedField implements DeviceField {
   readonly plan: GpuPlan;
-  readonly facts: PartFacts;
+  readonly facts: FieldFacts;
   readonly #sliceLayout: Layout;
   readonly #gpu: GpuDevice;
   /** Even and odd levels: every slice, those of the pads of x too, without the pads of y, which stay zero. */

@@ -32,13 +32,13 @@ export class GatheredPoints {
   }
 
   get #step(): number {
-    return this.parts[0]!.step;
+    return this.parts[0]!.field.step;
   }
 
   /** Makes the parts add and record from now on; what was not collected is forgotten. */
   async watch(points: WatchedPoints | undefined): Promise<void> {
     const { world, parts } = this, places = parts.map(({ place }) => place);
-    if (world.size === 1 && parts.length === 1) return await parts[0]!.watch(points);
+    if (world.size === 1 && parts.length === 1) return await parts[0]!.field.watch(points);
     [this.#points, this.#kept, this.#start] = [points, [], this.#step];
     const isKept = world.size > 1, its = points && this.#rowsOf(points.recorded, world.rank);
     const each = points && pointsOfParts(
@@ -50,7 +50,7 @@ export class GatheredPoints {
       places,
       this.problem.stencil.update,
     );
-    for (const [i, part] of parts.entries()) await part.watch(each?.[i]);
+    for (const [i, part] of parts.entries()) await part.field.watch(each?.[i]);
   }
 
   /** Forgets what was recorded before the field began anew. */

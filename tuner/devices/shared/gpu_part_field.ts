@@ -12,26 +12,16 @@ import type { ArrayRange } from "../gpu/field_memory.ts";
 import type { Copying, GpuField, Recorded } from "../gpu/gpu_field.ts";
 import { compile, type Pipeline } from "../gpu/gpu_pipelines.ts";
 import { Uniforms } from "../gpu/gpu_uniforms.ts";
-import type { HeldProfiles } from "../held_profiles.ts";
 import { type Reference, stateLevels } from "../reference.ts";
-import type { WatchedPoints } from "../points.ts";
 import { RunFailure } from "../run_failure.ts";
 import { type Piece, piecesOf } from "./boxes.ts";
-import {
-  type Arrival,
-  ownSlices,
-  type PartFacts,
-  type PartField,
-  type Round,
-  type RoundOptions,
-} from "./part_field.ts";
+import { type Arrival, ownSlices, type PartField, type Round, type RoundOptions } from "./part_field.ts";
 
 /** Cells that were handed to the device and may be kept on the host, 64 MiB. */
 const MOST_ON_HOST = 2 ** 24;
 
 /** A part on a GPU: a kernel packs boxes in the submission of the steps before, another unpacks them. */
 export class GpuPartField implements PartField {
-  readonly facts: PartFacts;
   /** Memory that the device alone uses, by its name. */
   readonly #scratch = new Map<string, GPUBuffer>();
   /** Memory that the host reads pieces from, and that of pieces which stay. */
@@ -43,17 +33,10 @@ export class GpuPartField implements PartField {
   /** Cells that the device may not have taken yet. */
   #onHost = 0;
 
-  constructor(readonly onGpu: GpuField, readonly place: PartPlace) {
-    const { device: { hasTimestamps, isSoftware: isWarm }, compileNs, longRun } = onGpu;
-    this.facts = { device: "gpu", compileNs, clock: hasTimestamps ? "device" : "host", isWarm, longRun };
-  }
+  constructor(readonly onGpu: GpuField, readonly place: PartPlace) {}
 
-  get step(): number {
-    return this.onGpu.step;
-  }
-
-  get profiles(): HeldProfiles {
-    return this.onGpu.profiles;
+  get field(): GpuField {
+    return this.onGpu;
   }
 
   async initialise(start: FieldStart): Promise<void> {
@@ -64,10 +47,6 @@ export class GpuPartField implements PartField {
   async clear(): Promise<void> {
     this.#arriving = undefined;
     await this.onGpu.clear();
-  }
-
-  watch(points: WatchedPoints | undefined): Promise<void> {
-    return this.onGpu.watch(points);
   }
 
   async sample(cells: readonly Point[]): Promise<FloatArray> {

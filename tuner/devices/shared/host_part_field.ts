@@ -10,29 +10,17 @@ import {
   type SliceCells,
   type SliceOf,
 } from "../comparison.ts";
-import type { HeldProfiles } from "../held_profiles.ts";
-import { sampleSlices, type WatchedPoints } from "../points.ts";
+import type { DeviceField } from "../device_field.ts";
+import { sampleSlices } from "../points.ts";
 import { type Reference, stateLevels } from "../reference.ts";
 import { RunFailure } from "../run_failure.ts";
 import { copyPiece, piecesOf } from "./boxes.ts";
-import {
-  type Arrival,
-  ownSlices,
-  type PartFacts,
-  type PartField,
-  type Round,
-  type RoundOptions,
-} from "./part_field.ts";
+import { type Arrival, ownSlices, type PartField, type Round, type RoundOptions } from "./part_field.ts";
 
 /** A field whose cells the host reaches: what workers compute, or what passes through a window of a GPU's memory. */
-interface HostField extends Disposable {
-  readonly facts: PartFacts;
-  /** Time steps since the initial state. */
-  readonly step: number;
-  readonly profiles: HeldProfiles;
+interface HostField extends DeviceField {
   initialise(start: PartStart): Promise<void>;
   clear(): void;
-  watch(points: WatchedPoints | undefined): Promise<void>;
   /** Advances it; returns nanoseconds. */
   run(options: RunOptions): Promise<number>;
   /** Both levels, as they lie now. */
@@ -46,18 +34,6 @@ export class HostPartField<Field extends HostField = HostField> implements PartF
 
   constructor(readonly field: Field, readonly place: PartPlace) {}
 
-  get facts(): PartFacts {
-    return this.field.facts;
-  }
-
-  get step(): number {
-    return this.field.step;
-  }
-
-  get profiles(): HeldProfiles {
-    return this.field.profiles;
-  }
-
   async initialise(start: FieldStart): Promise<void> {
     await this.field.initialise({ ...start, first: firstOf(this.place), whole: this.place.whole });
   }
@@ -65,10 +41,6 @@ export class HostPartField<Field extends HostField = HostField> implements PartF
   clear(): Promise<void> {
     this.field.clear();
     return Promise.resolve();
-  }
-
-  watch(points: WatchedPoints | undefined): Promise<void> {
-    return this.field.watch(points);
   }
 
   sample(points: readonly Point[]): Promise<FloatArray> {
@@ -82,7 +54,7 @@ export class HostPartField<Field extends HostField = HostField> implements PartF
     this.#running = running;
     const packed = (boxes: readonly Box[]) =>
       piecesOf(boxes).map((piece) => {
-        const cells = zeros(this.profiles.update, piece.cells);
+        const cells = zeros(this.field.profiles.update, piece.cells);
         copyPiece(piece, this.field.slices(), cells, "pack");
         return cells;
       });
@@ -116,7 +88,7 @@ export class HostPartField<Field extends HostField = HostField> implements PartF
   }
 
   async compare(reference: Reference): Promise<Comparison> {
-    if (this.facts.device === "gpu" && reference.onGpu !== undefined) {
+    if (this.field.facts.device === "gpu" && reference.onGpu !== undefined) {
       throw new RunFailure("limits", "the reference lies on the GPU as a whole");
     }
     const parts: Comparison[] = [], { slice, slices, referenceSlice } = ownSlices(this.place);

@@ -3,12 +3,10 @@ import type { FieldStart } from "../../../kernels/initial_field.ts";
 import type { Point } from "../../../kernels/points.ts";
 import type { Grid } from "../../../kernels/stencils/stencil.ts";
 import type { Box, PartPlace } from "../../../models/rank_part.ts";
-import type { DeviceKind } from "../../shares.ts";
 import type { Comparison } from "../comparison.ts";
+import type { DeviceField } from "../device_field.ts";
 import { giveBack } from "../gpu/gpu_device.ts";
 import type { GpuField } from "../gpu/gpu_field.ts";
-import type { HeldProfiles } from "../held_profiles.ts";
-import type { WatchedPoints } from "../points.ts";
 import type { Reference } from "../reference.ts";
 import { piecesOf } from "./boxes.ts";
 
@@ -47,35 +45,16 @@ export interface RoundOptions {
   readonly repetitions?: number;
 }
 
-/** What computes a part, and how. */
-export interface PartFacts {
-  readonly device: DeviceKind;
-  /** Host time to write and compile its code. */
-  readonly compileNs: number;
-  /** Whose clock measures its steps. */
-  readonly clock: "device" | "host";
-  /** Whether its first steps are as fast as any others. */
-  readonly isWarm: boolean;
-  /** Runs that it makes at once, of a device that takes work of any length and lowers its clock while it waits. */
-  readonly longRun?: number;
-}
-
 /** A part of a grid on its device, ghost zones included, and how boxes of its cells come and go. */
 export interface PartField extends Disposable {
   readonly place: PartPlace;
-  readonly facts: PartFacts;
-  /** Time steps since the initial state. */
-  readonly step: number;
-  /** The update's axis profiles. */
-  readonly profiles: HeldProfiles;
+  readonly field: DeviceField;
   /** The field, where it lies on a GPU as a whole: what is on the same GPU reaches it without the host. */
   readonly onGpu?: GpuField;
   /** Sets both levels and the time step. */
   initialise(start: FieldStart): Promise<void>;
   /** Sets all fields to zero, and the time step to 0; materials stay. */
   clear(): Promise<void>;
-  /** From now on adds to these points of the part and records them; undefined: to none. */
-  watch(points: WatchedPoints | undefined): Promise<void>;
   /** The values that cells of the part have now, those of fields and materials. */
   sample(cells: readonly Point[]): Promise<FloatArray>;
   /** Hands steps to the device, and then boxes to be packed. What follows need not wait for their end. */
@@ -145,11 +124,11 @@ export async function writeBox(field: PartField, box: Box, cells: FloatArray<Arr
  * @param cellsOf the cells of a slice of the part: y, z; undefined where they stay
  */
 export async function writeSlices(
-  field: PartField,
+  part: PartField,
   level: Pick<Box, "ago" | "plane">,
   cellsOf: (slice: number) => FloatArray | undefined,
 ): Promise<void> {
-  const { place: { part: { grid } } } = field, [nx, ny, nz] = grid, most = slicesAtOnce(grid);
+  const { place: { part: { grid } }, field } = part, [nx, ny, nz] = grid, most = slicesAtOnce(grid);
   let waiting: FloatArray[] = [];
   for (let x = 0; x <= nx; x++) {
     const cells = x < nx ? cellsOf(x) : undefined;
@@ -157,7 +136,7 @@ export async function writeSlices(
       const slices = zeros(field.profiles.update, waiting.length * ny * nz);
       waiting.forEach((slice, i) => slices.set(slice, i * ny * nz));
       const low = [x - waiting.length, 0, 0] as const, size = [waiting.length, ny, nz] as const;
-      await writeBox(field, { ...level, planes: 1, low, size }, slices);
+      await writeBox(part, { ...level, planes: 1, low, size }, slices);
       waiting = [];
     }
     if (cells !== undefined) waiting.push(cells);

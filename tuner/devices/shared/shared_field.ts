@@ -164,7 +164,7 @@ export class SharedField implements Disposable {
 
   /** Host time from the configuration to the code of all devices. */
   get compileNs(): number {
-    return this.parts.reduce((total, { facts }) => total + facts.compileNs, 0);
+    return this.parts.reduce((total, { field }) => total + field.facts.compileNs, 0);
   }
 
   /** The part of a device that computes all cells; undefined where several share them. */
@@ -186,7 +186,7 @@ export class SharedField implements Disposable {
 
   /** Time steps since the initial state. */
   get step(): number {
-    return this.parts[0]!.step;
+    return this.parts[0]!.field.step;
   }
 
   /** Sets both levels of all parts, ghost zones too, and the time step. */
@@ -354,7 +354,7 @@ export class SharedField implements Disposable {
     const { stencil: { update }, grid } = this.problem;
     const values = profilesOf(update).map(({ axis }, profile) => {
       const all = this.#zeros(grid[axis]);
-      for (const { profiles, place } of this.parts) {
+      for (const { field: { profiles }, place } of this.parts) {
         const first = firstOf(place)[axis] + grid[axis];
         profiles.values[profile]!.forEach((value, i) => all[(first + i) % grid[axis]] = value);
       }
@@ -377,7 +377,7 @@ export class SharedField implements Disposable {
 
   /** Sets an axis profile, on all devices and in ghost zones: see {@linkcode HeldProfiles.set}. */
   writeProfile(profile: number, valueAt: Parameters<HeldProfiles["set"]>[1]): void {
-    for (const { profiles } of this.parts) profiles.set(profile, valueAt);
+    for (const { field } of this.parts) field.profiles.set(profile, valueAt);
   }
 
   /** Compares all own cells of all parts, every level of the state, with the reference at the same time step. */
@@ -431,7 +431,7 @@ function timesOf(
 ): Omit<SharedTimes, "wallNs" | "timeNs"> {
   const sum = { computeNs: 0, gpuNs: 0, unpackNs: 0, packNs: 0 };
   for (const [i, { deviceNs, packNs, unpackNs }] of times.entries()) {
-    const isCpu = parts[i]!.facts.device === "cpu";
+    const isCpu = parts[i]!.field.facts.device === "cpu";
     sum[isCpu ? "computeNs" : "gpuNs"] += deviceNs;
     sum.unpackNs += isCpu ? unpackNs : packNs;
     sum.packNs += isCpu ? packNs : unpackNs;
