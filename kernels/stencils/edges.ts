@@ -88,8 +88,8 @@ export function matchedEdgesOf(
   { isFree, dimensions = 3, ratio, most, faces }: Matched,
 ): Readonly<Record<string, AlongAxis>> {
   const all = widthsOf(name, widths, dimensions), axes = ownAxes(dimensions);
-  // D is above 0 in a corner, too
-  const highest = 0.9 / (most * ratio) / all.filter((width) => width > 0).length;
+  // D is above 0 in a corner, too, as cells lie before the faces that have the peak
+  const highest = 1 / (most * ratio) / all.filter((width) => width > 0).length;
   return Object.fromEntries(axes.flatMap((axis, i): (readonly [string, AlongAxis])[] => {
     const width = all[i]!, isOneSided = isFree && axis === axes.at(-1), wide = Math.log(width);
     if (width === 0) return [];

@@ -315,7 +315,7 @@ function inLoops(order: number, timeStep: number, { source, receivers, signature
   const rateAt = (place: number, axis: 0 | 1 | 2): number => {
     const width = edges[axis], within = (depth: number): number => Math.max(0, depth / width) ** 2;
     const out = within(place - grid[axis] + width) - (axis === 2 ? 0 : within(width - place));
-    return out * Math.min(3 / width * (1.75 + 0.24 * Math.log(width)), 0.3 / (most * timeStep / spacing));
+    return out * Math.min(3 / width * (1.75 + 0.24 * Math.log(width)), 1 / 3 / (most * timeStep / spacing));
   };
   /** What a face adds to the field of the cell that it bounds on its high side, if `side` is 1, in Laplacians. */
   const faceAt = (place: number, axis: 0 | 1 | 2, side: -1 | 1): number => {
