@@ -176,9 +176,8 @@ function earlySource(update: Update): string | undefined {
 }
 
 const needsOfUpdate = remembered((update: Update): ReadonlyMap<Need, string> => {
-  const { fields, materials, profiles, substeps, layers = [] } = update,
-    taps = tapsOf(update),
-    expressions = expressionsOf(update);
+  const { fields, materials, profiles, substeps, layers = [] } = update, taps = tapsOf(update);
+  const expressions = expressionsOf(update);
   const made = substeps.flatMap((substep) => substep.map(({ field }) => field));
   const early = taps.find(({ plane, ago }) => ago === 0 && plane < fields.length && plane !== made.at(-1));
   const found: readonly (readonly [Need, boolean, string])[] = [

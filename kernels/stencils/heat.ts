@@ -43,9 +43,8 @@ export function fourierLimit(delta: number, dimensions: 2 | 3 = 3): number {
 export function heat(delta: number, options: { fourier?: number | undefined } & InSpace = {}): Stencil {
   checkOptions("build the heat stencil", options, ["fourier", "dimensions"]);
   requireOneOf("heat", "delta", HEAT_DELTAS, delta);
-  const { dimensions = 3 } = options,
-    limit = fourierLimit(delta, dimensions),
-    { fourier = 0.9 * limit } = options;
+  const { dimensions = 3 } = options, limit = fourierLimit(delta, dimensions);
+  const { fourier = 0.9 * limit } = options;
   requireStable("heat", "the Fourier number αΔt/h²", fourier, limit, ` of delta ${delta}`);
   return withPlaneWaves(equation({
     name: "heat",

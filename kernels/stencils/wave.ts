@@ -41,9 +41,8 @@ export function stabilityLimit(order: number, dimensions: 2 | 3 = 3): number {
 export function wave(order: number, options: { courant?: number | undefined } & InSpace = {}): Stencil {
   checkOptions("build the wave stencil", options, ["courant", "dimensions"]);
   requireOneOf("wave", "order", WAVE_ORDERS, order);
-  const { dimensions = 3 } = options,
-    limit = stabilityLimit(order, dimensions),
-    { courant = 0.9 * limit } = options;
+  const { dimensions = 3 } = options, limit = stabilityLimit(order, dimensions);
+  const { courant = 0.9 * limit } = options;
   requireStable("wave", "the Courant number cΔt/h", courant, limit, ` of order ${order}`);
   return withPlaneWaves(equation({
     name: "wave",

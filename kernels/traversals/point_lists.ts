@@ -49,9 +49,8 @@ export function packLists(
   entries: Iterable<ListEntry>,
   most?: number,
 ): Int32Array<ArrayBuffer> {
-  const lists = new Map<number, number[]>(),
-    entered: number[] = [],
-    known = new Map<unknown, readonly number[]>();
+  const lists = new Map<number, number[]>(), entered: number[] = [];
+  const known = new Map<unknown, readonly number[]>();
   for (const [list, place, rows] of entries) {
     const isCell = "z" in rows;
     if (!isCell && !known.has(rows)) known.set(rows, enterRows(entered, rows));

@@ -76,12 +76,10 @@ const LEAST_VECTORS = 5;
 
 /** Places for the vectors from some position up to `last`, counted from the vector that is being made. */
 class Window {
-  /** The furthest position, which comes in with every vector. */
-  readonly last: number;
   readonly #locals: readonly Local[];
 
-  constructor(declare: Declare, last: number, size: number) {
-    this.last = last;
+  /** @param last the furthest position, which comes in with every vector */
+  constructor(declare: Declare, readonly last: number, size: number) {
     this.#locals = Array.from({ length: size }, () => declare("v128"));
   }
 

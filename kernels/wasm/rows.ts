@@ -73,9 +73,8 @@ export function wrapRows(source: WasmSource): ModuleFunction {
 
 /** `copyRows(array, x0, x1, y0, y1)`: each row of the box, in every plane, becomes a copy of what it is the image of. */
 export function copyRows(source: WasmSource): ModuleFunction {
-  const { layout, boundaries } = source,
-    { grid: [nx, ny], pad, pitch } = layout,
-    { bytes } = precisionOf(layout);
+  const { layout, boundaries } = source, { grid: [nx, ny], pad, pitch } = layout;
+  const { bytes } = precisionOf(layout);
   const wrap = (i: Local, cells: number, boundary: Boundary): Code => {
     if (boundary === "zero") return i.get();
     const modulo = (value: Code, n: number): Code => i32.rem_s(value, i32.const(n));

@@ -112,9 +112,8 @@ function substepFunction(source: WasmSource, substep: Substep, index: number): M
         const makeVectors = (vectors: number): Code[] =>
           range(vectors).flatMap((i) => memory.rows.flatMap(([x, y]) => makeVector([x, y, lanes * i])));
         const cells = source.layout.grid[2], turns = Math.floor(cells / (lanes * turn.vectors));
-        const left = cells - turns * lanes * turn.vectors,
-          whole = Math.floor(left / lanes),
-          last = left % lanes;
+        const left = cells - turns * lanes * turn.vectors, whole = Math.floor(left / lanes);
+        const last = left % lanes;
         const lines = [
           ...memory.start({ current, next }, row),
           ...memory.loop(turns, end, () => makeVectors(turn.vectors)),

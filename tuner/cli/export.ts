@@ -58,9 +58,8 @@ export const run = command({
 
 /** The format of a file that is named for one, else the one that another file has not. */
 function formatOf(out: string, found?: SpaceFormat): SpaceFormat {
-  const name = out.split(/[\\/]/).at(-1)!,
-    isT4 = /\bt4\b/i.test(name),
-    isCache = /cache|kernel.?tuner/i.test(name);
+  const name = out.split(/[\\/]/).at(-1)!, isT4 = /\bt4\b/i.test(name);
+  const isCache = /cache|kernel.?tuner/i.test(name);
   if (isT4 !== isCache) return isT4 ? "t4" : "kernel-tuner";
   if (found !== undefined) return found === "t4" ? "kernel-tuner" : "t4";
   const wanted = `give --format ${

@@ -458,9 +458,8 @@ export function solveRecord(solved: Solved) {
 export function renderSolve(solved: Solved): Line[] {
   const { problem, problem: { stencil }, plan: { plan }, runs, names, configurations, verification, left } =
     solved;
-  const { parts, exchangeEvery, extents, inTurns } = plan,
-    { fields, files, step } = solved,
-    its = measuresOf(solved);
+  const { parts, exchangeEvery, extents, inTurns } = plan, { fields, files, step } = solved;
+  const its = measuresOf(solved);
   const { cellsPerSecond, stepNs, predictedStepNs, exchangeFraction, efficiency, alone } = its;
   const devices = [...Map.groupBy(names, (name) => name)].map(([name, { length }]) => {
     return length === 1 ? name : `${length} × ${name}`;

@@ -214,15 +214,13 @@ export class DeviceSession implements Disposable {
     if (this.#known?.key === key && (this.#known.isOnGpu || !needsGpu)) return this.#known.reference;
     this.releaseReference();
     let isOnGpu = gpu !== undefined;
-    const reference = await makeReference({ gpu, problem, windowBytes, isChecked: !this.#checksReference })
-      .catch(
-        (error) => {
-          const isTooLarge = isFailure(error) && ["limits", "out-of-memory"].includes(error.reason);
-          if (needsGpu || gpu === undefined || !isTooLarge) throw error;
-          isOnGpu = false;
-          return makeReference({ problem });
-        },
-      );
+    const made = makeReference({ gpu, problem, windowBytes, isChecked: !this.#checksReference });
+    const reference = await made.catch((error) => {
+      const isTooLarge = isFailure(error) && ["limits", "out-of-memory"].includes(error.reason);
+      if (needsGpu || gpu === undefined || !isTooLarge) throw error;
+      isOnGpu = false;
+      return makeReference({ problem });
+    });
     this.#known = { key, isOnGpu, reference };
     return reference;
   }

@@ -31,9 +31,8 @@ export async function drawField(
   options: DrawFieldOptions = {},
 ): Promise<Uint8Array<ArrayBuffer>> {
   checkOptions("draw the field", options, ["title", "spacing"]);
-  const { title = "", spacing = 1 } = options,
-    { shape, values } = array,
-    refuse = refuserOf("draw the field");
+  const { title = "", spacing = 1 } = options, { shape, values } = array;
+  const refuse = refuserOf("draw the field");
   const isShape = (shape.length === 2 || shape.length === 3) && values.length === productOf(shape);
   if (!isShape || values.length === 0) {
     refuse("two or three axes with as many values are wanted", shape.join("x"));
@@ -52,9 +51,8 @@ export async function drawField(
     (found) => refuse("finite values are wanted", found),
   );
   const { least, most } = rangeOf(all);
-  const isSigned = least < 0 && most > 0,
-    end = isSigned ? Math.max(-least, most) : most,
-    start = isSigned ? -end : least;
+  const isSigned = least < 0 && most > 0, end = isSigned ? Math.max(-least, most) : most;
+  const start = isSigned ? -end : least;
   const colourOf = (value: number): Colour =>
     isSigned ? seismic(value / end, 255) : sequential((value - start) / (end - start || 1));
   const valueAt = smoothly(at, wide, high), scale = Math.min(WIDEST / wide, HIGHEST / high);

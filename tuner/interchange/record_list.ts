@@ -24,8 +24,6 @@ export class RecordList {
   readonly length: number;
   /** Whether a record at the end was cut off; it is left out. */
   readonly isTorn: boolean;
-  readonly #source: string;
-  readonly #bytes: Uint8Array;
   /** Where records begin, and one more would: in between lies a comma. */
   readonly #starts: readonly number[];
 
@@ -35,8 +33,7 @@ export class RecordList {
    * @param source what errors call the file
    * @throws {ProfileError} if it is not one of these, or has more than can be read
    */
-  constructor(bytes: Uint8Array, source: string) {
-    [this.#source, this.#bytes] = [source, bytes];
+  constructor(private readonly bytes: Uint8Array, private readonly source: string) {
     const { starts, name, end, depth, isInText } = scan(bytes);
     this.#starts = starts;
     if (name === undefined) {
@@ -89,22 +86,22 @@ export class RecordList {
   }
 
   placeOf(index: number): TextPlace {
-    const before = this.#bytes.subarray(0, this.#starts[index]);
+    const before = this.bytes.subarray(0, this.#starts[index]);
     const line = before.lastIndexOf(LINE_END) + 1;
     return { line: countLines(before) + 1, column: this.#decode(line, before.length).length + 1 };
   }
 
   #decode(start: number, end: number): string {
     try {
-      return new TextDecoder("utf-8", { fatal: true }).decode(this.#bytes.subarray(start, end));
+      return new TextDecoder("utf-8", { fatal: true }).decode(this.bytes.subarray(start, end));
     } catch {
-      throw new ProfileError(`Cannot read ${this.#source}: wanted text in UTF-8 or gzip, found other bytes`);
+      throw new ProfileError(`Cannot read ${this.source}: wanted text in UTF-8 or gzip, found other bytes`);
     }
   }
 
   #limit(found: number, most: number, wanted: string): void {
     if (found > most) {
-      throw new ProfileError(`Cannot read ${this.#source}: wanted at most ${wanted}, found more`);
+      throw new ProfileError(`Cannot read ${this.source}: wanted at most ${wanted}, found more`);
     }
   }
 }

@@ -162,9 +162,8 @@ export function readT4(list: RecordList, source: string): SpaceReader {
       /** With its time in milliseconds. */
       const measurements = result.measurements.map(
         ({ name, value: found, unit: given }, i): SpaceMeasurement => {
-          const at = `${where}: measurements[${i}]`,
-            value = wantFinite(found, `${at}.value`),
-            unit = given ?? "";
+          const at = `${where}: measurements[${i}]`, value = wantFinite(found, `${at}.value`);
+          const unit = given ?? "";
           if (result.measurements.findIndex((other) => other.name === name) < i) {
             throw fault(`${at}.name`, "a name of its own", name);
           }

@@ -82,10 +82,9 @@ export function profileOf(
   const index = profilesOf(update).findIndex((one) => one.name === name), found = Object.keys(options);
   if (index < 0) return undefined;
   if (found.length > 0) refuserOf("find the cells")(`all values of ${name} at once are wanted`, `${found}`);
-  const { axis, formula } = profilesOf(update)[index]!,
-    n = grid[axis],
-    fixed = formula && fixedBeyondLayers(update, index, n),
-    of = `${n} cells along ${axisNames(stencil)[axis]}`;
+  const { axis, formula } = profilesOf(update)[index]!, n = grid[axis];
+  const fixed = formula && fixedBeyondLayers(update, index, n);
+  const of = `${n} cells along ${axisNames(stencil)[axis]}`;
   /** Values by the index along the axis, which a function gets for x, y and z. */
   const source = (values: CellValues) => {
     const precision = precisionOf(update), { round } = precision;

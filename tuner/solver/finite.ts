@@ -135,9 +135,8 @@ const BEYOND = 1e150;
 
 /** By how much the oracle's waves of two cells along the axes grow in a step, where all cells have the same materials. */
 function growthOf(stencil: Problem["stencil"], materials: readonly number[]): number {
-  const { update, update: { fields: { length } } } = stencil,
-    axes = axesOf(stencil),
-    planes = planesOf(update);
+  const { update, update: { fields: { length } } } = stencil, axes = axesOf(stencil);
+  const planes = planesOf(update);
   const grid = gridOf((axis) => axes.includes(axis) ? 2 : 1), row = grid[1] * grid[2];
   const planeOf = (i: number): number => Math.floor(i / row) % planes;
   const start = Float64Array.from({ length: planes * cellsOf(grid) }, (_, i) => {

@@ -130,9 +130,8 @@ export class Refinement implements Disposable {
     if (duel === undefined) {
       return isLong && this.#waiting.length > 0 ? await this.#begin(current, left, tuned) : undefined;
     }
-    const { challenger, ratios } = duel,
-      isOnGpu = this.#isOnGpu(current),
-      isTimed = isLong && duel.verification !== undefined;
+    const { challenger, ratios } = duel, isOnGpu = this.#isOnGpu(current);
+    const isTimed = isLong && duel.verification !== undefined;
     const steps = isLong ? this.#stepsIn(pieceNs, left, tuned) : left;
     const [currentNs, candidateNs] = await this.#runBoth(current, duel, steps);
     const timeNs = currentNs + candidateNs, ratio = currentNs / candidateNs;

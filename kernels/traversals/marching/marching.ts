@@ -409,9 +409,8 @@ const formOf = remembered((
   givenAhead: number,
   depth: number,
 ) => {
-  const isTiled = tile === 1,
-    isPlane = depth > 1 && problem.grid[1] === 1,
-    update = staggered(repeated(carried(storedUpdate(problem)), depth));
+  const isTiled = tile === 1, isPlane = depth > 1 && problem.grid[1] === 1;
+  const update = staggered(repeated(carried(storedUpdate(problem)), depth));
   // a slice of the plane's march takes less time than the memory: heat, 16384², 2,041 Gcells/s and 2,165 (H200, 2026-11-23)
   const ahead = isPlane ? 2 : givenAhead;
   const parts = partsOf(update, zPerThread, isTiled || isPlane, ahead, isPlane);

@@ -103,9 +103,8 @@ function placesOf(
   groups: number,
   { cells, threads, halo }: { readonly cells: number; readonly threads: number; readonly halo: Ends },
 ): Map<number, { readonly group: number; readonly place: number; readonly isOwn: boolean }[]> {
-  const own = cells * ownThreads(threads, halo),
-    rim = cells * halo[0],
-    found: ReturnType<typeof placesOf> = new Map();
+  const own = cells * ownThreads(threads, halo), rim = cells * halo[0];
+  const found: ReturnType<typeof placesOf> = new Map();
   for (let group = 0; group < groups; group++) {
     for (let place = 0; place < cells * threads; place++) {
       const at = group * own + place - rim, cell = imageOf(at, n, boundary);

@@ -106,9 +106,8 @@ export const planeTorre: Traversal = {
   demand(problem, parameters) {
     const { nt, tiles, farsh } = parameters, shape = planeShape(problem, parameters);
     const { width, piece, plane, front, hasPrevious, ownShare } = shape, { threads, cells } = piece;
-    const { update } = plane.stencil,
-      { bytes } = precisionOf(update),
-      tiers = Math.max(1, Math.min(nt, plane.steps));
+    const { update } = plane.stencil, { bytes } = precisionOf(update);
+    const tiers = Math.max(1, Math.min(nt, plane.steps));
     const stages = stageCount(plane, tiers, shape), waves = rowsOfWaves(plane, parameters);
     const waveCount = waves.reduce((sum, { waves }) => sum + waves, 0);
     const tierRatio = plane.grid[0] * 2 / width * tiers / stages;

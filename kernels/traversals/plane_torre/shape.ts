@@ -86,9 +86,8 @@ export type PlaneShape = ReturnType<typeof planeShape>;
  * spoil does not come to the grid before the round ends.
  */
 export function planeShape(problem: Problem, { dts, nt, bands, line, across, tiles }: PlaneParameters) {
-  const { stencil, grid, steps } = problem,
-    [x, layer, y] = alongAxes(problem.boundary),
-    along = [x, y] as const;
+  const { stencil, grid, steps } = problem, [x, layer, y] = alongAxes(problem.boundary);
+  const along = [x, y] as const;
   const holdsImages = along.map((one) => one !== "zero"), isRounds = holdsImages.includes(true);
   const far = nt * bands * tilesOf(asPlane(problem).stencil.update, 1).slope;
   const beyond = holdsImages.map((one) => one ? far : 0) as [x: number, y: number];

@@ -121,9 +121,8 @@ export class CpuField {
   async run(
     { steps: once, repetitions = 1, ghost: { low = false, high = false } = {} }: RunOptions,
   ): Promise<number> {
-    const { field, boundaries, update, work } = this.load,
-      [slices] = this.layout.grid,
-      steps = once * repetitions;
+    const { field, boundaries, update, work } = this.load, [slices] = this.layout.grid;
+    const steps = once * repetitions;
     const must = (holds: boolean, message: string): void => {
       if (!holds) throw new RangeError(`Cannot run the CPU field: ${message}`);
     };

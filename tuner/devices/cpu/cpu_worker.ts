@@ -24,12 +24,9 @@ import { runRows } from "./row_worker.ts";
  * compute their own share of the rows, step by step, meeting at a barrier.
  */
 class CpuWorker {
-  readonly #start: StartCommand;
   readonly #fields = new Map<number, LoadedField>();
 
-  constructor(start: StartCommand) {
-    this.#start = start;
-  }
+  constructor(private readonly start: StartCommand) {}
 
   /** Executes a command together with the other workers. When one fails the pool ends those who wait for it. */
   obey(command: FieldCommand): Reply {
@@ -50,7 +47,7 @@ class CpuWorker {
   }
 
   #load(load: LoadCommand): void {
-    const { memory, part } = this.#start, { parts } = load;
+    const { memory, part } = this.start, { parts } = load;
     const { exports } = new WebAssembly.Instance(load.module, { facet: { memory } });
     const barrier = new Barrier(load.barrier, parts);
     const field = { load, memory, barrier, part, parts };
@@ -116,7 +113,7 @@ class CpuWorker {
   }
 
   #cells(array: number, layout: Layout): FloatArray {
-    return new (precisionOf(layout).Values)(this.#start.memory.buffer, array, layout.length);
+    return new (precisionOf(layout).Values)(this.start.memory.buffer, array, layout.length);
   }
 }
 

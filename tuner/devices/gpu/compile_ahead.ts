@@ -39,15 +39,13 @@ interface Work {
  */
 export class CompileThreads {
   readonly #most: number;
-  readonly #url: URL;
   readonly #jobs: Job[] = [];
   /** Threads with what they are at. */
   readonly #threads = new Map<Thread, Work | undefined>();
   #failed = 0;
 
-  constructor(most: number = Math.min(MOST_THREADS, countCores() - 1), url: URL = moduleUrl()) {
+  constructor(most = Math.min(MOST_THREADS, countCores() - 1), private readonly url = moduleUrl()) {
     this.#most = mayLoad(url) ? most : 0;
-    this.#url = url;
   }
 
   /** Takes a job, to be done after those before; `done` is called also where it cannot be done. */
@@ -68,7 +66,7 @@ export class CompileThreads {
       this.#threads.delete(thread);
       if (this.#threads.size === 0) this.#giveUp();
     };
-    const make = (Worker: typeof globalThis.Worker): Worker => new Worker(this.#url, { type: "module" });
+    const make = (Worker: typeof globalThis.Worker): Worker => new Worker(this.url, { type: "module" });
     const thread: Thread = startThread<true>(make, {
       onMessage: () => {
         this.#threads.get(thread)?.job.done();

@@ -58,10 +58,6 @@ export class GpuDevice implements Disposable {
   readonly isSoftware: boolean;
   /** What the models know of it: of a bandwidth that nobody measured, that of a GPU like it. */
   readonly model: DeviceModel;
-  /** Work that takes longer than this is given up, and the device with it. */
-  readonly timeoutMs: number;
-  /** Whether it is a caller's own device, whose limits the caller chose. */
-  readonly isBorrowed: boolean;
   #lost: string | undefined;
   #closed = false;
   /** Ends the waits under way. */
@@ -80,10 +76,11 @@ export class GpuDevice implements Disposable {
 
   private constructor(
     readonly device: GPUDevice,
-    { timeoutMs, isBorrowed }: { timeoutMs: number; isBorrowed: boolean },
+    /** Work that takes longer than this is given up, and the device with it. */
+    readonly timeoutMs: number,
+    /** Whether it is a caller's own device, whose limits the caller chose. */
+    readonly isBorrowed: boolean,
   ) {
-    this.timeoutMs = timeoutMs;
-    this.isBorrowed = isBorrowed;
     this.hasTimestamps = device.features.has("timestamp-query");
     const { isFallbackAdapter: isFallback = false, description = "" } = device.adapterInfo ?? {};
     this.isSoftware = isFallback;
@@ -112,7 +109,7 @@ export class GpuDevice implements Disposable {
   ): Promise<GpuDevice | undefined> {
     const device = await openDevice(of);
     if (device === null) return undefined;
-    const gpu = new GpuDevice(device, { timeoutMs, isBorrowed: false });
+    const gpu = new GpuDevice(device, timeoutMs, false);
     await gpu.#calibrate();
     return gpu;
   }
@@ -126,7 +123,7 @@ export class GpuDevice implements Disposable {
     device: GPUDevice,
     { timeoutMs = 20_000, isBorrowed = true }: { timeoutMs?: number; isBorrowed?: boolean } = {},
   ): Promise<GpuDevice> {
-    const gpu = new GpuDevice(device, { timeoutMs, isBorrowed });
+    const gpu = new GpuDevice(device, timeoutMs, isBorrowed);
     await gpu.checked("device-lost", () => gpu.#calibrate());
     return gpu;
   }

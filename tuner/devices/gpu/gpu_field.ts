@@ -235,9 +235,8 @@ export class GpuField implements DeviceField {
   /** Sets all fields to zero, and the time step to 0; materials stay. */
   async clear(): Promise<void> {
     this.#step = 0;
-    const arrays = this.made.order?.copies() ?? this.made.arrays,
-      { layout } = this.plan.storage,
-      { bytes } = this.precision;
+    const arrays = this.made.order?.copies() ?? this.made.arrays, { layout } = this.plan.storage;
+    const { bytes } = this.precision;
     const made = layout.fields ?? layout.planes;
     await this.renewPads((encoder) => {
       for (const buffer of this.#layers) encoder.clearBuffer(buffer);

@@ -201,9 +201,8 @@ export class WindowedField implements DeviceField {
 
   /** Hands over the slices that the section after this one does not have. */
   #load(section: number): void {
-    const { layout: { slice, pad: [padX] } } = this.plan.storage,
-      { slices: [from, to] } = this.#sections[section]!,
-      { bytes } = this.#precision;
+    const { layout: { slice, pad: [padX] } } = this.plan.storage;
+    const { slices: [from, to] } = this.#sections[section]!, { bytes } = this.#precision;
     const end = this.#sections[section + 1]?.slices[0] ?? to;
     this.#slotOf(section).forEach((array, level) => {
       for (let x = from; x < end; x++) {
