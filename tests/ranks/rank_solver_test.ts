@@ -5,6 +5,7 @@ import { life } from "../../kernels/stencils/life.ts";
 import { CpuPool } from "../../tuner/devices/cpu/wasm_workers.ts";
 import { createSolver } from "../../tuner/solver/create_solver.ts";
 import type { Snapshot } from "../../tuner/solver/snapshots.ts";
+import { RunFailure } from "../../tuner/devices/run_failure.ts";
 import { SolverError } from "../../tuner/solver/solver_error.ts";
 import type { FieldSolver } from "../../tuner/solver/field_solver.ts";
 import type { Solver, SolverOptions } from "../../tuner/solver/solver.ts";
@@ -313,6 +314,44 @@ Deno.test("what a program's function throws on one rank fails on all, and they g
     assertEquals(await messages((solver) => solver.run(2)), ["", ""]);
     assertEquals(solvers.map(({ step }) => step), [4, 4]);
   });
+  cpuPool.dispose();
+});
+
+Deno.test("what one rank cannot compute, all refuse with its reason: a solver, and points that come later", async () => {
+  const problem = { stencil: wholeNumberWave(2), grid: [8, 4, 4], boundary: "zero", steps: 2 } as const;
+  const cpuPool = await CpuPool.create({ workers: 1 }), worlds = localWorlds(2, { seed: 5 });
+  const open = (workersOf: (rank: number) => number) =>
+    Promise.allSettled(worlds.map((world) =>
+      openRank(world, { gpu: undefined, cpuPool }, problem, [], {
+        plan: planOfCase({ ...problem, parts: [2, 1, 1], exchangeEvery: 1, runs: [2] })!,
+        choose: ({ grid: [cpuSlices] }) => {
+          const share = { cpuSlices, gpuSlices: 0, exchangeEvery: 1, cpuWorkers: workersOf(world.rank) };
+          return { traversal: "stepwise", parameters: {}, share };
+        },
+      })
+    ));
+  const messages = (all: readonly PromiseSettledResult<unknown>[]) =>
+    all.map((one) => one.status === "rejected" ? one.reason.message : "");
+  const reason = "2 CPU workers wanted, there are 1";
+  assertEquals(messages(await open((rank) => rank + 1)), [
+    `Cannot create the solver: rank 1: ${reason}`,
+    `Cannot create the solver: ${reason}`,
+  ]);
+  const opened = (await open(() => 1)).flatMap((one) => one.status === "fulfilled" ? [one.value] : []);
+  const { load } = cpuPool;
+  let loads = 0;
+  cpuPool.load = async (...all) => {
+    if (++loads === 2) throw new RunFailure("limits", "no room");
+    return await load.apply(cpuPool, all);
+  };
+  const added = messages(await Promise.allSettled(opened.map((one) => one.addReceivers("F", [[1, 1, 1]]))));
+  // whichever came second
+  assertMatch(
+    added.toSorted().join(),
+    /^Cannot add the receivers: no room,Cannot add the receivers: rank [01]: no room$/,
+  );
+  await Promise.all(opened.map((one) => one.run(2)));
+  for (const one of opened) one.dispose();
   cpuPool.dispose();
 });
 

@@ -8,11 +8,11 @@ import { type Material, placed, type Update } from "../../kernels/update.ts";
 import type { Extent } from "../../models/decomposition.ts";
 import type { SharedField } from "../devices/shared/shared_field.ts";
 import type { Configuration } from "../configuration.ts";
-import { crc32, reasonOf } from "../platform.ts";
+import { crc32 } from "../platform.ts";
 import type { Choice } from "../profile/choose.ts";
-import { RankError } from "../devices/world.ts";
 import { RequestError } from "../problem/request_error.ts";
 import { checkSignals } from "../problem/resolve_problem.ts";
+import { agree } from "./agree.ts";
 import { type CellRange, checked, checkStart, checkSteps, profileOf, rangeOf, sliceSource } from "./cells.ts";
 import { areFinite, brokenError, findBroken, type HeldCells, isDue, misfitIn } from "./finite.ts";
 import type { Refined } from "./refined.ts";
@@ -184,21 +184,7 @@ export class FieldSolver implements Solver<FloatArray<ArrayBuffer>> {
 
   async write(name: string, values: CellValues, options: CellsOptions = {}): Promise<void> {
     const write = this.#writer(name, checked(this.#problem, name, values), options);
-    await this.#next(`write ${name}`, () => this.#agree(write));
-  }
-
-  /** Does what may fail on one rank alone, for its own cells or in what the program has it call: then it fails on all. */
-  async #agree(act: () => Promise<void>): Promise<void> {
-    const [own] = await Promise.allSettled([Promise.resolve().then(act)]),
-      isFulfilled = own.status === "fulfilled";
-    const isRefused = !isFulfilled && own.reason instanceof RequestError;
-    const all = await this.#field.world.shareAll(
-      isFulfilled ? null : [isRefused, reasonOf(own.reason)] as const,
-    );
-    if (!isFulfilled && !isRefused) throw own.reason;
-    const rank = all.findIndex((one) => one !== null), [isRefusal, message] = all[rank] ?? [];
-    if (message === undefined) return;
-    throw isRefusal ? new RequestError(message) : new RankError(`rank ${rank} has failed: ${message}`);
+    await this.#next(`write ${name}`, () => agree(this.#field.world, write));
   }
 
   /** Checks what is to be written, and returns what writes it. */
@@ -429,7 +415,7 @@ export class FieldSolver implements Solver<FloatArray<ArrayBuffer>> {
       // the caller may have written into its buffers, and knows nothing of periodic images
       if (isBorrowed && !isAllZero(boundary)) await this.#field.onGpu?.renewPads();
       if (!this.#isFit && this.#problem.stencil.misfit) {
-        await this.#agree(async () => {
+        await agree(this.#field.world, async () => {
           const wrong = await misfitIn(this.#held);
           if (wrong) throw new RequestError(`Cannot run: ${wrong}`);
         });
@@ -438,10 +424,7 @@ export class FieldSolver implements Solver<FloatArray<ArrayBuffer>> {
       await this.#announce();
       let timeNs = 0, deviceNs = 0, exchangeNs = 0;
       for (let done = 0;;) {
-        await this.#snapshots.take(this.#field, {
-          require: (areFinite) => this.#require(areFinite),
-          agree: (act) => this.#agree(act),
-        });
+        await this.#snapshots.take(this.#field, (areFinite) => this.#require(areFinite));
         if (done === steps) break;
         // candidates would have to add and record as well
         const tries = this.#survey.isEmpty ? refinement : undefined;

@@ -4,7 +4,7 @@ import type { RankPlan } from "../../models/rank_part.ts";
 import type { Configuration } from "../configuration.ts";
 import { CpuPool } from "../devices/cpu/wasm_workers.ts";
 import { GpuDevice } from "../devices/gpu/gpu_device.ts";
-import { problemHere, SharedField } from "../devices/shared/shared_field.ts";
+import { problemHere } from "../devices/shared/shared_field.ts";
 import type { RankDevice, World } from "../devices/world.ts";
 import { formatDuration } from "../format.ts";
 import { countCores } from "../platform.ts";
@@ -17,10 +17,12 @@ import {
   checkParts,
   fasterAlone,
   type MeasuredPlan,
+  openTogether,
   planAlone,
   planRanks,
   type RankWishes,
 } from "./plan_ranks.ts";
+import { agree } from "./agree.ts";
 import type { SolverOptions } from "./solver.ts";
 import { failingAs } from "./solver_error.ts";
 import { openState } from "./state.ts";
@@ -80,11 +82,12 @@ export async function openOnRanks(
   const plan = given ?? found!.plan, isFree = found && choice && !parts && !exchangeEvery;
   const aloneNs = isFree ? await fasterAlone(world, device, problem, { ...found, choose }) : undefined;
   return await failingAs("create the solver", async () => {
-    const sharing = { world, plan }, configuration = choose(problemHere(problem, sharing));
+    const sharing = { world, plan };
+    const configuration = await agree(world, () => choose(problemHere(problem, sharing)));
     if (choice && aloneNs !== undefined) choice = { ...choice, message: losing(choice, found!, aloneNs) };
     return await openSolver(problem, {
       async open(problem) {
-        const field = await SharedField.create(problem, { ...device, configuration }, sharing);
+        const field = await openTogether(problem, { ...device, configuration }, sharing);
         return { configuration, field, [Symbol.dispose]: () => field[Symbol.dispose]() };
       },
       ...{ gpu: device, choice, saved, isBorrowed: false },

@@ -18,10 +18,11 @@ import { formatPlural } from "../format.ts";
 import { refuserOf } from "../problem/request_error.ts";
 import { checkProblem } from "../problem/resolve_problem.ts";
 import { median } from "../measuring/statistics.ts";
-import { isFailure, RunFailure } from "../devices/run_failure.ts";
+import { isFailure } from "../devices/run_failure.ts";
 import { uses } from "../shares.ts";
 import type { RankDevice, World } from "../devices/world.ts";
 import { problemHere, SharedField } from "../devices/shared/shared_field.ts";
+import { agree } from "./agree.ts";
 
 /** What is not to be chosen, but given. */
 export interface RankWishes {
@@ -101,7 +102,7 @@ export async function planRanks(
   let refused: unknown;
   const measure = async (plan: RankPlan): Promise<void> => {
     try {
-      timed.push(await measurePlan(world, device, problem, { plan, choose, timePart, mayFail: true }));
+      timed.push(await measurePlan(world, device, problem, { plan, choose, timePart }));
     } catch (error) {
       if (!isFailure(error) || error.reason !== "limits") throw error;
       refused = error;
@@ -176,15 +177,10 @@ export async function measurePlan(
   world: World,
   device: RankDevice,
   problem: Problem,
-  { plan, choose, timePart = Infinity, mayFail }: Measuring & {
-    readonly plan: RankPlan;
-    /** Whether it fails on all ranks where one cannot compute its part. @default {on that one} */
-    readonly mayFail?: boolean;
-  },
+  { plan, choose, timePart = Infinity }: Measuring & { readonly plan: RankPlan },
 ): Promise<PlanTimes> {
-  const configuration = choose(problemHere(problem, { world, plan }));
-  const open = () => SharedField.create(problem, { ...device, configuration }, { world, plan });
-  using field = await (mayFail ? openTogether(world, open) : open());
+  const configuration = await agree(world, () => choose(problemHere(problem, { world, plan })));
+  using field = await openTogether(problem, { ...device, configuration }, { world, plan });
   await field.initialise({ kind: problem.stencil.initialField ?? "noise", seed: 1 });
   const { exchangeEvery } = plan;
   const { updates } = workOf(problem, plan, { number: world.rank, shrinks: device.gpu === undefined });
@@ -215,14 +211,9 @@ export async function measurePlan(
 }
 
 /** Opens parts on all ranks or on none. */
-async function openTogether(world: World, open: () => Promise<SharedField>): Promise<SharedField> {
-  const [opened] = await Promise.allSettled([open()]);
-  if (await world.most(opened!.status === "rejected" ? 1 : 0) === 0 && opened!.status === "fulfilled") {
-    return opened!.value;
-  }
-  if (opened!.status === "rejected") throw opened!.reason;
-  opened!.value[Symbol.dispose]();
-  throw new RunFailure("limits", "another rank cannot compute its part");
+export async function openTogether(...all: Parameters<typeof SharedField.create>): Promise<SharedField> {
+  const { world } = all[2]!;
+  return await agree(world, () => SharedField.create(...all), (field) => field[Symbol.dispose]());
 }
 
 /** Each rank's coefficients; R count in parts of one shape, others by how much longer a cell update takes in them. */

@@ -7,6 +7,7 @@ import type { SharedField } from "../devices/shared/shared_field.ts";
 import type { CellBox } from "../devices/survey.ts";
 import { describeValue } from "../format.ts";
 import { refuserOf } from "../problem/request_error.ts";
+import { agree } from "./agree.ts";
 import { areFinite } from "./finite.ts";
 
 /** A field at one time. */
@@ -71,13 +72,10 @@ export class Snapshots {
     this.#wanted.length = 0;
   }
 
-  /** Hands over those of a field's step; `require` throws where they are not finite, `agree` on all ranks what one throws. */
+  /** Hands over those of a field's step; `require` throws where they are not finite. */
   async take(
     field: SharedField,
-    { require, agree }: {
-      readonly require: (areFinite: boolean) => Promise<void>;
-      readonly agree: (act: () => Promise<void>) => Promise<void>;
-    },
+    require: (areFinite: boolean) => Promise<void>,
   ): Promise<void> {
     const { step, problem: { stencil }, world: { rank } } = field;
     for (const wanted of this.#wanted) {
@@ -101,7 +99,7 @@ export class Snapshots {
       }
       await require(areFinite(values));
       // other ranks have none of them
-      await agree(async () => {
+      await agree(field.world, async () => {
         if (rank === 0) await wanted.onSnapshot({ step, size: ownOf(stencil, size), values });
       });
     }
