@@ -11,6 +11,11 @@ export interface DeviceLimits {
    * window: not one of WebGPU's limits.
    */
   readonly windowBytes?: number;
+  /**
+   * Threads of a SIMD group where all have as many and shaders may shuffle values among them: not one of WebGPU's limits.
+   * @default {undefined} they may not
+   */
+  readonly subgroupSize?: number | undefined;
   /** Bytes of workgroup memory. */
   readonly maxComputeWorkgroupStorageSize: number;
   /** Threads of a workgroup. */

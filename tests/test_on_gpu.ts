@@ -5,7 +5,7 @@
  * @module
  */
 import { type Precise, type PrecisionName, precisionOf } from "../kernels/precision.ts";
-import { requestFullDevice } from "../tuner/devices/device.ts";
+import { gpuDescriptionOf, requestFullDevice } from "../tuner/devices/device.ts";
 import { GpuDevice } from "../tuner/devices/gpu/gpu_device.ts";
 
 const adapter = await navigator.gpu?.requestAdapter() ?? null;
@@ -30,6 +30,9 @@ const HAS_F64 = adapter !== null && await requestFullDevice(adapter, { precision
   return device !== null;
 });
 
+/** Threads of a SIMD group of that GPU, where shaders may shuffle among them. */
+export const SUBGROUP_SIZE = adapter === null ? undefined : gpuDescriptionOf(adapter).limits.subgroupSize;
+
 /**
  * Adds a test; all tests of one file share an open device.
  *
@@ -38,10 +41,16 @@ const HAS_F64 = adapter !== null && await requestFullDevice(adapter, { precision
 export function testOnGpu(
   name: string,
   test: (gpu: GpuDevice) => Promise<void>,
-  { ignore = false, ...of }: { ignore?: boolean } & Precise = {},
+  { ignore = false, shuffles = false, ...of }: { ignore?: boolean; shuffles?: boolean } & Precise = {},
 ): void {
   const { name: precision } = precisionOf(of);
-  const missing = !HAS_ADAPTER ? "no WebGPU adapter" : precision === "f64" && !HAS_F64 ? "no f64" : undefined;
+  const missing = !HAS_ADAPTER
+    ? "no WebGPU adapter"
+    : precision === "f64" && !HAS_F64
+    ? "no f64"
+    : shuffles && SUBGROUP_SIZE === undefined
+    ? "no subgroups"
+    : undefined;
   Deno.test({
     name: missing === undefined ? name : `${name} (ignored: ${missing})`,
     ignore: ignore || missing !== undefined,

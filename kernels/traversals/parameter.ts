@@ -23,6 +23,8 @@ export type Parameter = readonly [title: string, meaning: string, facts?: {
   /** The values that are no counts, words in their order. @default {there are none} */
   readonly values?: Readonly<Record<number | string, string>>;
   readonly role?: ParameterRole;
+  /** What a device must grant for a value, beyond WebGPU. @default {nothing} */
+  readonly features?: Readonly<Record<number | string, string>>;
   /** The axis of a search that it lies along with others. @default {one of its own name} */
   readonly axis?: string;
   /** Of `ordering`: a plan runs with smaller values than its own alone, for which its sections are cut. @default {false} */
@@ -41,6 +43,16 @@ export function namesOf(
 ): string[] {
   return Object.entries(traversal?.parameters ?? {})
     .filter(([, [, , { role } = {}]]) => role !== undefined && roles.includes(role)).map(([name]) => name);
+}
+
+/** What a device must grant for these values, beyond WebGPU. */
+export function featuresOf(
+  traversal: { readonly parameters: ParameterWords } | undefined,
+  values: Readonly<Record<string, number | string>>,
+): string[] {
+  return Object.entries(traversal?.parameters ?? {}).flatMap(([name, [, , { features } = {}]]) =>
+    features?.[values[name]!] ?? []
+  );
 }
 
 /** The words of a parameter whose values are words; none of numbers. */

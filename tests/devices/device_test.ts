@@ -3,6 +3,7 @@ import { PRECISIONS } from "../../kernels/precision.ts";
 import {
   type AdapterFacts,
   detectDevice,
+  deviceLimitsOf,
   gpuDescriptionOf,
   requestFullDevice,
   whyNoPrecision,
@@ -83,6 +84,25 @@ Deno.test("features of a precision are asked for where it is wanted, and count w
   assertEquals(await requestFullDevice(feigning, of), null);
   assertEquals(await requestFullDevice(fakeAdapter([clock, features[0]!], null), of), null);
   await assertRejects(() => requestFullDevice(fakeAdapter([], null)), TypeError);
+});
+
+Deno.test("shuffles are asked for where all SIMD groups have one size, and it does without where they are refused", async () => {
+  const clock = "timestamp-query", info = { ...ADAPTER.info, subgroupMinSize: 32, subgroupMaxSize: 32 };
+  const sizeOf = (changes: Partial<AdapterFacts>) =>
+    gpuDescriptionOf({ ...ADAPTER, info, ...changes }).limits.subgroupSize;
+  assertEquals(sizeOf({}), 32);
+  assertEquals(sizeOf({ info: { ...info, subgroupMinSize: 8 } }), undefined);
+  // where a browser lists them, shaders have to enable them first
+  assertEquals(sizeOf({ features: [clock, "subgroups"] }), undefined);
+  for (const grants of [[clock, "subgroups"], [clock]]) {
+    const adapter = { ...fakeAdapter(grants, null), info } as ReturnType<typeof fakeAdapter>;
+    assertNotEquals(await requestFullDevice(adapter), null);
+    assertEquals(adapter.asked, grants.length === 2 ? grants : [clock, "subgroups", clock]);
+  }
+  const granted = { limits: LIMITS, adapterInfo: info, features: new Set(["subgroups"]) };
+  assertEquals(deviceLimitsOf(granted), { ...LIMITS, subgroupSize: 32 });
+  assertEquals(deviceLimitsOf({ ...granted, features: new Set() }), LIMITS);
+  assertEquals(deviceLimitsOf({ limits: { ...LIMITS, subgroupSize: 32 } }), { ...LIMITS, subgroupSize: 32 });
 });
 
 Deno.test("what a precision lacks is said, and which features were wanted", () => {

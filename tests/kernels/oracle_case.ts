@@ -91,11 +91,12 @@ export type MarchValues = readonly [
   tile: number,
   ahead: number,
   depth?: number,
+  exchange?: number,
 ];
 
 /** With these parameters. */
 export function inMarches(values: MarchValues): Way {
-  const names = ["zPerThread", "threadsZ", "threadsY", "pieces", "tile", "ahead", "depth"];
+  const names = ["zPerThread", "threadsZ", "threadsY", "pieces", "tile", "ahead", "depth", "exchange"];
   return wayOf("marching", names, values);
 }
 
@@ -186,7 +187,11 @@ export function testRows(rows: readonly Row[], special: Special = {}): void {
     testOnGpu(
       `equals the oracle ${isReal ? "except for rounding" : "bit for bit"}: ${describeCase(one)}`,
       (gpu) => check(gpu, one),
-      { ignore: isSlow && !THOROUGH, precision: one.stencil.update.precision },
+      {
+        ignore: isSlow && !THOROUGH,
+        precision: one.stencil.update.precision,
+        shuffles: one.parameters.exchange === 1,
+      },
     );
   }
 }

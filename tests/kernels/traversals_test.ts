@@ -5,6 +5,7 @@ import { type Expression, tap } from "../../kernels/expression.ts";
 import { add, shifted, subtract } from "../../kernels/operations.ts";
 import type { Boundaries, Grid, Problem, Stencil } from "../../kernels/stencils/stencil.ts";
 import { elastic } from "../../kernels/stencils/elastic.ts";
+import { heat } from "../../kernels/stencils/heat.ts";
 import { life } from "../../kernels/stencils/life.ts";
 import { maxwell } from "../../kernels/stencils/maxwell.ts";
 import { wave, WAVE_ORDERS } from "../../kernels/stencils/wave.ts";
@@ -305,6 +306,19 @@ Deno.test("infeasible parameters are reported before anything is compiled, with 
     marching.infeasible({ ...problem, stencil: life() }, { ...deep, depth: 1 }, limits)?.message,
     "18x14 threads, 1 pieces: without a rim, powers of two are wanted",
   );
+  const plane: Problem = { ...problem, stencil: heat(1, { dimensions: 2 }), grid: [256, 1, 256] };
+  const shuffles = { ...deep, zPerThread: 4, threadsZ: 32, threadsY: 1, exchange: 1 };
+  const whyNot = (size: number | undefined, changes: Partial<typeof shuffles> = {}, on = plane) =>
+    marching.infeasible(on, { ...shuffles, ...changes }, { ...limits, subgroupSize: size })?.message;
+  const wanted =
+    "shuffles serve several steps a pass in two dimensions, in rows as long as a SIMD group: found";
+  assertEquals(whyNot(32), undefined);
+  assertEquals(whyNot(undefined, { exchange: 0 }), undefined);
+  assertEquals(whyNot(undefined), "shuffles need subgroups, all of one size: this device grants none");
+  assertEquals(whyNot(64), `${wanted} 2 steps, 32 threads, groups of 64`);
+  assertEquals(whyNot(32, { depth: 1 }), `${wanted} 1 steps, 32 threads, groups of 32`);
+  const volume = { ...problem, stencil: life() };
+  assertEquals(whyNot(32, { threadsY: 8 }, volume), `${wanted} 2 steps, 32 threads, groups of 32`);
 });
 
 Deno.test("a march shows neighbours what earlier slices made before it computes anything", () => {

@@ -22,6 +22,7 @@ import type { Parameters as Values } from "../../kernels/traversals/traversal.ts
 import { referenceShape } from "../../tuner/devices/reference.ts";
 import { createSolver } from "../../tuner/solver/create_solver.ts";
 import { THOROUGH } from "../thorough.ts";
+import { SUBGROUP_SIZE } from "../test_on_gpu.ts";
 import { inMarches, inSteps, type MarchValues, type Row, rowsIn, testRows } from "./oracle_case.ts";
 import { ALONG, clamped, FEW, PLANE, wholeNumberHeat, wholeNumberWave } from "./whole_numbers.ts";
 import "../own_thread.ts";
@@ -253,6 +254,30 @@ testRows(
     [VARIED, [5, 37], [2, 16, 1, 1, 0, 1, 4], [17], { boundary: ["periodic", "insulated"] }],
     [WHOLE_HEAT, [67, 101], [2, 16, 1, 4, 0, 1, 2], [5], { sections: 3 }],
     [AHEAD, [41, 67], [2, 16, 1, 4, 0, 1, 3], [7, 4], { boundary: ["zero", "periodic"] }],
+  ]),
+  { isSlow: true },
+);
+
+// ends by shuffles, in rows of a SIMD group, which overlap
+const ROW = SUBGROUP_SIZE ?? 8;
+testRows(rowsIn(inMarches, [
+  [WHOLE_HEAT, [29, 4 * ROW + 3], [4, ROW, 1, 2, 0, 1, 3, 1], [7, 2]],
+  [CONWAY, [37, 4 * ROW + 21], [2, ROW, 1, 5, 0, 1, 4, 1], [13], { boundary: ["zero", "periodic"] }],
+  [WHOLE_HEAT, [31, 9 * ROW], [2, ROW, 1, 2, 0, 1, 4, 1], [9], { precision: "f64" }],
+  [wholeWave(2), [29, 4 * ROW + 5], [4, ROW, 1, 3, 0, 1, 3, 1], [7], {
+    precision: "f64",
+    boundary: "periodic",
+  }],
+]));
+testRows(
+  rowsIn(inMarches, [
+    [wholeWave(4), [29, 4 * ROW + 5], [4, ROW, 1, 3, 0, 1, 2, 1], [5], { boundary: "insulated" }],
+    [STAGGERED, [17, 2 * ROW + 7], [1, ROW, 1, 2, 0, 1, 2, 1], [5], { points: { fields: [0, 1, 2] } }],
+    [wholeBox(2), [23, 5 * ROW], [4, ROW, 1, 2, 0, 1, 2, 1], [7, 4]],
+    [REACTING, [31, 4 * ROW + 1], [2, ROW, 1, 2, 0, 1, 2, 1], [5, 4], { precision: "f64" }],
+    [WIDE, [37, 6 * ROW], [4, ROW, 1, 3, 0, 1, 2, 1], [6]],
+    [MIXED, [59, 9 * ROW], [2, ROW, 1, 4, 0, 1, 2, 1], [7]],
+    [VARIED, [31, 4 * ROW + 3], [4, ROW, 1, 3, 0, 1, 2, 1], [9], { boundary: "periodic", points: {} }],
   ]),
   { isSlow: true },
 );

@@ -141,6 +141,6 @@ Deno.test("no traversal of today is a former one, and files may lack what came l
     )
   );
   const ofTorres = ["bands", "rest", "packed", "held"].map((name) => `diamond-torre ${name}`);
-  const ofMarches = ["zPerThread", "tile", "ahead", "depth"].map((name) => `marching ${name}`);
+  const ofMarches = ["zPerThread", "tile", "ahead", "depth", "exchange"].map((name) => `marching ${name}`);
   assertEquals(later, [...ofMarches, ...ofTorres, "volume-torre packed"]);
 });

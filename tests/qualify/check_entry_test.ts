@@ -2,7 +2,8 @@ import { assert, assertEquals, assertMatch } from "@std/assert";
 import fc from "fast-check";
 import type { Problem } from "../../kernels/stencils/stencil.ts";
 import type { Configuration } from "../../tuner/configuration.ts";
-import { problemOf } from "../../tuner/profile/profile_problem.ts";
+import { heat } from "../../kernels/stencils/heat.ts";
+import { describeProblem, problemOf } from "../../tuner/profile/profile_problem.ts";
 import { parseProfile } from "../../tuner/profile/schema.ts";
 import { inPrecision } from "../../kernels/planned_problem.ts";
 import { whyInvalid, whyNotHere } from "../../tuner/qualify/check_entry.ts";
@@ -70,6 +71,27 @@ Deno.test("a configuration that no device could have run is named with its fault
     /2048 threads in a workgroup/,
   );
   assertMatch(whyInvalid(problemOf(wide.problem)!, wide.configuration, { gpu: null })!, /has none/);
+  // a parameter that needs what a device grants is known on those that do not
+  const plane = {
+    stencil: heat(1, { dimensions: 2 }),
+    grid: [64, 1, 64],
+    boundary: "zero",
+    steps: 8,
+  } as const;
+  const deep = { zPerThread: 4, threadsZ: 32, threadsY: 1, pieces: 2, tile: 0, ahead: 1, depth: 4 };
+  const march = (exchange: number) =>
+    entryOf({
+      problem: describeProblem(plane),
+      traversal: "marching",
+      parameters: { ...deep, exchange },
+      share: { gpuSlices: 64 },
+    }).configuration;
+  assertEquals(whyNotHere(plane, march(0), DEVICE.gpu), undefined);
+  assertEquals(
+    whyNotHere(plane, march(1), DEVICE.gpu),
+    "this GPU cannot: shuffles need subgroups, all of one size: this device grants none",
+  );
+  assertMatch(whyNotHere(plane, march(2), DEVICE.gpu)!, /exchange must be one of 0, 1: found 2$/);
 });
 
 Deno.test("shares that cannot be are refused", () => {

@@ -23,7 +23,7 @@ import type { SearchPoint, Strategy } from "../../tuner/search/strategy.ts";
 import { runTuning } from "../../tuner/tune/tune.ts";
 import { type Change, miscompiled } from "../devices/miscompiled.ts";
 import { DRIVEN } from "../kernels/driven.ts";
-import { testOnGpu } from "../test_on_gpu.ts";
+import { SUBGROUP_SIZE, testOnGpu } from "../test_on_gpu.ts";
 import { entryOf, profileOf } from "./sample_entries.ts";
 import { SMALL_TORRE } from "../kernels/small_torre.ts";
 
@@ -47,6 +47,15 @@ const TORRE: Way = {
   problem: DRIVEN,
   traversal: diamondTorre,
   parameters: { ...SMALL_TORRE, nt: 4, bands: 2, threads: 13 },
+};
+/** Three steps a pass, in rows of one SIMD group that overlap. */
+const SHUFFLES: Way = {
+  problem: { stencil: wave(2, { dimensions: 2 }), grid: [17, 1, 67], boundary: "zero", steps: 7 },
+  traversal: marching,
+  parameters: {
+    ...{ zPerThread: 2, threadsZ: SUBGROUP_SIZE ?? 8, threadsY: 1, pieces: 2, tile: 0, ahead: 1 },
+    ...{ depth: 3, exchange: 1 },
+  },
 };
 /** More than the oracle has time for. */
 const LARGE: Way = {
@@ -89,6 +98,13 @@ const ofTorre = (...change: Mutant["change"]): Mutant => ({
   isReference: false,
 });
 
+const ofShuffles = (...change: Mutant["change"]): Mutant => ({
+  way: SHUFFLES,
+  label: /: march/,
+  change,
+  isReference: false,
+});
+
 const MUTANTS: Readonly<Record<string, Mutant>> = {
   "receivers one sample late": ofPoints(MARCH, "(t / points[0].z - 1) *", "(t / points[0].z) *"),
   "receivers before the sources": ofPoints(MARCH, "= sum;", "= value;"),
@@ -106,6 +122,11 @@ const MUTANTS: Readonly<Record<string, Mutant>> = {
   "a torre without sources at the end": ofTorre(
     "addedRow >= 0",
     "addedRow >= 0 && addedRow < points[0].x - 1",
+  ),
+  "shuffles from the wrong side": ofShuffles("subgroupShuffleUp", "subgroupShuffleDown"),
+  "a shuffle that misses a thread of the rim": ofShuffles(
+    /(subgroupShuffleUp\((\w+), 1u\))/g,
+    "select($1, $2, column == 1)",
   ),
   "steps wrong for x from 21 on": wrongWhere("x >= 21"),
   "steps wrong in the last cell of x": wrongWhere("x == NX - 1"),
@@ -191,14 +212,14 @@ async function qualified({ problem, traversal, parameters }: Way): Promise<strin
   return result!.reason ?? undefined;
 }
 
-for (const way of [STEPS, MARCH, TORRE, LARGE, RING, { ...TORRE, problem: PRECISE }]) {
+for (const way of [STEPS, MARCH, SHUFFLES, TORRE, LARGE, RING, { ...TORRE, problem: PRECISE }]) {
   const { traversal, problem: { boundary, stencil: { name, update: { precision } } } } = way;
   testOnGpu(
     `qualify accepts ${traversal.name} of ${name}, ${boundary}, ${precision ?? "f32"}`,
     async () => {
       assertEquals(await qualified(way), undefined);
     },
-    { precision },
+    { precision, shuffles: way === SHUFFLES },
   );
 }
 
@@ -216,5 +237,5 @@ for (const [name, { way, label, change: [pattern, replacement], isReference }] o
       }
     }, change);
     assert(changed > 0, "nothing was changed");
-  }, { precision: way.problem.stencil.update.precision });
+  }, { precision: way.problem.stencil.update.precision, shuffles: way === SHUFFLES });
 }

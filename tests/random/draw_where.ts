@@ -143,6 +143,10 @@ function drawParameters(
     // one or two others where these do not go together, all others now and then
     const some = i % 50 === 0 ? lists : [dice.oneOf(lists), dice.oneOf(lists)];
     for (const one of some) parameters[one[0]] = draw(one, 0.5);
+    // what goes together only by a rare chance
+    if (i % 50 === 0 && parameters.exchange === 1) {
+      Object.assign(parameters, { depth: dice.from(2, 4), threadsZ: limits.subgroupSize, tile: 0, ahead: 1 });
+    }
     if (traversal.infeasible(problem, parameters, limits) !== undefined) continue;
     const { loopInstructions = 0, rounds: { instructions }, workgroupBytes } = traversal.demand(
       problem,

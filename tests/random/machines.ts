@@ -6,6 +6,7 @@
 import type { AnySolver } from "../../tuner/solver/solver.ts";
 import { createSolver, openDevice, type OpenProblem, solverLayout, stencilOf } from "../../mod.ts";
 import { CpuPool } from "../../tuner/devices/cpu/wasm_workers.ts";
+import { deviceLimitsOf } from "../../tuner/devices/device.ts";
 import { GpuDevice } from "../../tuner/devices/gpu/gpu_device.ts";
 import type { Configuration } from "../../tuner/configuration.ts";
 import { PIECE } from "../../tuner/devices/shared/boxes.ts";
@@ -52,9 +53,13 @@ export async function openLimitedGpu(): Promise<LimitedGpu | undefined> {
   if (device === null) return undefined;
   const names = Object.getOwnPropertyNames(Object.getPrototypeOf(device.limits));
   const own = device.limits as unknown as Record<string, number>;
-  const limits = Object.fromEntries(
-    names.filter((name) => typeof own[name] === "number").map((name) => [name, own[name]!]),
-  );
+  const { subgroupSize } = deviceLimitsOf(device);
+  const limits = {
+    ...Object.fromEntries(
+      names.filter((name) => typeof own[name] === "number").map((name) => [name, own[name]!]),
+    ),
+    ...(subgroupSize && { subgroupSize }),
+  };
   let lowered: Readonly<Record<string, number>> = {};
   Object.defineProperty(device, "limits", { get: () => ({ ...limits, ...lowered }) });
   return {

@@ -45,30 +45,53 @@ export interface DeviceDescription {
 
 /** The part of a WebGPU adapter that {@linkcode gpuDescriptionOf} reads. */
 export interface AdapterFacts {
-  readonly info: Pick<
-    GPUAdapterInfo,
-    "vendor" | "architecture" | "device" | "description" | "isFallbackAdapter"
-  >;
+  readonly info:
+    & Pick<
+      GPUAdapterInfo,
+      "vendor" | "architecture" | "device" | "description" | "isFallbackAdapter"
+    >
+    & GroupSizes;
   readonly limits: DeviceLimits;
   readonly features: Iterable<string>;
 }
+
+/** The fewest and the most threads that a SIMD group has. */
+type GroupSizes = Partial<Pick<GPUAdapterInfo, "subgroupMinSize" | "subgroupMaxSize">>;
 
 /** The adapter that everything here runs on, the fastest that WebGPU offers; null where there is none. */
 export async function requestAdapter(): Promise<GPUAdapter | null> {
   return await (await findWebGpu())?.requestAdapter({ powerPreference: "high-performance" }) ?? null;
 }
 
+/** Shaders may shuffle values within SIMD groups. */
+const SUBGROUPS = "subgroups";
+
 /**
- * A device with all of the adapter's limits that kernels need, its clock where it has one, and what a precision needs; null
- * where the adapter does not grant that.
+ * The size of SIMD groups where all have the same and shaders may shuffle: Deno 2.9.6 grants by name what it does not list.
+ * Where it is listed, as in browsers, shaders begin with a line that Deno refuses, so there are no shuffles there.
+ */
+function subgroupsOf(
+  { subgroupMinSize: least = 0, subgroupMaxSize: most = 0 }: GroupSizes,
+): Pick<DeviceLimits, "subgroupSize"> {
+  return describeSystem().deno !== "" && least > 0 && least === most ? { subgroupSize: least } : {};
+}
+
+/**
+ * A device with all of the adapter's limits that kernels need, its clock where it has one, shuffles where it grants them, and
+ * what a precision needs; null where the adapter does not grant that.
  */
 export async function requestFullDevice(adapter: GPUAdapter, of: Precise = {}): Promise<GPUDevice | null> {
   const { features } = precisionOf(of), clock = "timestamp-query";
-  const wanted = [...adapter.features.has(clock) ? [clock] : [], ...features] as GPUFeatureName[];
-  const device = await adapter.requestDevice({
-    requiredLimits: { ...limitsOf(adapter.limits) },
-    requiredFeatures: wanted,
-  }).catch((error) => {
+  const wanted = [...adapter.features.has(clock) ? [clock] : [], ...features];
+  const request = (others: readonly string[]): Promise<GPUDevice> =>
+    adapter.requestDevice({
+      requiredLimits: { ...limitsOf(adapter.limits) },
+      requiredFeatures: [...wanted, ...others] as GPUFeatureName[],
+    });
+  const { limits: { subgroupSize } } = gpuDescriptionOf(adapter);
+  const plain = () => request([]);
+  const asked = subgroupSize === undefined ? plain() : request([SUBGROUPS]).catch(plain);
+  const device = await asked.catch((error) => {
     if (features.length === 0) throw error;
     return null;
   });
@@ -110,7 +133,11 @@ type AdapterInfo = AdapterFacts["info"];
 const readAdapterInfo = remembered((device: { readonly adapterInfo?: Partial<AdapterInfo> }) => {
   try {
     const { vendor, architecture, device: model, description, isFallbackAdapter } = device.adapterInfo!;
-    return { vendor, architecture, device: model, description, isFallbackAdapter };
+    const { subgroupMinSize, subgroupMaxSize } = device.adapterInfo!;
+    return {
+      ...{ vendor, architecture, device: model, description, isFallbackAdapter },
+      ...{ subgroupMinSize, subgroupMaxSize },
+    };
   } catch {
     return undefined; // it does not say, or no longer
   }
@@ -141,11 +168,24 @@ export function everyLimit<T>(of: (name: LimitName) => T): Readonly<Record<Limit
   };
 }
 
-type LimitName = Exclude<keyof DeviceLimits, "windowBytes">;
+type LimitName = Exclude<keyof DeviceLimits, "windowBytes" | "subgroupSize">;
 
 /** The limits that kernels need, of whatever has them; profiles of earlier versions do not say how many arrays shaders have. */
 export function limitsOf(limits: DeviceLimits): DeviceLimits {
-  return everyLimit((name) => limits[name] ?? USUAL_BUFFERS);
+  const { subgroupSize } = limits;
+  return { ...everyLimit((name) => limits[name] ?? USUAL_BUFFERS), ...(subgroupSize && { subgroupSize }) };
+}
+
+/** The same of a device, which may have been granted shuffles. */
+export function deviceLimitsOf(
+  device: {
+    readonly limits: DeviceLimits;
+    readonly features?: { has(name: string): boolean };
+    readonly adapterInfo?: Partial<AdapterInfo>;
+  },
+): DeviceLimits {
+  const granted = device.features?.has(SUBGROUPS) ? subgroupsOf(adapterInfoOf(device) ?? {}) : {};
+  return { ...limitsOf(device.limits), ...granted };
 }
 
 /**
@@ -189,7 +229,7 @@ export function gpuDescriptionOf({ info, limits, features }: AdapterFacts): GpuD
     device: info.device,
     description: info.description,
     isFallback: info.isFallbackAdapter,
-    limits: limitsOf(limits),
+    limits: { ...limitsOf(limits), ...(sorted.includes(SUBGROUPS) ? {} : subgroupsOf(info)) },
     features: sorted,
     timestampQuery: sorted.includes("timestamp-query"),
   };

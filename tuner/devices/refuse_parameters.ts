@@ -20,7 +20,15 @@ export function whyNot(
 ): Refusal | undefined {
   const refused = refusalOf(traversal, problem, limits);
   if (refused !== undefined) return refused;
-  const lists = traversal.parameterLists(problem, limits), known = Object.keys(lists);
+  // what a device must grant is offered where it does, and known everywhere
+  const granted = Object.entries(traversal.parameters).flatMap(([name, [, , facts]]) =>
+    facts?.features ? [[name, [0]]] : []
+  );
+  const lists: ParameterLists = {
+    ...Object.fromEntries(granted),
+    ...traversal.parameterLists(problem, limits),
+  };
+  const known = Object.keys(lists);
   const odd = oddIn(traversal, lists, parameters, (list) => [Math.min(1, ...list), LARGEST_VALUE]);
   const reason = refuseOthers(known, parameters) ?? (odd === undefined ? odd : wrongParameters(odd)) ??
     traversal.infeasible(problem, parameters, limits);

@@ -8,7 +8,7 @@ import { hashOf } from "../../kernels/definition.ts";
 import type { Constants } from "../../models/gpu_record.ts";
 import { CostModel, kindOf, type Sample } from "../../models/cost_model.ts";
 import type { DeviceModel } from "../../models/roofline.ts";
-import { adapterInfoOf, limitsOf } from "../devices/device.ts";
+import { adapterInfoOf, deviceLimitsOf } from "../devices/device.ts";
 import { deviceModelOf, USUAL_BANDWIDTH } from "../devices/device_model.ts";
 import { defaultSteps, withSuitedSteps } from "../problem/default_problem.ts";
 import { checkProblem, misfitOf } from "../problem/resolve_problem.ts";
@@ -183,7 +183,7 @@ function chooseAnew(asked: Asked): Choice {
   const wanted = describeProblem(problem), { stencil } = usersProblem(problem);
   const identity = device && adapterInfoOf(device), { windowBytes } = device?.limits ?? {};
   // a device's own take long to read
-  const limits = device && { ...limitsOf(device.limits), ...(windowBytes && { windowBytes }) };
+  const limits = device && { ...deviceLimitsOf(device), ...(windowBytes && { windowBytes }) };
   const isSoftware = identity?.isFallbackAdapter ?? false;
   // of a device like none of them, those of the same kind show how far off predictions are
   const ofKind = list.filter(({ device: { gpu } }) => device === null || gpu?.isFallback === isSoftware);

@@ -1,7 +1,7 @@
 import { remembered } from "../../kernels/remembered.ts";
 import type { Problem } from "../../kernels/stencils/stencil.ts";
 import type { Constants } from "../../models/gpu_record.ts";
-import { adapterInfoOf, limitsOf } from "../devices/device.ts";
+import { adapterInfoOf, deviceLimitsOf } from "../devices/device.ts";
 import type { TargetDevice } from "./match_device.ts";
 import { describeProblem, problemKey } from "./profile_problem.ts";
 import type { Profile, ProfileProblem } from "./profile_types.ts";
@@ -44,7 +44,7 @@ export function keep<Found>({ profiles, device }: Asked, key: string, find: () =
 export function keyOf(
   { profiles, problem, isOpen, device, cpuWorkers, copyBytesPerSecond, constants, shipped }: Asked,
 ): string {
-  const limits = device && [...Object.values(limitsOf(device.limits)), device.limits.windowBytes];
+  const limits = device && [...Object.values(deviceLimitsOf(device)), device.limits.windowBytes];
   return JSON.stringify([
     profiles.map((profile) => numberOf(profile)),
     problemKey(describeProblem(problem)),

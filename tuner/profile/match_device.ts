@@ -22,6 +22,8 @@ export interface TargetDevice {
   readonly limits: DeviceLimits;
   /** What it is. @default {undefined} unknown, so no profile matches it */
   readonly adapterInfo?: AdapterIdentity;
+  /** What it was granted. @default {undefined} nothing beyond WebGPU */
+  readonly features?: { has(name: string): boolean };
 }
 
 /** How alike two devices are, the most alike first. */

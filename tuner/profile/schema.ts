@@ -76,6 +76,7 @@ const gpu = record<NonNullable<ProfileDevice["gpu"]>>({
   limits: record({
     ...everyLimit(() => notNegative),
     maxStorageBuffersPerShaderStage: notNegative.optional(),
+    subgroupSize: notNegative.optional(),
   }),
   features: z.array(text, "a list of names"),
   timestampQuery: flag,

@@ -129,7 +129,9 @@ function factsOf(
     ["kind of adapter", gpu.isFallback ? "software" : "hardware"],
   ];
   const driver: Fact[] = gpu === null || !parts.gpu || !parts.driver ? [] : [
-    ...Object.entries(gpu.limits).map(([name, value]): Fact => [`driver, by its ${name}`, value]),
+    // earlier versions did not ask how many threads a SIMD group has
+    ...Object.entries(gpu.limits).filter(([name]) => name !== "subgroupSize")
+      .map(([name, value]): Fact => [`driver, by its ${name}`, value]),
     // what is not listed was asked for by some runs alone
     [
       "driver, by its features",

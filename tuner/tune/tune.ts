@@ -1,4 +1,6 @@
 import { precisionOf } from "../../kernels/precision.ts";
+import { TRAVERSALS } from "../../kernels/traversals/all.ts";
+import { featuresOf } from "../../kernels/traversals/parameter.ts";
 import { uses } from "../shares.ts";
 import type { Measurement } from "../configuration.ts";
 import { formatDuration } from "../format.ts";
@@ -117,12 +119,13 @@ function entryOf(
   const cpu = run.cpu?.copyBytesPerSecond;
   const { configuration, cellsPerSecond, samples, verification, clock } = winner;
   const roof = run.roofOf(configuration);
-  const { features } = precisionOf(run.problem.stencil.update);
+  const { features } = precisionOf(run.problem.stencil.update), { traversal, parameters } = configuration;
+  const needed = [...features, ...featuresOf(TRAVERSALS.find(({ name }) => name === traversal), parameters)];
   const found = ratedOf({ ...winner, confidence95: findings.intervalOf(winner) });
   return {
     problem: describeProblem(run.problem),
     configuration,
-    ...(features.length > 0 && uses(configuration.share, "gpu") && { features }),
+    ...(needed.length > 0 && uses(configuration.share, "gpu") && { features: needed }),
     result: {
       cellsPerSecond,
       confidence95: found.confidence95,

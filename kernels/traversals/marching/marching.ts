@@ -69,6 +69,16 @@ const PARAMETERS = {
     role: "pass",
     isLater: true,
   }],
+  exchange: [
+    "Ends through",
+    "how threads of several steps a march get the cells beyond their own, in two dimensions",
+    {
+      values: { 0: "workgroup memory", 1: "shuffles within a SIMD group" },
+      features: { 1: "subgroups" },
+      role: "writing",
+      isLater: true,
+    },
+  ],
 } as const satisfies ParameterWords;
 
 type MarchParameters = ParametersOf<keyof typeof PARAMETERS>;
@@ -114,10 +124,7 @@ export const marching: Traversal = {
     const depths = deepRefusal(problem) === undefined ? depthsOf(problem) : undefined;
     // as many threads as cover z without rest, with those of the rim
     const threadsZ = rimmedThreads(nz, (zPerThread) => {
-      const depth = depths === undefined ? 1 : 2;
-      const { haloZ: [low, high] } = shapeOf(problem, {
-        ...{ zPerThread, threadsZ: 1, threadsY: 1, pieces: 1, tile: 0, ahead: 0, depth },
-      });
+      const { haloZ: [low, high] } = formOf(problem, zPerThread, 0, 0, depths === undefined ? 1 : 2);
       return low + high;
     }).filter((threads) => threads <= Math.min(256, mostZ));
     const threadsY = ny === 1
@@ -128,10 +135,11 @@ export const marching: Traversal = {
       ...alone,
       threadsZ: [...new Set([...alone.threadsZ, ...threadsZ])],
       threadsY: [...new Set([...alone.threadsY, ...threadsY])],
+      ...(depths && ny === 1 && limits.subgroupSize && { exchange: [0, 1] }),
     };
   },
   infeasible(problem, parameters, limits) {
-    const { zPerThread = 1, threadsZ, threadsY, pieces, tile, ahead = 0, depth = 1 } = parameters;
+    const { zPerThread = 1, threadsZ, threadsY, pieces, tile, ahead = 0, depth = 1, exchange } = parameters;
     const noVector = refuseVector(zPerThread);
     if (noVector !== undefined) return noVector;
     const shallow = depth > 1 ? deepRefusal(problem) : undefined;
@@ -143,6 +151,17 @@ export const marching: Traversal = {
       );
     }
     const form = formOf(problem, zPerThread, tile, ahead, depth), threads = threadsZ * threadsY;
+    const { subgroupSize } = limits;
+    if (exchange === 1 && subgroupSize === undefined) {
+      const message = "shuffles need subgroups, all of one size: this device grants none";
+      return { kind: "limits", message };
+    }
+    if (exchange === 1 && !(form.isPlane && threadsZ === subgroupSize)) {
+      return wrongParameters(
+        "shuffles serve several steps a pass in two dimensions, in rows as long as a SIMD group: " +
+          `found ${depth} steps, ${threadsZ} threads, groups of ${subgroupSize}`,
+      );
+    }
     const { haloY, haloZ, rimY, rimZ, isRimmed, layout } = form;
     const arePowers = isPower(threadsZ) && isPower(threadsY) && isPower(pieces);
     if (parameters.depth !== undefined && !isRimmed && !arePowers) {
@@ -262,9 +281,10 @@ export const marching: Traversal = {
     };
   },
   plan(problem, parameters, limits) {
-    const { zPerThread = 1, threadsZ, threadsY, pieces, tile, ahead = 0, depth = 1 } = parameters;
+    const { zPerThread = 1, threadsZ, threadsY, pieces, tile, ahead = 0, depth = 1, exchange } = parameters;
     const deepest = shapeOf(problem, parameters), { needs, padded, layout } = deepest;
-    const tiled = tile === 1 ? ", tile" : "", deep = depth > 1 ? `, ${depth} steps deep` : "";
+    const tiled = tile === 1 ? ", tile" : "", by = exchange === 1 ? ", shuffles" : "";
+    const deep = depth > 1 ? `, ${depth} steps deep${by}` : "";
     const label =
       `marching ${threadsZ}x${threadsY} of ${zPerThread}, ${pieces} pieces${tiled}, ${ahead} ahead${deep}`;
     const sections = sectionsOf(layout, needs, limits);
@@ -398,7 +418,8 @@ type Shape = ReturnType<typeof shapeOf>;
 function shapeOf(problem: Problem, parameters: MarchParameters) {
   const { zPerThread = 1, threadsZ, threadsY, pieces, tile = 0, ahead = 0, depth = 1 } = parameters;
   const form = formOf(problem, zPerThread, tile, ahead, depth);
-  return { ...form, threadsZ, threadsY, slices: Math.ceil(problem.grid[0] / pieces) };
+  const slices = Math.ceil(problem.grid[0] / pieces);
+  return { ...form, threadsZ, threadsY, slices, shuffles: parameters.exchange === 1 };
 }
 
 /** What does not depend on threads and pieces. */

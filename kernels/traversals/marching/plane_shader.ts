@@ -2,9 +2,10 @@
  * The shader of a march of several steps a pass in two dimensions.
  *
  * All steps of a slice share one barrier: each step lags so far behind the one before it that the neighbours it reads were
- * computed before the barrier. Threads exchange only the cells at the ends of their own, and the loop's body is as many
- * slices as the queues hold, so that no value moves from register to register. Workgroups whose cells all lie in the grid
- * have a loop of their own without the conditions of its ends.
+ * computed before the barrier. Threads exchange only the cells at the ends of their own: through workgroup memory or, where
+ * a row of them is a SIMD group, by shuffles, without a barrier. The loop's body is as many slices as the queues hold, so
+ * that no value moves from register to register. Workgroups whose cells all lie in the grid have a loop of their own without
+ * the conditions of its ends.
  *
  * @module
  */
@@ -62,7 +63,7 @@ export function planeShader(
   whole: { readonly first: number; readonly slices: number } = { first: 0, slices: nx },
   pass?: "to pair" | "from pair",
 ): Shader {
-  const { update, zPerThread, threadsZ, haloZ, slices, queues, hasPoints, workgroups } = shape;
+  const { update, zPerThread, threadsZ, haloZ, slices, queues, hasPoints, shuffles, workgroups } = shape;
   const { columns, sums, leads, warmUp } = queues, tiles = shape.tiles.flat(), last = leads.length - 1;
   const type = cellType(zPerThread), turns = turnsOf(queues), reach = reachOf(update).z;
   const ends = endsOf(update, tiles.length), writer = updateWriter(expressionsOf(update), update);
@@ -99,7 +100,8 @@ export function planeShader(
     const beyond = (tile: number, by: number, lane: number): string => {
       const end = by < 0 ? "high" : "low", index = tile * reach + (by < 0 ? lane + reach - zPerThread : lane);
       const vector = Math.floor(index / PACKED), name = `${end}${vector}_${turn}`;
-      reads.set(name, `let ${name} = ${end}${vector}[${plus("here", by)}];`);
+      const shuffled = `subgroupShuffle${by < 0 ? "Up" : "Down"}(own_${name}, 1u)`;
+      reads.set(name, `let ${name} = ${shuffles ? shuffled : `${end}${vector}[${plus("here", by)}]`};`);
       return lanePart(name, ends[vector]!, index % PACKED);
     };
     const stores = ENDS.flatMap((end) => {
@@ -109,7 +111,8 @@ export function planeShader(
       );
       return ends.map((size, i) => {
         const ends = values.slice(PACKED * i, PACKED * i + size).join(", ");
-        return `${end}${i}[here] = ${size === 1 ? ends : `${cellType(size)}(${ends})`};`;
+        const place = shuffles ? `let own_${end}${i}_${turn}` : `${end}${i}[here]`;
+        return `${place} = ${size === 1 ? ends : `${cellType(size)}(${ends})`};`;
       });
     });
     const resolver = (slice: number, prefix: string): Resolver => ({
@@ -164,9 +167,7 @@ export function planeShader(
         `let ${column(read, read.high)} = ${load(read, read.high + turn)};`
       ),
       ...stores,
-      "workgroupBarrier();",
-      ...reads.values(),
-      "here = both - here;",
+      ...(shuffles ? reads.values() : ["workgroupBarrier();", ...reads.values(), "here = both - here;"]),
       ...steps,
       `if (mine && ${x} >= first${turn === 0 ? "" : ` && ${x} < last`}) {`,
       ...(pass ? [`  ${older}${cell}] = ${column({ plane: last, ago: -1 }, 0)};`] : []),
@@ -192,6 +193,14 @@ export function planeShader(
   const loops = hasInner
     ? `if (${inner}) {\n${writeLoop(false, false)}} else {\n${writeLoop(isCut, hasPoints)}}`
     : writeLoop(isCut, hasPoints);
+  const exchanged = ENDS.flatMap((end) =>
+    ends.map((size, i) => `var<workgroup> ${end}${i}: array<${cellType(size)}, ${2 * threadsZ}>;`)
+  );
+  const places = wgsl`
+    // what is exchanged lies in two places by turns: one barrier is enough
+    let both = 2 * column + ${threadsZ};
+    var here = column;
+  `;
   const inZ = lanesOf("bool", zPerThread, (lane) => `u32(${plus("z", lane)}) < u32(NZ)`);
   const code = wgsl`
     // ${stencil.title}: ${leads.length} steps; each workgroup marches along x over ${slices} slices.
@@ -202,11 +211,7 @@ export function planeShader(
     ${profiles.declarations}
     ${points.declarations}
     ${pass ? PAIR.map((name) => declareBuffer(name, `array<${type}>`)).join("\n") : ""}
-    ${
-    ENDS.flatMap((end) =>
-      ends.map((size, i) => `var<workgroup> ${end}${i}: array<${cellType(size)}, ${2 * threadsZ}>;`)
-    ).join("\n")
-  }
+    ${shuffles ? "" : exchanged.join("\n")}
 
     @compute @workgroup_size(${threadsZ})
     fn main(@builtin(local_invocation_id) l: vec3u, @builtin(workgroup_id) w: vec3u) {
@@ -219,9 +224,7 @@ export function planeShader(
       let last = min(first + SLICES, NX);
       ${cutsZ ? `let inside = ${inZ};` : ""}
       let mine = u32(z) < u32(NZ) && column >= ${haloZ[0]} && column < ${threadsZ - haloZ[1]};
-      // what is exchanged lies in two places by turns: one barrier is enough
-      let both = 2 * column + ${threadsZ};
-      var here = column;
+      ${shuffles ? "" : places}
       var cell = ORIGIN + (${plus("first", -warmUp)}) * SLICE + element;
       ${kept.map(({ name, from }) => `var ${name} = ${from};`).join("\n")}
       ${profiles.start.join("\n")}

@@ -32,6 +32,8 @@ export interface March extends MarchShape {
   readonly update: Update;
   /** Whether it makes several steps, in which there are points. */
   readonly hasPoints: boolean;
+  /** Whether the threads of a row are a SIMD group, and get the cells beyond their own by shuffles. */
+  readonly shuffles: boolean;
   readonly workgroups: readonly [number, number, number];
 }
 

@@ -5,7 +5,7 @@ import { H100, LLVMPIPE } from "../../../models/gpu_record.ts";
 import type { DeviceModel } from "../../../models/roofline.ts";
 import { countCores } from "../../platform.ts";
 import { nextTurn } from "../next_turn.ts";
-import { limitsOf } from "../device.ts";
+import { deviceLimitsOf } from "../device.ts";
 import { deviceModelOf } from "../device_model.ts";
 import { openDevice } from "../open_device.ts";
 import { RunFailure } from "../run_failure.ts";
@@ -89,7 +89,7 @@ export class GpuDevice implements Disposable {
       { gpu: { isFallback, description }, cpu: { cores: countCores() } },
       copyBytesPerSecond,
     );
-    this.limits = limitsOf(device.limits);
+    this.limits = deviceLimitsOf(device);
     const known = LISTENERS.get(device), listeners = known ?? new Set();
     listeners.add(this.#onLost);
     LISTENERS.set(device, listeners);
