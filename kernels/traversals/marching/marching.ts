@@ -153,8 +153,7 @@ export const marching: Traversal = {
     const form = formOf(problem, zPerThread, tile, ahead, depth), threads = threadsZ * threadsY;
     const { subgroupSize } = limits;
     if (exchange === 1 && subgroupSize === undefined) {
-      const message = "shuffles need subgroups, all of one size: this device grants none";
-      return { kind: "limits", message };
+      return wrongParameters("shuffles need subgroups, all of one size: this device grants none");
     }
     if (exchange === 1 && !(form.isPlane && threadsZ === subgroupSize)) {
       return wrongParameters(
