@@ -1,6 +1,6 @@
 /**
  * Coefficients of a cell in a torre of tiles in three dimensions: what an update makes of materials alone, or divides by these
- * and axis profiles. What it makes of profiles alone is a **factor**: `factors.ts`.
+ * and axis profiles. What it makes of profiles alone each cell computes anew: `lean.ts`.
  *
  * A thread computes them once, where a cell enters the tile, and keeps them as it keeps F. A coefficient in a cell's place is
  * that of the cell S further along x, of which the next tier makes a value; with the tile it moves by S along each form,
@@ -8,7 +8,18 @@
  *
  * @module
  */
-import { type Expression, fold, type ProfileTap, type Tap, tapsIn, TREE } from "../../expression.ts";
+import { profilesOf } from "../../axis_profiles.ts";
+import {
+  constant,
+  eachOperation,
+  type Expression,
+  fold,
+  type Operation,
+  type ProfileTap,
+  type Tap,
+  tapsIn,
+  TREE,
+} from "../../expression.ts";
 import { remembered } from "../../remembered.ts";
 import type { Grid } from "../../stencils/stencil.ts";
 import { onlyExpression, type Update } from "../../update.ts";
@@ -18,56 +29,72 @@ import { type UpdateWriter, updateWriter } from "../../wgsl/write_update.ts";
 /** The plane of a tap that stands for the first coefficient; others follow. */
 export const COEFFICIENT = 1;
 
-/** The plane of a tap that stands for a factor; x of its offset is the factor's number. */
-export const FACTOR = -2;
-
 interface Parts {
   readonly expression: Expression;
+  /** The same where all profiles are what they mostly are. */
+  readonly lean: Expression;
   readonly coefficients: readonly Expression[];
-  readonly factors: readonly Expression[];
 }
 
-/** What an update of one field makes of its taps, coefficients and factors, and these. */
+/** What an update of one field makes of its taps, profiles and coefficients, and these. */
 export const coefficientsOf: (update: Update) => Parts = remembered(
   (update) => {
-    const coefficients: Expression[] = [], factors: Expression[] = [], known = new Map<string, Expression>();
+    const coefficients: Expression[] = [], known = new Map<string, Expression>();
     const isStill = (one: Expression): boolean =>
       one.kind === "tap" ? one.plane > 0 : one.kind !== "signal" &&
         ("operands" in one ? one.operands.every(isStill) : true);
     const isMade = (one: Expression): boolean =>
       one.kind === "tap" || ("operands" in one && one.operands.some(isMade));
-    /** What takes less to compute again of a coefficient and a factor than to keep. */
+    /** What takes less to compute again of a coefficient and profiles than to keep. */
     const isMixed = (one: Expression): boolean =>
       ["add", "subtract", "multiply"].includes(one.kind) && profilesIn(one).length > 0;
     const split = (one: Expression): Expression => {
-      const isOfMaterials = isMade(one);
-      const isKept = isOfMaterials ? !isMixed(one) : "operands" in one && profilesIn(one).length > 0;
-      if (isStill(one) && isKept) {
+      if (isStill(one) && isMade(one) && !isMixed(one)) {
         const key = JSON.stringify(one), found = known.get(key);
         if (found) return found;
-        const place: Pick<Tap, "plane" | "offset"> = isOfMaterials
-          ? { plane: COEFFICIENT - 1 + coefficients.push(one), offset: [0, 0, 0] }
-          : { plane: FACTOR, offset: [factors.push(one) - 1, 0, 0] };
-        known.set(key, { kind: "tap", ago: 0, ...place });
+        const plane = COEFFICIENT - 1 + coefficients.push(one);
+        known.set(key, { kind: "tap", ago: 0, plane, offset: [0, 0, 0] });
         return known.get(key)!;
       }
       return "operands" in one ? { ...one, operands: one.operands.map(split) } : one;
     };
     // functions stay one node: what they are made of, as a tree, has millions
     const expression = split(fold(onlyExpression(update)!, TREE));
-    return { expression, coefficients, factors };
+    const lean = fold(expression, {
+      ...TREE,
+      ...eachOperation<Expression>((kind) => (...operands) => simpler({ kind, operands })),
+      profile: ({ profile }) => constant(usualOf(update, profile)),
+    });
+    return { expression, lean, coefficients };
   },
 );
+
+/** What a profile mostly is: the median of the eight values that stand for it, as 0 of absorbing edges. */
+export function usualOf(update: Update, profile: number): number {
+  return profilesOf(update)[profile]!.values[3]!;
+}
+
+/** An operation without what a 0 or 1 makes needless. */
+function simpler(one: Extract<Expression, { kind: Operation }>): Expression {
+  const { kind, operands: [left, right] } = one, isProduct = kind === "multiply", isSum = kind === "add";
+  const is = (value: number, of = right): boolean => of?.kind === "constant" && of.value === value;
+  if (isProduct && is(0)) return right!;
+  if ((isProduct && is(1, left)) || (isSum && is(0, left))) return right!;
+  const isAlone = isProduct || kind === "divide"
+    ? is(1) || is(0, left)
+    : (isSum || kind === "subtract") && is(0);
+  return isAlone ? left! : one;
+}
 
 /** The axis profiles that an expression reads. */
 export function profilesIn(one: Expression): ProfileTap[] {
   return one.kind === "profile" ? [one] : "operands" in one ? one.operands.flatMap(profilesIn) : [];
 }
 
-/** The coefficients of an update are written with its expression's constants. */
+/** The coefficients of an update are written with its expressions' constants. */
 export function writerOf(update: Update): UpdateWriter {
-  const { expression, coefficients, factors } = coefficientsOf(update);
-  return updateWriter([expression, ...coefficients, ...factors], update);
+  const { expression, lean, coefficients } = coefficientsOf(update);
+  return updateWriter([expression, ...coefficients, lean], update);
 }
 
 /** What all coefficients read of materials, once for each that reads it. */

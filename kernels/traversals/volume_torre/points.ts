@@ -72,6 +72,14 @@ export function volumePoints(problem: Problem, { elements }: VolumePiece) {
   const series = seriesAccess(problem);
   return {
     ...series,
+    declarations: !series.hasPoints ? series.declarations : wgsl`
+      ${series.declarations}
+      /** Where the list of a tile at x begins, of a column of tiles; 0: it has no points. */
+      fn listOf(column: i32, x: i32) -> i32 {
+        let list = column * (NX + W) + clamp(x, -W, NX - 1) + W;
+        return select(0, ${beginOf("list")}, x > -W && x < NX);
+      }
+    `,
     /** Lines that add to the points of a tile whose tier is made, and record them. */
     made(step: string): string[] {
       if (!series.hasPoints) return [];
@@ -81,8 +89,7 @@ export function volumePoints(problem: Problem, { elements }: VolumePiece) {
         ).join("\n");
       return [wgsl`
         {
-          let list = (Y * TILES_Z + Z) * (NX + W) + clamp(x, -W, NX - 1) + W;
-          for (var i = select(0, ${beginOf("list")}, x > -W && x < NX); i > 0;) {
+          for (var i = listOf(Y * TILES_Z + Z, x); i > 0;) {
             let entry = points[${HEAD_VECTORS} + i];
             let place = entry.x % ${MORE};
             i = select(0, i + 1, entry.x >= ${MORE});

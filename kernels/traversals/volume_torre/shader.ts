@@ -10,9 +10,8 @@ import { declareBuffer, declareTwin, type Shader, shaderOf } from "../../wgsl/sh
 import { wgsl } from "../../wgsl/template.ts";
 import { profileAccess } from "../../wgsl/profiles.ts";
 import { MAX_BANDS } from "../waves.ts";
-import { COEFFICIENT, coefficientsOf, FACTOR, writerOf } from "./coefficients.ts";
+import { COEFFICIENT, coefficientsOf, writerOf } from "./coefficients.ts";
 import { declareExchange, exchanged, inSlot } from "./exchange.ts";
-import { factorAccess } from "./factors.ts";
 import {
   cellOf,
   type Farsh,
@@ -22,6 +21,7 @@ import {
   type VolumeExtent,
   type VolumePiece,
 } from "./lattice.ts";
+import { leanRounds } from "./lean.ts";
 import type { Materials } from "./materials.ts";
 import { declareCoefficients, moveCoefficients } from "./moving_coefficients.ts";
 import { declarePlaces, declareTable } from "./order.ts";
@@ -90,12 +90,15 @@ export function volumeTorreShader(writing: Writing): Shader {
       ${declareTwin(`before${i + 1}`, "vec2f")}
     `
   );
-  const tiers = upTo(ahead).map((set) =>
-    wgsl`
-      {
-        ${writeTier(writing, set)}
-      }
-    `
+  const lean = leanRounds(problem, piece, nt, ahead);
+  const loop = lean.inLoops((isLean) =>
+    upTo(ahead).map((set) =>
+      wgsl`
+        {
+          ${writeTier(writing, set, isLean)}
+        }
+      `
+    ).join("\n")
   );
   const code = wgsl`
     // ${stencil.title}: a workgroup computes a torre, a thread ${piece.cells} cells of its tile.
@@ -114,6 +117,7 @@ export function volumeTorreShader(writing: Writing): Shader {
     ${profileAccess(stencil.update, grid).declarations}
     ${points.declarations}
     ${declarePlaces(piece, extent)}
+    ${lean.declarations}
 
     @compute @workgroup_size(${threads})
     fn main(@builtin(local_invocation_id) l: vec3u, @builtin(workgroup_id) w: vec3u) {
@@ -162,13 +166,9 @@ export function volumeTorreShader(writing: Writing): Shader {
       ${upTo(ahead).map((a) => `let first${a} = min(tier + ${a}, last);`).join(" ")}
       ${rounds.map((n) => declareRound(writing, n)).join("\n")}
       ${declareCoefficients(writing)}
-      ${factorAccess(problem, piece).start.join("\n")}
+      ${lean.start}
       var t = begin;
-      loop {
-        if (t >= end) { break; }
-        t += AHEAD;
-        ${tiers.join("\n")}
-      }
+      ${loop}
       // x is now that of the tile after the band's last tier
       if (end == row.height && x < NX) {
         ${
@@ -237,17 +237,21 @@ function farshAt(
   return `${name}[${tier} * ${torres * lane} + lane${n}]`;
 }
 
-/** The lines that make a tier of the tile from the one before; `set`: which of the fronts that were loaded it takes. */
-function writeTier(writing: Writing, set: number): string {
-  const { problem, problem: { stencil: { update }, grid }, piece, ahead } = writing;
+/**
+ * The lines that make a tier of the tile from the one before; `set`: which of the fronts that were loaded it takes; `isLean`:
+ * whether its round is.
+ */
+function writeTier(writing: Writing, set: number, isLean: boolean): string {
+  const { problem, problem: { stencil: { update } }, piece, nt, ahead } = writing;
   const { slope, elements, shared, phases, hasPrevious, threads } = piece,
     rounds = upTo(piece.rounds);
-  const { expression } = coefficientsOf(update), { write } = writerOf(update);
+  const { [isLean ? "lean" : "expression"]: expression } = coefficientsOf(update),
+    { write } = writerOf(update);
   const indices = new Map(elements.map((element, i) => [`${element}`, i]));
   const lines: string[] = [], isTwice = phases === 2, step = "row.step + tier - first";
   const signal = `signal${set}`, points = volumePoints(problem, piece);
-  const factors = factorAccess(problem, piece);
-  lines.push(...points.start(signal, step), ...factors.tier);
+  const { read } = leanRounds(problem, piece, nt, ahead);
+  lines.push(...points.start(signal, step));
   const inRound = (n: number, line: string): string =>
     n === piece.rounds - 1 && piece.rest < threads ? `if (thread < ${piece.rest}) { ${line} }` : line;
   const known = new Set<string>();
@@ -275,30 +279,22 @@ function writeTier(writing: Writing, set: number): string {
       const isSplit = tapsIn([expression]).some((tap) => isOdd(tap) && isOthers(tap));
       const isLate = (tap: Tap): boolean => isSplit && isOdd(tap);
       const parts = isTwice ? splitExpression(expression, isLate) : { early: [], late: expression };
-      const [x, y, z] = cellOf(element, parity);
-      const cell = [plus("x + S + cellX", x), plus("cellY", y), plus("cellZ", z)] as const;
-      return { name: `${i}_${parity}`, at, cell, ...parts };
+      return { name: `${i}_${parity}`, at, profile: read(cellOf(element, parity)), ...parts };
     })
   );
   const values = (phase: number): void => {
     const isFirst = isTwice && phase === 0,
-      madeOf = (cell: typeof cells[0]) => isFirst ? cell.early : [cell.late];
-    const divided = cells.filter((cell) => tapsIn(madeOf(cell)).some(({ plane }) => plane === FACTOR));
-    for (const one of cells) {
-      const { name, at, cell } = one;
+      made = isFirst ? "early" : "late";
+    for (const { name, at, profile, ...parts } of cells) {
       const tap = ({ ago, plane, offset }: Tap): string =>
         plane === EARLY
           ? `a${name}_${offset[0]}`
-          : plane === FACTOR
-          ? `factor${offset[0]}_${name}_${phase}`
           : plane >= COEFFICIENT
           ? `w${plane - COEFFICIENT}_${name}`
           : ago === 1
           ? `g${name}`
           : valueAt(at(formsOf(offset)));
-      const profile = profileAccess(update, grid).read(cell);
-      lines.push(...factors.before(divided, divided.indexOf(one), phase));
-      const found = write({ prefix: `e${name}_${phase}_`, tap, signal, profile }, madeOf(one));
+      const found = write({ prefix: `e${name}_${phase}_`, tap, signal, profile }, [parts[made]].flat());
       lines.push(
         ...found.lines,
         ...found.values.map((value, k) => `let ${isFirst ? `a${name}_${k}` : `n${name}`} = ${value};`),
@@ -353,7 +349,8 @@ function writeTier(writing: Writing, set: number): string {
   lines.push(...moves.end);
   for (const { name } of cells) if (hasPrevious) lines.push(`g${name} = ${older.get(name)!};`);
   for (const { name } of cells) lines.push(`h${name} = n${name};`);
-  lines.push("x += S;", ...maskLines(piece), ...points.made(step), "tier++;", "workgroupBarrier();");
+  const atPoints = isLean ? [] : points.made(step);
+  lines.push("x += S;", ...maskLines(piece), ...atPoints, "tier++;", "workgroupBarrier();");
   return lines.join("\n");
 }
 

@@ -4,6 +4,7 @@
  * @module
  */
 import { type Expression, fold, type Tap, tapsIn, TREE } from "../../expression.ts";
+import { profilesIn } from "./coefficients.ts";
 
 /** The plane of a tap that stands for an early value; x of its offset is the value's number. */
 export const EARLY = -1;
@@ -20,17 +21,25 @@ interface Term {
 }
 
 /**
- * Splits an expression. Terms of a sum are added up in another order: first all that are early. So the fewest values wait.
+ * Splits an expression. Terms of a sum are added up in another order: first all that are early. So the fewest values wait;
+ * what is made of profiles waits for what is late, as they can be read at any time.
  *
  * @param isLate whether a tap's value comes later
  */
 export function splitExpression(expression: Expression, isLate: (tap: Tap) => boolean): Split {
   const early: Expression[] = [], known = new Map<string, number>();
-  const isReady = (one: Expression): boolean => !tapsIn([one]).some(isLate);
+  const hasLate = tapsIn([expression]).some(isLate);
+  const isReady = (one: Expression): boolean =>
+    !hasLate || (!tapsIn([one]).some(isLate) && profilesIn(one).length === 0);
   const keep = (one: Expression): Expression => {
-    // coefficients, factors and F(t − 1) of the cell are there all the time
+    // coefficients and F(t − 1) of the cell are there all the time
     const taps = tapsIn([one]);
     if (taps.every(({ plane }) => plane !== 0) || (one.kind === "tap" && one.ago === 1)) return one;
+    const isKept = (part: Expression): boolean => known.has(JSON.stringify(part));
+    // a multiple of what is kept is no other value to keep
+    if (one.kind === "multiply" && one.operands[0]!.kind === "constant" && isKept(one.operands[1]!)) {
+      return { ...one, operands: one.operands.map(keep) };
+    }
     // what an update uses twice is twice in its tree
     const key = JSON.stringify(one), index = known.get(key) ?? early.push(one) - 1;
     known.set(key, index);

@@ -18,7 +18,8 @@
  * x than the first ones, where o is S times the steps that are done, modulo W: a buffer holds o. So a band may have any
  * number of tiers. A level of F(t − 1) has its cells S further along x, as the tile's registers do.
  *
- * `coefficients.ts` describes how materials move with tiles, `points.ts` sources and receivers, `images.ts` other ends.
+ * `coefficients.ts` describes how materials move with tiles, `lean.ts` axis profiles, `points.ts` sources and receivers,
+ * `images.ts` other ends.
  *
  * @module
  */
@@ -30,6 +31,7 @@ import {
   refuseUnlike,
   wrongParameters,
 } from "../../capability.ts";
+import { profilesOf } from "../../axis_profiles.ts";
 import { precisionOf } from "../../precision.ts";
 import { operationsOf, type Update } from "../../update.ts";
 import { USUAL_BUFFERS } from "../../device_limits.ts";
@@ -44,6 +46,7 @@ import type { Dispatch, ParametersOf, Traversal } from "../traversal.ts";
 import { exceededLimit } from "../workgroup_limits.ts";
 import { extentOf, farshOf, pieceOf, slopeOf, tableOf } from "./lattice.ts";
 import { materialTaps } from "./coefficients.ts";
+import { hasLean, leanBytes } from "./lean.ts";
 import { materialsOf, MOST_VALUES, partsOf } from "./materials.ts";
 import { imagesShader, widened } from "./images.ts";
 import { declareTable, valuesInTiles } from "./order.ts";
@@ -132,14 +135,14 @@ export const volumeTorre: Traversal = {
     { where: { materials: WITHOUT_IMAGES, profiles: WITHOUT_IMAGES, points: WITHOUT_IMAGES } },
   ),
   parameterLists({ stencil: { update }, steps }) {
-    const isFar = slopeOf(update) > 2;
+    const slope = slopeOf(update), isFar = slope > 2;
     return {
       side: isFar ? [18, 15, 12] : [20, 16, 12, 24, 8],
       patchA: isFar ? [3] : [2, 4],
       patchB: isFar ? [3] : [4, 2],
       patchC: isFar ? [3] : [4, 2],
       phases: [2, 1],
-      ahead: [4, 2, 1],
+      ahead: slope > 1 && profilesOf(update).length > 0 ? [1, 2, 4] : [4, 2, 1],
       nt: [80, 48, 64, 32, 16].filter((nt) => nt === 16 || nt <= steps),
       bands: [12, 8, 6, 4, 3, 2, 1].filter((bands) => bands <= Math.max(1, Math.floor(steps / 16))),
       ...(update.materials.length > 0 && { packed: isPackable(update) ? [0, 1] : [0] }),
@@ -194,7 +197,7 @@ export const volumeTorre: Traversal = {
       span: 1,
       scratch: farsh[0]!.length,
       workgroup: [piece.threads, 1, 1],
-      workgroupBytes: piece.bytes,
+      workgroupBytes: piece.bytes + leanBytes(problem, piece, nt),
       workgroups: [extent.across[0] * extent.thirds, nx],
     });
   },
@@ -226,9 +229,9 @@ export const volumeTorre: Traversal = {
       bytesPerUpdate: bytes,
       registers: { plain: registersOf(problem, parameters) },
       threadsPerWorkgroup: threads,
-      workgroupBytes: piece.bytes,
+      workgroupBytes: piece.bytes + leanBytes(problem, piece, nt),
       workgroupsPerDispatch: torres * count / waves,
-      loopInstructions: ahead * instructions,
+      loopInstructions: (hasLean(problem) ? 2 : 1) * ahead * instructions,
       rounds: {
         instructions,
         operations: cells * operationsOf(update),

@@ -101,6 +101,40 @@ const DAMPED = equation({
   }),
 });
 
+/** Factors that are 0 but near the ends of each axis. */
+const CALM = equation({
+  name: "calm",
+  fields: { u: [-4, 3] },
+  materials: Object.fromEntries((["x", "y", "z"] as const).map((axis) => {
+    return [axis, along(axis, (i, n) => maximum(0, subtract(2, i), subtract(i, subtract(n, 2))))];
+  })),
+  step: ({ u, x, y, z }) => ({
+    u: clamped(
+      99,
+      add(u.at(1), u.at(0, -1), multiply(add(x!, y!, z!), u.at(0, 0, 1))),
+      subtract(u.before(), multiply(add(x!, z!), u)),
+    ),
+  }),
+});
+
+/** Damped where a sum of profiles is not 0, by the cell's own material, and matched. */
+const MATCHED = equation({
+  name: "matched",
+  fields: { u: [-4, 3] },
+  materials: {
+    v: SIGNS,
+    ...Object.fromEntries((["x", "y", "z"] as const).map((axis) => {
+      return [axis, along(axis, (i, n) => maximum(0, subtract(2, i), subtract(i, subtract(n, 2))))];
+    })),
+  },
+  step: ({ u, v, x, y, z }) => {
+    const kept = subtract(1, multiply(v!, add(x!, y!, z!))), matching = multiply(2, add(x!, z!));
+    const push = add(u.at(1), u.at(-1), u.at(0, -1), u.at(0, 1), u.at(0, 0, 1), multiply(matching, u));
+    const moved = add(multiply(2, u), multiply(v!, multiply(v!, push)));
+    return { u: clamped(99, multiply(kept, subtract(moved, multiply(kept, u.before())))) };
+  },
+});
+
 testRows(rowsIn(inVolumeTorres, [
   [WAVE, [23, 13, 17], [4, 2, 2, 2, 1, 1, 8, 3], [8, 24]],
   // tiles that have moved by part of a width, F(t) in the array of odd levels
@@ -138,9 +172,16 @@ testRows(rowsIn(inVolumeTorres, [
   [packed(BESIDE, 1, 2), [5, 9, 6], [4, 1, 1, 1, 1, 1, 4, 1, 1], [7]],
   [DAMPED, [37, 13, 17], [4, 2, 1, 1, 2, 2, 8, 2], [11]],
   [DAMPED, [37, 13, 17], [4, 1, 1, 2, 1, 1, 8, 1], [7]],
+  // several rounds of two tiers, of one, and a last band of fewer
+  [CALM, [67, 13, 17], [4, 2, 1, 1, 2, 2, 8, 2], [11, 3]],
+  [CALM, [67, 17, 13], [4, 1, 1, 2, 1, 1, 8, 1], [7, 8]],
+  [MATCHED, [67, 13, 17], [4, 2, 1, 1, 2, 2, 8, 2], [11, 3]],
+  [MATCHED, [67, 17, 13], [4, 1, 1, 2, 1, 1, 8, 1], [7, 8]],
 ]));
 testRows(rowsIn(inVolumeTorres, [
   [WAVE, [11, 7, 9], [4, 2, 1, 1, 2, 2, 8, 2], [11, 3, 8], { points: { every: 3 } }],
+  // more rounds than a word has marks
+  [MATCHED, [67, 13, 17], [4, 2, 2, 2, 2, 1, 36, 1], [36, 5], { points: { every: 2 } }],
   // materials in several bindings
   [wholeNumberMedium(1), [37, 5, 7], [4, 1, 1, 1, 2, 2, 4, 1], [9, 4], {
     points: { fields: [0] },
