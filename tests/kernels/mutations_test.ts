@@ -634,19 +634,20 @@ const SUBJECTS: readonly Subject[] = [
         "let placeOf0_0 = 1 + (its0_0 >> 8u)",
       ],
       "coefficients that do not move": ["w0_0_1 = x0_0_1;", ""],
-      "profiles of a cell before": [/profiles\[x \+ S \+ cellX/g, "profiles[x + cellX"],
+      "profiles of a cell before": [/\[x \+ inX/g, "[x - 1 + inX"],
     },
   },
   {
-    problem: { ...PROBLEM, stencil: acoustic({ edges: 4 }), steps: 9 },
+    problem: { ...PROBLEM, grid: [31, 11, 13], stencil: acoustic({ edges: 2 }), steps: 9 },
     way: {
       traversal: volumeTorre,
-      parameters: { side: 4, patchA: 1, patchB: 1, patchC: 2, phases: 1, ahead: 1, nt: 4, bands: 1 },
+      parameters: { side: 2, patchA: 1, patchB: 1, patchC: 2, phases: 1, ahead: 1, nt: 8, bands: 1 },
     },
     mutations: {
-      "one factor for cells that are unlike": ["if (!areAlike) {", "if (false) {"],
-      "an edge that is seen a cell late": [/(alike[01]_0) >= 2/g, "$1 >= 1"],
-      "an edge along another axis that is not seen": [/ && alike[45]_0/g, ""],
+      "a profile of the cell beside": ["let inY = cellY - y + M - 1", "let inY = cellY - y + M"],
+      "an edge that is seen a tier late": [/i - \(W - S \+ 0\)/g, "i - (W - S + 0) + 1"],
+      "an edge that is forgotten a tier early": [/, i \/ \(S \* AHEAD\)/g, ", i / (S * AHEAD) - 1"],
+      "an edge along another axis that is not seen": ["mark(0, 32)", "{}"],
     },
   },
   {
@@ -674,6 +675,7 @@ const SUBJECTS: readonly Subject[] = [
     mutations: {
       "points of another step": [/row\.step \+ tier - first\)/g, "tier - first)"],
       "points of the tile before": ["clamp(x, -W, NX - 1)", "clamp(x - S, -W, NX - 1)"],
+      "a round with points taken for a lean one": [", x + S * (i + 1)) > 0)", ", x + S * i) > 0)"],
       "points of another thread": ["place % 1024 == thread", "place % 1024 == (thread ^ 1)"],
       "a point that keeps its value": ["case 3: { h1_1 = value; }", "case 3: {}"],
       "a list that ends with its first entry": ["select(0, i + 1, entry.x >=", "select(0, 0, entry.x >="],

@@ -181,7 +181,7 @@ testRows(rowsIn(inVolumeTorres, [
 testRows(rowsIn(inVolumeTorres, [
   [WAVE, [11, 7, 9], [4, 2, 1, 1, 2, 2, 8, 2], [11, 3, 8], { points: { every: 3 } }],
   // more rounds than a word has marks
-  [MATCHED, [67, 13, 17], [4, 2, 2, 2, 2, 1, 36, 1], [36, 5], { points: { every: 2 } }],
+  [MATCHED, [67, 13, 17], [4, 1, 1, 1, 2, 1, 36, 1], [36, 5], { points: { every: 2 } }],
   // materials in several bindings
   [wholeNumberMedium(1), [37, 5, 7], [4, 1, 1, 1, 2, 2, 4, 1], [9, 4], {
     points: { fields: [0] },
