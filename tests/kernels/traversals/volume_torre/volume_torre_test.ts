@@ -85,7 +85,7 @@ const BESIDE = equation({
   }),
 });
 
-/** Factors of profiles that are mostly alike in all of a thread's cells, whose quotients are whole: two at once, one at two times. */
+/** Profiles that are mostly 1, whose quotients are whole: two at once, one at two times. */
 const DAMPED = equation({
   name: "damped",
   fields: { u: [-4, 3] },
@@ -101,36 +101,36 @@ const DAMPED = equation({
   }),
 });
 
-/** Factors that are 0 but near the ends of each axis. */
+/** Profiles that are 0 but near the ends of their axis. */
+const ENDS = Object.fromEntries(
+  (["x", "y", "z"] as const).map((axis) => [
+    axis,
+    along(axis, (i, n) => maximum(0, subtract(2, i), subtract(i, subtract(n, 2)))),
+  ]),
+) as Record<"x" | "y" | "z", ReturnType<typeof along>>;
+
 const CALM = equation({
   name: "calm",
   fields: { u: [-4, 3] },
-  materials: Object.fromEntries((["x", "y", "z"] as const).map((axis) => {
-    return [axis, along(axis, (i, n) => maximum(0, subtract(2, i), subtract(i, subtract(n, 2))))];
-  })),
+  materials: ENDS,
   step: ({ u, x, y, z }) => ({
     u: clamped(
       99,
-      add(u.at(1), u.at(0, -1), multiply(add(x!, y!, z!), u.at(0, 0, 1))),
-      subtract(u.before(), multiply(add(x!, z!), u)),
+      add(u.at(1), u.at(0, -1), multiply(add(x, y, z), u.at(0, 0, 1))),
+      subtract(u.before(), multiply(add(x, z), u)),
     ),
   }),
 });
 
-/** Damped where a sum of profiles is not 0, by the cell's own material, and matched. */
+/** Damped by the cell's own material and matched, as sound is. */
 const MATCHED = equation({
   name: "matched",
   fields: { u: [-4, 3] },
-  materials: {
-    v: SIGNS,
-    ...Object.fromEntries((["x", "y", "z"] as const).map((axis) => {
-      return [axis, along(axis, (i, n) => maximum(0, subtract(2, i), subtract(i, subtract(n, 2))))];
-    })),
-  },
+  materials: { v: SIGNS, ...ENDS },
   step: ({ u, v, x, y, z }) => {
-    const kept = subtract(1, multiply(v!, add(x!, y!, z!))), matching = multiply(2, add(x!, z!));
+    const kept = subtract(1, multiply(v, add(x, y, z))), matching = multiply(2, add(x, z));
     const push = add(u.at(1), u.at(-1), u.at(0, -1), u.at(0, 1), u.at(0, 0, 1), multiply(matching, u));
-    const moved = add(multiply(2, u), multiply(v!, multiply(v!, push)));
+    const moved = add(multiply(2, u), multiply(v, multiply(v, push)));
     return { u: clamped(99, multiply(kept, subtract(moved, multiply(kept, u.before())))) };
   },
 });
