@@ -127,6 +127,8 @@ const ENDS: Readonly<Record<string, Wall>> = {
 /** The wall at each end of an axis. */
 type Pair = readonly [low: Wall, high: Wall];
 
+const NAMES = ["x", "y", "z"] as const;
+
 /** A problem whose walls, if it has any, are part of its equation; what else lies around it is said in words. */
 export function withWalls(given: OpenProblem): OpenProblem {
   const { stencil, grid, boundary } = given;
@@ -142,6 +144,19 @@ export function withWalls(given: OpenProblem): OpenProblem {
         cells,
       );
     }
+    const name = NAMES[i]!, ends = boundary[name], { fields } = stencil.update;
+    if (typeof ends === "string") return;
+    for (const field of fields) {
+      const pair = endsOf(ends, { where: name, field, fields, sides: NAMES });
+      const absorbed = pair.reduce((sum, { damping }) => sum + (damping?.cells ?? 0), 0);
+      if (absorbed > (cells ?? absorbed)) {
+        throw refused(
+          "grid",
+          `at least ${absorbed} cells along ${name} are wanted for its absorbing ends`,
+          cells,
+        );
+      }
+    }
   });
   return { ...given, ...made };
 }
@@ -152,7 +167,7 @@ function isWalls(boundary: OwnBoundaries | Walls): boundary is Walls {
 
 const walled = remembered((stencil: Stencil) =>
   remembered((walls: Walls): Pick<OpenProblem, "stencil" | "boundary"> => {
-    const axes = axesOf(stencil), names = (["x", "y", "z"] as const).slice(0, axes.length);
+    const axes = axesOf(stencil), names = NAMES.slice(0, axes.length);
     const { fields } = stencil.update;
     const other = Object.keys(walls).find((key) => !names.some((name) => name === key));
     if (other !== undefined) throw refused("axes", `${names.join(", ")} are wanted`, other);

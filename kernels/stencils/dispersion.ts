@@ -127,7 +127,7 @@ export function warningOf(
   ];
   const [cure] = cures.find(([, other]) => changeOf({ ...scheme, ...other }, way) <= change / 2) ?? [];
   const percent = change > 1 ? "more than 100" : (100 * change).toPrecision(2);
-  const waves = (distance * frequency / velocity).toPrecision(2), metres = distance.toPrecision(3);
+  const waves = (distance * frequency / velocity).toPrecision(2), metres = Number(distance.toPrecision(3));
   return `the scheme changes a wavelet of ${frequency} Hz by ${percent}% on its way of ${metres} m at ` +
     `${Number(velocity.toPrecision(4))} m/s, ${waves} wavelengths${cure ? `: ${cure} halves that` : ""}`;
 }

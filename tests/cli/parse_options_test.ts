@@ -28,6 +28,7 @@ Deno.test("parseOptions refuses each kind of mistake, naming it", async () => {
     ["--ordre=4", "Unknown option --ordre: did you mean --order?"],
     ["--nogpu", "Unknown option --nogpu: did you mean --no-gpu?"],
     ["--noGpu", "Unknown option --noGpu: did you mean --no-gpu?"],
+    ["--redro 4", "Unknown option --redro: --help lists the options"],
     ["--frobnicate", "Unknown option --frobnicate: --help lists the options"],
     [`--${"x".repeat(100_000)}`, "Unknown option --xxx"],
     ["-x", "Unknown option -x"],

@@ -580,12 +580,19 @@ Deno.test("what looks odd of a shot is said, and what does not is not", () =>
           [...model, "--frequency", "30"],
           /^facet: edges of 12 cells, as -40 dB need, make 1,683 cells of the model's 243: --edges pml12 needs few, best on a GPU, --edges 6 reflects more/,
         ],
+        [[...model, "--edges", "pml2"], /^$/],
       ] as const
     ) {
-      const files = ["--out", `${directory}/s.png`, "--time", "10ms", "--json", "--quiet", ...CPU];
-      const { code, stderr } = await runCommand("shot", [...args, ...files]);
+      const files = ["--out", `${directory}/s.png`, "--time", "10ms", "--quiet", ...CPU];
+      const { code, stdout, stderr } = await runCommand("shot", [...args, ...files]);
       assertEquals(code, 0, stderr);
       assertMatch(stderr, said);
+      const given: readonly string[] = args;
+      const around = given.includes("pml2")
+        ? "with a PML of 2 cells 31x13, 40%"
+        : "with edges of 12 cells 51x33, 86%";
+      const edges = given.includes("0") ? "without edges" : `${around} of it edges`;
+      assert(stdout.includes(`, ${edges}; `), stdout);
     }
   }));
 

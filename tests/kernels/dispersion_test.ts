@@ -116,6 +116,7 @@ Deno.test("warnings say how much a wavelet changes over the distance, and what h
     true,
     warning,
   );
+  assert(acousticWarning({ ...medium, distance: 2000 })!.includes("on its way of 2000 m at 2000 m/s"));
   const way = { frequency: 25, distance: 480, velocity: 2000 },
     scheme = { sides: secondDerivative(8).sides, spacing: 10 };
   assertLessOrEqual(changeOf({ ...scheme, dimensions: 3, timeStep: step }, way), 0.171);

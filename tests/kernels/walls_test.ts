@@ -487,6 +487,10 @@ Deno.test("walls that make no sense are refused, with what was wanted and found"
     [{ x: robin(2, -1, 1), ...all }, "a law that says what lies beyond is wanted"],
     [{ ...all, x: value((step) => cosine(step)) }, "one value that changes with the step is wanted"],
     [{ ...all, x: "zero", y: value(1) }, "grid: more than 2 cells between walls are wanted"],
+    [
+      { ...all, x: { u: value(1), v: absorbing({ cells: 3, courant: 0.5 }) } },
+      "grid: at least 6 cells along x are wanted for its absorbing ends: found 4",
+    ],
   ];
   for (const [boundary, message] of refused) {
     const given = { stencil: pair, grid: [4, 2, 4] as const, boundary: boundary as Walls };

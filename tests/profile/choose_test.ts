@@ -14,7 +14,7 @@ import { registerPressure } from "../../models/roofline.ts";
 import { partOf } from "../../tuner/devices/shared/shares.ts";
 import { thinnestPart } from "../../models/rank_part.ts";
 import type { Configuration } from "../../tuner/configuration.ts";
-import { adaptConfiguration } from "../../tuner/profile/adapt.ts";
+import { adaptConfiguration, describeChanges } from "../../tuner/profile/adapt.ts";
 import { type Choice, chooseConfiguration as chooseWithAll } from "../../tuner/profile/choose.ts";
 import type { TargetDevice } from "../../tuner/profile/match_device.ts";
 import { problemDistance } from "../../tuner/profile/profile_index.ts";
@@ -202,6 +202,8 @@ Deno.test("what depends on the grid is changed, and the choice says so", () => {
   const narrow = chooseConfiguration(WAVE, problemOf([100, 640, 70]), deviceOf(H100));
   assertEquals([narrow.match, narrow.configuration.parameters.threads], ["same-device", 70]);
   assertStringIncludes(narrow.message, "threads 128 → 70");
+  const changes = describeChanges({ threads: 128, old: 1 }, { threads: 70, depth: 1 });
+  assertEquals(changes, ["threads 128 → 70", "with depth 1", "without old"]);
 
   // a march of few workgroups is cut into more pieces
   const measured = entryOf(

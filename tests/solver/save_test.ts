@@ -194,6 +194,12 @@ Deno.test("what is damaged, or of another problem, is refused, and what is not f
     ...problem,
     grid: [16, 9, 13],
   });
+  const halved = equation({
+    name: "driven",
+    fields: { p: [-1, 1] },
+    step: ({ p }) => ({ p: multiply(0.5, p) }),
+  });
+  await refused(bytes, ", another equation's or another version's of Facet", { ...problem, stencil: halved });
   await solver.write("p", 3e38);
   await assertRejects(() => solver.run(4).then(() => solver.save()), Error, "finite values wanted");
 });

@@ -190,8 +190,10 @@ export async function parseCommand<const S extends Options>(
 
 function describeUnknown(shown: string, names: readonly string[]): string {
   const given = shown.replace(/^-+/, "").slice(0, 40);
-  // in a short name, two letters are nearly all of it
-  const near = names.find((name) => lettersApart(given, name) <= Math.min(2, name.length / 2 - 1 / 2));
+  // in a short name, two letters are nearly all of it, and the first is seldom wrong
+  const near = names.find((name) =>
+    name[0] === given[0] && lettersApart(given, name) <= Math.min(2, name.length / 2 - 1 / 2)
+  );
   return `Unknown option ${shown}: ${near ? `did you mean --${near}?` : "--help lists the options"}`;
 }
 

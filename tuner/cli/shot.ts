@@ -563,10 +563,13 @@ async function shootAll(world: World, device: OpenedDevice, options: Shooting): 
   const setting = { edges, absorber, edgesPart, timeStep, steps, interval, samples };
   const rates = { cellsPerSecond, modelCellsPerSecond, ranks, configuration };
   const work = `${formatPlural(steps, "step")} of ${formatDuration(timeStep * 1e9)}`;
+  const kind = absorber === "pml" ? "a PML" : "edges", part = formatPercent(edgesPart);
+  const around = `with ${kind} of ${formatPlural(edges, "cell")} ${describeGrid(problem)}`;
   print(
     json ? { model: cells, grid: ownOf(stencil, grid), ...setting, ...rates, files } : [
-      `Model ${cells.join("x")}, with edges of ${formatPlural(edges, "cell")} ${describeGrid(problem)}, ` +
-      `${formatPercent(edgesPart)} of it edges; ${work}`,
+      `Model ${cells.join("x")}, ${
+        edges === 0 ? "without edges" : `${around}, ${part} of it edges`
+      }; ${work}`,
       `${describeConfiguration(configuration)}, on ${ranks.map(({ device }) => device).join(", ")}`,
       `${formatRate(cellsPerSecond)}, of the model's own cells ${formatRate(modelCellsPerSecond)}`,
       ...(done.length === 0 ? [] : [`Left out ${formatPlural(done.length, "shot")}, whose files are whole`]),

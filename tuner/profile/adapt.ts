@@ -143,7 +143,9 @@ function adaptSlices(share: Share, { problem, cpuWorkers, limits }: AdaptTarget)
 export function describeChanges(before: Parameters, after: Parameters): string[] {
   return [
     ...Object.entries(after).filter(([name, value]) => before[name] !== value)
-      .map(([name, value]) => `${name} ${before[name]} → ${value}`),
+      .map(([name, value]) =>
+        before[name] === undefined ? `with ${name} ${value}` : `${name} ${before[name]} → ${value}`
+      ),
     ...Object.keys(before).filter((name) => after[name] === undefined)
       .map((name) => `without ${name}`),
   ];

@@ -103,7 +103,8 @@ export function readHeader(
     const of = name === "hash" ? "the same equation, of hash" : name;
     // f32 where files of former versions say nothing
     const found = header[name] ?? (name === "precision" ? "f32" : undefined);
-    if (found !== wanted) refuse(`${of} ${wanted}`, `${found}`);
+    const whose = name === "hash" ? ", another equation's or another version's of Facet" : "";
+    if (found !== wanted) refuse(`${of} ${wanted}`, `${found}${whose}`);
   }
   const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0;
   const { kind, seed } = (start ?? {}) as Partial<Start>, known = INITIAL_FIELDS.find((one) => one === kind);
