@@ -490,12 +490,21 @@ Deno.test("where stepwise is chosen, other configurations that might be as fast 
   assert(runnersUp.length > 3);
 });
 
-Deno.test("a GPU in software that no profile knows leaves the work to the CPU, if that has workers and memory", () => {
+Deno.test("a GPU in software leaves what it was not measured for to the CPU, if that has workers and memory", () => {
   const software = deviceOf({ ...H100, vendor: "mesa", isFallbackAdapter: true });
   const slicesOnCpu = (grid: Grid, cpuWorkers: number): number =>
     chooseConfiguration(WAVE, problemOf(grid, FEW), software, { cpuWorkers }).configuration.share.cpuSlices;
   assertEquals([slicesOnCpu([64, 64, 64], 2), slicesOnCpu([64, 64, 64], 0)], [64, 0]);
   assertEquals(slicesOnCpu([900, 1000, 1000], 2), 0);
+  // it computes what it was measured for; another equation is left to the CPU
+  const grid = [64, 64, 64] as const,
+    entry = entryOf(problemOf(grid, FEW), gpuAlone(grid, "stepwise", STEPWISE));
+  const own = profileOf([entry], { vendor: "mesa", isFallback: true });
+  const found = [wave(2), heat(1)].map((stencil) => {
+    const problem = problemOf(grid, { ...FEW, stencil });
+    return chooseConfiguration(own, problem, software, { cpuWorkers: 2 }).configuration.share.cpuSlices;
+  });
+  assertEquals(found, [0, 64]);
 });
 
 Deno.test("the CPU alone computes a line of any length", () => {

@@ -185,6 +185,8 @@ function chooseAnew(asked: Asked): Choice {
   // a device's own take long to read
   const limits = device && { ...deviceLimitsOf(device), ...(windowBytes && { windowBytes }) };
   const isSoftware = identity?.isFallbackAdapter ?? false;
+  // it computes on the CPU's cores, more slowly than the CPU's own kernels
+  const avoidsGpu = isSoftware && cpuWorkers > 0 && misfitOf(problem, undefined) === undefined;
   // of a device like none of them, those of the same kind show how far off predictions are
   const ofKind = list.filter(({ device: { gpu } }) => device === null || gpu?.isFallback === isSoftware);
   const graded = Map.groupBy(ofKind, (profile) => gradeDevice(identity, profile.device.gpu) ?? "default");
@@ -212,6 +214,7 @@ function chooseAnew(asked: Asked): Choice {
       expected!.interval95![0] > recorded!.cellsPerSecond!;
     const found = isSurpassed ? expected : recorded ?? expected;
     if (found === undefined) continue;
+    if (avoidsGpu && found === expected && uses(found.configuration.share, "gpu")) break;
     const { near, baseline, known, isMeasured, ...rest } = found;
     const isExact = known === undefined && rest.changes.length === 0 && grade === "same-device";
     const match: MatchGrade = !isMeasured ? "default" : isExact ? "exact" : grade;
@@ -233,10 +236,7 @@ function chooseAnew(asked: Asked): Choice {
     const scaled = isScaled ? `, scaled to copies at ${formatBandwidth(deviceModel.copyBytesPerSecond)}` : "";
     return { ...choice, message: explain(choice, { on: on + scaled, near, baseline, known }) };
   }
-  // it computes on the CPU's cores, more slowly than the CPU's own kernels
-  if (isSoftware && cpuWorkers > 0 && misfitOf(problem, undefined) === undefined) {
-    return chooseAnew({ ...asked, device: null });
-  }
+  if (avoidsGpu) return chooseAnew({ ...asked, device: null });
   // a field that caches hold gains nothing from a kernel that saves traffic, and pays for its compilation
   const isSmall = fieldBytes(problem) <= CACHED_BYTES && problem.stencil.dimensions !== 1;
   const traversals = isSmall ? { traversals: [stepwise] } : {};
