@@ -639,6 +639,7 @@ Deno.test("an interrupted command says which shots are whole, and --resume does 
       resumed = async (more: readonly string[] = []) => {
         const { code, stdout, stderr } = await runCommand("shot", [...args, ...files, "--resume", ...more]);
         assertEquals([code, stderr], [0, ""]);
+        assertEquals(stdout.includes("cells/s"), !stdout.includes("Wrote nothing"), "no rate of nothing");
         return stdout.split("\n").slice(-3, -1);
       };
     assertEquals((await resumed())[0], `Left out ${whole} shots, whose files are whole`);

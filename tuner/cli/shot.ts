@@ -570,8 +570,10 @@ async function shootAll(world: World, device: OpenedDevice, options: Shooting): 
       `Model ${cells.join("x")}, ${
         edges === 0 ? "without edges" : `${around}, ${part} of it edges`
       }; ${work}`,
-      `${describeConfiguration(configuration)}, on ${ranks.map(({ device }) => device).join(", ")}`,
-      `${formatRate(cellsPerSecond)}, of the model's own cells ${formatRate(modelCellsPerSecond)}`,
+      ...(left.length === 0 ? [] : [
+        `${describeConfiguration(configuration)}, on ${ranks.map(({ device }) => device).join(", ")}`,
+        `${formatRate(cellsPerSecond)}, of the model's own cells ${formatRate(modelCellsPerSecond)}`,
+      ]),
       ...(done.length === 0 ? [] : [`Left out ${formatPlural(done.length, "shot")}, whose files are whole`]),
       `Wrote ${
         [...new Set(left.flatMap(([shot]) => Object.values(files[shot]!).flat()))].join(", ") || "nothing"
