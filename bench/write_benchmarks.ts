@@ -28,6 +28,7 @@ const JOURNALS: readonly (readonly [file: string, budget: string, changed?: stri
   ["h200/volume_tunes.jsonl.gz", "60s"],
   ["h200/wave_512.jsonl.gz", "45s"],
   ["h200/f64_tunes.jsonl.gz", "42s"],
+  ["h200/sound_tunes.jsonl.gz", "30–35s"],
 ];
 
 const GPUS = ["H100", "H200"] as const;
@@ -63,13 +64,14 @@ interface Row {
 }
 
 /** A problem as options of `tune`. */
-export function optionsOf({ stencil, order, delta, edges, grid, precision }: ProfileProblem): string {
+export function optionsOf({ stencil, order, delta, edges, grid, survey, precision }: ProfileProblem): string {
   const variant = order !== undefined ? `--order ${order}` : delta !== undefined ? `--delta ${delta}` : "";
   const parts = [
     stencil === "wave" ? "" : `--stencil ${stencil}`,
     variant,
     edges === undefined ? "" : `--set edges=${edges}`,
     `--grid ${grid.join("x")}`,
+    survey === undefined ? "" : `--sources ${survey.sources} --receivers ${survey.receivers}`,
     precision === "f64" ? "--precision f64" : "",
   ];
   return parts.filter((part) => part !== "").join(" ");
@@ -217,7 +219,8 @@ Deno 2.9.6. Every result was verified.
 ## GPUs
 
 Of a problem on a GPU the newest run counts. _Of stepwise_ is the rate over that of the best stepwise kernel
-in the same run; it is empty where that was not kept. To measure a row again:
+in the same run; it is empty where that was not kept. Rows of \`acoustic\` from before 2026-11-29 are of its
+former damping edges, 30 cells wide; today's are 22. To measure a row again:
 
 \`\`\`sh
 deno task tune --cpu-workers 0 --budget BUDGET OPTIONS

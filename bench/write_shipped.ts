@@ -36,7 +36,7 @@ export function shippedOf(spaces: readonly ReplaySpace[]): ShippedDevice[] {
     // what several recordings say of a problem counts as one
     const joined = Map.groupBy(some, ({ problem }) => JSON.stringify(problem));
     const problems = [...joined.values()].map((its) => {
-      const { problem } = its[0]!, configurations = its.flatMap(({ configurations }) => configurations);
+      const { problem } = its[0]!;
       const { grid, steps, boundary: _, precision: __, ...names } = problem, asked = problemOf(problem);
       const key = JSON.stringify(names);
       if (!equations.has(key)) {
@@ -44,10 +44,12 @@ export function shippedOf(spaces: readonly ReplaySpace[]): ShippedDevice[] {
         equations.set(key, [names, likeness]);
       }
       const equation = [...equations.keys()].indexOf(key);
-      const fastestFirst = configurations.filter(({ traversal, rate, parameters }) =>
-        rate && asked && parameters.cpuWorkers === undefined &&
-        traversalNamed(traversal).infeasible(asked, parameters, gpu!.limits) ===
-          undefined
+      // by the limits that they ran under: earlier recordings know fewer
+      const fastestFirst = its.flatMap(({ device, configurations }) =>
+        configurations.filter(({ traversal, rate, parameters }) =>
+          rate && asked && parameters.cpuWorkers === undefined &&
+          traversalNamed(traversal).infeasible(asked, parameters, device.gpu!.limits) === undefined
+        )
       )
         .toSorted((a, b) => b.rate! - a.rate!).map((one) => ({ ...one, cellsPerSecond: one.rate! }));
       const first = pointsOf(fastestFirst).slice(0, EACH);
