@@ -574,6 +574,22 @@ Deno.test("a signal that overflows is refused for the problem's steps, and for a
   assertEquals((await solver.read())[0], Math.fround(Math.exp(88)));
 });
 
+Deno.test("a function of the cell is asked once for both levels of a material", async () => {
+  const stencil = equation({
+    name: "drift",
+    fields: { u: [0, 1] },
+    materials: { v: { values: [3] } },
+    step: ({ u, v }) => ({ u: add(u, v) }),
+  });
+  const problem: Problem = { stencil, grid: [3, 4, 5], boundary: "zero", steps: 2 };
+  await using solver = await createSolver(problem, { device: null, profile: [] });
+  let calls = 0;
+  await solver.write("v", () => ++calls);
+  assertEquals(calls, 60);
+  await solver.run(2);
+  assertEquals(await solver.read("u"), Float32Array.from({ length: 60 }, (_, i) => 2 * (i + 1)));
+});
+
 Deno.test("a material that is a function of the place has its values there when a solver begins", async () => {
   const stencil = equation({
     name: "drift",

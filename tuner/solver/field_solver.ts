@@ -208,9 +208,7 @@ export class FieldSolver implements Solver<FloatArray<ArrayBuffer>> {
     this.#isSurveyed &&= !isMaterial;
     this.#isFit &&= !isMaterial;
     for (const field of this.#fields()) {
-      for (const ago of isMaterial ? [0, 1] as const : [range.ago]) {
-        await field.write({ ...range, ago }, source);
-      }
+      await field.write(range, source, isMaterial ? [0, 1] : [range.ago]);
     }
   }
 

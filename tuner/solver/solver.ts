@@ -88,7 +88,7 @@ export interface CellsOptions {
 
 /**
  * Values of some slices: dense (x, y, z; z fastest), one number for all, or a function of the cell, which has to give the
- * same each time: it is called for each time level, and again where parts overlap.
+ * same each time: it is called again where parts overlap, and for what `refine` tries.
  */
 export type CellValues = ArrayLike<number> | number | ((x: number, y: number, z: number) => number);
 

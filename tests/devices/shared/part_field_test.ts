@@ -51,7 +51,7 @@ const placed = (boxes: readonly Box[]) => boxes.map(({ low: [x], size: [slices] 
 Deno.test("slices are written some at a time, and those that stay are left out", async () => {
   const values = [0, 0, 0, 0, 0, 0], { part, boxes } = fakePart(values);
   const cells = (slice: number) => new Float32Array(IN_SLICE).fill(slice + 1);
-  await writeSlices(part, { ago: 0, plane: 0 }, (slice) => slice === 3 ? undefined : cells(slice));
+  await writeSlices(part, [{ ago: 0, plane: 0 }], (slice) => slice === 3 ? undefined : cells(slice));
   assertEquals(placed(boxes), [[0, 2], [2, 1], [4, 2]]);
   assertEquals(values, [1, 2, 3, 0, 5, 6]);
 });

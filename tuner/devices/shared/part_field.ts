@@ -119,13 +119,13 @@ export async function writeBox(field: PartField, box: Box, cells: FloatArray<Arr
 }
 
 /**
- * Sets slices of a plane of a level, ghost zones included.
+ * Sets slices of a plane of some levels, ghost zones included.
  *
- * @param cellsOf the cells of a slice of the part: y, z; undefined where they stay
+ * @param cellsOf the cells of a slice of the part: y, z; undefined where they stay. It is asked once for all levels
  */
 export async function writeSlices(
   part: PartField,
-  level: Pick<Box, "ago" | "plane">,
+  levels: readonly Pick<Box, "ago" | "plane">[],
   cellsOf: (slice: number) => FloatArray | undefined,
 ): Promise<void> {
   const { place: { part: { grid } }, field } = part, [nx, ny, nz] = grid, most = slicesAtOnce(grid);
@@ -136,7 +136,7 @@ export async function writeSlices(
       const slices = zeros(field.profiles.update, waiting.length * ny * nz);
       waiting.forEach((slice, i) => slices.set(slice, i * ny * nz));
       const low = [x - waiting.length, 0, 0] as const, size = [waiting.length, ny, nz] as const;
-      await writeBox(part, { ...level, planes: 1, low, size }, slices);
+      for (const level of levels) await writeBox(part, { ...level, planes: 1, low, size }, slices);
       waiting = [];
     }
     if (cells !== undefined) waiting.push(cells);

@@ -331,17 +331,19 @@ export class SharedField implements Disposable {
    * Writes cells, on all devices and in ghost zones.
    *
    * @param source gives the cells of a slice, dense: y, z; all of it, or some rows
+   * @param agos the levels that they are for
    */
   async write(
-    { x, slices, ...level }: GridSlices,
+    { x, slices, ago, plane }: GridSlices,
     source: (slice: number, rows?: Rows) => FloatArray,
+    agos: readonly (0 | 1)[] = [ago],
   ): Promise<void> {
     const [nx, ...whole] = this.problem.grid;
     for (const part of this.parts) {
       const [first, ...low] = firstOf(part.place), [, ...size] = part.place.part.grid;
       const isWhole = `${low}` === "0,0" && `${size}` === `${whole}`,
         rows = isWhole ? undefined : { low, size };
-      await writeSlices(part, level, (slice) => {
+      await writeSlices(part, agos.map((ago) => ({ ago, plane })), (slice) => {
         // round the ring, where it is one
         const inGrid = (first + slice + nx) % nx;
         return inGrid >= x && inGrid < x + slices ? source(inGrid, rows) : undefined;
