@@ -262,8 +262,8 @@ testRows(
 const ROW = SUBGROUP_SIZE ?? 8;
 testRows(rowsIn(inMarches, [
   [WHOLE_HEAT, [29, 4 * ROW + 3], [4, ROW, 1, 2, 0, 1, 3, 1], [7, 2]],
-  [CONWAY, [37, 4 * ROW + 21], [2, ROW, 1, 5, 0, 1, 4, 1], [13], { boundary: ["zero", "periodic"] }],
-  [WHOLE_HEAT, [31, 9 * ROW], [2, ROW, 1, 2, 0, 1, 4, 1], [9], { precision: "f64" }],
+  [CONWAY, [37, 4 * ROW + 21], [4, ROW, 1, 5, 0, 1, 4, 1], [13], { boundary: ["zero", "periodic"] }],
+  [WHOLE_HEAT, [31, 9 * ROW], [4, ROW, 1, 2, 0, 1, 4, 1], [9], { precision: "f64" }],
   [wholeWave(2), [29, 4 * ROW + 5], [4, ROW, 1, 3, 0, 1, 3, 1], [7], {
     precision: "f64",
     boundary: "periodic",
@@ -272,7 +272,7 @@ testRows(rowsIn(inMarches, [
 testRows(
   rowsIn(inMarches, [
     [wholeWave(4), [29, 4 * ROW + 5], [4, ROW, 1, 3, 0, 1, 2, 1], [5], { boundary: "insulated" }],
-    [STAGGERED, [17, 2 * ROW + 7], [1, ROW, 1, 2, 0, 1, 2, 1], [5], { points: { fields: [0, 1, 2] } }],
+    [STAGGERED, [17, 2 * ROW + 7], [2, ROW, 1, 2, 0, 1, 2, 1], [5], { points: { fields: [0, 1, 2] } }],
     [wholeBox(2), [23, 5 * ROW], [4, ROW, 1, 2, 0, 1, 2, 1], [7, 4]],
     [REACTING, [31, 4 * ROW + 1], [2, ROW, 1, 2, 0, 1, 2, 1], [5, 4], { precision: "f64" }],
     [WIDE, [37, 6 * ROW], [4, ROW, 1, 3, 0, 1, 2, 1], [6]],

@@ -80,7 +80,7 @@ Deno.test("docs/equations.md says what to write, and each row is what it says", 
       assertAlmostEquals(found, FORMS[words]!, 1e-3, words);
       continue;
     }
-    const wall = evaluated(code) as Wall, n = 40, grid = [1, 1, n] as const;
+    const wall = evaluated(code) as Wall, n = 60, grid = [1, 1, n] as const;
     const ghost = (tap: number): number => {
       const stencil = facet.equation({
         name: "row",

@@ -53,7 +53,7 @@ const SHUFFLES: Way = {
   problem: { stencil: wave(2, { dimensions: 2 }), grid: [17, 1, 67], boundary: "zero", steps: 7 },
   traversal: marching,
   parameters: {
-    ...{ zPerThread: 2, threadsZ: SUBGROUP_SIZE ?? 8, threadsY: 1, pieces: 2, tile: 0, ahead: 1 },
+    ...{ zPerThread: 4, threadsZ: SUBGROUP_SIZE ?? 8, threadsY: 1, pieces: 2, tile: 0, ahead: 1 },
     ...{ depth: 3, exchange: 1 },
   },
 };
