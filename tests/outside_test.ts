@@ -113,8 +113,9 @@ Deno.test("a program outside the repository chooses, solves, and matches the pla
       assertLess(error, 1e-4, `${what}: ${message}`);
     }
     if (adapter === null) return;
-    // a device that Facet ships rates of is known better by these
-    assertMatch(reports["stranger.json zero 4"]!.match, /^same-(vendor|device)$/);
+    // a device that Facet ships rates of is known better by these; one in software leaves it to the CPU
+    const grades = info.isFallbackAdapter ? /^default$/ : /^same-(vendor|device)$/;
+    assertMatch(reports["stranger.json zero 4"]!.match, grades);
     assertEquals(reports["stranger.json torre 4"]!.traversal, "diamond-torre");
   } finally {
     await Deno.remove(folder, { recursive: true });
