@@ -16,7 +16,7 @@ import { checkProfile } from "../../tuner/profile/schema.ts";
 import { createSolver } from "../../tuner/solver/create_solver.ts";
 import { FieldSolver } from "../../tuner/solver/field_solver.ts";
 import { type Contender, Refinement } from "../../tuner/solver/refinement.ts";
-import { equation } from "../../kernels/equation.ts";
+import { along, equation } from "../../kernels/equation.ts";
 import type { Expression } from "../../kernels/expression.ts";
 import { add, maximum, minimum, multiply, subtract } from "../../kernels/operations.ts";
 import { wholeNumberWave } from "../kernels/whole_numbers.ts";
@@ -254,6 +254,28 @@ Deno.test("the current configuration computes while a candidate is opened, and w
   const samplesOf = ([wanted]: Fated): number =>
     tried.find((one) => one.configuration === wanted)!.samples.length;
   assertEquals([slower!, alike!, wavering].map(samplesOf), [2, 2, 5]);
+});
+
+Deno.test("a function is asked once while a candidate is tried, so that both have the same random values", async () => {
+  const stencil = equation({
+    name: "media",
+    fields: { u: [0, 1] },
+    materials: { v: { values: [3] }, p: along("y", { values: [1] }) },
+    step: ({ u, v, p }) => ({ u: add(u, multiply(v, p)) }),
+  });
+  const fates = [1, 2].map((i) => [onCpu(i), { stepNs: 20 * MS / i }] as const);
+  const { solver, open } = await simulated({ stencil, grid: GRID, boundary: "zero", steps: 2 }, fates);
+  await using _ = solver;
+  await solver.run(4);
+  assertEquals(open.size, 2);
+  for (const [name, cells] of [["v", 14 * 9 * 11], ["p", 9], ["u", 14 * 9 * 11]] as const) {
+    let calls = 0;
+    await solver.write(name, () => ++calls);
+    assertEquals(calls, cells, name);
+  }
+  await solver.run(40);
+  assertEquals(solver.configuration, fates[1]![0]);
+  assertEquals(solver.refined!.tried.flatMap(({ failure }) => failure ?? []), []);
 });
 
 Deno.test("a problem without steps: runs of any length are compared, one with steps waits for as long ones", async () => {

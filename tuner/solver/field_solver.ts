@@ -6,6 +6,7 @@ import { cellsOf, isAllZero, type Problem } from "../../kernels/stencils/stencil
 import { usersLayout, usersProblem } from "../../kernels/planned_problem.ts";
 import { type Material, placed, type Update } from "../../kernels/update.ts";
 import type { Extent } from "../../models/decomposition.ts";
+import { slicesAtOnce } from "../devices/shared/part_field.ts";
 import type { SharedField } from "../devices/shared/shared_field.ts";
 import type { Configuration } from "../configuration.ts";
 import { crc32 } from "../platform.ts";
@@ -72,6 +73,16 @@ const GRACE_MS = 500;
 
 /** Steps that CPU workers are handed at once, roughly. */
 const STEPS_AT_ONCE = 1000;
+
+/** A function that is asked once for the same. */
+function askedOnce<In extends readonly unknown[], Out>(ask: (...of: In) => Out): (...of: In) => Out {
+  const known = new Map<string, Out>();
+  return (...of) => {
+    const key = JSON.stringify(of);
+    if (!known.has(key)) known.set(key, ask(...of));
+    return known.get(key)!;
+  };
+}
 
 /** A shared field with a queue of requests. */
 export class FieldSolver implements Solver<FloatArray<ArrayBuffer>> {
@@ -195,7 +206,7 @@ export class FieldSolver implements Solver<FloatArray<ArrayBuffer>> {
       const source = sliceSource(name, values, range, this.#problem.grid);
       return () => this.#put(range, source);
     }
-    const valueAt = profile.source(values);
+    const valueAt = askedOnce(profile.source(values));
     return () => {
       this.#isSurveyed = false;
       for (const field of this.#fields()) field.writeProfile(profile.index, valueAt);
@@ -203,12 +214,16 @@ export class FieldSolver implements Solver<FloatArray<ArrayBuffer>> {
     };
   }
 
-  /** Writes cells of a field, or of a material into both time levels. */
+  /** Writes cells of a field, or of a material into both time levels, some slices at a time into all that need them. */
   async #put({ isMaterial, ...range }: CellRange, source: ReturnType<typeof sliceSource>): Promise<void> {
     this.#isSurveyed &&= !isMaterial;
     this.#isFit &&= !isMaterial;
-    for (const field of this.#fields()) {
-      await field.write(range, source, isMaterial ? [0, 1] : [range.ago]);
+    const end = range.x + range.slices, most = slicesAtOnce(this.#problem.grid);
+    for (let x = range.x; x < end; x += most) {
+      const once = askedOnce(source), slices = Math.min(most, end - x);
+      for (const field of this.#fields()) {
+        await field.write({ ...range, x, slices }, once, isMaterial ? [0, 1] : [range.ago]);
+      }
     }
   }
 

@@ -87,8 +87,8 @@ export interface CellsOptions {
 }
 
 /**
- * Values of some slices: dense (x, y, z; z fastest), one number for all, or a function of the cell, which has to give the
- * same each time: it is called again where parts overlap, and for what `refine` tries.
+ * Values of some slices: dense (x, y, z; z fastest), one number for all, or a function of the cell. It is called once for a
+ * cell of this process; among ranks it has to give the same each time, since the cells around a rank's own are others' own.
  */
 export type CellValues = ArrayLike<number> | number | ((x: number, y: number, z: number) => number);
 
