@@ -28,7 +28,7 @@ import { refuserOf } from "../problem/request_error.ts";
 import { type Configuration, configurationKey } from "../configuration.ts";
 import { describeValue, formatPlural } from "../format.ts";
 import { type Choice, chooseConfiguration } from "../profile/choose.ts";
-import { ownProfile } from "../profile/own_profile.ts";
+import { ownProfiles } from "../profile/own_profile.ts";
 import type { Profile } from "../profile/profile_types.ts";
 import { openSolver } from "./field_solver.ts";
 import { openDeviceOf, openOnRanks, scaledTo } from "./open_on_ranks.ts";
@@ -276,7 +276,7 @@ interface Known {
 /** The profiles that are given, or what `tune` wrote on this machine. */
 async function knownOf(device: GPUDevice | null, given: SolverOptions["profile"]): Promise<Known> {
   if (given !== undefined) return { profile: given };
-  const { profile = [], note } = await ownProfile(device && (adapterInfoOf(device) ?? UNKNOWN));
+  const { profiles: profile, note } = await ownProfiles(device && (adapterInfoOf(device) ?? UNKNOWN));
   return { profile, note };
 }
 

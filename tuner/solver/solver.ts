@@ -20,7 +20,7 @@ export interface SolverOptions {
   /**
    * One profile or several, of any devices, from which the configuration is chosen.
    * @default {what `tune` wrote on this machine, where it may be read: the file that the environment variable FACET_PROFILE
-   * names, else `profiles/<device>.json` in the folder where the program runs, or in Facet's own}
+   * names, else `profiles/<device>.json` in the folder where the program runs, and from Facet's own what that one lacks}
    */
   readonly profile?: Profile | readonly Profile[];
   /**
