@@ -303,13 +303,10 @@ function inLoops(order: number, timeStep: number, { source, receivers, signature
   const { grid, spacing, edges, velocity: [, most] } = RANDOM, [nx, ny, nz] = grid;
   const at = (x: number, y: number, z: number): number => (x * ny + y) * nz + z;
   let now = new Float64Array(nx * ny * nz), before = new Float64Array(nx * ny * nz);
-  const read = (x: number, y: number, z: number): number => {
-    if (z < 0) return -read(x, y, -1 - z);
-    return x < 0 || y < 0 || x >= nx || y >= ny || z >= nz ? 0 : now[at(x, y, z)]!;
-  };
-  const densityIn = (x: number, y: number, z: number): number => {
-    if (z < 0) return densityIn(x, y, -1 - z);
-    return x < 0 || y < 0 || x >= nx || y >= ny || z >= nz ? 0 : densities[at(x, y, z)]!;
+  /** The cell at a place, or of which it is the image; -1 beyond the grid. */
+  const cellAt = (x: number, y: number, z: number): number => {
+    if (z < 0) return cellAt(x, y, -1 - z);
+    return x < 0 || y < 0 || x >= nx || y >= ny || z >= nz ? -1 : at(x, y, z);
   };
   /** e at a place in cells from the low end, above 0 where outwards is up the axis; there is no edge above the surface. */
   const rateAt = (place: number, axis: 0 | 1 | 2): number => {
@@ -325,7 +322,34 @@ function inLoops(order: number, timeStep: number, { source, receivers, signature
     const e = b * ended * rateAt(place, axis);
     return side * e - e * e / 2;
   };
-  const { sides } = secondDerivative(order);
+  /** What does not change with time: how much counts a difference towards a cell, what edges add to a cell's own, and keep of it. */
+  const cells = Array.from(now, (_, cell) => {
+    const at = [Math.floor(cell / ny / nz), Math.floor(cell / nz) % ny, cell % nz] as const, [x, y, z] = at;
+    // Σ c_k (p_k − p), each times ρ over the mean of both densities
+    const weightOf = (x: number, y: number, z: number): number => {
+      const rho = densities[cellAt(x, y, z)] ?? 0, own = densities[cell]!;
+      return isDense ? 2 * own / (own + rho) : 1;
+    };
+    let rate = 0, own = 0;
+    for (const axis of [0, 1, 2] as const) {
+      const i = at[axis], e = Math.abs(rateAt(i + 0.5, axis));
+      const beside = (by: number) => at.with(axis, i + by) as [number, number, number];
+      own += faceAt(i, axis, -1) * weightOf(...beside(-1)) + faceAt(i + 1, axis, 1) * weightOf(...beside(1));
+      own += e * e;
+      rate += e;
+    }
+    const taps: (readonly [cell: number, weight: number])[] = [];
+    for (const [i, side] of secondDerivative(order).sides.entries()) {
+      for (const k of [-1 - i, i + 1]) {
+        for (const place of [[x + k, y, z], [x, y + k, z], [x, y, z + k]] as const) {
+          const weight = side * weightOf(...place), other = cellAt(...place);
+          own -= weight;
+          if (other >= 0) taps.push([other, place[2] < 0 ? -weight : weight]);
+        }
+      }
+    }
+    return { own, taps, kept: 1 - velocities[cell]! * timeStep / spacing * rate };
+  });
   const cellsOf = ([place, weights]: readonly [Position, Weights]): Map<number, number> => {
     const cells = new Map<number, number>(), [xs, ys, zs] = place.map(weights);
     for (const [x, atX] of xs!) {
@@ -342,40 +366,14 @@ function inLoops(order: number, timeStep: number, { source, receivers, signature
   const traces: number[][] = receivers.map(() => [0]);
   for (let n = 0; n < steps; n++) {
     const next = new Float64Array(now.length);
-    for (let x = 0; x < nx; x++) {
-      for (let y = 0; y < ny; y++) {
-        for (let z = 0; z < nz; z++) {
-          const cell = at(x, y, z);
-          // Σ c_k (p_k − p), each times ρ over the mean of both densities
-          const weightOf = (x: number, y: number, z: number): number => {
-            const rho = densityIn(x, y, z), own = densities[cell]!;
-            return isDense ? 2 * own / (own + rho) : 1;
-          };
-          const difference = (x: number, y: number, z: number): number =>
-            (read(x, y, z) - now[cell]!) * weightOf(x, y, z);
-          let laplacian = 0;
-          sides.forEach((side, i) => {
-            for (const k of [-1 - i, i + 1]) {
-              laplacian += side *
-                (difference(x + k, y, z) + difference(x, y + k, z) + difference(x, y, z + k));
-            }
-          });
-          const s = (sending.get(cell) ?? 0) * (signature[n] ?? 0) * (isDense ? densities[cell]! : 1);
-          let rate = 0;
-          for (const axis of [0, 1, 2] as const) {
-            const i = [x, y, z][axis]!, e = Math.abs(rateAt(i + 0.5, axis));
-            const beside = (by: number) => [x, y, z].with(axis, i + by) as [number, number, number];
-            const faces = faceAt(i, axis, -1) * weightOf(...beside(-1)) +
-              faceAt(i + 1, axis, 1) * weightOf(...beside(1));
-            laplacian += (faces + e * e) * now[cell]!;
-            rate += e;
-          }
-          const kept = 1 - velocities[cell]! * timeStep / spacing * rate;
-          const push = (velocities[cell]! * timeStep) ** 2 * (laplacian / spacing ** 2 + s);
-          next[cell] = kept * (2 * now[cell]! - kept * before[cell]! + push);
-        }
-      }
-    }
+    cells.forEach(({ own, taps, kept }, cell) => {
+      const value = now[cell]!;
+      let laplacian = own * value;
+      for (const [other, weight] of taps) laplacian += weight * now[other]!;
+      const s = (sending.get(cell) ?? 0) * (signature[n] ?? 0) * (isDense ? densities[cell]! : 1);
+      const push = (velocities[cell]! * timeStep) ** 2 * (laplacian / spacing ** 2 + s);
+      next[cell] = kept * (2 * value - kept * before[cell]! + push);
+    });
     [before, now] = [now, next];
     recording.forEach((cells, i) =>
       traces[i]!.push([...cells].reduce((sum, [cell, weight]) => sum + weight * now[cell]!, 0))
