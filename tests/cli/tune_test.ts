@@ -64,6 +64,7 @@ testOnGpu(
       assertEquals(entry!.problem, {
         stencil: "wave",
         order: 2,
+        hash: "13b3529072927648",
         grid: [24, 20, 16],
         boundary: "zero",
         precision: "f32",

@@ -1,9 +1,12 @@
 import { assertEquals, assertStringIncludes } from "@std/assert";
+import { acoustic } from "../../kernels/stencils/acoustic.ts";
 import { heat } from "../../kernels/stencils/heat.ts";
 import { chooseConfiguration as chooseWithAll } from "../../tuner/profile/choose.ts";
 import { type Conflict, devicesOf, mergeProfiles } from "../../tuner/profile/merge.ts";
+import { formatProfile } from "../../tuner/profile/format_profile.ts";
+import { describeProblem } from "../../tuner/profile/profile_problem.ts";
 import { readProfile } from "../../tuner/profile/read_profile.ts";
-import { parseProfile, type Profile } from "../../tuner/profile/schema.ts";
+import { parseProfile, type Profile, type ProfileProblem } from "../../tuner/profile/schema.ts";
 import { inDirectory, runCommand } from "../cli/run_task.ts";
 import { DEVICE, ENTRY, PROBLEM, PROFILE } from "./sample_profile.ts";
 
@@ -25,6 +28,38 @@ Deno.test("profiles of several devices become one that reads back, each device o
     1,
   ]]);
   assertEquals(mergeProfiles(PROFILE, PROFILE).others, undefined);
+});
+
+Deno.test("an entry of a former formula is reported, not chosen, and gives way to one of today's", () => {
+  const grid = [100, 90, 80] as const,
+    asked = { stencil: acoustic(), grid, boundary: "zero", steps: 96 } as const;
+  const today = describeProblem(asked), { hash: _, ...former } = today;
+  const share = { cpuSlices: 0, gpuSlices: 100, exchangeEvery: 96, cpuWorkers: 0 };
+  const configuration = {
+    traversal: "stepwise",
+    parameters: { threadsZ: 64, threadsY: 4, threadsX: 1 },
+    share,
+  };
+  const holding = (...problems: ProfileProblem[]): Profile => ({
+    ...PROFILE,
+    entries: problems.map((problem) => ({ ...ENTRY, problem, configuration, tieSet: [], balance: [] })),
+  });
+  const remarksOn = (profile: Profile): string[] => {
+    const remarks: string[] = [];
+    parseProfile(formatProfile(profile), "p.json", { onRemark: (text) => remarks.push(text) });
+    return remarks;
+  };
+  const old = holding(former, { ...former, steps: 7 }, PROBLEM),
+    said = "p.json has 2 entries of another formula of acoustic, not taken as measured: tune again";
+  assertEquals(remarksOn(old), [said]);
+  assertEquals(remarksOn(mergeProfiles(holding(PROBLEM), { ...old, device: OTHER.device })), [said]);
+  assertEquals(remarksOn(holding(today, PROBLEM)), []);
+  const merged = mergeProfiles(old, { ...holding(today), ...LATER });
+  assertEquals(merged.entries.map(({ problem }) => problem), [{ ...former, steps: 7 }, PROBLEM, today]);
+  const { vendor, architecture, device, description, limits } = DEVICE.gpu!;
+  const target = { limits, adapterInfo: { vendor, architecture, device, description } };
+  const matchOf = (profile: Profile) => chooseConfiguration(profile, asked, target, { cpuWorkers: 0 }).match;
+  assertEquals([holding(former), merged].map(matchOf), ["default", "exact"]);
 });
 
 Deno.test("of one problem the newer entry counts, with what both measured; where they disagree, it is said", () => {

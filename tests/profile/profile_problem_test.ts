@@ -1,6 +1,7 @@
 import { assertEquals, assertNotEquals } from "@std/assert";
 import { EQUATIONS } from "../../kernels/stencils/all.ts";
 import { hashOf } from "../../kernels/definition.ts";
+import { acoustic } from "../../kernels/stencils/acoustic.ts";
 import { elastic } from "../../kernels/stencils/elastic.ts";
 import { heat } from "../../kernels/stencils/heat.ts";
 import { life } from "../../kernels/stencils/life.ts";
@@ -9,6 +10,7 @@ import { wave } from "../../kernels/stencils/wave.ts";
 import {
   describeProblem,
   familyKey,
+  isOfOtherFormula,
   isSameProblem,
   problemKey,
   problemOf,
@@ -42,6 +44,7 @@ Deno.test("problems differ by everything that a profile says of them", () => {
   // as the profile names it, in whatever order
   for (const problem of all) {
     const named = describeProblem(problem);
+    assertEquals(named.hash, hashOf(problem.stencil.update));
     const turned = Object.fromEntries(Object.entries(named).toReversed()) as typeof named;
     assertEquals(
       [problemKey(named), problemKey(turned)],
@@ -83,6 +86,7 @@ Deno.test("a stencil's problem as a profile names it, and back", () => {
   assertEquals(record, {
     stencil: "wave",
     order: 4,
+    hash: hashOf(wave(4).update),
     grid: [5, 6, 7],
     boundary: "periodic",
     precision: "f32",
@@ -152,4 +156,24 @@ Deno.test("problems are the same by what is computed", () => {
     problemKey({ ...ENTRY.problem, stencil: "navier" }),
     problemKey({ ...ENTRY.problem, stencil: "navier", order: 4 }),
   );
+});
+
+Deno.test("what was measured of another formula of a name is another problem, and nothing is made of it", () => {
+  const today = describeProblem(problemOn(acoustic({ order: 4 }))), { hash, ...named } = today;
+  assertEquals([isOfOtherFormula(today), problemOf(today)?.stencil.name], [false, "acoustic"]);
+  // earlier profiles name it without a hash: its edges were others
+  for (const former of [named, { ...named, order: 2 }, { ...today, hash: hash!.replace(/^./, "g") }]) {
+    assertEquals([isOfOtherFormula(former), problemOf(former)], [true, undefined]);
+    assertEquals(isSameProblem(former, today), false);
+    assertNotEquals(familyKey(former), familyKey(today));
+    assertEquals(isSameProblem(former, { ...former }), true);
+  }
+  assertEquals(isSameProblem(named, { ...named, order: 2 }), false);
+  // other formulas are what they were
+  for (const { name, create, variant } of EQUATIONS) {
+    const { hash: _, ...before } = describeProblem(problemOn(create(variant?.default)));
+    const isSame = isSameProblem(before, describeProblem(problemOn(create(variant?.default))));
+    assertEquals([name, isSame], [name, name !== "acoustic"]);
+  }
+  assertEquals(isOfOtherFormula({ ...named, stencil: "navier", hash: "0123456789abcdef" }), false);
 });

@@ -242,7 +242,8 @@ Deno.test("a definition is checked like any other, and its hash", () => {
     `${where}hash: wanted ${problem.hash}, the definition's`,
   );
   assertStringIncludes(wrong({ hash: undefined }), `${where}hash: wanted ${problem.hash}`);
-  assertStringIncludes(wrong({ definition: undefined }), `${where}hash: wanted no hash without a definition`);
+  const odd = wrong({ definition: undefined, hash: "wave" });
+  assertStringIncludes(odd, `${where}hash: wanted sixteen hexadecimal digits, found "wave"`);
   assertStringIncludes(wrong({ stencil: "heat" }), `${where}stencil: wanted wave, as the definition says`);
   assertStringIncludes(wrong({ definition: 5 }), `${where}definition: wanted an object, found 5`);
   const edited = JSON.parse(JSON.stringify(definition!.substeps).replace(/-?0\.0\d+/, "0.5"));

@@ -15,6 +15,12 @@ import { uses } from "../shares.ts";
 /** Traversals that are gone; profiles may list them beside their best. */
 export const FORMER_TRAVERSALS: readonly string[] = ["hybrid"];
 
+/**
+ * Built-in equations whose formula has changed since entries named them without a hash: of which formula such an entry is, it
+ * does not say.
+ */
+export const CHANGED_FORMULAS: readonly string[] = ["acoustic"];
+
 /** A configuration with today's parameters: those that searches have as one axis were one parameter. */
 export function renamed<C extends Pick<Configuration, "traversal" | "parameters">>(one: C): C {
   const axes = TRAVERSALS.find(({ name }) => name === one.traversal)?.axes;

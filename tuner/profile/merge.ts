@@ -1,6 +1,7 @@
 import type { Constants } from "../../models/gpu_record.ts";
 import { pointsOf } from "./samples.ts";
-import { problemKey } from "./profile_problem.ts";
+import { describeProfileProblem } from "./describe.ts";
+import { isOfOtherFormula, problemKey } from "./profile_problem.ts";
 import type { DeviceEntries, Profile, ProfileDevice, ProfileEntry } from "./profile_types.ts";
 
 /** Whether a date is one that no right clock has shown. */
@@ -87,5 +88,10 @@ function joined(
     if (points.length === 0) return kept;
     return { ...kept, calibration: pointsOf(points.sort((a, b) => b.cellsPerSecond - a.cellsPerSecond)) };
   });
-  return { ...newer, entries: [...byProblem.values(), ...entries] };
+  // what was measured of a former formula gives way to today's
+  const named = new Set(newer.entries.map(({ problem }) => describeProfileProblem(problem)));
+  const others = [...byProblem.values()].filter(({ problem }) =>
+    !isOfOtherFormula(problem) || !named.has(describeProfileProblem(problem))
+  );
+  return { ...newer, entries: [...others, ...entries] };
 }

@@ -19,6 +19,7 @@ import { remembered } from "../../kernels/remembered.ts";
 import { inPrecision, plannedProblem, usersProblem } from "../../kernels/planned_problem.ts";
 import { precisionOf } from "../../kernels/precision.ts";
 import { VARIANTS } from "./describe.ts";
+import { CHANGED_FORMULAS } from "./former_files.ts";
 import type { ProfileProblem } from "./profile_types.ts";
 import { recorded } from "./shipped.ts";
 
@@ -34,7 +35,8 @@ export function describeProblem(planned: Problem): ProfileProblem {
   return {
     stencil: name,
     ...(isVariant && variant),
-    ...(isVariant && usualHash === hash ? {} : { definition: definitionOf(stencil), hash }),
+    ...(isVariant && usualHash === hash ? {} : { definition: definitionOf(stencil) }),
+    hash,
     grid,
     boundary: ownBoundary(problem),
     ...(survey && { survey }),
@@ -48,7 +50,7 @@ export function describeProblem(planned: Problem): ProfileProblem {
  * written in. One without a definition is a built-in equation with its default coefficients.
  *
  * @param problem as a profile that was read has it
- * @returns undefined if this Facet has no such stencil, variant or boundary
+ * @returns undefined if this Facet has no such stencil, variant or boundary, or another formula of that name
  *
  * @example
  * ```ts
@@ -60,9 +62,9 @@ export function describeProblem(planned: Problem): ProfileProblem {
  * assertEquals(problemOf(entry!.problem)?.stencil.title, "acoustic wave equation, order 2");
  * ```
  */
-export function problemOf({ boundary, grid, steps, survey, ...made }: ProfileProblem): Problem | undefined {
-  const { definition } = made,
-    stencil = definition ? stencilOf(definition) : named({ ...made, grid }).stencil;
+export function problemOf(problem: ProfileProblem): Problem | undefined {
+  const { boundary, grid, steps, survey, definition } = problem;
+  const stencil = definition ? stencilOf(definition) : meantBy(problem).stencil;
   if (stencil === undefined || !isBoundaryOf(stencil, boundary)) return undefined;
   if (survey !== undefined && survey.sources > 0 && stencil.update.sources === undefined) return undefined;
   return plannedProblem({ stencil, grid, boundary, steps, ...(survey && { survey }) });
@@ -70,7 +72,7 @@ export function problemOf({ boundary, grid, steps, survey, ...made }: ProfilePro
 
 /** A text that two problems share exactly if their equations compute the same; of an unknown equation, its names. */
 export function stencilKey(problem: ProfileProblem): string {
-  return problem.hash ?? (recorded.get(problem) ?? keysIn(problem)).hash;
+  return (recorded.get(problem) ?? keysIn(problem)).hash;
 }
 
 /** A text that two problems share exactly if their equations are the same but for constants, which no rate depends on. */
@@ -81,9 +83,23 @@ export function familyKey(problem: ProfileProblem): string {
 /** What the same problem says is found once: an index asks again for each choice. */
 const keysIn = remembered((problem: ProfileProblem): Pick<Named, "hash" | "family"> =>
   problem.definition === undefined
-    ? named(problem)
+    ? meantBy(problem)
     : { hash: problem.hash ?? named(problem).hash, family: familyOf(problem.definition) }
 );
+
+/** Whether a problem names a built-in equation that had, or may have had, another formula when this was written. */
+export function isOfOtherFormula({ definition, hash, ...names }: ProfileProblem): boolean {
+  if (definition !== undefined) return false;
+  const today = named(names);
+  if (today.stencil === undefined) return false;
+  return hash === undefined ? CHANGED_FORMULAS.includes(names.stencil) : hash !== today.hash;
+}
+
+/** What a problem without a definition means: what its names say today, unless that is another formula. */
+function meantBy(problem: ProfileProblem): Named {
+  const today = named(problem), key = `other ${problem.hash ?? today.hash}`;
+  return isOfOtherFormula(problem) ? { stencil: undefined, hash: key, family: key } : today;
+}
 
 /** A built-in equation with its default coefficients, and its keys; what nobody knows has its names for keys. */
 interface Named {
@@ -96,7 +112,9 @@ const known = new Map<string, Named>();
 
 /** What the name and the variant of a problem say, found once. */
 function named(
-  { grid, boundary: _, steps: __, precision = "f32", survey: ___, ...names }: Partial<ProfileProblem>,
+  { grid, boundary: _, steps: __, precision = "f32", survey: ___, hash: ____, ...names }: Partial<
+    ProfileProblem
+  >,
 ): Named {
   const entries = Object.entries(names).filter(([, value]) => value !== undefined);
   const isPlanar = grid?.length === 2;

@@ -39,7 +39,7 @@ export interface ProfileProblem {
   readonly edges?: number | string | undefined;
   /** The whole equation, if name and variant do not make it: your own, or one with other coefficients. */
   readonly definition?: Definition | undefined;
-  /** Identifies the definition: two that compute the same have the same. */
+  /** Identifies the equation as it was computed: two that compute the same have the same. Earlier files have it with definitions alone. */
   readonly hash?: string | undefined;
   /** Cells along x, y, z, of equations in two dimensions along x, y. */
   readonly grid: OwnGrid;

@@ -7,14 +7,15 @@ import { TRAVERSALS } from "../../kernels/traversals/all.ts";
 import { wordsOf } from "../../kernels/traversals/parameter.ts";
 import type { Configuration, Measurement, Verification } from "../configuration.ts";
 import { everyLimit } from "../devices/device.ts";
-import { describeValue } from "../format.ts";
+import { describeValue, formatPlural } from "../format.ts";
 import { measurementOf } from "../measuring/evaluate.ts";
 import type { SharedFit } from "../../models/shared_fit.ts";
 import { checkRecord, parseJson } from "./check_record.ts";
 import { checksumOf, isLaidOut } from "./format_profile.ts";
 import { recordedCosts, renamed } from "./former_files.ts";
-import { isFuture } from "./merge.ts";
+import { devicesOf, isFuture } from "./merge.ts";
 import { ProfileError, reasonOf } from "./profile_error.ts";
+import { isOfOtherFormula } from "./profile_problem.ts";
 import type {
   DeviceEntries,
   Profile,
@@ -103,7 +104,7 @@ export const problemSchema: z.ZodType<ProfileProblem> = record<ProfileProblem>({
   edges: z.union([natural, name]).optional(),
   // its parts are checked as one
   definition: z.looseObject({}, "an equation").optional() as unknown as z.ZodType<Definition | undefined>,
-  hash: text.optional(),
+  hash: z.string().regex(/^[0-9a-f]{16}$/, "sixteen hexadecimal digits").optional(),
   grid: z.union(
     [z.tuple([counting, counting, counting]), z.tuple([counting, counting])],
     "three whole numbers, x, y and z, or two",
@@ -135,8 +136,8 @@ function equationFault(
   if (definition === undefined) {
     const { read, name, wanted } = EQUATIONS.find(({ name }) => name === stencil)?.variant ?? {};
     const given = name && (rest as Readonly<Record<string, unknown>>)[name];
-    if (given !== undefined && read?.(`${given}`) === undefined) return { message: wanted!, path: [name!] };
-    return hash === undefined ? undefined : { message: "no hash without a definition", path: ["hash"] };
+    const isKnown = given === undefined || read?.(`${given}`) !== undefined;
+    return isKnown ? undefined : { message: wanted!, path: [name!] };
   }
   try {
     const { name, update, dimensions } = stencilOf(definition);
@@ -371,6 +372,13 @@ export function checkProfile(data: unknown, source: string, { onRemark }: ReadOp
   if (late !== undefined) {
     const what = "a clock was wrong: where anything else is known of a problem, that counts";
     onRemark?.(`${source} is dated ${late.createdAt}, in the future: ${what}`);
+  }
+  const former = onRemark === undefined ? [] : devicesOf(profile).flatMap(({ entries }) => {
+    return entries.flatMap(({ problem }) => isOfOtherFormula(problem) ? [problem.stencil] : []);
+  });
+  if (former.length > 0) {
+    const found = formatPlural(former.length, "entry", "entries"), names = [...new Set(former)].join(", ");
+    onRemark!(`${source} has ${found} of another formula of ${names}, not taken as measured: tune again`);
   }
   return profile;
 }

@@ -8,7 +8,7 @@ import { evaluateOn, type Evaluation, verifyOn } from "../measuring/evaluate.ts"
 import { isComparable, WIDEST } from "../measuring/statistics.ts";
 import { describeConfiguration, describeProfileProblem } from "../profile/describe.ts";
 import { ProfileError } from "../profile/profile_error.ts";
-import { problemOf } from "../profile/profile_problem.ts";
+import { isOfOtherFormula, problemOf } from "../profile/profile_problem.ts";
 import type {
   Profile,
   ProfileDevice,
@@ -246,7 +246,9 @@ export function trialsOf({ entries, device }: Profile, session: Session): Trial[
 }
 
 function whyUnknown({ problem }: ProfileEntry): string {
-  return EQUATIONS.some(({ name }) => name === problem.stencil)
+  return isOfOtherFormula(problem)
+    ? `this Facet has another formula of ${problem.stencil}: ${describeProfileProblem(problem)}`
+    : EQUATIONS.some(({ name }) => name === problem.stencil)
     ? `this Facet does not know such a problem: ${describeProfileProblem(problem)}`
     : `this Facet has no stencil ${JSON.stringify(problem.stencil)}`;
 }
