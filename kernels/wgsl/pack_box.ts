@@ -17,6 +17,40 @@ export interface OwnValues {
   readonly place: string;
 }
 
+/** Text of a cell's place among canonical cells, by its `plane`, `y`, `z` and this text of x. */
+function canonicalCell({ planes }: Layout, x: string): string {
+  return `ORIGIN + ${x} * SLICE${planes === 1 ? "" : " + plane * PLANE"} + y * PITCH + z`;
+}
+
+/** Lines that find the value of a cell in a part of a level, which has those from `begin` to before `end`. */
+function ownValue({ place }: OwnValues, begin: string | number, end: string | number): string {
+  return wgsl`
+    let value = ${place} - ${begin};
+    if (value < 0 || value >= ${end} - ${begin}) { return; }
+  `;
+}
+
+/** Copies between a level at binding 0 and an array at binding 1: these lines treat what has the number `i`. */
+function copyShader(
+  name: "pack" | "unpack" | "enter" | "leave",
+  layout: Layout,
+  [array, declarations, lines]: readonly [array: "piece" | "canonical", declarations: string, lines: string],
+): Shader {
+  const code = wgsl`
+    ${declareLayout(layout)}
+    @group(0) @binding(0) var<storage, read_write> level: array<f32>;
+    @group(0) @binding(1) var<storage, read_write> ${array}: array<f32>;
+    ${declarations}
+
+    @compute @workgroup_size(${LINEAR_THREADS})
+    fn main(@builtin(global_invocation_id) id: vec3u, @builtin(num_workgroups) groups: vec3u) {
+      let i = i32(id.x + id.y * groups.x * ${LINEAR_THREADS}u);
+      ${lines}
+    }
+  `;
+  return shaderOf(name, code, layout);
+}
+
 /**
  * Copies a run of a box's cells, one a thread, counted plane by plane, then x, y, z. Binding 0: the level; binding 1: the piece;
  * binding 2: the box (its first cell, its cells along the axes, its first plane), the run (its first cell in the box, its
@@ -24,45 +58,28 @@ export interface OwnValues {
  * level in an order of the plan's own the values that this part of it has, and whether it is F(t − 1).
  */
 export function packShader(layout: Layout, direction: "pack" | "unpack", own?: OwnValues): Shader {
-  const plane = layout.planes === 1 ? "" : " + plane * PLANE";
-  const copy = direction === "pack" ? "piece[at] = level[cell];" : "level[cell] = piece[at];";
-  const find = own === undefined
-    ? wgsl`
-      if (x < run.begin || x >= run.end) { return; }
-      let cell = ORIGIN + x * SLICE${plane} + y * PITCH + z;
-    `
-    : wgsl`
-      let ago = run.ago;
-      let cell = ${own.place} - run.begin;
-      if (cell < 0 || cell >= run.end - run.begin) { return; }
-    `;
-  const code = wgsl`
-    // Copies cells of a box ${direction === "pack" ? "into" : "out of"} a dense piece.
-    ${declareLayout(layout)}
+  const declarations = wgsl`
     struct Run {
       x: i32, y: i32, z: i32, nx: i32, ny: i32, nz: i32, plane: i32,
-      first: i32, count: i32, at: i32, begin: i32, end: i32${own === undefined ? "" : ", ago: i32"},
+      first: i32, count: i32, at: i32, begin: i32, end: i32, ago: i32,
     }
-    @group(0) @binding(0) var<storage, read_write> level: array<f32>;
-    @group(0) @binding(1) var<storage, read_write> piece: array<f32>;
     @group(0) @binding(2) var<uniform> run: Run;
     ${own?.declarations ?? ""}
-
-    @compute @workgroup_size(${LINEAR_THREADS})
-    fn main(@builtin(global_invocation_id) id: vec3u, @builtin(num_workgroups) groups: vec3u) {
-      let i = i32(id.x + id.y * groups.x * ${LINEAR_THREADS}u);
-      if (i >= run.count) { return; }
-      let row = (run.first + i) / run.nz;
-      let z = run.z + (run.first + i) % run.nz;
-      let y = run.y + row % run.ny;
-      let x = run.x + row / run.ny % run.nx;
-      let plane = run.plane + row / run.ny / run.nx;
-      ${find}
-      let at = run.at + i;
-      ${copy}
-    }
   `;
-  return shaderOf(direction, code, layout);
+  const find = own
+    ? `let ago = run.ago; ${ownValue(own, "run.begin", "run.end")}`
+    : `if (x < run.begin || x >= run.end) { return; } let value = ${canonicalCell(layout, "x")};`;
+  const lines = wgsl`
+    if (i >= run.count) { return; }
+    let row = (run.first + i) / run.nz;
+    let z = run.z + (run.first + i) % run.nz;
+    let y = run.y + row % run.ny;
+    let x = run.x + row / run.ny % run.nx;
+    let plane = run.plane + row / run.ny / run.nx;
+    ${find}
+    ${direction === "pack" ? "piece[run.at + i] = level[value];" : "level[value] = piece[run.at + i];"}
+  `;
+  return copyShader(direction, layout, ["piece", declarations, lines]);
 }
 
 /**
@@ -71,7 +88,7 @@ export function packShader(layout: Layout, direction: "pack" | "unpack", own?: O
  */
 export function crossShader(
   layout: Layout,
-  { x, values: { declarations, place }, ago = 0, range: [begin, end], direction }: {
+  { x, values, ago = 0, range, direction }: {
     readonly x: number;
     readonly values: OwnValues;
     readonly ago?: 0 | 1 | undefined;
@@ -79,27 +96,15 @@ export function crossShader(
     readonly direction: "enter" | "leave";
   },
 ): Shader {
-  const plane = layout.planes === 1 ? "" : " + plane * PLANE";
-  const copy = direction === "enter" ? "level[value] = canonical[cell];" : "canonical[cell] = level[value];";
-  const code = wgsl`
-    // Cells ${direction} an order of the plan's own.
-    ${declareLayout(layout)}
-    @group(0) @binding(0) var<storage, read_write> level: array<f32>;
-    @group(0) @binding(1) var<storage, read_write> canonical: array<f32>;
-    ${declarations}
-    @compute @workgroup_size(${LINEAR_THREADS})
-    fn main(@builtin(global_invocation_id) id: vec3u, @builtin(num_workgroups) groups: vec3u) {
-      let i = i32(id.x + id.y * groups.x * ${LINEAR_THREADS}u);
-      if (u32(i) >= ${fieldsIn(layout) * cellsOf(layout.grid)}u) { return; }
-      let plane = i / (NX * NY * NZ);
-      let z = i % NZ; let y = i / NZ % NY; let own = i / (NY * NZ) % NX;
-      let x = own${strides(x, "1")};
-      let ago = ${ago};
-      let value = ${place} - ${begin};
-      if (value < 0 || value >= ${end - begin}) { return; }
-      let cell = ORIGIN + own * SLICE${plane} + y * PITCH + z;
-      ${copy}
-    }
+  const lines = wgsl`
+    if (u32(i) >= ${fieldsIn(layout) * cellsOf(layout.grid)}u) { return; }
+    let plane = i / (NX * NY * NZ);
+    let z = i % NZ; let y = i / NZ % NY; let own = i / (NY * NZ) % NX;
+    let x = own${strides(x, "1")};
+    let ago = ${ago};
+    ${ownValue(values, ...range)}
+    let cell = ${canonicalCell(layout, "own")};
+    ${direction === "enter" ? "level[value] = canonical[cell];" : "canonical[cell] = level[value];"}
   `;
-  return shaderOf(direction, code, layout);
+  return copyShader(direction, layout, ["canonical", values.declarations, lines]);
 }

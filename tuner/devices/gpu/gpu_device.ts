@@ -221,11 +221,12 @@ export class GpuDevice implements Disposable {
     }
   }
 
-  /** Submits what nobody has to wait for: whatever is submitted later runs after it. */
-  async enqueue(record: (encoder: GPUCommandEncoder) => void): Promise<void> {
+  /** Submits what nobody has to wait for, if anything: whatever is submitted later runs after it. */
+  async enqueue(...records: readonly ((encoder: GPUCommandEncoder) => void)[]): Promise<void> {
+    if (records.length === 0) return;
     await this.checked("incorrect", () => {
       const encoder = this.device.createCommandEncoder();
-      record(encoder);
+      for (const record of records) record(encoder);
       this.device.queue.submit([encoder.finish()]);
     });
   }

@@ -40,7 +40,7 @@ export type Recorded = (encoder: GPUCommandEncoder) => void;
 
 /** What copies boxes of cells; `isOwn`: in an order of the plan's own, as {@linkcode GpuField.ownParts} says, else canonical ones. */
 export interface Copying {
-  readonly record: Recorded;
+  readonly records: readonly Recorded[];
   readonly isOwn: boolean;
 }
 
@@ -353,11 +353,11 @@ export class GpuField implements DeviceField {
       outgoing: [...outgoing, ...(left?.buffer ? [left.buffer] : [])],
       record: (encoder, timestamps) => {
         encoder.beginComputePass(timestamps()).end();
-        for (const each of begin) each(encoder);
+        for (const record of begin) record(encoder);
         for (const piece of record) piece(encoder, timestamps);
         left?.copy(encoder);
         if (!pack.isOwn) this.made.order?.leave(encoder, this.#step % 2);
-        pack.record(encoder);
+        for (const record of pack.records) record(encoder);
         encoder.beginComputePass(timestamps()).end();
       },
     });
@@ -375,21 +375,19 @@ export class GpuField implements DeviceField {
    * values enter an order of the plan's own.
    */
   async renewPads(...write: Recorded[]): Promise<void> {
-    write.push(...await this.#afterWriting());
-    if (write.length > 0) await this.device.enqueue((encoder) => write.forEach((record) => record(encoder)));
+    await this.device.enqueue(...write, ...await this.#afterWriting());
   }
 
   /** Sets boxes before whatever follows. */
   async take(unpack: Copying): Promise<void> {
-    const set = await this.#setting(unpack);
-    await this.device.enqueue((encoder) => set.forEach((record) => record(encoder)));
+    await this.device.enqueue(...await this.#setting(unpack));
   }
 
   /** What sets boxes, and all that follows from it. */
-  async #setting({ record, isOwn }: Copying): Promise<Recorded[]> {
-    if (!isOwn) return [record, ...await this.#afterWriting()];
+  async #setting({ records, isOwn }: Copying): Promise<readonly Recorded[]> {
+    if (!isOwn) return [...records, ...await this.#afterWriting()];
     this.made.order!.advance();
-    return [record];
+    return records;
   }
 
   async #afterWriting(): Promise<Recorded[]> {

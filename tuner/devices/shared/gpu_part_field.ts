@@ -71,11 +71,11 @@ export class GpuPartField implements PartField {
     const staying = await this.#staying.take(leaving.map(({ cells }) => bytes * cells));
     const isOwn = this.#areOwn([...groups, ...stay].flat()),
       runs = { direction: "pack", isOwn, steps } as const;
-    const packs = [
+    const records = [
       await this.#packInto(readable, pieces, runs),
       await this.#recordRuns(leaving, (i) => staying[i]!, runs),
     ];
-    const pack = { record: recordAll(packs), isOwn };
+    const pack = { records, isOwn };
     const submission = await field.exchange(steps, { unpack: this.#arriving, outgoing: readable, pack });
     this.#arriving = undefined;
     this.#onHost = 0; // taken by the end of the round
@@ -113,11 +113,11 @@ export class GpuPartField implements PartField {
     }
     const isOwn = this.#areOwn(arrived.flatMap(({ boxes }) => boxes));
     const runs = { direction: "unpack", isOwn, steps: 0 } as const;
-    const unpacks = [
+    const records = [
       await this.#recordRuns(arriving, (i) => buffers[i]!, runs),
       await this.#recordRuns(near!.flatMap((one) => piecesOf(one.boxes)), (i) => here[i]!, runs),
     ];
-    this.#arriving = { record: recordAll(unpacks), isOwn };
+    this.#arriving = { records, isOwn };
   }
 
   #areOwn(boxes: readonly Box[]): boolean {
@@ -264,8 +264,4 @@ function partsOf(
     read = x + end;
     return { box, part: { ...part, begin, end, buffers } };
   });
-}
-
-function recordAll(records: readonly Recorded[]): Recorded {
-  return (encoder) => records.forEach((record) => record(encoder));
 }
