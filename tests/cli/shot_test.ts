@@ -10,6 +10,7 @@ import { resample, ricker } from "../../tuner/shot/shoot.ts";
 import { createSolver } from "../../tuner/solver/create_solver.ts";
 import { mpirun, solveFlags, testUnderMpi } from "../ranks/mpirun.ts";
 import { assertRefused, inDirectory, runCommand, taskCommand } from "./run_task.ts";
+import "../own_thread.ts";
 
 const nx = 16, ny = 12, nz = 14;
 

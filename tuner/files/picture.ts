@@ -112,16 +112,12 @@ export async function drawPlot(
   /** Writes a line with a round pen; `part` of it lies left of x. */
   const write = (text: string, x: number, y: number, part: number): void => {
     const { curves, width: wide } = lettersOf(text), left = x - part * wide;
-    for (const curve of curves) {
-      const xs = curve.map(([x]) => x), ys = curve.map(([, y]) => y);
-      for (let row = Math.floor(y + Math.min(...ys) - 2); row <= y + Math.max(...ys) + 2; row++) {
-        for (
-          let column = Math.floor(left + Math.min(...xs) - 2);
-          column <= left + Math.max(...xs) + 2;
-          column++
-        ) {
-          const place = [column + 0.5 - left, row + 0.5 - y] as const;
-          const far = Math.min(...curve.map((point, i) => distanceTo(place, point, curve[i + 1] ?? point)));
+    for (const [from, to] of curves.flatMap((curve) => curve.map((end, i) => [curve[i - 1] ?? end, end]))) {
+      const [[x0, y0], [x1, y1]] = [from!, to!], lowest = y + Math.max(y0, y1) + 2;
+      for (let row = Math.floor(y + Math.min(y0, y1) - 2); row <= lowest; row++) {
+        const begin = Math.floor(left + Math.min(x0, x1) - 2), end = left + Math.max(x0, x1) + 2;
+        for (let column = begin; column <= end; column++) {
+          const far = distanceTo([column + 0.5 - left, row + 0.5 - y], from!, to!);
           const paper = 255 * Math.min(1, Math.max(0, far - PEN + 0.5)), at = 3 * (row * width + column);
           for (let c = 0; c < 3; c++) pixels[at + c] = Math.min(pixels[at + c]!, paper);
         }
@@ -131,7 +127,8 @@ export async function drawPlot(
   const colours = (left: number, wide: number, colourAt: Plot["colourAt"]): void => {
     fill(left - 2, TOP - 2, wide + 4, h + 4);
     for (let y = 0; y < h; y++) {
-      for (let x = 0; x < wide; x++) fill(left + x, TOP + y, 1, 1, colourAt((x + 0.5) / wide, (y + 0.5) / h));
+      const at = 3 * ((TOP + y) * width + left);
+      for (let x = 0; x < wide; x++) pixels.set(colourAt((x + 0.5) / wide, (y + 0.5) / h), at + 3 * x);
     }
   };
   colours(LEFT, w, colourAt);

@@ -33,12 +33,16 @@ export async function drawGather(
   const clip = clipOf(gained, isFew ? WIGGLE_SHARE : GATHER_SHARE);
   const size = [Math.min(WIDEST, Math.max(WIDEST / 2, each * traces.length)), HIGHEST] as const;
   const valueAt = smoothly((i, j) => gained[i]![j]!, traces.length, samples);
+  const pen = PEN * traces.length / size[0], rows = traces.map(() => [NaN, 0, 0]);
   const wiggle = (right: number, down: number): Colour => {
-    const at = right * traces.length, middle = Math.floor(at) + 0.5, pen = PEN * traces.length / size[0];
-    const ends = [-0.5, 0.5].map((by) => valueAt(middle / traces.length, down + by / size[1]) / clip)
-      .map((part) => SWING * Math.max(-1, Math.min(1, part)));
-    const high = Math.max(...ends), low = Math.min(0, ...ends), off = at - middle;
-    return off > low - pen && off < high + pen ? [0, 0, 0] : [255, 255, 255];
+    const at = right * traces.length, trace = Math.floor(at), middle = trace + 0.5;
+    if (rows[trace]![0] !== down) { // what its pixels in a row share
+      const ends = [-0.5, 0.5].map((by) => valueAt(middle / traces.length, down + by / size[1]) / clip)
+        .map((part) => SWING * Math.max(-1, Math.min(1, part)));
+      rows[trace] = [down, Math.min(0, ...ends) - pen, Math.max(...ends) + pen];
+    }
+    const [, low, high] = rows[trace]!, off = at - middle;
+    return off > low! && off < high! ? [0, 0, 0] : [255, 255, 255];
   };
   return await drawPlot({
     title,
