@@ -19,8 +19,8 @@ export interface Pipeline {
   readonly bindings: GPUBindGroupLayout;
 }
 
-/** The last pipelines of each device by their shader's text: what was compiled is not compiled again soon. */
-const compiledOn = remembered((_: GPUDevice) => new Map<string, Pipeline>());
+/** The last pipelines of each device by their shader's text: what was compiled, or is being, is not compiled again soon. */
+const compiledOn = remembered((_: GPUDevice) => new Map<string, Promise<Pipeline>>());
 
 /** Pipelines that are kept of a device. */
 const MOST_KEPT = 64;
@@ -34,11 +34,12 @@ export async function compile(
 ): Promise<Pipeline> {
   const known = compiledOn(gpu.device);
   const pipeline = known.get(code) ??
-    await gpu.checked("compile", () => makePipeline(gpu.device, code, label, storage));
+    gpu.checked("compile", () => makePipeline(gpu.device, code, label, storage));
   known.delete(code);
   known.set(code, pipeline);
   if (known.size > MOST_KEPT) known.delete(known.keys().next().value!);
-  return pipeline;
+  pipeline.catch(() => known.delete(code));
+  return await pipeline;
 }
 
 /** The same on any device; errors are WebGPU's own, and nothing is kept. */
