@@ -116,7 +116,7 @@ function splitSource(
       wantLinear(!operands.some(isRead), `in ${name}`);
       return { rest: { kind: "formula", name, operands: operands.map(({ rest }) => rest!) } };
     },
-    constant: (value) => ({ rest: constant(value) }),
+    constant: (value, exact) => ({ rest: constant(value, exact) }),
     signal: () => ({ rest: SIGNAL }),
   });
 }

@@ -9,6 +9,7 @@
 import { sampleProfile } from "./axis_profiles.ts";
 import { checkStencil } from "./check_definition.ts";
 import { isRecord } from "./check_expression.ts";
+import { checkOptions } from "./check_options.ts";
 import {
   type Ago,
   type Axis,
@@ -16,6 +17,7 @@ import {
   type Expression,
   fold,
   type Offset,
+  type ProfileTap,
   SIGNAL,
   tap,
   tapsIn,
@@ -81,7 +83,9 @@ export function mirror(parity: "even" | "odd", options: WallOptions = {}): Wall 
  * A wall where a u + b ∂u/∂n = g, with the slope outwards and from one cell to the next: as heat that goes over to the
  * air, with a = 1, b = conductivity / (transfer · spacing), and the air's temperature g.
  */
-export function robin(a: number, b: number, g: WallValue, { at = "face", shape }: WallOptions = {}): Wall {
+export function robin(a: number, b: number, g: WallValue, options: WallOptions = {}): Wall {
+  checkOptions("build the walls", options, ["at", "shape"]);
+  const { at = "face", shape } = options;
   return { a, b, g, at, ...(shape && { shape }) };
 }
 
@@ -100,7 +104,9 @@ export interface AbsorbingOptions {
  * the field is 0. It is one of equations of second order in time, ∂²u/∂t² + d ∂u/∂t = …, where the new value of a field
  * reads the one before; and of first order, ∂u/∂t + d u = …, of which all fields of a wave want it.
  */
-export function absorbing({ cells, courant, left = 0.003 }: AbsorbingOptions): Wall {
+export function absorbing(options: AbsorbingOptions): Wall {
+  checkOptions("build the walls", options, ["cells", "courant", "left"]);
+  const { cells, courant, left = 0.003 } = options;
   const areCells = Number.isSafeInteger(cells) && cells > 0;
   if (!areCells) throw refused("absorbing", "a whole number of cells is wanted", cells);
   if (!(courant > 0 && courant < Infinity)) {
@@ -171,13 +177,14 @@ const walled = remembered((stencil: Stencil) =>
     const { fields } = stencil.update;
     const other = Object.keys(walls).find((key) => !names.some((name) => name === key));
     if (other !== undefined) throw refused("axes", `${names.join(", ")} are wanted`, other);
-    const words: Boundary[] = [], pairs = new Map<Axis, readonly Pair[]>();
+    const words: Boundary[] = [], pairs = new Map<Axis, readonly Pair[]>(), frames: Axis[] = [];
     names.forEach((name, i) => {
       const ends = walls[name];
       if (typeof ends === "string") {
         const allowed = boundariesOf(stencil);
         if (!allowed.includes(ends)) throw refused(name, `${allowed.join(", ")}, or walls, are wanted`, ends);
         words.push(ends);
+        if (ends === "zero") frames.push(axes[i]!);
         return;
       }
       const sides = names.filter((other) => other !== name);
@@ -188,13 +195,14 @@ const walled = remembered((stencil: Stencil) =>
         return b === 0 && g === 0 && at === "beyond" && !damping;
       });
       words.push("zero");
-      if (!isFrame) pairs.set(axes[i]!, byField);
+      if (isFrame) frames.push(axes[i]!);
+      else pairs.set(axes[i]!, byField);
     });
     if (stencil.surface !== undefined && pairs.has(axes.at(-1)!)) {
       throw refused(names.at(-1)!, "zero below a free surface is wanted", "walls");
     }
     const boundary = shortBoundary(words as unknown as OwnBoundaries & readonly Boundary[]);
-    return { stencil: pairs.size === 0 ? stencil : withPairs(stencil, pairs), boundary };
+    return { stencil: pairs.size === 0 ? stencil : withPairs(stencil, { words, pairs, frames }), boundary };
   })
 );
 
@@ -291,13 +299,23 @@ interface Lack {
   readonly isG: boolean;
 }
 
-function withPairs(stencil: Stencil, pairs: ReadonlyMap<Axis, readonly Pair[]>): Stencil {
+function withPairs(
+  stencil: Stencil,
+  { words, pairs, frames }: {
+    /** By the equation's own axes. */
+    readonly words: readonly Boundary[];
+    /** The walls of each field, along axes that have some. */
+    readonly pairs: ReadonlyMap<Axis, readonly Pair[]>;
+    /** Axes with zeros at both ends. */
+    readonly frames: readonly Axis[];
+  },
+): Stencil {
   const { update, update: { profiles = [] } } = stencil;
   const made: AxisProfile[] = [], known = new Map<string, number>();
   const own = axesOf(stencil);
   let signal = update.signal;
   /** A profile by its formula. */
-  const profileOf = (axis: Axis, of: Expression): Expression => {
+  const profileOf = (axis: Axis, of: Expression): ProfileTap => {
     const key = JSON.stringify([axis, of]), index = known.get(key) ?? made.length;
     if (index === made.length) {
       made.push({
@@ -320,8 +338,10 @@ function withPairs(stencil: Stencil, pairs: ReadonlyMap<Axis, readonly Pair[]>):
     const factors = own.flatMap((axis, i) => {
       const along = shape[(["x", "y", "z"] as const)[i]!];
       if (along === undefined) return [];
-      const place = divide(add(formula("i"), offset[axis] + 0.5), formula("n"));
-      return [profileOf(axis, nodeOf(along(place)))];
+      // beyond a word's end the profile itself is that of an image
+      const isImage = words[i] !== "zero", from = isImage ? 0 : offset[axis];
+      const profile = profileOf(axis, nodeOf(along(divide(add(formula("i"), from + 0.5), formula("n")))));
+      return [{ ...profile, offset: offset[axis] - from }];
     });
     const asFactors = (all: readonly Expression[]) => all.length === 0 ? undefined : joined("multiply", all);
     if (typeof g === "number") return { weight: g, of: asFactors(factors) };
@@ -338,7 +358,8 @@ function withPairs(stencil: Stencil, pairs: ReadonlyMap<Axis, readonly Pair[]>):
   };
   /** A field's walls; materials are their own images, about the centre where all fields have their wall there. */
   const wallsOf = (axis: Axis, plane = Infinity): Pair => {
-    const byField = pairs.get(axis)!;
+    const byField = pairs.get(axis);
+    if (byField === undefined) return [ENDS.zero!, ENDS.zero!];
     const imageAt = (end: 0 | 1): Wall => {
       return insulated({ at: byField.every((pair) => pair[end].at === "centre") ? "centre" : "face" });
     };
@@ -383,7 +404,7 @@ function withPairs(stencil: Stencil, pairs: ReadonlyMap<Axis, readonly Pair[]>):
       return joined("multiply", of === undefined ? parts : [...parts, of]);
     });
   };
-  const axes = [...pairs.keys()];
+  const axes = own.filter((axis) => pairs.has(axis) || frames.includes(axis));
   const isHeld = (field: number, { axis, end, index }: Cell): boolean => {
     const { at, b } = wallsOf(axis, field)[end];
     return index === 0 && at === "centre" && b === 0;

@@ -69,7 +69,10 @@ function stepped(
   for (let t = 0; t < steps; t++) {
     const next = now.slice();
     const read = (level: Float64Array, time: number, cell: readonly number[], plane: number): number => {
-      const axis = cell.findIndex((i, axis) => i < 0 || i >= grid[axis]!);
+      const isBeyond = (i: number, axis: number): boolean => i < 0 || i >= grid[axis]!;
+      // the other end of a periodic axis is another place of a wall along it
+      const round = cell.findIndex((i, axis) => sides[axis] === undefined && isBeyond(i, axis));
+      const axis = round < 0 ? cell.findIndex(isBeyond) : round;
       if (axis < 0) return level[indexOf(cell, plane)]!;
       const i = cell[axis]!, n = grid[axis]!, m = i < 0 ? -i : i - n + 1;
       const at = (index: number): number => read(level, time, cell.with(axis, index), plane);

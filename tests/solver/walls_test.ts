@@ -3,9 +3,9 @@
  *
  * @module
  */
-import { assertAlmostEquals, assertRejects } from "@std/assert";
+import { assertAlmostEquals, assertRejects, assertThrows } from "@std/assert";
 import { add, createSolver, equation, flux, insulated, laplacian, multiply, value } from "../../mod.ts";
-import type { AxisBoundaries, Walls } from "../../mod.ts";
+import type { AxisBoundaries, Boundary, Walls } from "../../mod.ts";
 
 const PLATE = equation({
   name: "plate",
@@ -52,5 +52,55 @@ Deno.test("walls that make no sense are refused by name of what cannot be done",
     () => createSolver({ stencil: PLATE, grid: [4, 4, 4], boundary }, { device: null }),
     Error,
     "Cannot create the solver: the walls: x, field u: a number, or a function of the step, is wanted",
+  );
+});
+
+Deno.test("where a wall meets a word, along x, a tap beyond both reads a wall's image, or the zeros", async () => {
+  const stencil = equation({
+    name: "diagonal",
+    dimensions: 2,
+    fields: { u: [0, 1] },
+    step: ({ u }) => ({ u: u.at(2, -1) }),
+  });
+  /** The cell of the wall that the tap sees from cell i; undefined: none. */
+  const images: readonly (readonly [Boundary, (i: number) => number | undefined])[] = [
+    ["periodic", (i) => (i + 2) % N],
+    ["insulated", (i) => i + 2 < N ? i + 2 : 2 * (N - 1) - (i + 2)],
+    ["zero", (i) => i + 2 < N ? i + 2 : undefined],
+  ];
+  for (const [x, imageOf] of images) {
+    const wall = value(0.5, { shape: { x: (place) => add(1, place) } });
+    const boundary = { x, y: [wall, insulated()] } as const;
+    await using solver = await createSolver({ stencil, grid: [N, 2], boundary }, { device: null });
+    await solver.write("u", (x) => x / 4);
+    await solver.run(1);
+    const field = await solver.read("u");
+    for (let i = 0; i < N; i++) {
+      const image = imageOf(i), wanted = image === undefined ? 0 : 1 + (image + 0.5) / N - image / 4;
+      assertAlmostEquals(field[2 * i]!, wanted, 1e-6, `${x}, cell ${i}`);
+    }
+  }
+});
+
+Deno.test("weights of operators are those of f64 beside a source, too", async () => {
+  const stencil = equation({
+    name: "fed",
+    dimensions: 2,
+    fields: { u: [0, 1] },
+    sources: { s: [0, 1] },
+    step: ({ u, s }) => ({ u: add(u, multiply(0.1, laplacian(u)), s) }),
+  });
+  const problem = { stencil, grid: [4, 4], boundary: "zero", precision: "f64" } as const;
+  await using solver = await createSolver(problem, { device: null });
+  await solver.write("u", (x, y) => x === 1 && y === 1 ? 1 : 0);
+  await solver.run(1);
+  assertAlmostEquals((await solver.read("u"))[4 * 1 + 2]!, 0.1, 1e-15);
+});
+
+Deno.test("an option that no wall has is refused", () => {
+  assertThrows(
+    () => value(1, { place: "centre" } as never),
+    RangeError,
+    "wanted of the options at, shape: found place",
   );
 });
