@@ -151,7 +151,7 @@ export function withWalls(given: OpenProblem): OpenProblem {
       );
     }
     const name = NAMES[i]!, ends = boundary[name], { fields } = stencil.update;
-    if (typeof ends === "string") return;
+    if (ends === undefined || typeof ends === "string") return;
     for (const field of fields) {
       const pair = endsOf(ends, { where: name, field, fields, sides: NAMES });
       const absorbed = pair.reduce((sum, { damping }) => sum + (damping?.cells ?? 0), 0);
@@ -179,9 +179,8 @@ const walled = remembered((stencil: Stencil) =>
     if (other !== undefined) throw refused("axes", `${names.join(", ")} are wanted`, other);
     const words: Boundary[] = [], pairs = new Map<Axis, readonly Pair[]>(), frames: Axis[] = [];
     names.forEach((name, i) => {
-      const ends = walls[name];
+      const allowed = boundariesOf(stencil), ends = walls[name] ?? allowed[0]!;
       if (typeof ends === "string") {
-        const allowed = boundariesOf(stencil);
         if (!allowed.includes(ends)) throw refused(name, `${allowed.join(", ")}, or walls, are wanted`, ends);
         words.push(ends);
         if (ends === "zero") frames.push(axes[i]!);

@@ -123,14 +123,14 @@ export type AxisEnds = Wall | readonly [low: Wall, high: Wall];
 /** The walls of an axis: a word, walls of all fields, or of each by name. */
 export type AxisWalls = Boundary | AxisEnds | Readonly<Record<string, AxisEnds>>;
 
-/** What lies around the grid, by the equation's own axes. */
+/** What lies around the grid, by the equation's own axes; an axis that is left out has the equation's default boundary. */
 export interface Walls {
   /** In every equation. */
-  readonly x: AxisWalls;
+  readonly x?: AxisWalls | undefined;
   /** In two and three dimensions. */
-  readonly y?: AxisWalls;
+  readonly y?: AxisWalls | undefined;
   /** In three dimensions. */
-  readonly z?: AxisWalls;
+  readonly z?: AxisWalls | undefined;
 }
 
 export function alongAxes(boundary: Boundaries): AxisBoundaries {

@@ -26,6 +26,7 @@ import { heat } from "../../kernels/stencils/heat.ts";
 import {
   axesOf,
   type AxisBoundaries,
+  type Boundary,
   type Dimensions,
   type Grid,
   type OwnGrid,
@@ -36,6 +37,7 @@ import {
 } from "../../kernels/stencils/stencil.ts";
 import { signalAt } from "../../kernels/update.ts";
 import { absorbing, flux, insulated, mirror, robin, value, withWalls } from "../../kernels/walls.ts";
+import { checkProblem } from "../../tuner/problem/resolve_problem.ts";
 import { randomNumbers } from "./random_equation.ts";
 import { inMarches, inSteps, inTorres, inVolumeTorres, testRows } from "./oracle_case.ts";
 
@@ -463,6 +465,16 @@ Deno.test("a wall that moves brings no signal where it is read in cells alone th
   assert(signalOf(value(1), moves) !== undefined);
 });
 
+Deno.test("an axis that is left out has the equation's default boundary", () => {
+  const told = (boundaries?: readonly Boundary[]) => {
+    const stencil = { ...heat(1), ...(boundaries && { boundaries }) };
+    const { boundary } = checkProblem("compute", { stencil, grid: [6, 5, 4], boundary: { y: "periodic" } });
+    return boundary;
+  };
+  assertEquals(told(), ["zero", "periodic", "zero"]);
+  assertEquals(told(["insulated", "periodic"]), ["insulated", "periodic", "insulated"]);
+});
+
 Deno.test("walls that make no sense are refused, with what was wanted and found", () => {
   const pair = equation({
     name: "pair",
@@ -474,7 +486,7 @@ Deno.test("walls that make no sense are refused, with what was wanted and found"
   const refused: readonly (readonly [unknown, string])[] = [
     [{ x: "zero", y: "zero", w: "zero" }, 'axes: x, y, z are wanted: found "w"'],
     [{ x: "open", ...all }, 'x: zero, periodic, insulated, or walls, are wanted: found "open"'],
-    [{ y: "zero", z: "zero" }, "x, field u: value, flux, insulated, mirror, robin"],
+    [{ x: 3, ...all }, "x, field u: value, flux, insulated, mirror, robin"],
     [{ x: [value(1)], ...all }, "x, field u: a wall, or one for each end, is wanted: found 1"],
     [{ x: { u: value(1) }, ...all }, "x, field v: value, flux"],
     [{ x: { u: value(1), p: value(1) }, ...all }, 'walls of u, v are wanted: found "p"'],

@@ -12,7 +12,7 @@ import type { Refuse } from "./options.ts";
 /** What walls are written as. */
 export const WALLS_HELP =
   "walls, such as x=value:1,flux:0.05@centre/y=insulated@face/z.u=odd: value:G, flux:G, " +
-  "insulated, even, odd, robin:A:B:G, absorbing:CELLS:COURANT; axes that are not named are zero";
+  "insulated, even, odd, robin:A:B:G, absorbing:CELLS:COURANT; axes that are not named have the equation's default";
 
 /** Walls by name, with the numbers that follow. */
 const MADE: Readonly<
@@ -31,7 +31,7 @@ const MADE: Readonly<
 export function readWalls(text: string, stencil: Stencil, refuse: Refuse): Walls {
   const { dimensions = 3, update: { fields } } = stencil,
     axes = dimensions === 1 ? ["x"] : ownAxes(dimensions);
-  const walls: Record<string, unknown> = Object.fromEntries(axes.map((axis) => [axis, "zero"]));
+  const walls: Record<string, unknown> = {};
   for (const part of text.split("/")) {
     const [, axis = "", field, ends = ""] = /^(\w)(?:\.([^=]+))?=(.+)$/.exec(part) ?? [];
     const isKnown = axes.some((one) => one === axis) && (field === undefined || fields.includes(field));
@@ -49,7 +49,7 @@ export function readWalls(text: string, stencil: Stencil, refuse: Refuse): Walls
       walls[axis] = { ...known, [field]: pair };
     }
   }
-  return walls as unknown as Walls;
+  return walls;
 }
 
 /** A word, or a wall. */
