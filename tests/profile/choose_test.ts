@@ -309,7 +309,7 @@ Deno.test("the CPU that won on a small grid does not compute a large one where t
   assert(Number(parameters.tiles) >= 8);
 });
 
-Deno.test("without steps the choice is for long runs: measured, where they were as long as tune makes them", () => {
+Deno.test("without steps, and for longer runs, what tune measured in runs as long as it makes them is chosen", () => {
   const long = chooseConfiguration(
     WAVE,
     { stencil: wave(2), grid: [512, 512, 512], boundary: "zero" },
@@ -325,10 +325,15 @@ Deno.test("without steps the choice is for long runs: measured, where they were 
   assertEquals([tuned.match, tuned.configuration], ["exact", entry!.configuration]);
   const hasty = profileOf([{ ...entry!, problem: { ...entry!.problem, steps: 16 } }]);
   assertEquals(chooseConfiguration(hasty, asked, deviceOf(H100)).match, "same-device");
-  // the same answer is kept, but not for a run of as many steps as are long
-  const open = chooseConfiguration(WAVE, asked, deviceOf(H100));
-  assertEquals(open.match, "exact");
-  assertEquals(chooseConfiguration(WAVE, { ...asked, steps: 3072 }, deviceOf(H100)).match, "same-device");
+  // the same answer is kept, also for longer runs, but not for a shorter one
+  for (
+    const [steps, match] of [[undefined, "exact"], [200, "exact"], [3072, "exact"], [191, "same-device"]]
+  ) {
+    const named = { ...asked, ...(steps !== undefined && { steps: Number(steps) }) };
+    assertEquals([steps, chooseConfiguration(WAVE, named, deviceOf(H100)).match], [steps, match]);
+  }
+  // one that ended too early says nothing of longer ones
+  assertEquals(chooseConfiguration(hasty, { ...asked, steps: 3072 }, deviceOf(H100)).match, "same-device");
 });
 
 Deno.test("smaller limits: other values, another entry, or the default, but nothing that cannot run", () => {

@@ -201,7 +201,8 @@ function chooseAnew(asked: Asked): Choice {
     const elsewhere = ofKind.filter((entry) => !here.includes(entry));
     const others = nearestEntries(elsewhere, wanted, stencil, MOST_ENTRIES);
     // what comes with Facet was measured on another specimen; of a device like this one it only says what to expect
-    const same = nears.filter((near) => near.distance === 0 || (isOpen && isLongRun(near, problem)))
+    const isLonger = ({ entry }: NearEntry): boolean => isOpen || problem.steps >= entry.problem.steps;
+    const same = nears.filter((near) => near.distance === 0 || (isLonger(near) && isLongRun(near, problem)))
       .filter(({ device }) => grade === "same-device" || !isShipped(device))
       .toSorted((a, b) => Number(isShipped(a.device)) - Number(isShipped(b.device)));
     const beside = grade === "same-device" ? 0 : ELSEWHERE;
