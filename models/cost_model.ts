@@ -59,6 +59,7 @@ type Axes = ReadonlyMap<string, { readonly length: number; readonly values?: num
 
 /** What is known of one kind of configurations. */
 interface Kind {
+  readonly measured: readonly Sample[];
   readonly axes: Axes;
   /** Median of the predictions' errors. */
   readonly level: number;
@@ -104,7 +105,7 @@ export class CostModel {
         Math.min(sample.isForeign ? corrections.foreignPressure : Infinity, pressureOf(sample, device))
       );
       const pressure = Math.max(corrections.safePressure, ...pressures);
-      this.#kinds.set(kind, { axes, level, pressure, process, covariances });
+      this.#kinds.set(kind, { measured, axes, level, pressure, process, covariances });
     }
     const levels = [...this.#kinds].flatMap(([kind, { level }]) => kind.startsWith(CPU) ? [] : [level]);
     this.#level = levels.length > 0 ? Math.log(median(levels.map(Math.exp))) : 0;
@@ -115,9 +116,9 @@ export class CostModel {
     return this.#kinds.size > 0;
   }
 
-  /** Whether a kind of configurations was measured. */
-  knows(kind: string): boolean {
-    return this.#kinds.has(kind);
+  /** What was measured of a kind of configurations. */
+  measured(kind: string): readonly Sample[] {
+    return this.#kinds.get(kind)?.measured ?? [];
   }
 
   /** Whether the CPU was measured. */

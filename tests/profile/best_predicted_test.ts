@@ -1,4 +1,4 @@
-import { assert, assertEquals } from "@std/assert";
+import { assert, assertEquals, assertNotEquals } from "@std/assert";
 import { wrongParameters } from "../../kernels/capability.ts";
 import { wave } from "../../kernels/stencils/wave.ts";
 import type { Grid, Problem } from "../../kernels/stencils/stencil.ts";
@@ -98,6 +98,27 @@ Deno.test("of long lists every second value is looked at first, and what only th
   assertEquals(choose([odd]).best!.configuration.parameters.threadsZ, 32);
   const none = choose([{ ...odd, infeasible: () => wrongParameters("never") }]);
   assertEquals([none.best, none.runnersUp, none.reasons[0]], [undefined, [], "GPU: never"]);
+});
+
+Deno.test("what was the fastest of a problem alike can be chosen, however little the models promise of it", () => {
+  const problemOn = (...grid: Grid): Problem => ({ stencil: wave(2), grid, boundary: "zero", steps: 96 });
+  const problem = problemOn(100, 300, 500), there = problemOn(100, 310, 510);
+  const device = { copyBytesPerSecond: 3e12 }, limits = H100_LIMITS, traversals = [marching];
+  const { candidates } = enumerateSpace(there, { traversals, limits, model: new CostModel(device) });
+  const ordered = candidates.toSorted((a, b) => b.predicted - a.predicted), slow = ordered.at(-1)!;
+  const known = ordered.slice(0, 20).map((one) => ({
+    ...one,
+    problem: there,
+    cellsPerSecond: one.predicted,
+  }));
+  const fast = { ...slow, problem: there, cellsPerSecond: 2 * ordered[0]!.predicted };
+  const choose = (isForeign: boolean) =>
+    bestPredicted(
+      { problem, limits, cpuWorkers: 0, traversals },
+      new CostModel(device, [...known, { ...fast, isForeign }]),
+    ).best!.configuration.parameters;
+  assertEquals(choose(false), slow.parameters);
+  assertNotEquals(choose(true), slow.parameters); // of another equation it says too little
 });
 
 Deno.test("of what was never measured few combinations are looked at, so that a choice takes no longer for it", () => {

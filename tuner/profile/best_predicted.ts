@@ -14,6 +14,9 @@ import { adaptConfiguration, adaptShare, type AdaptTarget } from "./adapt.ts";
 /** Shapes of each traversal of the GPU whose rate is corrected, the models' best. */
 const MOST_CORRECTED = 100;
 
+/** Of what was measured of each of them, the nearest problems first: the model may know too little of it to be among these. */
+const MOST_MEASURED = 32;
+
 /** Runners-up of a choice. */
 export const MOST_RUNNERS_UP = 23;
 
@@ -214,8 +217,13 @@ function gpuWays(
   }
   const enumerations = traversals.map((traversal) => new Enumeration(traversal, way.on, { limits, device }));
   const ways = enumerations.flatMap((enumeration) => {
-    const isMeasured = !model.isCorrected || model.knows(enumeration.traversal);
-    return enumeration.best(MOST_CORRECTED, isMeasured).map((candidate) => ({ ...way, candidate }));
+    const known = model.measured(enumeration.traversal), isMeasured = !model.isCorrected || known.length > 0;
+    const own = known.filter(({ isForeign }) => !isForeign).slice(0, MOST_MEASURED);
+    const measured = own.map(({ parameters }) => parameters);
+    return enumeration.best(MOST_CORRECTED, { isMeasured, measured }).map((candidate) => ({
+      ...way,
+      candidate,
+    }));
   });
   if (ways.length === 0) {
     const [first] = enumerations.toSorted((a, b) =>

@@ -71,6 +71,14 @@ const MOST_REFINED = [16, 4];
 /** For a traversal that was never measured, which must promise much more to be chosen: combinations to begin with, and the same. */
 const MOST_UNMEASURED = 64, MOST_UNMEASURED_REFINED = [1];
 
+/** What is known of a traversal. */
+interface Measured {
+  /** Whether all that may win is to be looked at: it was measured, or nothing was. */
+  readonly isMeasured: boolean;
+  /** Parameters that are candidates wherever they can run. */
+  readonly measured: readonly Parameters[];
+}
+
 /** What a GPU can run of a traversal for a problem, of the combinations of parameters that were looked at. */
 export class Enumeration {
   /** Each with its predicted rate; nothing is compiled. */
@@ -118,8 +126,11 @@ export class Enumeration {
     return this;
   }
 
-  /** The best predicted, kernels written as usual: of every second value of long lists, and of what lies near the best. */
-  best(most: number, isMeasured = true): Candidate[] {
+  /**
+   * The best predicted, kernels written as usual: of every second value of long lists, and of what lies near the best; and
+   * what was measured, whatever is predicted of it.
+   */
+  best(most: number, { isMeasured, measured }: Measured): Candidate[] {
     if (this.refusal !== undefined) return [];
     const { candidates } = this, seen = new Set<string>(), centres = new Set<Candidate>();
     const lists = this.#lists, names = Object.keys(lists);
@@ -146,7 +157,14 @@ export class Enumeration {
         this.look(near, isNew);
       }
     }
-    return fastest(most);
+    const best = fastest(most), valuesOf = (parameters: Parameters) => names.map((name) => parameters[name]);
+    const known = new Set(best.map(({ parameters }) => valuesOf(parameters).join()));
+    const others = measured.filter((parameters) => {
+      const values = valuesOf(parameters), { size } = known;
+      return values.every((value, i) => lists[names[i]!]!.includes(value!)) &&
+        known.add(values.join()).size > size;
+    });
+    return [...best, ...others.flatMap((parameters) => this.#candidateOf(parameters) ?? [])];
   }
 
   /** A combination as a candidate; undefined where it cannot run, or compiles too long. */
