@@ -222,6 +222,32 @@ Deno.test("the summary explains ties, also where the chosen configuration was no
   assertMatch(text, /^ {2}GPU and CPU +770 +█+[^ ]* +the chosen one$/m);
 });
 
+Deno.test("what ties is equally fast within 1%, or within the noise; what is surely slower has its part alone", () => {
+  const chosen = { ...ENTRY.tieSet[0]!, cellsPerSecond: 5.75e9, confidence95: [5.5e9, 6e9] as const };
+  const rated = (rate: number, interval: readonly [number, number]) => {
+    const torre = { ...TORRE, cellsPerSecond: rate, confidence95: interval };
+    const tied = {
+      ...chosen,
+      configuration: TORRE.configuration,
+      cellsPerSecond: rate,
+      confidence95: interval,
+    };
+    const result = { ...ENTRY.result, cellsPerSecond: 5.75e9, confidence95: chosen.confidence95 };
+    const entry = { ...ENTRY, result, tieSet: [chosen, tied] };
+    const text = summaryOf({ ...OUTCOME, entry, bestOfEach: new Map([["diamond-torre", torre]]) });
+    return [/^ {2}GPU diamond-torre +\S+ +\S+ +(.*)$/m, /^ {2}(.*2 config.*);/m].map((what) =>
+      what.exec(text)?.[1]
+    );
+  };
+  const both = "2 configurations are equally fast";
+  assertEquals(rated(5.7e9, [5.6e9, 5.8e9]), ["equally fast", both]);
+  assertEquals(rated(4.61e9, [4.4e9, 4.8e9]), ["80% of the chosen one", undefined]);
+  assertEquals(rated(4.61e9, [3.5e9, 5.7e9]), [
+    "80% of the chosen one, within the noise",
+    `within the noise ${both}`,
+  ]);
+});
+
 Deno.test("where stepwise ties no factor over it is given, and disturbed samples are a warning", () => {
   const [chosen] = ENTRY.tieSet, stepwise = { ...chosen!, configuration: STEPWISE.configuration };
   const samples = [...Array(6).fill(700e9), ...Array(6).fill(770e9), ...Array(6).fill(400e9)];

@@ -5,11 +5,13 @@ import type { SharedCostModel } from "../sharing/balance.ts";
 import { type Configuration, configurationKey, type Measurement } from "../configuration.ts";
 import type { DeviceDescription } from "../devices/device.ts";
 import {
+  alike,
   describeChoice,
   describeConfiguration,
   describeCpu,
   describeGpu,
   describeSurvey,
+  EQUAL,
   tiesWithStepwise,
 } from "../profile/describe.ts";
 import { describeCostModel, type ProfileEntry } from "../profile/schema.ts";
@@ -174,7 +176,8 @@ function describeWinner(
   entry: ProfileEntry,
   { device, highest, isVerbose }: SummaryContext,
 ): string[] {
-  const { configuration, result, verification, tieSet } = entry;
+  const { configuration, result, verification } = entry,
+    tieSet = entry.tieSet.filter((tie) => alike(tie, entry));
   const { cellsPerSecond, roofFraction, byHost, clock } = result;
   const lowClock = describeLowClock(clock);
   const like = { like: cellsPerSecond };
@@ -197,7 +200,10 @@ function describeWinner(
     shown !== undefined && shown !== rate &&
     `during the search the best was ${shown}; measured again, the chosen one runs at ${rate}`,
     `verified against ${verification.against}: ${formatError(verification)}`,
-    tieSet.length > 1 && `${tieSet.length} configurations are equally fast${upTo}; ${choice}`,
+    tieSet.length > 1 &&
+    `${
+      tieSet.every((tie) => alike(tie, entry) === EQUAL) ? "" : "within the noise "
+    }${tieSet.length} configurations are equally fast${upTo}; ${choice}`,
   ];
   return [
     `${word[0]!.toUpperCase()}${word.slice(1)}: ${
@@ -235,11 +241,13 @@ function chart(outcome: TuneOutcome, { hasBars }: SummaryContext): Line[] {
   if (longest === undefined || entry === undefined) return [];
   const chosen = configurationKey(entry.configuration);
   const word = describeChoice(entry, longest.cellsPerSecond) === "fastest" ? "fastest" : "chosen one";
-  const ties = new Set(entry.tieSet.map((tie) => configurationKey(tie.configuration)));
+  const ties = new Map(entry.tieSet.map((tie) => [configurationKey(tie.configuration), tie]));
   const standing = ({ configuration, cellsPerSecond }: Measurement): string => {
     const key = configurationKey(configuration);
     if (key === chosen) return `the ${word}`;
-    if (ties.has(key)) return "equally fast";
+    const part = `${formatPercent(cellsPerSecond / entry.result.cellsPerSecond)} of the ${word}`;
+    const tie = ties.get(key), like = tie && alike(tie, entry);
+    if (like !== undefined) return like === EQUAL ? EQUAL : `${part}, ${like}`;
     // alone it may have had a better time
     const isFinalist = finalists.some(({ measurement }) =>
       configurationKey(measurement.configuration) === key
@@ -247,7 +255,7 @@ function chart(outcome: TuneOutcome, { hasBars }: SummaryContext): Line[] {
     if (cellsPerSecond > entry.result.cellsPerSecond) {
       return isFinalist ? "slower when measured in turns" : "not measured in turns";
     }
-    return `${formatPercent(cellsPerSecond / entry.result.cellsPerSecond)} of the ${word}`;
+    return part;
   };
   const rows = sorted.map((measurement) => {
     const bars = hasBars ? [barOf(measurement.cellsPerSecond / longest.cellsPerSecond)] : [];

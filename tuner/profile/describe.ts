@@ -4,7 +4,8 @@ import type { Configuration } from "../configuration.ts";
 import type { CpuDescription, GpuDescription } from "../devices/device.ts";
 import { gpuName } from "../devices/vendors.ts";
 import { formatBytes, formatPeriod, formatPlural } from "../format.ts";
-import type { ProfileEntry, ProfileProblem } from "./profile_types.ts";
+import { DISTINCT } from "../measuring/tie_set.ts";
+import type { ProfileEntry, ProfileProblem, ProfileRated } from "./profile_types.ts";
 import { isShared, isStepwise, uses } from "../shares.ts";
 
 const VARIANT_WORDS: readonly (readonly [name: keyof ProfileProblem, words: (value: unknown) => string])[] = [
@@ -94,9 +95,27 @@ export function describeChoice({ tieSet, result }: ProfileEntry, highest: number
   return tieSet.length > 1 || highest > result.cellsPerSecond ? "chosen" : "fastest";
 }
 
-/** Whether the best stepwise ties with another choice: a factor between the two says nothing. */
-export function tiesWithStepwise({ configuration, tieSet }: ProfileEntry): boolean {
-  return !isStepwise(configuration) && tieSet.some((tie) => isStepwise(tie.configuration));
+/** What counts as no difference, in words. */
+export const EQUAL = "equally fast";
+
+/**
+ * What a tie is beside the choice: as fast, or within the noise, where the intervals meet; undefined where it is neither:
+ * a tie set leaves out only what is slower beyond any doubt, which two blocks hardly say of a fifth.
+ */
+export function alike(
+  { cellsPerSecond, confidence95 }: ProfileRated,
+  { result }: ProfileEntry,
+): string | undefined {
+  const [low, high] = confidence95 ?? [0, Infinity], [least, most] = result.confidence95 ?? [0, Infinity];
+  if (Math.abs(cellsPerSecond / result.cellsPerSecond - 1) <= DISTINCT) return EQUAL;
+  return low <= most && high >= least ? "within the noise" : undefined;
+}
+
+/** Whether the best stepwise is as fast as another choice: a factor between the two says nothing. */
+export function tiesWithStepwise(entry: ProfileEntry): boolean {
+  const isTie = (tie: ProfileRated): boolean =>
+    isStepwise(tie.configuration) && alike(tie, entry) !== undefined;
+  return !isStepwise(entry.configuration) && entry.tieSet.some(isTie);
 }
 
 /** A GPU in words, or that there is none; one in software is said to be. */
