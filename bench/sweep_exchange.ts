@@ -15,13 +15,15 @@ import {
 import type { Failure } from "../tuner/configuration.ts";
 import { RunFailure } from "../tuner/devices/run_failure.ts";
 import { evaluateOn } from "../tuner/measuring/evaluate.ts";
-import { candidatesOf, sharedCostModelOf } from "../tuner/sharing/balance.ts";
+import { PROPOSALS } from "../tuner/measuring/search_plans.ts";
+import { candidatesOf } from "../tuner/sharing/balance.ts";
 import {
   isOver,
   ITERATIONS,
   periodsFor,
   searchPeriods,
   shareConfiguration,
+  sharedCostModelOf,
   type SharingOptions,
 } from "../tuner/sharing/search_periods.ts";
 import {
@@ -128,7 +130,7 @@ export interface ExchangeSweep extends SharedFit {
 export async function sweepExchange(options: SweepOptions): Promise<ExchangeSweep | undefined> {
   const { problem, session, periods, passes = 7, onProgress = () => {} } = options;
   const searched = periodsFor(options);
-  const total = ITERATIONS * searched.length + passes * periods.length;
+  const total = ITERATIONS * (searched.length + PROPOSALS) + passes * periods.length;
   let done = 0;
   const tried = await searchPeriods(options, searched, () => onProgress(done++, total));
   const model = sharedCostModelOf(options, tried);
@@ -143,7 +145,7 @@ export async function sweepExchange(options: SweepOptions): Promise<ExchangeSwee
   for (let pass = 0; pass < passes; pass++) {
     for (const { point, samplesNs } of trials) {
       if (isOver(options)) break;
-      onProgress(ITERATIONS * searched.length + pass * trials.length, total);
+      onProgress(ITERATIONS * (searched.length + PROPOSALS) + pass * trials.length, total);
       if (failed.has(point.exchangeEvery)) continue;
       // without time for more it is one batch
       const configuration = shareConfiguration(options, point);
@@ -165,7 +167,7 @@ export async function sweepExchange(options: SweepOptions): Promise<ExchangeSwee
       return { ...point, measuredNs, samplesNs, error: point.predictedNs / measuredNs - 1 };
     });
   if (points.length === 0) return undefined;
-  const candidates = candidatesOf(tried, model.curve).map(({ exchangeEvery }) => exchangeEvery);
+  const candidates = candidatesOf(tried).map(({ exchangeEvery }) => exchangeEvery);
   const isCandidate = ({ exchangeEvery }: SweptPoint): boolean => candidates.includes(exchangeEvery);
   const least = (list: readonly SweptPoint[], value: (point: SweptPoint) => number): SweptPoint =>
     list.reduce((best, point) => value(point) < value(best) ? point : best);

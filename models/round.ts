@@ -97,13 +97,17 @@ export function fastestOf<T extends { readonly stepNs: number }>(tried: readonly
   );
 }
 
-/** Whether no larger R can be the fastest: by Eq. 7 the time of a step first falls with R, and then rises. */
+/**
+ * Whether no larger R (`direction` 1), or no smaller one, can be the fastest: by Eq. 7 the time of a step first falls with
+ * R, and then rises.
+ */
 export function hasRisen(
   tried: readonly { readonly exchangeEvery: number; readonly stepNs: number }[],
+  direction: 1 | -1 = 1,
 ): boolean {
-  const longest = Math.max(...tried.map(({ exchangeEvery }) => exchangeEvery));
-  const ofLongest = fastestOf(tried.filter(({ exchangeEvery }) => exchangeEvery === longest));
-  return (ofLongest?.stepNs ?? Infinity) > RISEN * (fastestOf(tried)?.stepNs ?? Infinity);
+  const outermost = Math.max(...tried.map(({ exchangeEvery }) => direction * exchangeEvery));
+  const its = fastestOf(tried.filter(({ exchangeEvery }) => direction * exchangeEvery === outermost));
+  return (its?.stepNs ?? Infinity) > RISEN * (fastestOf(tried)?.stepNs ?? Infinity);
 }
 
 /** Time of a cell update in rounds of a number of steps, interpolated between the rounds that were measured. */

