@@ -12,20 +12,19 @@ import {
   type SharedFit,
   type SharedIteration,
 } from "../models/shared_fit.ts";
+import { ITERATIONS } from "../models/balance.ts";
 import type { Failure } from "../tuner/configuration.ts";
 import { RunFailure } from "../tuner/devices/run_failure.ts";
 import { evaluateOn } from "../tuner/measuring/evaluate.ts";
 import { PROPOSALS } from "../tuner/measuring/search_plans.ts";
 import { candidatesOf } from "../tuner/sharing/balance.ts";
 import {
-  isOver,
-  ITERATIONS,
   periodsFor,
-  searchPeriods,
+  searchShares,
   shareConfiguration,
   sharedCostModelOf,
   type SharingOptions,
-} from "../tuner/sharing/search_periods.ts";
+} from "../tuner/sharing/search_shares.ts";
 import {
   type BalanceContext,
   headLines,
@@ -132,19 +131,19 @@ export async function sweepExchange(options: SweepOptions): Promise<ExchangeSwee
   const searched = periodsFor(options);
   const total = ITERATIONS * (searched.length + PROPOSALS) + passes * periods.length;
   let done = 0;
-  const tried = await searchPeriods(options, searched, () => onProgress(done++, total));
-  const model = sharedCostModelOf(options, tried);
-  if (model === undefined) {
-    const failure = tried.at(-1)?.failed?.failure;
+  const { tried, failed: refused } = await searchShares(options, searched, () => onProgress(done++, total));
+  if (tried.length === 0) {
+    const failure = refused?.failure;
     if (failure !== undefined) throw new RunFailure(failure.reason, failure.message);
     return undefined;
   }
+  const model = sharedCostModelOf(options, tried);
   const trials = predictCurve(problem, model.costs, periods)
     .map((point) => ({ point, samplesNs: [] as number[] }));
   const failed = new Map<number, Failure>();
   for (let pass = 0; pass < passes; pass++) {
     for (const { point, samplesNs } of trials) {
-      if (isOver(options)) break;
+      if (options.signal?.aborted) break;
       onProgress(ITERATIONS * (searched.length + PROPOSALS) + pass * trials.length, total);
       if (failed.has(point.exchangeEvery)) continue;
       // without time for more it is one batch

@@ -81,8 +81,8 @@ export interface PredictedPlan {
   readonly stepNs: number;
 }
 
-/** R that are measured. */
-export const PERIODS: readonly number[] = [1, 2, 4, 8, 16, 32, 64];
+/** R that are measured, the first of them, and the largest that is predicted. */
+export const PERIODS: readonly number[] = [1, 4, 16, 64], FIRST_PERIOD = 4, LONGEST_PERIOD = 64;
 /** The step time of the largest R that was measured, over the fastest's, from which larger ones are not. */
 const RISEN = 1.2;
 

@@ -6,10 +6,9 @@
  */
 import { median } from "npm:simple-statistics@7.12.1";
 import type { Problem } from "../kernels/stencils/stencil.ts";
-import type { BalanceIteration } from "./balance.ts";
 import { type CostFit, fitCosts } from "./least_squares.ts";
 import { planAlongX, type RankPlan } from "./rank_part.ts";
-import { bestPlan, type PartCosts, type PartWork, predictRound, workOf } from "./round.ts";
+import { bestPlan, LONGEST_PERIOD, type PartCosts, type PartWork, predictRound, workOf } from "./round.ts";
 
 /** Time as a straight line over the work: y = a·x + b (Eq. 1; for messages and copies Eq. 4). */
 export interface LinearCost {
@@ -17,6 +16,18 @@ export interface LinearCost {
   readonly a: number;
   /** Time besides; of a message, the latency. */
   readonly b: number;
+}
+
+/** One step of the Eq. 8 balance: slices, and the time that each device took for them; 0 for a device without slices. */
+export interface BalanceIteration {
+  /** Slices of the CPU. */
+  readonly cpuSlices: number;
+  /** Slices of the GPU. */
+  readonly gpuSlices: number;
+  /** Nanoseconds that the CPU took. */
+  readonly cpuTimeNs: number;
+  /** Nanoseconds that the GPU took for the same steps. */
+  readonly gpuTimeNs: number;
 }
 
 /** R and the CPU's slices. */
@@ -38,9 +49,6 @@ export interface SharedCosts {
   /** The host's wait in every round, and the part of the CPU's round that does not hide behind it. */
   readonly schedule: Readonly<Record<"waitNs" | "starvation", number>>;
 }
-
-/** The largest R of the curve. */
-export const LONGEST_PERIOD = 32;
 
 /** The grid in two parts along x: the CPU's and the GPU's. */
 export function planOfPair(problem: Problem, { exchangeEvery, cpuSlices }: SharePoint): RankPlan {

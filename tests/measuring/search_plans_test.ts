@@ -8,13 +8,21 @@ import { bestPlan, fastestOf, type PartCosts, predictPlan, updateNs } from "../.
 import { searchPlans, timeRounds, type Tried } from "../../tuner/measuring/search_plans.ts";
 import { seededRandom } from "../../tuner/measuring/seeded_random.ts";
 
-/** R that are measured, where a step takes `stepNs`; the model proposes some in turn, and time ends after so many. */
-async function triedOf(stepNs: (R: number) => number, proposed: readonly number[] = [], most = Infinity) {
+/** R that are measured, where a step takes `stepNs`; the model proposes some in turn, and time ends after `most`. */
+async function triedOf(
+  stepNs: (R: number) => number,
+  proposed: readonly number[] = [],
+  most = Infinity,
+  plans = 1,
+) {
   const proposals = proposed.map((exchangeEvery) => ({ exchangeEvery }));
   const tried = await searchPlans<{ readonly exchangeEvery: number }, Tried>({
     first: [{ exchangeEvery: 4 }],
     periods: [1, 2, 4, 8, 16, 32, 64],
-    planAt: (exchangeEvery) => exchangeEvery === 32 ? undefined : { exchangeEvery },
+    planAt(exchangeEvery, tried) {
+      const known = tried.filter((one) => one.exchangeEvery === exchangeEvery).length;
+      return exchangeEvery === 32 || known >= plans ? undefined : { exchangeEvery };
+    },
     propose: () => proposals.shift(),
     measure: ({ exchangeEvery }) => Promise.resolve({ exchangeEvery, stepNs: stepNs(exchangeEvery) }),
     isOver: ({ length }) => length >= most,
@@ -33,6 +41,8 @@ Deno.test("from the first R on larger ones are measured, then smaller ones, each
   assertEquals(await triedOf(around(4), [5, 6, 7]), [4, 8, 2, 5, 6]);
   assertEquals(await triedOf(around(4), [5, 6, 7], 4), [4, 8, 2, 5]);
   assertEquals(await triedOf(around(4), [5], 2), [4, 8]);
+  // several plans of each R
+  assertEquals(await triedOf(around(4), [5], Infinity, 2), [4, 4, 8, 8, 2, 2, 5, 5]);
 });
 
 /** Searches as ranks do, on simulated ones. */
@@ -47,7 +57,10 @@ async function searchOn(
   const tried = await searchPlans<RankPlan, PlanTimes>({
     first: plansAt(4).slice(0, 3),
     periods: [1, 16, 64],
-    planAt: (period, tried) => plansAt(period, [fastestOf(tried)!.plan.parts])[0],
+    planAt: (period, tried) =>
+      tried.some(({ exchangeEvery }) => exchangeEvery === period)
+        ? undefined
+        : plansAt(period, [fastestOf(tried)!.plan.parts])[0],
     propose(tried) {
       const { plan } = bestPlan(problem, ranks, fitRanks(problem, tried, Array(ranks).fill(false)))!;
       return tried.some((one) => JSON.stringify(one.plan) === JSON.stringify(plan)) ? undefined : plan;

@@ -70,7 +70,7 @@ Deno.test("from times with noise of 10% the model predicts every R within 10%, a
   const predictStepNs = (point: PredictedPoint): number =>
     predictPlan(GRID, planOfPair(GRID, point), partCosts(costs)).stepNs;
   const curve = predictCurve(GRID, COSTS);
-  assertEquals(curve.length, 32);
+  assertEquals(curve.length, 64);
   const errors = curve.map((point) => predictStepNs(point) / point.predictedNs - 1);
   assert(medianError(errors) < 0.1, `${errors}`);
   const least = Math.min(...curve.map(({ predictedNs }) => predictedNs));

@@ -7,7 +7,7 @@ import { heat } from "../../kernels/stencils/heat.ts";
 import type { Problem } from "../../kernels/stencils/stencil.ts";
 import type { SharedCosts } from "../../models/shared_fit.ts";
 import type { Configuration, FailureReason } from "../../tuner/configuration.ts";
-import type { SharingOptions } from "../../tuner/sharing/search_periods.ts";
+import type { SharingOptions } from "../../tuner/sharing/search_shares.ts";
 import { failing, SimulatedSession } from "../devices/simulated_session.ts";
 
 /** R = 16 is the fastest of the powers of two. */

@@ -1,7 +1,6 @@
 import { cellsOf, describeGrid, type Problem } from "../../kernels/stencils/stencil.ts";
 import { TRAVERSALS } from "../../kernels/traversals/all.ts";
-import type { BalanceIteration } from "../../models/balance.ts";
-import type { SharedIteration } from "../../models/shared_fit.ts";
+import type { BalanceIteration, SharedIteration } from "../../models/shared_fit.ts";
 import type { Configuration, Measurement } from "../configuration.ts";
 import type { DeviceDescription } from "../devices/device.ts";
 import { deviceFailed } from "../devices/device_error.ts";
@@ -22,7 +21,7 @@ import { PROBLEM, resolveOptions } from "./problem_options.ts";
 import { EXIT } from "./report_error.ts";
 import { describeModel, describeWork, sharingLoss } from "./summary.ts";
 import { type Line, print, type Table } from "./terminal.ts";
-import type { SharingOptions } from "../sharing/search_periods.ts";
+import type { SharingOptions } from "../sharing/search_shares.ts";
 
 const { noGpu: _, sources: __, receivers: ___, traversal, ...BALANCED } = PROBLEM;
 
@@ -46,7 +45,7 @@ export const OPTIONS = {
   startShare: COMMON.startShare,
   exchangeEvery: {
     value: "R",
-    help: "steps between two exchanges (default: the fastest of 1, 2, 4, … 32)",
+    help: "steps between two exchanges (default: the fastest)",
     read: whole(1, 10_000),
   },
 } as const satisfies Options;

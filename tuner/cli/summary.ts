@@ -1,7 +1,7 @@
 import { precisionOf } from "../../kernels/precision.ts";
 import { describeGrid, ownBoundary, type Problem } from "../../kernels/stencils/stencil.ts";
 import { medianError } from "../../models/shared_fit.ts";
-import type { SharedCostModel } from "../sharing/search_periods.ts";
+import type { SharedCostModel } from "../sharing/search_shares.ts";
 import { type Configuration, configurationKey, type Measurement } from "../configuration.ts";
 import type { DeviceDescription } from "../devices/device.ts";
 import {

@@ -1,4 +1,4 @@
-import { fastestOf, hasRisen } from "../../models/round.ts";
+import { hasRisen } from "../../models/round.ts";
 import type { SharedTimes } from "../devices/shared/shared_field.ts";
 import { aloneWorld, type World } from "../devices/world.ts";
 import { median } from "./statistics.ts";
@@ -11,11 +11,11 @@ export interface Tried {
 
 /** What is searched: plans P, of ranks or of the devices of one process, and what is known of one that was measured, T. */
 export interface PlanSearch<P extends Pick<Tried, "exchangeEvery">, T extends Tried> {
-  /** Measured first: of one R in several shapes. */
+  /** Measured first, all of one R. */
   readonly first: readonly P[];
   /** R that are measured besides, in order. */
   readonly periods: readonly number[];
-  /** What is measured of another R; undefined where none fits. */
+  /** What is measured next of an R, after what was tried; undefined where nothing is. */
   readonly planAt: (exchangeEvery: number, tried: readonly T[]) => P | undefined;
   /** What the cost model, fitted to what was measured, finds fastest; undefined if nothing new is. */
   readonly propose: (tried: readonly T[]) => P | undefined | Promise<P | undefined>;
@@ -42,26 +42,36 @@ export async function searchPlans<P extends Pick<Tried, "exchangeEvery">, T exte
   { first, periods, planAt, propose, measure, isOver }: PlanSearch<P, T>,
 ): Promise<T[]> {
   const tried: T[] = [];
-  /** Whether the search goes on. */
+  /** Measures a plan; returns whether the search goes on. */
   const tryPlan = async (plan: P): Promise<boolean> => {
     if (await isOver(tried, plan)) return false;
     const found = await measure(plan);
     if (found !== undefined) tried.push(found);
     return true;
   };
-  for (const plan of first) if (!await tryPlan(plan)) return tried;
-  const middle = first[0]?.exchangeEvery ?? 1;
-  for (const direction of [1, -1] as const) {
-    const further = periods.filter((period) => direction * (period - middle) > 0);
-    for (const period of further.toSorted((a, b) => direction * (a - b))) {
-      if (tried.length === 0 || hasRisen(tried, direction)) break;
+  /** The same with plans of an R, as long as something is learnt. */
+  const tryPeriod = async (period: number): Promise<boolean> => {
+    for (let known = -1; tried.length > known;) {
       const plan = planAt(period, tried);
-      if (plan !== undefined && !await tryPlan(plan)) return tried;
+      if (plan === undefined) break;
+      known = tried.length;
+      if (!await tryPlan(plan)) return false;
+    }
+    return true;
+  };
+  for (const plan of first) if (!await tryPlan(plan)) return tried;
+  const [plan] = first;
+  if (tried.length === 0 || !await tryPeriod(plan!.exchangeEvery)) return tried;
+  for (const direction of [1, -1] as const) {
+    const further = periods.filter((period) => direction * (period - plan!.exchangeEvery) > 0);
+    for (const period of further.toSorted((a, b) => direction * (a - b))) {
+      if (hasRisen(tried, direction)) break;
+      if (!await tryPeriod(period)) return tried;
     }
   }
-  for (let i = 0; i < PROPOSALS && fastestOf(tried) !== undefined; i++) {
+  for (let i = 0; i < PROPOSALS; i++) {
     const plan = await propose(tried);
-    if (plan === undefined || !await tryPlan(plan)) break;
+    if (plan === undefined || !await tryPlan(plan) || !await tryPeriod(plan.exchangeEvery)) break;
   }
   return tried;
 }

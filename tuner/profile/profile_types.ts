@@ -3,8 +3,7 @@ import type { Definition } from "../../kernels/definition.ts";
 import type { PrecisionName } from "../../kernels/precision.ts";
 import type { PointCounts } from "../../kernels/points.ts";
 import type { OwnGrid } from "../../kernels/stencils/stencil.ts";
-import type { BalanceIteration } from "../../models/balance.ts";
-import type { SharedCosts } from "../../models/shared_fit.ts";
+import type { BalanceIteration, SharedCosts } from "../../models/shared_fit.ts";
 import type { Configuration, Verification } from "../configuration.ts";
 import type { DeviceDescription } from "../devices/device.ts";
 

@@ -1,7 +1,7 @@
 import { axesOf, type Grid, type Problem } from "../../kernels/stencils/stencil.ts";
 import { arrangements, gridOf, type Parts } from "../../models/decomposition.ts";
 import type { RankPlan } from "../../models/rank_part.ts";
-import { bestPlan, type PartCosts, PERIODS } from "../../models/round.ts";
+import { bestPlan, LONGEST_PERIOD, type PartCosts } from "../../models/round.ts";
 import type { Configuration } from "../configuration.ts";
 import { measurePlan, planRanks } from "../solver/plan_ranks.ts";
 import type { RankDevice, World } from "../devices/world.ts";
@@ -28,7 +28,7 @@ export interface Scaling {
   readonly strong: readonly ScalingPoint[];
 }
 
-/** Ranks that are predicted: powers of two, as far as the paper went. */
+/** Ranks, and R, that are predicted: powers of two, of ranks as far as the paper went. */
 const RANKS = [...Array.from({ length: 10 }, (_, i) => 2 ** i), 1000];
 
 /**
@@ -65,7 +65,7 @@ export async function measureScaling(
   };
   const points = async <T>(of: readonly T[], make: (one: T) => Promise<ScalingPoint[]>) =>
     (await Array.fromAsync(of, make)).flat();
-  const overR = PERIODS.filter((period) => period <= problem.steps);
+  const overR = RANKS.filter((period) => period <= Math.min(LONGEST_PERIOD, problem.steps));
   return {
     costs,
     periods: await points(overR, (period) => pointOf(grown(problem, world.size), world.size, period)),

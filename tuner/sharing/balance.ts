@@ -1,21 +1,22 @@
 import { cellsOf } from "../../kernels/stencils/stencil.ts";
+import { ITERATIONS, nextShare } from "../../models/balance.ts";
 import { fastestOf } from "../../models/round.ts";
 import type { SharedIteration } from "../../models/shared_fit.ts";
 import type { Measurement } from "../configuration.ts";
 import { HOST_BATCH_NS } from "../devices/gpu/gpu_clock.ts";
-import { formatDuration, formatFactor, formatPeriod } from "../format.ts";
+import { formatDuration, formatFactor, formatPeriod, formatPlural } from "../format.ts";
 import { evaluateOn, type Evaluation } from "../measuring/evaluate.ts";
 import { PROPOSALS } from "../measuring/search_plans.ts";
 import {
-  type BalancedPeriod,
-  ITERATIONS,
+  fastestOfEach,
   periodsFor,
-  searchPeriods,
+  searchShares,
   shareConfiguration,
   type SharedCostModel,
   sharedCostModelOf,
   type SharingOptions,
-} from "./search_periods.ts";
+  type TriedShare,
+} from "./search_shares.ts";
 
 export interface Balance {
   /** The fastest verified configuration that shares the grid; undefined where there is none. */
@@ -49,9 +50,8 @@ export async function balance(options: SharingOptions): Promise<Balance> {
   }
   const searching = ITERATIONS * (periods.length + PROPOSALS), total = searching + CANDIDATES;
   let done = 0;
-  const tried = await searchPeriods(options, periods, () => onProgress(done++, total));
-  const picked = fastestOf(tried) ?? tried.at(-1)!;
-  const evaluations: Evaluation[] = tried.flatMap(({ failed }) => failed ?? []);
+  const { tried, failed } = await searchShares(options, periods, () => onProgress(done++, total));
+  const evaluations: Evaluation[] = failed ? [failed] : [];
   let best: Measurement | undefined, whyNotMeasured: string | undefined;
   for (const [i, candidate] of candidatesOf(tried).entries()) {
     const hasLostDevice = evaluations.some((of) => "failure" in of && of.failure.reason === "device-lost");
@@ -71,28 +71,37 @@ export async function balance(options: SharingOptions): Promise<Balance> {
     if (best === undefined || measurement.cellsPerSecond > best.cellsPerSecond) best = measurement;
   }
   onProgress(total, total);
-  const [first] = tried, period = best?.configuration.share.exchangeEvery;
-  const found = tried.find(({ exchangeEvery }) => exchangeEvery === period) ?? picked;
+  const [first] = tried,
+    R = (best?.configuration.share ?? fastestOf(tried) ?? { exchangeEvery: 0 }).exchangeEvery;
+  const its = tried.filter(({ exchangeEvery }) => exchangeEvery === R);
+  const { end, isSettled: settled } = its.length === 0
+    ? { end: undefined, isSettled: false }
+    : nextShare(problem, its);
+  const whyNoEnd = failed === undefined
+    ? `${options.signal?.aborted ? "interrupted" : "no time left"} after ${
+      formatPlural(its.length, "iteration")
+    }`
+    : `the balance failed: ${failed.failure.reason}: ${failed.failure.message}`;
+  const isOne = its.length === tried.length;
   return {
     best,
-    iterations: first === found ? found.iterations : [...first!.iterations, ...found.iterations],
+    iterations: tried.filter(({ exchangeEvery }) => [first!.exchangeEvery, R].includes(exchangeEvery)),
     evaluations,
-    settled: found.isSettled,
-    message: whyNotMeasured ??
-      (tried.length === 1 ? "" : `exchanging every ${formatPeriod(found.exchangeEvery)}, `) + found.message,
-    costModel: tried.length > 1 ? sharedCostModelOf(options, tried, evaluations) : undefined,
+    settled,
+    message: whyNotMeasured ?? (isOne ? "" : `exchanging every ${formatPeriod(R)}, `) + (end ?? whyNoEnd),
+    costModel: isOne ? undefined : sharedCostModelOf(options, tried, evaluations),
   };
 }
 
-/** What to verify: the fastest of the search, and what came near it. */
-export function candidatesOf(tried: readonly BalancedPeriod[]): readonly BalancedPeriod[] {
+/** What to verify: the fastest of the search, and of other R what came near it. */
+export function candidatesOf(tried: readonly TriedShare[]): readonly TriedShare[] {
   const leastNs = fastestOf(tried)?.stepNs ?? 0;
-  return tried.filter(({ stepNs }) => stepNs <= (1 + NEAR) * leastNs)
+  return fastestOfEach(tried).filter(({ stepNs }) => stepNs <= (1 + NEAR) * leastNs)
     .toSorted((a, b) => a.stepNs - b.stepNs).slice(0, CANDIDATES);
 }
 
 /** Why a share is not measured in a limited time; undefined if it is. */
-function whyNotMeasure(options: SharingOptions, { stepNs }: BalancedPeriod): string | undefined {
+function whyNotMeasure(options: SharingOptions, { stepNs }: TriedShare): string | undefined {
   const { session, problem, alone, deadlineNs } = options;
   if (deadlineNs === undefined) return undefined;
   const { cpu = 0, gpu = 0 } = alone ?? {};

@@ -5,6 +5,8 @@ import { partOfRank, planOf, type RankPlan } from "../../models/rank_part.ts";
 import {
   bestPlan,
   fastestOf,
+  FIRST_PERIOD,
+  LONGEST_PERIOD,
   type PartCosts,
   PERIODS,
   type PredictedPlan,
@@ -44,10 +46,7 @@ export interface MeasuredPlan extends PredictedPlan {
   readonly measuredNs: number;
 }
 
-/** The R that is measured for several decompositions, and others, for the best of these. */
-const FIRST_PERIOD = 4, OTHER_PERIODS = [1, 16, 64];
-
-/** Decompositions that are measured: those with the smallest parts, ghost zones included. */
+/** Decompositions that are measured with the first R: those with the smallest parts, ghost zones included. */
 const SHAPES = 3;
 
 /** Rounds of parts in turns that are timed together: nothing hides at the end. */
@@ -78,14 +77,17 @@ export async function planRanks(
     plansOf(problem, world.size, { parts, exchangeEvery });
   const ofSteps = Math.max(1, Math.ceil(timePart * steps));
   let first = wishes.exchangeEvery ??
-    Math.min(steps, isAlone ? Math.min(PERIODS.at(-1)!, ofSteps) : FIRST_PERIOD);
+    Math.min(steps, isAlone ? Math.min(LONGEST_PERIOD, ofSteps) : FIRST_PERIOD);
   while (plansAt(first).length === 0) first--;
   const shrinks = await world.shareAll(device.gpu === undefined);
   let refused: unknown;
   const timed = await searchPlans<RankPlan, PlanTimes>({
     first: plansAt(first).slice(0, SHAPES),
-    periods: isAlone || wishes.exchangeEvery ? [] : OTHER_PERIODS.filter((period) => period <= steps),
-    planAt: (period, timed) => plansAt(period, fastestOf(timed)!.plan.parts)[0],
+    periods: isAlone || wishes.exchangeEvery ? [] : PERIODS.filter((period) => period <= steps),
+    planAt: (period, timed) =>
+      timed.some(({ exchangeEvery }) => exchangeEvery === period)
+        ? undefined
+        : plansAt(period, fastestOf(timed)!.plan.parts)[0],
     async propose(timed) {
       if (isAlone) return undefined;
       const isGpuAlone = device.gpu !== undefined && device.deviceMemory === undefined &&

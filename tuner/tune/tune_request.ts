@@ -1,6 +1,6 @@
 import type { Problem } from "../../kernels/stencils/stencil.ts";
 import type { Constants } from "../../models/gpu_record.ts";
-import type { SharedCostModel } from "../sharing/search_periods.ts";
+import type { SharedCostModel } from "../sharing/search_shares.ts";
 import type { Session } from "../devices/session.ts";
 import type { Measurement } from "../configuration.ts";
 import type { Evaluation } from "../measuring/evaluate.ts";
