@@ -49,16 +49,21 @@ export function rowOf({ parts }: Pick<RankPlan, "parts">): Axis | undefined {
   return others.length === 0 ? axis : undefined;
 }
 
+/** What the larger one of two parts in turns has, where the other one alone exchanges with other ranks. */
+const LARGER = 2 / 3;
+
 /**
- * The parts of a plan whose ranks compute in turns, two of each rank with as many cells, ghost zones included; the plan
- * itself where they do not. Undefined where the parts would be thinner than their ghost zones.
+ * The parts of a plan whose ranks compute in turns, two of each rank; the plan itself where they do not. They have as many
+ * cells, ghost zones included, in the middle of a row; at its ends one part sends nothing, and is larger, since the other
+ * one's messages hide behind it. Undefined where the parts would be thinner than their ghost zones.
  */
 export function turnsOf(problem: Problem, plan: RankPlan): RankPlan | undefined {
   const row = rowOf(plan);
   if (!plan.inTurns || row === undefined) return plan;
   const fractions = plan.extents.map(({ size }, rank) => {
-    const { before, after } = partOfRank(problem, plan, rank);
-    return (1 + (after[row] - before[row]) / size[row]) / 2;
+    const { before: { [row]: before }, after: { [row]: after } } = partOfRank(problem, plan, rank);
+    const first = before > 0 && after > 0 ? 1 / 2 : before > 0 ? 1 - LARGER : LARGER;
+    return first + (after - before) / size[row] / 2;
   });
   return planForPairs(problem, plan, fractions, row);
 }

@@ -73,6 +73,18 @@ class LatePart {
   ) {
     this.#grid = place.part.grid;
     this.#local = problemOfRank(problem, plan, place.part);
+    if (onGpu !== undefined) this.coming = (boxes) => this.#coming(boxes);
+  }
+
+  coming?: PartField["coming"];
+
+  /** Memory of the device that takes pieces as they come. */
+  async #coming(boxes: readonly Box[]) {
+    await this.#late();
+    const buffers = piecesOf(boxes).map(({ cells }) => new Float32Array(cells).fill(SPENT));
+    const set = (i: number, piece: FloatArray): void => buffers[i]!.set(piece as Float32Array);
+    const taken = () => buffers.forEach((buffer) => buffer.fill(SPENT));
+    return { buffers: buffers as unknown as GPUBuffer[], set, taken };
   }
 
   async #late(): Promise<void> {
@@ -97,8 +109,10 @@ class LatePart {
     return piecesOf(boxes).map(({ cells }) => values.slice(at, at += cells));
   }
 
-  async begin(steps: number, { pack = [], stay = [] }: RoundOptions = {}): Promise<Round> {
+  async begin(steps: number, { pack = [], stay = [], turn }: RoundOptions = {}): Promise<Round> {
     const isOnHost = this.onGpu === undefined, ended = Promise.withResolvers<number>();
+    await this.#late();
+    await turn?.();
     await this.settle();
     const round = ++this.#rounds;
     this.#fail(round, "begin");

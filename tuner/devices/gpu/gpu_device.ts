@@ -32,6 +32,8 @@ export interface TimedWork {
   outgoing?: readonly GPUBuffer[];
   /** Counts the time between the passes as well: that of copies. @default {false} */
   countGaps?: boolean;
+  /** Waits before the first submission, when all is recorded. @default {submitted at once} */
+  turn?: (() => Promise<void>) | undefined;
 }
 
 /**
@@ -243,7 +245,7 @@ export class GpuDevice implements Disposable {
 
   /** Submits compute passes; the caller says when to wait for them: on a software device the wait blocks the host. */
   async submit(recording: TimedWork): Promise<Submission> {
-    const { passes, outgoing = [], countGaps = false } = recording;
+    const { passes, outgoing = [], countGaps = false, turn } = recording;
     const count = 2 * passes;
     const size = 8 * count, { QUERY_RESOLVE, COPY_SRC } = GPUBufferUsage;
     const queries = this.hasTimestamps ? this.device.createQuerySet({ type: "timestamp", count }) : undefined;
@@ -253,8 +255,7 @@ export class GpuDevice implements Disposable {
       for (const buffer of [resolved, readable]) buffer.destroy();
       queries?.destroy();
     };
-    const started = performance.now();
-    let pass = 0;
+    let started = performance.now(), pass = 0;
     const timestamps = (): GPUComputePassDescriptor => {
       const beginningOfPassWriteIndex = 2 * pass++, endOfPassWriteIndex = beginningOfPassWriteIndex + 1;
       if (queries === undefined) return {};
@@ -264,16 +265,23 @@ export class GpuDevice implements Disposable {
       if (queries !== undefined) encoder.resolveQuerySet(queries, 0, count, resolved, 0);
       encoder.copyBufferToBuffer(resolved, 0, readable, 0, size);
     };
-    const handOver = (records: readonly Recorder[]): Promise<void> =>
-      this.checked("incorrect", () => {
-        for (const record of records) {
-          const encoder = this.device.createCommandEncoder();
-          record(encoder, timestamps);
-          this.device.queue.submit([encoder.finish()]);
-        }
+    const encode = (record: Recorder): GPUCommandBuffer => {
+      const encoder = this.device.createCommandEncoder();
+      record(encoder, timestamps);
+      return encoder.finish();
+    };
+    const { queue } = this.device;
+    const handOver = async (records: readonly Recorder[], turn?: () => Promise<void>): Promise<void> => {
+      const recorded = turn && await this.checked("incorrect", () => records.map(encode));
+      await turn?.();
+      if (turn) started = performance.now();
+      await this.checked("incorrect", () => {
+        if (recorded) queue.submit(recorded);
+        else for (const record of records) queue.submit([encode(record)]);
       });
+    };
     // of passes that were refused no time is ever written, for which hardware would wait
-    await handOver([recording.record].flat()).then(() => handOver([read])).catch((error) => {
+    await handOver([recording.record].flat(), turn).then(() => handOver([read])).catch((error) => {
       release();
       throw error;
     });

@@ -17,7 +17,7 @@ import {
 import type { Comparison, SliceCells } from "../comparison.ts";
 import { compareLevels, copyLevel } from "./gpu_comparison.ts";
 import type { HeldProfiles } from "../held_profiles.ts";
-import type { GpuDevice, Submission } from "./gpu_device.ts";
+import type { GpuDevice, Submission, TimedWork } from "./gpu_device.ts";
 import { Waits } from "./gpu_dispatcher.ts";
 import { compile, compileCompare, compileFill, compilePlan } from "./gpu_pipelines.ts";
 import type { WatchedPoints } from "../points.ts";
@@ -51,6 +51,7 @@ interface Exchange {
   /** Copies cells of the new levels into buffers of usage MAP_READ, which the submission's end maps. */
   readonly pack: Copying;
   readonly outgoing: readonly GPUBuffer[];
+  readonly turn?: TimedWork["turn"];
 }
 
 /** What a field has on its device besides. */
@@ -333,9 +334,10 @@ export class GpuField implements DeviceField {
    *
    * @returns the submission; its time includes the copies
    */
-  async exchange(steps: number, { unpack, outgoing, pack }: Exchange): Promise<Submission> {
+  async exchange(steps: number, { unpack, outgoing, pack, turn }: Exchange): Promise<Submission> {
     const points = await this.on.points(), { mostSteps = Infinity } = points ?? {};
     if (steps > mostSteps) {
+      await turn?.();
       if (unpack) await this.take(unpack);
       const before = await this.begin(steps - mostSteps);
       const last = await this.exchange(mostSteps, { unpack: undefined, outgoing, pack });
@@ -350,6 +352,7 @@ export class GpuField implements DeviceField {
     const submission = await this.device.submit({
       passes: passes + 2,
       countGaps: true,
+      turn,
       outgoing: [...outgoing, ...(left?.buffer ? [left.buffer] : [])],
       record: (encoder, timestamps) => {
         encoder.beginComputePass(timestamps()).end();

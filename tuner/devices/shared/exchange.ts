@@ -12,7 +12,8 @@
  * **Turns.** Two parts on one GPU compute by turns. What the one needs of the other stays on the GPU; what it needs of other
  * ranks travels while the other computes. Ranks beside each other take turns in opposite orders, so that the parts that
  * meet are computed at the same time. Since Deno blocks in a wait until the GPU's queue is empty, a part's end is awaited
- * once the other is ready to begin, which it does at once; then the first one's cells are read and sent.
+ * once the other is prepared, which begins at once then; and once what leaves has left, since a neighbour would wait for
+ * it as long as the host is blocked. Then the first one's cells are read and sent.
  *
  * @module
  */
@@ -122,7 +123,7 @@ export class Exchanges {
       if (arrived === undefined) return await begin();
       const started = performance.now();
       await field.unpack(arrived);
-      const nowMs = performance.now(), isFar = arrived.some(({ buffers }) => buffers === undefined);
+      const nowMs = performance.now(), isFar = arrived.some(({ pieces }) => pieces.length > 0);
       times.unpackNs += (nowMs - started) * 1e6;
       if (isFar) times.exchangeNs += Math.max(0, nowMs - times.endedMs) * 1e6;
       times.endedMs = Infinity;
@@ -137,13 +138,13 @@ export class Exchanges {
           const [far, near] = [false, true].map((stays) => sides.filter((one) => one.stays === stays));
           const turn = this.#turns && { at: 2 * i + this.#turns[index]!, end: 2 * rounds.length };
           const round = await take(async () => {
-            const coming = sides.length > 0 ? this.#receive(index, sides, { leg, run }) : undefined;
+            const coming = sides.length > 0 ? this.#receive(index, sides, { leg, run, times }) : undefined;
             coming?.catch((error) => run.fail(error));
             arriving = coming;
-            if (turn !== undefined) await run.inTurn(turn.at);
             return await field.begin(axis === 0 ? steps : 0, {
               pack: far!.map(({ send }) => send),
               stay: near!.map(({ send }) => send),
+              turn: turn && (() => run.inTurn(turn.at)),
             });
           });
           const { promise, resolve: isPacked } = Promise.withResolvers<void>();
@@ -206,7 +207,7 @@ export class Exchanges {
     times.packNs += (performance.now() - started) * 1e6;
     isPacked();
     await before;
-    await Promise.all(sides.map(async (one, i) => {
+    const leaving = Promise.all(sides.map(async (one, i) => {
       const { rank, axis, side, kept } = one;
       if (kept !== undefined) {
         const tag = tagOf(rank, axis, 1 - side);
@@ -221,24 +222,36 @@ export class Exchanges {
       run.meeting(meetingOf(leg, one)).resolve({ pieces: [...pieces[i]!], taken });
       await run.unlessFailed(promise);
     }));
+    if (turn !== undefined) run.leave(leaving);
+    await leaving;
     round.release();
   }
 
-  /** Waits for what comes from a part's neighbours. */
+  /** Waits for what comes from a part's neighbours; of a message a GPU takes each piece while the next ones travel. */
   async #receive(
     index: number,
     sides: readonly Side[],
-    { leg, run }: { readonly leg: string; readonly run: Run },
+    { leg, run, times }: { readonly leg: string; readonly run: Run; readonly times: { unpackNs: number } },
   ): Promise<Arrived[]> {
-    const { world } = this, { number } = this.parts[index]!;
+    const { world } = this, { number, field } = this.parts[index]!;
     return await Promise.all(sides.map(async ({ rank, axis, side, kept, receive: boxes }) => {
       if (kept === undefined) {
         const { promise } = run.meeting(`${leg} ${number} ${axis} ${side}`);
         return { boxes, ...await run.unlessFailed(promise) };
       }
       const tag = tagOf(number, axis, side);
-      await world.finish(kept.map((piece) => world.receive(this.rankOf(rank), tag, piece)));
-      return { boxes, pieces: kept };
+      const receiving = kept.map((piece) => world.receive(this.rankOf(rank), tag, piece));
+      const onDevice = await field.coming?.(boxes);
+      if (onDevice === undefined) await world.finish(receiving);
+      else {
+        for (const [i, piece] of receiving.entries()) {
+          await world.finish([piece]);
+          const started = performance.now();
+          onDevice.set(i, kept[i]!);
+          times.unpackNs += (performance.now() - started) * 1e6;
+        }
+      }
+      return { boxes, pieces: kept, ...onDevice };
     }));
   }
 }
@@ -273,12 +286,16 @@ function turnsIn(plan: RankPlan, parts: readonly NumberedPart[]): number[] | und
   });
 }
 
+/** How long a wait lets messages leave first; a neighbour that has failed may never take them. */
+const LEAVING_MS = 50;
+
 /** Where the parts of this process meet in a run, until one fails. */
 class Run {
   readonly #failure = Promise.withResolvers<never>();
   readonly #meetings = new Map<string, PromiseWithResolvers<HandedOver>>();
   readonly #events = new Map<string, PromiseWithResolvers<void>>();
   readonly #begun = new Map<string, PromiseWithResolvers<void> & { left: number }>();
+  #leaving: Promise<unknown> = Promise.resolve();
 
   constructor(readonly parts: number) {
     this.#failure.promise.catch(() => {}); // thrown by whoever waits
@@ -319,9 +336,26 @@ class Run {
     const isLast = at + 1 === end;
     if (!isSent) this.#event("awaited", at).resolve();
     if (!isLast) await this.unlessFailed(this.#event(isSent ? "ready" : "awaited", at + 1).promise);
+    // what is sent by nobody was waited for with the turn after it, before the host could be blocked by the next
+    if (isSent) await this.#left();
     wait();
     this.#event("awaited", at).resolve();
     if (isSent && !isLast) await this.unlessFailed(this.#event("begun", at + 1).promise);
+  }
+
+  /** What a wait for the end of a turn lets leave first: messages need the host, which is blocked then. */
+  leave(sent: Promise<unknown>): void {
+    this.#leaving = Promise.all([this.#leaving, sent]);
+    this.#leaving.catch(() => {}); // thrown by who sends
+  }
+
+  async #left(): Promise<void> {
+    const { promise: late, resolve } = Promise.withResolvers<void>(), timer = setTimeout(resolve, LEAVING_MS);
+    try {
+      await this.unlessFailed(Promise.race([this.#leaving, late]));
+    } finally {
+      clearTimeout(timer);
+    }
   }
 
   #event(what: "ready" | "awaited" | "begun", turn: number): PromiseWithResolvers<void> {

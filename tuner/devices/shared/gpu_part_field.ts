@@ -15,7 +15,14 @@ import { Uniforms } from "../gpu/gpu_uniforms.ts";
 import { type Reference, stateLevels } from "../reference.ts";
 import { RunFailure } from "../run_failure.ts";
 import { type Piece, piecesOf } from "./boxes.ts";
-import { type Arrival, ownSlices, type PartField, type Round, type RoundOptions } from "./part_field.ts";
+import {
+  type Arrival,
+  type Coming,
+  ownSlices,
+  type PartField,
+  type Round,
+  type RoundOptions,
+} from "./part_field.ts";
 
 /** Cells that were handed to the device and may be kept on the host, 64 MiB. */
 const MOST_ON_HOST = 2 ** 24;
@@ -24,7 +31,7 @@ const MOST_ON_HOST = 2 ** 24;
 export class GpuPartField implements PartField {
   /** Memory that the device alone uses, by its name. */
   readonly #scratch = new Map<string, GPUBuffer>();
-  /** Memory that the host reads pieces from, and that of pieces which stay. */
+  /** Memory that the host reads pieces from, and that of pieces which stay or come. */
   readonly #readable = new BufferPool((bytes) => this.onGpu.device.readable(bytes, "cells for the host"));
   readonly #staying = new BufferPool((bytes) => this.#storage(bytes, "cells for the part beside"));
   #uniforms: Uniforms | undefined;
@@ -56,11 +63,12 @@ export class GpuPartField implements PartField {
 
   async begin(
     steps: number,
-    { pack: groups = [], stay = [], repetitions = 1 }: RoundOptions = {},
+    { pack: groups = [], stay = [], repetitions = 1, turn }: RoundOptions = {},
   ): Promise<Round> {
     const { onGpu: field } = this, { device } = field, packed = groups.map(piecesOf), pieces = packed.flat();
     const left = stay.map(piecesOf), leaving = left.flat();
     if (pieces.length + leaving.length === 0) {
+      await turn?.();
       await this.settle();
       const submission = steps === 0 ? undefined : await field.begin(steps, repetitions);
       const finish = async (): Promise<number> => await submission?.finish() ?? 0;
@@ -76,7 +84,8 @@ export class GpuPartField implements PartField {
       await this.#recordRuns(leaving, (i) => staying[i]!, runs),
     ];
     const pack = { records, isOwn };
-    const submission = await field.exchange(steps, { unpack: this.#arriving, outgoing: readable, pack });
+    const options = { unpack: this.#arriving, outgoing: readable, pack, turn };
+    const submission = await field.exchange(steps, options);
     this.#arriving = undefined;
     this.#onHost = 0; // taken by the end of the round
     return {
@@ -99,6 +108,18 @@ export class GpuPartField implements PartField {
     };
   }
 
+  async coming(boxes: readonly Box[]): Promise<Coming> {
+    const { bytes } = this.onGpu.precision;
+    const buffers = await this.#staying.take(piecesOf(boxes).map(({ cells }) => bytes * cells));
+    const set = (piece: number, cells: FloatArray<ArrayBuffer>): void => this.#write(buffers[piece]!, cells);
+    return { buffers, set, taken: () => this.#staying.give(buffers) };
+  }
+
+  #write(buffer: GPUBuffer, cells: FloatArray<ArrayBuffer>): void {
+    this.onGpu.device.write(buffer, 0, cells);
+    this.#onHost += cells.length;
+  }
+
   async unpack(arrived: readonly Arrival[]): Promise<void> {
     await this.settle();
     const [far, near] = [false, true].map((isHere) =>
@@ -107,10 +128,7 @@ export class GpuPartField implements PartField {
     const arriving = far!.flatMap((one) => piecesOf(one.boxes)), here = near!.flatMap((one) => one.buffers!);
     if (arriving.length + here.length === 0) return;
     const buffers = await Promise.all(arriving.map(({ cells }, i) => this.#staging(`arriving ${i}`, cells)));
-    for (const [i, cells] of far!.flatMap((one) => one.pieces).entries()) {
-      this.onGpu.device.write(buffers[i]!, 0, cells);
-      this.#onHost += cells.length;
-    }
+    far!.flatMap((one) => one.pieces).forEach((cells, i) => this.#write(buffers[i]!, cells));
     const isOwn = this.#areOwn(arrived.flatMap(({ boxes }) => boxes));
     const runs = { direction: "unpack", isOwn, steps: 0 } as const;
     const records = [

@@ -35,6 +35,13 @@ export interface HandedOver extends Omit<Arrival, "boxes"> {
   readonly taken: () => void;
 }
 
+/** Memory of a device for boxes that are to come, in their pieces. */
+export interface Coming extends Pick<HandedOver, "taken"> {
+  readonly buffers: readonly GPUBuffer[];
+  /** Takes a piece, which is free then. */
+  set(piece: number, cells: FloatArray<ArrayBuffer>): void;
+}
+
 /** What is done besides steps. */
 export interface RoundOptions {
   /** Groups of boxes to pack after them. @default {none} */
@@ -43,6 +50,8 @@ export interface RoundOptions {
   readonly stay?: readonly (readonly Box[])[];
   /** How often the steps are done, one run after another, before anything is packed. @default {1} */
   readonly repetitions?: number;
+  /** Waits until a GPU may begin, when all is prepared. @default {it begins at once} */
+  readonly turn?: (() => Promise<void>) | undefined;
 }
 
 /** A part of a grid on its device, ghost zones included, and how boxes of its cells come and go. */
@@ -59,6 +68,8 @@ export interface PartField extends Disposable {
   sample(cells: readonly Point[]): Promise<FloatArray>;
   /** Hands steps to the device, and then boxes to be packed. What follows need not wait for their end. */
   begin(steps: number, options?: RoundOptions): Promise<Round>;
+  /** On a GPU, whose memory takes pieces while it computes and others travel. */
+  coming?(boxes: readonly Box[]): Promise<Coming>;
   /** Sets boxes from their pieces, before whatever begins later, or {@linkcode settle} ends. */
   unpack(arrived: readonly Arrival[]): Promise<void>;
   /** Hands to the device what was unpacked, and waits for it where the host holds much. */
