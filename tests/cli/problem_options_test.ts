@@ -244,6 +244,10 @@ Deno.test("a wrong request is one line: option, wanted, found", async () => {
     ["--boundary x=value", "value:G, flux:G, insulated, even, odd, robin:A:B:G"],
     ["--boundary x=flux:1:2", 'found "flux:1:2"'],
     ["--boundary x=odd@edge", "the walls: x, field F: a place at the face, the centre, or beyond is wanted"],
+    [
+      "--boundary x=absorbing:0:0.5",
+      "Cannot use --boundary: the walls: absorbing: a whole number of cells is wanted: found 0",
+    ],
     ["--boundary zero,zero,open", 'found "zero,zero,open"'],
     ["--stencil ks --boundary periodic,periodic,zero", 'wanted periodic: found "periodic,periodic,zero"'],
     ["--set rule=5/2-7", 'an option of wave, order=VALUE or courant=VALUE: found "rule=5/2-7"'],

@@ -7,6 +7,7 @@ import {
   type Walls,
 } from "../../kernels/stencils/stencil.ts";
 import { absorbing, flux, insulated, mirror, robin, value, type WallOptions } from "../../kernels/walls.ts";
+import { madeFor } from "../problem/resolve_problem.ts";
 import type { Refuse } from "./options.ts";
 
 /** What walls are written as. */
@@ -61,5 +62,5 @@ function readWall(text: string, refuse: Refuse): Wall | string {
   const isRead = numbers.length === made?.[0] &&
     numbers.every((one) => one !== "" && Number.isFinite(Number(one)));
   if (!isRead) return refuse(WALLS_HELP, text);
-  return made![1](numbers.map(Number), at === undefined ? {} : { at });
+  return madeFor("use --boundary", () => made![1](numbers.map(Number), at === undefined ? {} : { at }));
 }

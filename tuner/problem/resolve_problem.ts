@@ -242,7 +242,7 @@ function checkDefinition(action: string, stencil: Stencil): void {
 }
 
 /** What `make` returns; what it refuses to build cannot be done. */
-function madeFor<T>(action: string, make: () => T): T {
+export function madeFor<T>(action: string, make: () => T): T {
   try {
     return make();
   } catch (error) {
