@@ -40,7 +40,7 @@ import {
   type WallShape,
   type WallValue,
 } from "./stencils/stencil.ts";
-import { type AxisProfile, offsetOf, reachOf, readsSignal, type Update } from "./update.ts";
+import { type Assignment, type AxisProfile, offsetOf, reachOf, readsSignal, type Update } from "./update.ts";
 
 /** Where a wall lies, if not at the face. */
 export interface WallOptions {
@@ -482,10 +482,28 @@ function withPairs(
       value: held(field, damped(field, complete(field, fold(value, TREE)))),
     }))
   );
+  /** What a source counts: nothing in the cells that keep a wall's value. */
+  const fed = ({ field, value }: Assignment): Assignment => {
+    const factors = axes.flatMap((axis) => {
+      const cells = ([0, 1] as const).map((end): Cell => ({ axis, end, index: 0 }));
+      const kept = cells.filter((cell) => isHeld(field, cell)).map(isCell);
+      return kept.length === 0
+        ? []
+        : [profileOf(axis, kept.reduce((left, one) => subtract(left, one), nodeOf(1)))];
+    });
+    return { field, value: joined("multiply", [complete(field, fold(value, TREE)), ...factors]) };
+  };
+  const sources = update.sources?.map((source) => ({ ...source, into: source.into.map(fed) }));
   const { planeWave: _, ...others } = stencil;
   // all that reads a wall whose value changes may keep another wall's
   const moves = signal !== undefined && readsSignal(substeps.flat());
-  const whole: Update = { ...update, substeps, ...(moves && { signal }), profiles: [...profiles, ...made] };
+  const whole: Update = {
+    ...update,
+    substeps,
+    ...(sources && { sources }),
+    ...(moves && { signal }),
+    profiles: [...profiles, ...made],
+  };
   const found: Stencil = {
     ...others,
     boundaries: BOUNDARIES,

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { assertAlmostEquals, assertRejects, assertThrows } from "@std/assert";
+import { assertAlmostEquals, assertEquals, assertRejects, assertThrows } from "@std/assert";
 import { add, createSolver, equation, flux, insulated, laplacian, multiply, value } from "../../mod.ts";
 import type { AxisBoundaries, Boundary, Walls } from "../../mod.ts";
 
@@ -95,6 +95,33 @@ Deno.test("weights of operators are those of f64 beside a source, too", async ()
   await solver.write("u", (x, y) => x === 1 && y === 1 ? 1 : 0);
   await solver.run(1);
   assertAlmostEquals((await solver.read("u"))[4 * 1 + 2]!, 0.1, 1e-15);
+});
+
+Deno.test("a source adds nothing to cells that keep a wall's value, and what it counts by is mirrored at walls", async () => {
+  const stencil = equation({
+    name: "fed",
+    dimensions: 2,
+    fields: { u: [0, 1] },
+    materials: { m: [0, 4] },
+    sources: { s: [0, 1] },
+    step: ({ u, m, s }) => ({ u: add(u, multiply(m.at(0, 1), s)) }),
+  });
+  const boundary = { x: value(0.25, { at: "centre" }), y: insulated() } as const;
+  for (const traversal of ["stepwise", "diamond-wavefront"]) {
+    const share = { cpuSlices: 4, gpuSlices: 0, exchangeEvery: 1, cpuWorkers: 1 };
+    const parameters: Record<string, number> = traversal === "stepwise"
+      ? {}
+      : { tiles: 1, levels: 1, block: 4 };
+    const configuration = { traversal, parameters, share };
+    const problem = { stencil, grid: [4, 4], boundary, survey: { sources: 1, receivers: 0 } } as const;
+    await using solver = await createSolver(problem, { device: null, configuration });
+    await solver.write("m", (_x, y) => 1 + y);
+    await solver.addSources("s", [[0.5, 2.5]], [1]);
+    await solver.run(1);
+    // a quarter of the source in each of four cells: of two on the wall; by the material above, of which 4 is its own image
+    const wanted = [0.25, 0.25, 0.25, 0.25, 0, 0, 1, 1, 0, 0, 0, 0, 0.25, 0.25, 0.25, 0.25];
+    assertEquals([...await solver.read("u")], wanted, traversal);
+  }
 });
 
 Deno.test("an option that no wall has is refused", () => {
