@@ -5,7 +5,7 @@
  *
  * @module
  */
-import { acoustic, add, along, divide, equation, life, maximum, minimum } from "../mod.ts";
+import { acoustic, add, along, divide, equation, life, minimum } from "../mod.ts";
 import { multiply, sine, subtract } from "../mod.ts";
 
 export const sound = acoustic({
@@ -14,7 +14,7 @@ export const sound = acoustic({
   velocity: [1500, 4500], // m/s, by cell
   spacing: 10, // m
   timeStep: 1e-3, // s
-  edges: 24, // cells that absorb
+  edges: 0, // the picture's sides absorb
 });
 
 export const volume = acoustic({
@@ -23,7 +23,7 @@ export const volume = acoustic({
   velocity: [1500, 4500],
   spacing: 10,
   timeStep: 1e-3,
-  edges: 24,
+  edges: 0,
 });
 
 // reaction and diffusion: Pearson, Science 1993, 261
@@ -92,45 +92,35 @@ export const sineGordon = equation({
   },
 });
 
-// waves on water of any depth, or of sound between walls, where it is 0; edges of 24 cells absorb
+// waves on water of any depth, or of sound between walls, where it is 0
 export const water = equation({
   name: "water",
   dimensions: 2,
   fields: { h: [-1, 1] },
-  materials: {
-    depth: [0, 1],
-    dx: along("x", (i, n) => maximum(0, subtract(24, i), subtract(i, subtract(n, 25)))),
-    dy: along("y", (i, n) => maximum(0, subtract(24, i), subtract(i, subtract(n, 25)))),
-  },
+  materials: { depth: [0, 1] },
   sources: { s: [-1, 1] },
-  step({ h, depth, dx, dy, s }) {
+  step({ h, depth, s }) {
     const flow = (x = 0, y = 0) => multiply(minimum(depth, depth.at(x, y)), subtract(h.at(x, y), h));
     const push = multiply(0.4, add(flow(1, 0), flow(-1, 0), flow(0, 1), flow(0, -1)));
-    const lost = multiply(0.0005, add(multiply(dx, dx), multiply(dy, dy)));
-    return { h: add(h, multiply(subtract(1, lost), subtract(h, h.before())), push, multiply(depth, s)) };
+    return { h: add(subtract(multiply(2, h), h.before()), push, multiply(depth, s)) };
   },
 });
 
-// Maxwell's, the electric field across the picture; c Δt = h/2, edges of 24 cells absorb (Yee, 1966)
+// Maxwell's, the electric field across the picture; c Δt = h/2 (Yee, 1966)
 export const light = equation({
   name: "light",
   dimensions: 2,
   fields: { e: [-1, 1], hx: [-1, 1], hy: [-1, 1] },
-  materials: {
-    permittivity: [1, 9],
-    dx: along("x", (i, n) => maximum(0, subtract(24, i), subtract(i, subtract(n, 25)))),
-    dy: along("y", (i, n) => maximum(0, subtract(24, i), subtract(i, subtract(n, 25)))),
-  },
+  materials: { permittivity: [1, 9] },
   sources: { j: [-1, 1] },
-  step({ e, hx, hy, permittivity, dx, dy, j }) {
-    const kept = subtract(1, multiply(0.00035, add(multiply(dx, dx), multiply(dy, dy))));
+  step({ e, hx, hy, permittivity, j }) {
     const curl = subtract(subtract(hx.next(), hx.next(0, -1)), subtract(hy.next(), hy.next(-1)));
     return [
       {
-        hx: multiply(kept, add(hx, multiply(0.5, subtract(e.at(0, 1), e)))),
-        hy: multiply(kept, subtract(hy, multiply(0.5, subtract(e.at(1), e)))),
+        hx: add(hx, multiply(0.5, subtract(e.at(0, 1), e))),
+        hy: subtract(hy, multiply(0.5, subtract(e.at(1), e))),
       },
-      { e: multiply(kept, add(e, divide(multiply(0.5, add(curl, j)), permittivity))) },
+      { e: add(e, divide(multiply(0.5, add(curl, j)), permittivity)) },
     ];
   },
 });
@@ -140,21 +130,16 @@ export const antenna = equation({
   name: "antenna",
   dimensions: 2,
   fields: { ex: [-1, 1], ey: [-1, 1], h: [-1, 1] },
-  materials: {
-    permittivity: [1, 9],
-    dx: along("x", (i, n) => maximum(0, subtract(24, i), subtract(i, subtract(n, 25)))),
-    dy: along("y", (i, n) => maximum(0, subtract(24, i), subtract(i, subtract(n, 25)))),
-  },
+  materials: { permittivity: [1, 9] },
   sources: { j: [-1, 1] },
-  step({ ex, ey, h, permittivity, dx, dy, j }) {
-    const kept = subtract(1, multiply(0.00035, add(multiply(dx, dx), multiply(dy, dy))));
+  step({ ex, ey, h, permittivity, j }) {
     const curl = subtract(subtract(ex.at(0, 1), ex), subtract(ey.at(1), ey));
     const [alongX, alongY] = [subtract(h.next(), h.next(0, -1)), subtract(h.next(), h.next(-1))];
     return [
-      { h: multiply(kept, add(h, multiply(0.5, curl))) },
+      { h: add(h, multiply(0.5, curl)) },
       {
-        ex: multiply(kept, add(ex, divide(multiply(0.5, add(alongX, j)), permittivity))),
-        ey: multiply(kept, subtract(ey, divide(multiply(0.5, alongY), permittivity))),
+        ex: add(ex, divide(multiply(0.5, add(alongX, j)), permittivity)),
+        ey: subtract(ey, divide(multiply(0.5, alongY), permittivity)),
       },
     ];
   },

@@ -5,7 +5,7 @@
  *
  * @module
  */
-import type { Boundaries, Stencil } from "../mod.ts";
+import { absorbing, flux, insulated, mirror, type Stencil, value, type Wall } from "../mod.ts";
 import * as equations from "./scene_equations.ts";
 
 /** A place in thousandths of the picture's height (down) and width (across). */
@@ -14,6 +14,9 @@ export type Place = readonly [down: number, across: number];
 /** A value by place: from 0 to 1 down and across, and the cells of the picture down and across. */
 export type Preset = (down: number, across: number, size: readonly [rows: number, columns: number]) => number;
 
+/** What lies beyond a side: a wall for all fields or, by name, for some among zeros; or the other side. */
+export type Side = Wall | Readonly<Record<string, Wall>> | "periodic";
+
 /** An equation to watch. */
 export interface Scene {
   readonly title: string;
@@ -21,13 +24,12 @@ export interface Scene {
   /** The equation as people write it. */
   readonly formula: string;
   readonly stencil: Stencil;
-  /** Cells around the picture that absorb waves. */
-  readonly edges: number;
+  /** What may lie beyond each side; the first is what does unless the visitor chooses. */
+  readonly sides: readonly (readonly [title: string, side: Side])[];
   /** How many times fewer cells than other scenes it has. */
   readonly coarse?: number;
   /** Planes of cells behind each other; more than 1 in three dimensions. */
   readonly depth: number;
-  readonly boundary: Boundaries;
   /** The field that is drawn, the values at the ends of its colours, and which colours. */
   readonly shown: string;
   readonly range: readonly [low: number, high: number];
@@ -52,9 +54,24 @@ export interface Scene {
   readonly speed?: number;
 }
 
-/** A plane of cells among zeros, and one with edges that absorb. */
-export const PLANE = { edges: 0, depth: 1, boundary: "zero", map: "blue to yellow" } as const,
-  OPEN = { ...PLANE, edges: 24 } as const;
+/** Zeros beyond the outermost cells. */
+export const ZERO: Wall = value(0, { at: "beyond" });
+
+export const JOINED = ["joined to the other side", "periodic"] as const;
+
+/** Sides that waves leave, which go `courant` cells in a step. */
+const leaving = (courant: number, cells = 24) => ["absorbing", absorbing({ cells, courant })] as const;
+
+/** Sides of waves of one field, as people write it. */
+const waves = (field: string, ...how: Parameters<typeof leaving>): Scene["sides"] => [
+  leaving(...how),
+  [`hard wall: ∂${field}/∂n = 0`, mirror("even")],
+  [`held at ${field} = 0`, mirror("odd")],
+  JOINED,
+];
+
+/** A plane of cells. */
+export const PLANE = { depth: 1, map: "blue to yellow" } as const;
 export const WAVES = { map: "ice and fire" } as const;
 
 /** Ricker's wavelet twenty times, and a wave that rises and stays for 20,000 steps. */
@@ -166,7 +183,9 @@ const VELOCITIES = Object.entries({ water: 1500, sand: 2000, limestone: 3000, sa
 const MEDIA = Object.entries({ "a salt body": salt, layers, "a lens": lens(1500, 3000), water: () => 1500 });
 
 const SOUND = {
-  ...OPEN,
+  ...PLANE,
+  // between those of water and of salt
+  sides: waves("p", 0.3, 36),
   ...WAVES,
   formula: "∂²p/∂t² = v² Δp + s",
   shown: "p",
@@ -178,7 +197,8 @@ const SOUND = {
 } as const;
 
 const WATER = {
-  ...OPEN,
+  ...PLANE,
+  sides: waves("h", 0.63),
   ...WAVES,
   stencil: equations.water,
   formula: "∂²h/∂t² = ∇·(g d ∇h)",
@@ -187,7 +207,7 @@ const WATER = {
 } as const;
 
 const FIELDS = {
-  ...OPEN,
+  ...PLANE,
   ...WAVES,
   paints: "permittivity",
   brushes: [["air", 1], ["glass, n = 1.5", 2.25], ["diamond, n = 2.4", 5.8], ["metal", 1e6]],
@@ -206,7 +226,11 @@ export const SCENES: Readonly<Record<string, Scene>> = {
   },
   reaction: {
     ...PLANE,
-    boundary: "periodic",
+    sides: [
+      JOINED,
+      ["closed: ∂u/∂n = ∂v/∂n = 0", insulated()],
+      ["bare: u = 1, v = 0", { u: value(1), v: value(0) }],
+    ],
     title: "Spots and stripes",
     help: "Gray and Scott's model: v makes more of itself out of u. Feed and kill decide what grows.",
     formula: "∂u/∂t = 0.16 Δu − uv² + F (1 − u),  ∂v/∂t = 0.08 Δv + uv² − (F + k) v",
@@ -225,6 +249,7 @@ export const SCENES: Readonly<Record<string, Scene>> = {
   },
   light: {
     ...FIELDS,
+    sides: [leaving(0.5), ["metal", { hx: insulated(), hy: insulated() }], JOINED],
     title: "Light in a lens",
     help: "Maxwell's equations: glass slows light, and a lens gathers it. Tap to set off a lamp.",
     formula: "∂E/∂t = ∇×H / ε,  ∂H/∂t = −∇×E",
@@ -239,6 +264,12 @@ export const SCENES: Readonly<Record<string, Scene>> = {
   schroedinger: {
     ...PLANE,
     ...WAVES,
+    sides: [
+      ["hard wall: ψ = 0", ZERO],
+      ["mirror: ∂ψ/∂n = 0", mirror("even")],
+      leaving(0.13),
+      JOINED,
+    ],
     title: "An electron at two slits",
     help: "Schrödinger's equation: a packet of waves meets a wall. Paint walls in its way.",
     formula: "i ∂ψ/∂t = −½ Δψ + V ψ;  what you see is the real part of ψ",
@@ -254,7 +285,7 @@ export const SCENES: Readonly<Record<string, Scene>> = {
   spirals: {
     ...PLANE,
     ...WAVES,
-    boundary: "periodic",
+    sides: [JOINED, ["closed: ∂A/∂n = 0", insulated()], ["at rest: A = 0", value(0)]],
     title: "Spirals",
     help: "Ginzburg and Landau's equation: every cell oscillates, and pulls at its neighbours.",
     formula: "∂A/∂t = A + (1 + iβ) ΔA − (1 + iγ) |A|² A",
@@ -284,6 +315,7 @@ export const SCENES: Readonly<Record<string, Scene>> = {
   },
   city: {
     ...WATER,
+    sides: waves("p", 0.63),
     title: "Noise in a city",
     help: "Sound between houses, seen from above. Paint walls against the noise.",
     range: [-0.03, 0.03],
@@ -296,6 +328,7 @@ export const SCENES: Readonly<Record<string, Scene>> = {
   },
   antenna: {
     ...FIELDS,
+    sides: [leaving(0.5), ["metal", { h: insulated() }], JOINED],
     title: "A Yagi antenna",
     help: "Rods of metal, one of them driven: the others send its wave forward. Paint a rod away.",
     formula: "∂E/∂t = ∇×H / ε,  ∂H/∂t = −∇×E",
@@ -310,7 +343,7 @@ export const SCENES: Readonly<Record<string, Scene>> = {
   solitons: {
     ...PLANE,
     ...WAVES,
-    boundary: "insulated",
+    sides: [["free end: ∂u/∂n = 0", insulated()], ["held at u = 0", value(0)], JOINED],
     title: "A ring soliton",
     help: "The sine–Gordon equation: where u has gone round once, a wall stays. Paint rings of your own.",
     formula: "∂²u/∂t² + γ ∂u/∂t = Δu − sin u",
@@ -325,8 +358,15 @@ export const SCENES: Readonly<Record<string, Scene>> = {
   },
   heat: {
     ...PLANE,
+    sides: [
+      ["cold: u = 0", ZERO],
+      ["hot: u = 1", value(1)],
+      ["insulated: ∂u/∂n = 0", insulated()],
+      ["heated: ∂u/∂n = 0.02", flux(0.02)],
+      JOINED,
+    ],
     title: "Heat",
-    help: "Paint what is hot; everything else is cold, and stays cold beyond the rim.",
+    help: "Paint what is hot; everything else is cold. Walls may be cold, hot, insulated or heated.",
     formula: "∂u/∂t = α Δu",
     stencil: equations.heat,
     shown: "u",
@@ -339,6 +379,7 @@ export const SCENES: Readonly<Record<string, Scene>> = {
   },
   life: {
     ...PLANE,
+    sides: [["dead cells", ZERO], ["mirror", mirror("even")], JOINED],
     title: "The game of life",
     help: "Conway's rule: a cell is born beside three others, and lives on beside two or three.",
     formula: "born: 3 neighbours, alive on: 2 or 3",
@@ -353,6 +394,7 @@ export const SCENES: Readonly<Record<string, Scene>> = {
   },
   volume: {
     ...SOUND,
+    sides: waves("p", 0.25),
     depth: 48,
     coarse: 9,
     title: "Sound in three dimensions",

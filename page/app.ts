@@ -30,7 +30,7 @@ let picture: Picture, painter: Painter, own: Scene | undefined, simulation: Simu
 let machine: Machine = { device: null, cpuWorkers: 1 }, machineName = "", isSlow = true, losses = 0;
 let profiles: Profile[] = [], tuning: AbortController | undefined, cursor: Place | undefined;
 let isPlaying = false, mostSteps = 1, frameMs = 0, hiding: ReturnType<typeof setTimeout> | undefined;
-/** The equations' texts by name, and what tuning has found, as HTML by scene. */
+/** The equations' texts by name, and what tuning has found, as HTML by scene and walls. */
 let texts: Readonly<Record<string, string>> = {};
 const results = new Map<string, string>();
 /** Places of the stroke under way; undefined where the pointer is up. */
@@ -76,6 +76,12 @@ function builtIn(name = ""): Scene | undefined {
 }
 
 const [FIRST, firstScene] = Object.entries(SCENES)[0]!;
+/** The sides of a picture, in the order of its walls. */
+const SIDES = ["top", "bottom", "left", "right"] as const;
+
+/** What two pictures share that are of one problem. */
+const problemKey = ({ scene, walls = [] }: Picture): string => `${scene} ${walls}`;
+
 const sceneOf = ({ scene }: Picture): Scene => (scene === OWN ? own : builtIn(scene)) ?? firstScene;
 
 /** Fills a list with titles; their values are their numbers, or the titles. */
@@ -97,6 +103,27 @@ function blank(name: string): Picture {
 function textOf({ stencil }: Scene): string {
   const found = Object.entries(equations).find(([, one]) => one === stencil);
   return found === undefined ? text.value : texts[found[0]]!;
+}
+
+/** A list for each side, of what may lie beyond it. */
+function showWalls({ sides }: Scene): void {
+  const titles = sides.map(([title], i) => i === 0 ? `${title} (as usual)` : title);
+  SIDES.forEach((side, i) => {
+    fill(side, titles, picture.walls?.[i] ?? 0);
+    select(side).disabled = sides.length < 2;
+  });
+}
+
+/** Begins the picture again with the walls that are chosen; a side that is joined takes the opposite one along. */
+function setWall({ target }: Event): void {
+  const { sides } = sceneOf(picture),
+    at = SIDES.findIndex((id) => id === (target as Element).id),
+    opposite = at ^ 1;
+  const walls = SIDES.map((id) => Number(select(id).value)),
+    isJoined = (side: number) => sides[walls[side]!]![1] === "periodic";
+  if (isJoined(at) || isJoined(opposite)) walls[opposite] = walls[at]!;
+  const { kernel: _, ...rest } = picture;
+  open({ ...rest, walls });
 }
 
 /** Sliders for what a scene's visitor may change while it runs. */
@@ -143,8 +170,9 @@ function open(next: Picture, goesOn = false): Promise<void> {
   for (const button of document.querySelectorAll<HTMLElement>("#gallery button")) {
     button.ariaCurrent = `${button.dataset.scene === next.scene}`;
   }
-  element("result").innerHTML = results.get(next.scene) ?? "";
+  element("result").innerHTML = results.get(problemKey(next)) ?? "";
   showParameters(scene);
+  showWalls(scene);
   tool("[value=source]").disabled = source === undefined;
   if (tool(":checked").disabled) tool("[value=touch]").checked = true;
   drawMarks();
@@ -284,9 +312,10 @@ async function tuneNow(): Promise<void> {
     // the page draws in between; where its frames are slow, the tuner steps back for some
     const rest = () =>
       new Promise<void>((resolve) => setTimeout(resolve, isPlaying && frameMs > 33 ? 400 : 0));
-    const problem = problemOf(sceneOf(tuned), tuned.size), isHere = () => picture.scene === tuned.scene;
+    const problem = problemOf(sceneOf(tuned), tuned),
+      isHere = () => problemKey(picture) === problemKey(tuned);
     const show = (html: string) => {
-      results.set(tuned.scene, html);
+      results.set(problemKey(tuned), html);
       if (isHere()) element("result").innerHTML = html;
     };
     const profile = await (await tuner()).race(problem, machine, others, show, rest);
@@ -356,8 +385,9 @@ async function runOwn(): Promise<void> {
     const like = builtIn(picture.scene) ? picture.scene : picture.like ?? FIRST;
     const { definitionOfText } = await import("./own_equation.ts");
     const definition = await definitionOfText(text.value, new URL("./words.js", import.meta.url));
+    const { sides } = sceneOf(picture), { walls } = picture;
     own = ownScene(definition, builtIn(like) ?? firstScene);
-    await open({ ...blank(OWN), equation: text.value, like });
+    await open({ ...blank(OWN), equation: text.value, like, ...(own.sides === sides && walls && { walls }) });
   } catch (error) {
     mistake.textContent = (error as Error).message;
     text.focus();
@@ -390,7 +420,8 @@ async function linked(): Promise<Picture | undefined> {
     const found = await decode(location.hash.slice(1));
     if (builtIn(found.scene) !== undefined) return found;
     if (!found.equation) return say("The link names no scene of this page.") as undefined;
-    await open(blank(builtIn(found.like) ? found.like! : FIRST));
+    const { walls } = found;
+    await open({ ...blank(builtIn(found.like) ? found.like! : FIRST), ...(walls && { walls }) });
     text.value = found.equation;
     say("The link has an equation of its own: read it, then run it.");
   } catch (error) {
@@ -505,6 +536,7 @@ async function start(): Promise<void> {
     },
   };
   for (const [id, act] of Object.entries(clicks)) element(id).onclick = act;
+  element("walls").onchange = setWall;
   element("parameters").oninput = element("parameters").onchange = setParameter;
   element("speed").oninput = () => saySpeed();
   element("colours").oninput = element("gain").oninput = () => inTurn(redraw);

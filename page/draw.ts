@@ -107,13 +107,13 @@ export function renderer(
     usage: GPUTextureUsage.TEXTURE_BINDING | GPUTextureUsage.COPY_DST,
   });
   const write = (drawn: Drawn, simulation: Simulation, { map, gain }: Look): void => {
-    const { layout, planes } = drawn, { size, scene, cut } = simulation;
-    const origin = layout.origin + scene.edges * (layout.slice + 1) + cut * layout.pitch +
+    const { layout, planes } = drawn, { size, scene, cut, first: [down, across] } = simulation;
+    const origin = layout.origin + down * layout.slice + across + cut * layout.pitch +
       planes.field * layout.plane;
     const medium = planes.medium < 0 ? 0 : (planes.medium - planes.field) * layout.plane;
     const bytes = new ArrayBuffer(48);
     new Int32Array(bytes, 0, 6).set([origin, layout.slice, layout.pitch, medium, ...size]);
-    const isSharp = scene.shown === scene.paints && scene.edges === 0 && scene.range[1] === 1;
+    const isSharp = scene.shown === scene.paints && scene.range[1] === 1;
     new Float32Array(bytes, 24).set([...endsOf(simulation, gain), isSharp ? 0 : 1]);
     device.queue.writeBuffer(uniform, 0, bytes);
     device.queue.writeTexture({ texture }, bytesOf(map), {}, [STEPS, 1]);

@@ -16,6 +16,7 @@ const LINES = {
   receiver: "M4 6h16l-8 13z",
   scenes: "M4 4h6v6H4zM14 4h6v6h-6zM4 14h6v6H4zM14 14h6v6h-6z",
   equation: "M18 8V5H6l7 7-7 7h12v-3",
+  walls: "M4 4h16v16H4zM8 8h8v8H8z",
   tune: "M4 17a8 8 0 1 1 16 0M12 17l4-6",
   share: "M12 15V3M8 7l4-4 4 4M5 12v8h14v-8",
 };

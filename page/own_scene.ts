@@ -3,8 +3,25 @@
  *
  * @module
  */
-import { drops, fromMiddle, PLANE, type Preset, type Scene, WAVES } from "../examples/scenes.ts";
-import { stencilOf } from "../mod.ts";
+import {
+  drops,
+  fromMiddle,
+  JOINED,
+  PLANE,
+  type Preset,
+  type Scene,
+  WAVES,
+  ZERO,
+} from "../examples/scenes.ts";
+import { insulated, stencilOf, value } from "../mod.ts";
+
+/** What may lie beyond the sides of an equation that no scene is like. */
+const SIDES: Scene["sides"] = [
+  ["zeros", ZERO],
+  ["closed: the slope is 0", insulated()],
+  ["held at 0", value(0)],
+  JOINED,
+];
 
 /**
  * The scene of an equation of the visitor's own: with the look of another scene, where it has what that scene needs; else its
@@ -37,7 +54,11 @@ export function ownScene(definition: unknown, like: Scene): Scene {
     ...PLANE,
     ...own,
     depth: dimensions === 2 ? 1 : 32,
-    boundary: stencil.boundaries?.[0] ?? "periodic",
+    sides: stencil.surface
+      ? SIDES.slice(0, 1)
+      : stencil.boundaries?.[0] === "zero"
+      ? SIDES
+      : [JOINED, ...SIDES.slice(0, 3)],
     help: "An equation of your own: its first field is drawn and painted.",
     formula: "",
     shown: name,

@@ -25,6 +25,8 @@ export interface Picture {
   readonly strokes: readonly Stroke[];
   readonly sources: readonly Place[];
   readonly receivers: readonly Place[];
+  /** Which of the scene's sides lie at the top, the bottom, left and right; the first, unless it is here. */
+  readonly walls?: readonly number[];
   /** What the visitor set, by the parameter's name. */
   readonly parameters?: Readonly<Record<string, number>>;
   /** The text of an equation of the visitor's own, and the scene whose look it has. */
@@ -94,10 +96,21 @@ export async function decode(text: string): Promise<Picture> {
     );
   const isStroke = ({ brush, radius, places }: Stroke): boolean =>
     isCount(brush, 99) && isCount(radius, 1000) && arePairs(places, 1000, 0) && places.length > 0;
-  const { scene, size, preset, strokes, sources, receivers, equation = "", like = "", parameters = {} } =
-    found ?? {};
+  const {
+    scene,
+    size,
+    preset,
+    strokes,
+    sources,
+    receivers,
+    walls = [],
+    equation = "",
+    like = "",
+    parameters = {},
+  } = found ?? {};
   const isRight = typeof like === "string" && Object.values(Object(parameters)).every(Number.isFinite) &&
     typeof scene === "string" && typeof equation === "string" && isCount(preset, 99) &&
+    Array.isArray(walls) && walls.length <= 4 && walls.every((one) => isCount(one, 99)) &&
     arePairs([size], LARGEST_SIZE, 16) && Array.isArray(strokes) && strokes.every(isStroke) &&
     [sources, receivers].every((places) => arePairs(places, 1000, 0) && places.length <= MOST_PLACES);
   if (!isRight) throw new Error("The link holds something else than a picture");

@@ -6,11 +6,32 @@
 import { wordsOf } from "./own_equation.ts";
 import type { Picture } from "./picture.ts";
 import type { Scene } from "../examples/scenes.ts";
+import type { AxisWalls, Wall } from "../mod.ts";
+import { isWall } from "./sides.ts";
 import { problemOf } from "./simulation.ts";
 
+/** Walls as a program makes them. */
+export function textOfWalls(walls: AxisWalls | Wall): string {
+  if (typeof walls === "string") return JSON.stringify(walls);
+  if (Array.isArray(walls)) return `[${walls.map(textOfWalls).join(", ")}]`;
+  if (!isWall(walls)) {
+    return `{ ${Object.entries(walls).map(([name, one]) => `${name}: ${textOfWalls(one)}`).join(", ")} }`;
+  }
+  const { a, g, at, damping } = walls;
+  if (damping) {
+    const { cells, peak } = damping, courant = peak * cells / 1.5 / Math.log(1 / 0.003);
+    return `absorbing({ cells: ${cells}, courant: ${Number(courant.toPrecision(6))} })`;
+  }
+  const words = [a === 0 && g === 0 ? [] : `${g}`, at === "face" ? [] : `{ at: "${at}" }`].flat();
+  return `${a !== 0 ? "value" : g === 0 ? "insulated" : "flux"}(${words.join(", ")})`;
+}
+
 /** A few lines that compute a scene: where the picture has what was painted, they have a disc. */
-export function programOf(scene: Scene, { size, parameters }: Picture, text: string): string {
-  const { boundary, shown, paints, brushes, source, starts = {} } = scene, { grid } = problemOf(scene, size);
+export function programOf(scene: Scene, picture: Picture, text: string): string {
+  const { size, parameters } = picture;
+  const { shown, paints, brushes, source, starts = {} } = scene,
+    { grid, boundary } = problemOf(scene, picture);
+  const walls = Object.entries(boundary).map(([axis, one]) => `${axis}: ${textOfWalls(one)}`).join(", ");
   const [x, y] = [grid[0], grid.at(-1)!].map((cells) => Math.floor(cells / 2)),
     [low, high] = [0, -1].map((i) => brushes.at(i)![1]);
   const disc = `(x, ${
@@ -32,16 +53,18 @@ export function programOf(scene: Scene, { size, parameters }: Picture, text: str
       : []),
   ];
   const frequency = (parameters?.frequency ?? scene.parameters?.frequency?.[3] ?? 0) / 1000;
-  const words = [...new Set([...wordsOf(text), "createSolver"])].sort();
+  const words = [...new Set([...wordsOf(`${text}${walls}`), "createSolver"])].sort();
   const wave =
     `const wave = Array.from({ length: 1000 }, (_, n) => Math.sin(2 * Math.PI * ${frequency} * n));\n`;
   return `import { ${words.join(", ")} } from "@facet/facet";
 
 ${text.replace(/^export default\b/m, "const stencil =").trim()}
 
-await using solver = await createSolver({ stencil, grid: [${grid.join(", ")}], boundary: ${
-    JSON.stringify(boundary)
-  } });
+await using solver = await createSolver({
+  stencil,
+  grid: [${grid.join(", ")}],
+  boundary: { ${walls} },
+});
 ${source ? wave : ""}${lines.join("\n")}
 const { cellsPerSecond } = await solver.run(1000);
 console.log(await solver.read("${shown}"), cellsPerSecond);

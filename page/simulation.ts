@@ -13,9 +13,11 @@ import {
   type Position,
   type Profile,
   type Solver,
+  type Walls,
 } from "../mod.ts";
 import { forCells, painted, type Picture, type Stroke } from "./picture.ts";
 import type { Place, Scene } from "../examples/scenes.ts";
+import { beyondOf } from "./sides.ts";
 
 /** What computes: a GPU, or workers of the CPU. */
 export interface Machine {
@@ -32,22 +34,32 @@ const MOST_SAMPLES = 4096;
 /** Where the picture's cells lie in a level on the GPU. */
 export type Drawn = NonNullable<ReturnType<Simulation["drawn"]>>;
 
-/** The problem of a scene at a picture's size. */
-export function problemOf(scene: Scene, [rows, columns]: Picture["size"]): OpenProblem {
-  const { edges, depth, boundary } = scene, around = 2 * edges;
-  const grid: OwnGrid = depth === 1
-    ? [rows + around, columns + around]
-    : [rows + around, depth + around, columns + around];
-  return { stencil: scene.stencil, grid, boundary, ...(scene.source && { survey: SURVEY }) };
+/** The problem of a scene as a picture has it. */
+export function problemOf(
+  scene: Scene,
+  picture: Pick<Picture, "size" | "walls">,
+): OpenProblem & { readonly boundary: Walls } {
+  const { stencil, depth, source } = scene, [rows, columns] = picture.size, beyond = beyondOf(scene, picture);
+  const cells = depth === 1 ? [rows, columns] : [rows, depth, columns];
+  const grid = cells.map((count, i) => count + beyond[i]!.before + beyond[i]!.after) as unknown as OwnGrid;
+  const boundary = Object.fromEntries(beyond.map(({ walls }, i) => ["xyz"[i], walls])) as unknown as Walls;
+  return { stencil, grid, boundary, ...(source && { survey: SURVEY }) };
 }
 
 /** A picture's scene on a machine, from its first step on. */
 export class Simulation {
   /** What each receiver has heard, the newest last. */
   readonly traces: Float32Array[] = [];
+  readonly size: Picture["size"];
   #frequency = 1;
+  /** The grid's cells before the picture's, down and across. */
+  readonly first: readonly [down: number, across: number];
 
-  private constructor(readonly scene: Scene, readonly size: Picture["size"], readonly solver: Solver) {}
+  private constructor(readonly scene: Scene, picture: Picture, readonly solver: Solver) {
+    this.size = picture.size;
+    const beyond = beyondOf(scene, picture);
+    this.first = [beyond[0]!.before, beyond.at(-1)!.before];
+  }
 
   /**
    * Compiles a picture's scene, and starts it.
@@ -63,7 +75,7 @@ export class Simulation {
     profiles: readonly Profile[],
     from?: Blob,
   ): Promise<Simulation> {
-    const problem = problemOf(scene, picture.size);
+    const problem = problemOf(scene, picture);
     const open = (configuration: Configuration) => createSolver(device, problem, configuration, { from });
     // a link's kernel may be one that this device cannot run, or want more workers than it has
     const fits = picture.kernel !== undefined && Number(picture.kernel.share?.cpuWorkers) <= cpuWorkers;
@@ -71,7 +83,7 @@ export class Simulation {
       await open(
         chooseConfiguration(profiles, problem, device, { cpuWorkers: device ? 0 : cpuWorkers }).configuration,
       );
-    const simulation = new Simulation(scene, picture.size, solver);
+    const simulation = new Simulation(scene, picture, solver);
     if (from === undefined) await simulation.restart(picture);
     else {
       simulation.#frequency = picture.parameters?.frequency ?? scene.parameters?.frequency?.[3] ?? 1;
@@ -153,11 +165,11 @@ export class Simulation {
 
   /** The picture's cells of a field or a material, row by row; in three dimensions those of the cut. */
   async readPicture(name = this.scene.shown): Promise<Float32Array<ArrayBuffer>> {
-    const [rows, columns] = this.size, { edges } = this.scene, [, ny, nz] = this.solver.problem.grid;
-    const cells = await this.solver.read(name, { x: edges, slices: rows });
+    const [rows, columns] = this.size, [down, across] = this.first, [, ny, nz] = this.solver.problem.grid;
+    const cells = await this.solver.read(name, { x: down, slices: rows });
     const found = new Float32Array(rows * columns);
     for (let row = 0; row < rows; row++) {
-      const start = (row * ny + this.cut) * nz + edges;
+      const start = (row * ny + this.cut) * nz + across;
       found.set(cells.subarray(start, start + columns), row * columns);
     }
     return found;
@@ -169,21 +181,22 @@ export class Simulation {
   }
 
   #position([down, across]: Place): Position {
-    const [rows, columns] = this.size, { edges } = this.scene;
-    const at = (part: number, cells: number): number => edges + Math.min(cells - 1, part / 1000 * cells);
-    const [x, y] = [at(down, rows), at(across, columns)];
+    const [x, y] = ([down, across] as const).map((part, i) =>
+      this.first[i]! + Math.min(this.size[i]! - 1, part / 1000 * this.size[i]!)
+    ) as [number, number];
     return this.scene.depth === 1 ? [x, y] : [x, this.cut, y];
   }
 
   /** Sets a material or a field to the picture's cells, continued into the edges and through the depth. */
   async #write(name: string, cells: ArrayLike<number>, ago: 0 | 1 = 0): Promise<void> {
-    const [rows, columns] = this.size, { edges } = this.scene;
-    const inside = (i: number, count: number): number => Math.min(count - 1, Math.max(0, i - edges));
+    const [, columns] = this.size;
+    const inside = (i: number, axis: 0 | 1): number =>
+      Math.min(this.size[axis] - 1, Math.max(0, i - this.first[axis]));
     const [nx, ny, nz] = this.solver.problem.grid, values = new Float32Array(nx * ny * nz);
     for (let x = 0, i = 0; x < nx; x++) {
-      const row = inside(x, rows) * columns;
+      const row = inside(x, 0) * columns;
       for (let y = 0; y < ny; y++) {
-        for (let z = 0; z < nz; z++) values[i++] = cells[row + inside(z, columns)]!;
+        for (let z = 0; z < nz; z++) values[i++] = cells[row + inside(z, 1)]!;
       }
     }
     await this.solver.write(name, values, { ago });

@@ -8,7 +8,7 @@ import { assert, assertEquals, assertMatch } from "@std/assert";
 import axe from "axe-core";
 import { Buffer } from "node:buffer";
 import { type Browser, chromium, type Page } from "playwright-core";
-import { createSolver } from "../../mod.ts";
+import { createSolver, type OpenProblem } from "../../mod.ts";
 import { encode, painted } from "../../page/picture.ts";
 import { SCENES } from "../../examples/scenes.ts";
 import { problemOf } from "../../page/simulation.ts";
@@ -98,7 +98,7 @@ async function runPrograms(programs: readonly string[]): Promise<void> {
     for (const [i, program] of programs.entries()) {
       assert(program.split("\n").length < 50, program);
       const own = program.replace("@facet/facet", new URL("../../mod.ts", import.meta.url).href)
-        .replace("run(1000)", "run(20)").replace(/(boundary: "\w+" \})\)/, "$1, { device: null })");
+        .replace("run(1000)", "run(20)").replace(/(boundary: .*\n\})\)/, "$1, { device: null })");
       await Deno.writeTextFile(`${folder}/${i}.ts`, own);
     }
     await Deno.writeTextFile(
@@ -144,6 +144,8 @@ for (const where of ["the CPU", "WebGPU"]) {
         await openPanel(page, "scenes");
         await page.selectOption("#preset", { label: "water" });
         await page.selectOption("#brush", { label: "salt, 4500 m/s" });
+        await openPanel(page, "walls");
+        await page.selectOption("#top", { label: "held at p = 0" });
         // the page may scroll to what is used
         const at = async (down: number, across: number): Promise<[number, number]> => {
           await page.locator("#frame").scrollIntoViewIfNeeded();
@@ -166,7 +168,7 @@ for (const where of ["the CPU", "WebGPU"]) {
         assertEquals([picture.strokes.length, picture.sources.length, picture.receivers.length], [1, 1, 1]);
 
         // the same in this process, on the CPU
-        const scene = SCENES.sound!, problem = problemOf(scene, picture.size), [rows, columns] = picture.size;
+        const scene = SCENES.sound!, problem = problemOf(scene, picture), [rows, columns] = picture.size;
         const plain = {
           traversal: "stepwise",
           parameters: {},
@@ -175,13 +177,15 @@ for (const where of ["the CPU", "WebGPU"]) {
         const kernel = JSON.parse((await page.getAttribute("#device", "title"))!);
         await using solver = await createSolver(null, problem, where === "WebGPU" ? plain : kernel);
         const cells = painted(picture, () => 1500, scene.brushes.map(([, value]) => value));
-        const inside = (i: number, count: number) => Math.min(count - 1, Math.max(0, i - scene.edges));
+        // beyond all sides but the top there are 36 cells that absorb
+        assertEquals(problem.grid, [rows + 36, columns + 72]);
+        const inside = (i: number, count: number) => Math.min(count - 1, Math.max(0, i));
         await solver.write(
           "velocity",
-          (x, ...others) => cells[inside(x, rows) * columns + inside(others.at(-1)!, columns)]!,
+          (x, ...others) => cells[inside(x, rows) * columns + inside(others.at(-1)! - 36, columns)]!,
         );
         const position = ([down, across]: [number, number]) =>
-          [scene.edges + down / 1000 * rows, scene.edges + across / 1000 * columns] as const;
+          [down / 1000 * rows, 36 + across / 1000 * columns] as const;
         await solver.addSources("s", [position(picture.sources[0]!)], scene.source![1](20));
         await solver.addReceivers("p", [position(picture.receivers[0]!)]);
         await solver.run(60);
@@ -238,6 +242,8 @@ Deno.test({
   ...OPTIONS,
   async fn() {
     await withPage({}, async (page) => {
+      await openPanel(page, "walls");
+      await page.selectOption("#left", { label: "hard wall: ∂p/∂n = 0" });
       await step(page, 3);
       await openPanel(page, "race");
       await page.click("#tune");
@@ -264,6 +270,11 @@ Deno.test({
       await openScene(page, "heat");
       assertEquals(await value(page, `document.querySelector("#result").children.length`), 0);
       await openScene(page, "sound");
+      await value(page, "facet.done");
+      // with other walls it is another problem
+      assertEquals(await value(page, `document.querySelector("#result").children.length`), 0);
+      await openPanel(page, "walls");
+      await page.selectOption("#left", { label: "hard wall: ∂p/∂n = 0" });
       await value(page, "facet.done");
       assert(await value(page, `document.querySelector("#result").children.length`) as number > 0);
       const kept = JSON.parse(await value(page, `localStorage.getItem("facet-profile")`) as string);
@@ -296,6 +307,18 @@ Deno.test({
         await page.keyboard.press(" ");
         await page.waitForSelector(`#play[aria-pressed=${pressed}]`);
       }
+      await page.focus("[aria-controls=walls]");
+      await page.keyboard.press("Enter");
+      for (const [side, downs] of [["left", 1], ["bottom", 2]] as const) {
+        await page.focus(`#${side}`);
+        for (let i = 0; i < downs; i++) await page.keyboard.press("ArrowDown");
+      }
+      // what is joined is so on both sides
+      assertEquals(await value(page, "facet.picture.walls"), [2, 2, 1, 0]);
+      assertEquals(await page.inputValue("#top"), "2");
+      await value(page, "facet.done");
+      const { grid, boundary } = await value(page, "facet.simulation.solver.problem") as OpenProblem;
+      assertEquals([grid.length, boundary[0 as never], boundary[2 as never]], [3, "periodic", "zero"]);
       await page.click("#restart");
       await step(page, 12);
       picture = await shown(page);
@@ -323,7 +346,7 @@ Deno.test({
       return (await new Response(packed).arrayBuffer()).byteLength;
     });
     const bytes = (await Promise.all(sizes)).reduce((sum, one) => sum + one);
-    assert(used.length > 5 && bytes <= 260 * 1024, `${bytes} bytes in ${used.join(", ")}`);
+    assert(used.length > 5 && bytes <= 266 * 1024, `${bytes} bytes in ${used.join(", ")}`);
   },
 });
 
@@ -427,7 +450,7 @@ Deno.test({
         await page.setViewportSize({ width, height: 900 });
         await page.emulateMedia({ colorScheme });
         assertEquals(await value(page, "document.documentElement.scrollWidth <= innerWidth"), true);
-        for (const panel of ["scenes", "equation", "race", "sharing"]) {
+        for (const panel of ["scenes", "equation", "walls", "race", "sharing"]) {
           await openPanel(page, panel);
           const found = await value(
             page,

@@ -4,6 +4,8 @@
  *
  * @module
  */
+import { constant } from "../../kernels/expression.ts";
+import { evaluatorOf } from "../../kernels/operations.ts";
 import { type FloatArray, precisionOf } from "../../kernels/precision.ts";
 import { wholeFields } from "../../kernels/layers.ts";
 import { runReference } from "../../kernels/reference.ts";
@@ -133,9 +135,17 @@ const GROWING = 1.01, ROUND_STEPS = 16, ROUNDS = 16;
 /** What f64 may not hold after another round. */
 const BEYOND = 1e150;
 
-/** By how much the oracle's waves of two cells along the axes grow in a step, where all cells have the same materials. */
+/**
+ * By how much the oracle's waves of two cells along the axes grow in a step, where all cells have the same materials, and are
+ * far from walls and edges.
+ */
 function growthOf(stencil: Problem["stencil"], materials: readonly number[]): number {
-  const { update, update: { fields: { length } } } = stencil, axes = axesOf(stencil);
+  const profiles = stencil.update.profiles?.map(({ formula, ...rest }) =>
+    formula ? { ...rest, formula: constant(evaluatorOf(formula)({ i: 500, n: 1000 })) } : rest
+  );
+  const update = { ...stencil.update, ...(profiles && { profiles }) },
+    { fields: { length } } = update,
+    axes = axesOf(stencil);
   const planes = planesOf(update);
   const grid = gridOf((axis) => axes.includes(axis) ? 2 : 1), row = grid[1] * grid[2];
   const planeOf = (i: number): number => Math.floor(i / row) % planes;

@@ -1,4 +1,4 @@
-import { add, along, createSolver, equation, multiply, subtract } from "../../../mod.ts";
+import { add, along, createSolver, equation, insulated, multiply, subtract, value } from "../../../mod.ts";
 
 const stencil = equation({
   name: "heat",
@@ -11,7 +11,11 @@ const stencil = equation({
   },
 });
 
-await using solver = await createSolver({ stencil, grid: [200, 320], boundary: "zero" });
+await using solver = await createSolver({
+  stencil,
+  grid: [200, 320],
+  boundary: { x: [value(1), insulated()], y: [insulated(), value(0, { at: "beyond" })] },
+});
 await solver.write("u", (x, y) => Math.hypot(x - 100, y - 160) < 20 ? 1 : 0);
 await solver.write("diffusivity", 0.2);
 const { cellsPerSecond } = await solver.run(1000);

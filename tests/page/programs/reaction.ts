@@ -1,4 +1,4 @@
-import { add, along, createSolver, equation, multiply, subtract } from "../../../mod.ts";
+import { add, along, createSolver, equation, insulated, multiply, subtract, value } from "../../../mod.ts";
 
 const stencil = equation({
   name: "gray-scott",
@@ -16,7 +16,11 @@ const stencil = equation({
   },
 });
 
-await using solver = await createSolver({ stencil, grid: [200, 320], boundary: "periodic" });
+await using solver = await createSolver({
+  stencil,
+  grid: [200, 320],
+  boundary: { x: { u: [insulated(), value(1)], v: [insulated(), value(0)] }, y: "periodic" },
+});
 await solver.write("u", 1);
 await solver.write("v", (x, y) => Math.hypot(x - 100, y - 160) < 20 ? 0.5 : 0);
 await solver.write("feed", 0.035);

@@ -1,4 +1,4 @@
-import { acoustic, createSolver } from "../../../mod.ts";
+import { absorbing, acoustic, createSolver } from "../../../mod.ts";
 
 const stencil = acoustic({
   dimensions: 2,
@@ -6,12 +6,16 @@ const stencil = acoustic({
   velocity: [1500, 4500], // m/s, by cell
   spacing: 10, // m
   timeStep: 1e-3, // s
-  edges: 24, // cells that absorb
+  edges: 0, // the picture's sides absorb
 });
 
-await using solver = await createSolver({ stencil, grid: [248, 368], boundary: "zero" });
+await using solver = await createSolver({
+  stencil,
+  grid: [272, 392],
+  boundary: { x: absorbing({ cells: 36, courant: 0.3 }), y: absorbing({ cells: 36, courant: 0.3 }) },
+});
 const wave = Array.from({ length: 1000 }, (_, n) => Math.sin(2 * Math.PI * 0.02 * n));
 await solver.write("velocity", 1500);
-await solver.addSources("s", [[124, 184]], wave);
+await solver.addSources("s", [[136, 196]], wave);
 const { cellsPerSecond } = await solver.run(1000);
 console.log(await solver.read("p"), cellsPerSecond);
