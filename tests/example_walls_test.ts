@@ -11,6 +11,7 @@ import plate from "../examples/walls/plate.ts";
 import plume from "../examples/walls/plume.ts";
 import pond from "../examples/walls/pond.ts";
 import { pictureOf, run, type Scene } from "../examples/walls/show.ts";
+import "./own_thread.ts";
 
 const CPU = { device: null };
 const sum = (of: Float32Array): number => of.reduce((all, one) => all + one, 0);

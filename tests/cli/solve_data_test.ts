@@ -10,6 +10,7 @@ import { EQUATIONS } from "../../kernels/stencils/all.ts";
 import { hasPython, python } from "../files/python.ts";
 import { mpirun, solveFlags, testUnderMpi } from "../ranks/mpirun.ts";
 import { assertRefused, inDirectory, runCommand } from "./run_task.ts";
+import "../own_thread.ts";
 
 const CPU = ["--no-gpu", "--cpu-workers", "1", "--quiet"], NX = 9, NY = 7;
 const WAVE = [...CPU, "--stencil", "wave", "--set", "courant=0.5", "--order", "2"];

@@ -3,6 +3,7 @@ import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { readProfile } from "../../tuner/profile/store.ts";
 import { mpirun, solveFlags, testUnderMpi } from "../ranks/mpirun.ts";
 import { assertRefused, inDirectory, runCommand } from "./run_task.ts";
+import "../own_thread.ts";
 
 const ON_CPU = ["--no-gpu", "--cpu-workers", "1"];
 const PLAYED = ["--grid", "40x33", "--boundary", "periodic,insulated", "--steps", "6", ...ON_CPU];

@@ -6,6 +6,7 @@ import { CpuPool } from "../../tuner/devices/cpu/wasm_workers.ts";
 import { chooseForRank } from "../../tuner/solver/open_on_ranks.ts";
 import { localWorlds } from "./local_world.ts";
 import { measureScaling, type Scaling } from "../../tuner/ranks/measure_scaling.ts";
+import "../own_thread.ts";
 
 Deno.test("scaling is measured as far as there are ranks, and predicted to 1,000", async () => {
   const cpuPool = await CpuPool.create({ workers: 1 }), device = { gpu: undefined, cpuPool };

@@ -5,6 +5,7 @@ import { CpuPool } from "../../tuner/devices/cpu/wasm_workers.ts";
 import { chooseForRank } from "../../tuner/solver/open_on_ranks.ts";
 import { localWorlds } from "../ranks/local_world.ts";
 import { fasterAlone, planRanks } from "../../tuner/solver/plan_ranks.ts";
+import "../own_thread.ts";
 
 /** Steps of the parts that each plan tried, on the first rank. */
 async function trialsOf(ranks: number, steps: number, timePart?: number) {

@@ -6,6 +6,7 @@
 import { assertAlmostEquals, assertEquals, assertRejects, assertThrows } from "@std/assert";
 import { add, createSolver, equation, flux, insulated, laplacian, multiply, value } from "../../mod.ts";
 import type { AxisBoundaries, Boundary, Walls } from "../../mod.ts";
+import "../own_thread.ts";
 
 const PLATE = equation({
   name: "plate",
