@@ -51,11 +51,14 @@ Deno.test("a pml of sound computes what a program of its own does in f64", () =>
 });
 
 const SOUND = acoustic({ ...PML, edges: [3, 2, 4], surface: "free" });
+/** Less for a torre to compile: of the second order, without layers along y, which Maxwell's torres have. */
+const LEAN = acoustic({ ...PML, order: 2, edges: [3, 0, 4], surface: "free" });
 const PLANE = acoustic({ ...PML, order: 2, edges: [3, 2], dimensions: 2 });
 testRows([
   [SOUND, [11, 9, 14], inSteps([4, 2, 2]), [4, 3], { isReal: true }],
   [SOUND, [13, 9, 12], inMarches([2, 8, 7, 2, 0, 1]), [4, 3], { isReal: true, sections: 2 }],
-  [SOUND, [19, 13, 12], inTorres([1, 4, 1, 1, 12, 4, 1, 99, 0]), [7, 4], { isReal: true }],
+  [LEAN, [19, 13, 12], inTorres([2, 4, 1, 1, 12, 4, 1, 99, 0]), [7, 4], { isReal: true }],
+  [SOUND, [19, 13, 12], inTorres([1, 4, 1, 1, 12, 4, 1, 99, 0]), [7, 4], { isReal: true, isSlow: true }],
   [SOUND, [19, 13, 12], inTorres([1.5, 4, 1, 2, 6, 4, 1, 99, 1]), [7, 4], { isReal: true, isSlow: true }],
   [PLANE, [19, 26], inMarches([2, 16, 1, 3, 0, 0]), [4, 3], { isReal: true, boundary: ["periodic", "zero"] }],
   [PLANE, [9, 12], inMarches([1, 8, 1, 2, 1, 0]), [4, 3], { isReal: true }],

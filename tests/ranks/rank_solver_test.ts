@@ -16,6 +16,7 @@ import type { Problem } from "../../kernels/stencils/stencil.ts";
 import { OwnOrder } from "../../tuner/devices/gpu/own_order.ts";
 import type { Configuration } from "../../tuner/configuration.ts";
 import { testOnGpu } from "../test_on_gpu.ts";
+import { THOROUGH } from "../thorough.ts";
 import { verifyRanks } from "../../tuner/ranks/verify_ranks.ts";
 import {
   packed,
@@ -580,9 +581,11 @@ testOnGpu("boxes that lie elsewhere in an order of torres' own are refuted", asy
     ["wordAt(0)", "(wordAt(0) + W - S)"],
     ["vec3i(x, y, z)", "vec3i(x, z, y)"],
   ];
+  // each compiles all shaders of both ranks
+  const soon = mutations.filter((_, i) => THOROUGH || i % 2 === 0);
   try {
     await inBindings(gpu, 4096, async () => {
-      for (const mutation of [undefined, ...mutations]) await refuted(mutation);
+      for (const mutation of [undefined, ...soon]) await refuted(mutation);
       OwnOrder.prototype.parts = function (level) {
         return parts.call(this, level).map((one) => ({ ...one, begin: one.begin + 1 }));
       };

@@ -215,7 +215,7 @@ testOnGpu("materials at points are what their cells hold", async (gpu) => {
     steps: 8,
     survey: SURVEY,
   };
-  const { traversal, parameters } = inVolumeTorres([4, 2, 2, 2, 1, 1, 4, 1]);
+  const { traversal, parameters } = inVolumeTorres([4, 1, 1, 1, 2, 1, 4, 1]);
   using field = await GpuField.create(gpu, problem, traversal.plan(problem, parameters, gpu.limits));
   await field.initialise({ kind: "integers", seed: SEED });
   await field.run(3);
