@@ -217,6 +217,8 @@ if (import.meta.main) {
     !isWhole || checkTypes(),
   ]);
   const tallies = [first];
+  // left there, they would name files that may be gone at the next type check
+  if (isWhole) await Deno.remove(GROUPS, { recursive: true });
   for (const last of isWhole ? LAST : []) tallies.push(await runTests(testArguments(args, [last])));
   const passed = tallies.reduce((sum, one) => sum + one.passed, 0);
   const failed = tallies.reduce((sum, one) => sum + one.failed, areTyped ? 0 : 1);
