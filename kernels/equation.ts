@@ -93,7 +93,7 @@ export interface EquationOptions<
   MaterialName extends string = never,
   SourceName extends string = never,
 > extends
-  Partial<Omit<Stencil, "name" | "update" | "original" | "misfit" | "planeWave">>,
+  Partial<Omit<Stencil, "name" | "update" | "original" | "edges" | "misfit" | "planeWave">>,
   Pick<Stencil, "name"> {
   /** The fields by name, each with the range of its initial values when it is tuned. */
   readonly fields: Readonly<Record<Field, ValueRange>>;

@@ -11,6 +11,9 @@ import { remembered } from "./remembered.ts";
 import { withPlaneWaves } from "./stencils/plane_waves.ts";
 import {
   type Boundaries,
+  edgesAlong,
+  type Grid,
+  innerOf,
   type OpenProblem,
   type OwnBoundaries,
   ownBoundary,
@@ -26,13 +29,23 @@ const LONG_RUN = 3072;
 
 /** A problem as plans have it, with long runs where it names no steps; one that already is stays as it is. */
 export function plannedProblem(given: OpenProblem): Problem {
-  const asked = withEquation(given), { stencil, grid, steps = LONG_RUN } = asked;
+  const asked = withEdges(withEquation(given)), { stencil, grid, inner, steps = LONG_RUN } = asked;
   const { dimensions, original, surface } = stencil, boundary = asked.boundary as OwnBoundaries;
   if (original !== undefined) return { ...asked, steps } as Problem;
   const isFlat = dimensions !== 2 && grid[1] > 1 && grid[2] === 1 && surface === undefined;
   const oriented = isFlat ? turned(stencil) : stencil;
   const along = typeof boundary === "string" ? boundary : planned(oriented, boundary, boundary[0]);
-  return { ...asked, stencil: oriented, grid: planned(oriented, grid, 1), boundary: along, steps };
+  const its = inner && { low: planned(oriented, inner.low, 0), size: planned(oriented, inner.size, 1) };
+  const cells = { grid: planned(oriented, grid, 1), ...(its && { inner: its }) };
+  return { ...asked, stencil: oriented, ...cells, boundary: along, steps };
+}
+
+/** A problem whose grid has the edges, where they lie around it. */
+function withEdges({ edges, ...given }: OpenProblem): OpenProblem {
+  if (edges !== "around" || given.inner) return given;
+  const size = planned(given.stencil, given.grid, 1), ends = edgesAlong(given.stencil);
+  const grid = size.map((n, axis) => n + ends[axis]![0] + ends[axis]![1]) as unknown as Grid;
+  return { ...given, grid, inner: { low: ends.map(([low]) => low) as unknown as Grid, size } };
 }
 
 /** A problem whose precision and walls, if it has any, are part of its equation. */
@@ -70,16 +83,21 @@ function remade(update: Update, made: (of: Expression) => Expression): Update {
   };
 }
 
-/** A problem whose y and z are those of its user. */
+/** A problem whose y and z are those of its user, and whose grid has no edges around it. */
 export function usersProblem(problem: Problem): Problem {
-  const { stencil: { original }, grid: [x, z, y] } = problem;
+  const { inner, ...others } = problem;
+  const own: Problem = inner ? { ...others, grid: inner.size, edges: "around" } : problem;
+  const { stencil: { original }, grid: [x, z, y] } = own;
   return original
-    ? { ...problem, stencil: original, grid: [x, y, z], boundary: ownBoundary(problem) as Boundaries }
-    : problem;
+    ? { ...own, stencil: original, grid: [x, y, z], boundary: ownBoundary(own) as Boundaries }
+    : own;
 }
 
 /** Where a user finds cells in a plan's arrays. */
-export function usersLayout({ stencil: { original } }: Problem, layout: Layout): Layout {
+export function usersLayout({ stencil: { original }, inner }: Problem, given: Layout): Layout {
+  const { low: [lx, ly, lz], size: grid } = innerOf({ ...given, ...(inner && { inner }) });
+  const { slice, pitch, pad } = given, origin = given.origin + lx * slice + ly * pitch + lz;
+  const layout: Layout = { ...given, grid, pad: [pad[0] + lx, pad[1] + ly, pad[2] + lz], origin };
   const { grid: [x, , y], pad: [px, pz, py] } = layout;
   return original ? { ...layout, grid: [x, y, 1], pad: [px, py, pz], pitch: 1 } : layout;
 }

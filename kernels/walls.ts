@@ -23,13 +23,14 @@ import {
   tapsIn,
   TREE,
 } from "./expression.ts";
-import { add, atLeast, divide, formula, maximum, multiply, nodeOf, subtract } from "./operations.ts";
+import { add, atLeast, divide, formula, maximum, minimum, multiply, nodeOf, subtract } from "./operations.ts";
 import { remembered } from "./remembered.ts";
 import {
   axesOf,
   BOUNDARIES,
   boundariesOf,
   type Boundary,
+  type EndCells,
   type OpenProblem,
   type OwnBoundaries,
   shortBoundary,
@@ -40,7 +41,15 @@ import {
   type WallShape,
   type WallValue,
 } from "./stencils/stencil.ts";
-import { type Assignment, type AxisProfile, offsetOf, reachOf, readsSignal, type Update } from "./update.ts";
+import {
+  type Assignment,
+  type AxisProfile,
+  offsetOf,
+  reachOf,
+  readsSignal,
+  stepReach,
+  type Update,
+} from "./update.ts";
 
 /** Where a wall lies, if not at the face. */
 export interface WallOptions {
@@ -91,9 +100,12 @@ export function robin(a: number, b: number, g: WallValue, options: WallOptions =
 
 /** How an absorbing end damps. */
 export interface AbsorbingOptions {
-  /** Cells of the grid before the end in which waves are damped: 2.3 wavelengths reflect some −40 dB straight on. */
+  /**
+   * Cells before the end in which waves are damped: 2.3 wavelengths reflect some −40 dB straight on. They are the grid's
+   * outermost, or around it, where the problem's `edges` are.
+   */
   readonly cells: number;
-  /** Cells that the fastest wave goes in a step, vΔt/h. */
+  /** Cells that the fastest wave goes in a step, vΔt/h: no more than a step's taps reach. */
   readonly courant: number;
   /** What is left of a wave that goes in and comes back: less reflects more at once. @default {0.003} */
   readonly left?: number | undefined;
@@ -115,7 +127,7 @@ export function absorbing(options: AbsorbingOptions): Wall {
   if (!(left > 0 && left < 1)) throw refused("absorbing", "a part left between 0 and 1 is wanted", left);
   return {
     ...value(0, { at: "beyond" }),
-    damping: { cells, peak: 1.5 * Math.log(1 / left) * courant / cells },
+    damping: { cells, peak: 1.5 * Math.log(1 / left) * courant / cells, courant },
   };
 }
 
@@ -137,9 +149,10 @@ const NAMES = ["x", "y", "z"] as const;
 
 /** A problem whose walls, if it has any, are part of its equation; what else lies around it is said in words. */
 export function withWalls(given: OpenProblem): OpenProblem {
-  const { stencil, grid, boundary } = given;
+  const { stencil, grid, boundary, edges } = given;
   if (!isWalls(boundary)) return given;
-  const made = walled(stencil)(boundary), { x, y, z } = reachOf(stencil.update), axes = axesOf(stencil);
+  const made = walled(stencil, edges === "around")(boundary), { x, y, z } = reachOf(stencil.update);
+  const axes = axesOf(stencil);
   axes.forEach((axis, i) => {
     const reach = [x, y, z][axis]!, cells = grid[axes.length === 1 ? 2 : grid.length === 3 ? axis : i];
     const isWide = made.stencil === stencil || cells === undefined || cells > reach;
@@ -150,19 +163,6 @@ export function withWalls(given: OpenProblem): OpenProblem {
         cells,
       );
     }
-    const name = NAMES[i]!, ends = boundary[name], { fields } = stencil.update;
-    if (ends === undefined || typeof ends === "string") return;
-    for (const field of fields) {
-      const pair = endsOf(ends, { where: name, field, fields, sides: NAMES });
-      const absorbed = pair.reduce((sum, { damping }) => sum + (damping?.cells ?? 0), 0);
-      if (absorbed > (cells ?? absorbed)) {
-        throw refused(
-          "grid",
-          `at least ${absorbed} cells along ${name} are wanted for its absorbing ends`,
-          cells,
-        );
-      }
-    }
   });
   return { ...given, ...made };
 }
@@ -171,10 +171,10 @@ function isWalls(boundary: OwnBoundaries | Walls): boundary is Walls {
   return isRecord(boundary);
 }
 
-const walled = remembered((stencil: Stencil) =>
+const walled = remembered((stencil: Stencil, areAround: boolean) =>
   remembered((walls: Walls): Pick<OpenProblem, "stencil" | "boundary"> => {
     const axes = axesOf(stencil), names = NAMES.slice(0, axes.length);
-    const { fields } = stencil.update;
+    const { fields } = stencil.update, { x, y, z } = stepReach(stencil.update);
     const other = Object.keys(walls).find((key) => !names.some((name) => name === key));
     if (other !== undefined) throw refused("axes", `${names.join(", ")} are wanted`, other);
     const words: Boundary[] = [], pairs = new Map<Axis, readonly Pair[]>(), frames: Axis[] = [];
@@ -194,6 +194,11 @@ const walled = remembered((stencil: Stencil) =>
         return b === 0 && g === 0 && at === "beyond" && !damping;
       });
       words.push("zero");
+      const reach = [x, y, z][axes[i]!]!,
+        fastest = byField.flat().map(({ damping }) => damping?.courant ?? 0);
+      if (Math.max(...fastest) > reach) {
+        throw refused(name, `a courant up to ${reach}, a step's reach, is wanted`, Math.max(...fastest));
+      }
       if (isFrame) frames.push(axes[i]!);
       else pairs.set(axes[i]!, byField);
     });
@@ -201,7 +206,8 @@ const walled = remembered((stencil: Stencil) =>
       throw refused(names.at(-1)!, "zero below a free surface is wanted", "walls");
     }
     const boundary = shortBoundary(words as unknown as OwnBoundaries & readonly Boundary[]);
-    return { stencil: pairs.size === 0 ? stencil : withPairs(stencil, { words, pairs, frames }), boundary };
+    const all = { words, pairs, frames, areAround };
+    return { stencil: pairs.size === 0 ? stencil : withPairs(stencil, all), boundary };
   })
 );
 
@@ -300,19 +306,47 @@ interface Lack {
 
 function withPairs(
   stencil: Stencil,
-  { words, pairs, frames }: {
+  { words, pairs, frames, areAround }: {
     /** By the equation's own axes. */
     readonly words: readonly Boundary[];
     /** The walls of each field, along axes that have some. */
     readonly pairs: ReadonlyMap<Axis, readonly Pair[]>;
     /** Axes with zeros at both ends. */
     readonly frames: readonly Axis[];
+    /** Whether edges lie around the grid. */
+    readonly areAround: boolean;
   },
 ): Stencil {
-  const { update, update: { profiles = [] } } = stencil;
-  const made: AxisProfile[] = [], known = new Map<string, number>();
+  const { update } = stencil, made: AxisProfile[] = [], known = new Map<string, number>();
   const own = axesOf(stencil);
   let signal = update.signal;
+  /** Cells of the edges at both ends of each axis. */
+  const edges = own.map((axis, i): EndCells => {
+    const [low, high] = ([0, 1] as const).map((end) =>
+      Math.max(
+        stencil.edges?.[i]?.[end] ?? 0,
+        ...(pairs.get(axis) ?? []).map((pair) => pair[end].damping?.cells ?? 0),
+      )
+    );
+    return [low!, high!];
+  });
+  /** A formula of i and n that does not know of the edges around its grid: in these it goes on as it is at the end. */
+  const extended = (axis: Axis, of: Expression): Expression => {
+    const [low, high] = edges[own.indexOf(axis)]!, cells = subtract(formula("n"), low + high);
+    if (!areAround || low + high === 0) return of;
+    const i = minimum(maximum(subtract(formula("i"), low), 0), subtract(cells, 1));
+    return fold<Expression>(of, {
+      ...TREE,
+      formula: (name, operands) =>
+        name === "i" ? i : name === "n" ? cells : { kind: "formula", name, operands },
+    });
+  };
+  // those of an equation with edges of its own know of them
+  const profiles = (update.profiles ?? []).map((profile): AxisProfile => {
+    if (!profile.formula || !areAround || stencil.edges) return profile;
+    const formula = extended(profile.axis, profile.formula);
+    return { ...profile, formula, values: sampleProfile(formula) };
+  });
   /** A profile by its formula. */
   const profileOf = (axis: Axis, of: Expression): ProfileTap => {
     const key = JSON.stringify([axis, of]), index = known.get(key) ?? made.length;
@@ -339,8 +373,8 @@ function withPairs(
       if (along === undefined) return [];
       // beyond a word's end the profile itself is that of an image
       const isImage = words[i] !== "zero", from = isImage ? 0 : offset[axis];
-      const profile = profileOf(axis, nodeOf(along(divide(add(formula("i"), from + 0.5), formula("n")))));
-      return [{ ...profile, offset: offset[axis] - from }];
+      const place = divide(add(formula("i"), from + 0.5), formula("n"));
+      return [{ ...profileOf(axis, extended(axis, nodeOf(along(place)))), offset: offset[axis] - from }];
     });
     const asFactors = (all: readonly Expression[]) => all.length === 0 ? undefined : joined("multiply", all);
     if (typeof g === "number") return { weight: g, of: asFactors(factors) };
@@ -507,6 +541,7 @@ function withPairs(
   const found: Stencil = {
     ...others,
     boundaries: BOUNDARIES,
+    ...(edges.flat().some((cells) => cells > 0) && { edges }),
     title: `${stencil.title}, between walls`,
     update: whole,
   };

@@ -107,9 +107,8 @@ export function renderer(
     usage: GPUTextureUsage.TEXTURE_BINDING | GPUTextureUsage.COPY_DST,
   });
   const write = (drawn: Drawn, simulation: Simulation, { map, gain }: Look): void => {
-    const { layout, planes } = drawn, { size, scene, cut, first: [down, across] } = simulation;
-    const origin = layout.origin + down * layout.slice + across + cut * layout.pitch +
-      planes.field * layout.plane;
+    const { layout, planes } = drawn, { size, scene, cut } = simulation;
+    const origin = layout.origin + cut * layout.pitch + planes.field * layout.plane;
     const medium = planes.medium < 0 ? 0 : (planes.medium - planes.field) * layout.plane;
     const bytes = new ArrayBuffer(48);
     new Int32Array(bytes, 0, 6).set([origin, layout.slice, layout.pitch, medium, ...size]);

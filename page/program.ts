@@ -19,8 +19,7 @@ export function textOfWalls(walls: AxisWalls | Wall): string {
   }
   const { a, g, at, damping } = walls;
   if (damping) {
-    const { cells, peak } = damping, courant = peak * cells / 1.5 / Math.log(1 / 0.003);
-    return `absorbing({ cells: ${cells}, courant: ${Number(courant.toPrecision(6))} })`;
+    return `absorbing({ cells: ${damping.cells}, courant: ${damping.courant} })`;
   }
   const words = [a === 0 && g === 0 ? [] : `${g}`, at === "face" ? [] : `{ at: "${at}" }`].flat();
   return `${a !== 0 ? "value" : g === 0 ? "insulated" : "flux"}(${words.join(", ")})`;
@@ -30,7 +29,7 @@ export function textOfWalls(walls: AxisWalls | Wall): string {
 export function programOf(scene: Scene, picture: Picture, text: string): string {
   const { size, parameters } = picture;
   const { shown, paints, brushes, source, starts = {} } = scene,
-    { grid, boundary } = problemOf(scene, picture);
+    { grid, boundary, edges } = problemOf(scene, picture);
   const walls = Object.entries(boundary).map(([axis, one]) => `${axis}: ${textOfWalls(one)}`).join(", ");
   const [x, y] = [grid[0], grid.at(-1)!].map((cells) => Math.floor(cells / 2)),
     [low, high] = [0, -1].map((i) => brushes.at(i)![1]);
@@ -63,7 +62,7 @@ ${text.replace(/^export default\b/m, "const stencil =").trim()}
 await using solver = await createSolver({
   stencil,
   grid: [${grid.join(", ")}],
-  boundary: { ${walls} },
+  boundary: { ${walls} },${edges === "around" ? `\n  edges: "around",` : ""}
 });
 ${source ? wave : ""}${lines.join("\n")}
 const { cellsPerSecond } = await solver.run(1000);

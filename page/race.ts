@@ -57,7 +57,7 @@ const rateOf = (one: TuneEvaluation | undefined): number => one?.measurement?.ce
  * @returns its profile; undefined where nothing verified
  */
 export async function race(
-  { stencil, grid, boundary, survey }: OpenProblem,
+  { stencil, grid, boundary, edges, survey }: OpenProblem,
   { device, cpuWorkers }: Machine,
   others: { signal: AbortSignal; profile?: Profile },
   show: (html: string) => void,
@@ -66,7 +66,7 @@ export async function race(
   // by configuration: the final round measures some again, and what it says counts
   const tried = new Map<string, TuneEvaluation>();
   const { profile } = await tune({
-    ...{ stencil, grid, boundary, ...(survey && { survey }), ...others },
+    ...{ stencil, grid, boundary, edges, ...(survey && { survey }), ...others },
     budgetMs: BUDGET_MS,
     gpu: device !== null,
     cpuWorkers: device === null ? cpuWorkers : 0,

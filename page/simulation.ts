@@ -39,11 +39,9 @@ export function problemOf(
   scene: Scene,
   picture: Pick<Picture, "size" | "walls">,
 ): OpenProblem & { readonly boundary: Walls } {
-  const { stencil, depth, source } = scene, [rows, columns] = picture.size, beyond = beyondOf(scene, picture);
-  const cells = depth === 1 ? [rows, columns] : [rows, depth, columns];
-  const grid = cells.map((count, i) => count + beyond[i]!.before + beyond[i]!.after) as unknown as OwnGrid;
-  const boundary = Object.fromEntries(beyond.map(({ walls }, i) => ["xyz"[i], walls])) as unknown as Walls;
-  return { stencil, grid, boundary, ...(source && { survey: SURVEY }) };
+  const { stencil, depth, source } = scene, [rows, columns] = picture.size;
+  const grid: OwnGrid = depth === 1 ? [rows, columns] : [rows, depth, columns];
+  return { stencil, grid, ...beyondOf(scene, picture), ...(source && { survey: SURVEY }) };
 }
 
 /** A picture's scene on a machine, from its first step on. */
@@ -52,13 +50,9 @@ export class Simulation {
   readonly traces: Float32Array[] = [];
   readonly size: Picture["size"];
   #frequency = 1;
-  /** The grid's cells before the picture's, down and across. */
-  readonly first: readonly [down: number, across: number];
 
   private constructor(readonly scene: Scene, picture: Picture, readonly solver: Solver) {
     this.size = picture.size;
-    const beyond = beyondOf(scene, picture);
-    this.first = [beyond[0]!.before, beyond.at(-1)!.before];
   }
 
   /**
@@ -165,11 +159,10 @@ export class Simulation {
 
   /** The picture's cells of a field or a material, row by row; in three dimensions those of the cut. */
   async readPicture(name = this.scene.shown): Promise<Float32Array<ArrayBuffer>> {
-    const [rows, columns] = this.size, [down, across] = this.first, [, ny, nz] = this.solver.problem.grid;
-    const cells = await this.solver.read(name, { x: down, slices: rows });
-    const found = new Float32Array(rows * columns);
+    const [rows, columns] = this.size, [, ny] = this.solver.problem.grid;
+    const cells = await this.solver.read(name), found = new Float32Array(rows * columns);
     for (let row = 0; row < rows; row++) {
-      const start = (row * ny + this.cut) * nz + across;
+      const start = (row * ny + this.cut) * columns;
       found.set(cells.subarray(start, start + columns), row * columns);
     }
     return found;
@@ -182,23 +175,17 @@ export class Simulation {
 
   #position([down, across]: Place): Position {
     const [x, y] = ([down, across] as const).map((part, i) =>
-      this.first[i]! + Math.min(this.size[i]! - 1, part / 1000 * this.size[i]!)
+      Math.min(this.size[i]! - 1, part / 1000 * this.size[i]!)
     ) as [number, number];
     return this.scene.depth === 1 ? [x, y] : [x, this.cut, y];
   }
 
-  /** Sets a material or a field to the picture's cells, continued into the edges and through the depth. */
+  /** Sets a material or a field to the picture's cells, through the depth. */
   async #write(name: string, cells: ArrayLike<number>, ago: 0 | 1 = 0): Promise<void> {
-    const [, columns] = this.size;
-    const inside = (i: number, axis: 0 | 1): number =>
-      Math.min(this.size[axis] - 1, Math.max(0, i - this.first[axis]));
-    const [nx, ny, nz] = this.solver.problem.grid, values = new Float32Array(nx * ny * nz);
-    for (let x = 0, i = 0; x < nx; x++) {
-      const row = inside(x, 0) * columns;
-      for (let y = 0; y < ny; y++) {
-        for (let z = 0; z < nz; z++) values[i++] = cells[row + inside(z, 1)]!;
-      }
-    }
+    const [rows, columns] = this.size, [, ny] = this.solver.problem.grid;
+    const values = Float32Array.from({ length: rows * ny * columns }, (_, i) => {
+      return cells[Math.floor(i / ny / columns) * columns + i % columns]!;
+    });
     await this.solver.write(name, values, { ago });
   }
 }

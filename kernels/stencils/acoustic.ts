@@ -48,12 +48,12 @@ import { type Accuracy, type Scheme, stepOf, warningOf } from "./dispersion.ts";
 import {
   edgesOf,
   type EdgeWidths,
-  inLayers,
   matchedEdgesOf,
   type Pml,
   pmlOf,
   remembered,
   sumOf,
+  withEdges,
 } from "./edges.ts";
 import {
   alongAxis,
@@ -267,7 +267,7 @@ export function acoustic(options: AcousticOptions = {}): Stencil {
       return { p: multiply(kept, subtract(moved, multiply(kept, p.before()))) };
     },
   });
-  return inLayers(stencil, memories.map((name) => axes.findIndex((axis) => name.endsWith(axis))), edges);
+  return withEdges(stencil, memories.map((name) => axes.findIndex((axis) => name.endsWith(axis))), edges);
 }
 
 /**

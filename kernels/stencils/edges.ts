@@ -23,7 +23,7 @@ import { along, type AlongAxis } from "../equation.ts";
 import type { Expression } from "../expression.ts";
 import { add, divide, maximum, minimum, multiply, subtract, type Value } from "../operations.ts";
 import type { Layer } from "../update.ts";
-import { axesOf, ownAxes, type OwnGrid, requireValue, type Stencil } from "./stencil.ts";
+import { axesOf, type EndCells, ownAxes, type OwnGrid, requireValue, type Stencil } from "./stencil.ts";
 
 /** Cells of the edges at each end of every axis, or of x, y and z, in two dimensions of x and y. */
 export type EdgeWidths = number | OwnGrid;
@@ -177,14 +177,19 @@ export function remembered(
   return subtract(multiply(kept, memory), multiply(part, add(memory, difference)));
 }
 
-/** A stencil whose last fields, one for each of these axes of its own, are the memory of edges. */
-export function inLayers(stencil: Stencil, axes: readonly number[], edges: EdgeWidths): Stencil {
-  const own = axesOf(stencil);
-  const layers = axes.map((i): Layer => ({
-    axis: own[i]!,
-    cells: typeof edges === "number" ? edges : edges[i]!,
-  }));
-  return layers.length === 0 ? stencil : { ...stencil, update: { ...stencil.update, layers } };
+/** A stencil with edges, of which its last fields, one for each of these axes of its own, are the memory. */
+export function withEdges(stencil: Stencil, axes: readonly number[], widths: EdgeWidths): Stencil {
+  const own = axesOf(stencil), { surface, update } = stencil;
+  const cellsOf = (i: number): number => typeof widths === "number" ? widths : widths[i]!;
+  const layers = axes.map((i): Layer => ({ axis: own[i]!, cells: cellsOf(i) }));
+  const edges = own.map((_, i): EndCells => {
+    return [surface !== undefined && i === own.length - 1 ? 0 : cellsOf(i), cellsOf(i)];
+  });
+  return {
+    ...stencil,
+    ...(edges.flat().some((cells) => cells > 0) && { edges }),
+    ...(layers.length > 0 && { update: { ...update, layers } }),
+  };
 }
 
 /** The sum of one or more. */

@@ -57,7 +57,7 @@ import {
 import type { ValueRange } from "../update.ts";
 import { type AcousticOptions, mediumOf } from "./acoustic.ts";
 import { type Scheme, stepOf, warningOf } from "./dispersion.ts";
-import { edgesOf, type EdgeWidths, inLayers, type Pml, pmlOf, remembered } from "./edges.ts";
+import { edgesOf, type EdgeWidths, type Pml, pmlOf, remembered, withEdges } from "./edges.ts";
 import { alongAxis, type Equation, ownAxes, requireStable, requireValue, type Stencil } from "./stencil.ts";
 
 /** What {@linkcode elastic} makes a stencil of: the velocity is that of P waves. */
@@ -327,7 +327,7 @@ export function elastic(options: ElasticOptions = {}): Stencil {
     const [is, l, m, rho] = [fastest, lambda!, mu!, density!].map((value) => Number(value.toPrecision(6)));
     return `${wanted} wanted: found ${is} m/s of λ = ${l} Pa, μ = ${m} Pa and ρ = ${rho} kg/m³`;
   };
-  return inLayers({ ...stencil, misfit }, memories.map((name) => letters.indexOf(name[2]!)), edges);
+  return withEdges({ ...stencil, misfit }, memories.map((name) => letters.indexOf(name[2]!)), edges);
 }
 
 /** 2ab/(a + b), 0 where both are 0. */

@@ -33,7 +33,7 @@ import { type Axis, constant, type Expression } from "../expression.ts";
 import { add, divide, exponential, maximum, multiply, shifted, subtract, type Value } from "../operations.ts";
 import { DEFAULT_RANGE, type ValueRange } from "../update.ts";
 import { type Accuracy, type Scheme, stepOf, warningOf } from "./dispersion.ts";
-import { edgesOf, type EdgeWidths, inLayers, type Pml, pmlOf, remembered } from "./edges.ts";
+import { edgesOf, type EdgeWidths, type Pml, pmlOf, remembered, withEdges } from "./edges.ts";
 import { alongAxis, type Equation, ownAxes, requireStable, requireValue, type Stencil } from "./stencil.ts";
 
 /** The speed of light in vacuum in m/s, and √(μ₀/ε₀) in Ω. */
@@ -278,7 +278,7 @@ export function maxwell(options: MaxwellOptions = {}): Stencil {
   const materials = stencil.update.materials.map((kept) => ({ ...kept, formula: constant(kept.values[0]!) }));
   const made = { ...stencil, update: { ...stencil.update, materials } };
   // the names of memories end with that of their axis
-  return inLayers(made, memories.map((name) => axes.findIndex((axis) => name.endsWith(axis))), edges);
+  return withEdges(made, memories.map((name) => axes.findIndex((axis) => name.endsWith(axis))), edges);
 }
 
 export const MAXWELL: Equation = {

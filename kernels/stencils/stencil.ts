@@ -113,8 +113,8 @@ export interface Wall {
   readonly at: WallPlace;
   /** What g counts along the side. @default {1} */
   readonly shape?: WallShape | undefined;
-  /** Cells before the end in which waves are damped, and dΔt/2 at the end itself. @default {none} */
-  readonly damping?: { readonly cells: number; readonly peak: number };
+  /** Cells before the end in which waves are damped, dΔt/2 at the end itself, and cells that waves go in a step. @default {none} */
+  readonly damping?: Readonly<Record<"cells" | "peak" | "courant", number>>;
 }
 
 /** A wall at both ends of an axis, or one at each. */
@@ -202,6 +202,8 @@ export interface Stencil {
    * @default {what the boundary says}
    */
   readonly surface?: "free" | readonly string[];
+  /** Cells of the edges that absorb, at both ends of each of the own axes. @default {none} */
+  readonly edges?: readonly EndCells[];
   /** Of fields that do not lie where the cells do: how far from there, in cells along the axes. @default {none} */
   readonly stagger?: Readonly<Record<string, readonly number[]>>;
   /** What is wrong with a cell's materials that make sense only together; undefined where nothing is. */
@@ -210,6 +212,15 @@ export interface Stencil {
   readonly original?: Stencil;
   /** The exact discrete solution with wave numbers `modes` (whole periods along each own axis), periodic grid. */
   planeWave?(grid: readonly number[], modes: readonly number[]): ExactSolution;
+}
+
+/** Cells at both ends of an axis. */
+export type EndCells = readonly [low: number, high: number];
+
+/** Cells of a stencil's edges along the axes of a plan. */
+export function edgesAlong({ edges = [], ...axes }: Axes & Pick<Stencil, "edges">) {
+  const none: EndCells = [0, 0], own = edges.length < 2 ? [none, none, edges[0] ?? none] : edges;
+  return planned(axes, own, none);
 }
 
 /** What may lie around the grid along an axis, the default first. */
@@ -294,6 +305,27 @@ export interface Problem extends Precise {
   readonly survey?: PointCounts;
   /** Whether it is a part of a grid, with ends that are not the grid's own. @default {false} */
   readonly isPart?: boolean;
+  /**
+   * Where the edges lie that absorb: `within` the grid, in its outer cells; or `around` it, in cells that are computed beside
+   * those of the grid, and that have no numbers. @default {"within"}
+   */
+  readonly edges?: "within" | "around" | undefined;
+  /** As Facet has it, of a grid with edges around it: those of its cells that users name. @default {all} */
+  readonly inner?: InnerCells;
+}
+
+/** Cells of a grid without the edges around them. */
+export type InnerCells = Readonly<Record<"low" | "size", Grid>>;
+
+/** The cells of a problem that users name. */
+export function innerOf({ grid, inner }: Pick<Problem, "grid" | "inner">): InnerCells {
+  return inner ?? { low: [0, 0, 0], size: grid };
+}
+
+/** The numbers of a cell along the own axes, below 0 and beyond the grid in edges around it. */
+export function namedCell({ stencil, ...problem }: OfAStencil<"grid" | "inner">, cell: Grid) {
+  const { low } = innerOf(problem);
+  return ownOf(stencil, [cell[0] - low[0], cell[1] - low[1], cell[2] - low[2]]);
 }
 
 /** A problem as it is given, along the equation's own axes; where it names no `steps`, long runs are meant. */

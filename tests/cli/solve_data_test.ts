@@ -148,7 +148,7 @@ Deno.test("what sources send and receivers record is what a solver's do, and a c
     const signature = [0, 1, -2, 0.5, 3], places = [[4, 3, 2], [5.5, 4.25, 3]] as const;
     await Deno.writeTextFile(`${d}/s.csv`, `amplitude\n${signature.join("\n")}\n`);
     await Deno.writeTextFile(`${d}/r.csv`, `x,y,z\n${places.map((place) => place.join(",")).join("\r\n")}\n`);
-    const run = [...CPU, "--stencil", "acoustic", "--grid", "12x9x8", "--boundary", "zero", "--json"];
+    const run = [...CPU, "--stencil", "acoustic", "--grid", "12x9x8", "--edges", "around", "--json"];
     const points = ["--source", `s@5,4,3.5=${d}/s.csv`, "--receivers", `p=${d}/r.csv`];
     const traces = ["--traces", `${d}/t.npy`],
       solve = (...more: string[]) => runCommand("solve", [...run, ...more]);
@@ -157,7 +157,7 @@ Deno.test("what sources send and receivers record is what a solver's do, and a c
     assertEquals(JSON.parse(first.stdout).files, [`${d}/t.npy`]);
     const { create, variant } = EQUATIONS.find(({ name }) => name === "acoustic")!;
     const stencil = create(variant!.default, undefined, 3);
-    const problem = { stencil, grid: [12, 9, 8], boundary: "zero", steps: 12 } as const;
+    const problem = { stencil, grid: [12, 9, 8], boundary: "zero", edges: "around", steps: 12 } as const;
     await using solver = await createSolver(problem, { device: null });
     await solver.addSources("s", [[5, 4, 3.5]], signature);
     await solver.addReceivers("p", places);
@@ -254,7 +254,7 @@ Deno.test("what solve cannot begin with or write is said in a line, and nothing 
     const base = [...WAVE, "--grid", "2x3", "--steps", "2"],
       initial = (text: string) => [...base, "--initial", text];
     await Deno.writeTextFile(`${d}/words.csv`, "a header\n1\ntwo\n");
-    const sound = [...CPU, "--stencil", "acoustic", "--grid", "4", "--steps", "2"];
+    const sound = [...CPU, "--stencil", "acoustic", "--grid", "4", "--edges", "around", "--steps", "2"];
     const out = (text: string) => [...initial(`F=${d}/u.npy`), "--out", text];
     const sent = (text: string) => [...sound, "--source", text], state = ["--checkpoint", `${d}/state`];
     const heard = (text: string, to = "t.npy") => [...sound, "--receivers", text, "--traces", `${d}/${to}`];

@@ -82,7 +82,7 @@ export async function readSharedCells(field: SharedField, ago: 0 | 1): Promise<F
   const cells = zeros(update, nx * planes * perSlice), dense = zeros(update, nx * perSlice);
   for (let plane = 0; plane < planes; plane++) {
     if (isInLayers(update, plane)) continue;
-    await field.read({ ago, plane, x: 0, slices: nx }, dense);
+    await field.readBox({ ago, plane, planes: 1, low: [0, 0, 0], size: field.problem.grid }, dense);
     for (let x = 0; x < nx; x++) {
       cells.set(dense.subarray(x * perSlice, (x + 1) * perSlice), (x * planes + plane) * perSlice);
     }

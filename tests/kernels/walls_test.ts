@@ -503,8 +503,8 @@ Deno.test("walls that make no sense are refused, with what was wanted and found"
     [{ ...all, x: value((step) => cosine(step)) }, "one value that changes with the step is wanted"],
     [{ ...all, x: "zero", y: value(1) }, "grid: more than 2 cells between walls are wanted"],
     [
-      { ...all, x: { u: value(1), v: absorbing({ cells: 3, courant: 0.5 }) } },
-      "grid: at least 6 cells along x are wanted for its absorbing ends: found 4",
+      { ...all, x: { u: "zero", v: absorbing({ cells: 1, courant: 2 }) } },
+      "x: a courant up to 1, a step's reach, is wanted: found 2",
     ],
   ];
   for (const [boundary, message] of refused) {

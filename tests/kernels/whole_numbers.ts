@@ -102,7 +102,7 @@ export function wholeNumberHeat(delta: number, space: InSpace = {}): Stencil {
  */
 export function wholeNumberElastic(): Stencil {
   // whole numbers make no ground, and ends of all kinds are wanted
-  const { misfit: _, surface: __, ...stencil } = elastic({ surface: "free" });
+  const { misfit: _, surface: __, edges: ___, ...stencil } = elastic({ surface: "free" });
   const { profiles = [], ...own } = stencil.update;
   const weightOf = (weight: number): number => weight === 2 ? 2 : weight > 1000 ? 4 : 1;
   const { substeps: [velocities, stresses], fields } = reweighted(own, weightOf);
@@ -235,8 +235,9 @@ export function wholeNumberStaggered(): Stencil {
     subtract(at(u, -1, 0, 1, 0), at(u, -1, 0, -1, 0)),
     subtract(at(u, -1, 0, 0, -1), at(u, -1, 0, 0, 2)),
   );
+  const { edges: _, ...stencil } = elastic();
   return {
-    ...elastic(),
+    ...stencil,
     title: "two staggered fields, whole numbers",
     update: {
       fields: ["u", "p"],

@@ -168,7 +168,11 @@ for (const where of ["the CPU", "WebGPU"]) {
         assertEquals([picture.strokes.length, picture.sources.length, picture.receivers.length], [1, 1, 1]);
 
         // the same in this process, on the CPU
-        const scene = SCENES.sound!, problem = problemOf(scene, picture), [rows, columns] = picture.size;
+        const scene = SCENES.sound!, [rows, columns] = picture.size;
+        // beyond all sides but the top there are 36 cells that absorb
+        const given = problemOf(scene, picture), grid = [rows + 36, columns + 72] as const;
+        assertEquals([given.grid, given.edges], [[rows, columns], "around"]);
+        const problem = { ...given, grid, edges: "within" } as const;
         const plain = {
           traversal: "stepwise",
           parameters: {},
@@ -177,8 +181,6 @@ for (const where of ["the CPU", "WebGPU"]) {
         const kernel = JSON.parse((await page.getAttribute("#device", "title"))!);
         await using solver = await createSolver(null, problem, where === "WebGPU" ? plain : kernel);
         const cells = painted(picture, () => 1500, scene.brushes.map(([, value]) => value));
-        // beyond all sides but the top there are 36 cells that absorb
-        assertEquals(problem.grid, [rows + 36, columns + 72]);
         const inside = (i: number, count: number) => Math.min(count - 1, Math.max(0, i));
         await solver.write(
           "velocity",

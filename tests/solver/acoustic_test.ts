@@ -142,7 +142,7 @@ for (const density of CONTRASTS) {
 Deno.test("edges of 22 cells at 13 points per wavelength reflect less than -40 dB", async () => {
   const order = 4,
     steps = 240,
-    inner = 20,
+    inner = 22,
     width = 22,
     timeStep = 0.9 * acousticTimeStep({ ...uniform, order });
   const shot = {

@@ -104,6 +104,11 @@ export const PROBLEM = {
       return refuse(wantedBoundary(stencil));
     },
   },
+  edges: {
+    value: "within|around",
+    help: "where edges that absorb lie: within the grid, or in cells around it (default: within)",
+    read: oneOf(["within", "around"] as const),
+  },
   precision: {
     value: "f32|f64",
     help: "numbers that all values are: f64 takes twice the memory (default: f32)",

@@ -314,7 +314,6 @@ async function readRequest(options: Values) {
   const warning = warningOf({ ...wave.scheme, timeStep: step }, way);
   const timing = timingOf(step, frequency, options, ["", ...odd].join("; "));
   const stencil = wave.stencil({ ...space, timeStep: timing.timeStep, edges, absorber, surface });
-  const before: Grid = [edges, dimensions === 2 ? 0 : edges, surface === "free" ? 0 : edges];
   const { delay = 0 } = options, silent = delay / timing.timeStep;
   if (delay >= options.time || Math.abs(silent - Math.round(silent)) > 1e-6) {
     const wanted = `less than --time, in steps of ${formatDuration(timing.timeStep * 1e9)}`;
@@ -323,11 +322,12 @@ async function readRequest(options: Values) {
   const sends = (values: ArrayLike<number>) => [...Array(Math.round(silent)).fill(0), ...Array.from(values)];
   const wavelet = options.wavelet && sends(await readSignature(options.wavelet));
   const sending = { sent, recorded, late, ...(wavelet && { wavelet }) };
-  const plan: ShotPlan = { model, before, spacing, frequency, ...timing, ...sending, receivers, waves };
+  const plan: ShotPlan = { model, spacing, frequency, ...timing, ...sending, receivers, waves };
   const problem = checkProblem("shoot", {
     stencil,
-    grid: ownOf(model, [nx + 2 * edges, ny + 2 * edges, before[2] + nz + edges]),
+    grid: ownOf(model, model.grid),
     boundary: "zero",
+    edges: edges === 0 ? "within" : "around",
     precision,
     steps: Math.min(stepsOf(plan), defaultSteps(stencil)),
     survey: { sources: sent.length, receivers: receivers.length },
@@ -486,7 +486,7 @@ async function shootAll(world: World, device: OpenedDevice, options: Shooting): 
   const { plan, materials, problem, problem: { grid, stencil }, sources, files, profiles, json } = options;
   const { edges, absorber, edgesPart, fromOrigin, oneFile } = options,
     text = headerOf(plan, { ...options, title: stencil.title });
-  const { model, before, timeStep, interval, samples } = plan, steps = stepsOf(plan);
+  const { model, timeStep, interval, samples } = plan, steps = stepsOf(plan);
   const isFirst = world.rank === 0, whole = options.resume && isFirst ? await wholeShots(options) : [];
   const shared = oneFile && isFirst ? files[0]!.traces : [];
   for (const path of shared) {
@@ -500,13 +500,8 @@ async function shootAll(world: World, device: OpenedDevice, options: Shooting): 
   const own = left.filter((_, i) => i % world.size === world.rank);
   const { configuration } = chooseForRank(profiles, problem, device);
   using solver = await createSolver(device.gpu?.device ?? null, problem, configuration);
-  // edges go on with the model's outermost cells
-  const inside = (cell: number, axis: 0 | 1 | 2): number =>
-    Math.min(model.grid[axis] - 1, Math.max(0, cell - before[axis]));
-  const isPlane = model.dimensions === 2;
   for (const [name, at] of Object.entries<ValueAt>(materials)) {
-    const atCell = (x: number, y: number, z: number) => at(inside(x, 0), inside(y, 1), inside(z, 2));
-    await solver.write(name, isPlane ? (x, y) => atCell(x, 0, y) : atCell);
+    await solver.write(name, model.dimensions === 2 ? (x, y) => at(x, 0, y) : at);
   }
   using attended = new AttendedRun({ quiet: options.quiet || !isFirst });
   const { progress, signal } = attended;

@@ -2,6 +2,7 @@ import { hashOf } from "../../kernels/definition.ts";
 import { boundariesOf, cellsOf, describeGrid, ownOf, type Problem } from "../../kernels/stencils/stencil.ts";
 import { writeArray } from "../files/array.ts";
 import { rangeOf, rowsOf, type ValueRange } from "../files/npy.ts";
+import { usersProblem } from "../../kernels/planned_problem.ts";
 import { gridOf } from "../../models/decomposition.ts";
 import { updateNs } from "../../models/round.ts";
 import type { Configuration, Verification } from "../configuration.ts";
@@ -18,7 +19,7 @@ import {
 } from "../format.ts";
 import { defaultGrid, defaultSteps } from "../problem/default_problem.ts";
 import { RequestError } from "../problem/request_error.ts";
-import { checkProblem } from "../problem/resolve_problem.ts";
+import { checkEdges, checkProblem } from "../problem/resolve_problem.ts";
 import type { SavedState } from "../solver/state.ts";
 import { describeConfiguration } from "../profile/describe.ts";
 import { describeProblem } from "../profile/profile_problem.ts";
@@ -182,7 +183,7 @@ async function readRequest(options: Values<typeof OPTIONS>, world: World) {
   const hasPoints = sources.length > 0 || receivers !== undefined || (from?.survey[0] ?? 0) > 0;
   const problem = hasPoints ? surveyed : bare;
   if (options.traces && !hasPoints) throw new RequestError("Cannot use --traces without --receivers");
-  const begun = await readBeginnings(given, problem, notes);
+  const begun = await readBeginnings(given, usersProblem(problem), notes);
   checkParts(problem, world.size, { parts: decompose, exchangeEvery });
   if (from !== undefined && from.step >= problem.steps) {
     const wanted = `more than ${formatPlural(from.step, "step")}, the checkpoint's`;
@@ -217,9 +218,11 @@ async function readRequest(options: Values<typeof OPTIONS>, world: World) {
 
 export async function workOf(action: string, options: Values<typeof RANK_OPTIONS>): Promise<RankWork> {
   const stencil = chosenStencil(options);
-  const { grid = defaultGrid(stencil, null), boundary = boundariesOf(stencil)[0]!, precision } = options;
-  const wish = { stencil, grid, boundary, precision, steps: options.steps ?? defaultSteps(stencil) };
+  const { grid = defaultGrid(stencil, null), boundary = boundariesOf(stencil)[0]! } = options;
+  const { edges, precision, steps = defaultSteps(stencil) } = options;
+  const wish = { stencil, grid, boundary, edges, precision, steps };
   const problem = checkProblem(action, wish);
+  if (options.grid) checkEdges(action, problem);
   return { problem, profiles: options.profile === undefined ? [] : [await readProfile(options.profile)] };
 }
 

@@ -1,5 +1,6 @@
 import { precisionOf } from "../../kernels/precision.ts";
 import { describeGrid, ownBoundary, type Problem } from "../../kernels/stencils/stencil.ts";
+import { usersProblem } from "../../kernels/planned_problem.ts";
 import { medianError } from "../../models/shared_fit.ts";
 import type { SharedCostModel } from "../sharing/search_shares.ts";
 import { type Configuration, configurationKey, type Measurement } from "../configuration.ts";
@@ -290,8 +291,9 @@ export function nextSteps(written: string | undefined, task: string): Line[] {
 
 /** What is computed, in one line. */
 export function describeWork(problem: Problem, cells = ""): string {
-  const { stencil, steps, survey } = problem;
-  return `${stencil.title}, grid ${describeGrid(problem)}${cells}, ${ownBoundary(problem)} boundary, ` +
+  const { stencil, steps, survey, inner } = problem, all = describeGrid(problem) + cells;
+  const grid = inner ? `${describeGrid(usersProblem(problem))} with edges around it, ${all} in all` : all;
+  return `${stencil.title}, grid ${grid}, ${ownBoundary(problem)} boundary, ` +
     `${precisionOf(stencil.update).name}${describeSurvey(survey)}, ${formatPlural(steps, "step")}`;
 }
 

@@ -21,6 +21,7 @@ import {
   alongAxes,
   cellsOf,
   imageOf,
+  innerOf,
   type OwnGrid,
   ownOf,
   planned,
@@ -172,7 +173,7 @@ export class Survey {
 
   /** @param mostSamples that are kept of each receiver; later ones are not */
   constructor(
-    private readonly problem: Pick<Problem, "stencil" | "grid" | "boundary">,
+    private readonly problem: Pick<Problem, "stencil" | "grid" | "boundary" | "inner">,
     private readonly mostSamples: number = Infinity,
   ) {}
 
@@ -424,7 +425,8 @@ export class Survey {
     const sign = surface === "free" || surface?.includes(name) ? -1 : 1;
     const image = isFree ? { sum: from.at(-1) === 0 ? -1 : 0, sign } as const : undefined;
     // a free surface is half a cell from the first cell
-    const least = ownOf(stencil, [0, 0, isFree ? -0.5 : 0]), most = ownOf(stencil, grid);
+    const inner = innerOf(this.problem), first = ownOf(stencil, inner.low);
+    const least = ownOf(stencil, [0, 0, isFree ? -0.5 : 0]), most = ownOf(stencil, inner.size);
     if (!INTERPOLATIONS.includes(interpolation)) {
       refuse(`interpolation must be one of ${INTERPOLATIONS.join(", ")}`, describeValue(interpolation));
     }
@@ -443,7 +445,7 @@ export class Survey {
       }
       const factor = weight(...position as readonly number[] as Offset);
       if (!Number.isFinite(factor)) refuse("a weight must be a finite number", `${factor} at ${position}`);
-      const place = planned(stencil, position.map((at, axis) => at - (from[axis] ?? 0)), 0);
+      const place = planned(stencil, position.map((at, axis) => first[axis]! + at - (from[axis] ?? 0)), 0);
       return weightsAround(place, interpolation, { grid, boundary, image, factor });
     });
   }

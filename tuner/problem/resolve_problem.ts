@@ -2,8 +2,10 @@ import { refusalOf } from "../../kernels/capability.ts";
 import { MAX_WORKERS } from "../configuration.ts";
 import {
   alongAxes,
+  axisNames,
   boundariesOf,
   describeGrid,
+  edgesAlong,
   isBoundaryOf,
   type OpenProblem,
   type OwnGrid,
@@ -40,7 +42,10 @@ const MAX_EXTENT = 2 ** 31 - 1;
 /** Bytes that a WebAssembly memory can hold. */
 const WASM_BYTES = 2 ** 32;
 
-const KEYS = ["stencil", "grid", "boundary", "steps", "survey", "isPart", "precision"] as const;
+const KEYS = [
+  ...["stencil", "grid", "boundary", "edges", "steps", "survey", "precision"] as const,
+  ...["inner", "isPart"] as const,
+] as const;
 
 /** How a boundary for each axis is written. */
 export const THREE_BOUNDARIES = ["zero", "periodic", "insulated"] as const;
@@ -52,6 +57,8 @@ export interface ProblemWish {
   readonly grid?: OwnGrid | undefined;
   /** @default {the first of the stencil's} */
   readonly boundary?: OpenProblem["boundary"] | undefined;
+  /** Where edges that absorb lie. @default {"within"} */
+  readonly edges?: OpenProblem["edges"];
   /** Of all values. @default {the stencil's} */
   readonly precision?: PrecisionName | undefined;
   /** Sources and receivers. @default {none} */
@@ -106,8 +113,12 @@ export function resolveProblem(
   const own = () => defaultGrid(inPrecision(stencil, precise.precision), whole.gpu);
   const { boundary = boundariesOf(stencil)[0]!, grid = own() } = wish;
   const { steps = defaultSteps(stencil, whole.gpu) } = wish;
-  const asked = { stencil, grid, boundary, steps, ...precise, ...(wish.survey && { survey: wish.survey }) };
-  const wished = checkProblem(action, asked);
+  const { edges, survey } = wish;
+  // nobody names cells of a problem that is measured
+  const { inner: _, ...wished } = checkProblem(action, {
+    ...{ stencil, grid, boundary, steps, edges, ...precise },
+    ...(survey && { survey }),
+  });
   // a window where a result and its reference are more than the GPU may be given
   const device = withWindow(whole, windowOf(wished, wish.deviceMemory, 2 * levelBytes(wished))),
     { gpu } = device;
@@ -179,8 +190,9 @@ export function checkProblem(action: string, given: OpenProblem): Problem {
   const refuse = refuserOf(action);
   if (typeof given !== "object" || given === null) refuse("a problem is wanted", describeValue(given));
   checkOptions<OpenProblem & Problem, typeof KEYS>(action, given as Problem, KEYS);
-  const { stencil, grid, steps, survey, precision } = given;
+  const { stencil, grid, steps, survey, precision, edges = "within" } = given;
   checkDefinition(action, stencil);
+  if (edges !== "within" && edges !== "around") refuse("edges within or around", describeValue(edges));
   if (precision !== undefined && !Object.hasOwn(PRECISIONS, precision)) {
     refuse("a precision of f32 or f64 is wanted", describeValue(precision));
   }
@@ -208,6 +220,9 @@ export function checkProblem(action: string, given: OpenProblem): Problem {
   if (!isAlongAll || !isBoundaryOf(asked.stencil, boundary)) {
     refuse(`the boundary must be ${wantedBoundary(stencil)}, or walls`, `${boundary}`);
   }
+  if (edges === "around" && asked.stencil.edges === undefined) {
+    refuse("edges of the equation, or absorbing walls, are wanted around the grid", "none");
+  }
   const problem = plannedProblem(asked), [x, y, z] = problem.grid, { z: reach } = reachOf(stencil.update);
   if (stencil.dimensions === 1 && (x !== 1 || y !== 1 || z <= reach)) {
     const wanted = `a grid of 1x1xN, N at least ${reach + 1}, as its taps reach ${reach}`;
@@ -218,6 +233,17 @@ export function checkProblem(action: string, given: OpenProblem): Problem {
     refuse("the boundary along the depth must be zero below a free surface", depth);
   }
   return problem;
+}
+
+/** Rejects a grid whose edges leave nothing between them: its waves would mean nothing, though it is as fast as others. */
+export function checkEdges(action: string, { stencil, grid }: Problem): void {
+  edgesAlong(stencil).forEach(([low, high], axis) => {
+    if (low + high <= grid[axis]!) return;
+    const wanted = `at least ${low + high} cells along ${
+      axisNames(stencil)[axis]
+    }, those of edges, are wanted`;
+    refuserOf(action)(wanted, `${grid[axis]}`);
+  });
 }
 
 /** Rejects numbers of sources and receivers that make no sense. */

@@ -23,8 +23,8 @@ import { CHANGED_FORMULAS } from "./former_files.ts";
 import type { ProfileProblem } from "./profile_types.ts";
 import { recorded } from "./shipped.ts";
 
-/** A problem as profiles store it, whether or not one can. */
-export function describeProblem(planned: Problem): ProfileProblem {
+/** A problem as profiles store it, whether or not one can: its grid is all that is computed. */
+export function describeProblem({ inner: _, ...planned }: Problem): ProfileProblem {
   const problem = usersProblem(planned);
   const { stencil, stencil: { name, variant, update }, steps, survey } = problem, hash = hashOf(update);
   const { name: precision } = precisionOf(update);

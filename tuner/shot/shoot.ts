@@ -1,6 +1,5 @@
 import { type FloatArray, precisionIn, zeros } from "../../kernels/precision.ts";
 import { weightsAt } from "../../kernels/interpolation.ts";
-import { usersProblem } from "../../kernels/planned_problem.ts";
 import { type Grid, ownOf } from "../../kernels/stencils/stencil.ts";
 import type { Solver } from "../solver/solver.ts";
 import type { VelocityModel } from "./model.ts";
@@ -18,8 +17,6 @@ export interface Recorded {
 /** What all shots of a command have in common. */
 export interface ShotPlan {
   readonly model: VelocityModel;
-  /** Cells of the edges before the model's first. */
-  readonly before: Grid;
   /** Metres from cell to cell. */
   readonly spacing: number;
   /** Hertz of the wavelet's peak. */
@@ -66,13 +63,12 @@ export async function shoot(
   source: Grid,
   { onSteps, onWave }: ShotEvents,
 ): Promise<{ traces: FloatArray<ArrayBuffer>[][]; timeNs: number }> {
-  const { model, model: { grid }, before, spacing, frequency, timeStep, interval, samples } = plan;
+  const { model, model: { grid }, spacing, frequency, timeStep, interval, samples } = plan;
   const { receivers, waves, sent, recorded, late } = plan;
   // rounded, so that a cell's centre stays one
-  const cell = (metres: number, axis: number): number =>
-    before[axis]! + Math.round(1e6 * (metres / spacing - 0.5)) / 1e6;
-  const cellOf = (place: Grid) => ownOf(model, [cell(place[0], 0), cell(place[1], 1), cell(place[2], 2)]);
-  const steps = stepsOf(plan), problem = usersProblem(solver.problem), interpolation = "sinc";
+  const cell = (metres: number): number => Math.round(1e5 * (metres / spacing - 0.5)) / 1e5;
+  const cellOf = ([x, y, z]: Grid) => ownOf(model, [cell(x), cell(y), cell(z)]);
+  const steps = stepsOf(plan), { problem } = solver, interpolation = "sinc";
   await solver.reset();
   const { wavelet = Array.from({ length: steps }, (_, n) => ricker(frequency, (n + late) * timeStep)) } =
     plan;
@@ -90,10 +86,9 @@ export async function shoot(
     }
     if (waves === 0) break;
     const field = zeros(problem.stencil.update, grid[0] * grid[2]);
-    const row = model.dimensions === 2 ? 0 : Math.round(cell(source[1], 1));
-    const first = row * problem.grid[2] + before[2];
+    const first = model.dimensions === 2 ? 0 : Math.round(cell(source[1])) * grid[2];
     for (let x = 0; x < grid[0]; x++) {
-      const slice = await solver.read(recorded.at(-1)!.fields[0]!, { x: before[0] + x, slices: 1 });
+      const slice = await solver.read(recorded.at(-1)!.fields[0]!, { x, slices: 1 });
       field.set(slice.subarray(first, first + grid[2]), x * grid[2]);
     }
     await onWave(i, field, end * timeStep);

@@ -1,12 +1,14 @@
-import { type FloatArray, type Precision, precisionOf } from "../../kernels/precision.ts";
+import { type FloatArray, type Precision, precisionOf, zeros } from "../../kernels/precision.ts";
 import { checkOptions } from "../../kernels/check_options.ts";
 import { profilesOf } from "../../kernels/axis_profiles.ts";
+import type { Axis } from "../../kernels/expression.ts";
 import { type FieldStart, INITIAL_FIELDS } from "../../kernels/initial_field.ts";
 import { fixedBeyondLayers, wholeFields } from "../../kernels/layers.ts";
 import { evaluatorOf } from "../../kernels/operations.ts";
 import { packingOf } from "../../kernels/packing.ts";
-import { axisNames, type Grid, ownOf, type Problem } from "../../kernels/stencils/stencil.ts";
+import { axisNames, type Grid, innerOf, ownOf, type Problem } from "../../kernels/stencils/stencil.ts";
 import { type Material, readsPrevious, type ValueRange } from "../../kernels/update.ts";
+import type { Box } from "../../models/rank_part.ts";
 import type { GridSlices } from "../devices/shared/part_field.ts";
 import type { Rows } from "../devices/shared/shared_field.ts";
 import { describeValue } from "../format.ts";
@@ -25,10 +27,11 @@ interface Stored {
 export type CellRange = GridSlices & { readonly isMaterial: boolean; readonly stored: Stored };
 
 export function rangeOf(
-  { stencil, grid: [nx, ny, nz], isPart = false }: Problem,
+  { stencil, isPart = false, ...problem }: Problem,
   name: string,
   options: CellsOptions,
 ): CellRange {
+  const { size: [nx, ny, nz] } = innerOf(problem);
   checkOptions("find the cells", options, ["ago", "x", "slices"]);
   const { ago = 0, x = 0, slices } = options, { update } = stencil;
   const refuse = refuserOf("find the cells");
@@ -53,6 +56,12 @@ export function rangeOf(
   return { plane, isMaterial, ago, x, slices: count, stored };
 }
 
+/** Where slices lie in what is computed. */
+export function boxOf(problem: Problem, { ago, plane, x, slices }: GridSlices): Box {
+  const { low: [first, y, z], size: [, ny, nz] } = innerOf(problem);
+  return { ago, plane, planes: 1, low: [first + x, y, z], size: [slices, ny, nz] };
+}
+
 /** What refuses a value that the precision cannot hold, or that lies beyond a material's range, and rounds those of packed ones. */
 function storedAs(
   name: string,
@@ -75,15 +84,15 @@ function storedAs(
 
 /** An axis profile by its name, which is read and written as a whole, and its cells; undefined where it is none's. */
 export function profileOf(
-  { stencil, stencil: { update }, grid }: Problem,
+  { stencil, stencil: { update }, grid, ...problem }: Problem,
   name: string,
   options: CellsOptions = {},
 ) {
   const index = profilesOf(update).findIndex((one) => one.name === name), found = Object.keys(options);
   if (index < 0) return undefined;
   if (found.length > 0) refuserOf("find the cells")(`all values of ${name} at once are wanted`, `${found}`);
-  const { axis, formula } = profilesOf(update)[index]!, n = grid[axis];
-  const fixed = formula && fixedBeyondLayers(update, index, n);
+  const { axis, formula } = profilesOf(update)[index]!, { low, size } = innerOf({ grid, ...problem });
+  const n = size[axis], first = low[axis], fixed = formula && fixedBeyondLayers(update, index, grid[axis]);
   const of = `${n} cells along ${axisNames(stencil)[axis]}`;
   /** Values by the index along the axis, which a function gets for x, y and z. */
   const source = (values: CellValues) => {
@@ -93,18 +102,19 @@ export function profileOf(
     const given = typeof values === "function"
       ? (i: number) => stored(values(i, i, i), i, 0)
       : (i: number) => valueAt(i)[0]!;
-    if (fixed === undefined) return given;
-    const formulaAt = evaluatorOf(formula!), { field, cells, first, end } = fixed;
+    const extended = (i: number): number => given(Math.min(Math.max(i - first, 0), n - 1));
+    if (fixed === undefined) return extended;
+    const formulaAt = evaluatorOf(formula!), { field, cells, end } = fixed;
     return (i: number): number => {
-      const value = given(i), wanted = round(formulaAt({ i, n }));
-      if (i < first || i >= end || round(value) === wanted) return value;
+      const value = extended(i), wanted = round(formulaAt({ i, n: grid[axis] }));
+      if (i < fixed.first || i >= end || round(value) === wanted) return value;
       return refuserOf(`write ${name}`)(
         `${wanted} is wanted at ${i}, since ${field} is kept in the ${cells} outer cells at each end alone`,
         `${value}`,
       );
     };
   };
-  return { index, axis, source };
+  return { index, first, n, source };
 }
 
 /** Refuses, by a RangeError, what is no number of steps. */
@@ -137,6 +147,26 @@ export function checked<T extends CellValues>({ stencil }: Problem, name: string
   }) as unknown as T;
 }
 
+/** The same of all slices that are computed: in edges around the grid its outermost values go on. */
+export function extended(
+  source: ReturnType<typeof sliceSource>,
+  { grid, inner, stencil }: Problem,
+): ReturnType<typeof sliceSource> {
+  if (inner === undefined) return source;
+  // round the ring, where it is one
+  const within = (i: number, axis: Axis): number => {
+    return Math.min(Math.max((i + grid[axis]) % grid[axis] - inner.low[axis], 0), inner.size[axis] - 1);
+  };
+  let known = -1, slice = zeros(stencil.update, 0);
+  return (x, { low: [y, z], size: [ny, nz] } = { low: [0, 0], size: [grid[1], grid[2]] }) => {
+    const from = within(x, 0);
+    if (from !== known) [known, slice] = [from, source(from)];
+    return zeros(stencil.update, ny * nz).map((_, i) => {
+      return slice[within(y + Math.floor(i / nz), 1) * inner.size[2] + within(z + i % nz, 2)]!;
+    });
+  };
+}
+
 /** Values of a slice, by its x in the whole grid, or of some rows of it; of a list those that it holds now. */
 export function sliceSource(
   name: string,
@@ -144,7 +174,7 @@ export function sliceSource(
   { x: first, slices, stored }: Pick<CellRange, "x" | "slices" | "stored">,
   [, ny, nz]: Grid,
   of = `${slices} slices`,
-): (x: number, rows?: Rows) => FloatArray {
+): (x: number, rows?: Rows) => FloatArray<ArrayBuffer> {
   const { Values } = stored;
   const refuse = refuserOf(`write ${name}`), inSlice = ny * nz, whole: Rows = { low: [0, 0], size: [ny, nz] };
   /** A value for each cell of rows, of its y, z and number in the slice. */

@@ -22,7 +22,7 @@ import { longRunGain, partOf, planGpuPart } from "../devices/shared/shares.ts";
 import { CpuPool } from "../devices/cpu/wasm_workers.ts";
 import type { World } from "../devices/world.ts";
 import { referenceShape } from "../devices/reference.ts";
-import { checkProblem, levelBytes, windowOf } from "../problem/resolve_problem.ts";
+import { checkEdges, checkProblem, levelBytes, windowOf } from "../problem/resolve_problem.ts";
 import { onGpuAlone } from "../search/enumeration.ts";
 import { refuserOf } from "../problem/request_error.ts";
 import { type Configuration, configurationKey } from "../configuration.ts";
@@ -125,6 +125,7 @@ export async function createSolver(
   const isFormer = configuration !== undefined, asked = (isFormer ? second : first) as OpenProblem;
   const former = isRecord(last) ? { ...last, device: first ?? null, configuration } : last;
   const problem = checkProblem("create the solver", asked), options = checked(isFormer ? former : second);
+  checkEdges("create the solver", problem);
   const { world } = options;
   if (world !== undefined && world.size > 1) return await openInWorld(problem, { ...options, world });
   const { update } = problem.stencil, { device = await openFor(options, update) } = options;

@@ -2,7 +2,7 @@ import { type FloatArray, precisionOf, zeros } from "../../kernels/precision.ts"
 import { profilesOf } from "../../kernels/axis_profiles.ts";
 import type { InitialField } from "../../kernels/initial_field.ts";
 import type { Layout } from "../../kernels/layout.ts";
-import { cellsOf, isAllZero, type Problem } from "../../kernels/stencils/stencil.ts";
+import { cellsOf, innerOf, isAllZero, type Problem } from "../../kernels/stencils/stencil.ts";
 import { usersLayout, usersProblem } from "../../kernels/planned_problem.ts";
 import { type Material, placed, type Update } from "../../kernels/update.ts";
 import type { Extent } from "../../models/decomposition.ts";
@@ -14,7 +14,17 @@ import type { Choice } from "../profile/choose.ts";
 import { RequestError } from "../problem/request_error.ts";
 import { checkSignals } from "../problem/resolve_problem.ts";
 import { agree } from "./agree.ts";
-import { type CellRange, checked, checkStart, checkSteps, profileOf, rangeOf, sliceSource } from "./cells.ts";
+import {
+  boxOf,
+  type CellRange,
+  checked,
+  checkStart,
+  checkSteps,
+  extended,
+  profileOf,
+  rangeOf,
+  sliceSource,
+} from "./cells.ts";
 import { areFinite, brokenError, findBroken, type HeldCells, isDue, misfitIn } from "./finite.ts";
 import type { Refined } from "./refined.ts";
 import { type Contender, copyState, type Refinement } from "./refinement.ts";
@@ -187,9 +197,12 @@ export class FieldSolver implements Solver<FloatArray<ArrayBuffer>> {
   }
 
   async #fill(materials: readonly Material[]): Promise<void> {
+    const { inner: _, ...whole } = this.#problem;
     for (const material of materials) {
-      const values = placed(material, this.#problem.grid);
-      if (values !== undefined) await this.#writer(material.name, values)();
+      // profiles' formulas know of edges around the grid
+      const problem = "axis" in material ? whole : this.#problem;
+      const values = placed(material, innerOf(problem).size);
+      if (values !== undefined) await this.#writer(material.name, values, {}, problem)();
     }
   }
 
@@ -199,11 +212,16 @@ export class FieldSolver implements Solver<FloatArray<ArrayBuffer>> {
   }
 
   /** Checks what is to be written, and returns what writes it. */
-  #writer(name: string, values: CellValues, options: CellsOptions = {}): () => Promise<void> {
-    const profile = profileOf(this.#problem, name, options);
+  #writer(
+    name: string,
+    values: CellValues,
+    options: CellsOptions = {},
+    problem = this.#problem,
+  ): () => Promise<void> {
+    const profile = profileOf(problem, name, options);
     if (profile === undefined) {
-      const range = rangeOf(this.#problem, name, options);
-      const source = sliceSource(name, values, range, this.#problem.grid);
+      const range = rangeOf(problem, name, options);
+      const source = sliceSource(name, values, range, innerOf(problem).size);
       return () => this.#put(range, source);
     }
     const valueAt = askedOnce(profile.source(values));
@@ -214,15 +232,30 @@ export class FieldSolver implements Solver<FloatArray<ArrayBuffer>> {
     };
   }
 
-  /** Writes cells of a field, or of a material into both time levels, some slices at a time into all that need them. */
+  /**
+   * Writes cells of a field, or of a material into both time levels and edges around the grid, some slices at a time into
+   * all that need them.
+   */
   async #put({ isMaterial, ...range }: CellRange, source: ReturnType<typeof sliceSource>): Promise<void> {
     this.#isSurveyed &&= !isMaterial;
     this.#isFit &&= !isMaterial;
-    const end = range.x + range.slices, most = slicesAtOnce(this.#problem.grid);
-    for (let x = range.x; x < end; x += most) {
-      const once = askedOnce(source), slices = Math.min(most, end - x);
+    const problem = this.#problem,
+      { low: [low], size: [nx] } = innerOf(problem),
+      { x: first, slices } = range;
+    const all = isMaterial ? extended(source, problem) : source;
+    const goesOn = (isEnd: boolean): boolean => isMaterial && isEnd, last = first + slices;
+    const end = goesOn(last === nx) ? problem.grid[0] : low + last, most = slicesAtOnce(problem.grid);
+    for (let x = goesOn(first === 0) ? 0 : low + first; x < end; x += most) {
+      const once = askedOnce(all),
+        slices = Math.min(most, end - x);
       for (const field of this.#fields()) {
-        await field.write({ ...range, x, slices }, once, isMaterial ? [0, 1] : [range.ago]);
+        if (isMaterial || problem.inner === undefined) {
+          await field.write({ ...range, x, slices }, once, isMaterial ? [0, 1] : [range.ago]);
+        } else {
+          for (let i = x - low; i < x - low + slices; i++) {
+            await field.writeBox(boxOf(problem, { ...range, x: i, slices: 1 }), once(i));
+          }
+        }
       }
     }
   }
@@ -239,13 +272,15 @@ export class FieldSolver implements Solver<FloatArray<ArrayBuffer>> {
   ): Promise<FloatArray<ArrayBuffer>> {
     const profile = profileOf(this.#problem, name, options);
     if (profile !== undefined) {
-      return await this.#next(`read ${name}`, () => this.#field.readProfile(profile.index));
+      const { index, first, n } = profile;
+      return await this.#next(`read ${name}`, async () => {
+        return (await this.#field.readProfile(index)).slice(first, first + n);
+      });
     }
-    const range = rangeOf(this.#problem, name, options);
-    const { grid: [, ny, nz] } = this.#problem;
+    const range = rangeOf(this.#problem, name, options), box = boxOf(this.#problem, range);
     return await this.#next(`read ${name}`, async () => {
-      const cells = this.#cellsFor(range.slices * ny * nz);
-      await this.#field.read(range, cells);
+      const cells = this.#cellsFor(cellsOf(box.size));
+      await this.#field.readBox(box, cells);
       if (!range.isMaterial) await this.#require(areFinite(cells));
       return cells;
     });

@@ -9,7 +9,7 @@ import { evaluatorOf } from "../../kernels/operations.ts";
 import { type FloatArray, precisionOf } from "../../kernels/precision.ts";
 import { wholeFields } from "../../kernels/layers.ts";
 import { runReference } from "../../kernels/reference.ts";
-import { axesOf, cellsOf, type Grid, ownOf, type Problem } from "../../kernels/stencils/stencil.ts";
+import { axesOf, cellsOf, type Grid, namedCell, type Problem } from "../../kernels/stencils/stencil.ts";
 import { planesOf } from "../../kernels/update.ts";
 import { type Extent, gridOf } from "../../models/decomposition.ts";
 import { SolverError } from "./solver_error.ts";
@@ -49,12 +49,12 @@ export interface Broken {
 
 /** Finds a value of F(t) that is not finite; undefined where all are finite. */
 export async function findBroken(held: HeldCells): Promise<Broken | undefined> {
-  const { stencil } = held.problem;
+  const { problem, problem: { stencil } } = held;
   for (const [plane, name] of wholeFields(stencil.update).entries()) {
     for await (const { cells: [cells = new Float32Array()], cellAt } of slicesOf(held, plane)) {
       if (areFinite(cells)) continue;
       const i = cells.findIndex((value) => !Number.isFinite(value));
-      const found = `${cells[i]} in ${name} at (${ownOf(stencil, cellAt(i)).join(", ")})`;
+      const found = `${cells[i]} in ${name} at (${namedCell(problem, cellAt(i)).join(", ")})`;
       return { found, why: await reasonsOf(held) };
     }
   }
@@ -83,21 +83,21 @@ async function* slicesOf({ own: { low, size }, readCells }: HeldCells, ...planes
 
 /** What is wrong with the first cell whose materials make no sense together, by the stencil; undefined where all do. */
 export async function misfitIn(held: HeldCells): Promise<string | undefined> {
-  const { stencil, stencil: { misfit, update } } = held.problem, materials: Record<string, number> = {};
+  const { problem, problem: { stencil: { misfit, update } } } = held, materials: Record<string, number> = {};
   if (misfit === undefined) return undefined;
   const planes = update.materials.map((_, i) => update.fields.length + i);
   for await (const { cells, cellAt } of slicesOf(held, ...planes)) {
     for (let i = 0; i < cells[0]!.length; i++) {
       update.materials.forEach(({ name }, index) => materials[name] = cells[index]![i]!);
       const wrong = misfit(materials);
-      if (wrong !== undefined) return `${wrong} at (${ownOf(stencil, cellAt(i)).join(", ")})`;
+      if (wrong !== undefined) return `${wrong} at (${namedCell(problem, cellAt(i)).join(", ")})`;
     }
   }
 }
 
 /** What the materials and the equation itself say. */
 async function reasonsOf(held: HeldCells): Promise<string[]> {
-  const { problem: { stencil, stencil: { update } }, own } = held, reasons: string[] = [];
+  const { problem, problem: { stencil, stencil: { update } }, own } = held, reasons: string[] = [];
   const cells = new Map([[`${own.low}`, own.low]]);
   for (const [i, { name, values, formula, packed, within = packed }] of update.materials.entries()) {
     let [least, most] = [Infinity, -Infinity], [low, high] = [own.low, own.low];
@@ -113,7 +113,9 @@ async function reasonsOf(held: HeldCells): Promise<string[]> {
       cells.set(`${cell}`, cell);
       if ((formula && !within) || (value >= range[0]! && value <= range[1]!)) continue;
       const [is, from, to] = [value, ...range].map((number) => Number(number.toPrecision(6)));
-      reasons.push(`${name} is ${is} at (${ownOf(stencil, cell).join(", ")}), its range is ${from} to ${to}`);
+      reasons.push(
+        `${name} is ${is} at (${namedCell(problem, cell).join(", ")}), its range is ${from} to ${to}`,
+      );
     }
   }
   let fastest = 1;

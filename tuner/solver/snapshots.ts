@@ -1,7 +1,15 @@
 import { type FloatArray, zeros } from "../../kernels/precision.ts";
 import { checkOptions } from "../../kernels/check_options.ts";
 import { wholeFields } from "../../kernels/layers.ts";
-import { type Grid, type OwnGrid, ownOf, planned, type Problem } from "../../kernels/stencils/stencil.ts";
+import {
+  type Grid,
+  innerOf,
+  type OwnGrid,
+  ownOf,
+  planned,
+  type Problem,
+} from "../../kernels/stencils/stencil.ts";
+import { gridOf } from "../../models/decomposition.ts";
 import { slicesAtOnce } from "../devices/shared/part_field.ts";
 import type { SharedField } from "../devices/shared/shared_field.ts";
 import type { CellBox } from "../devices/survey.ts";
@@ -38,7 +46,7 @@ export class Snapshots {
 
   /** @throws {RangeError} saying what is wrong */
   add(problem: Problem, name: string, options: SnapshotOptions, step: number): void {
-    const { stencil, stencil: { update } } = problem, grid = ownOf(stencil, problem.grid);
+    const { stencil, stencil: { update } } = problem, grid = ownOf(stencil, innerOf(problem).size);
     checkOptions("add the snapshots", options, ["every", "box", "stride", "onSnapshot"]);
     const { every, onSnapshot, stride = 1, box = { low: ownOf(stencil, [0, 0, 0]), size: grid } } = options;
     const refuse = refuserOf("add the snapshots"), fields = wholeFields(update), plane = fields.indexOf(name);
@@ -77,12 +85,13 @@ export class Snapshots {
     field: SharedField,
     require: (areFinite: boolean) => Promise<void>,
   ): Promise<void> {
-    const { step, problem: { stencil }, world: { rank } } = field;
+    const { step, problem, problem: { stencil }, world: { rank } } = field, first = innerOf(problem).low;
     for (const wanted of this.#wanted) {
       if (wanted.due > step) continue;
       wanted.due = step + wanted.every;
-      const low = planned<number>(stencil, wanted.box.low, 0),
+      const named = planned<number>(stencil, wanted.box.low, 0),
         all = planned<number>(stencil, wanted.box.size, 1);
+      const low = gridOf((axis) => first[axis] + named[axis]);
       const { stride, plane } = wanted;
       const size = all.map((cells) => Math.ceil(cells / stride)) as readonly number[] as Grid;
       const values = zeros(stencil.update, size[0] * size[1] * size[2]), [nx, ny, nz] = all;

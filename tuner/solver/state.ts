@@ -40,6 +40,9 @@ export interface SavedState {
 export const HEADER_BYTES = 4096;
 const SUM_BYTES = 4, VERSION = 2;
 
+/** What files of former versions mean that do not say it. */
+const FORMER: Readonly<Record<string, string>> = { precision: "f32", edges: "within" };
+
 /** The CRC-32 of anything that ends with its own. */
 export const WHOLE = 0x2144df1c;
 
@@ -48,13 +51,14 @@ export const BEGINNING = '{"facetCheckpoint":';
 
 /** What must be the same where a run goes on. */
 function identityOf(problem: Problem) {
-  const { stencil } = problem;
+  const { stencil, inner } = problem;
   return {
     stencil: stencil.name,
     precision: precisionOf(stencil.update).name,
     hash: hashOf((stencil.original ?? stencil).update),
     grid: describeGrid(problem),
     boundary: `${ownBoundary(problem)}`,
+    edges: inner ? "around" : "within",
   };
 }
 
@@ -101,8 +105,7 @@ export function readHeader(
   if (version !== VERSION) refuse(`a checkpoint of version ${VERSION}`, `${version}`);
   for (const [name, wanted] of Object.entries(identityOf(problem))) {
     const of = name === "hash" ? "the same equation, of hash" : name;
-    // f32 where files of former versions say nothing
-    const found = header[name] ?? (name === "precision" ? "f32" : undefined);
+    const found = header[name] ?? FORMER[name];
     const whose = name === "hash" ? ", another equation's or another version's of Facet" : "";
     if (found !== wanted) refuse(`${of} ${wanted}`, `${found}${whose}`);
   }

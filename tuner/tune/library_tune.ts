@@ -1,6 +1,6 @@
 import type { PrecisionName } from "../../kernels/precision.ts";
 import type { PointCounts } from "../../kernels/points.ts";
-import type { OwnBoundaries, OwnGrid, Stencil, Walls } from "../../kernels/stencils/stencil.ts";
+import type { OpenProblem, OwnBoundaries, OwnGrid, Stencil, Walls } from "../../kernels/stencils/stencil.ts";
 import { wave } from "../../kernels/stencils/wave.ts";
 import { DeviceSession } from "../devices/session.ts";
 import { RequestError } from "../problem/request_error.ts";
@@ -24,6 +24,8 @@ export interface TuneOptions {
   readonly grid?: OwnGrid;
   /** What lies around the grid. @default {the first of the stencil's} */
   readonly boundary?: OwnBoundaries | Walls;
+  /** Where edges that absorb lie. @default {"within"} */
+  readonly edges?: OpenProblem["edges"];
   /** How many sources and receivers to tune with, wherever they are. @default {none} */
   readonly survey?: PointCounts;
   /** Time steps of a run. @default {96; of a line 2048} */
@@ -145,7 +147,7 @@ async function resolve(
     TuneOptions,
 ) {
   const { stencil = wave(2), precision = stencil.update?.precision, ...others } = wish;
-  const { grid, boundary, survey, steps, traversals, cpuWorkers, gpu, ...unknown } = others;
+  const { grid, boundary, edges, survey, steps, traversals, cpuWorkers, gpu, ...unknown } = others;
   const must = (isRight: boolean, what: string, found: unknown): void => {
     if (!isRight) throw new RequestError(`Cannot tune: ${what}: found ${found}`);
   };
@@ -161,7 +163,7 @@ async function resolve(
   must(strategies.includes(name), `the strategy must be one of ${strategies.join(", ")}`, name);
   const strategy = STRATEGIES.find((known) => known.name === name)!;
   const budget = evaluations === undefined ? { timeNs: budgetMs * 1e6 } : { evaluations };
-  const wanted = { stencil, grid, boundary, survey, steps, traversals, cpuWorkers, gpu, precision };
+  const wanted = { stencil, grid, boundary, edges, survey, steps, traversals, cpuWorkers, gpu, precision };
   const { problem, device, ...resolved } = resolveProblem("tune", wanted, await detectDevice({ precision }));
   const request: TuneRequest = { ...problem, ...resolved, strategy, budget, seed, startShare };
   return { request, device };

@@ -105,13 +105,15 @@ for (const boundary of ["zero", "periodic"] as const) {
         boundary,
         steps: problem.steps,
       });
-      const read = new Float32Array(23 * perSlice);
-      await field.read({ ago: 0, plane: 0, x: 0, slices: 5 }, read);
-      await field.read({ ago: 0, plane: 0, x: 5, slices: 18 }, read.subarray(5 * perSlice));
+      const read = new Float32Array(23 * perSlice), [, ...rows] = grid;
+      const boxOf = (x: number, slices: number) =>
+        ({ ago: 0, plane: 0, planes: 1, low: [x, 0, 0], size: [slices, ...rows] }) as const;
+      await field.readBox(boxOf(0, 5), read);
+      await field.readBox(boxOf(5, 18), read.subarray(5 * perSlice));
       assertEquals(read, current);
       await field.clear();
       await field.run(problem.steps);
-      await field.read({ ago: 0, plane: 0, x: 0, slices: 23 }, read);
+      await field.readBox(boxOf(0, 23), read);
       assertEquals([field.step, read.every((value) => value === 0)], [problem.steps, true]);
     });
   });

@@ -255,14 +255,8 @@ export class SharedField implements Disposable {
     return async () => (await Promise.all(looks.map((look) => look()))).every(Boolean);
   }
 
-  /** Reads cells of the whole grid, wherever they lie, into an array that is just as long: x, y, z. */
-  async read({ x, slices, ...level }: GridSlices, target: FloatArray): Promise<void> {
-    const [, ny, nz] = this.problem.grid;
-    await this.readBox({ ...level, planes: 1, low: [x, 0, 0], size: [slices, ny, nz] }, target);
-  }
-
   /**
-   * The same of a box of one plane.
+   * Reads a box of one plane, wherever its cells lie, into an array that is just as long: x, y, z.
    *
    * @param target on rank 0; nothing is written into those of others
    */
