@@ -34,7 +34,9 @@ const RECORDINGS = [
   ...["wave", "heat", "life_elastic", "maxwell_pml"].map((name) => `h100/${name}.json.journal.jsonl`),
   ...["grids", "tunes"].map((name) => `h200/${name}.jsonl.gz`),
   "h200/maxwell_2d.json.journal.jsonl",
-  ...["volume", "volume_tunes", "wave_512", "sound_tunes"].map((name) => `h200/${name}.jsonl.gz`),
+  ...["volume", "volume_tunes", "wave_512", "part_tunes", "sound_tunes"].map((name) =>
+    `h200/${name}.jsonl.gz`
+  ),
 ];
 const DEVICE = { copyBytesPerSecond: 3e12 };
 const [H100] = shippedEntries();
