@@ -68,7 +68,8 @@ export function shippedOf(spaces: readonly ReplaySpace[]): ShippedDevice[] {
       return [equation, grid, steps, rates] as const;
     });
     return {
-      device: { gpu, cpu, os, deno, measured },
+      // its features say nothing of rates, and a page loads them
+      device: { gpu: { ...gpu!, features: [] }, cpu, os, deno, measured },
       traversals,
       equations: [...equations.values()],
       problems: problems.filter(([, , , rates]) => rates.length > 0),
