@@ -29,7 +29,7 @@ const LONG_RUN = 3072;
 
 /** A problem as plans have it, with long runs where it names no steps; one that already is stays as it is. */
 export function plannedProblem(given: OpenProblem): Problem {
-  const asked = withEdges(withEquation(given)), { stencil, grid, inner, steps = LONG_RUN } = asked;
+  const asked = withEdgesAround(withEquation(given)), { stencil, grid, inner, steps = LONG_RUN } = asked;
   const { dimensions, original, surface } = stencil, boundary = asked.boundary as OwnBoundaries;
   if (original !== undefined) return { ...asked, steps } as Problem;
   const isFlat = dimensions !== 2 && grid[1] > 1 && grid[2] === 1 && surface === undefined;
@@ -41,7 +41,7 @@ export function plannedProblem(given: OpenProblem): Problem {
 }
 
 /** A problem whose grid has the edges, where they lie around it. */
-function withEdges({ edges, ...given }: OpenProblem): OpenProblem {
+function withEdgesAround({ edges, ...given }: OpenProblem): OpenProblem {
   if (edges !== "around" || given.inner) return given;
   const size = planned(given.stencil, given.grid, 1), ends = edgesAlong(given.stencil);
   const grid = size.map((n, axis) => n + ends[axis]![0] + ends[axis]![1]) as unknown as Grid;

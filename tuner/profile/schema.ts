@@ -57,6 +57,7 @@ const positive = finite.gt(0, "a number above 0").min(1e-30, "a number >= 1e-30"
   1e30,
   "a number <= 1e30",
 );
+const digest = z.string().regex(/^[0-9a-f]{16}$/, "sixteen hexadecimal digits");
 const natural = z.int("a whole number").min(0, "a whole number >= 0");
 const counting = z.int("a whole number").min(1, "a whole number >= 1");
 const notNegative = finite.min(0, "a number >= 0");
@@ -104,7 +105,7 @@ export const problemSchema: z.ZodType<ProfileProblem> = record<ProfileProblem>({
   edges: z.union([natural, name]).optional(),
   // its parts are checked as one
   definition: z.looseObject({}, "an equation").optional() as unknown as z.ZodType<Definition | undefined>,
-  hash: z.string().regex(/^[0-9a-f]{16}$/, "sixteen hexadecimal digits").optional(),
+  hash: digest.optional(),
   grid: z.union(
     [z.tuple([counting, counting, counting]), z.tuple([counting, counting])],
     "three whole numbers, x, y and z, or two",
@@ -306,7 +307,7 @@ export const profileSchema: z.ZodType<ProfileFile> = record<ProfileFile>({
   schemaVersion: z.literal(SCHEMA_VERSION, String(SCHEMA_VERSION)),
   ...deviceEntries,
   others: z.array(record<DeviceEntries>(deviceEntries), "a list of other devices").optional(),
-  checksum: z.string().regex(/^[0-9a-f]{16}$/, "sixteen hexadecimal digits").optional(),
+  checksum: digest.optional(),
 });
 
 /** A profile with its checksum, of which files of earlier versions have none. */

@@ -142,11 +142,11 @@ export async function searchShares(
       onIteration();
       const configuration = shareConfiguration(options, point),
         { exchangeEvery } = point,
-        beganNs = session.now();
+        startedNs = session.now();
       try {
         const times = await timeShare(options, configuration, untilNs),
           rounds = Math.ceil(steps / exchangeEvery);
-        lastNs = session.now() - beganNs;
+        lastNs = session.now() - startedNs;
         return {
           ...point,
           gpuSlices: slices - point.cpuSlices,

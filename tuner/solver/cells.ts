@@ -102,11 +102,11 @@ export function profileOf(
     const given = typeof values === "function"
       ? (i: number) => stored(values(i, i, i), i, 0)
       : (i: number) => valueAt(i)[0]!;
-    const extended = (i: number): number => given(Math.min(Math.max(i - first, 0), n - 1));
-    if (fixed === undefined) return extended;
+    const goesOn = (i: number): number => given(innermost(i - first, n));
+    if (fixed === undefined) return goesOn;
     const formulaAt = evaluatorOf(formula!), { field, cells, end } = fixed;
     return (i: number): number => {
-      const value = extended(i), wanted = round(formulaAt({ i, n: grid[axis] }));
+      const value = goesOn(i), wanted = round(formulaAt({ i, n: grid[axis] }));
       if (i < fixed.first || i >= end || round(value) === wanted) return value;
       return refuserOf(`write ${name}`)(
         `${wanted} is wanted at ${i}, since ${field} is kept in the ${cells} outer cells at each end alone`,
@@ -147,6 +147,11 @@ export function checked<T extends CellValues>({ stencil }: Problem, name: string
   }) as unknown as T;
 }
 
+/** The nearest of so many cells to one that may lie in edges around them. */
+function innermost(i: number, cells: number): number {
+  return Math.min(Math.max(i, 0), cells - 1);
+}
+
 /** The same of all slices that are computed: in edges around the grid its outermost values go on. */
 export function extended(
   source: ReturnType<typeof sliceSource>,
@@ -155,7 +160,7 @@ export function extended(
   if (inner === undefined) return source;
   // round the ring, where it is one
   const within = (i: number, axis: Axis): number => {
-    return Math.min(Math.max((i + grid[axis]) % grid[axis] - inner.low[axis], 0), inner.size[axis] - 1);
+    return innermost((i + grid[axis]) % grid[axis] - inner.low[axis], inner.size[axis]);
   };
   let known = -1, slice = zeros(stencil.update, 0);
   return (x, { low: [y, z], size: [ny, nz] } = { low: [0, 0], size: [grid[1], grid[2]] }) => {

@@ -80,7 +80,7 @@ export async function planRanks(
     Math.min(steps, isAlone ? Math.min(LONGEST_PERIOD, ofSteps) : FIRST_PERIOD);
   while (plansAt(first).length === 0) first--;
   const shrinks = await world.shareAll(device.gpu === undefined);
-  let refused: unknown;
+  let refused: unknown, mayTurn: boolean | undefined;
   const timed = await searchPlans<RankPlan, PlanTimes>({
     first: plansAt(first).slice(0, SHAPES),
     periods: isAlone || wishes.exchangeEvery ? [] : PERIODS.filter((period) => period <= steps),
@@ -90,9 +90,11 @@ export async function planRanks(
         : plansAt(period, fastestOf(timed)!.plan.parts)[0],
     async propose(timed) {
       if (isAlone) return undefined;
-      const isGpuAlone = device.gpu !== undefined && device.deviceMemory === undefined &&
-        !uses(choose(problemHere(problem, { world, plan: timed[0]!.plan })).share, "cpu");
-      const mayTurn = (await world.shareAll(isGpuAlone)).every(Boolean);
+      if (mayTurn === undefined) {
+        const isGpuAlone = device.gpu !== undefined && device.deviceMemory === undefined &&
+          !uses(choose(problemHere(problem, { world, plan: timed[0]!.plan })).share, "cpu");
+        mayTurn = (await world.shareAll(isGpuAlone)).every(Boolean);
+      }
       const { plan } = bestPlan(problem, world.size, fitRanks(problem, timed, shrinks), {
         ...wishes,
         mayTurn,

@@ -272,9 +272,12 @@ export class GpuDevice implements Disposable {
     };
     const { queue } = this.device;
     const handOver = async (records: readonly Recorder[], turn?: () => Promise<void>): Promise<void> => {
-      const recorded = turn && await this.checked("incorrect", () => records.map(encode));
-      await turn?.();
-      if (turn) started = performance.now();
+      let recorded: GPUCommandBuffer[] | undefined;
+      if (turn) {
+        recorded = await this.checked("incorrect", () => records.map(encode));
+        await turn();
+        started = performance.now();
+      }
       await this.checked("incorrect", () => {
         if (recorded) queue.submit(recorded);
         else for (const record of records) queue.submit([encode(record)]);

@@ -336,7 +336,7 @@ class Run {
     const isLast = at + 1 === end;
     if (!isSent) this.#event("awaited", at).resolve();
     if (!isLast) await this.unlessFailed(this.#event(isSent ? "ready" : "awaited", at + 1).promise);
-    // what is sent by nobody was waited for with the turn after it, before the host could be blocked by the next
+    // where nothing is sent this comes before the next submission, for which the wait would block the host
     if (isSent) await this.#left();
     wait();
     this.#event("awaited", at).resolve();

@@ -122,18 +122,19 @@ export class GpuPartField implements PartField {
 
   async unpack(arrived: readonly Arrival[]): Promise<void> {
     await this.settle();
-    const [far, near] = [false, true].map((isHere) =>
-      arrived.filter(({ buffers }) => isHere === (buffers !== undefined))
+    const [hosted, placed] = [false, true].map((isPlaced) =>
+      arrived.filter(({ buffers }) => isPlaced === (buffers !== undefined))
     );
-    const arriving = far!.flatMap((one) => piecesOf(one.boxes)), here = near!.flatMap((one) => one.buffers!);
-    if (arriving.length + here.length === 0) return;
+    const arriving = hosted!.flatMap((one) => piecesOf(one.boxes)),
+      there = placed!.flatMap((one) => one.buffers!);
+    if (arriving.length + there.length === 0) return;
     const buffers = await Promise.all(arriving.map(({ cells }, i) => this.#staging(`arriving ${i}`, cells)));
-    far!.flatMap((one) => one.pieces).forEach((cells, i) => this.#write(buffers[i]!, cells));
+    hosted!.flatMap((one) => one.pieces).forEach((cells, i) => this.#write(buffers[i]!, cells));
     const isOwn = this.#areOwn(arrived.flatMap(({ boxes }) => boxes));
     const runs = { direction: "unpack", isOwn, steps: 0 } as const;
     const records = [
       await this.#recordRuns(arriving, (i) => buffers[i]!, runs),
-      await this.#recordRuns(near!.flatMap((one) => piecesOf(one.boxes)), (i) => here[i]!, runs),
+      await this.#recordRuns(placed!.flatMap((one) => piecesOf(one.boxes)), (i) => there[i]!, runs),
     ];
     this.#arriving = { records, isOwn };
   }

@@ -26,7 +26,7 @@ export interface Round {
 export interface Arrival {
   readonly boxes: readonly Box[];
   readonly pieces: readonly FloatArray<ArrayBuffer>[];
-  /** In their place, on the device itself. */
+  /** On the device itself; the pieces are not read then. */
   readonly buffers?: readonly GPUBuffer[];
 }
 
