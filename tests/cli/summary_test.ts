@@ -222,7 +222,7 @@ Deno.test("the summary explains ties, also where the chosen configuration was no
   assertMatch(text, /^ {2}GPU and CPU +770 +█+[^ ]* +the chosen one$/m);
 });
 
-Deno.test("what ties is equally fast within 1%, or within the noise; what is surely slower has its part alone", () => {
+Deno.test("a tie is called equally fast within 1%, or within the noise; a slower configuration has its percentage alone", () => {
   const chosen = { ...ENTRY.tieSet[0]!, cellsPerSecond: 5.75e9, confidence95: [5.5e9, 6e9] as const };
   const rated = (rate: number, interval: readonly [number, number]) => {
     const torre = { ...TORRE, cellsPerSecond: rate, confidence95: interval };

@@ -20,7 +20,7 @@ function devices(cpu: Device, gpu: Device): MeasureShare {
   return (cpuSlices, gpuSlices) => ({ cpuTimeNs: time(cpu, cpuSlices), gpuTimeNs: time(gpu, gpuSlices) });
 }
 
-/** A grid of so many slices, and what its shares take; copies take next to nothing. */
+/** A grid with this number of slices, and the times of its shares; copies take almost no time. */
 function shared(slices: number, exchangeEvery: number, measure: MeasureShare) {
   const problem: Problem = { stencil: heat(1), grid: [slices, 8, 8], boundary: "zero", steps: 96 };
   const iterationOf = (cpuSlices: number): SharedIteration => {

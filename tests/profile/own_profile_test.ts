@@ -7,7 +7,7 @@ import { ENTRY, PROFILE } from "./sample_profile.ts";
 
 const GPU = { vendor: "acme", device: "", description: "Own Profile" };
 
-/** A profile of runs of so many steps, on a device with that CPU; the seed tells whose it is. */
+/** A profile of a device with this CPU: an entry for each number of steps. The seed tells two profiles apart. */
 function profileOf(model: string, runs: readonly number[], seed: number): Profile {
   const device = { ...PROFILE.device, cpu: { ...PROFILE.device.cpu, model } };
   const entries = runs.map((steps) => ({

@@ -33,6 +33,7 @@ import type { Snapshot } from "../../tuner/solver/snapshots.ts";
 import type { Solver } from "../../tuner/solver/solver.ts";
 import { localWorlds, openRank } from "../ranks/local_world.ts";
 import { testOnGpu } from "../test_on_gpu.ts";
+import { readLevel } from "./read_level.ts";
 import "../own_thread.ts";
 
 /** A grid with edges around it, the same by hand, and how many cells come before its first. */
@@ -48,7 +49,7 @@ interface Case {
   readonly source?: string;
 }
 
-/** Waves in a medium, with a profile along x. `low`, `high`: cells around its grid along x that it is told of. */
+/** Waves in a medium, with a profile along x. Its formula takes these cells at the ends of x for edges. */
 const medium = (dimensions: 1 | 2 | 3, low: number, high: number): Stencil =>
   equation({
     name: "medium",
@@ -310,18 +311,11 @@ testOnGpu("a layout says where cells of a grid with edges around it lie", async 
       configuration = configurationOf(problem, device, "whole");
     await using solver = await createSolver(device, problem, configuration);
     await solver.write(field, (...cell) => cell.reduce((sum, i) => 10 * sum + i, 1));
-    const layout = solverLayout(problem, configuration), { origin, slice, pitch, length } = layout;
+    const layout = solverLayout(problem, configuration), { origin, slice, pitch } = layout;
     assertEquals([solver.layout, layout.grid], [layout, solver.problem.grid]);
-    const size = 4 * length,
-      copy = device.createBuffer({ size, usage: GPUBufferUsage.COPY_DST | GPUBufferUsage.MAP_READ });
-    const encoder = device.createCommandEncoder();
-    encoder.copyBufferToBuffer(solver.level(), 0, copy, 0, size);
-    device.queue.submit([encoder.finish()]);
-    await copy.mapAsync(GPUMapMode.READ);
-    const level = new Float32Array(copy.getMappedRange().slice(0)),
+    const level = await readLevel(device, solver),
       [nx, ny, nz] = layout.grid,
       found: number[] = [];
-    copy.destroy();
     for (let x = 0; x < nx; x++) {
       for (let y = 0; y < ny; y++) {
         for (let z = 0; z < nz; z++) found.push(level[origin + x * slice + y * pitch + z]!);

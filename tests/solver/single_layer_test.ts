@@ -17,6 +17,7 @@ import { createSolver, solverLayout } from "../../tuner/solver/create_solver.ts"
 import type { Solver } from "../../tuner/solver/solver.ts";
 import { localWorlds, openRank } from "../ranks/local_world.ts";
 import { testOnGpu } from "../test_on_gpu.ts";
+import { readLevel } from "./read_level.ts";
 import "../own_thread.ts";
 
 const grid: Grid = [11, 7, 1], [nx, ny] = grid;
@@ -121,17 +122,10 @@ testOnGpu(
     await using solver = await createSolver(device, problem, onGpu);
     await assertRight(solver, BOUNDARIES[2]!);
     await solver.write("u", (x, y, z) => 100 * x + 10 * y + z);
-    const layout = solverLayout(problem, onGpu), { origin, slice, pitch, length } = layout;
+    const layout = solverLayout(problem, onGpu), { origin, slice, pitch } = layout;
     assertEquals(solver.layout, layout);
     assertEquals(layout.grid, grid);
-    const size = 4 * length,
-      copy = device.createBuffer({ size, usage: GPUBufferUsage.COPY_DST | GPUBufferUsage.MAP_READ });
-    const encoder = device.createCommandEncoder();
-    encoder.copyBufferToBuffer(solver.level(), 0, copy, 0, size);
-    device.queue.submit([encoder.finish()]);
-    await copy.mapAsync(GPUMapMode.READ);
-    assertEquals(new Float32Array(copy.getMappedRange())[origin + 8 * slice + 6 * pitch], 860);
-    copy.destroy();
+    assertEquals((await readLevel(device, solver))[origin + 8 * slice + 6 * pitch], 860);
   },
 );
 

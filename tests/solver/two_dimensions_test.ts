@@ -15,6 +15,7 @@ import { createSolver, solverLayout } from "../../tuner/solver/create_solver.ts"
 import type { Snapshot } from "../../tuner/solver/snapshots.ts";
 import { localWorlds, openRank } from "../ranks/local_world.ts";
 import { testOnGpu } from "../test_on_gpu.ts";
+import { readLevel } from "./read_level.ts";
 
 const PLANE = { dimensions: 2 } as const, grid = [13, 17] as const, [nx, ny] = grid;
 
@@ -223,19 +224,10 @@ testOnGpu(
 
 testOnGpu("the layout of a plane says where a cell lies in the GPU's array", async ({ device }) => {
   const problem = { stencil: heat(1, PLANE), grid, boundary: "zero", steps: 4 } as const;
-  const { origin, slice, length } = solverLayout(problem, onGpu);
+  const { origin, slice } = solverLayout(problem, onGpu);
   await using solver = await createSolver(device, problem, onGpu);
   await solver.write("F", (x, y) => 100 * x + y);
-  const copy = device.createBuffer({
-    size: 4 * length,
-    usage: GPUBufferUsage.COPY_DST | GPUBufferUsage.MAP_READ,
-  });
-  const encoder = device.createCommandEncoder();
-  encoder.copyBufferToBuffer(solver.level(), 0, copy, 0, 4 * length);
-  device.queue.submit([encoder.finish()]);
-  await copy.mapAsync(GPUMapMode.READ);
-  assertEquals(new Float32Array(copy.getMappedRange())[origin + 7 * slice + 11], 711);
-  copy.destroy();
+  assertEquals((await readLevel(device, solver))[origin + 7 * slice + 11], 711);
 });
 
 Deno.test("two ranks share a plane along x or y, and compute what one does", async () => {
